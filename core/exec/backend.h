@@ -1,0 +1,69 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ir/model.h"
+#include "core/tensor/datum.h"
+
+namespace mlopt {
+
+/// How a plan computes float32 operators. Anything but kF32 is asked for by the user, never chosen silently.
+enum class Precision { kF32, kBF16, kF16, kTF32 };
+
+/// What is fixed when a plan is compiled.
+struct CompileOptions {
+  int threads = 0;                        ///< of the plan; 0: what the cgroup and affinity allow
+  Precision precision = Precision::kF32;
+  std::vector<std::string> state;         ///< initializers that live in the executable and may be replaced between runs
+  std::vector<std::string> taps;          ///< values handed to the observer when they are computed, then freed
+  bool weights_mutable = false;           ///< nothing is prepacked
+  bool profile = false;                   ///< keep times of each step
+  uint64_t seed = 0;                      ///< of random operators without a seed of their own
+};
+
+/// Time of one step, summed over runs.
+struct StepProfile {
+  std::string node, op, kernel;
+  double seconds = 0;
+  int64_t calls = 0;
+};
+
+/// Called while a plan runs. Any of them may be empty.
+struct RunHooks {
+  std::function<void(std::string_view name, const Datum& value)> on_tap;    ///< for each value in CompileOptions::taps
+  std::function<void(std::string_view name, const Datum& value)> on_ready;  ///< for each output as soon as it is computed
+};
+
+/// A compiled plan. run() may be called from several threads at once unless the plan has state.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  /// `inputs` in the order of input_names(); the outputs in the order of the graph's. Throws Error{kBadInput} for inputs of
+  /// the wrong type or shape.
+  virtual std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks = {}) = 0;
+
+  virtual const std::vector<std::string>& input_names() const = 0;  ///< graph inputs that are not initializers
+  virtual const std::vector<std::string>& output_names() const = 0;
+  /// Nodes that another backend's kernels run ("Conv 'stem'").
+  virtual const std::vector<std::string>& fallback_nodes() const = 0;
+  virtual std::vector<StepProfile> profile() const = 0;
+
+  virtual Tensor state(std::string_view name) const = 0;
+  virtual void set_state(std::string_view name, Tensor value) = 0;
+};
+
+/// A way to run graphs. Throws Error{kUnsupported} from compile, naming every node it has no kernel for.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  /// The executable keeps what it needs of the model; the model may be destroyed.
+  virtual std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) = 0;
+};
+
+}  // namespace mlopt

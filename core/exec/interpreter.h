@@ -1,0 +1,16 @@
+#pragma once
+#include <memory>
+#include <span>
+
+#include "core/exec/backend.h"
+#include "core/exec/kernel.h"
+
+namespace mlopt {
+
+/// Compiles a plan that runs node by node in schedule order: values are freed after their last use, bodies are plans of
+/// their own. Kernels are searched list by list; nodes run by any list but the first are reported as fallback_nodes().
+/// Local functions must have been inlined. Throws Error{kUnsupported} listing every node that no list can run.
+std::unique_ptr<Executable> compile_interpreter(const Model& model, const CompileOptions& options,
+                                                std::span<const KernelList> lists);
+
+}  // namespace mlopt

@@ -1,0 +1,35 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/ir/model.h"
+#include "core/tensor/datum.h"
+
+namespace mlopt {
+
+/// Reads a model file ("-" is standard input). Weights of 1 KB and more are views of the mapped file, also inside the
+/// protobuf and in external data files; they are not touched. External paths must stay inside the model's folder.
+/// Throws Error{kBadInput} naming file, node or tensor.
+Model read_model(const std::string& path);
+/// From bytes in memory (kept alive by the tensors that view them). `folder` is where external data are looked for.
+Model read_model_bytes(std::string bytes, const std::string& folder = {});
+/// ONNX's text form (onnx.parser), for tests and `convert`.
+Model parse_text(std::string_view text);
+
+struct WriteOptions {
+  /// Where weights of 1 KB and more go: nothing decides by size (external above 2 GB), true always external, false inline.
+  std::optional<bool> external;
+};
+/// Writes atomically ("-" is standard output): external data first under a name of their own (NAME.onnx.data), the model
+/// last. Byte for byte the same for the same model.
+void write_model(const Model& model, const std::string& path, const WriteOptions& options = {});
+std::string write_model_bytes(const Model& model);
+/// ONNX's text form.
+std::string print_text(const Model& model);
+
+/// A tensor or any value in the form of ONNX's test data (TensorProto, SequenceProto, OptionalProto as `type` says).
+Datum read_datum(const std::string& path, const Type& type);
+void write_datum(const Datum& value, const Type& type, const std::string& name, const std::string& path);
+
+}  // namespace mlopt

@@ -1,0 +1,28 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "core/tensor/tensor.h"
+
+namespace mlopt {
+
+/// How far `actual` is from `expected`, element by element, in double.
+struct Difference {
+  double max_abs = 0;          ///< largest |a - e|
+  double max_rel = 0;          ///< largest |a - e| / max(|e|, 1e-30) where e is not 0
+  double max_expected = 0;     ///< largest |e| that is finite
+  double sqnr_db = 0;          ///< 10 log10(sum e^2 / sum (a - e)^2); infinity when equal
+  double cosine = 1;           ///< 1 when both are zero
+  double argmax_agreement = 1; ///< share of rows (last axis) whose arg-max agrees; 1 for scalars
+  bool same_nonfinite = true;  ///< NaN and infinities at the same places
+  int64_t worst = -1;          ///< index of the largest difference
+};
+
+/// Numeric or bool tensors of the same shape (types may differ); throws Error{kBadInput} when the shapes differ.
+Difference difference(const Tensor& actual, const Tensor& expected);
+
+/// Nothing when equal within |a - e| <= atol + rtol |e| (integers, bools and strings exactly; NaN equals NaN), else one
+/// sentence naming the worst element; types and shapes are compared too.
+std::optional<std::string> mismatch(const Tensor& actual, const Tensor& expected, double rtol, double atol);
+
+}  // namespace mlopt
