@@ -8,9 +8,6 @@
 namespace mlopt::reference {
 
 /// One span of kernels for each operator family, in the file of the same name.
-std::span<const Kernel> unary_kernels();
-std::span<const Kernel> binary_kernels();
-std::span<const Kernel> shape_kernels();
 
 /// All of them, in the order in which they are searched.
 std::vector<Kernel> all_kernels();

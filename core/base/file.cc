@@ -1,0 +1,125 @@
+#include "core/base/file.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+namespace mlopt {
+namespace {
+
+/// Names of unfinished files for the signal handler, which may only read plain memory: fixed slots, each published last.
+/// This is the one piece of global state: a signal handler cannot be handed any.
+struct Unfinished {
+  char path[4096];
+  std::atomic<bool> used{false};
+};
+std::array<Unfinished, 16> unfinished;
+
+void remember(const std::string& path) {
+  for (Unfinished& slot : unfinished)
+    if (!slot.used && path.size() < sizeof slot.path) {
+      std::memcpy(slot.path, path.c_str(), path.size() + 1);
+      slot.used = true;
+      return;
+    }
+}
+
+void forget(const std::string& path) {
+  for (Unfinished& slot : unfinished)
+    if (slot.used && path == slot.path) slot.used = false;
+}
+
+extern "C" void clean_up_and_end(int signal) {
+  for (Unfinished& slot : unfinished)
+    if (slot.used) ::unlink(slot.path);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+std::string reason() { return std::strerror(errno); }
+
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) input_error("cannot open the file (" + reason() + ")", path, "check the path and its permissions");
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    ::close(fd);
+    input_error("not a regular file", path, "give the path of a file");
+  }
+  std::shared_ptr<MappedFile> file(new MappedFile);
+  file->path_ = path;
+  file->size_ = static_cast<size_t>(info.st_size);
+  if (file->size_ > 0) {
+    void* data = ::mmap(nullptr, file->size_, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data != MAP_FAILED) file->data_ = static_cast<const std::byte*>(data);
+  }
+  ::close(fd);
+  if (file->size_ > 0 && !file->data_) input_error("cannot map the file (" + reason() + ")", path);
+  return file;
+}
+
+MappedFile::~MappedFile() {
+  if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+AtomicFile::AtomicFile(std::string target) : target_(std::move(target)) {
+  temporary_ = target_ + ".XXXXXX";
+  fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  if (fd_ < 0)
+    input_error("cannot write here (" + reason() + ")", target_, "check that the folder exists and is writable");
+  remember(temporary_);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(fd_, 0666 & ~mask);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+  forget(temporary_);
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd_, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) input_error("cannot write (" + reason() + ")", target_, "free some space or write elsewhere");
+    bytes = bytes.subspan(static_cast<size_t>(done));
+    size_ += done;
+  }
+}
+
+void AtomicFile::write(const std::string& text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+
+void AtomicFile::commit() {
+  if (::fsync(fd_) != 0 && errno != EINVAL) input_error("cannot write (" + reason() + ")", target_);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) input_error("cannot write (" + reason() + ")", target_);
+  ::close(fd_);
+  fd_ = -1;
+  forget(temporary_);
+}
+
+void install_signal_cleanup() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, clean_up_and_end);
+}
+
+std::string read_file(const std::string& path) {
+  const auto file = MappedFile::open(path);
+  const auto bytes = file->bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace mlopt

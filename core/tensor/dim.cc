@@ -1,0 +1,130 @@
+#include "core/tensor/dim.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "core/base/checked.h"
+
+namespace mlopt {
+namespace {
+
+/// Expressions beyond this many terms are given up as unknown: they no longer help and could grow without bound.
+constexpr size_t kMostTerms = 16;
+
+}  // namespace
+
+Dim::Dim(int64_t value) : known_(true) {
+  if (value != 0) terms_.push_back({{}, value});
+}
+
+Dim Dim::symbol(std::string name) {
+  Dim d;
+  d.known_ = true;
+  d.terms_.push_back({{std::move(name)}, 1});
+  return d;
+}
+
+Dim Dim::from_terms(std::vector<Term> terms) {
+  std::map<std::vector<std::string>, int64_t> sums;
+  for (auto& [symbols, factor] : terms) {
+    const auto sum = checked_add(sums[symbols], factor);
+    if (!sum) return {};
+    sums[symbols] = *sum;
+  }
+  Dim d;
+  d.known_ = true;
+  for (auto& [symbols, factor] : sums)
+    if (factor != 0) d.terms_.emplace_back(symbols, factor);
+  return d.terms_.size() <= kMostTerms ? d : Dim();
+}
+
+std::optional<int64_t> Dim::value() const {
+  if (!known_) return std::nullopt;
+  if (terms_.empty()) return 0;
+  if (terms_.size() == 1 && terms_[0].first.empty()) return terms_[0].second;
+  return std::nullopt;
+}
+
+std::optional<std::string> Dim::symbol_name() const {
+  if (!known_ || terms_.size() != 1 || terms_[0].first.size() != 1 || terms_[0].second != 1) return std::nullopt;
+  return terms_[0].first[0];
+}
+
+std::string Dim::str() const {
+  if (!known_) return "?";
+  if (terms_.empty()) return "0";
+  std::string text;
+  // Symbols first, the integer last, as people write it.
+  for (auto it = terms_.rbegin(); it != terms_.rend(); ++it) {
+    const auto& [symbols, factor] = *it;
+    std::string product;
+    for (const std::string& s : symbols) product += (product.empty() ? "" : "*") + s;
+    std::string term = symbols.empty()  ? std::to_string(factor)
+                       : factor == 1    ? product
+                       : factor == -1   ? "-" + product
+                                        : fmt::format("{}*{}", factor, product);
+    if (!text.empty() && term[0] != '-') text += '+';
+    text += term;
+  }
+  return text;
+}
+
+Dim operator+(const Dim& a, const Dim& b) {
+  if (!a.known_ || !b.known_) return {};
+  std::vector<Dim::Term> terms = a.terms_;
+  terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
+  return Dim::from_terms(std::move(terms));
+}
+
+Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
+
+Dim operator*(const Dim& a, const Dim& b) {
+  if (a.is(0) || b.is(0)) return 0;
+  if (!a.known_ || !b.known_) return {};
+  std::vector<Dim::Term> terms;
+  for (const auto& [x, p] : a.terms_)
+    for (const auto& [y, q] : b.terms_) {
+      int64_t factor;
+      if (__builtin_mul_overflow(p, q, &factor)) return {};
+      std::vector<std::string> symbols;
+      std::merge(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(symbols));
+      terms.emplace_back(std::move(symbols), factor);
+    }
+  return Dim::from_terms(std::move(terms));
+}
+
+std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
+  if (!a.known_ || !b.known_ || b.terms_.empty()) return std::nullopt;
+  if (a == b) return Dim(1);
+  if (b.terms_.size() != 1) return std::nullopt;
+  const auto& [divisor, factor] = b.terms_[0];
+  std::vector<Term> terms;
+  for (const auto& [symbols, p] : a.terms_) {
+    if (p % factor != 0 || !std::includes(symbols.begin(), symbols.end(), divisor.begin(), divisor.end()))
+      return std::nullopt;
+    std::vector<std::string> rest;
+    std::set_difference(symbols.begin(), symbols.end(), divisor.begin(), divisor.end(), std::back_inserter(rest));
+    terms.emplace_back(std::move(rest), p / factor);
+  }
+  return from_terms(std::move(terms));
+}
+
+Dim Dim::floor_divide(const Dim& a, const Dim& b) {
+  if (const auto exact = divide(a, b)) return *exact;
+  const auto x = a.value(), y = b.value();
+  if (x && y && *y != 0) return *x / *y - ((*x % *y != 0) && ((*x < 0) != (*y < 0)));
+  if (!a.known_ || !y || *y <= 0) return {};
+  return symbol(fmt::format("({})//{}", a.str(), *y));
+}
+
+bool operator==(const Dim& a, const Dim& b) { return a.known_ && b.known_ && a.terms_ == b.terms_; }
+
+std::string to_string(const SymDims& dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i ? "," : "") + dims[i].str();
+  return text + "]";
+}
+
+}  // namespace mlopt

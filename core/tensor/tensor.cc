@@ -1,0 +1,106 @@
+#include "core/tensor/tensor.h"
+
+#include <cstdlib>
+#include <new>
+
+#include <fmt/core.h>
+
+namespace mlopt {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+std::shared_ptr<std::byte> allocate(size_t bytes) {
+  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  auto* p = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded ? rounded : kAlignment));
+  if (!p) {
+    unsupported_error(fmt::format("out of memory ({} bytes for one tensor)", bytes), {},
+                      "use a smaller batch or a machine with more memory");
+  }
+  return {p, [](std::byte* q) { std::free(q); }};
+}
+
+}  // namespace
+
+Tensor::Tensor(DType type, Dims dims) : dtype_(type), dims_(std::move(dims)) {
+  size_ = element_count(dims_);
+  if (type == DType::kString) {
+    strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(size_));
+    return;
+  }
+  bytes_ = packed_bytes(type, size_);
+  auto bytes = allocate(bytes_);
+  data_ = bytes.get();
+  owner_ = std::move(bytes);
+}
+
+Tensor Tensor::view(DType type, Dims dims, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  Tensor t;
+  t.dtype_ = type;
+  t.dims_ = std::move(dims);
+  t.size_ = element_count(t.dims_);
+  t.bytes_ = packed_bytes(type, t.size_);
+  if (t.bytes_ != bytes.size())
+    input_error("tensor data do not fit its shape", fmt::format("{} {} needs {} bytes, there are {}", name(type),
+                                                                to_string(t.dims_), t.bytes_, bytes.size()));
+  t.data_ = bytes.data();
+  t.owner_ = std::move(owner);
+  t.view_ = true;
+  return t;
+}
+
+Tensor Tensor::zeros(DType type, Dims dims) {
+  Tensor t(type, std::move(dims));
+  if (t.bytes_) std::memset(t.mutable_raw(), 0, t.bytes_);
+  return t;
+}
+
+Tensor Tensor::of_strings(Dims dims, std::vector<std::string> values) {
+  Tensor t(DType::kString, std::move(dims));
+  if (t.size_ != static_cast<int64_t>(values.size())) internal_error("Tensor::of_strings: values do not fit the shape");
+  *t.strings_ = std::move(values);
+  return t;
+}
+
+std::byte* Tensor::mutable_raw() {
+  if (view_ || owner_.use_count() > 1) {
+    auto bytes = allocate(bytes_);
+    if (bytes_) std::memcpy(bytes.get(), data_, bytes_);
+    data_ = bytes.get();
+    owner_ = std::move(bytes);
+    view_ = false;
+  }
+  return const_cast<std::byte*>(data_);
+}
+
+const std::vector<std::string>& Tensor::strings() const {
+  if (!strings_) wrong_type(DType::kString);
+  return *strings_;
+}
+
+std::vector<std::string>& Tensor::mutable_strings() {
+  if (!strings_) wrong_type(DType::kString);
+  if (strings_.use_count() > 1) strings_ = std::make_shared<std::vector<std::string>>(*strings_);
+  return *strings_;
+}
+
+Tensor Tensor::aligned() const {
+  if (!view_ || reinterpret_cast<uintptr_t>(data_) % 16 == 0) return *this;
+  Tensor copy = *this;
+  copy.mutable_raw();
+  return copy;
+}
+
+Tensor Tensor::reshaped(Dims dims) const {
+  if (element_count(dims) != size_)
+    input_error("cannot reshape", fmt::format("{} to {}", to_string(dims_), to_string(dims)));
+  Tensor t = *this;
+  t.dims_ = std::move(dims);
+  return t;
+}
+
+void Tensor::wrong_type(DType asked) const {
+  input_error("unexpected tensor type", fmt::format("{} where {} is needed", name(dtype_), name(asked)));
+}
+
+}  // namespace mlopt
