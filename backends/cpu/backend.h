@@ -1,0 +1,15 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/exec/backend.h"
+#include "core/exec/kernel.h"
+
+namespace mlopt {
+
+/// The fast backend, on oneDNN: constant weights are packed once into the layout that the primitive prefers, primitives
+/// are made once for each signature of a step's inputs. `fallback` are the kernels, in search order, for what it lacks;
+/// the nodes they run are reported by Executable::fallback_nodes().
+std::unique_ptr<Backend> cpu_backend(std::vector<Kernel> fallback);
+
+}  // namespace mlopt
