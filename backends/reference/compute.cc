@@ -33,9 +33,12 @@ AxisView around_axis(const Dims& dims, int axis) {
   AxisView view;
   for (int i = 0; i < static_cast<int>(dims.size()); ++i) {
     const int64_t dim = dims[static_cast<size_t>(i)];
-    if (i < axis) view.outer *= dim;
-    else if (i == axis) view.length = dim;
-    else view.inner *= dim;
+    if (i < axis)
+      view.outer *= dim;
+    else if (i == axis)
+      view.length = dim;
+    else
+      view.inner *= dim;
   }
   return view;
 }

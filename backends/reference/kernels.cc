@@ -7,8 +7,7 @@ namespace mlopt::reference {
 std::vector<Kernel> all_kernels() {
   std::vector<Kernel> all;
   const std::initializer_list<std::span<const Kernel>> families = {};
-  for (const auto family : families)
-    all.insert(all.end(), family.begin(), family.end());
+  for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
   return all;
 }
 

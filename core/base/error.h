@@ -7,11 +7,11 @@ namespace mlopt {
 /// The exit statuses of the program; every Error carries one.
 enum class Code {
   kOk = 0,
-  kGate = 1,          ///< done, but a gate does not hold
-  kUsage = 2,         ///< the command line is wrong
-  kBadInput = 3,      ///< the model or the data is bad or missing
-  kUnsupported = 4,   ///< this machine or build cannot do it
-  kInternal = 70,     ///< a bug of ours
+  kGate = 1,         ///< done, but a gate does not hold
+  kUsage = 2,        ///< the command line is wrong
+  kBadInput = 3,     ///< the model or the data is bad or missing
+  kUnsupported = 4,  ///< this machine or build cannot do it
+  kInternal = 70,    ///< a bug of ours
 };
 
 /// Thrown when a command cannot go on: what is wrong, where (file, node, tensor), and what to do about it.

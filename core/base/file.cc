@@ -1,5 +1,10 @@
 #include "core/base/file.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -7,18 +12,13 @@
 #include <cstring>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/base/error.h"
 
 namespace mlopt {
 namespace {
 
-/// Names of unfinished files for the signal handler, which may only read plain memory: fixed slots, each published last.
-/// This is the one piece of global state: a signal handler cannot be handed any.
+/// Names of unfinished files for the signal handler, which may only read plain memory: fixed slots, each published
+/// last. This is the one piece of global state: a signal handler cannot be handed any.
 struct Unfinished {
   char path[4096];
   std::atomic<bool> used{false};

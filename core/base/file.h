@@ -25,8 +25,8 @@ class MappedFile {
   std::string path_;
 };
 
-/// A file written under a temporary name beside its target and renamed by commit(); without commit(), or when the process
-/// is interrupted, the temporary file is removed and the old target stays whole.
+/// A file written under a temporary name beside its target and renamed by commit(); without commit(), or when the
+/// process is interrupted, the temporary file is removed and the old target stays whole.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string target);

@@ -1,13 +1,13 @@
 #pragma once
+#include <omp.h>
+
 #include <cstdint>
 #include <exception>
 
-#include <omp.h>
-
 namespace mlopt {
 
-/// Calls fn(begin, end) on disjoint ranges that cover [0, n), on the threads of the plan that is running (OpenMP's count
-/// for the calling thread). Below `grain` items one thread does it all. The first exception is rethrown.
+/// Calls fn(begin, end) on disjoint ranges that cover [0, n), on the threads of the plan that is running (OpenMP's
+/// count for the calling thread). Below `grain` items one thread does it all. The first exception is rethrown.
 template <class Fn>
 void parallel_for(int64_t n, int64_t grain, const Fn& fn) {
   const int64_t most = grain > 0 ? (n + grain - 1) / grain : n;

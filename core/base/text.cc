@@ -1,12 +1,12 @@
 #include "core/base/text.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numeric>
 #include <tuple>
-
-#include <fmt/core.h>
 
 namespace mlopt {
 
@@ -54,8 +54,10 @@ std::optional<double> parse_double(std::string_view text) {
 }
 
 std::optional<int64_t> parse_bytes(std::string_view text) {
-  if (ends_with(text, "iB")) text.remove_suffix(2);
-  else if (ends_with(text, "B")) text.remove_suffix(1);
+  if (ends_with(text, "iB"))
+    text.remove_suffix(2);
+  else if (ends_with(text, "B"))
+    text.remove_suffix(1);
   double unit = 1;
   constexpr std::string_view kUnits = "KMGT";
   if (!text.empty()) {
@@ -74,12 +76,14 @@ std::string format_bytes(double bytes) {
   constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
   int unit = 0;
   while (bytes >= 1024 && unit < 4) bytes /= 1024, ++unit;
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.{}f} {}", bytes, bytes < 100 ? 1 : 0, kUnits[unit]);
+  return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                   : fmt::format("{:.{}f} {}", bytes, bytes < 100 ? 1 : 0, kUnits[unit]);
 }
 
 namespace {
 
-/// Matches one character against the set that starts after '['; gives the rest of the pattern, or nothing for a bad set.
+/// Matches one character against the set that starts after '['; gives the rest of the pattern, or nothing for a bad
+/// set.
 std::optional<std::string_view> match_set(std::string_view set, char c, bool& hit) {
   const bool inverted = !set.empty() && (set[0] == '!' || set[0] == '^');
   size_t i = inverted ? 1 : 0;

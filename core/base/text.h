@@ -23,7 +23,8 @@ std::optional<int64_t> parse_bytes(std::string_view text);
 /// 1536 -> "1.5 KB" (powers of 1024).
 std::string format_bytes(double bytes);
 
-/// Does `text` match `pattern`, where * is any run of characters (also /), ? one character, [abc] or [a-z] one of a set?
+/// Does `text` match `pattern`, where * is any run of characters (also /), ? one character, [abc] or [a-z] one of a
+/// set?
 bool glob_match(std::string_view pattern, std::string_view text);
 /// Is `text` matched by any of `patterns`?
 bool glob_any(std::span<const std::string> patterns, std::string_view text);

@@ -16,13 +16,13 @@ enum class Precision { kF32, kBF16, kF16, kTF32 };
 
 /// What is fixed when a plan is compiled.
 struct CompileOptions {
-  int threads = 0;                        ///< of the plan; 0: what the cgroup and affinity allow
+  int threads = 0;  ///< of the plan; 0: what the cgroup and affinity allow
   Precision precision = Precision::kF32;
-  std::vector<std::string> state;         ///< initializers that live in the executable and may be replaced between runs
-  std::vector<std::string> taps;          ///< values handed to the observer when they are computed, then freed
-  bool weights_mutable = false;           ///< nothing is prepacked
-  bool profile = false;                   ///< keep times of each step
-  uint64_t seed = 0;                      ///< of random operators without a seed of their own
+  std::vector<std::string> state;  ///< initializers that live in the executable and may be replaced between runs
+  std::vector<std::string> taps;   ///< values handed to the observer when they are computed, then freed
+  bool weights_mutable = false;    ///< nothing is prepacked
+  bool profile = false;            ///< keep times of each step
+  uint64_t seed = 0;               ///< of random operators without a seed of their own
 };
 
 /// Time of one step, summed over runs.
@@ -34,8 +34,9 @@ struct StepProfile {
 
 /// Called while a plan runs. Any of them may be empty.
 struct RunHooks {
-  std::function<void(std::string_view name, const Datum& value)> on_tap;    ///< for each value in CompileOptions::taps
-  std::function<void(std::string_view name, const Datum& value)> on_ready;  ///< for each output as soon as it is computed
+  std::function<void(std::string_view name, const Datum& value)> on_tap;  ///< for each value in CompileOptions::taps
+  std::function<void(std::string_view name, const Datum& value)>
+      on_ready;  ///< for each output as soon as it is computed
 };
 
 /// A compiled plan. run() may be called from several threads at once unless the plan has state.
@@ -43,8 +44,8 @@ class Executable {
  public:
   virtual ~Executable() = default;
 
-  /// `inputs` in the order of input_names(); the outputs in the order of the graph's. Throws Error{kBadInput} for inputs of
-  /// the wrong type or shape.
+  /// `inputs` in the order of input_names(); the outputs in the order of the graph's. Throws Error{kBadInput} for
+  /// inputs of the wrong type or shape.
   virtual std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks = {}) = 0;
 
   virtual const std::vector<std::string>& input_names() const = 0;  ///< graph inputs that are not initializers

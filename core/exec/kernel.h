@@ -28,7 +28,9 @@ class Call {
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int output_count() const { return static_cast<int>(outputs_.size()); }
   /// Input i is given and not an empty optional.
-  bool has(int i) const { return i < input_count() && inputs_[static_cast<size_t>(i)] && !inputs_[static_cast<size_t>(i)]->is_none(); }
+  bool has(int i) const {
+    return i < input_count() && inputs_[static_cast<size_t>(i)] && !inputs_[static_cast<size_t>(i)]->is_none();
+  }
   /// Input i, which must be a tensor; throws Error{kBadInput} naming the node otherwise. Bytes are aligned.
   const Tensor& in(int i) const;
   const Datum& datum(int i) const;
@@ -60,14 +62,15 @@ struct CompileContext {
   bool weights_mutable = false;
 };
 
-/// One way to run an operator. A backend is an ordered list of these, fastest first; the first that does not decline wins.
+/// One way to run an operator. A backend is an ordered list of these, fastest first; the first that does not decline
+/// wins.
 struct Kernel {
   std::string_view domain;  ///< "" for ai.onnx
   std::string_view op;
   void (*run)(Call&) = nullptr;  ///< a kernel without state
   /// A kernel with state (used when `run` is null); shapes may be unknown until it runs.
   Expected<Step> (*compile)(const NodeView&, const CompileContext&) = nullptr;
-  std::string_view label = {};   ///< shown by --profile; the operator's name when empty
+  std::string_view label = {};  ///< shown by --profile; the operator's name when empty
 };
 
 /// An ordered list of kernels and whose they are.

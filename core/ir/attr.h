@@ -25,9 +25,9 @@ struct RefAttr {
 };
 
 using GraphPtr = std::shared_ptr<Graph>;  // shared only so that Attr can be copied; never aliased between nodes
-using AttrValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
-                               std::vector<std::string>, Tensor, std::vector<Tensor>, GraphPtr, std::vector<GraphPtr>,
-                               Type, OpaqueAttr, RefAttr>;
+using AttrValue =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
+                 Tensor, std::vector<Tensor>, GraphPtr, std::vector<GraphPtr>, Type, OpaqueAttr, RefAttr>;
 
 struct Attr {
   std::string name;

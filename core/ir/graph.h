@@ -25,21 +25,22 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
-/// An edge of the graph: a graph input, an initializer, or the output of a node. Owned by its Graph; the address is stable.
+/// An edge of the graph: a graph input, an initializer, or the output of a node. Owned by its Graph; the address is
+/// stable.
 struct Value {
   std::string name;
   Type type;
   Graph* graph = nullptr;
-  Node* producer = nullptr;                    ///< null for graph inputs and initializers
-  int output_index = 0;                        ///< which output of the producer
-  bool is_input = false;                       ///< listed in graph->inputs()
-  int output_uses = 0;                         ///< times listed in graph->outputs()
-  std::vector<Use> uses;                       ///< maintained by Graph; includes captures from nested bodies
-  std::optional<Tensor> constant;              ///< initializer's data, or the value of a Constant node's output
-  std::optional<std::vector<Dim>> symbolic;    ///< elements of small integer tensors of shape arithmetic, row-major
+  Node* producer = nullptr;                  ///< null for graph inputs and initializers
+  int output_index = 0;                      ///< which output of the producer
+  bool is_input = false;                     ///< listed in graph->inputs()
+  int output_uses = 0;                       ///< times listed in graph->outputs()
+  std::vector<Use> uses;                     ///< maintained by Graph; includes captures from nested bodies
+  std::optional<Tensor> constant;            ///< initializer's data, or the value of a Constant node's output
+  std::optional<std::vector<Dim>> symbolic;  ///< elements of small integer tensors of shape arithmetic, row-major
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::string unknown_fields;                  ///< of its ValueInfo (or initializer), written back
+  std::string unknown_fields;  ///< of its ValueInfo (or initializer), written back
 
   bool is_initializer() const { return constant && !producer; }
   /// An initializer that is also an input is a default that the caller may override: not a constant.
@@ -64,10 +65,14 @@ class Node {
   const std::vector<Value*>& inputs() const { return inputs_; }    ///< null: omitted
   const std::vector<Value*>& outputs() const { return outputs_; }  ///< null: omitted
   Value* input(int i) const { return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr; }
-  Value* output(int i) const { return i < static_cast<int>(outputs_.size()) ? outputs_[static_cast<size_t>(i)] : nullptr; }
+  Value* output(int i) const {
+    return i < static_cast<int>(outputs_.size()) ? outputs_[static_cast<size_t>(i)] : nullptr;
+  }
   Graph* graph() const { return graph_; }
 
-  bool is(std::string_view op_name, std::string_view op_domain = "") const { return op == op_name && domain == op_domain; }
+  bool is(std::string_view op_name, std::string_view op_domain = "") const {
+    return op == op_name && domain == op_domain;
+  }
   const Attr* attr(std::string_view attr_name) const;
   void set_attr(std::string_view attr_name, AttrValue value);
   void remove_attr(std::string_view attr_name);
@@ -131,8 +136,8 @@ class Graph {
   void resize_inputs(Node* node, int count);
   /// Drops output `index` (which nothing may use): it becomes omitted, trailing omitted outputs are removed.
   void drop_output(Node* node, int index);
-  /// Every use of `from`, nested bodies and graph outputs included, reads `to`. When `from` is a graph output, `to` takes
-  /// over its name if it is an ordinary inner value, so that output names never change.
+  /// Every use of `from`, nested bodies and graph outputs included, reads `to`. When `from` is a graph output, `to`
+  /// takes over its name if it is an ordinary inner value, so that output names never change.
   void replace_uses(Value* from, Value* to);
   /// Removes a node whose outputs nothing uses, with its outputs and bodies.
   void erase(Node* node);

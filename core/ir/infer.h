@@ -9,9 +9,9 @@ namespace mlopt {
 /// Types of a node's outputs from those of its inputs; empty types where nothing is known.
 using TypeRule = std::vector<Type> (*)(const NodeView&);
 
-/// Refreshes types, symbolic shapes and the symbolic values of shape arithmetic over the whole model, in schedule order,
-/// bodies included. Existing knowledge is kept where inference knows less; declared inputs and outputs never change.
-/// `standard` gives the types of standard operators that the table here lacks (see core/onnx/infer.h).
+/// Refreshes types, symbolic shapes and the symbolic values of shape arithmetic over the whole model, in schedule
+/// order, bodies included. Existing knowledge is kept where inference knows less; declared inputs and outputs never
+/// change. `standard` gives the types of standard operators that the table here lacks (see core/onnx/infer.h).
 void infer(Model& model, TypeRule standard = nullptr);
 
 }  // namespace mlopt

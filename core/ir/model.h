@@ -17,7 +17,7 @@ struct OpsetImport {
 /// A local function: a body over its inputs, outputs and attributes.
 struct Function {
   std::string domain, name, overload, doc;
-  std::vector<std::string> attributes;           ///< without default
+  std::vector<std::string> attributes;  ///< without default
   std::vector<Attr> attribute_defaults;
   std::vector<OpsetImport> opsets;
   std::shared_ptr<Graph> body;
@@ -34,9 +34,9 @@ struct Model {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<Function> functions;
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
-  std::string unknown_fields;       ///< of the ModelProto (training info, device configuration, newer fields)
-  std::string path;                 ///< where it was read; "" when built in memory
-  int64_t file_bytes = 0;           ///< of the model file and its external data files
+  std::string unknown_fields;               ///< of the ModelProto (training info, device configuration, newer fields)
+  std::string path;                         ///< where it was read; "" when built in memory
+  int64_t file_bytes = 0;                   ///< of the model file and its external data files
   std::vector<std::string> external_files;  ///< names relative to the model, each once
 
   /// The imported version of a domain ("" and "ai.onnx" are one); 0 when not imported.

@@ -14,10 +14,10 @@ struct Type {
   enum class Kind { kUnknown, kTensor, kSparseTensor, kSequence, kOptional, kMap };
 
   Kind kind = Kind::kUnknown;
-  DType dtype = DType::kUndefined;         ///< of a tensor's elements, of a map's keys
-  std::optional<SymDims> dims;             ///< of a tensor; absent: rank unknown
-  std::shared_ptr<const Type> element;     ///< of a sequence, an optional, a map's values
-  std::string denotation;                  ///< kept and written back
+  DType dtype = DType::kUndefined;      ///< of a tensor's elements, of a map's keys
+  std::optional<SymDims> dims;          ///< of a tensor; absent: rank unknown
+  std::shared_ptr<const Type> element;  ///< of a sequence, an optional, a map's values
+  std::string denotation;               ///< kept and written back
 
   static Type tensor(DType dtype, std::optional<SymDims> dims = std::nullopt);
   static Type tensor(DType dtype, const Dims& dims);

@@ -18,11 +18,12 @@ Model read_model_bytes(std::string bytes, const std::string& folder = {});
 Model parse_text(std::string_view text);
 
 struct WriteOptions {
-  /// Where weights of 1 KB and more go: nothing decides by size (external above 2 GB), true always external, false inline.
+  /// Where weights of 1 KB and more go: nothing decides by size (external above 2 GB), true always external, false
+  /// inline.
   std::optional<bool> external;
 };
-/// Writes atomically ("-" is standard output): external data first under a name of their own (NAME.onnx.data), the model
-/// last. Byte for byte the same for the same model.
+/// Writes atomically ("-" is standard output): external data first under a name of their own (NAME.onnx.data), the
+/// model last. Byte for byte the same for the same model.
 void write_model(const Model& model, const std::string& path, const WriteOptions& options = {});
 std::string write_model_bytes(const Model& model);
 /// ONNX's text form.

@@ -8,7 +8,8 @@ namespace mlopt {
 
 /// Findings of ONNX's own checker and strict shape inference, one sentence each; empty when the model is valid.
 std::vector<std::string> check_with_onnx(const Model& model);
-/// ONNX's version converter to `opset` of ai.onnx. Throws Error{kUnsupported} naming the operator that cannot be converted.
+/// ONNX's version converter to `opset` of ai.onnx. Throws Error{kUnsupported} naming the operator that cannot be
+/// converted.
 Model convert_opset(const Model& model, int64_t opset);
 /// Local functions replaced by their bodies, at every depth; names stay unique.
 void inline_functions(Model& model);

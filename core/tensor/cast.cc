@@ -1,11 +1,11 @@
 #include "core/tensor/cast.h"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <cmath>
 #include <complex>
 #include <limits>
-
-#include <fmt/core.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -35,17 +35,38 @@ int sign_extend(uint8_t code, int width) { return code >= (1 << (width - 1)) ? c
 template <class Fn>
 bool with_number_type(DType type, Fn&& fn) {
   switch (type) {
-    case DType::kF32: fn(float{}); return true;
-    case DType::kF64: fn(double{}); return true;
-    case DType::kU8: fn(uint8_t{}); return true;
-    case DType::kI8: fn(int8_t{}); return true;
-    case DType::kU16: fn(uint16_t{}); return true;
-    case DType::kI16: fn(int16_t{}); return true;
-    case DType::kU32: fn(uint32_t{}); return true;
-    case DType::kI32: fn(int32_t{}); return true;
-    case DType::kU64: fn(uint64_t{}); return true;
-    case DType::kI64: fn(int64_t{}); return true;
-    default: return false;
+    case DType::kF32:
+      fn(float{});
+      return true;
+    case DType::kF64:
+      fn(double{});
+      return true;
+    case DType::kU8:
+      fn(uint8_t{});
+      return true;
+    case DType::kI8:
+      fn(int8_t{});
+      return true;
+    case DType::kU16:
+      fn(uint16_t{});
+      return true;
+    case DType::kI16:
+      fn(int16_t{});
+      return true;
+    case DType::kU32:
+      fn(uint32_t{});
+      return true;
+    case DType::kI32:
+      fn(int32_t{});
+      return true;
+    case DType::kU64:
+      fn(uint64_t{});
+      return true;
+    case DType::kI64:
+      fn(int64_t{});
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -74,15 +95,24 @@ void read_chunk(const Tensor& t, int64_t first, int64_t count, To* out) {
   if (plain) return;
   const int width = bits(type);
   for (int64_t i = 0; i < count; ++i) {
-    if (type == DType::kBool) out[i] = static_cast<To>(load<uint8_t>(data, first + i) != 0);
-    else if (type == DType::kF16) out[i] = convert<To>(to_float(load<Half>(data, first + i)));
-    else if (type == DType::kBF16) out[i] = convert<To>(to_float(load<BFloat16>(data, first + i)));
-    else if (type == DType::kC64) out[i] = convert<To>(load<std::complex<float>>(data, first + i).real());
-    else if (type == DType::kC128) out[i] = convert<To>(load<std::complex<double>>(data, first + i).real());
-    else if (width == 8) out[i] = convert<To>(small_to_float(type, load<uint8_t>(data, first + i)));
-    else if (type == DType::kF4E2M1) out[i] = convert<To>(small_to_float(type, code_at(data, width, first + i)));
-    else if (is_signed(type)) out[i] = static_cast<To>(sign_extend(code_at(data, width, first + i), width));
-    else out[i] = static_cast<To>(code_at(data, width, first + i));
+    if (type == DType::kBool)
+      out[i] = static_cast<To>(load<uint8_t>(data, first + i) != 0);
+    else if (type == DType::kF16)
+      out[i] = convert<To>(to_float(load<Half>(data, first + i)));
+    else if (type == DType::kBF16)
+      out[i] = convert<To>(to_float(load<BFloat16>(data, first + i)));
+    else if (type == DType::kC64)
+      out[i] = convert<To>(load<std::complex<float>>(data, first + i).real());
+    else if (type == DType::kC128)
+      out[i] = convert<To>(load<std::complex<double>>(data, first + i).real());
+    else if (width == 8)
+      out[i] = convert<To>(small_to_float(type, load<uint8_t>(data, first + i)));
+    else if (type == DType::kF4E2M1)
+      out[i] = convert<To>(small_to_float(type, code_at(data, width, first + i)));
+    else if (is_signed(type))
+      out[i] = static_cast<To>(sign_extend(code_at(data, width, first + i), width));
+    else
+      out[i] = static_cast<To>(code_at(data, width, first + i));
   }
 }
 
@@ -134,7 +164,8 @@ Tensor to_strings(const Tensor& t) {
   std::vector<std::string> out(static_cast<size_t>(t.size()));
   const bool whole = !is_float(t.dtype());
   for (int64_t i = 0; i < t.size(); ++i) {
-    if (t.dtype() == DType::kU64) out[static_cast<size_t>(i)] = std::to_string(load<uint64_t>(t.raw(), i));
+    if (t.dtype() == DType::kU64)
+      out[static_cast<size_t>(i)] = std::to_string(load<uint64_t>(t.raw(), i));
     else if (whole) {
       int64_t v;
       read_chunk(t, i, 1, &v);
@@ -226,7 +257,8 @@ Tensor pack(const Tensor& bytes, DType type) {
   auto* data = reinterpret_cast<uint8_t*>(out.mutable_raw());
   const int width = bits(type), per_byte = 8 / width, mask = (1 << width) - 1;
   for (int64_t i = 0; i < bytes.size(); ++i)
-    data[i / per_byte] |= static_cast<uint8_t>((static_cast<uint8_t>(bytes.raw()[i]) & mask) << (width * (i % per_byte)));
+    data[i / per_byte] |=
+        static_cast<uint8_t>((static_cast<uint8_t>(bytes.raw()[i]) & mask) << (width * (i % per_byte)));
   return out;
 }
 

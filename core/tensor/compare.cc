@@ -1,10 +1,10 @@
 #include "core/tensor/compare.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <fmt/core.h>
 
 #include "core/tensor/cast.h"
 

@@ -8,14 +8,14 @@ namespace mlopt {
 
 /// How far `actual` is from `expected`, element by element, in double.
 struct Difference {
-  double max_abs = 0;          ///< largest |a - e|
-  double max_rel = 0;          ///< largest |a - e| / max(|e|, 1e-30) where e is not 0
-  double max_expected = 0;     ///< largest |e| that is finite
-  double sqnr_db = 0;          ///< 10 log10(sum e^2 / sum (a - e)^2); infinity when equal
-  double cosine = 1;           ///< 1 when both are zero
-  double argmax_agreement = 1; ///< share of rows (last axis) whose arg-max agrees; 1 for scalars
-  bool same_nonfinite = true;  ///< NaN and infinities at the same places
-  int64_t worst = -1;          ///< index of the largest difference
+  double max_abs = 0;           ///< largest |a - e|
+  double max_rel = 0;           ///< largest |a - e| / max(|e|, 1e-30) where e is not 0
+  double max_expected = 0;      ///< largest |e| that is finite
+  double sqnr_db = 0;           ///< 10 log10(sum e^2 / sum (a - e)^2); infinity when equal
+  double cosine = 1;            ///< 1 when both are zero
+  double argmax_agreement = 1;  ///< share of rows (last axis) whose arg-max agrees; 1 for scalars
+  bool same_nonfinite = true;   ///< NaN and infinities at the same places
+  int64_t worst = -1;           ///< index of the largest difference
 };
 
 /// Numeric or bool tensors of the same shape (types may differ); throws Error{kBadInput} when the shapes differ.

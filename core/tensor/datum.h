@@ -12,8 +12,8 @@ class Datum {
  public:
   enum class Kind { kNone, kTensor, kSequence, kMap };
 
-  Datum() = default;                                                      ///< nothing: an omitted input, an empty optional
-  Datum(Tensor t) : kind_(Kind::kTensor), tensor_(std::move(t)) {}        // NOLINT(google-explicit-constructor)
+  Datum() = default;                                                ///< nothing: an omitted input, an empty optional
+  Datum(Tensor t) : kind_(Kind::kTensor), tensor_(std::move(t)) {}  // NOLINT(google-explicit-constructor)
   static Datum sequence(std::vector<Datum> items);
   /// Keys (a rank-1 int64 or string tensor) and one value for each key.
   static Datum map(Tensor keys, std::vector<Datum> values);
@@ -22,8 +22,8 @@ class Datum {
   bool is_tensor() const { return kind_ == Kind::kTensor; }
   bool is_none() const { return kind_ == Kind::kNone; }
 
-  const Tensor& tensor() const;                 ///< throws Error{kBadInput} when it is not a tensor
-  const std::vector<Datum>& items() const;      ///< of a sequence or a map; throws otherwise
+  const Tensor& tensor() const;                   ///< throws Error{kBadInput} when it is not a tensor
+  const std::vector<Datum>& items() const;        ///< of a sequence or a map; throws otherwise
   const Tensor& keys() const { return tensor_; }  ///< of a map
 
  private:

@@ -1,9 +1,9 @@
 #include "core/tensor/dim.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
-
-#include <fmt/core.h>
 
 #include "core/base/checked.h"
 
@@ -61,10 +61,10 @@ std::string Dim::str() const {
     const auto& [symbols, factor] = *it;
     std::string product;
     for (const std::string& s : symbols) product += (product.empty() ? "" : "*") + s;
-    std::string term = symbols.empty()  ? std::to_string(factor)
-                       : factor == 1    ? product
-                       : factor == -1   ? "-" + product
-                                        : fmt::format("{}*{}", factor, product);
+    std::string term = symbols.empty() ? std::to_string(factor)
+                       : factor == 1   ? product
+                       : factor == -1  ? "-" + product
+                                       : fmt::format("{}*{}", factor, product);
     if (!text.empty() && term[0] != '-') text += '+';
     text += term;
   }

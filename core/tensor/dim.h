@@ -7,16 +7,16 @@
 
 namespace mlopt {
 
-/// A dimension of a symbolic shape: an integer polynomial over named symbols ("2*N+1"), or unknown. Equality means provably
-/// equal: an unknown dimension equals nothing, not even itself.
+/// A dimension of a symbolic shape: an integer polynomial over named symbols ("2*N+1"), or unknown. Equality means
+/// provably equal: an unknown dimension equals nothing, not even itself.
 class Dim {
  public:
-  Dim() = default;                        ///< unknown
-  Dim(int64_t value);                     // NOLINT(google-explicit-constructor)
+  Dim() = default;     ///< unknown
+  Dim(int64_t value);  // NOLINT(google-explicit-constructor)
   static Dim symbol(std::string name);
 
-  bool known() const { return known_; }                ///< an integer or an expression of symbols
-  std::optional<int64_t> value() const;                ///< when it is a plain integer
+  bool known() const { return known_; }  ///< an integer or an expression of symbols
+  std::optional<int64_t> value() const;  ///< when it is a plain integer
   bool is(int64_t v) const { return value() == v; }
   /// The symbol's name when it is exactly one symbol.
   std::optional<std::string> symbol_name() const;

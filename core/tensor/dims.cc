@@ -1,8 +1,8 @@
 #include "core/tensor/dims.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
+
+#include <algorithm>
 
 #include "core/base/checked.h"
 #include "core/base/error.h"
@@ -17,7 +17,8 @@ int64_t element_count(const Dims& dims) {
     if (d < 0) input_error("negative dimension", to_string(dims));
     if (d == 0) empty = true;
     const auto product = checked_mul(count, d == 0 ? 1 : d);
-    if (!product || *product > kMost) input_error("tensor too large", to_string(dims), "its element count exceeds 2^48");
+    if (!product || *product > kMost)
+      input_error("tensor too large", to_string(dims), "its element count exceeds 2^48");
     count = *product;
   }
   return empty ? 0 : count;

@@ -18,14 +18,22 @@ struct Format {
 
 Format format_of(DType type) {
   switch (type) {
-    case DType::kF16: return {5, 10, 15, Format::kIeee};
-    case DType::kBF16: return {8, 7, 127, Format::kIeee};
-    case DType::kF8E4M3FN: return {4, 3, 7, Format::kFiniteNan};
-    case DType::kF8E4M3FNUZ: return {4, 3, 8, Format::kUnsignedZero};
-    case DType::kF8E5M2: return {5, 2, 15, Format::kIeee};
-    case DType::kF8E5M2FNUZ: return {5, 2, 16, Format::kUnsignedZero};
-    case DType::kF4E2M1: return {2, 1, 1, Format::kNoSpecial};
-    default: internal_error("small_float: not a small float type");
+    case DType::kF16:
+      return {5, 10, 15, Format::kIeee};
+    case DType::kBF16:
+      return {8, 7, 127, Format::kIeee};
+    case DType::kF8E4M3FN:
+      return {4, 3, 7, Format::kFiniteNan};
+    case DType::kF8E4M3FNUZ:
+      return {4, 3, 8, Format::kUnsignedZero};
+    case DType::kF8E5M2:
+      return {5, 2, 15, Format::kIeee};
+    case DType::kF8E5M2FNUZ:
+      return {5, 2, 16, Format::kUnsignedZero};
+    case DType::kF4E2M1:
+      return {2, 1, 1, Format::kNoSpecial};
+    default:
+      internal_error("small_float: not a small float type");
   }
 }
 
@@ -40,10 +48,14 @@ uint16_t largest(const Format& f) {
 
 uint16_t nan_code(const Format& f) {
   switch (f.specials) {
-    case Format::kUnsignedZero: return sign_bit(f);
-    case Format::kFiniteNan: return static_cast<uint16_t>(sign_bit(f) - 1);
-    case Format::kNoSpecial: return largest(f);
-    default: return static_cast<uint16_t>(largest(f) + 1 + (1 << (f.mantissa_bits - 1)));
+    case Format::kUnsignedZero:
+      return sign_bit(f);
+    case Format::kFiniteNan:
+      return static_cast<uint16_t>(sign_bit(f) - 1);
+    case Format::kNoSpecial:
+      return largest(f);
+    default:
+      return static_cast<uint16_t>(largest(f) + 1 + (1 << (f.mantissa_bits - 1)));
   }
 }
 
@@ -74,12 +86,16 @@ uint16_t encode(const Format& f, float value, bool saturate) {
     const double steps = std::nearbyint(std::ldexp(a, f.mantissa_bits - exponent));
     overflow = std::ldexp(steps, exponent - f.mantissa_bits) > most;
     // A carry into the next exponent and the step from subnormal to normal fall out of the addition.
-    magnitude = static_cast<uint16_t>(((exponent + f.bias - 1) << f.mantissa_bits) + static_cast<int>(overflow ? 0 : steps));
+    magnitude =
+        static_cast<uint16_t>(((exponent + f.bias - 1) << f.mantissa_bits) + static_cast<int>(overflow ? 0 : steps));
   }
   if (overflow) {
-    if (saturate || f.specials == Format::kNoSpecial) magnitude = largest(f);
-    else if (f.specials == Format::kIeee) magnitude = static_cast<uint16_t>(largest(f) + 1);
-    else return nan_code(f) | (f.specials == Format::kFiniteNan ? sign : uint16_t{0});
+    if (saturate || f.specials == Format::kNoSpecial)
+      magnitude = largest(f);
+    else if (f.specials == Format::kIeee)
+      magnitude = static_cast<uint16_t>(largest(f) + 1);
+    else
+      return nan_code(f) | (f.specials == Format::kFiniteNan ? sign : uint16_t{0});
   }
   if (f.specials == Format::kUnsignedZero && magnitude == 0) return 0;
   return sign | magnitude;

@@ -1,9 +1,9 @@
 #include "core/tensor/tensor.h"
 
+#include <fmt/core.h>
+
 #include <cstdlib>
 #include <new>
-
-#include <fmt/core.h>
 
 namespace mlopt {
 namespace {

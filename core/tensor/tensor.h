@@ -16,20 +16,34 @@ namespace mlopt {
 /// The DType of a C++ type that stores one element.
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, float>) return DType::kF32;
-  else if constexpr (std::is_same_v<T, double>) return DType::kF64;
-  else if constexpr (std::is_same_v<T, bool>) return DType::kBool;
-  else if constexpr (std::is_same_v<T, int8_t>) return DType::kI8;
-  else if constexpr (std::is_same_v<T, uint8_t>) return DType::kU8;
-  else if constexpr (std::is_same_v<T, int16_t>) return DType::kI16;
-  else if constexpr (std::is_same_v<T, uint16_t>) return DType::kU16;
-  else if constexpr (std::is_same_v<T, int32_t>) return DType::kI32;
-  else if constexpr (std::is_same_v<T, uint32_t>) return DType::kU32;
-  else if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
-  else if constexpr (std::is_same_v<T, uint64_t>) return DType::kU64;
-  else if constexpr (std::is_same_v<T, Half>) return DType::kF16;
-  else if constexpr (std::is_same_v<T, BFloat16>) return DType::kBF16;
-  else return DType::kUndefined;
+  if constexpr (std::is_same_v<T, float>)
+    return DType::kF32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::kF64;
+  else if constexpr (std::is_same_v<T, bool>)
+    return DType::kBool;
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return DType::kI8;
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return DType::kU8;
+  else if constexpr (std::is_same_v<T, int16_t>)
+    return DType::kI16;
+  else if constexpr (std::is_same_v<T, uint16_t>)
+    return DType::kU16;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return DType::kI32;
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return DType::kU32;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return DType::kI64;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return DType::kU64;
+  else if constexpr (std::is_same_v<T, Half>)
+    return DType::kF16;
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return DType::kBF16;
+  else
+    return DType::kUndefined;
 }
 
 /// A dense row-major array {dtype, dims, bytes}: owning, or a view of a mapped file. Copies share the bytes; writing to
@@ -71,8 +85,8 @@ class Tensor {
   /// Writable bytes; copies when they are shared or a view.
   std::byte* mutable_raw();
 
-  /// Typed elements. T is the storage type (uint8_t for bool's bytes is allowed as `bool`). The bytes must be aligned: call
-  /// aligned() first on a tensor that may view a file.
+  /// Typed elements. T is the storage type (uint8_t for bool's bytes is allowed as `bool`). The bytes must be aligned:
+  /// call aligned() first on a tensor that may view a file.
   template <class T>
   const T* data() const {
     check<T>();

@@ -1,0 +1,190 @@
+#include "core/exec/program.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <stdexcept>
+
+#include "core/base/error.h"
+
+namespace mlopt {
+
+Program::Program(const Graph& graph, ProgramContext& context) : captured_(captures(graph)) {
+  place_values(graph);
+  for (const std::string& name : context.options->taps) {
+    const auto it = std::find(slot_names_.begin(), slot_names_.end(), name);
+    if (it != slot_names_.end()) tapped_[static_cast<size_t>(it - slot_names_.begin())] = true;
+  }
+  for (const Node* node : graph.nodes()) {
+    const bool constant =
+        std::all_of(node->outputs().begin(), node->outputs().end(), [](const Value* v) { return !v || v->constant; });
+    if (!constant) compile_node(*node, context);
+  }
+  find_last_uses();
+}
+
+void Program::place_values(const Graph& graph) {
+  const auto new_slot = [&](const Value* v) {
+    const Ref slot = static_cast<Ref>(slot_names_.size());
+    slot_names_.push_back(v->name);
+    refs_[v] = slot;
+    return slot;
+  };
+  for (const Value* v : graph.values()) {
+    if (v->constant) {
+      refs_[v] = -2 - static_cast<Ref>(residents_.size());
+      residents_.emplace_back(v->constant->aligned());
+      resident_names_.push_back(v->name);
+    } else {
+      new_slot(v);
+    }
+  }
+  for (const Value* v : captured_) capture_slots_.push_back(new_slot(v));
+  for (const Value* v : graph.inputs())
+    if (!v->constant) inputs_.push_back(ref(v));
+  for (const Value* v : graph.outputs()) outputs_.push_back(ref(v));
+  tapped_.resize(slot_names_.size());
+}
+
+Program::Ref Program::ref(const Value* value) const {
+  if (!value) return kNone;
+  const auto it = refs_.find(value);
+  if (it == refs_.end()) internal_error("a value has no place in the plan", value->name);
+  return it->second;
+}
+
+void Program::compile_node(const Node& node, ProgramContext& context) {
+  const NodeView view(node, context.model->opset(node.domain));
+  Compiled compiled{view, find_kernel(node, view, context), {}, {}, {}, {}, {}, context.steps.size()};
+  context.steps.push_back({node.name.empty() ? node.label() : node.name, node.op, node.op, 0, 0});
+  for (const Value* v : node.inputs()) compiled.inputs.push_back(ref(v));
+  for (const Value* v : node.outputs()) compiled.outputs.push_back(ref(v));
+  for (const Graph* body : node.bodies()) {
+    compiled.bodies.push_back(std::make_unique<Program>(*body, context));
+    std::vector<Ref> refs;
+    for (const Value* v : compiled.bodies.back()->captured()) refs.push_back(ref(v));
+    compiled.body_captures.push_back(std::move(refs));
+  }
+  steps_.push_back(std::move(compiled));
+}
+
+Step Program::find_kernel(const Node& node, const NodeView& view, ProgramContext& context) {
+  std::string reasons;
+  for (const KernelList& list : context.lists)
+    for (const Kernel& kernel : list.kernels) {
+      if (kernel.op != node.op || kernel.domain != node.domain) continue;
+      Expected<Step> step = kernel.run ? Expected<Step>(Step(kernel.run)) : kernel.compile(view, context.kernel);
+      if (!step) {
+        reasons += fmt::format(" ({}: {})", list.backend, step.error().reason);
+        continue;
+      }
+      if (&list != &context.lists[0]) context.fallback.push_back(node.label());
+      return std::move(*step);
+    }
+  context.unsupported.push_back(node.label() + reasons);
+  return {};
+}
+
+void Program::find_last_uses() {
+  std::vector<int> last(slot_names_.size(), -1);
+  const auto see = [&](Ref r, int step) {
+    if (r >= 0) last[static_cast<size_t>(r)] = step;
+  };
+  for (size_t s = 0; s < steps_.size(); ++s) {
+    for (const Ref r : steps_[s].outputs) see(r, static_cast<int>(s));  // never read: dead at once
+    for (const Ref r : steps_[s].inputs) see(r, static_cast<int>(s));
+    for (const auto& refs : steps_[s].body_captures)
+      for (const Ref r : refs) see(r, static_cast<int>(s));
+  }
+  for (const Ref r : outputs_)
+    if (r >= 0) last[static_cast<size_t>(r)] = -1;
+  for (size_t slot = 0; slot < last.size(); ++slot)
+    if (last[slot] >= 0) steps_[static_cast<size_t>(last[slot])].dead.push_back(static_cast<Ref>(slot));
+}
+
+const Datum* Program::at(Ref r, const std::vector<Datum>& frame) const {
+  if (r == kNone) return nullptr;
+  return r >= 0 ? &frame[static_cast<size_t>(r)] : &residents_[static_cast<size_t>(-2 - r)];
+}
+
+Datum* Program::resident(std::string_view name) {
+  const auto it = std::find(resident_names_.begin(), resident_names_.end(), name);
+  return it == resident_names_.end() ? nullptr : &residents_[static_cast<size_t>(it - resident_names_.begin())];
+}
+
+std::vector<Datum> Program::run(std::span<const Datum> inputs, std::span<const Datum* const> captured,
+                                const RunContext& context) const {
+  if (inputs.size() != inputs_.size())
+    input_error(fmt::format("{} inputs given where {} are needed", inputs.size(), inputs_.size()));
+  std::vector<Datum> frame(slot_names_.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Datum& slot = frame[static_cast<size_t>(inputs_[i])];
+    slot = inputs[i].is_tensor() ? Datum(inputs[i].tensor().aligned()) : inputs[i];
+    if (tapped_[static_cast<size_t>(inputs_[i])] && context.hooks->on_tap)
+      context.hooks->on_tap(slot_names_[static_cast<size_t>(inputs_[i])], slot);
+  }
+  for (size_t i = 0; i < captured.size(); ++i) frame[static_cast<size_t>(capture_slots_[i])] = *captured[i];
+  for (const Compiled& step : steps_) run_step(step, frame, context);
+  std::vector<Datum> outputs;
+  for (const Ref r : outputs_) outputs.push_back(*at(r, frame));
+  return outputs;
+}
+
+namespace {
+
+/// An error of a kernel gains the node it happened in.
+[[noreturn]] void rethrow_with_node(const Node& node) {
+  const std::string label = node.label();
+  try {
+    throw;
+  } catch (const Error& e) {
+    if (e.where.find(label) != std::string::npos) throw;
+    throw Error(e.code, e.message, e.where.empty() ? label : fmt::format("{} ({})", label, e.where), e.fix);
+  } catch (const std::bad_alloc&) {
+    unsupported_error("out of memory", label, "use a smaller batch or a machine with more memory");
+  } catch (const std::length_error&) {
+    input_error("a size is out of range", label);
+  }
+}
+
+}  // namespace
+
+void Program::run_step(const Compiled& step, std::vector<Datum>& frame, const RunContext& context) const {
+  std::vector<const Datum*> inputs;
+  inputs.reserve(step.inputs.size());
+  for (const Ref r : step.inputs) inputs.push_back(at(r, frame));
+  std::vector<Datum> outputs(step.outputs.size());
+  const BodyRunner bodies = [&](int body, std::span<const Datum> body_inputs) {
+    std::vector<const Datum*> captured;
+    for (const Ref r : step.body_captures[static_cast<size_t>(body)]) captured.push_back(at(r, frame));
+    return step.bodies[static_cast<size_t>(body)]->run(body_inputs, captured, context);
+  };
+  const auto start = context.profile ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+  try {
+    Call call(step.view, inputs, outputs, bodies, context.seed + step.profile_index * 0x9e3779b97f4a7c15ULL);
+    step.step(call);
+  } catch (...) {
+    rethrow_with_node(step.view.node());
+  }
+  if (context.profile) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    const std::lock_guard lock(*context.profile_mutex);
+    StepProfile& p = (*context.profile)[step.profile_index];
+    p.seconds += spent.count();
+    ++p.calls;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Ref r = step.outputs[i];
+    if (r < 0) continue;
+    const auto slot = static_cast<size_t>(r);
+    frame[slot] = std::move(outputs[i]);
+    if (tapped_[slot] && context.hooks->on_tap) context.hooks->on_tap(slot_names_[slot], frame[slot]);
+    if (context.hooks->on_ready && std::find(outputs_.begin(), outputs_.end(), r) != outputs_.end())
+      context.hooks->on_ready(slot_names_[slot], frame[slot]);
+  }
+  for (const Ref r : step.dead) frame[static_cast<size_t>(r)] = Datum();
+}
+
+}  // namespace mlopt

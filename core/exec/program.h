@@ -1,0 +1,82 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/exec/backend.h"
+#include "core/exec/kernel.h"
+
+namespace mlopt {
+
+/// What the programs of one executable share while they are compiled.
+struct ProgramContext {
+  const Model* model;
+  const CompileOptions* options;
+  std::span<const KernelList> lists;
+  CompileContext kernel;
+  std::vector<std::string> fallback;     ///< nodes run by any list but the first
+  std::vector<std::string> unsupported;  ///< nodes that no list runs, with the reasons
+  std::vector<StepProfile> steps;        ///< one for each step of all programs
+};
+
+/// What the programs of one executable share while they run.
+struct RunContext {
+  const RunHooks* hooks;
+  uint64_t seed;
+  std::vector<StepProfile>* profile;  ///< null: keep no times
+  std::mutex* profile_mutex;
+};
+
+/// A graph lowered to steps over numbered slots; a nested body is a program of its own, kept by its step.
+class Program {
+ public:
+  Program(const Graph& graph, ProgramContext& context);
+
+  /// `inputs`: one for each graph input without data; `captured`: one for each of captured(). Gives the graph's
+  /// outputs.
+  std::vector<Datum> run(std::span<const Datum> inputs, std::span<const Datum* const> captured,
+                         const RunContext& context) const;
+
+  /// Values of enclosing graphs that the caller must hand to run(), in order.
+  const std::vector<Value*>& captured() const { return captured_; }
+  /// The constant or state of that name in the main graph, or null.
+  Datum* resident(std::string_view name);
+
+ private:
+  /// Where a value lives: a slot of the frame (>= 0), a resident (< -1: index -2 - ref), or nowhere (-1).
+  using Ref = int;
+  static constexpr Ref kNone = -1;
+
+  struct Compiled {
+    NodeView view;
+    Step step;
+    std::vector<Ref> inputs, outputs;
+    std::vector<Ref> dead;  ///< slots whose last reader this step is
+    std::vector<std::unique_ptr<Program>> bodies;
+    std::vector<std::vector<Ref>> body_captures;
+    size_t profile_index;
+  };
+
+  void place_values(const Graph& graph);
+  void compile_node(const Node& node, ProgramContext& context);
+  Step find_kernel(const Node& node, const NodeView& view, ProgramContext& context);
+  void find_last_uses();
+  void run_step(const Compiled& step, std::vector<Datum>& frame, const RunContext& context) const;
+  const Datum* at(Ref ref, const std::vector<Datum>& frame) const;
+  Ref ref(const Value* value) const;
+
+  std::unordered_map<const Value*, Ref> refs_;
+  std::vector<Datum> residents_;
+  std::vector<std::string> resident_names_;
+  std::vector<std::string> slot_names_;
+  std::vector<bool> tapped_;
+  std::vector<Ref> inputs_, outputs_;
+  std::vector<Value*> captured_;
+  std::vector<Ref> capture_slots_;
+  std::vector<Compiled> steps_;
+};
+
+}  // namespace mlopt
