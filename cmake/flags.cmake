@@ -1,0 +1,28 @@
+# How every file of ours is compiled. No -march: the program runs on any x86-64, and kernels choose at run time.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+
+include_directories(${PROJECT_SOURCE_DIR})
+add_compile_options(-Wall -Wextra -Werror -Wnon-virtual-dtor -Woverloaded-virtual -Wsuggest-override)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wduplicated-cond -Wlogical-op)
+endif()
+
+if(MLOPT_SANITIZE)
+  # A finding ends the program, so that no test passes over it.
+  add_compile_options(-fsanitize=${MLOPT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${MLOPT_SANITIZE})
+endif()
+
+if(MLOPT_TIDY)
+  find_program(MLOPT_CLANG_TIDY clang-tidy REQUIRED)
+  # The command lines are GCC's, whose warnings clang does not know.
+  set(CMAKE_CXX_CLANG_TIDY ${MLOPT_CLANG_TIDY} --quiet --extra-arg=-Wno-unknown-warning-option)
+endif()

@@ -1,0 +1,34 @@
+# One executable with all tests, and a CTest entry for each folder of tests/ (a process for each case would be slow).
+
+find_package(Catch2 REQUIRED CONFIG)
+
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
+file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cc)
+mlopt_executable(mlopt_tests ${test_sources} ${support_sources})
+target_link_libraries(mlopt_tests PRIVATE Catch2::Catch2 OpenMP::OpenMP_CXX Eigen3::Eigen mlopt_deps)
+# For one file alone: it would keep checkouts in other folders from sharing what ccache holds.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/support/paths.cc
+                            PROPERTIES COMPILE_DEFINITIONS MLOPT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+add_dependencies(mlopt_tests mlopt) # some tests run the program
+
+# tests/core/ir/graph_test.cc is counted to "core/ir", tests/cli/help_test.cc to "cli"; Catch names a file by its stem.
+foreach(source ${test_sources})
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/tests ${source})
+  string(REGEX MATCH "^[^/]+(/[^/]+)?(/|$)" folder ${path})
+  string(REGEX REPLACE "/?[^/]*_test\\.cc$|/$" "" folder ${folder})
+  cmake_path(GET source STEM LAST_ONLY stem)
+  list(APPEND folders ${folder})
+  list(APPEND "tests_in_${folder}" "[#${stem}]")
+endforeach()
+list(REMOVE_DUPLICATES folders)
+foreach(folder ${folders})
+  list(JOIN "tests_in_${folder}" "," selection)
+  add_test(NAME ${folder} COMMAND mlopt_tests --filenames-as-tags ${selection} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${folder} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/tests/plugin)
+  file(GLOB plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/plugin/*.cc)
+  mlopt_plugin(mlopt_test ${plugin_sources})
+  add_dependencies(mlopt_tests mlopt_test)
+endif()

@@ -1,0 +1,27 @@
+# Everything that the build takes from outside, pinned here and nowhere else. Sourced by setup.sh.
+# shellcheck shell=bash disable=SC2034
+
+# Raise it when the way in which a dependency is built changes, so that old prefixes are not reused.
+deps_revision=1
+
+onnx_version=1.23.2
+onednn_version=2023.2.0 # the distribution's number: oneDNN 3.2.0, for GNU OpenMP
+
+# Python packages, as pip's --require-hashes wants them.
+onnx_requirement="onnx==$onnx_version \
+  --hash=sha256:008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8"
+onednn_requirements="onednn-cpu-gomp==$onednn_version \
+  --hash=sha256:2f22a54d6a890ed14bfa185d42a4be65d8b5b1df85dc1f0f3a9abe31620416fb
+onednn-devel-cpu-gomp==$onednn_version \
+  --hash=sha256:9763c69e8c907e119056bd52ad918ca84ac9ba939d130a99dfa95ccca3e5e284"
+# ONNX asks for CMake 3.26: used only to build it, and only where the system's is older (x86-64, then aarch64).
+cmake_requirement="cmake==4.4.4 \
+  --hash=sha256:f773a0544c66370408f451acd487c2c643b0dfebb48c5d64f3638bc1bb820238"
+# Read by pip while it prepares ONNX's source archive.
+onnx_build_constraints="scikit-build-core==0.11.5"
+
+# Debian and Ubuntu packages: what the program needs, what its tests need besides, and what .ci/run needs besides.
+build_packages=(g++ cmake ninja-build ccache mold python3 python3-venv protobuf-compiler libprotobuf-dev libeigen3-dev
+  libcli11-dev nlohmann-json3-dev libfmt-dev libhwy-dev zlib1g-dev libxxhash-dev libturbojpeg0-dev libspng-dev)
+test_packages=(catch2)
+ci_packages=(git clang libclang-rt-dev libomp-dev clang-format)
