@@ -1,0 +1,195 @@
+#include "core/ir/infer_types.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace mlopt::infer_rules {
+namespace {
+
+/// One dimension under broadcasting; a dimension that is an integer above 1 wins over what is not known.
+Dim broadcast_dim(const Dim& a, const Dim& b) {
+  if (a.is(1)) return b;
+  if (b.is(1) || a == b) return a;
+  if (a.value()) return a;
+  if (b.value()) return b;
+  return {};
+}
+
+Types same(const NodeView& view) { return {type_of(view, 0)}; }
+
+std::optional<SymDims> broadcast_all(const NodeView& view) {
+  std::optional<SymDims> dims = SymDims{};
+  for (const Value* v : view.node().inputs()) dims = broadcast_dims(dims, v ? v->type.dims : std::nullopt);
+  return dims;
+}
+
+Types elementwise(const NodeView& view) { return one(dtype_of(view, 0), broadcast_all(view)); }
+Types predicate(const NodeView& view) { return one(DType::kBool, broadcast_all(view)); }
+Types select(const NodeView& view) { return one(dtype_of(view, 1), broadcast_all(view)); }
+
+Types cast_type(const NodeView& view) { return one(static_cast<DType>(view.get_int("to", 0)), dims_of(view, 0)); }
+
+Types shape_type(const NodeView& view) {
+  const auto found = output_elements(view);
+  const auto& x = dims_of(view, 0);
+  if (view.has("start") || view.has("end") || !x)
+    return one(DType::kI64, found ? std::optional(SymDims{Dim(static_cast<int64_t>(found->size()))}) : SymDims{Dim()});
+  return one(DType::kI64, SymDims{Dim(static_cast<int64_t>(x->size()))});
+}
+
+Types matmul(const NodeView& view) {
+  const auto &a = dims_of(view, 0), &b = dims_of(view, 1);
+  if (!a || !b || a->empty() || b->empty()) return one(dtype_of(view, 0), std::nullopt);
+  const size_t cut_a = std::min<size_t>(2, a->size()), cut_b = std::min<size_t>(2, b->size());
+  SymDims out = *broadcast_dims(SymDims(a->begin(), a->end() - static_cast<std::ptrdiff_t>(cut_a)),
+                                SymDims(b->begin(), b->end() - static_cast<std::ptrdiff_t>(cut_b)));
+  if (a->size() > 1) out.push_back((*a)[a->size() - 2]);
+  if (b->size() > 1) out.push_back(b->back());
+  return one(dtype_of(view, 0), out);
+}
+
+Types gemm(const NodeView& view) {
+  const auto &a = dims_of(view, 0), &b = dims_of(view, 1);
+  if (!a || !b || a->size() != 2 || b->size() != 2) return one(dtype_of(view, 0), std::nullopt);
+  return one(dtype_of(view, 0),
+             SymDims{(*a)[view.get_int("transA", 0) ? 1 : 0], (*b)[view.get_int("transB", 0) ? 0 : 1]});
+}
+
+Types reduce(const NodeView& view) {
+  const auto& x = dims_of(view, 0);
+  const auto axes = view.ints("axes", 1);
+  if (!x || !axes) return one(dtype_of(view, 0), std::nullopt);
+  if (axes->empty() && view.get_int("noop_with_empty_axes", 0)) return one(dtype_of(view, 0), x);
+  std::vector<bool> reduced(x->size(), axes->empty());
+  for (const int64_t a : *axes)
+    if (const size_t axis = static_cast<size_t>(a < 0 ? a + static_cast<int64_t>(x->size()) : a); axis < reduced.size())
+      reduced[axis] = true;
+  const bool keep = view.get_int("keepdims", 1) != 0;
+  SymDims out;
+  for (size_t i = 0; i < x->size(); ++i)
+    if (!reduced[i] || keep) out.push_back(reduced[i] ? Dim(1) : (*x)[i]);
+  return one(dtype_of(view, 0), out);
+}
+
+constexpr std::string_view kSame[] = {"Abs",
+                                      "Acos",
+                                      "Acosh",
+                                      "Asin",
+                                      "Asinh",
+                                      "Atan",
+                                      "Atanh",
+                                      "Ceil",
+                                      "Celu",
+                                      "Clip",
+                                      "Cos",
+                                      "Cosh",
+                                      "CumSum",
+                                      "Elu",
+                                      "Erf",
+                                      "Exp",
+                                      "Floor",
+                                      "Gelu",
+                                      "Hardmax",
+                                      "HardSigmoid",
+                                      "HardSwish",
+                                      "Identity",
+                                      "LeakyRelu",
+                                      "Log",
+                                      "LogSoftmax",
+                                      "LRN",
+                                      "Mish",
+                                      "Neg",
+                                      "Not",
+                                      "Reciprocal",
+                                      "Relu",
+                                      "Round",
+                                      "Selu",
+                                      "Sigmoid",
+                                      "Sign",
+                                      "Sin",
+                                      "Sinh",
+                                      "Softmax",
+                                      "Softplus",
+                                      "Softsign",
+                                      "Sqrt",
+                                      "Tan",
+                                      "Tanh",
+                                      "ThresholdedRelu",
+                                      "Trilu",
+                                      "InstanceNormalization",
+                                      "LpNormalization",
+                                      "GroupNormalization",
+                                      "RMSNormalization",
+                                      "Swish"};
+constexpr std::string_view kElementwise[] = {"Add",      "Sub",        "Mul",       "Div",       "Pow",
+                                             "Min",      "Max",        "Mean",      "Sum",       "PRelu",
+                                             "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"};
+constexpr std::string_view kPredicates[] = {"And",  "Or",      "Xor",         "Equal",
+                                            "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
+constexpr std::string_view kReductions[] = {"ReduceMean",      "ReduceSum",      "ReduceMax", "ReduceMin",
+                                            "ReduceProd",      "ReduceL1",       "ReduceL2",  "ReduceLogSum",
+                                            "ReduceLogSumExp", "ReduceSumSquare"};
+
+std::map<std::string_view, TypeOf> make_rules() {
+  std::map<std::string_view, TypeOf> rules = {{"Cast", cast_type},
+                                              {"Shape", shape_type},
+                                              {"MatMul", matmul},
+                                              {"Gemm", gemm},
+                                              {"Transpose", transpose},
+                                              {"Concat", concat},
+                                              {"Gather", gather},
+                                              {"Reshape", reshape},
+                                              {"Flatten", flatten},
+                                              {"Unsqueeze", unsqueeze},
+                                              {"Squeeze", squeeze},
+                                              {"Expand", expand},
+                                              {"ConstantOfShape", constant_of_shape},
+                                              {"Conv", convolution},
+                                              {"MaxPool", pool},
+                                              {"AveragePool", pool},
+                                              {"Where", select},
+                                              {"GlobalAveragePool", global_pool},
+                                              {"GlobalMaxPool", global_pool}};
+  for (const auto name : kSame) rules[name] = same;
+  for (const auto name : kElementwise) rules[name] = elementwise;
+  for (const auto name : kPredicates) rules[name] = predicate;
+  for (const auto name : kReductions) rules[name] = reduce;
+  return rules;
+}
+
+}  // namespace
+
+const Type& type_of(const NodeView& view, int i) {
+  static const Type kNothing;
+  const Value* v = view.node().input(i);
+  return v ? v->type : kNothing;
+}
+const std::optional<SymDims>& dims_of(const NodeView& view, int i) { return type_of(view, i).dims; }
+DType dtype_of(const NodeView& view, int i) { return type_of(view, i).dtype; }
+
+Types one(DType dtype, std::optional<SymDims> dims) { return {Type::tensor(dtype, std::move(dims))}; }
+
+std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b) {
+  if (!a || !b) return std::nullopt;
+  SymDims out(std::max(a->size(), b->size()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Dim x = i < a->size() ? (*a)[a->size() - 1 - i] : Dim(1);
+    const Dim y = i < b->size() ? (*b)[b->size() - 1 - i] : Dim(1);
+    out[out.size() - 1 - i] = broadcast_dim(x, y);
+  }
+  return out;
+}
+
+std::optional<std::vector<Type>> output_types(const NodeView& view) {
+  static const std::map<std::string_view, TypeOf> kRules = make_rules();
+  if (!view.node().domain.empty()) return std::nullopt;
+  const auto it = kRules.find(view.node().op);
+  if (it == kRules.end()) return std::nullopt;
+  Types types = it->second(view);
+  // An attribute broadcast of the first opsets aligns axes in its own way: leave it to the standard's rule.
+  if (view.has("broadcast")) return std::nullopt;
+  return types;
+}
+
+}  // namespace mlopt::infer_rules

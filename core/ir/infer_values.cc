@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "core/ir/infer_rules.h"
+#include "core/tensor/cast.h"
+
+namespace mlopt::infer_rules {
+namespace {
+
+using Elements = std::optional<std::vector<Dim>>;
+using Rule = Elements (*)(const NodeView&);
+
+bool counts(DType type) { return type == DType::kI64 || type == DType::kI32 || type == DType::kBool; }
+
+Elements same(const NodeView& view) { return elements(view.node().input(0)); }
+
+Elements shape_of(const NodeView& view) {
+  const Value* x = view.node().input(0);
+  if (!x || !x->type.dims) return std::nullopt;
+  const SymDims& dims = *x->type.dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  const auto clamp = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
+  const int64_t start = clamp(view.get_int("start", 0)), end = clamp(view.get_int("end", rank));
+  if (start >= end) return std::vector<Dim>{};
+  return std::vector<Dim>(dims.begin() + start, dims.begin() + end);
+}
+
+Elements size_of(const NodeView& view) {
+  const Value* x = view.node().input(0);
+  if (!x || !x->type.dims) return std::nullopt;
+  Dim product = 1;
+  for (const Dim& d : *x->type.dims) product = product * d;
+  return std::vector<Dim>{product};
+}
+
+Elements gather(const NodeView& view) {
+  const Elements data = elements(view.node().input(0));
+  const Tensor* indices = view.constant(1);
+  const Value* source = view.node().input(0);
+  if (!data || !indices || !source->type.dims || source->type.dims->size() != 1) return std::nullopt;
+  if (indices->size() > kMostElements) return std::nullopt;
+  std::vector<Dim> picked;
+  for (int64_t i : to_ints(*indices)) {
+    if (i < 0) i += static_cast<int64_t>(data->size());
+    if (i < 0 || i >= static_cast<int64_t>(data->size())) return std::nullopt;
+    picked.push_back((*data)[static_cast<size_t>(i)]);
+  }
+  return picked;
+}
+
+Elements concat(const NodeView& view) {
+  std::vector<Dim> all;
+  for (const Value* v : view.node().inputs()) {
+    const Elements part = elements(v);
+    if (!part || !v->type.dims || v->type.dims->size() != 1) return std::nullopt;
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  if (all.size() > kMostElements) return std::nullopt;
+  return all;
+}
+
+Elements slice(const NodeView& view) {
+  const Elements data = elements(view.node().input(0));
+  const auto starts = view.ints("starts", 1), ends = view.ints("ends", 2);
+  const auto steps = view.opset() >= 10 ? view.ints("", 4, {1}) : std::vector<int64_t>{1};
+  if (!data || !starts || !ends || !steps || starts->size() != 1 || ends->size() != 1 || steps->size() != 1) return {};
+  const auto n = static_cast<int64_t>(data->size());
+  const int64_t step = (*steps)[0];
+  if (step != 1 && step != -1) return std::nullopt;
+  const auto place = [&](int64_t i, int64_t low, int64_t high) { return std::clamp(i < 0 ? i + n : i, low, high); };
+  std::vector<Dim> out;
+  if (step == 1) {
+    for (int64_t i = place((*starts)[0], 0, n), end = place((*ends)[0], 0, n); i < end; ++i)
+      out.push_back((*data)[static_cast<size_t>(i)]);
+  } else {
+    const int64_t last = (*ends)[0] < -n ? -1 : place((*ends)[0], -1, n - 1);
+    for (int64_t i = place((*starts)[0], -1, n - 1); i > last; --i) out.push_back((*data)[static_cast<size_t>(i)]);
+  }
+  return out;
+}
+
+/// Every symbol is the size of an axis: a sum of positive terms is not negative.
+bool never_negative(const Dim& d) {
+  if (!d.known()) return false;
+  if (const auto v = d.value()) return *v >= 0;
+  return d.str().find('-') == std::string::npos;
+}
+
+Dim equal(const Dim& a, const Dim& b) {
+  if (a == b) return 1;
+  if (a.value() && b.value()) return 0;
+  const auto negative = [](const Dim& d) { return d.value() && *d.value() < 0; };
+  if ((negative(a) && never_negative(b)) || (negative(b) && never_negative(a))) return 0;
+  return {};
+}
+
+Dim combine(std::string_view op, const Dim& a, const Dim& b) {
+  if (op == "Add") return a + b;
+  if (op == "Sub") return a - b;
+  if (op == "Mul") return a * b;
+  if (op == "Equal") return equal(a, b);
+  const auto x = a.value(), y = b.value();
+  if (op == "Div") {
+    if (x && y) return *y == 0 ? Dim() : Dim(*x / *y);
+    return never_negative(a) ? Dim::floor_divide(a, b) : Dim();
+  }
+  if (!x || !y) return {};
+  if (op == "Min") return std::min(*x, *y);
+  if (op == "Max") return std::max(*x, *y);
+  return {};
+}
+
+Elements arithmetic(const NodeView& view) {
+  const Node& node = view.node();
+  if (node.inputs().size() != 2) return std::nullopt;
+  const Elements a = elements(node.input(0)), b = elements(node.input(1));
+  if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
+  std::vector<Dim> out;
+  for (size_t i = 0; i < std::max(a->size(), b->size()); ++i)
+    out.push_back(combine(node.op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
+  return out;
+}
+
+Elements where(const NodeView& view) {
+  const Node& node = view.node();
+  const Elements c = elements(node.input(0)), a = elements(node.input(1)), b = elements(node.input(2));
+  if (!c || !a || !b) return std::nullopt;
+  const size_t n = std::max({c->size(), a->size(), b->size()});
+  std::vector<Dim> out;
+  for (size_t i = 0; i < n; ++i) {
+    const auto pick = [&](const std::vector<Dim>& v) { return v.size() == 1 ? v[0] : i < v.size() ? v[i] : Dim(); };
+    const auto chosen = pick(*c).value();
+    out.push_back(!chosen ? Dim() : *chosen ? pick(*a) : pick(*b));
+  }
+  return out;
+}
+
+Elements constant_of_shape(const NodeView& view) {
+  const Elements shape = elements(view.node().input(0));
+  if (!shape || shape->size() > 1) return std::nullopt;
+  const auto count = shape->empty() ? std::optional<int64_t>(1) : (*shape)[0].value();
+  if (!count || *count < 0 || *count > kMostElements) return std::nullopt;
+  const Tensor* value = view.get_tensor("value");
+  if (!value || !counts(value->dtype())) return std::nullopt;
+  return std::vector<Dim>(static_cast<size_t>(*count), Dim(to_ints(*value)[0]));
+}
+
+Elements reduce_prod(const NodeView& view) {
+  const Elements data = elements(view.node().input(0));
+  if (!data) return std::nullopt;
+  Dim product = 1;
+  for (const Dim& d : *data) product = product * d;
+  return std::vector<Dim>{product};
+}
+
+const std::map<std::string_view, Rule>& rules() {
+  static const std::map<std::string_view, Rule> kRules = {
+      {"Add", arithmetic},
+      {"Sub", arithmetic},
+      {"Mul", arithmetic},
+      {"Div", arithmetic},
+      {"Min", arithmetic},
+      {"Max", arithmetic},
+      {"Equal", arithmetic},
+      {"Where", where},
+      {"Shape", shape_of},
+      {"Size", size_of},
+      {"Gather", gather},
+      {"Concat", concat},
+      {"Slice", slice},
+      {"Identity", same},
+      {"Cast", same},
+      {"Unsqueeze", same},
+      {"Squeeze", same},
+      {"Reshape", same},
+      {"Flatten", same},
+      {"ReduceProd", reduce_prod},
+      {"ConstantOfShape", constant_of_shape},
+  };
+  return kRules;
+}
+
+}  // namespace
+
+Elements elements(const Value* value) {
+  if (!value) return std::nullopt;
+  const Tensor* t = value->known_constant();
+  if (!t) return value->symbolic;
+  if (!counts(t->dtype()) || t->size() > kMostElements) return std::nullopt;
+  std::vector<Dim> out;
+  for (const int64_t v : to_ints(*t)) out.emplace_back(v);
+  return out;
+}
+
+Elements output_elements(const NodeView& view) {
+  const Value* y = view.node().output(0);
+  if (!y || !view.node().domain.empty() || !y->type.is_tensor() || !counts(y->type.dtype)) return std::nullopt;
+  const auto it = rules().find(view.node().op);
+  if (it == rules().end()) return std::nullopt;
+  Elements found = it->second(view);
+  if (found && static_cast<int64_t>(found->size()) > kMostElements) return std::nullopt;
+  return found;
+}
+
+}  // namespace mlopt::infer_rules

@@ -1,0 +1,61 @@
+#include "core/ir/infer_types.h"
+
+namespace mlopt::infer_rules {
+
+SymDims window_output(const NodeView& view, const SymDims& input, const std::vector<int64_t>& kernel) {
+  const size_t spatial = kernel.size();
+  const auto strides = view.get_ints("strides", std::vector<int64_t>(spatial, 1));
+  const auto dilations = view.get_ints("dilations", std::vector<int64_t>(spatial, 1));
+  const auto pads = view.get_ints("pads", std::vector<int64_t>(2 * spatial, 0));
+  const std::string auto_pad = view.get_string("auto_pad", "NOTSET");
+  SymDims out = input;
+  const bool sound = strides.size() == spatial && dilations.size() == spatial && pads.size() == 2 * spatial;
+  for (size_t i = 0; i < spatial; ++i) {
+    const Dim& size = input[i + 2];
+    if (!sound || strides[i] <= 0) {
+      out[i + 2] = Dim();
+    } else if (auto_pad.starts_with("SAME")) {
+      out[i + 2] = Dim::floor_divide(size + Dim(strides[i] - 1), strides[i]);
+    } else {
+      const int64_t padding = auto_pad == "VALID" ? 0 : pads[i] + pads[i + spatial];
+      const int64_t reach = (kernel[i] - 1) * dilations[i] + 1;
+      const bool up = view.get_int("ceil_mode", 0) != 0;
+      // ceil_mode's last window must start inside the input: rare, left unknown unless it makes no difference.
+      const Dim room = size + Dim(padding - reach);
+      out[i + 2] = Dim::floor_divide(room, strides[i]) + 1;
+      if (up && !(room.value() && *room.value() % strides[i] == 0)) out[i + 2] = Dim();
+    }
+  }
+  return out;
+}
+
+Types convolution(const NodeView& view) {
+  const auto &x = dims_of(view, 0), &w = dims_of(view, 1);
+  if (!x || !w || x->size() < 3 || w->size() != x->size()) return one(dtype_of(view, 0), std::nullopt);
+  std::vector<int64_t> kernel = view.get_ints("kernel_shape");
+  if (kernel.empty())
+    for (size_t i = 2; i < w->size(); ++i) {
+      if (!(*w)[i].value()) return one(dtype_of(view, 0), std::nullopt);
+      kernel.push_back(*(*w)[i].value());
+    }
+  SymDims out = window_output(view, *x, kernel);
+  out[1] = (*w)[0];
+  return one(dtype_of(view, 0), out);
+}
+
+Types pool(const NodeView& view) {
+  const auto& x = dims_of(view, 0);
+  const std::vector<int64_t> kernel = view.get_ints("kernel_shape");
+  if (!x || x->size() != kernel.size() + 2) return one(dtype_of(view, 0), std::nullopt);
+  const SymDims out = window_output(view, *x, kernel);
+  return {Type::tensor(dtype_of(view, 0), out), Type::tensor(DType::kI64, out)};
+}
+
+Types global_pool(const NodeView& view) {
+  auto dims = dims_of(view, 0);
+  if (dims)
+    for (size_t i = 2; i < dims->size(); ++i) (*dims)[i] = 1;
+  return one(dtype_of(view, 0), dims);
+}
+
+}  // namespace mlopt::infer_rules
