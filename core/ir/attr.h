@@ -33,6 +33,7 @@ struct Attr {
   std::string name;
   AttrValue value;
   std::string doc;
+  std::string unknown_fields = {};  ///< of its message (a tensor's own name, newer fields), written back
 };
 
 }  // namespace mlopt

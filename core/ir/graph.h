@@ -41,6 +41,8 @@ struct Value {
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::string unknown_fields;  ///< of its ValueInfo (or initializer), written back
+  bool declared = false;       ///< the file states its type: types of inner values are written back only if so
+  bool opaque = false;         ///< an initializer that is not interpreted (sparse), kept by its graph
 
   bool is_initializer() const { return constant && !producer; }
   /// An initializer that is also an input is a default that the caller may override: not a constant.

@@ -32,6 +32,8 @@ Value* copy_value(const Value& v, Graph& to, ValueMap& map) {
   copy->doc = v.doc;
   copy->metadata = v.metadata;
   copy->unknown_fields = v.unknown_fields;
+  copy->declared = v.declared;
+  copy->opaque = v.opaque;
   map[&v] = copy;
   return copy;
 }

@@ -1,0 +1,55 @@
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/onnx/io.h"
+#include "core/onnx/proto.h"
+
+namespace mlopt {
+namespace {
+
+constexpr size_t kMostSkeleton = size_t{1} << 31;  // protobuf's own limit
+
+Model read_bytes(wire::Bytes bytes, std::shared_ptr<const void> owner, const std::string& path,
+                 const std::string& folder) {
+  proto::Source source{path, folder, std::move(owner), {}, {}};
+  if (bytes.empty()) input_error("the file is empty", path);
+  onnx::ModelProto message;
+  try {
+    wire::Skeleton skeleton = wire::split(bytes, wire::Message::kModel);
+    if (skeleton.bytes.size() >= kMostSkeleton)
+      unsupported_error("the model's structure alone is larger than 2 GB", path);
+    source.blobs = std::move(skeleton.blobs);
+    if (!message.ParseFromString(skeleton.bytes)) {
+      input_error("not an ONNX model, or damaged", path, "check that the file was downloaded or copied completely");
+    }
+  } catch (const Error& e) {
+    if (!e.where.empty()) throw;
+    throw Error(e.code, e.message, path, e.fix);
+  }
+  Model model = proto::read_message(message, source);
+  model.file_bytes = static_cast<int64_t>(bytes.size());
+  for (const auto& [location, file] : source.external) model.file_bytes += static_cast<int64_t>(file.bytes.size());
+  return model;
+}
+
+}  // namespace
+
+Model read_model_bytes(std::string bytes, const std::string& folder) {
+  const auto owner = std::make_shared<const std::string>(std::move(bytes));
+  return read_bytes(std::as_bytes(std::span(*owner)), owner, "", folder);
+}
+
+Model read_model(const std::string& path) {
+  if (path == "-") {
+    const auto owner =
+        std::make_shared<const std::string>(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+    return read_bytes(std::as_bytes(std::span(*owner)), owner, "standard input", ".");
+  }
+  const auto file = MappedFile::open(path);
+  return read_bytes(file->bytes(), file, path, std::filesystem::path(path).parent_path().string());
+}
+
+}  // namespace mlopt

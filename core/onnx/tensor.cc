@@ -1,0 +1,186 @@
+#include <fmt/core.h>
+
+#include <cstring>
+#include <optional>
+
+#include "core/base/checked.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/onnx/proto.h"
+
+namespace mlopt::proto {
+namespace {
+
+using onnx::TensorProto;
+
+constexpr size_t kBlobBytes = 1024;  // from here on data are views, not copies
+
+/// What a tensor says of itself, checked before anything is allocated.
+struct Header {
+  DType type;
+  Dims dims;
+  int64_t count;
+  size_t bytes;
+  std::string where;
+};
+
+Header read_header(const TensorProto& tensor, const Source& source) {
+  Header h{static_cast<DType>(tensor.data_type()),
+           {tensor.dims().begin(), tensor.dims().end()},
+           1,
+           0,
+           source.where("tensor", tensor.name())};
+  if (tensor.data_type() <= 0) input_error("a tensor without an element type", h.where);
+  if (tensor.data_type() >= kDTypeCount)
+    unsupported_error(fmt::format("element type {} is not known here", tensor.data_type()), h.where);
+  if (tensor.has_segment()) unsupported_error("a tensor stored in segments", h.where);
+  for (const int64_t dim : h.dims)
+    if (dim < 0) input_error(fmt::format("a tensor with a negative dimension ({})", dim), h.where);
+  try {
+    h.count = element_count(h.dims);
+  } catch (const Error&) {
+    input_error("a tensor whose shape is impossible (" + to_string(h.dims) + ")", h.where);
+  }
+  h.bytes = packed_bytes(h.type, h.count);
+  return h;
+}
+
+[[noreturn]] void wrong_size(const Header& h, uint64_t found, uint64_t needed, std::string_view unit) {
+  input_error(fmt::format("tensor data do not fit the shape: {} {} needs {} {}, there are {}", name(h.type),
+                          to_string(h.dims), needed, unit, found),
+              h.where);
+}
+
+/// Storage that is repeated numbers of type From, each the bits of one element of type To (the low ones when narrower).
+template <class To, class From>
+Tensor from_numbers(const Header& h, const google::protobuf::RepeatedField<From>& values) {
+  const size_t needed = h.bytes / sizeof(To);
+  if (static_cast<size_t>(values.size()) != needed) wrong_size(h, values.size(), needed, "numbers");
+  Tensor tensor(h.type, h.dims);
+  std::byte* out = tensor.mutable_raw();
+  for (const From value : values) {
+    const To element = static_cast<To>(value);
+    std::memcpy(out, &element, sizeof element);
+    out += sizeof element;
+  }
+  return tensor;
+}
+
+Tensor from_int32(const Header& h, const TensorProto& tensor) {
+  switch (bits(h.type)) {
+    case 32:
+      return from_numbers<int32_t>(h, tensor.int32_data());
+    case 16:
+      return from_numbers<uint16_t>(h, tensor.int32_data());
+    default:
+      return from_numbers<uint8_t>(h, tensor.int32_data());  // sub-byte types: one number for each byte
+  }
+}
+
+/// The fields for values in protobuf's own types.
+Tensor from_typed_fields(const Header& h, const TensorProto& tensor) {
+  switch (h.type) {
+    case DType::kF32:
+      return from_numbers<float>(h, tensor.float_data());
+    case DType::kC64:
+      return from_numbers<float>(h, tensor.float_data());
+    case DType::kF64:
+      return from_numbers<double>(h, tensor.double_data());
+    case DType::kC128:
+      return from_numbers<double>(h, tensor.double_data());
+    case DType::kI64:
+      return from_numbers<int64_t>(h, tensor.int64_data());
+    case DType::kU64:
+      return from_numbers<uint64_t>(h, tensor.uint64_data());
+    case DType::kU32:
+      return from_numbers<uint32_t>(h, tensor.uint64_data());
+    case DType::kString: {
+      if (tensor.string_data_size() != h.count) wrong_size(h, tensor.string_data_size(), h.count, "strings");
+      return Tensor::of_strings(h.dims, {tensor.string_data().begin(), tensor.string_data().end()});
+    }
+    default:
+      return from_int32(h, tensor);
+  }
+}
+
+/// Raw bytes: large ones stay where they are, small ones are copied so that they keep no file open.
+Tensor from_bytes(const Header& h, wire::Bytes bytes, std::shared_ptr<const void> owner) {
+  if (h.type == DType::kString) input_error("a tensor of strings stored as raw data", h.where);
+  if (bytes.size() != h.bytes) wrong_size(h, bytes.size(), h.bytes, "bytes");
+  if (bytes.size() >= kBlobBytes) return Tensor::view(h.type, h.dims, bytes, std::move(owner));
+  Tensor tensor(h.type, h.dims);
+  if (!bytes.empty()) std::memcpy(tensor.mutable_raw(), bytes.data(), bytes.size());
+  return tensor;
+}
+
+Tensor from_external(const Header& h, const TensorProto& tensor, Source& source) {
+  std::string location;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;
+  const auto number = [&](const onnx::StringStringEntryProto& entry) -> uint64_t {
+    const auto value = parse_int(entry.value());
+    if (!value || *value < 0)
+      input_error(fmt::format("external data: {} is '{}', not a number", entry.key(), entry.value()), h.where);
+    return static_cast<uint64_t>(*value);
+  };
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() == "offset") offset = number(entry);
+    if (entry.key() == "length") length = number(entry);
+  }
+  const Source::External& file = external_file(source, location);
+  if (offset > file.bytes.size() || h.bytes > file.bytes.size() - offset) {
+    input_error(fmt::format("external data end too early: '{}' has {} bytes, {} needed at {}", location,
+                            file.bytes.size(), h.bytes, offset),
+                h.where, "check that the file was downloaded or copied completely");
+  }
+  if (length && *length != h.bytes) wrong_size(h, *length, h.bytes, "bytes");
+  return from_bytes(h, file.bytes.subspan(offset, h.bytes), file.owner);
+}
+
+/// The index of the data that split() took out.
+std::optional<uint64_t> blob_index(const TensorProto& tensor, const Header& h) {
+  std::optional<uint64_t> index;
+  const auto& fields = tensor.unknown_fields();
+  for (int i = 0; i < fields.field_count(); ++i) {
+    if (fields.field(i).number() != wire::kBlobField) continue;
+    if (index || tensor.has_raw_data()) input_error("a tensor with its data given twice", h.where);
+    index = fields.field(i).varint();
+  }
+  return index;
+}
+
+bool has_typed_fields(const TensorProto& t) {
+  return t.float_data_size() || t.int32_data_size() || t.int64_data_size() || t.double_data_size() ||
+         t.uint64_data_size() || t.string_data_size();
+}
+
+}  // namespace
+
+Tensor read_tensor(const TensorProto& tensor, Source& source) {
+  const Header h = read_header(tensor, source);
+  const auto blob = blob_index(tensor, h);
+  const bool external = tensor.data_location() == TensorProto::EXTERNAL;
+  const bool raw = blob || (tensor.has_raw_data() && !tensor.raw_data().empty());
+  if (int{external} + int{raw} + int{has_typed_fields(tensor)} > 1)
+    input_error("a tensor with its data given twice", h.where);
+  if (external) return from_external(h, tensor, source);
+  if (blob) return from_bytes(h, source.blobs.at(*blob), source.owner);
+  if (raw) return from_bytes(h, std::as_bytes(std::span(tensor.raw_data())), nullptr);
+  return from_typed_fields(h, tensor);
+}
+
+void write_tensor(const Tensor& tensor, TensorProto& out, std::vector<wire::Bytes>& blobs) {
+  out.set_data_type(static_cast<int32_t>(tensor.dtype()));
+  out.mutable_dims()->Assign(tensor.dims().begin(), tensor.dims().end());
+  if (tensor.dtype() == DType::kString) {
+    for (const std::string& text : tensor.strings()) out.add_string_data(text);
+  } else if (tensor.bytes() >= kBlobBytes) {
+    out.mutable_unknown_fields()->AddVarint(wire::kBlobField, blobs.size());
+    blobs.push_back(tensor.raw_bytes());
+  } else {
+    out.set_raw_data(tensor.raw(), tensor.bytes());
+  }
+}
+
+}  // namespace mlopt::proto

@@ -1,0 +1,234 @@
+#include "core/onnx/wire.h"
+
+#include <optional>
+
+#include "core/base/error.h"
+
+namespace mlopt::wire {
+namespace {
+
+constexpr uint32_t kVarint = 0, kFixed64 = 1, kLength = 2, kGroup = 3, kGroupEnd = 4, kFixed32 = 5;
+constexpr uint32_t kRawData = 9;  // of TensorProto
+constexpr int kMostDepth = 100;   // as protobuf's own parser
+
+[[noreturn]] void malformed() {
+  input_error("not an ONNX model, or cut short", {}, "check that the file was downloaded or copied completely");
+}
+
+struct Field {
+  uint32_t number = 0, type = 0;
+  uint64_t varint = 0;
+  Bytes whole, payload;  // payload: of length-delimited fields
+};
+
+/// Walks the fields of one message.
+class Fields {
+ public:
+  explicit Fields(Bytes message) : rest_(message) {}
+
+  bool next(Field& field) {
+    if (rest_.empty()) return false;
+    const Bytes start = rest_;
+    const uint64_t tag = varint();
+    field.number = static_cast<uint32_t>(tag >> 3);
+    field.type = static_cast<uint32_t>(tag & 7);
+    if (tag > UINT32_MAX || field.number == 0) malformed();
+    skip(field, 0);
+    field.whole = start.first(start.size() - rest_.size());
+    return true;
+  }
+
+ private:
+  uint64_t varint() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 70; shift += 7) {
+      if (rest_.empty()) malformed();
+      const auto byte = static_cast<uint64_t>(rest_.front());
+      rest_ = rest_.subspan(1);
+      if (shift < 64) value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+    malformed();
+  }
+
+  void take(uint64_t count) {
+    if (count > rest_.size()) malformed();
+    rest_ = rest_.subspan(count);
+  }
+
+  void skip(Field& field, int depth) {
+    switch (field.type) {
+      case kVarint:
+        field.varint = varint();
+        return;
+      case kFixed64:
+        return take(8);
+      case kFixed32:
+        return take(4);
+      case kGroup:
+        return skip_group(field.number, depth);
+      case kLength: {
+        const uint64_t size = varint();
+        if (size > rest_.size()) malformed();
+        field.payload = rest_.first(size);
+        return take(size);
+      }
+      default:
+        malformed();
+    }
+  }
+
+  void skip_group(uint32_t number, int depth) {
+    if (depth > kMostDepth) malformed();
+    while (true) {
+      const uint64_t tag = varint();
+      Field inner;
+      inner.number = static_cast<uint32_t>(tag >> 3);
+      inner.type = static_cast<uint32_t>(tag & 7);
+      if (inner.type == kGroupEnd) {
+        if (inner.number != number) malformed();
+        return;
+      }
+      skip(inner, depth + 1);
+    }
+  }
+
+  Bytes rest_;
+};
+
+/// The message in field `number` of `parent`, if tensors can be below it. Training information and sparse tensors are
+/// not walked: they are kept as they are.
+std::optional<Message> child(Message parent, const Field& field) {
+  if (field.type != kLength) return std::nullopt;
+  switch (parent) {
+    case Message::kModel:
+      if (field.number == 7) return Message::kGraph;
+      if (field.number == 25) return Message::kFunction;
+      break;
+    case Message::kGraph:
+      if (field.number == 1) return Message::kNode;
+      if (field.number == 5) return Message::kTensor;
+      break;
+    case Message::kNode:
+      if (field.number == 5) return Message::kAttribute;
+      break;
+    case Message::kAttribute:
+      if (field.number == 5 || field.number == 10) return Message::kTensor;
+      if (field.number == 6 || field.number == 11) return Message::kGraph;
+      break;
+    case Message::kFunction:
+      if (field.number == 7) return Message::kNode;
+      if (field.number == 11) return Message::kAttribute;
+      break;
+    case Message::kTensor:
+      break;
+  }
+  return std::nullopt;
+}
+
+void put_varint(std::string& out, uint64_t value) {
+  while (value >= 128) {
+    out.push_back(static_cast<char>(value | 128));
+    value >>= 7;
+  }
+  out.push_back(static_cast<char>(value));
+}
+
+uint64_t varint_size(uint64_t value) {
+  uint64_t bytes = 1;
+  while (value >= 128) {
+    value >>= 7;
+    ++bytes;
+  }
+  return bytes;
+}
+
+void put_tag(std::string& out, uint32_t number, uint32_t type) { put_varint(out, (uint64_t{number} << 3) | type); }
+
+void put_bytes(std::string& out, Bytes bytes) { out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size()); }
+
+/// Appends the skeleton of one message to `out`.
+void split_into(Bytes message, Message kind, size_t threshold, int depth, std::string& out, std::vector<Bytes>& blobs) {
+  if (depth > kMostDepth) input_error("bodies nested too deeply", {}, "a model may hold about 30 levels of bodies");
+  Fields fields(message);
+  for (Field field; fields.next(field);) {
+    if (const auto nested = child(kind, field)) {
+      std::string inner;
+      split_into(field.payload, *nested, threshold, depth + 1, inner, blobs);
+      put_tag(out, field.number, kLength);
+      put_varint(out, inner.size());
+      out += inner;
+    } else if (kind == Message::kTensor && field.number == kRawData && field.payload.size() >= threshold) {
+      put_tag(out, kBlobField, kVarint);
+      put_varint(out, blobs.size());
+      blobs.push_back(field.payload);
+    } else if (kind != Message::kTensor || field.number != kBlobField) {
+      put_bytes(out, field.whole);
+    }
+  }
+}
+
+bool is_blob(Message kind, const Field& field) { return kind == Message::kTensor && field.number == kBlobField; }
+
+/// The size of a message with its blobs back in place; those of nested messages are appended to `sizes` in order.
+uint64_t measure(Bytes message, Message kind, const std::vector<Bytes>& blobs, std::vector<uint64_t>& sizes) {
+  uint64_t size = 0;
+  Fields fields(message);
+  for (Field field; fields.next(field);) {
+    if (const auto nested = child(kind, field)) {
+      const size_t place = sizes.size();
+      sizes.push_back(0);
+      const uint64_t inner = measure(field.payload, *nested, blobs, sizes);
+      sizes[place] = inner;
+      size += varint_size(uint64_t{field.number} << 3) + varint_size(inner) + inner;
+    } else if (is_blob(kind, field)) {
+      const uint64_t inner = blobs.at(field.varint).size();
+      size += 1 + varint_size(inner) + inner;
+    } else {
+      size += field.whole.size();
+    }
+  }
+  return size;
+}
+
+void emit(Bytes message, Message kind, const std::vector<Bytes>& blobs, const uint64_t*& sizes,
+          const std::function<void(Bytes)>& sink) {
+  const auto header = [&](uint32_t number, uint64_t size) {
+    std::string text;
+    put_tag(text, number, kLength);
+    put_varint(text, size);
+    sink(std::as_bytes(std::span(text)));
+  };
+  Fields fields(message);
+  for (Field field; fields.next(field);) {
+    if (const auto nested = child(kind, field)) {
+      header(field.number, *sizes++);
+      emit(field.payload, *nested, blobs, sizes, sink);
+    } else if (is_blob(kind, field)) {
+      header(kRawData, blobs.at(field.varint).size());
+      sink(blobs.at(field.varint));
+    } else {
+      sink(field.whole);
+    }
+  }
+}
+
+}  // namespace
+
+Skeleton split(Bytes message, Message kind, size_t threshold) {
+  Skeleton skeleton;
+  split_into(message, kind, threshold, 0, skeleton.bytes, skeleton.blobs);
+  return skeleton;
+}
+
+Spliced::Spliced(const std::string& skeleton, Message kind, const std::vector<Bytes>& blobs)
+    : skeleton_(std::as_bytes(std::span(skeleton))), kind_(kind), blobs_(blobs) {
+  size_ = measure(skeleton_, kind_, blobs_, sizes_);
+}
+
+void Spliced::write(const std::function<void(Bytes)>& sink) const {
+  const uint64_t* sizes = sizes_.data();
+  emit(skeleton_, kind_, blobs_, sizes, sink);
+}
+
+}  // namespace mlopt::wire
