@@ -16,7 +16,8 @@ onednn-devel-cpu-gomp==$onednn_version \
   --hash=sha256:9763c69e8c907e119056bd52ad918ca84ac9ba939d130a99dfa95ccca3e5e284"
 # ONNX asks for CMake 3.26: used only to build it, and only where the system's is older (x86-64, then aarch64).
 cmake_requirement="cmake==4.4.4 \
-  --hash=sha256:f773a0544c66370408f451acd487c2c643b0dfebb48c5d64f3638bc1bb820238"
+  --hash=sha256:f773a0544c66370408f451acd487c2c643b0dfebb48c5d64f3638bc1bb820238 \
+  --hash=sha256:b3029f586853e01ddf2824c1ff124a1c5284f8ae897994758e9c4eeb45903b58"
 # Read by pip while it prepares ONNX's source archive.
 onnx_build_constraints="scikit-build-core==0.11.5"
 
