@@ -1,67 +1,31 @@
 #pragma once
 #include <cmath>
-#include <optional>
-#include <string_view>
 
 namespace mlopt::reference {
 
-/// An elementwise function that an attribute names: those of RNN, LSTM and GRU and of fused operators.
-struct Activation {
-  enum class Kind {
-    kIdentity,
-    kRelu,
-    kTanh,
-    kSigmoid,
-    kAffine,
-    kLeakyRelu,
-    kThresholdedRelu,
-    kScaledTanh,
-    kHardSigmoid,
-    kElu,
-    kSoftsign,
-    kSoftplus,
-    kClip,
-    kSwish,
-  };
-  Kind kind = Kind::kIdentity;
-  double alpha = 0, beta = 0;
-  bool takes_alpha = false, takes_beta = false;
-
-  template <class T>
-  T operator()(T x) const;
-};
-
-/// By its ONNX name, in any case, with its default alpha and beta; nothing for an unknown name.
-std::optional<Activation> find_activation(std::string_view name);
-
+/// Scalar activations that several families share; T is float or double.
 template <class T>
 T sigmoid(T x) {
-  // Neither branch overflows.
   if (x >= 0) return 1 / (1 + std::exp(-x));
-  const T e = std::exp(x);
-  return e / (1 + e);
+  const T power = std::exp(x);  // does not overflow, so that small results keep their digits
+  return power / (1 + power);
 }
 
 template <class T>
-T Activation::operator()(T x) const {
-  const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
-  switch (kind) {
-    case Kind::kIdentity: return x;
-    case Kind::kRelu: return x < 0 ? T{0} : x;
-    case Kind::kTanh: return std::tanh(x);
-    case Kind::kSigmoid: return sigmoid(x);
-    case Kind::kAffine: return a * x + b;
-    case Kind::kLeakyRelu: return x < 0 ? a * x : x;
-    case Kind::kThresholdedRelu: return x < a ? T{0} : x;
-    case Kind::kScaledTanh: return a * std::tanh(b * x);
-    case Kind::kHardSigmoid: return std::fmin(std::fmax(a * x + b, T{0}), T{1});
-    case Kind::kElu: return x < 0 ? a * std::expm1(x) : x;
-    case Kind::kSoftsign: return x / (1 + std::abs(x));
-    case Kind::kSoftplus: return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-    case Kind::kClip: return x < a ? a : x > b ? b : x;
-    case Kind::kSwish: return x * sigmoid(a * x);
-  }
-  return x;
+T softplus(T x) {
+  return (x > 0 ? x : T{0}) + std::log1p(std::exp(-std::fabs(x)));
+}
+
+template <class T>
+T gelu_exact(T x) {
+  constexpr T kRootHalf = T(0.70710678118654752440);
+  return T{0.5} * x * std::erfc(-x * kRootHalf);  // 1 + erf(z) loses its digits where erf is near -1
+}
+
+template <class T>
+T gelu_tanh(T x) {
+  constexpr T kRootTwoByPi = T(0.79788456080286535588);
+  return T{0.5} * x * (1 + std::tanh(kRootTwoByPi * (x + T(0.044715) * x * x * x)));
 }
 
 }  // namespace mlopt::reference

@@ -7,14 +7,8 @@ namespace mlopt::reference {
 std::vector<Kernel> all_kernels() {
   std::vector<Kernel> all;
   const std::initializer_list<std::span<const Kernel>> families = {
-      matmul_kernels(),
-      gemm_op_kernels(),
-      conv_kernels(),
-      conv_transpose_kernels(),
-      pool_kernels(),
-      rnn_kernels(),
-      gru_kernels(),
-      lstm_kernels(),
+      activation_kernels(), along_axis_kernels(), binary_kernels(),  cast_kernels(),
+      logic_kernels(),      reduce_kernels(),     softmax_kernels(), unary_kernels(),
   };
   for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
   return all;

@@ -8,14 +8,14 @@
 namespace mlopt::reference {
 
 /// One span of kernels for each operator family, in the file of the same name.
-std::span<const Kernel> matmul_kernels();
-std::span<const Kernel> gemm_op_kernels();
-std::span<const Kernel> conv_kernels();
-std::span<const Kernel> conv_transpose_kernels();
-std::span<const Kernel> pool_kernels();
-std::span<const Kernel> rnn_kernels();
-std::span<const Kernel> gru_kernels();
-std::span<const Kernel> lstm_kernels();
+std::span<const Kernel> activation_kernels();
+std::span<const Kernel> along_axis_kernels();
+std::span<const Kernel> binary_kernels();
+std::span<const Kernel> cast_kernels();
+std::span<const Kernel> logic_kernels();
+std::span<const Kernel> reduce_kernels();
+std::span<const Kernel> softmax_kernels();
+std::span<const Kernel> unary_kernels();
 
 /// All of them, in the order in which they are searched.
 std::vector<Kernel> all_kernels();
