@@ -1,0 +1,56 @@
+#include "graphopt/passes.h"
+
+#include <fmt/core.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::graphopt {
+
+std::vector<const Pass*> all_passes() {
+  return {
+      // One form of constants first: every later rule asks for initializers.
+      &constant_to_initializer,
+      &fold_shapes,
+      &fold_constants,
+      // What does nothing, before patterns that it would hide.
+      &eliminate_identity,
+      &eliminate_dropout,
+      &eliminate_nop_cast,
+      &merge_casts,
+      &materialize_reshape_shape,
+      &eliminate_nop_reshape,
+      &merge_reshapes,
+      &eliminate_nop_transpose,
+      &merge_transposes,
+      &eliminate_nop_pad,
+      &eliminate_nop_slice,
+      &eliminate_nop_concat,
+      &eliminate_nop_expand,
+      &eliminate_nop_arithmetic,
+      &eliminate_common_subexpressions,
+      // Arithmetic into weights.
+      &fuse_pad_into_conv,
+      &fuse_pad_into_pool,
+      &fold_batchnorm_into_conv,
+      &fold_mul_into_conv,
+      &fold_add_into_conv,
+      &fuse_matmul_add_into_gemm,
+      &fuse_transpose_into_gemm,
+      &fold_affine_into_gemm,
+      // Last: what the others left behind.
+      &eliminate_dead_code,
+      &eliminate_duplicate_initializers,
+  };
+}
+
+const Pass& find_pass(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Pass* pass : all_passes()) {
+    if (pass->name == name) return *pass;
+    names.emplace_back(pass->name);
+  }
+  usage_error(fmt::format("no pass is called '{}'", name), {}, suggestion(name, names));
+}
+
+}  // namespace mlopt::graphopt

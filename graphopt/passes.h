@@ -1,0 +1,46 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/rewrite/pass.h"
+
+namespace mlopt::graphopt {
+
+/// Every pass that `fuse` knows, in the order in which it runs; the order is meaning, see passes.cc.
+std::vector<const Pass*> all_passes();
+/// The pass of that name; throws Error{kUsage} with the nearest names.
+const Pass& find_pass(std::string_view name);
+
+// One for each file in passes/.
+extern const Pass eliminate_identity;
+extern const Pass eliminate_dropout;
+extern const Pass eliminate_nop_cast;
+extern const Pass eliminate_nop_reshape;
+extern const Pass eliminate_nop_transpose;
+extern const Pass eliminate_nop_pad;
+extern const Pass eliminate_nop_slice;
+extern const Pass eliminate_nop_concat;
+extern const Pass eliminate_nop_expand;
+extern const Pass eliminate_nop_arithmetic;
+extern const Pass constant_to_initializer;
+extern const Pass fold_constants;
+extern const Pass fold_shapes;
+extern const Pass eliminate_common_subexpressions;
+extern const Pass eliminate_duplicate_initializers;
+extern const Pass eliminate_dead_code;
+extern const Pass merge_casts;
+extern const Pass merge_reshapes;
+extern const Pass merge_transposes;
+extern const Pass materialize_reshape_shape;
+extern const Pass fold_batchnorm_into_conv;
+extern const Pass fold_mul_into_conv;
+extern const Pass fold_add_into_conv;
+extern const Pass fold_affine_into_gemm;
+extern const Pass fuse_matmul_add_into_gemm;
+extern const Pass fuse_transpose_into_gemm;
+extern const Pass fuse_pad_into_conv;
+extern const Pass fuse_pad_into_pool;
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,89 @@
+// Two nodes with one operator, attributes and inputs -> one node.
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+constexpr std::string_view kNever[] = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
+                                       "Multinomial",  "Bernoulli",     "Dropout"};
+
+void append(std::string& key, const void* data, size_t bytes) {
+  key.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  key.append(static_cast<const char*>(data), bytes);
+}
+
+/// The attribute's value as bytes; false for what is not compared (bodies, what we do not interpret, large tensors).
+bool append_attr(std::string& key, const Attr& attr) {
+  append(key, attr.name.data(), attr.name.size());
+  key += static_cast<char>(attr.value.index());
+  return std::visit(
+      [&](const auto& v) {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, float>)
+          append(key, &v, sizeof v);
+        else if constexpr (std::is_same_v<T, std::string>)
+          append(key, v.data(), v.size());
+        else if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<float>>)
+          append(key, v.data(), v.size() * sizeof(v[0]));
+        else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+          for (const std::string& s : v) append(key, s.data(), s.size());
+        else if constexpr (std::is_same_v<T, Tensor>) {
+          if (v.dtype() == DType::kString || v.bytes() > 4096) return false;
+          key += to_string(v.dims()) + std::to_string(static_cast<int>(v.dtype()));
+          append(key, v.raw(), v.bytes());
+        } else
+          return false;
+        return true;
+      },
+      attr.value);
+}
+
+/// The same for two nodes exactly when they compute the same; empty for nodes that are never merged.
+std::string key_of(const Node& node) {
+  if (std::find(std::begin(kNever), std::end(kNever), node.op) != std::end(kNever) || !node.bodies().empty()) return {};
+  std::string key = node.domain + ":" + node.op + ":" + node.overload;
+  for (const Value* v : node.inputs()) append(key, &v, sizeof v);
+  for (const Value* v : node.outputs()) key += v ? 'y' : 'n';
+  std::vector<const Attr*> attrs;
+  for (const Attr& a : node.attrs) attrs.push_back(&a);
+  std::sort(attrs.begin(), attrs.end(), [](const Attr* a, const Attr* b) { return a->name < b->name; });
+  for (const Attr* a : attrs)
+    if (!append_attr(key, *a)) return {};
+  return key;
+}
+
+bool can_replace(const Node& first, const Node& second) {
+  for (size_t i = 0; i < second.outputs().size(); ++i)
+    if (second.outputs()[i] && second.outputs()[i]->is_output()) return false;  // the output's name needs its own node
+  return first.outputs().size() == second.outputs().size();
+}
+
+void merge(Graph& graph, PassTally& tally) {
+  std::unordered_map<std::string, Node*> seen;
+  for (Node* node : graph.nodes()) {
+    for (Graph* body : node->bodies()) merge(*body, tally);
+    std::string key = key_of(*node);
+    if (key.empty()) continue;
+    const auto [it, fresh] = seen.emplace(std::move(key), node);
+    if (fresh || !can_replace(*it->second, *node)) continue;
+    for (size_t i = 0; i < node->outputs().size(); ++i)
+      if (node->outputs()[i]) graph.replace_uses(node->outputs()[i], it->second->outputs()[i]);
+    graph.erase(node);
+    ++tally.applied;
+  }
+}
+
+void run(Model& model, const PassContext&, PassTally& tally) { merge(*model.graph, tally); }
+
+}  // namespace
+
+const Pass eliminate_common_subexpressions = {"eliminate_common_subexpressions", "compute the same thing once", nullptr,
+                                              run};
+
+}  // namespace mlopt::graphopt

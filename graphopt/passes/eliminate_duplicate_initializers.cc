@@ -1,0 +1,44 @@
+// Two initializers with the same type, shape and bytes -> one.
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  if (a.dtype() == DType::kString) return a.strings() == b.strings();
+  return a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+void merge(Graph& graph, PassTally& tally) {
+  // Tensors of one type and shape are compared byte by byte, which mostly ends at the first: no weight is read in full.
+  std::map<std::pair<DType, Dims>, std::vector<Value*>> kept;
+  for (Value* v : graph.initializers()) {
+    if (v->is_input || v->is_output()) continue;
+    auto& alike = kept[{v->constant->dtype(), v->constant->dims()}];
+    Value* twin = nullptr;
+    for (Value* k : alike)
+      if (same_bytes(*k->constant, *v->constant)) twin = k;
+    if (!twin) {
+      alike.push_back(v);
+      continue;
+    }
+    graph.replace_uses(v, twin);
+    graph.erase(v);
+    ++tally.applied;
+  }
+  for (Node* node : graph.nodes())
+    for (Graph* body : node->bodies()) merge(*body, tally);
+}
+
+void run(Model& model, const PassContext&, PassTally& tally) { merge(*model.graph, tally); }
+
+}  // namespace
+
+const Pass eliminate_duplicate_initializers = {"eliminate_duplicate_initializers", "store equal initializers once",
+                                               nullptr, run};
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,20 @@
+// Cast(x) -> x where x has that type already.
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  Value* x = m.value("x");
+  if (!x->type.is_tensor() || x->type.dtype == DType::kUndefined) return Decline{"the type of its input is not known"};
+  if (static_cast<int64_t>(x->type.dtype) != builder.view(*m.root).get_int("to")) return Decline{"it changes the type"};
+  return Replacement{x};
+}
+
+std::vector<Rule> rules() { return {{Pattern::op("Cast", {Pattern::any("x")}), rewrite}}; }
+
+}  // namespace
+
+const Pass eliminate_nop_cast = {"eliminate_nop_cast", "remove Cast to the type that a value has", rules};
+
+}  // namespace mlopt::graphopt

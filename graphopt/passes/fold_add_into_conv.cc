@@ -1,0 +1,35 @@
+// Conv(x, w, b) + c -> Conv(x, w, b + c) for one summand or one for each channel; Sub and ConvTranspose likewise.
+#include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  Node* conv = m.node("conv");
+  const Tensor& w = m.constant("w");
+  const ConvWeight layout{w, conv->op == "ConvTranspose", builder.view(*conv).get_int("group", 1)};
+  auto shift = per_channel(m.constant("c"), layout.channels(), w.rank());
+  if (!shift) return Decline{"its summand is not by channel"};
+  if (m.root->op == "Sub")
+    for (double& s : *shift) s = -s;
+  return affine_convolution(conv, std::vector<double>(shift->size(), 1.0), *shift, builder);
+}
+
+Pattern conv() {
+  return Pattern::op("Conv|ConvTranspose", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
+      .as("conv")
+      .single_use();
+}
+
+std::vector<Rule> rules() {
+  return {{Pattern::op("Add", {conv(), Pattern::constant("c")}).any_order(), rewrite},
+          {Pattern::op("Sub", {conv(), Pattern::constant("c")}), rewrite}};
+}
+
+}  // namespace
+
+const Pass fold_add_into_conv = {"fold_add_into_conv",
+                                 "fold a constant summand into the Conv or ConvTranspose before it", rules};
+
+}  // namespace mlopt::graphopt

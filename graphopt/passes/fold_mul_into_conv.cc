@@ -1,0 +1,37 @@
+// Conv(x, w, b) * c -> Conv(x, w c, b c) for one factor or one for each channel; Div and ConvTranspose likewise.
+#include <cmath>
+
+#include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  Node* conv = m.node("conv");
+  const Tensor& w = m.constant("w");
+  const ConvWeight layout{w, conv->op == "ConvTranspose", builder.view(*conv).get_int("group", 1)};
+  auto scale = per_channel(m.constant("c"), layout.channels(), w.rank());
+  if (!scale) return Decline{"its factor is not by channel"};
+  if (m.root->op == "Div")
+    for (double& s : *scale) s = 1 / s;
+  return affine_convolution(conv, *scale, std::vector<double>(scale->size(), 0.0), builder);
+}
+
+Pattern conv() {
+  return Pattern::op("Conv|ConvTranspose", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
+      .as("conv")
+      .single_use();
+}
+
+std::vector<Rule> rules() {
+  return {{Pattern::op("Mul", {conv(), Pattern::constant("c")}).any_order(), rewrite},
+          {Pattern::op("Div", {conv(), Pattern::constant("c")}), rewrite}};
+}
+
+}  // namespace
+
+const Pass fold_mul_into_conv = {"fold_mul_into_conv",
+                                 "fold a constant factor into the Conv or ConvTranspose before it", rules};
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,44 @@
+// AveragePool(Pad(x, zeros)) -> AveragePool(x) that counts its pads, MaxPool(Pad(x, -infinity)) -> MaxPool(x).
+// Pad with zeros before MaxPool stays: MaxPool pads with -infinity, which differs where all of a window is negative.
+#include <cmath>
+
+#include "graphopt/passes.h"
+#include "graphopt/passes/window_pads.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const NodeView pool = builder.view(*m.root);
+  const auto padding = spatial_padding(builder.view(*m.node("pad")));
+  if (!padding) return padding.error();
+  if (pool.get_int("ceil_mode", 0)) return Decline{"it rounds its output size up"};
+  const std::vector<int64_t> kernel = pool.get_ints("kernel_shape");
+  for (size_t i = 0; i < padding->pads.size(); ++i)
+    if (kernel.empty() || padding->pads[i] >= kernel[i % kernel.size()])
+      return Decline{"its pads are as large as its window"};
+  if (m.root->op == "MaxPool") {
+    if (!(std::isinf(padding->value) && padding->value < 0))
+      return Decline{"it pads with something else than -infinity"};
+    if (m.root->outputs().size() > 1) return Decline{"its indices are used"};
+    return with_pads(m.root, *padding, builder);
+  }
+  if (padding->value != 0) return Decline{"it pads with something else than zero"};
+  if (pool.opset() < 7) return Decline{"its opset cannot count pads"};
+  for (const int64_t p : pool.get_ints("pads"))
+    if (p != 0) return Decline{"it has pads of its own"};
+  Expected<Replacement> made = with_pads(m.root, *padding, builder);
+  if (made) (*made)[0]->producer->set_attr("count_include_pad", int64_t{1});
+  return made;
+}
+
+std::vector<Rule> rules() {
+  return {{Pattern::op("AveragePool|MaxPool", {Pattern::op("Pad", {Pattern::any("x")}).as("pad").open().single_use()}),
+           rewrite}};
+}
+
+}  // namespace
+
+const Pass fuse_pad_into_pool = {"fuse_pad_into_pool", "let pools add what a Pad before them adds", rules};
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,36 @@
+// Transpose(Transpose(x)) -> Transpose(x) with both permutations, which disappears when they cancel.
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+/// The permutation, written out when it is the default (reversal) and the rank is known.
+std::vector<int64_t> permutation(const NodeView& view) {
+  std::vector<int64_t> perm = view.get_ints("perm");
+  const auto& dims = view.node().input(0)->type.dims;
+  if (perm.empty() && dims)
+    for (int64_t i = static_cast<int64_t>(dims->size()); i-- > 0;) perm.push_back(i);
+  return perm;
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const std::vector<int64_t> outer = permutation(builder.view(*m.root));
+  const std::vector<int64_t> inner = permutation(builder.view(*m.node("inner")));
+  if (inner.empty() || outer.size() != inner.size()) return Decline{"its permutation is not known"};
+  std::vector<int64_t> both;
+  for (const int64_t axis : outer) {
+    if (axis < 0 || axis >= static_cast<int64_t>(inner.size())) return Decline{"its permutation is not valid"};
+    both.push_back(inner[static_cast<size_t>(axis)]);
+  }
+  return Replacement{builder.op("Transpose", {m.value("x")}, {{"perm", both, {}}})};
+}
+
+std::vector<Rule> rules() {
+  return {{Pattern::op("Transpose", {Pattern::op("Transpose", {Pattern::any("x")}).as("inner")}), rewrite}};
+}
+
+}  // namespace
+
+const Pass merge_transposes = {"merge_transposes", "replace two Transposes by one, or by none when they cancel", rules};
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,98 @@
+#include "graphopt/passes/support.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "core/tensor/cast.h"
+
+namespace mlopt::graphopt {
+
+bool is_foldable_float(DType type) {
+  return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
+}
+
+std::optional<Tensor> tensor_like(const Tensor& like, Dims dims, const std::vector<double>& numbers) {
+  if (!is_foldable_float(like.dtype())) return std::nullopt;
+  Tensor made = cast(Tensor::of<double>(std::move(dims), numbers), like.dtype());
+  if (like.dtype() != DType::kF64)
+    for (const float f : to_floats(made))
+      if (!std::isfinite(f)) return std::nullopt;
+  return made;
+}
+
+int64_t ConvWeight::channel_of(int64_t i) const {
+  int64_t inner = 1;
+  for (int k = 2; k < weight.rank(); ++k) inner *= weight.dim(k);
+  if (!transposed) return i / (inner * weight.dim(1));
+  const int64_t in_channel = i / (inner * weight.dim(1)), in_group = in_channel / (weight.dim(0) / group);
+  return in_group * weight.dim(1) + i / inner % weight.dim(1);
+}
+
+std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t channels, int64_t rank) {
+  const std::vector<double> numbers = to_doubles(constant);
+  if (constant.size() == 1 && constant.rank() <= rank)
+    return std::vector<double>(static_cast<size_t>(channels), numbers[0]);
+  if (constant.size() != channels || constant.rank() > rank) return std::nullopt;
+  const int64_t axis = constant.rank() - (rank - 1);  // of the channel, once the shapes are aligned at their ends
+  if (axis < 0 || constant.dim(static_cast<int>(axis)) != channels) return std::nullopt;
+  return numbers;
+}
+
+Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& scale, const std::vector<double>& shift,
+                                         Builder& builder) {
+  const NodeView view = builder.view(*conv);
+  const Tensor& weight = *conv->input(1)->known_constant();
+  const ConvWeight layout{weight, conv->op == "ConvTranspose", view.get_int("group", 1)};
+  std::vector<double> w = to_doubles(weight);
+  for (size_t i = 0; i < w.size(); ++i) w[i] *= scale[static_cast<size_t>(layout.channel_of(static_cast<int64_t>(i)))];
+  std::vector<double> b = shift;
+  if (const Value* bias = conv->input(2)) {
+    const std::vector<double> old = to_doubles(*bias->known_constant());
+    for (size_t c = 0; c < b.size(); ++c) b[c] += old[c] * scale[c];
+  }
+  const auto new_weight = tensor_like(weight, weight.dims(), w);
+  const auto new_bias = tensor_like(weight, {layout.channels()}, b);
+  if (!new_weight || !new_bias) return Decline{"the folded weights do not fit their type"};
+  Value* made =
+      builder.op(conv->op,
+                 {conv->input(0), builder.constant(conv->input(1)->name, *new_weight),
+                  builder.constant(conv->input(2) ? conv->input(2)->name : conv->input(1)->name + "_bias", *new_bias)},
+                 conv->attrs);
+  made->producer->name = conv->name;
+  return Replacement{made};
+}
+
+bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b) {
+  if (!a || !b || a->size() != b->size()) return false;
+  for (size_t i = 0; i < a->size(); ++i)
+    if (!((*a)[i] == (*b)[i])) return false;
+  return true;
+}
+
+std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y) {
+  if (!y) return std::nullopt;
+  std::vector<int64_t> target;
+  bool open = false;
+  for (size_t i = 0; i < y->size(); ++i) {
+    const Dim& d = (*y)[i];
+    if (const auto v = d.value()) {
+      if (*v <= 0) return std::nullopt;
+      target.push_back(*v);
+    } else if (x && i < x->size() && (*x)[i] == d) {
+      target.push_back(0);
+    } else {
+      if (open) return std::nullopt;
+      open = true;
+      target.push_back(-1);
+    }
+  }
+  return target;
+}
+
+Value* make_reshape(Builder& builder, Value* x, const std::vector<int64_t>& target, Type type) {
+  if (builder.opset() < 5) return builder.op("Reshape", {x}, {{"shape", target, {}}}, std::move(type));
+  return builder.op("Reshape", {x, builder.constant(x->name + "_shape", Tensor::ints(target))}, {}, std::move(type));
+}
+
+}  // namespace mlopt::graphopt

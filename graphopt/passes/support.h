@@ -1,0 +1,41 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "core/rewrite/pass.h"
+
+namespace mlopt::graphopt {
+
+/// Numbers in the tensor's own float type; nothing when the type is no float of 16 bits or more, or a number does not
+/// fit it.
+std::optional<Tensor> tensor_like(const Tensor& like, Dims dims, const std::vector<double>& numbers);
+bool is_foldable_float(DType type);
+
+/// The output channels of a convolution's weight: [M, C/g, k...] of Conv, [C, M/g, k...] of ConvTranspose.
+struct ConvWeight {
+  const Tensor& weight;
+  bool transposed;
+  int64_t group;
+  int64_t channels() const { return transposed ? weight.dim(1) * group : weight.dim(0); }
+  /// The output channel of element i of the flat weight.
+  int64_t channel_of(int64_t i) const;
+};
+
+/// `constant` as one number for each of `channels` channels of a value of rank `rank` whose channel axis is 1: a
+/// scalar, or all axes but that one of size 1. Nothing for other shapes.
+std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t channels, int64_t rank);
+
+/// The convolution with every output channel c times scale[c] plus shift[c]: new weight and bias inputs on a copy of
+/// `conv`. Declines when a number does not fit the weight's type.
+Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& scale, const std::vector<double>& shift,
+                                         Builder& builder);
+
+/// Are the two shapes provably the same?
+bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);
+/// A target for Reshape from shape x to shape y: integers, 0 where y copies x's axis, at most one -1. Nothing when y is
+/// not known well enough, or holds a zero.
+std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y);
+/// Reshape of x to that target, with its constant shape input (attribute before opset 5).
+Value* make_reshape(Builder& builder, Value* x, const std::vector<int64_t>& target, Type type);
+
+}  // namespace mlopt::graphopt
