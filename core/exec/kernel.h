@@ -60,6 +60,9 @@ struct CompileContext {
   int threads = 1;
   Precision precision = Precision::kF32;
   bool weights_mutable = false;
+  /// What would run the node if this kernel declined, for shapes that a step meets only when it runs. Callable while
+  /// compile() runs.
+  std::function<Expected<Step>()> next = {};
 };
 
 /// One way to run an operator. A backend is an ordered list of these, fastest first; the first that does not decline

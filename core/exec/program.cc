@@ -57,7 +57,7 @@ Program::Ref Program::ref(const Value* value) const {
 
 void Program::compile_node(const Node& node, ProgramContext& context) {
   const NodeView view(node, context.model->opset(node.domain));
-  Compiled compiled{view, find_kernel(node, view, context), {}, {}, {}, {}, {}, context.steps.size()};
+  Compiled compiled{view, find_kernel(view, context), {}, {}, {}, {}, {}, context.steps.size()};
   context.steps.push_back({node.name.empty() ? node.label() : node.name, node.op, node.op, 0, 0});
   for (const Value* v : node.inputs()) compiled.inputs.push_back(ref(v));
   for (const Value* v : node.outputs()) compiled.outputs.push_back(ref(v));
@@ -70,21 +70,52 @@ void Program::compile_node(const Node& node, ProgramContext& context) {
   steps_.push_back(std::move(compiled));
 }
 
-Step Program::find_kernel(const Node& node, const NodeView& view, ProgramContext& context) {
+namespace {
+
+/// A kernel of the node's operator, and whose it is.
+struct Candidate {
+  const KernelList* list;
+  const Kernel* kernel;
+};
+
+struct Found {
+  Step step;
+  const KernelList* list;
+};
+
+/// The step of the first candidate that does not decline, or the reasons of all.
+Expected<Found> first_match(const NodeView& view, std::span<const Candidate> candidates, CompileContext context) {
   std::string reasons;
+  for (size_t k = 0; k < candidates.size(); ++k) {
+    const auto [list, kernel] = candidates[k];
+    if (kernel->run) return Found{kernel->run, list};
+    context.next = [&view, &context, rest = candidates.subspan(k + 1)]() -> Expected<Step> {
+      Expected<Found> found = first_match(view, rest, context);
+      if (!found) return found.error();
+      return std::move(found->step);
+    };
+    Expected<Step> step = kernel->compile(view, context);
+    if (step) return Found{std::move(*step), list};
+    reasons += fmt::format(" ({}: {})", list->backend, step.error().reason);
+  }
+  return Decline{reasons};
+}
+
+}  // namespace
+
+Step Program::find_kernel(const NodeView& view, ProgramContext& context) {
+  const Node& node = view.node();
+  std::vector<Candidate> candidates;
   for (const KernelList& list : context.lists)
-    for (const Kernel& kernel : list.kernels) {
-      if (kernel.op != node.op || kernel.domain != node.domain) continue;
-      Expected<Step> step = kernel.run ? Expected<Step>(Step(kernel.run)) : kernel.compile(view, context.kernel);
-      if (!step) {
-        reasons += fmt::format(" ({}: {})", list.backend, step.error().reason);
-        continue;
-      }
-      if (&list != &context.lists[0]) context.fallback.push_back(node.label());
-      return std::move(*step);
-    }
-  context.unsupported.push_back(node.label() + reasons);
-  return {};
+    for (const Kernel& kernel : list.kernels)
+      if (kernel.op == node.op && kernel.domain == node.domain) candidates.push_back({&list, &kernel});
+  Expected<Found> found = first_match(view, candidates, context.kernel);
+  if (!found) {
+    context.unsupported.push_back(node.label() + found.error().reason);
+    return {};
+  }
+  if (found->list != &context.lists[0]) context.fallback.push_back(node.label());
+  return std::move(found->step);
 }
 
 void Program::find_last_uses() {

@@ -62,7 +62,7 @@ class Program {
 
   void place_values(const Graph& graph);
   void compile_node(const Node& node, ProgramContext& context);
-  Step find_kernel(const Node& node, const NodeView& view, ProgramContext& context);
+  static Step find_kernel(const NodeView& view, ProgramContext& context);
   void find_last_uses();
   void run_step(const Compiled& step, std::vector<Datum>& frame, const RunContext& context) const;
   const Datum* at(Ref ref, const std::vector<Datum>& frame) const;

@@ -1,0 +1,195 @@
+#include "core/rewrite/pass.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <deque>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/ir/verify.h"
+
+namespace mlopt {
+namespace {
+
+bool has_no_effect(const Node& node) {
+  return std::all_of(node.outputs().begin(), node.outputs().end(),
+                     [](const Value* v) { return !v || (v->uses.empty() && !v->is_output()); });
+}
+
+int64_t remove_dead_nodes(Graph& graph) {
+  int64_t removed = 0;
+  std::vector<Node*> nodes = graph.nodes();
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    if (has_no_effect(**it)) {
+      graph.erase(*it);
+      ++removed;
+    } else {
+      for (Graph* body : (*it)->bodies()) removed += remove_dead_nodes(*body);
+    }
+  }
+  return removed;
+}
+
+void remove_dead_constants(Graph& graph) {
+  for (Value* v : graph.initializers())
+    if (v->uses.empty() && !v->is_output() && !v->is_input) graph.erase(v);
+  for (Node* node : graph.nodes())
+    for (Graph* body : node->bodies()) remove_dead_constants(*body);
+}
+
+/// One walk over every node of a graph with the rules of a pass.
+class RuleWalk {
+ public:
+  RuleWalk(Model& model, std::span<const Rule> rules, const PassContext& context, PassTally& tally)
+      : model_(model), rules_(rules), context_(context), tally_(tally) {}
+
+  /// Gives how many rewrites were done.
+  int64_t walk(Graph& graph) {
+    int64_t done = 0;
+    for (Node* node : graph.nodes()) {
+      if (erased_.contains(node)) continue;
+      for (Graph* body : node->bodies()) done += walk(*body);
+      done += visit(graph, node);
+    }
+    return done;
+  }
+
+ private:
+  bool allowed(const Node& node) const {
+    const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
+    return (context_.only.empty() || glob_any(context_.only, label)) && !glob_any(context_.skip, label);
+  }
+
+  bool visit(Graph& graph, Node* node) {
+    for (const Rule& rule : rules_) {
+      auto match = rule.pattern.match(node);
+      if (!match) continue;
+      if (!*match) {
+        decline(*node, match->error().reason);
+        continue;
+      }
+      if (!allowed(*node)) {
+        decline(*node, "excluded by --only or --skip");
+        continue;
+      }
+      Builder builder(model_, graph, node);
+      const Expected<Replacement> replacement = rule.rewrite(**match, builder);
+      if (!replacement) {
+        decline(*node, replacement.error().reason);
+        continue;
+      }
+      replace(graph, node, *replacement);
+      return true;
+    }
+    return false;
+  }
+
+  void decline(const Node& node, const std::string& reason) {
+    ++tally_.declined[reason];
+    tally_.example.emplace(reason, node.label());
+  }
+
+  void replace(Graph& graph, Node* node, const Replacement& values) {
+    for (size_t i = 0; i < node->outputs().size(); ++i) {
+      Value* old = node->outputs()[i];
+      if (!old || i >= values.size() || !values[i]) continue;
+      if (values[i]->type.kind == Type::Kind::kUnknown) values[i]->type = old->type;
+      if (!values[i]->symbolic && !values[i]->constant) values[i]->symbolic = old->symbolic;
+      if (old->is_output() && (!values[i]->producer || values[i]->is_output() || values[i]->graph != &graph)) {
+        // An output must keep its name, and what replaces it cannot take it over: an Identity carries it.
+        Value* bridge = graph.add_op("Identity", {values[i]}, {}, node)->output(0);
+        graph.replace_uses(old, bridge);
+      } else {
+        graph.replace_uses(old, values[i]);
+      }
+    }
+    erase_dead(node);
+    ++tally_.applied;
+  }
+
+  /// The node and whatever only it needed.
+  void erase_dead(Node* node) {
+    std::deque<Node*> waiting = {node};
+    while (!waiting.empty()) {
+      Node* dead = waiting.front();
+      waiting.pop_front();
+      if (erased_.contains(dead) || !has_no_effect(*dead)) continue;
+      for (Value* v : dead->inputs())
+        if (v && v->producer && v->graph == dead->graph()) waiting.push_back(v->producer);
+      erased_.insert(dead);
+      dead->graph()->erase(dead);
+    }
+  }
+
+  Model& model_;
+  std::span<const Rule> rules_;
+  const PassContext& context_;
+  PassTally& tally_;
+  std::unordered_set<const Node*> erased_;
+};
+
+}  // namespace
+
+Value* Builder::op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type) {
+  const std::string hint =
+      before_ && before_->output(0) ? before_->output(0)->name + "_" + std::string(op) : std::string(op);
+  Node* node = graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint);
+  if (before_) node->name = before_->name;
+  node->output(0)->type = std::move(type);
+  return node->output(0);
+}
+
+Value* Builder::constant(std::string_view hint, Tensor tensor) {
+  return graph.add_constant(std::string(hint), std::move(tensor));
+}
+
+int64_t remove_dead(Model& model) {
+  const int64_t removed = remove_dead_nodes(*model.graph);
+  remove_dead_constants(*model.graph);
+  return removed;
+}
+
+PassTally run_pass(Model& model, const Pass& pass, const PassContext& context) {
+  constexpr int kMostWalks = 100;
+  PassTally tally;
+  if (pass.rules) {
+    const std::vector<Rule> rules = pass.rules();
+    for (int walk = 0;; ++walk) {
+      if (walk == kMostWalks) internal_error("a pass does not come to rest", std::string(pass.name));
+      tally.declined.clear();  // a decline counts once, as it stands at the end
+      if (RuleWalk(model, rules, context, tally).walk(*model.graph) == 0) break;
+      remove_dead(model);
+      infer(model, context.standard_types);
+    }
+  } else {
+    pass.run(model, context, tally);
+    if (tally.applied) {
+      remove_dead(model);
+      infer(model, context.standard_types);
+    }
+  }
+  if (tally.applied) require_valid(model, pass.name);
+  return tally;
+}
+
+std::map<std::string, PassTally> run_passes(Model& model, std::span<const Pass* const> passes,
+                                            const PassContext& context, int rounds) {
+  std::map<std::string, PassTally> tallies;
+  for (int round = 0; round < rounds; ++round) {
+    int64_t changes = 0;
+    for (const Pass* pass : passes) {
+      PassTally now = run_pass(model, *pass, context);
+      PassTally& all = tallies[std::string(pass->name)];
+      changes += now.applied;
+      all.applied += now.applied;
+      all.declined = std::move(now.declined);
+      all.example = std::move(now.example);
+    }
+    if (!changes) break;
+  }
+  return tallies;
+}
+
+}  // namespace mlopt

@@ -1,0 +1,81 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/expected.h"
+#include "core/exec/backend.h"
+#include "core/ir/infer.h"
+#include "core/ir/model.h"
+#include "core/ir/view.h"
+#include "core/rewrite/pattern.h"
+
+namespace mlopt {
+
+/// What a pass did: how often it rewrote, and what it declined, by reason.
+struct PassTally {
+  int64_t applied = 0;
+  std::map<std::string, int64_t> declined;     ///< reason -> times
+  std::map<std::string, std::string> example;  ///< reason -> a node it was said of
+};
+
+/// What passes may use.
+struct PassContext {
+  Backend* judge = nullptr;             ///< evaluates constants; null: nothing is folded
+  TypeRule standard_types = nullptr;    ///< of operators outside our own table
+  int64_t fold_bytes = 1 << 20;         ///< largest constant that folding may add beyond what it frees
+  std::vector<std::string> only, skip;  ///< globs of node names
+};
+
+/// Adds the nodes of a replacement directly before the root of a match.
+class Builder {
+ public:
+  Builder(const Model& model, Graph& graph, const Node* before) : graph(graph), model_(model), before_(before) {}
+
+  Graph& graph;
+
+  /// The first output of a new node. `type` is known at once where the rule knows it.
+  Value* op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, Type type = {});
+  Value* constant(std::string_view hint, Tensor tensor);
+  NodeView view(const Node& node) const { return {node, model_.opset(node.domain)}; }
+  int64_t opset(std::string_view domain = "") const { return model_.opset(domain); }
+
+ private:
+  const Model& model_;
+  const Node* before_;
+};
+
+/// New values for the root's outputs, in order; null keeps an output (which then must be unused).
+using Replacement = std::vector<Value*>;
+
+/// A local rewrite: where the pattern matches, `rewrite` gives the replacement or the reason why not. Names, uses, dead
+/// code, shapes and verification are the driver's.
+struct Rule {
+  Pattern pattern;
+  Expected<Replacement> (*rewrite)(const Match&, Builder&);
+};
+
+/// A named step of a pipeline: rules tried in order at every node, or a function over the whole model.
+struct Pass {
+  std::string_view name;
+  std::string_view doc;  ///< one line
+  std::vector<Rule> (*rules)() = nullptr;
+  void (*run)(Model&, const PassContext&, PassTally&) = nullptr;  ///< used when `rules` is null
+};
+
+/// Runs one pass to its own fixed point, removes what became dead, refreshes shapes when something changed, and
+/// verifies the graph. Throws Error{kInternal} naming the pass when it broke the graph or does not come to rest.
+PassTally run_pass(Model& model, const Pass& pass, const PassContext& context);
+
+/// Passes in order, again and again until none changes anything (at most `rounds` times). Tallies by pass name.
+std::map<std::string, PassTally> run_passes(Model& model, std::span<const Pass* const> passes,
+                                            const PassContext& context, int rounds = 10);
+
+/// Nodes whose outputs nothing reads, and initializers that nothing reads. Gives how many nodes went.
+int64_t remove_dead(Model& model);
+
+}  // namespace mlopt
