@@ -6,18 +6,36 @@ namespace mlopt::reference {
 
 std::vector<Kernel> all_kernels() {
   std::vector<Kernel> all;
+  // clang-format off
   const std::initializer_list<std::span<const Kernel>> families = {
-      shape_kernels(),
-      constant_kernels(),
-      transpose_kernels(),
+      activation_kernels(),
+      along_axis_kernels(),
+      binary_kernels(),
+      cast_kernels(),
       concat_split_kernels(),
-      slice_kernels(),
-      pad_kernels(),
+      constant_kernels(),
+      conv_kernels(),
+      conv_transpose_kernels(),
       gather_kernels(),
-      scatter_kernels(),
-      sort_kernels(),
+      gemm_op_kernels(),
+      gru_kernels(),
+      logic_kernels(),
+      lstm_kernels(),
+      matmul_kernels(),
+      pad_kernels(),
+      pool_kernels(),
+      reduce_kernels(),
       resize_kernels(),
+      rnn_kernels(),
+      scatter_kernels(),
+      shape_kernels(),
+      slice_kernels(),
+      softmax_kernels(),
+      sort_kernels(),
+      transpose_kernels(),
+      unary_kernels(),
   };
+  // clang-format on
   for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
   return all;
 }

@@ -1,0 +1,46 @@
+// Prints GFLOP/s of the reference backend's matrix product: gemm_bench [THREADS] [float|double].
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "backends/reference/gemm.h"
+#include "core/base/parallel.h"
+#include "core/base/rng.h"
+
+namespace {
+
+template <class T>
+double seconds_for(int64_t m, int64_t n, int64_t k, bool transposed) {
+  using mlopt::reference::Strided;
+  mlopt::Rng rng(1);
+  std::vector<T> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), c(static_cast<size_t>(m * n));
+  for (T& v : a) v = static_cast<T>(rng.uniform(-1, 1));
+  for (T& v : b) v = static_cast<T>(rng.uniform(-1, 1));
+  const Strided<T> right = transposed ? mlopt::reference::transpose_of(b.data(), k) : mlopt::reference::rows_of(b.data(), n);
+  double best = 1e30;
+  for (int i = 0; i < 7; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    mlopt::reference::gemm<T>(m, n, k, mlopt::reference::rows_of(a.data(), k), right, c.data(), n);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const mlopt::ThreadScope scope(argc > 1 ? std::atoi(argv[1]) : 0);
+  const bool wide = argc > 2 && std::string(argv[2]) == "double";
+  const int64_t shapes[][3] = {{128, 768, 768}, {128, 3072, 768}, {128, 768, 3072}, {1024, 1024, 1024}, {64, 3136, 576},
+                               {512, 49, 4608}, {128, 128, 64},   {37, 53, 29},     {1, 4096, 4096}};
+  for (const auto& [m, n, k] : shapes) {
+    for (const bool transposed : {false, true}) {
+      const double s = wide ? seconds_for<double>(m, n, k, transposed) : seconds_for<float>(m, n, k, transposed);
+      fmt::print("{:5} x {:5} x {:5}{}  {:8.3f} ms  {:7.1f} GFLOP/s\n", m, n, k, transposed ? " (B transposed)" : "", s * 1e3,
+                 2e-9 * static_cast<double>(m * n * k) / s);
+    }
+  }
+}
