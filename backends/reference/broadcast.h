@@ -11,8 +11,8 @@ namespace mlopt::reference {
 /// The common shape of the inputs under NumPy's broadcasting; throws naming the node.
 Dims broadcast_dims(const Call& call, const std::vector<Dims>& shapes);
 
-/// Walks the broadcast of N inputs in runs along the last axis after adjacent axes that all inputs step through alike have
-/// been merged, so that equal shapes are a single run.
+/// Walks the broadcast of N inputs in runs along the last axis after adjacent axes that all inputs step through alike
+/// have been merged, so that equal shapes are a single run.
 template <size_t N>
 class Broadcast {
  public:
@@ -25,7 +25,8 @@ class Broadcast {
         const int64_t own = static_cast<int64_t>(axis) - static_cast<int64_t>(out.size() - shapes[k].size());
         moves[k] = own >= 0 && shapes[k][static_cast<size_t>(own)] != 1;
       }
-      if (!dims_.empty() && moves == moves_.back()) dims_.back() *= out[axis];
+      if (!dims_.empty() && moves == moves_.back())
+        dims_.back() *= out[axis];
       else {
         dims_.push_back(out[axis]);
         moves_.push_back(moves);
@@ -86,9 +87,10 @@ Tensor broadcast_map(const Dims& dims, const Tensor& a, const Tensor& b, const F
   Out* o = out.mutable_data<Out>();
   const A* x = a.data<A>();
   const B* y = b.data<B>();
-  Broadcast<2>(dims, {a.dims(), b.dims()}).for_runs([&](int64_t start, int64_t count, const auto& at, const auto& step) {
-    for (int64_t i = 0; i < count; ++i) o[start + i] = fn(x[at[0] + i * step[0]], y[at[1] + i * step[1]]);
-  });
+  Broadcast<2>(dims, {a.dims(), b.dims()})
+      .for_runs([&](int64_t start, int64_t count, const auto& at, const auto& step) {
+        for (int64_t i = 0; i < count; ++i) o[start + i] = fn(x[at[0] + i * step[0]], y[at[1] + i * step[1]]);
+      });
   return out;
 }
 

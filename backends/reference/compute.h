@@ -8,8 +8,8 @@
 
 namespace mlopt::reference {
 
-/// The type in which elements of `type` are computed: float64 as it is, every narrower float in float32, uint64 as it is,
-/// every other integer and bool in int64 (which wraps to the narrow type when cast back). Other types: undefined.
+/// The type in which elements of `type` are computed: float64 as it is, every narrower float in float32, uint64 as it
+/// is, every other integer and bool in int64 (which wraps to the narrow type when cast back). Other types: undefined.
 inline DType compute_type(DType type) {
   if (type == DType::kF64 || type == DType::kU64) return type;
   if (is_float(type)) return DType::kF32;
@@ -44,25 +44,37 @@ decltype(auto) with_float(const Call& call, DType type, Fn&& fn) {
 template <class Fn>
 decltype(auto) with_number(const Call& call, DType type, Fn&& fn) {
   switch (compute_type(type)) {
-    case DType::kF64: return fn(double{});
-    case DType::kF32: return fn(float{});
-    case DType::kU64: return fn(uint64_t{});
-    case DType::kI64: return fn(int64_t{});
-    default: wrong_type(call, type);
+    case DType::kF64:
+      return fn(double{});
+    case DType::kF32:
+      return fn(float{});
+    case DType::kU64:
+      return fn(uint64_t{});
+    case DType::kI64:
+      return fn(int64_t{});
+    default:
+      wrong_type(call, type);
   }
 }
 
-/// fn(T{}) with T the unsigned integer as wide as one element, for kernels that only move elements: 1, 2, 4, 8 bytes, or
-/// std::pair<uint64_t, uint64_t> for complex128. Sub-byte types and strings are the caller's business (see unpack()).
+/// fn(T{}) with T the unsigned integer as wide as one element, for kernels that only move elements: 1, 2, 4, 8 bytes,
+/// or std::pair<uint64_t, uint64_t> for complex128. Sub-byte types and strings are the caller's business (see
+/// unpack()).
 template <class Fn>
 decltype(auto) with_bytes(const Call& call, DType type, Fn&& fn) {
   switch (bits(type)) {
-    case 8: return fn(uint8_t{});
-    case 16: return fn(uint16_t{});
-    case 32: return fn(uint32_t{});
-    case 64: return fn(uint64_t{});
-    case 128: return fn(std::pair<uint64_t, uint64_t>{});
-    default: wrong_type(call, type);
+    case 8:
+      return fn(uint8_t{});
+    case 16:
+      return fn(uint16_t{});
+    case 32:
+      return fn(uint32_t{});
+    case 64:
+      return fn(uint64_t{});
+    case 128:
+      return fn(std::pair<uint64_t, uint64_t>{});
+    default:
+      wrong_type(call, type);
   }
 }
 

@@ -30,9 +30,12 @@ Model one_node(const std::string& op, const std::vector<Datum>& inputs, const Op
   std::vector<Value*> ins, outs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string name = "x" + std::to_string(i);
-    if (inputs[i].is_none()) ins.push_back(nullptr);
-    else if (options.fixed) ins.push_back(model.graph->add_constant(name, inputs[i].tensor()));
-    else ins.push_back(model.graph->add_input(name, type_of(inputs[i])));
+    if (inputs[i].is_none())
+      ins.push_back(nullptr);
+    else if (options.fixed)
+      ins.push_back(model.graph->add_constant(name, inputs[i].tensor()));
+    else
+      ins.push_back(model.graph->add_input(name, type_of(inputs[i])));
   }
   for (int i = 0; i < options.outputs; ++i) outs.push_back(model.graph->add_value("y" + std::to_string(i)));
   model.graph->add_node(options.domain, op, ins, outs, options.attrs)->name = "tested";

@@ -12,15 +12,16 @@ namespace mlopt::test {
 /// How run_op() sets up its one node.
 struct OpOptions {
   std::vector<Attr> attrs = {};
-  int64_t opset = 0;             ///< of `domain`; 0: the newest that the tests know (1 for other domains than ai.onnx)
+  int64_t opset = 0;  ///< of `domain`; 0: the newest that the tests know (1 for other domains than ai.onnx)
   std::string domain = {};
   int outputs = 1;
-  bool fixed = false;            ///< inputs become initializers, so that a kernel may prepare them
+  bool fixed = false;  ///< inputs become initializers, so that a kernel may prepare them
   uint64_t seed = 0;
-  Backend* backend = nullptr;    ///< null: the reference backend
+  Backend* backend = nullptr;  ///< null: the reference backend
 };
 
-/// Builds a model of one node over `inputs` (an empty Datum is an omitted input), compiles and runs it; all its outputs.
+/// Builds a model of one node over `inputs` (an empty Datum is an omitted input), compiles and runs it; all its
+/// outputs.
 std::vector<Datum> run_node(const std::string& op, const std::vector<Datum>& inputs, const OpOptions& options = {});
 /// The first output, which must be a tensor.
 Tensor run_op(const std::string& op, const std::vector<Datum>& inputs, const OpOptions& options = {});

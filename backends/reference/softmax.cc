@@ -1,0 +1,85 @@
+#include "backends/reference/softmax.h"
+
+#include <cmath>
+#include <type_traits>
+
+#include "backends/reference/compute.h"
+#include "backends/reference/kernels.h"
+#include "core/base/parallel.h"
+
+namespace mlopt::reference {
+namespace {
+
+/// Opset 13 works along one axis; before, all axes from `axis` on were one.
+AxisView softmax_view(const Call& call, const Dims& dims) {
+  const int rank = static_cast<int>(dims.size());
+  const bool flat = call.view.opset() < 13 && call.view.node().domain.empty();
+  if (rank == 0) return {};
+  const int axis = axis_of(call, call.view.get_int("axis", flat ? 1 : -1), flat ? rank + 1 : rank);
+  if (!flat) return around_axis(dims, axis);
+  AxisView view;
+  for (int i = 0; i < rank; ++i) (i < axis ? view.outer : view.length) *= dims[static_cast<size_t>(i)];
+  return view;
+}
+
+/// fn(in, out, length, step) for each line along the axis.
+template <class Fn>
+void each_line(Call& call, const Fn& fn) {
+  const Tensor& x = call.in(0);
+  const AxisView view = softmax_view(call, x.dims());
+  with_float(call, x.dtype(), [&](auto tag) {
+    using T = decltype(tag);
+    const Tensor wide = widened(x);
+    const T* in = wide.data<T>();
+    Tensor out(wide.dtype(), x.dims());
+    T* o = out.mutable_data<T>();
+    const int64_t grain = 1 + 4096 / std::max<int64_t>(1, view.length);
+    parallel_for(view.outer * view.inner, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t base = row / view.inner * view.length * view.inner + row % view.inner;
+        fn(in + base, o + base, view.length, view.inner);
+      }
+    });
+    call.set(0, as(out, x.dtype()));
+  });
+}
+
+void softmax(Call& call) {
+  each_line(call, [](const auto* x, auto* y, int64_t length, int64_t step) { softmax_line(x, y, length, step); });
+}
+
+void log_softmax(Call& call) {
+  each_line(call, [](const auto* x, auto* y, int64_t length, int64_t step) {
+    using T = std::decay_t<decltype(*y)>;
+    const T most = line_maximum(x, length, step);
+    double sum = 0;
+    for (int64_t i = 0; i < length; ++i) sum += static_cast<double>(std::exp(x[i * step] - most));
+    const double log_sum = std::log(sum);
+    for (int64_t i = 0; i < length; ++i)
+      y[i * step] = static_cast<T>(static_cast<double>(x[i * step] - most) - log_sum);
+  });
+}
+
+/// One at the first largest element, zero elsewhere.
+void hardmax(Call& call) {
+  each_line(call, [](const auto* x, auto* y, int64_t length, int64_t step) {
+    int64_t best = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      y[i * step] = 0;
+      if (x[i * step] > x[best * step]) best = i;
+    }
+    if (length > 0) y[best * step] = 1;
+  });
+}
+
+constexpr Kernel kKernels[] = {
+    {"", "Hardmax", hardmax},
+    {"", "LogSoftmax", log_softmax},
+    {"", "Softmax", softmax},
+};
+
+}  // namespace
+
+std::span<const Kernel> softmax_kernels() { return kKernels; }
+
+}  // namespace mlopt::reference
