@@ -46,6 +46,8 @@ function(mlopt_executable name)
   add_dependencies(${name} mlopt_build_id)
   set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                                            BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH $ORIGIN)
+  # The older kind of path, which also serves the libraries that our libraries need.
+  target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
   mlopt_link_all(${name})
   if(MLOPT_CPU)
     add_dependencies(${name} mlopt_onednn)

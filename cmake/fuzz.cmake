@@ -1,0 +1,19 @@
+# tests/fuzz/<name>_fuzz.cc: a libFuzzer target each, linked with all of ours, instrumented by clang.
+
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "MLOPT_FUZZ needs clang: configure with the preset fuzz")
+endif()
+get_property(libraries GLOBAL PROPERTY MLOPT_LIBRARIES)
+foreach(library ${libraries})
+  target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link)
+endforeach()
+
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*_fuzz.cc)
+foreach(source ${fuzz_sources})
+  cmake_path(GET source STEM LAST_ONLY name)
+  add_executable(${name} ${source})
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  mlopt_link_all(${name})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endforeach()

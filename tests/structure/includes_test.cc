@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.h"
+#include "tests/support/paths.h"
+
+// The arrows between the folders go one way, and each outside library is seen by one folder. The program does not
+// compile differently when a line crosses them, so they are read here.
+
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+/// What a folder may include of ours besides itself, and besides what core's own order allows.
+struct Folder {
+  std::string name;
+  Names may_include;
+};
+
+const std::vector<Folder> kFolders = {
+    {"core/base", {}},
+    {"core/tensor", {"core/base"}},
+    {"core/ir", {"core/base", "core/tensor"}},
+    {"core/report", {"core/base"}},
+    {"core/data", {"core/base", "core/tensor"}},
+    {"core/onnx", {"core/base", "core/tensor", "core/ir"}},
+    {"core/rewrite", {"core/base", "core/tensor", "core/ir"}},
+    {"core/exec", {"core/base", "core/tensor", "core/ir"}},
+    {"core/autodiff", {"core/base", "core/tensor", "core/ir", "core/rewrite"}},
+    {"core/calib", {"core/base", "core/tensor", "core/ir", "core/exec", "core/data"}},
+    {"core/measure", {"core/base", "core/tensor", "core/ir", "core/exec"}},
+    {"core/train", {"core/base", "core/tensor", "core/ir", "core/exec", "core/autodiff", "core/data"}},
+    {"graphopt", {"core"}},
+    {"quantize", {"core", "graphopt/pipelines.h"}},
+    {"prune", {"core", "graphopt/pipelines.h"}},
+    {"distill", {"core", "graphopt/pipelines.h"}},
+    {"backends/reference", {"core"}},
+    {"backends/cpu", {"core"}},
+    {"backends/gpu", {"core"}},
+    {"cli", {"core", "graphopt", "quantize", "prune", "distill", "backends"}},
+};
+
+/// Outside libraries that one folder hides from the others.
+const std::map<std::string, std::string> kOwners = {
+    {"onnx/", "core/onnx"},      {"google/protobuf/", "core/onnx"}, {"dnnl", "backends/cpu"},
+    {"oneapi/", "backends/cpu"}, {"cuda", "backends/gpu"},          {"cublas", "backends/gpu"},
+    {"cudnn", "backends/gpu"},   {"nccl", "backends/gpu"},          {"CLI/", "cli"},
+};
+
+bool starts_with(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }
+
+/// "core/ir" holds "core/ir/graph.h" and "core/ir", not "core/iron.h".
+bool holds(const std::string& folder, const std::string& path) {
+  return path == folder || starts_with(path, folder + "/");
+}
+
+const Folder* folder_of(const std::string& path) {
+  const auto it = std::find_if(kFolders.begin(), kFolders.end(), [&](const Folder& f) { return holds(f.name, path); });
+  return it == kFolders.end() ? nullptr : &*it;
+}
+
+/// Why `file` (a path from the root) may not include `included`, or nothing.
+std::string objection(const std::string& file, const std::string& included) {
+  const Folder* folder = folder_of(file);
+  if (!folder) return "lies in no folder that is known";
+  for (const auto& [library, owner] : kOwners) {
+    if (starts_with(included, library) && !holds(owner, file)) return "is for " + owner + " alone";
+  }
+  const bool ours = fs::exists(mlopt::test::source_dir() / included);
+  if (!ours || holds(folder->name, included)) return {};
+  const bool allowed = std::any_of(folder->may_include.begin(), folder->may_include.end(),
+                                   [&](const std::string& name) { return holds(name, included); });
+  return allowed ? std::string{} : folder->name + " may not include it";
+}
+
+Names includes_of(const fs::path& file) {
+  static const std::regex directive(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  Names found;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, directive)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+bool is_source(const fs::path& path) {
+  return path.extension() == ".cc" || path.extension() == ".h" || path.extension() == ".cu";
+}
+
+/// Every source file under the folders that the program is made of, as paths from the root.
+Names all_sources() {
+  Names sources;
+  for (const char* top : {"core", "graphopt", "quantize", "prune", "distill", "backends", "cli"}) {
+    const fs::path folder = mlopt::test::source_dir() / top;
+    if (!fs::exists(folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (is_source(entry.path())) sources.push_back(fs::relative(entry.path(), mlopt::test::source_dir()));
+    }
+  }
+  return sources;
+}
+
+}  // namespace
+
+TEST_CASE("no file includes against the arrows between the folders") {
+  const Names sources = all_sources();
+  REQUIRE(sources.size() > 20);
+  for (const std::string& file : sources) {
+    for (const std::string& included : includes_of(mlopt::test::source_dir() / file)) {
+      const std::string reason = objection(file, included);
+      if (!reason.empty()) FAIL_CHECK(file << " includes " << included << ", which " << reason);
+    }
+  }
+}
+
+TEST_CASE("an include against the arrows is found") {
+  CHECK(objection("core/base/error.cc", "core/tensor/tensor.h") != "");
+  CHECK(objection("core/ir/graph.cc", "core/onnx/io.h") != "");
+  CHECK(objection("core/exec/kernel.h", "backends/reference/backend.h") != "");
+  CHECK(objection("core/ir/graph.cc", "onnx/checker.h") != "");
+  CHECK(objection("backends/reference/conv.cc", "dnnl.hpp") != "");
+  CHECK(objection("backends/reference/conv.cc", "backends/cpu/backend.h") != "");
+  CHECK(objection("elsewhere/file.cc", "vector") != "");
+  CHECK(objection("backends/cpu/conv.cc", "dnnl.hpp") == "");
+  CHECK(objection("core/onnx/io.cc", "onnx/checker.h") == "");
+  CHECK(objection("cli/main.cc", "backends/reference/backend.h") == "");
+}
