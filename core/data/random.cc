@@ -1,0 +1,105 @@
+#include "core/data/random.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/rng.h"
+#include "core/tensor/cast.h"
+
+namespace mlopt {
+namespace {
+
+constexpr uint64_t kStride = 0x9e3779b97f4a7c15ULL;  // spreads the seeds of items and inputs
+
+Tensor random_texts(const Dims& dims, Rng& rng) {
+  std::vector<std::string> texts(static_cast<size_t>(element_count(dims)));
+  for (std::string& text : texts) {
+    for (int64_t i = rng.integer(1, 8); i > 0; --i) text += static_cast<char>('a' + rng.integer(0, 25));
+  }
+  return Tensor::of_strings(dims, std::move(texts));
+}
+
+/// Integers of which nothing is known: legal as indices, flags and counts alike.
+constexpr double kMaxInteger = 9e18;
+constexpr double kDefaultLow = 0, kDefaultHigh = 1;
+
+Tensor random_tensor(DType type, const Dims& dims, const std::optional<ValueRange>& range, Rng& rng) {
+  if (type == DType::kString) return random_texts(dims, rng);
+  if (!is_float(type)) {
+    const ValueRange legal = range.value_or(ValueRange{kDefaultLow, kDefaultHigh, {}});
+    Tensor out(DType::kI64, dims);
+    const auto low = static_cast<int64_t>(std::clamp(std::ceil(legal.low), -kMaxInteger, kMaxInteger));
+    const auto high = static_cast<int64_t>(std::clamp(std::floor(legal.high), -kMaxInteger, kMaxInteger));
+    auto* to = out.mutable_data<int64_t>();
+    for (int64_t i = 0; i < out.size(); ++i) to[i] = rng.integer(low, std::max(low, high));
+    return cast(out, type);
+  }
+  Tensor out(DType::kF32, dims);
+  auto* to = out.mutable_data<float>();
+  for (int64_t i = 0; i < out.size(); ++i) {
+    to[i] = static_cast<float>(range ? rng.uniform(range->low, range->high) : rng.normal());
+  }
+  return cast(out, type);
+}
+
+class RandomDataset final : public Dataset {
+ public:
+  RandomDataset(const std::vector<InputSpec>& inputs, const RandomOptions& options)
+      : inputs_(inputs), count_(options.count), seed_(options.seed), shapes_(concrete_shapes(inputs, options)) {
+    for (InputSpec& input : inputs_) {
+      if (!input.tensor) {
+        input_error(fmt::format("no random values for the input '{}': it is not a tensor of known rank", input.name),
+                    {}, "give ONNX test data: --data test_data_set_0");
+      }
+      if (input.range && input.range->high_dim)
+        input.range->high = static_cast<double>(size_of(*input.range->high_dim));
+      const auto given = options.ranges.find(input.name);
+      if (given != options.ranges.end())
+        input.range = {.low = given->second[0], .high = given->second[1], .high_dim = {}};
+    }
+  }
+
+  int64_t size() const override { return count_; }
+  int64_t batch_size() const override { return 1; }
+  bool labelled() const override { return false; }
+  std::string name_of(int64_t i) const override { return fmt::format("random:{}", i); }
+
+  Batch batch(int64_t first, int64_t count) const override {
+    if (first < 0 || first >= count_ || count != 1)
+      internal_error(fmt::format("random item {}, {} at once", first, count));
+    Batch result;
+    result.count = 1;
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      Rng rng(seed_ + kStride * (static_cast<uint64_t>(first) * inputs_.size() + k + 1));
+      result.inputs.emplace_back(random_tensor(inputs_[k].dtype, shapes_[k], inputs_[k].range, rng));
+    }
+    return result;
+  }
+
+ private:
+  /// The size that a dimension got, wherever it stands among the inputs; at least 1.
+  int64_t size_of(const Dim& dim) const {
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      for (size_t d = 0; d < inputs_[k].dims.size(); ++d) {
+        if (inputs_[k].dims[d] == dim) return std::max<int64_t>(shapes_[k][d], 1);
+      }
+    }
+    return dim.value().value_or(1);
+  }
+
+  std::vector<InputSpec> inputs_;
+  int64_t count_;
+  uint64_t seed_;
+  std::vector<Dims> shapes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> random_dataset(const std::vector<InputSpec>& inputs, const RandomOptions& options) {
+  return std::make_unique<RandomDataset>(inputs, options);
+}
+
+}  // namespace mlopt
