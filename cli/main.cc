@@ -1,5 +1,7 @@
-#include <cstdio>
+#include "cli/program.h"
+#include "core/base/file.h"
 
-#include "mlopt_build.h"
-
-int main() { std::puts("mlopt " MLOPT_VERSION); }
+int main(int argc, char** argv) {
+  mlopt::install_signal_cleanup();
+  return mlopt::cli::run_program({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

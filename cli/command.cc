@@ -1,0 +1,35 @@
+#include "cli/command.h"
+
+#include <fmt/core.h>
+
+#include "cli/backends.h"
+#include "core/base/error.h"
+
+namespace mlopt::cli {
+
+void Session::claim_stdout(std::string_view option) {
+  if (!stdout_owner.empty()) {
+    usage_error(fmt::format("{} and {} both write to standard output", stdout_owner, option), {},
+                "write one of them to a file");
+  }
+  stdout_owner = option;
+}
+
+Action declare_all(const Command& command, Options& options, Common& common) {
+  Action action = command.setup(options);
+  const size_t own = options.all().size();
+  options.add("--json", common.json, "FILE", "write the whole report as JSON; - is standard output");
+  options.add("--markdown", common.markdown, "FILE", "write the report as Markdown");
+  options.add("--junit", common.junit, "FILE", "write the gates as a JUnit test suite");
+  options.add("--device", common.device, "DEVICE",
+              fmt::format("{}, or gpu[:k] (default: {})", device_list(), default_device()));
+  options.add("--threads", common.threads, "N", "threads (default: what the control group and affinity allow)");
+  options.add("--seed", common.seed, "N", "of everything random (default: 0)");
+  options.add("--config", common.config, "FILE", "take options from a TOML file: name = value; the command line wins");
+  options.add("-q,--quiet", common.quiet, "print errors only");
+  options.add("-v,--verbose", common.verbose, "say more while working");
+  options.mark_common(own);
+  return action;
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,61 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "cli/options.h"
+#include "core/base/console.h"
+#include "core/report/report.h"
+
+namespace mlopt::cli {
+
+/// The options of every command.
+struct Common {
+  int threads = 0;  ///< after parsing: at least 1
+  uint64_t seed = 0;
+  std::string device;
+  bool quiet = false, verbose = false;
+  std::string json, markdown, junit;  ///< files to write; "-" is standard output, empty: none
+  std::string config;
+};
+
+/// One run of one command: what it was given, and what it reports.
+struct Session {
+  Common common;
+  Console console;
+  Report report;
+  std::string stdout_owner = {};  ///< the option that writes to standard output in place of the text report
+
+  /// Takes standard output for `option` ("--json -"); throws Error{kUsage} when another option has it.
+  void claim_stdout(std::string_view option);
+};
+
+/// What a command does once its options are parsed.
+using Action = std::function<void(Session&)>;
+
+struct Example {
+  std::string_view line;  ///< after "mlopt "
+  std::string_view what;
+};
+
+/// A verb of the command line. It fills the session's report; the exit status is 1 when one of the report's gates
+/// fails.
+struct Command {
+  std::string_view name;
+  std::string_view arguments;  ///< "MODEL -o OUT", for the usage line
+  std::string_view summary;    ///< one line, without a full stop
+  std::array<Example, 2> examples;
+  Action (*setup)(Options& options);  ///< declares the command's own options
+  std::string_view alias = {};
+};
+
+/// The command's own options, then the common ones.
+Action declare_all(const Command& command, Options& options, Common& common);
+
+/// The help text of a command, and of the program.
+std::string command_help(const Command& command);
+std::string program_help();
+
+}  // namespace mlopt::cli

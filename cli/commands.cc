@@ -1,0 +1,26 @@
+#include "cli/commands.h"
+
+#include <fmt/core.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+
+std::vector<Command> commands() {
+  return {
+      run_command(),
+  };
+}
+
+Command find_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (command.name == name || (!command.alias.empty() && command.alias == name)) return command;
+    names.emplace_back(command.name);
+    if (!command.alias.empty()) names.emplace_back(command.alias);
+  }
+  usage_error(fmt::format("unknown command '{}'", name), {}, suggestion(name, names));
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,18 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace mlopt::cli {
+
+/// Each in cli/commands/<name>.cc.
+Command run_command();
+
+/// All of them, in the order in which help shows them.
+std::vector<Command> commands();
+/// By name or alias; throws Error{kUsage} with a suggestion.
+Command find_command(const std::string& name);
+
+}  // namespace mlopt::cli

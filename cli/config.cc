@@ -1,0 +1,159 @@
+#include "cli/config.h"
+
+#include <fmt/core.h>
+
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+/// Reads one line of TOML from left to right.
+class Line {
+ public:
+  Line(std::string_view text, std::string where) : rest_(text), where_(std::move(where)) {}
+
+  [[noreturn]] void fail(std::string_view what) const {
+    usage_error(std::string(what), where_, "write options as `name = value`, strings in double quotes");
+  }
+  void skip_spaces() {
+    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_[0]))) rest_.remove_prefix(1);
+  }
+  bool take(char c) {
+    skip_spaces();
+    if (rest_.empty() || rest_[0] != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  /// Nothing but spaces and a comment remains.
+  bool at_end() {
+    skip_spaces();
+    return rest_.empty() || rest_[0] == '#';
+  }
+  std::string key() {
+    skip_spaces();
+    if (!rest_.empty() && (rest_[0] == '"' || rest_[0] == '\'')) return quoted();
+    return bare("=]");
+  }
+  /// One value, or the items of an array.
+  std::vector<std::string> values() {
+    if (!take('[')) return {value()};
+    std::vector<std::string> items;
+    while (!take(']')) {
+      if (at_end()) fail("the array is not closed on its line");
+      items.push_back(value());
+      if (!take(',') && !(at_end() || rest_[0] == ']')) fail("expected ',' or ']'");
+    }
+    return items;
+  }
+
+ private:
+  std::string value() {
+    skip_spaces();
+    if (!rest_.empty() && (rest_[0] == '"' || rest_[0] == '\'')) return quoted();
+    return bare(",]");
+  }
+  std::string bare(std::string_view ends) {
+    size_t n = 0;
+    while (n < rest_.size() && !std::isspace(static_cast<unsigned char>(rest_[n])) && rest_[n] != '#' &&
+           ends.find(rest_[n]) == std::string_view::npos) {
+      ++n;
+    }
+    if (n == 0) fail("expected a value");
+    std::string word(rest_.substr(0, n));
+    rest_.remove_prefix(n);
+    return word;
+  }
+  std::string quoted() {
+    const char quote = rest_[0];
+    std::string text;
+    for (size_t i = 1; i < rest_.size(); ++i) {
+      if (rest_[i] == quote) {
+        rest_.remove_prefix(i + 1);
+        return text;
+      }
+      if (quote == '"' && rest_[i] == '\\' && i + 1 < rest_.size())
+        text += escaped(rest_[++i]);
+      else
+        text += rest_[i];
+    }
+    fail("the string is not closed");
+  }
+  char escaped(char c) const {
+    switch (c) {
+      case 'n':
+        return '\n';
+      case 't':
+        return '\t';
+      case '"':
+      case '\\':
+        return c;
+      default:
+        fail("unknown escape in a string");
+    }
+  }
+
+  std::string_view rest_;
+  std::string where_;
+};
+
+std::optional<std::string> config_path(std::span<const std::string> args) {
+  for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
+    if (args[i] == "--config" && i + 1 < args.size()) return args[i + 1];
+    if (starts_with(args[i], "--config=")) return args[i].substr(9);
+  }
+  return std::nullopt;
+}
+
+void add_words(const Options& options, const std::string& key, const std::vector<std::string>& values,
+               const std::string& where, std::vector<std::string>& words) {
+  const Option* option = options.find(key);
+  if (!option || key == "config") {
+    usage_error(fmt::format("unknown option '{}'", key), where, suggestion("--" + key, options.long_names()));
+  }
+  if (option->is_flag()) {
+    if (values.size() != 1 || (values[0] != "true" && values[0] != "false")) {
+      usage_error(fmt::format("'{}' takes true or false", key), where);
+    }
+    if (values[0] == "true") words.push_back(option->shown());
+    return;
+  }
+  if (values.size() != 1 && !option->many) usage_error(fmt::format("'{}' takes one value", key), where);
+  for (const std::string& value : values) {
+    words.push_back(option->shown());
+    words.push_back(value);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> config_words(const Options& options, std::span<const std::string> args) {
+  const std::optional<std::string> path = config_path(args);
+  if (!path) return {};
+  std::vector<std::string> words;
+  std::string table;
+  int number = 0;
+  for (const std::string& text : split(read_file(*path), '\n')) {
+    const std::string where = fmt::format("{}, line {}", *path, ++number);
+    Line line(text, where);
+    if (line.at_end()) continue;
+    if (line.take('[')) {
+      table = line.key();
+      if (!line.take(']') || !line.at_end()) line.fail("a table's name must stand alone in brackets");
+      continue;
+    }
+    const std::string key = line.key();
+    if (!line.take('=')) line.fail("expected '='");
+    const std::vector<std::string> values = line.values();
+    if (!line.at_end()) line.fail("text after the value");
+    if (table.empty() || table == options.command()) add_words(options, key, values, where, words);
+  }
+  return words;
+}
+
+}  // namespace mlopt::cli

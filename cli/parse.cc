@@ -1,0 +1,94 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/config.h"
+#include "cli/options.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+/// Stores one value; errors of its own say which option they are about.
+void store(const Option& option, const std::string& value) {
+  if (!option.choices.empty() &&
+      std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end()) {
+    usage_error(fmt::format("unknown value '{}'", value), option.shown(), suggestion(value, option.choices));
+  }
+  try {
+    option.store(value);
+  } catch (const Error& e) {
+    if (e.code != Code::kUsage || !e.where.empty()) throw;
+    usage_error(e.message, option.shown(), e.fix);
+  }
+}
+
+CLI::callback_t callback(const Option& option) {
+  return [&option](const CLI::results_t& values) {
+    for (const std::string& value : values) store(option, value);
+    return true;
+  };
+}
+
+void declare(CLI::App& app, const Option& option) {
+  std::string names = option.shown();
+  if (option.letter) names = fmt::format("-{},{}", option.letter, names);
+  if (option.is_flag()) {
+    app.add_flag_callback(names, [&option] { option.store("true"); });
+    return;
+  }
+  CLI::Option* added = app.add_option(names, callback(option));
+  added->type_name(option.value)->required(option.required);
+  if (option.positional && option.many) {
+    added->expected(0, CLI::detail::expected_max_vector_size)->allow_extra_args(true);
+  } else {
+    added->expected(1)->allow_extra_args(false);
+    added->multi_option_policy(option.many ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+  }
+}
+
+[[noreturn]] void reject_unknown(const Options& options, const std::string& word) {
+  if (word.size() > 1 && word[0] == '-') {
+    const std::string name = word.substr(0, word.find('='));
+    usage_error(fmt::format("unknown option '{}'", name), {}, suggestion(name, options.long_names()));
+  }
+  usage_error(fmt::format("unexpected argument '{}'", word), {}, "quote names that contain spaces, or see --help");
+}
+
+/// "--data=" would otherwise take the next word as its value.
+void reject_empty_values(std::span<const std::string> args) {
+  for (const std::string& word : args) {
+    if (word == "--") return;
+    if (starts_with(word, "--") && word.back() == '=') {
+      usage_error("the option has no value", word.substr(0, word.size() - 1));
+    }
+  }
+}
+
+}  // namespace
+
+void parse(const Options& options, std::span<const std::string> args) {
+  reject_empty_values(args);
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  for (const Option& option : options.all()) declare(app, option);
+  std::vector<std::string> words = config_words(options, args);
+  words.insert(words.end(), args.begin(), args.end());
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  const auto remaining = [&] {
+    const std::vector<std::string> rest = app.remaining();
+    if (!rest.empty()) reject_unknown(options, rest.front());
+  };
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& e) {
+    remaining();
+    usage_error(e.what(), {}, "see --help");
+  }
+  remaining();
+}
+
+}  // namespace mlopt::cli

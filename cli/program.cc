@@ -1,0 +1,101 @@
+#include "cli/program.h"
+
+#include <fmt/core.h>
+#include <omp.h>
+
+#include <exception>
+#include <new>
+
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/version.h"
+#include "core/base/cpus.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+bool asks_for_help(const std::vector<std::string>& args) {
+  for (const std::string& word : args) {
+    if (word == "--") return false;
+    if (word == "--help" || word == "-h") return true;
+  }
+  return false;
+}
+
+/// The file of --json, also on a command line that does not parse.
+std::string json_path(const std::vector<std::string>& args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i] == "--json" && i + 1 < args.size()) return args[i + 1];
+    if (starts_with(args[i], "--json=")) return args[i].substr(7);
+  }
+  return {};
+}
+
+void check_common(Common& common) {
+  if (common.threads < 0) usage_error("the number of threads is negative", "--threads");
+  if (common.threads == 0) common.threads = available_cpus();
+  if (common.quiet && common.verbose) usage_error("--quiet and --verbose exclude each other");
+}
+
+int run_command(const Command& command, const std::vector<std::string>& args) {
+  if (asks_for_help(args)) {
+    print(command_help(command));
+    return 0;
+  }
+  Options options(command.name);
+  Common common;
+  const Action action = declare_all(command, options, common);
+  parse(options, args);
+  check_common(common);
+  omp_set_num_threads(common.threads);
+
+  Session session{common, Console(common.quiet, common.verbose), {}};
+  if (common.json == "-") session.claim_stdout("--json -");
+  if (common.markdown == "-") session.claim_stdout("--markdown -");
+  if (common.junit == "-") session.claim_stdout("--junit -");
+  session.report.title = fmt::format("mlopt {} {}", command.name, join(args, " "));
+  session.report.data["command"] = command.name;
+  action(session);
+  write_reports(session);
+  return static_cast<int>(session.report.holds() ? Code::kOk : Code::kGate);
+}
+
+int dispatch(const std::vector<std::string>& args) {
+  if (args.empty()) usage_error("no command was given", {}, "mlopt --help lists them");
+  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    print(args.size() > 1 ? command_help(find_command(args[1])) : program_help());
+    return 0;
+  }
+  if (args[0] == "--version" || args[0] == "-V") {
+    print(fmt::format("mlopt {}\n", version()));
+    return 0;
+  }
+  return run_command(find_command(args[0]), {args.begin() + 1, args.end()});
+}
+
+int fail(const Error& error, const std::vector<std::string>& args) {
+  report_error(error, json_path(args));
+  return static_cast<int>(error.code);
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& args) {
+  try {
+    return dispatch(args);
+  } catch (const Error& e) {
+    return fail(e, args);
+  } catch (const std::bad_alloc&) {
+    return fail(
+        {Code::kUnsupported, "not enough memory", {}, "use a machine with more memory, or a smaller model or batch"},
+        args);
+  } catch (const std::exception& e) {
+    return fail({Code::kInternal, e.what(), {}, "this is a bug in mlopt: please report it with the command line"},
+                args);
+  }
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,40 @@
+#include "core/base/console.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace mlopt {
+
+Progress::Progress(bool show, std::string label, int64_t total)
+    : show_(show && total > 0), label_(std::move(label)), total_(total) {}
+
+Progress::~Progress() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::set(int64_t done) {
+  if (!show_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (drawn_ && now - last_ < std::chrono::milliseconds(100)) return;
+  last_ = now;
+  drawn_ = true;
+  constexpr int64_t kWidth = 30;
+  const auto filled = static_cast<size_t>(std::clamp<int64_t>(kWidth * done / total_, 0, kWidth));
+  fmt::print(stderr, "\r\033[K{} [{:<{}}] {}/{}", label_, std::string(filled, '='), kWidth, done, total_);
+  std::fflush(stderr);
+}
+
+Console::Console(bool quiet, bool verbose) : quiet_(quiet), verbose_(verbose), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void Console::warn(std::string_view text) const {
+  if (!quiet_) fmt::print(stderr, "warning: {}\n", text);
+}
+
+void Console::note(std::string_view text) const {
+  if (verbose_) fmt::print(stderr, "{}\n", text);
+}
+
+}  // namespace mlopt

@@ -1,0 +1,73 @@
+#include "core/base/cpus.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace mlopt {
+namespace {
+
+int affinity_count() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more processors than cpu_set_t holds
+}
+
+/// Processors by "cpu.max" ("200000 100000" or "max 100000"); 0: no limit.
+double quota_v2(const std::string& folder) {
+  std::ifstream file(folder + "/cpu.max");
+  double quota = 0, period = 0;
+  return file >> quota >> period && period > 0 ? quota / period : 0;
+}
+
+double quota_v1(const std::string& folder) {
+  std::ifstream quota_file(folder + "/cpu.cfs_quota_us"), period_file(folder + "/cpu.cfs_period_us");
+  double quota = 0, period = 0;
+  return quota_file >> quota && period_file >> period && quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/// The least quota of the group `path` and of its ancestors; 0: none has one.
+double least_quota(const std::string& mount, std::string path, double (*quota)(const std::string&)) {
+  double least = 0;
+  while (true) {
+    const double limit = quota(mount + path);
+    if (limit > 0 && (least == 0 || limit < least)) least = limit;
+    const size_t slash = path.find_last_of('/');
+    if (slash == std::string::npos) return least;
+    path.resize(slash);
+  }
+}
+
+/// From /proc/self/cgroup: lines "0::/path" (version 2) or "3:cpu,cpuacct:/path" (version 1).
+double control_group_quota() {
+  std::ifstream groups("/proc/self/cgroup");
+  double least = 0;
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string path = line.substr(second + 1);
+    if (path == "/") path.clear();
+    double limit = 0;
+    if (controllers == ",,") limit = least_quota("/sys/fs/cgroup", path, quota_v2);
+    if (controllers.find(",cpu,") != std::string::npos) limit = least_quota("/sys/fs/cgroup/cpu", path, quota_v1);
+    if (limit > 0 && (least == 0 || limit < least)) least = limit;
+  }
+  return least;
+}
+
+}  // namespace
+
+int available_cpus() {
+  const double quota = control_group_quota();
+  const int count = affinity_count();
+  return quota > 0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, count) : count;
+}
+
+}  // namespace mlopt

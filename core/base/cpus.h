@@ -1,0 +1,9 @@
+#pragma once
+
+namespace mlopt {
+
+/// Processors that this process may use: the least of its affinity mask and the quota of its control group (versions 1
+/// and 2, the whole way up to the root), rounded up; at least 1.
+int available_cpus();
+
+}  // namespace mlopt

@@ -1,0 +1,55 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/report/json.h"
+
+namespace mlopt {
+
+/// Rows of text; the first column is left-aligned, the others right-aligned. An empty title shows none.
+struct Table {
+  std::string title;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// A limit that the user asked to hold.
+struct Gate {
+  std::string name;   ///< the option that set it ("max-size")
+  Json limit, value;  ///< both figures
+  bool holds = false;
+  std::string words;  ///< "size is 61.2 % of the source, the limit is 50 %"
+};
+
+/// What a command found: one tree for programs, and blocks of the same facts for people.
+struct Report {
+  using Block = std::variant<std::string, Table>;
+
+  std::string title;           ///< "mlopt info resnet50.onnx"
+  Json data = Json::object();  ///< written by --json
+  std::vector<Block> blocks;   ///< shown in this order
+  std::vector<Gate> gates;
+
+  void line(std::string text) { blocks.emplace_back(std::move(text)); }
+  Table& table(std::string table_title, std::vector<std::string> columns) {
+    return std::get<Table>(blocks.emplace_back(Table{std::move(table_title), std::move(columns), {}}));
+  }
+  bool holds() const;
+};
+
+/// The writers. All end with a newline.
+std::string to_text(const Report& report);
+/// `data` and the gates.
+std::string to_json(const Report& report);
+std::string to_markdown(const Report& report);
+/// The tables, one after the other, separated by an empty line.
+std::string to_csv(const Report& report);
+/// One self-contained page.
+std::string to_html(const Report& report);
+/// A test suite with one case for each gate; one case that passed when there is no gate.
+std::string to_junit(const Report& report);
+
+}  // namespace mlopt
