@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "core/base/expected.h"
-#include "core/exec/backend.h"
 #include "core/ir/infer.h"
 #include "core/ir/model.h"
 #include "core/ir/view.h"
 #include "core/rewrite/pattern.h"
 
 namespace mlopt {
+
+class Backend;
 
 /// What a pass did: how often it rewrote, and what it declined, by reason.
 struct PassTally {

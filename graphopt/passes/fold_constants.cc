@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/exec/backend.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 
