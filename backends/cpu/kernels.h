@@ -6,6 +6,12 @@
 
 namespace mlopt::cpu {
 
+/// One span of kernels for each operator family, in the file of the same name.
+std::span<const Kernel> binary_kernels();
+std::span<const Kernel> conv_kernels();
+std::span<const Kernel> eltwise_kernels();
+std::span<const Kernel> matmul_kernels();
+
 /// All of them, in the order in which they are searched.
 std::vector<Kernel> all_kernels();
 

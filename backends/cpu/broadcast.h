@@ -1,0 +1,68 @@
+#pragma once
+#include <array>
+
+#include "core/base/parallel.h"
+#include "core/tensor/dims.h"
+
+namespace mlopt::cpu {
+
+/// How two operands step through their broadcast: axes that both step through alike are merged, so that most shapes
+/// become one or two axes. Strides are in elements, 0 where an operand repeats.
+struct Paired {
+  Dims dims;  ///< at least one axis
+  std::vector<std::array<int64_t, 2>> strides;
+};
+
+/// Both shapes must broadcast to `out`.
+inline Paired paired(const Dims& out, const Dims& a, const Dims& b) {
+  Paired p;
+  std::array<bool, 2> last{};
+  const auto own = [&](const Dims& dims, size_t axis) {
+    const size_t missing = out.size() - dims.size();
+    return axis < missing ? int64_t{1} : dims[axis - missing];
+  };
+  for (size_t axis = 0; axis < out.size(); ++axis) {
+    if (out[axis] == 1) continue;
+    const std::array<bool, 2> moves{own(a, axis) != 1, own(b, axis) != 1};
+    if (!p.dims.empty() && moves == last) {
+      p.dims.back() *= out[axis];
+    } else {
+      p.dims.push_back(out[axis]);
+      p.strides.push_back({moves[0], moves[1]});
+      last = moves;
+    }
+  }
+  if (p.dims.empty()) p = {{1}, {{1, 1}}};
+  std::array<int64_t, 2> step{1, 1};
+  for (size_t axis = p.dims.size(); axis-- > 0;)
+    for (size_t k = 0; k < 2; ++k) {
+      if (p.strides[axis][k] == 0) continue;
+      p.strides[axis][k] = step[k];
+      step[k] *= p.dims[axis];
+    }
+  return p;
+}
+
+/// fn(start, count, a, b): output elements [start, start + count) lie in one row and pair with operand elements that
+/// begin at a and b and step by the last axis' strides. Rows are spread over threads.
+template <class Fn>
+void for_rows(const Paired& p, int64_t grain, const Fn& fn) {
+  int64_t size = 1;
+  for (const int64_t d : p.dims) size *= d;
+  const int64_t row = p.dims.back();
+  parallel_for(size, grain, [&](int64_t begin, int64_t end) {
+    while (begin < end) {
+      const int64_t count = std::min(end - begin, row - begin % row);
+      int64_t a = 0, b = 0, rest = begin;
+      for (size_t axis = p.dims.size(); axis-- > 0; rest /= p.dims[axis]) {
+        const int64_t i = rest % p.dims[axis];
+        a += i * p.strides[axis][0];
+        b += i * p.strides[axis][1];
+      }
+      fn(begin, count, a, b);
+      begin += count;
+    }
+  });
+}
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,35 @@
+#include "tests/support/cpu.h"
+
+#include "backends/cpu/backend.h"
+#include "backends/reference/kernels.h"
+#include "core/tensor/compare.h"
+#include "tests/support/catch.h"
+
+namespace mlopt::test {
+
+void require_as_reference(const std::string& op, const std::vector<Datum>& inputs, OpOptions options, double tolerance,
+                          double steps) {
+  options.backend = nullptr;
+  const std::vector<Datum> expected = run_node(op, inputs, options);
+  const std::unique_ptr<Backend> cpu = cpu_backend({});
+  options.backend = cpu.get();
+  for (const bool fixed : {false, true}) {
+    options.fixed = fixed;
+    INFO(op << (fixed ? ", inputs constant" : ""));
+    const std::vector<Datum> actual = run_node(op, inputs, options);
+    REQUIRE(actual.size() == expected.size());
+    for (size_t i = 0; i < actual.size(); ++i) {
+      const Tensor &got = actual[i].tensor(), &want = expected[i].tensor();
+      if (steps == 0) {
+        require_close(got, want, tolerance);
+        continue;
+      }
+      REQUIRE(got.dtype() == want.dtype());
+      REQUIRE(difference(got, want).max_abs <= steps);
+    }
+  }
+}
+
+std::unique_ptr<Backend> cpu_with_fallback() { return cpu_backend(reference::all_kernels()); }
+
+}  // namespace mlopt::test
