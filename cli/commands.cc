@@ -10,6 +10,7 @@ namespace mlopt::cli {
 std::vector<Command> commands() {
   return {
       run_command(),
+      eval_command(),
   };
 }
 

@@ -9,6 +9,8 @@ namespace mlopt::cli {
 
 /// Each in cli/commands/<name>.cc.
 Command run_command();
+Command eval_command();
+Command bench_command();
 
 /// All of them, in the order in which help shows them.
 std::vector<Command> commands();

@@ -5,14 +5,9 @@
 
 #include "core/tensor/dim.h"
 #include "core/tensor/dtype.h"
+#include "core/tensor/value_range.h"
 
 namespace mlopt {
-
-/// The values that an input may legally take. For floats the interval is half-open; for integers both ends are legal.
-struct ValueRange {
-  double low = 0, high = 1;
-  std::optional<Dim> high_dim;  ///< lengths: the upper end is this dimension instead
-};
 
 /// What data must provide for one input of a model.
 struct InputSpec {

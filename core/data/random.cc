@@ -29,7 +29,7 @@ constexpr double kDefaultLow = 0, kDefaultHigh = 1;
 Tensor random_tensor(DType type, const Dims& dims, const std::optional<ValueRange>& range, Rng& rng) {
   if (type == DType::kString) return random_texts(dims, rng);
   if (!is_float(type)) {
-    const ValueRange legal = range.value_or(ValueRange{kDefaultLow, kDefaultHigh, {}});
+    const ValueRange legal = range.value_or(ValueRange{kDefaultLow, kDefaultHigh});
     Tensor out(DType::kI64, dims);
     const auto low = static_cast<int64_t>(std::clamp(std::ceil(legal.low), -kMaxInteger, kMaxInteger));
     const auto high = static_cast<int64_t>(std::clamp(std::floor(legal.high), -kMaxInteger, kMaxInteger));
@@ -57,8 +57,7 @@ class RandomDataset final : public Dataset {
       if (input.range && input.range->high_dim)
         input.range->high = static_cast<double>(size_of(*input.range->high_dim));
       const auto given = options.ranges.find(input.name);
-      if (given != options.ranges.end())
-        input.range = {.low = given->second[0], .high = given->second[1], .high_dim = {}};
+      if (given != options.ranges.end()) input.range = {.low = given->second[0], .high = given->second[1]};
     }
   }
 

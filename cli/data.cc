@@ -1,0 +1,52 @@
+#include "cli/data.h"
+
+#include <fmt/core.h>
+
+#include "cli/test_data.h"
+#include "core/base/error.h"
+#include "core/calib/model_inputs.h"
+#include "core/data/open.h"
+
+namespace mlopt::cli {
+namespace {
+
+/// Values of the inputs that have no default, in their order; a stored value for another one cannot be honoured here.
+std::vector<Datum> read_inputs(const std::string& folder, const Graph& graph) {
+  TestInputs stored = read_test_inputs(folder, graph);
+  std::vector<Datum> values;
+  for (size_t k = 0; k < stored.names.size(); ++k) {
+    if (!graph.find(stored.names[k])->is_initializer()) values.push_back(std::move(stored.values[k]));
+  }
+  return values;
+}
+
+}  // namespace
+
+void declare_data(Options& options, DataFlags& flags, const std::string& fallback) {
+  flags.spec = fallback;
+  const std::string otherwise = fallback.empty() ? "" : fmt::format(" (default: {})", fallback);
+  options.add("--data", flags.spec, "SPEC",
+              "random[:N], a folder or file of arrays (.npz, .npy), a test_data_set folder, images:DIR, images:F.tar, "
+              "idx:IMAGES,LABELS, csv:F or bytes:F, and after commas what is done to them" +
+                  otherwise);
+  options.add("--shape", flags.shapes, "NAME=DIMS", "shape of a random input, or size of a free dimension");
+  options.add("--range", flags.ranges, "NAME=A:B", "values of a random input");
+}
+
+std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, const DataUse& use) {
+  if (flags.spec.empty()) usage_error("no data were given", "--data", "for example --data images:photos/");
+  DataOptions options;
+  options.whole = use.whole;
+  options.random.seed = use.seed;
+  options.random.distinct = use.distinct;
+  options.random.batch = use.batch;
+  for (const std::string& text : flags.shapes) add_shape(options.random, text);
+  for (const std::string& text : flags.ranges) add_range(options.random, text);
+  const Graph* graph = model.graph.get();
+  options.read_test_set = [graph](const std::string& folder, bool expected) {
+    return expected ? read_test_outputs(folder, *graph) : read_inputs(folder, *graph);
+  };
+  return open_dataset(parse_data_spec(flags.spec), model_inputs(model), options);
+}
+
+}  // namespace mlopt::cli

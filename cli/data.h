@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "core/data/dataset.h"
+#include "core/ir/model.h"
+
+namespace mlopt::cli {
+
+/// --data, --shape and --range.
+struct DataFlags {
+  std::string spec;
+  std::vector<std::string> shapes, ranges;
+};
+/// Declares them; `fallback` is the spec that is used without --data ("" for none), and is shown in the help.
+void declare_data(Options& options, DataFlags& flags, const std::string& fallback);
+
+/// What a command does with its data.
+struct DataUse {
+  uint64_t seed = 0;
+  bool whole = false;     ///< arrays are whole inputs, else their first axis is the sample
+  bool distinct = false;  ///< free dimensions of random inputs: distinct sizes above 1, else 1
+  int64_t batch = 0;      ///< size of free first dimensions of random inputs; 0: as the others
+};
+/// The data for a model, which must outlive them. ONNX test data give every input of the model.
+std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, const DataUse& use);
+
+}  // namespace mlopt::cli

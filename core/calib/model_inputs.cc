@@ -1,0 +1,22 @@
+#include "core/calib/model_inputs.h"
+
+#include "core/ir/legal_ranges.h"
+
+namespace mlopt {
+
+std::vector<InputSpec> model_inputs(const Model& model) {
+  std::vector<InputSpec> specs;
+  for (const Value* input : model.graph->inputs()) {
+    if (input->is_initializer()) continue;
+    InputSpec spec;
+    spec.name = input->name;
+    spec.dtype = input->type.dtype;
+    spec.tensor = input->type.is_tensor() && input->type.dims.has_value() && input->type.dtype != DType::kUndefined;
+    if (spec.tensor) spec.dims = *input->type.dims;
+    spec.range = legal_range(*input);
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+}  // namespace mlopt

@@ -1,0 +1,15 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace mlopt {
+
+/// The most resident memory that this process ever had, in bytes (VmHWM); 0 where the system does not tell.
+int64_t peak_memory();
+
+/// The peak of a fresh process that does `work`: a fork of this one, which must not have started threads yet. Nothing
+/// when the work fails there.
+std::optional<int64_t> peak_memory_of(const std::function<void()>& work);
+
+}  // namespace mlopt
