@@ -10,6 +10,7 @@ std::vector<Kernel> all_kernels() {
   const std::initializer_list<std::span<const Kernel>> families = {
       activation_kernels(),
       along_axis_kernels(),
+      attention_kernels(),
       binary_kernels(),
       cast_kernels(),
       concat_split_kernels(),
@@ -17,9 +18,12 @@ std::vector<Kernel> all_kernels() {
       control_flow_kernels(),
       conv_kernels(),
       conv_transpose_kernels(),
+      einsum_kernels(),
+      flex_attention_kernels(),
       gather_kernels(),
       gemm_op_kernels(),
       gru_kernels(),
+      linear_attention_kernels(),
       logic_kernels(),
       lstm_kernels(),
       matmul_kernels(),
@@ -28,10 +32,12 @@ std::vector<Kernel> all_kernels() {
       reduce_kernels(),
       resize_kernels(),
       rnn_kernels(),
+      rotary_kernels(),
       scan_kernels(),
       scatter_kernels(),
       sequence_kernels(),
       shape_kernels(),
+      signal_kernels(),
       slice_kernels(),
       softmax_kernels(),
       sort_kernels(),
@@ -39,6 +45,7 @@ std::vector<Kernel> all_kernels() {
       tfidf_kernels(),
       transpose_kernels(),
       unary_kernels(),
+      window_kernels(),
   };
   // clang-format on
   for (const auto family : families) all.insert(all.end(), family.begin(), family.end());

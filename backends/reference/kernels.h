@@ -10,6 +10,7 @@ namespace mlopt::reference {
 /// One span of kernels for each operator family, in the file of the same name.
 std::span<const Kernel> activation_kernels();
 std::span<const Kernel> along_axis_kernels();
+std::span<const Kernel> attention_kernels();
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
 std::span<const Kernel> concat_split_kernels();
@@ -17,9 +18,12 @@ std::span<const Kernel> constant_kernels();
 std::span<const Kernel> control_flow_kernels();
 std::span<const Kernel> conv_kernels();
 std::span<const Kernel> conv_transpose_kernels();
+std::span<const Kernel> einsum_kernels();
+std::span<const Kernel> flex_attention_kernels();
 std::span<const Kernel> gather_kernels();
 std::span<const Kernel> gemm_op_kernels();
 std::span<const Kernel> gru_kernels();
+std::span<const Kernel> linear_attention_kernels();
 std::span<const Kernel> logic_kernels();
 std::span<const Kernel> lstm_kernels();
 std::span<const Kernel> matmul_kernels();
@@ -28,10 +32,12 @@ std::span<const Kernel> pool_kernels();
 std::span<const Kernel> reduce_kernels();
 std::span<const Kernel> resize_kernels();
 std::span<const Kernel> rnn_kernels();
+std::span<const Kernel> rotary_kernels();
 std::span<const Kernel> scan_kernels();
 std::span<const Kernel> scatter_kernels();
 std::span<const Kernel> sequence_kernels();
 std::span<const Kernel> shape_kernels();
+std::span<const Kernel> signal_kernels();
 std::span<const Kernel> slice_kernels();
 std::span<const Kernel> softmax_kernels();
 std::span<const Kernel> sort_kernels();
@@ -39,6 +45,7 @@ std::span<const Kernel> strings_kernels();
 std::span<const Kernel> tfidf_kernels();
 std::span<const Kernel> transpose_kernels();
 std::span<const Kernel> unary_kernels();
+std::span<const Kernel> window_kernels();
 
 /// All of them, in the order in which they are searched.
 std::vector<Kernel> all_kernels();

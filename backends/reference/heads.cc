@@ -1,0 +1,54 @@
+#include "backends/reference/heads.h"
+
+#include <fmt/core.h>
+
+namespace mlopt::reference {
+namespace {
+
+/// [a, b, c, rest] as [a, c, b, rest].
+Tensor swap_middle(const Call& call, const Tensor& x) {
+  const Dims& d = x.dims();
+  Tensor out(x.dtype(), {d[0], d[2], d[1], d[3]});
+  if (out.size() == 0) return out;
+  with_bytes(call, x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* in = reinterpret_cast<const T*>(x.raw());
+    T* o = reinterpret_cast<T*>(out.mutable_raw());
+    for (int64_t a = 0; a < d[0]; ++a)
+      for (int64_t b = 0; b < d[1]; ++b)
+        for (int64_t c = 0; c < d[2]; ++c, in += d[3]) std::copy_n(in, d[3], o + ((a * d[2] + c) * d[1] + b) * d[3]);
+  });
+  return out;
+}
+
+}  // namespace
+
+Tensor split_heads(const Call& call, const Tensor& x, int64_t heads) {
+  if (x.rank() != 3 || heads < 1 || x.dim(2) % heads != 0)
+    fail(call, fmt::format("a tensor of shape {} has no {} heads", to_string(x.dims()), heads));
+  return swap_middle(call, x.reshaped({x.dim(0), x.dim(1), heads, x.dim(2) / heads}));
+}
+
+Tensor merge_heads(const Call& call, const Tensor& x) {
+  return swap_middle(call, x).reshaped({x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
+}
+
+Tensor append_rows(const Call& call, const Tensor& past, const Tensor& x) {
+  Dims dims = past.dims();
+  if (dims.size() == 4 && x.rank() == 4) dims[2] = x.dim(2);
+  if (dims != x.dims() || past.dtype() != x.dtype())
+    fail(call, fmt::format("{} of {} cannot follow {} of {}", to_string(x.dims()), name(x.dtype()), to_string(past.dims()),
+                           name(past.dtype())));
+  dims[2] = past.dim(2) + x.dim(2);
+  Tensor out(x.dtype(), dims);
+  if (out.size() == 0) return out;
+  const size_t heads = static_cast<size_t>(dims[0] * dims[1]), old_bytes = past.bytes() / heads, new_bytes = x.bytes() / heads;
+  std::byte* o = out.mutable_raw();
+  for (size_t i = 0; i < heads; ++i, o += old_bytes + new_bytes) {
+    if (old_bytes > 0) std::memcpy(o, past.raw() + i * old_bytes, old_bytes);
+    if (new_bytes > 0) std::memcpy(o + old_bytes, x.raw() + i * new_bytes, new_bytes);
+  }
+  return out;
+}
+
+}  // namespace mlopt::reference
