@@ -11,6 +11,7 @@ std::vector<Command> commands() {
   return {
       run_command(),
       eval_command(),
+      bench_command(),
   };
 }
 

@@ -11,7 +11,7 @@ namespace mlopt {
 namespace {
 
 constexpr int kResamples = 2000;
-constexpr size_t kFewBlocks = 3;
+constexpr size_t kFewBlocks = 4;
 constexpr double kWide = 1.2;  // high / low of an interval that says nothing
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMinBlocks = 3;  // of each candidate, when there are several
+constexpr size_t kMinBlocks = 5;  // of each candidate, when there are several
 constexpr size_t kReserved = 4096;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }

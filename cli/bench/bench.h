@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/data.h"
+#include "core/exec/backend.h"
+#include "core/ir/model.h"
+#include "core/measure/ratio.h"
+#include "core/measure/stats.h"
+
+namespace mlopt::cli {
+
+struct BenchOptions {
+  std::vector<std::string> models;
+  DataFlags data;
+  std::vector<std::string> devices;
+  std::vector<int64_t> batches;  ///< {0}: as the data and the model say
+  std::vector<int> threads;      ///< of a run; shared out to the streams
+  int streams = 1;
+  double duration = 2, warmup = 0.3;
+  int64_t runs = 0;
+  bool profile = false;
+  // Gates.
+  std::optional<double> min_speedup, max_latency_ms, max_regress;
+  std::string max_memory, max_size, baseline;
+  bool strict = false;
+};
+
+/// A model on a device, with a batch size and a thread count: one row of the table.
+struct Entry {
+  std::string path, device;
+  int64_t batch = 0;
+  int threads = 1;
+
+  std::optional<int64_t> peak_memory;
+  int64_t size_bytes = 0, nodes = 0;
+  double load_ms = 0, compile_ms = 0, first_run_ms = 0;
+  std::vector<std::string> fallback_nodes;
+  std::vector<Block> blocks;
+  Latency latency;
+  double throughput = 0;  ///< samples (with --batch) or runs in a second
+  std::vector<StepProfile> profile;
+};
+
+/// How an entry compares with the first one of the same batch size and thread count.
+struct Comparison {
+  size_t entry = 0, to = 0;
+  Ratio ratio;
+};
+
+/// Every combination, those that are timed against one another next to one another.
+std::vector<Entry> list_entries(const BenchOptions& options);
+/// The peak memory of each entry, in a process of its own. Must come before anything that starts threads.
+void measure_peaks(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);
+/// Times all entries.
+std::vector<Comparison> measure(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);
+
+void report_entries(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, Report& report);
+/// The machine, the libraries and how noisy it is now; warns when it is very.
+void report_environment(const BenchOptions& options, Session& session);
+void check_gates(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons,
+                 const BenchOptions& options, Report& report);
+
+}  // namespace mlopt::cli

@@ -1,0 +1,169 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/bench/bench.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+constexpr size_t kShownSteps = 12;
+
+bool varies(const std::vector<Entry>& entries, auto member) {
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& e) { return e.*member != entries[0].*member; });
+}
+
+std::string ms(double value) { return value < 0.1 ? fmt::format("{:.4f}", value) : fmt::format("{:.3f}", value); }
+
+std::string described(const Entry& entry, const std::vector<Entry>& all) {
+  std::string text = entry.path;
+  if (varies(all, &Entry::device)) text += " on " + entry.device;
+  if (varies(all, &Entry::batch)) text += fmt::format(", batch {}", entry.batch);
+  if (varies(all, &Entry::threads)) text += fmt::format(", {} threads", entry.threads);
+  return text;
+}
+
+Json latency_json(const Latency& latency) {
+  return Json::object(
+      {{"min", latency.min}, {"mean", latency.mean}, {"p50", latency.p50}, {"p90", latency.p90}, {"p99", latency.p99}});
+}
+
+struct Share {
+  std::string name;
+  double seconds = 0;
+  int64_t calls = 0;
+};
+
+std::vector<Share> by_operator(const std::vector<StepProfile>& steps) {
+  std::map<std::string, Share> sums;
+  for (const StepProfile& step : steps) {
+    Share& share = sums[step.op];
+    share.name = step.op;
+    share.seconds += step.seconds;
+    share.calls += step.calls;
+  }
+  std::vector<Share> shares;
+  for (auto& [op, share] : sums) shares.push_back(std::move(share));
+  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.seconds > b.seconds; });
+  return shares;
+}
+
+/// Runs that a profile covers: the most calls of a step outside loops is theirs.
+int64_t profiled_runs(const std::vector<StepProfile>& steps) {
+  return steps.empty() ? 1 : std::max<int64_t>(steps[0].calls, 1);
+}
+
+Json profile_json(const std::vector<StepProfile>& steps) {
+  const auto runs = static_cast<double>(profiled_runs(steps));
+  Json nodes = Json::array(), operators = Json::array();
+  for (const StepProfile& s : steps) {
+    nodes.push_back(Json::object(
+        {{"node", s.node}, {"op", s.op}, {"kernel", s.kernel}, {"ms", 1e3 * s.seconds / runs}, {"calls", s.calls}}));
+  }
+  for (const Share& s : by_operator(steps)) {
+    operators.push_back(Json::object({{"op", s.name}, {"ms", 1e3 * s.seconds / runs}, {"calls", s.calls}}));
+  }
+  return Json::object({{"runs", profiled_runs(steps)}, {"nodes", nodes}, {"operators", operators}});
+}
+
+void profile_tables(const Entry& entry, const std::string& title, Report& report) {
+  const auto runs = static_cast<double>(profiled_runs(entry.profile));
+  double total = 0;
+  for (const StepProfile& step : entry.profile) total += step.seconds;
+  const auto cells = [&](double seconds) {
+    return std::array{ms(1e3 * seconds / runs), fmt::format("{:.1f} %", total > 0 ? 100 * seconds / total : 0)};
+  };
+  Table& operators = report.table("by operator: " + title, {"operator", "ms", "share", "calls"});
+  for (const Share& share : by_operator(entry.profile)) {
+    const auto [time, part] = cells(share.seconds);
+    operators.rows.push_back({share.name, time, part, std::to_string(share.calls)});
+  }
+  std::vector<StepProfile> steps = entry.profile;
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const StepProfile& a, const StepProfile& b) { return a.seconds > b.seconds; });
+  steps.resize(std::min(steps.size(), kShownSteps));
+  Table& nodes = report.table("slowest nodes: " + title, {"node", "operator", "kernel", "ms", "share"});
+  for (const StepProfile& step : steps) {
+    const auto [time, part] = cells(step.seconds);
+    nodes.rows.push_back({step.node, step.op, step.kernel, time, part});
+  }
+}
+
+Json entry_json(const Entry& entry) {
+  Json json = Json::object({{"path", entry.path}, {"device", entry.device}, {"threads", entry.threads}});
+  if (entry.batch > 0) json["batch"] = entry.batch;
+  json["latency_ms"] = latency_json(entry.latency);
+  json["throughput_per_s"] = entry.throughput;
+  json["runs"] = entry.latency.runs;
+  json["blocks"] = entry.blocks.size();
+  json["load_ms"] = entry.load_ms;
+  json["compile_ms"] = entry.compile_ms;
+  json["first_run_ms"] = entry.first_run_ms;
+  json["peak_memory_bytes"] = entry.peak_memory ? Json(*entry.peak_memory) : Json();
+  json["size_bytes"] = entry.size_bytes;
+  json["nodes"] = entry.nodes;
+  json["fallback_nodes"] = entry.fallback_nodes;
+  if (!entry.profile.empty()) json["profile"] = profile_json(entry.profile);
+  return json;
+}
+
+void table(const std::vector<Entry>& entries, Report& report) {
+  const bool devices = varies(entries, &Entry::device), batches = varies(entries, &Entry::batch),
+             threads = varies(entries, &Entry::threads);
+  std::vector<std::string> columns = {"model"};
+  if (devices) columns.emplace_back("device");
+  if (batches) columns.emplace_back("batch");
+  if (threads) columns.emplace_back("threads");
+  for (const char* name :
+       {"p50 ms", "p90 ms", "p99 ms", "mean ms", "per second", "peak memory", "load ms", "compile ms"}) {
+    columns.emplace_back(name);
+  }
+  Table& rows = report.table("", columns);
+  for (const Entry& e : entries) {
+    std::vector<std::string> row = {e.path};
+    if (devices) row.push_back(e.device);
+    if (batches) row.push_back(std::to_string(e.batch));
+    if (threads) row.push_back(std::to_string(e.threads));
+    for (const double value : {e.latency.p50, e.latency.p90, e.latency.p99, e.latency.mean}) row.push_back(ms(value));
+    row.push_back(fmt::format("{:.1f}", e.throughput));
+    row.push_back(e.peak_memory ? format_bytes(static_cast<double>(*e.peak_memory)) : "unknown");
+    row.push_back(fmt::format("{:.1f}", e.load_ms));
+    row.push_back(fmt::format("{:.1f}", e.compile_ms));
+    rows.rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+void report_entries(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, Report& report) {
+  table(entries, report);
+  Json& models = report.data["models"] = Json::array();
+  for (const Entry& entry : entries) models.push_back(entry_json(entry));
+  Json& ratios = report.data["ratios"] = Json::array();
+  for (const Comparison& c : comparisons) {
+    const Entry &entry = entries[c.entry], &to = entries[c.to];
+    report.line(fmt::format("{} against {}: {}", described(entry, entries), described(to, entries), in_words(c.ratio)));
+    ratios.push_back(Json::object({{"model", entry.path},
+                                   {"to", to.path},
+                                   {"device", entry.device},
+                                   {"to_device", to.device},
+                                   {"threads", entry.threads},
+                                   {"batch", entry.batch},
+                                   {"median", c.ratio.median},
+                                   {"low", c.ratio.low},
+                                   {"high", c.ratio.high},
+                                   {"blocks", c.ratio.blocks},
+                                   {"words", in_words(c.ratio)}}));
+  }
+  for (const Entry& entry : entries) {
+    if (!entry.fallback_nodes.empty()) {
+      report.line(fmt::format("{}: {} of {} nodes run on the reference backend", described(entry, entries),
+                              entry.fallback_nodes.size(), entry.nodes));
+    }
+    if (!entry.profile.empty()) profile_tables(entry, described(entry, entries), report);
+  }
+}
+
+}  // namespace mlopt::cli

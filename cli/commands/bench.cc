@@ -1,0 +1,141 @@
+#include "cli/bench/bench.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/backends.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "core/base/cpus.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+/// What was given, before it is checked.
+struct Flags {
+  BenchOptions bench;
+  std::string batches, precision = "fp32", csv, html, max_regress;
+  bool sweep_threads = false, show_plan = false;
+};
+
+constexpr int64_t kMaxBatch = 1 << 20;
+constexpr int kMaxStreams = 1024;
+
+std::vector<int64_t> parse_batches(const std::string& text) {
+  if (text.empty()) return {0};
+  std::vector<int64_t> batches;
+  for (const std::string& piece : split(text, ',')) {
+    const auto batch = parse_int(piece);
+    if (!batch || *batch < 1 || *batch > kMaxBatch)
+      usage_error(fmt::format("'{}' is no batch size", piece), "--batch", "for example --batch 1,8");
+    batches.push_back(*batch);
+  }
+  return batches;
+}
+
+/// 1, 2, 4, ... and the most.
+std::vector<int> thread_counts(bool sweep, int most) {
+  if (!sweep) return {most};
+  std::vector<int> counts;
+  for (int n = 1; n < most; n *= 2) counts.push_back(n);
+  counts.push_back(most);
+  return counts;
+}
+
+std::optional<double> parse_percent(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto value = parse_double(ends_with(text, "%") ? text.substr(0, text.size() - 1) : text);
+  if (!value || *value < 0)
+    usage_error(fmt::format("'{}' is no percentage", text), "--max-regress", "for example --max-regress 5%");
+  return value;
+}
+
+BenchOptions checked(const Flags& flags, const Common& common) {
+  if (flags.precision != "fp32") {
+    unsupported_error(fmt::format("--precision {} is not supported yet", flags.precision), {},
+                      "leave it out: fp32 is measured");
+  }
+  if (flags.show_plan)
+    unsupported_error("--show-plan is not supported yet", {}, "leave it out; --profile shows the kernels");
+  BenchOptions bench = flags.bench;
+  bench.devices = common.device.empty() ? std::vector<std::string>{default_device()} : split(common.device, ',');
+  bench.batches = parse_batches(flags.batches);
+  bench.threads = thread_counts(flags.sweep_threads, common.threads);
+  bench.max_regress = parse_percent(flags.max_regress);
+  if (!(bench.duration > 0 && bench.duration <= 1e6)) usage_error("--duration must be positive");
+  if (!(bench.warmup >= 0 && bench.warmup <= 1e6)) usage_error("--warmup must not be negative");
+  if (bench.runs < 0) usage_error("--runs must be positive");
+  if (bench.streams < 1 || bench.streams > kMaxStreams)
+    usage_error(fmt::format("--streams must be from 1 to {}", kMaxStreams));
+  if (bench.max_regress && bench.baseline.empty())
+    usage_error("--max-regress needs --baseline", {}, "give an earlier report of --json");
+  if (std::count(bench.models.begin(), bench.models.end(), "-") > 0 &&
+      bench.models.size() * bench.devices.size() * bench.batches.size() * bench.threads.size() > 1) {
+    usage_error("standard input can be measured alone only", "-", "write the model to a file");
+  }
+  return bench;
+}
+
+void run(const Flags& flags, Session& session) {
+  const BenchOptions options = checked(flags, session.common);
+  if (flags.csv == "-") session.claim_stdout("--csv -");
+  if (flags.html == "-") session.claim_stdout("--html -");
+  std::vector<Entry> entries = list_entries(options);
+  measure_peaks(entries, options, session);
+  report_environment(options, session);
+  const std::vector<Comparison> comparisons = measure(entries, options, session);
+  report_entries(entries, comparisons, session.report);
+  check_gates(entries, comparisons, options, session.report);
+  if (!flags.csv.empty()) write_text(flags.csv, to_csv(session.report));
+  if (!flags.html.empty()) write_text(flags.html, to_html(session.report));
+}
+
+void declare_gates(Options& options, Flags& flags) {
+  options.add("--min-speedup", flags.bench.min_speedup, "R",
+              "the lower end of the interval of every ratio must reach R");
+  options.add("--max-latency", flags.bench.max_latency_ms, "MS", "p50 of every model but the first (of the only one)");
+  options.add("--max-memory", flags.bench.max_memory, "X", "peak memory, in bytes (40M) or % of the first model");
+  options.add("--max-size", flags.bench.max_size, "X", "size of the file, in bytes (40M) or % of the first model");
+  options.add("--baseline", flags.bench.baseline, "F.json", "an earlier report to compare with");
+  options.add("--max-regress", flags.max_regress, "P%", "how much slower than the baseline p50 may be (default: 5%)");
+  options.add("--strict", flags.bench.strict, "what could not be compared is a failure");
+}
+
+Action setup(Options& options) {
+  const auto flags = std::make_shared<Flags>();
+  options.positional("MODEL", flags->bench.models, "the models; each is compared with the first");
+  declare_data(options, flags->bench.data, "random");
+  options.add("--batch", flags->batches, "N,N", "batch sizes to measure");
+  options.add("--streams", flags->bench.streams, "N", "parallel requests, which share the threads (default: 1)");
+  options.add("--duration", flags->bench.duration, "S", "seconds of measurement for each model (default: 2)");
+  options.add("--runs", flags->bench.runs, "N", "measure exactly so many runs in place of --duration");
+  options.add("--warmup", flags->bench.warmup, "S", "seconds before the measurement (default: 0.3)");
+  options.add("--precision", flags->precision, "P", "fp32, bf16, fp16 or tf32 (default: fp32)").choices = {
+      "fp32", "bf16", "fp16", "tf32"};
+  options.add("--profile", flags->bench.profile, "time by operator and by node");
+  options.add("--show-plan", flags->show_plan, "print what runs, in which layouts and memory");
+  options.add("--sweep-threads", flags->sweep_threads, "measure 1, 2, 4, ... threads");
+  options.add("--csv", flags->csv, "FILE", "write the tables as CSV");
+  options.add("--html", flags->html, "FILE", "write the report as one page");
+  declare_gates(options, *flags);
+  return [flags](Session& session) { run(*flags, session); };
+}
+
+}  // namespace
+
+Command bench_command() {
+  return {
+      .name = "bench",
+      .arguments = "MODEL [OTHER ...]",
+      .summary = "measure latency, throughput and memory, of one model or of several side by side",
+      .examples = {{{"bench fp32.onnx int8.onnx --min-speedup 1.5", "is the second model at least 1.5 times as fast?"},
+                    {"bench model.onnx --batch 1,8 --profile --json report.json",
+                     "two batch sizes, and where the time goes"}}},
+      .setup = setup};
+}
+
+}  // namespace mlopt::cli
