@@ -61,10 +61,10 @@ SequenceProto sequence_message(std::span<const Datum> items, const Type* element
 
 onnx::TensorProto tensor_message(const Tensor& tensor) {
   onnx::TensorProto message;
-  std::vector<wire::Bytes> blobs;
+  proto::Blobs blobs;
   proto::write_tensor(tensor, message, blobs);
   message.mutable_unknown_fields()->Clear();
-  if (!blobs.empty()) message.set_raw_data(blobs[0].data(), blobs[0].size());
+  if (!blobs.empty()) message.set_raw_data(blobs[0].raw(), blobs[0].bytes());
   return message;
 }
 
@@ -160,7 +160,7 @@ std::string serialized(const Datum& value, const Type& type, const std::string& 
 
 Datum read_datum(const std::string& path, const Type& type) {
   const auto file = MappedFile::open(path);
-  proto::Source source{path, std::filesystem::path(path).parent_path().string(), file, {}, {}};
+  proto::Source source{path, std::filesystem::path(path).parent_path().string(), file, {}, {}, {}};
   switch (type.kind) {
     case Kind::kSequence:
       return read_sequence(parse<SequenceProto>(file->bytes(), path), source);

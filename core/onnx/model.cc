@@ -1,8 +1,11 @@
 // ModelProto into Model and back.
 #include <fmt/core.h>
 
+#include <set>
+
 #include "core/base/error.h"
 #include "core/onnx/proto.h"
+#include "core/onnx/tools.h"
 
 namespace mlopt::proto {
 
@@ -28,6 +31,18 @@ void put_metadata(const Metadata& metadata, Entries* entries) {
   }
 }
 
+/// Runtimes accept models that use a domain without importing it; what they assume is made explicit.
+void import_domains(const Graph& graph, int64_t ir_version, std::vector<OpsetImport>& opsets, Source& source) {
+  std::set<std::string> known;
+  for (const OpsetImport& import : opsets) known.insert(import.domain == "ai.onnx" ? "" : import.domain);
+  for (const Node* node : all_nodes(graph)) {
+    if (!known.insert(node->domain).second) continue;
+    opsets.push_back({node->domain, node->domain.empty() ? opset_of_ir_version(ir_version) : 1});
+    source.mended.push_back(fmt::format("{}: the opset of its domain '{}' is not imported ({} is assumed)",
+                                        node->label(), node->domain, opsets.back().version));
+  }
+}
+
 Model read_message(ModelProto& message, Source& source) {
   Model model;
   if (!message.has_graph()) input_error("not an ONNX model: there is no graph in it", source.path);
@@ -48,6 +63,9 @@ Model read_message(ModelProto& message, Source& source) {
   read_graph(*message.mutable_graph(), *model.graph, source, model.ir_version);
   message.clear_graph();
   model.unknown_fields = message.SerializeAsString();
+  import_domains(*model.graph, model.ir_version, model.opsets, source);
+  for (Function& function : model.functions) import_domains(*function.body, model.ir_version, function.opsets, source);
+  model.mended = source.mended;
   model.path = source.path;
   for (const auto& [location, file] : source.external) model.external_files.push_back(location);
   return model;

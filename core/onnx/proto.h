@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,9 @@
 #include "core/onnx/wire.h"
 
 namespace mlopt::proto {
+
+/// Large data that stand outside of a message: its tensors hold the index (wire::kBlobField).
+using Blobs = std::vector<Tensor>;
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
@@ -28,6 +32,7 @@ struct Source {
     std::shared_ptr<const void> owner;
   };
   std::map<std::string, External> external;  ///< files mapped so far, by location
+  std::vector<std::string> mended;           ///< see Model::mended
 
   /// "tensor 'w' of model.onnx", for messages.
   std::string where(std::string_view what, std::string_view name) const;
@@ -38,8 +43,8 @@ const Source::External& external_file(Source& source, const std::string& locatio
 
 /// Throws Error{kBadInput} naming the tensor when its data are missing, doubled, or do not fit its shape.
 Tensor read_tensor(const onnx::TensorProto& tensor, Source& source);
-/// Fills dims, type and data; data of 1 KB and more become a view in `blobs`.
-void write_tensor(const Tensor& tensor, onnx::TensorProto& out, std::vector<wire::Bytes>& blobs);
+/// Fills dims, type and data; data of 1 KB and more go to `blobs` (sharing their bytes).
+void write_tensor(const Tensor& tensor, onnx::TensorProto& out, Blobs& blobs);
 
 /// Unknown for types that the IR cannot express.
 Type read_type(const onnx::TypeProto& type);
@@ -65,7 +70,7 @@ void put_metadata(const Metadata& metadata, Entries* entries);
 Attr read_attribute(onnx::AttributeProto& message, Source& source, const std::string& where,
                     const std::function<GraphPtr(onnx::GraphProto&)>& read_body);
 /// Its message; `write_body` makes those of the graphs in it.
-void write_attribute(const Attr& attr, onnx::AttributeProto& out, std::vector<wire::Bytes>& blobs,
+void write_attribute(const Attr& attr, onnx::AttributeProto& out, Blobs& blobs,
                      const std::function<void(const Graph&, onnx::GraphProto&)>& write_body);
 
 /// The main graph or, below it, bodies. `graph` is empty.
@@ -76,7 +81,7 @@ void read_value_info(onnx::ValueInfoProto& message, Value& value);
 void write_value_info(const Value& value, onnx::ValueInfoProto& out);
 /// What a tensor holds besides its data, kept in the value for write_initializer().
 void keep_residue(onnx::TensorProto& tensor, Value& value);
-void write_initializer(const Value& value, onnx::TensorProto& out, std::vector<wire::Bytes>& blobs);
+void write_initializer(const Value& value, onnx::TensorProto& out, Blobs& blobs);
 /// Clears dims, type and data.
 void strip(onnx::TensorProto& tensor);
 /// Whether the messages of two types are the same.
@@ -85,14 +90,19 @@ bool same(const onnx::TypeProto& a, const onnx::TypeProto& b);
 /// The model in a message without its large data. The message is used up.
 Model read_message(onnx::ModelProto& message, Source& source);
 
-/// A message and the large data that its tensors stand for (views of the model's tensors, which must outlive it).
 struct Written {
   onnx::ModelProto message;
-  std::vector<wire::Bytes> blobs;
+  Blobs blobs;
 };
 Written write_message(const Model& model);
-void write_graph(const Graph& graph, onnx::GraphProto& out, std::vector<wire::Bytes>& blobs, int64_t ir_version);
-void write_function(const Function& function, onnx::FunctionProto& out, std::vector<wire::Bytes>& blobs,
-                    int64_t ir_version);
+
+/// The index of a tensor's data in Blobs, if that is where they are.
+std::optional<uint64_t> blob_index(const onnx::TensorProto& tensor);
+/// Every tensor that may have large data: initializers, attributes, bodies, functions.
+void for_each_tensor(onnx::ModelProto& model, const std::function<void(onnx::TensorProto&)>& visit);
+/// Puts back the data of tensors below `limit` bytes; `stand_in` sees the others, with the index of their data.
+void fill_in(Written& written, size_t limit, const std::function<void(onnx::TensorProto&, uint64_t)>& stand_in);
+void write_graph(const Graph& graph, onnx::GraphProto& out, Blobs& blobs, int64_t ir_version);
+void write_function(const Function& function, onnx::FunctionProto& out, Blobs& blobs, int64_t ir_version);
 
 }  // namespace mlopt::proto

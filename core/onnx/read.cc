@@ -14,7 +14,7 @@ constexpr size_t kMostSkeleton = size_t{1} << 31;  // protobuf's own limit
 
 Model read_bytes(wire::Bytes bytes, std::shared_ptr<const void> owner, const std::string& path,
                  const std::string& folder) {
-  proto::Source source{path, folder, std::move(owner), {}, {}};
+  proto::Source source{path, folder, std::move(owner), {}, {}, {}};
   if (bytes.empty()) input_error("the file is empty", path);
   onnx::ModelProto message;
   try {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/ir/constant.h"
 #include "core/onnx/proto.h"
 
 namespace mlopt::proto {
@@ -27,7 +28,7 @@ class GraphReader {
     read_nodes(message.mutable_node());
     read_outputs(message.mutable_output());
     read_value_infos(message.mutable_value_info());
-    if (out_of_order_) graph_.sort();
+    put_in_order();
     graph_.unknown_fields = message.SerializeAsString();
   }
 
@@ -36,12 +37,18 @@ class GraphReader {
     read_nodes(message.mutable_node());
     for (const std::string& name : message.output()) graph_.add_output(output(name));
     read_value_infos(message.mutable_value_info());
-    if (out_of_order_) graph_.sort();
+    put_in_order();
     message.clear_input();
     message.clear_output();
   }
 
  private:
+  void put_in_order() {
+    if (out_of_order_.empty()) return;
+    graph_.sort();
+    source_.mended.push_back("the nodes are not in order: " + out_of_order_);
+  }
+
   std::string where() const { return graph_.name.empty() ? source_.path : source_.where("graph", graph_.name); }
 
   /// `name` if nothing in this graph has it yet.
@@ -127,7 +134,7 @@ class GraphReader {
     node->doc = take(message, &onnx::NodeProto::doc_string, &onnx::NodeProto::clear_doc_string);
     node->metadata = take_metadata(message.mutable_metadata_props());
     node->unknown_fields = message.SerializeAsString();
-    set_constant(*node);
+    note_constant(*node);
   }
 
   GraphPtr nested(onnx::GraphProto& message) {
@@ -145,7 +152,8 @@ class GraphReader {
   Value* resolve(const std::string& name) {
     Value* value = graph_.find(name);
     if (!value) return outer_ ? outer_->resolve(name) : nullptr;
-    if (!value->producer && !value->is_input && !value->constant && !value->opaque) out_of_order_ = true;
+    if (!value->producer && !value->is_input && !value->constant && !value->opaque && out_of_order_.empty())
+      out_of_order_ = fmt::format("'{}' is read before it is made", name);
     return value;
   }
 
@@ -182,38 +190,11 @@ class GraphReader {
     infos->Swap(&rest);
   }
 
-  /// The value of a Constant node is known like that of an initializer.
-  void set_constant(Node& node) {
-    if (!node.is("Constant") || node.outputs().size() != 1 || !node.output(0)) return;
-    for (const Attr& attr : node.attrs) {
-      std::optional<Tensor> constant = constant_of(attr);
-      if (!constant) continue;
-      node.output(0)->type = Type::tensor(constant->dtype(), constant->dims());
-      node.output(0)->constant = std::move(constant);
-    }
-  }
-
-  static std::optional<Tensor> constant_of(const Attr& attr) {
-    const auto length = [](const auto& list) { return Dims{static_cast<int64_t>(list.size())}; };
-    if (const auto* t = std::get_if<Tensor>(&attr.value); t && attr.name == "value") return *t;
-    if (const auto* f = std::get_if<float>(&attr.value); f && attr.name == "value_float") return Tensor::scalar(*f);
-    if (const auto* i = std::get_if<int64_t>(&attr.value); i && attr.name == "value_int") return Tensor::scalar(*i);
-    if (const auto* s = std::get_if<std::string>(&attr.value); s && attr.name == "value_string")
-      return Tensor::of_strings({}, {*s});
-    if (const auto* v = std::get_if<std::vector<float>>(&attr.value); v && attr.name == "value_floats")
-      return Tensor::of(length(*v), *v);
-    if (const auto* v = std::get_if<std::vector<int64_t>>(&attr.value); v && attr.name == "value_ints")
-      return Tensor::of(length(*v), *v);
-    if (const auto* v = std::get_if<std::vector<std::string>>(&attr.value); v && attr.name == "value_strings")
-      return Tensor::of_strings(length(*v), *v);
-    return std::nullopt;
-  }
-
   Graph& graph_;
   Source& source_;
   int64_t ir_version_;
   GraphReader* outer_;
-  bool out_of_order_ = false;  // a node reads what a later one makes
+  std::string out_of_order_;  // the first value that is read before it is made
 };
 
 }  // namespace

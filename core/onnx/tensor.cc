@@ -138,18 +138,6 @@ Tensor from_external(const Header& h, const TensorProto& tensor, Source& source)
   return from_bytes(h, file.bytes.subspan(offset, h.bytes), file.owner);
 }
 
-/// The index of the data that split() took out.
-std::optional<uint64_t> blob_index(const TensorProto& tensor, const Header& h) {
-  std::optional<uint64_t> index;
-  const auto& fields = tensor.unknown_fields();
-  for (int i = 0; i < fields.field_count(); ++i) {
-    if (fields.field(i).number() != wire::kBlobField) continue;
-    if (index || tensor.has_raw_data()) input_error("a tensor with its data given twice", h.where);
-    index = fields.field(i).varint();
-  }
-  return index;
-}
-
 bool has_typed_fields(const TensorProto& t) {
   return t.float_data_size() || t.int32_data_size() || t.int64_data_size() || t.double_data_size() ||
          t.uint64_data_size() || t.string_data_size();
@@ -157,12 +145,20 @@ bool has_typed_fields(const TensorProto& t) {
 
 }  // namespace
 
+std::optional<uint64_t> blob_index(const TensorProto& tensor) {
+  std::optional<uint64_t> index;
+  const auto& fields = tensor.unknown_fields();
+  for (int i = 0; i < fields.field_count(); ++i)
+    if (fields.field(i).number() == wire::kBlobField) index = fields.field(i).varint();
+  return index;
+}
+
 Tensor read_tensor(const TensorProto& tensor, Source& source) {
   const Header h = read_header(tensor, source);
-  const auto blob = blob_index(tensor, h);
+  const auto blob = blob_index(tensor);
   const bool external = tensor.data_location() == TensorProto::EXTERNAL;
-  const bool raw = blob || (tensor.has_raw_data() && !tensor.raw_data().empty());
-  if (int{external} + int{raw} + int{has_typed_fields(tensor)} > 1)
+  const bool raw = tensor.has_raw_data() && !tensor.raw_data().empty();
+  if (int{external} + int{raw} + int{blob.has_value()} + int{has_typed_fields(tensor)} > 1)
     input_error("a tensor with its data given twice", h.where);
   if (external) return from_external(h, tensor, source);
   if (blob) return from_bytes(h, source.blobs.at(*blob), source.owner);
@@ -170,14 +166,14 @@ Tensor read_tensor(const TensorProto& tensor, Source& source) {
   return from_typed_fields(h, tensor);
 }
 
-void write_tensor(const Tensor& tensor, TensorProto& out, std::vector<wire::Bytes>& blobs) {
+void write_tensor(const Tensor& tensor, TensorProto& out, Blobs& blobs) {
   out.set_data_type(static_cast<int32_t>(tensor.dtype()));
   out.mutable_dims()->Assign(tensor.dims().begin(), tensor.dims().end());
   if (tensor.dtype() == DType::kString) {
     for (const std::string& text : tensor.strings()) out.add_string_data(text);
   } else if (tensor.bytes() >= kBlobBytes) {
     out.mutable_unknown_fields()->AddVarint(wire::kBlobField, blobs.size());
-    blobs.push_back(tensor.raw_bytes());
+    blobs.push_back(tensor);
   } else {
     out.set_raw_data(tensor.raw(), tensor.bytes());
   }

@@ -1,8 +1,10 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ir/model.h"
+#include "core/ir/view.h"
 
 namespace mlopt {
 
@@ -11,12 +13,22 @@ std::vector<std::string> check_with_onnx(const Model& model);
 /// ONNX's version converter to `opset` of ai.onnx. Throws Error{kUnsupported} naming the operator that cannot be
 /// converted.
 Model convert_opset(const Model& model, int64_t opset);
-/// Local functions replaced by their bodies, at every depth; names stay unique.
+/// Local functions replaced by their bodies, at every depth; names stay unique. Throws Error{kBadInput} for functions
+/// that call themselves, and Error{kUnsupported} when an operator means something else in the function's opset.
 void inline_functions(Model& model);
 /// Does the linked standard know this operator at this version?
 bool known_operator(std::string_view domain, std::string_view op, int64_t opset);
 /// The newest opset of ai.onnx and the newest IR version that the linked standard knows.
 int64_t newest_opset();
 int64_t newest_ir_version();
+/// The lowest IR version that a model with this opset of ai.onnx may have, and the newest opset that came with an IR
+/// version.
+int64_t ir_version_for(int64_t opset);
+int64_t opset_of_ir_version(int64_t ir_version);
+
+/// The body that the standard gives for an operator that it defines by others (LayerNormalization, Gelu, ...), to be
+/// run under the same opsets as the node; nothing for other operators and where the types known of the inputs do not
+/// suffice.
+std::optional<Function> standard_function(const NodeView& view);
 
 }  // namespace mlopt

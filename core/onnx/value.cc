@@ -42,7 +42,8 @@ void read_value_info(onnx::ValueInfoProto& message, Value& value) {
   residue_of(value, &tensor);
   if (!value.constant) value.type = read_type(message.type());
   value.declared = true;
-  if (message.has_type() && same(write_type(read_type(message.type())), message.type())) message.clear_type();
+  if (message.has_type() && message.type().value_case() && same(write_type(read_type(message.type())), message.type()))
+    message.clear_type();
   value.doc = take(message, &onnx::ValueInfoProto::doc_string, &onnx::ValueInfoProto::clear_doc_string);
   value.metadata = take_metadata(message.mutable_metadata_props());
   message.clear_name();
@@ -55,10 +56,8 @@ void write_value_info(const Value& value, onnx::ValueInfoProto& out) {
   out.set_name(value.name);
   // A type that the IR cannot express fully is kept while nothing has changed what the IR knows of it.
   if (!out.has_type() || !same(write_type(read_type(out.type())), write_type(value.type))) {
-    if (value.type.kind == Type::Kind::kUnknown)
-      out.clear_type();
-    else
-      *out.mutable_type() = write_type(value.type);
+    out.clear_type();
+    if (value.type.kind != Type::Kind::kUnknown) *out.mutable_type() = write_type(value.type);
   }
   if (!value.doc.empty()) out.set_doc_string(value.doc);
   put_metadata(value.metadata, out.mutable_metadata_props());
@@ -74,7 +73,7 @@ void keep_residue(onnx::TensorProto& tensor, Value& value) {
   value.unknown_fields = residue.SerializeAsString();
 }
 
-void write_initializer(const Value& value, onnx::TensorProto& out, std::vector<wire::Bytes>& blobs) {
+void write_initializer(const Value& value, onnx::TensorProto& out, Blobs& blobs) {
   std::string tensor;
   residue_of(value, &tensor);
   out.ParseFromString(tensor);

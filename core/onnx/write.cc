@@ -15,12 +15,19 @@ std::string serialized(const onnx::ModelProto& message) {
   return bytes;
 }
 
+std::vector<wire::Bytes> bytes_of(const proto::Blobs& blobs) {
+  std::vector<wire::Bytes> views;
+  for (const Tensor& blob : blobs) views.push_back(blob.raw_bytes());
+  return views;
+}
+
 }  // namespace
 
 void write_model(const Model& model, const std::string& path, const WriteOptions&) {
   const proto::Written written = proto::write_message(model);
   const std::string skeleton = serialized(written.message);
-  const wire::Spliced spliced(skeleton, wire::Message::kModel, written.blobs);
+  const std::vector<wire::Bytes> blobs = bytes_of(written.blobs);
+  const wire::Spliced spliced(skeleton, wire::Message::kModel, blobs);
   if (path == "-") {
     spliced.write([](wire::Bytes piece) {
       std::cout.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
@@ -36,7 +43,8 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
 std::string write_model_bytes(const Model& model) {
   const proto::Written written = proto::write_message(model);
   const std::string skeleton = serialized(written.message);
-  const wire::Spliced spliced(skeleton, wire::Message::kModel, written.blobs);
+  const std::vector<wire::Bytes> blobs = bytes_of(written.blobs);
+  const wire::Spliced spliced(skeleton, wire::Message::kModel, blobs);
   std::string bytes;
   bytes.reserve(spliced.size());
   spliced.write([&](wire::Bytes piece) { bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size()); });

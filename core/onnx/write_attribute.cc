@@ -8,7 +8,7 @@ using onnx::AttributeProto;
 /// Puts the alternative that an attribute holds into its message.
 struct Writer {
   AttributeProto& out;
-  std::vector<wire::Bytes>& blobs;
+  Blobs& blobs;
   const std::function<void(const Graph&, onnx::GraphProto&)>& write_body;
 
   void operator()(int64_t v) const {
@@ -66,7 +66,7 @@ struct Writer {
 
 }  // namespace
 
-void write_attribute(const Attr& attr, AttributeProto& out, std::vector<wire::Bytes>& blobs,
+void write_attribute(const Attr& attr, AttributeProto& out, Blobs& blobs,
                      const std::function<void(const Graph&, onnx::GraphProto&)>& write_body) {
   out.ParseFromString(attr.unknown_fields);
   // The value may have changed since the residue was kept.

@@ -3,8 +3,6 @@
 namespace mlopt::proto {
 namespace {
 
-using Blobs = std::vector<wire::Bytes>;
-
 void write_node(const Node& node, onnx::NodeProto& out, Blobs& blobs, int64_t ir_version) {
   out.ParseFromString(node.unknown_fields);
   for (const Value* value : node.inputs()) out.add_input(value ? value->name : "");

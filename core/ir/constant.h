@@ -1,0 +1,14 @@
+#pragma once
+#include <optional>
+
+#include "core/ir/graph.h"
+
+namespace mlopt {
+
+/// The value that a Constant node gives, in any of its forms; nothing for other nodes, sparse values, and values that
+/// the caller of a function gives.
+std::optional<Tensor> constant_value(const Node& node);
+/// Notes it as the constant of the node's output.
+void note_constant(Node& node);
+
+}  // namespace mlopt

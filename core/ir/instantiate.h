@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/ir/model.h"
+
+namespace mlopt {
+
+/// Names that no value of a graph or of its bodies has; quicker than Graph::fresh_name where many are needed.
+class FreshNames {
+ public:
+  /// `graph`: the main graph or a function's body.
+  explicit FreshNames(const Graph& graph);
+  std::string make(std::string_view hint);
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> next_;
+};
+
+/// Puts the body of `function` in the place of `call`, which is erased: omitted inputs stay omitted, attributes come
+/// from the call or the function's defaults, names of outputs stay. Opsets are the caller's business. The new nodes, in
+/// order.
+std::vector<Node*> instantiate(Node* call, const Function& function, FreshNames& names);
+
+}  // namespace mlopt

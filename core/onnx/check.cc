@@ -1,0 +1,61 @@
+#include <onnx/checker.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include "core/base/text.h"
+#include "core/onnx/proto.h"
+#include "core/onnx/tools.h"
+
+namespace mlopt {
+namespace {
+
+constexpr size_t kShapeData = 64 << 10;  // bytes of a tensor that shapes may depend on
+
+/// ONNX's messages in one line, without the banner.
+std::string one_line(const std::string& message) {
+  std::string line;
+  for (const std::string& piece : split(message, '\n')) {
+    const std::string_view text = trim(piece);
+    if (text.empty()) continue;
+    line += line.empty() ? "" : " ";
+    line += text;
+  }
+  return line;
+}
+
+template <class Check>
+void collect(std::vector<std::string>& findings, const Check& check) {
+  try {
+    check();
+  } catch (const std::exception& e) {
+    findings.push_back(one_line(e.what()));
+  }
+}
+
+/// The checker looks at sizes of data, which the reader has compared with the shapes: one element stands in for many.
+void shrink(onnx::TensorProto& tensor) {
+  tensor.clear_dims();
+  tensor.add_dims(1);
+  const auto type = static_cast<DType>(tensor.data_type());
+  tensor.set_raw_data(std::string(packed_bytes(type, 1), '\0'));
+}
+
+}  // namespace
+
+std::vector<std::string> check_with_onnx(const Model& model) {
+  std::vector<std::string> findings = model.mended;
+  const proto::Written written = proto::write_message(model);
+  collect(findings, [&] {
+    proto::Written small = written;
+    proto::fill_in(small, 0, [](onnx::TensorProto& tensor, uint64_t) { shrink(tensor); });
+    onnx::checker::check_model(small.message);
+  });
+  collect(findings, [&] {
+    proto::Written shapes = written;
+    proto::fill_in(shapes, kShapeData, [](onnx::TensorProto&, uint64_t) {});
+    onnx::shape_inference::InferShapes(shapes.message, onnx::OpSchemaRegistry::Instance(),
+                                       onnx::ShapeInferenceOptions{true, 1, true});
+  });
+  return findings;
+}
+
+}  // namespace mlopt

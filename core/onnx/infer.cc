@@ -1,0 +1,105 @@
+#include "core/onnx/infer.h"
+
+#include <onnx/defs/schema.h>
+
+#include <map>
+#include <optional>
+
+#include "core/onnx/node.h"
+
+namespace mlopt {
+namespace {
+
+using onnx::TensorShapeProto;
+using onnx::TypeProto;
+
+/// Gives the types that are known of a body's outputs; the types it would be called with change nothing.
+class BodyTypes : public onnx::GraphInferencer {
+ public:
+  explicit BodyTypes(const Graph& body) {
+    for (const Value* output : body.outputs()) types_.push_back(proto::write_type(output->type));
+  }
+  std::vector<const TypeProto*> doInferencing(const std::vector<const TypeProto*>&,
+                                              const std::vector<const onnx::TensorProto*>&) override {
+    std::vector<const TypeProto*> found;
+    for (const TypeProto& type : types_) found.push_back(&type);
+    return found;
+  }
+
+ private:
+  std::vector<TypeProto> types_;
+};
+
+/// The elements of a small integer tensor as far as they are known.
+std::optional<TensorShapeProto> symbolic_elements(const Value& value) {
+  if (!value.symbolic) return std::nullopt;
+  TypeProto type = proto::write_type(Type::tensor(DType::kI64, *value.symbolic));
+  return type.tensor_type().shape();
+}
+
+/// One node of ours as the standard's inference functions see it.
+class Context : public onnx::InferenceContext {
+ public:
+  explicit Context(const Node& node)
+      : node_(node), message_(proto::node_message(node)), outputs_(node.outputs().size()) {
+    for (const auto& attribute : message_.attribute()) attributes_[attribute.name()] = &attribute;
+    for (const Value* value : node.inputs()) {
+      types_.push_back(value ? proto::known_type(*value) : std::nullopt);
+      data_.push_back(value ? proto::small_constant(*value) : std::nullopt);
+      symbolic_.push_back(value ? symbolic_elements(*value) : std::nullopt);
+    }
+    for (const Attr& attr : node.attrs)
+      if (const auto* body = std::get_if<GraphPtr>(&attr.value)) bodies_.emplace(attr.name, **body);
+  }
+
+  const onnx::AttributeProto* getAttribute(const std::string& name) const override {
+    const auto found = attributes_.find(name);
+    return found == attributes_.end() ? nullptr : found->second;
+  }
+  size_t getNumInputs() const override { return types_.size(); }
+  const TypeProto* getInputType(size_t i) const override { return at(types_, i); }
+  bool hasInput(size_t i) const override { return i < node_.inputs().size() && node_.inputs()[i]; }
+  const onnx::TensorProto* getInputData(size_t i) const override { return at(data_, i); }
+  const onnx::SparseTensorProto* getInputSparseData(size_t) const override { return nullptr; }
+  const TensorShapeProto* getSymbolicInput(size_t i) const override { return at(symbolic_, i); }
+  size_t getNumOutputs() const override { return outputs_.size(); }
+  TypeProto* getOutputType(size_t i) override { return &outputs_.at(i); }
+  onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
+    const auto found = bodies_.find(name);
+    return found == bodies_.end() ? nullptr : &found->second;
+  }
+  std::string getDisplayName() const override { return node_.label(); }
+
+ private:
+  template <class T>
+  static const T* at(const std::vector<std::optional<T>>& list, size_t i) {
+    return i < list.size() && list[i] ? &*list[i] : nullptr;
+  }
+
+  const Node& node_;
+  onnx::NodeProto message_;
+  std::vector<std::optional<TypeProto>> types_;
+  std::vector<std::optional<onnx::TensorProto>> data_;
+  std::vector<std::optional<TensorShapeProto>> symbolic_;
+  std::vector<TypeProto> outputs_;
+  std::map<std::string, const onnx::AttributeProto*> attributes_;
+  std::map<std::string, BodyTypes> bodies_;
+};
+
+}  // namespace
+
+std::vector<Type> standard_types(const NodeView& view) {
+  const onnx::OpSchema* schema = proto::schema_of(view);
+  if (!schema) return {};
+  Context context(view.node());
+  try {
+    schema->GetTypeAndShapeInferenceFunction()(context);
+  } catch (const std::exception&) {
+    return {};  // an ill-formed node has no types; check_with_onnx() says why
+  }
+  std::vector<Type> types;
+  for (size_t i = 0; i < context.getNumOutputs(); ++i) types.push_back(proto::read_type(*context.getOutputType(i)));
+  return types;
+}
+
+}  // namespace mlopt

@@ -1,0 +1,96 @@
+#include <fmt/core.h>
+#include <onnx/defs/schema.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/ir/instantiate.h"
+#include "core/onnx/tools.h"
+
+namespace mlopt {
+namespace {
+
+constexpr int64_t kMostNodes =
+    10'000'000;  // calls of calls multiply: a small file could ask for more than memory holds
+
+std::string plain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+/// Does `op` mean the same in both opsets of its domain? Operators that the standard does not know are taken as they
+/// are.
+bool same_meaning(const std::string& domain, const std::string& op, int64_t a, int64_t b) {
+  if (a == b || a < 1 || b < 1 || a > INT32_MAX || b > INT32_MAX) return true;
+  const auto* left = onnx::OpSchemaRegistry::Schema(op, static_cast<int>(a), domain);
+  const auto* right = onnx::OpSchemaRegistry::Schema(op, static_cast<int>(b), domain);
+  return left == right;
+}
+
+class Inliner {
+ public:
+  explicit Inliner(Model& model) : model_(model), names_(*model.graph) {
+    for (const Function& f : model.functions) functions_[{plain(f.domain), f.name, f.overload}] = &f;
+  }
+
+  void run() {
+    for (Node* node : all_nodes(*model_.graph)) expand(node);
+    model_.functions.clear();
+  }
+
+ private:
+  /// Replaces a call and the calls in what replaces it. A node of a body that was erased is never met: calls have no
+  /// bodies of their own.
+  void expand(Node* node) {
+    const auto found = functions_.find({node->domain, node->op, node->overload});
+    if (found == functions_.end()) return;
+    const Function& function = *found->second;
+    if (std::find(open_.begin(), open_.end(), &function) != open_.end())
+      input_error(fmt::format("function '{}' calls itself", function.name), model_.path);
+    match_opsets(function);
+    open_.push_back(&function);
+    for (Node* made : instantiate(node, function, names_)) expand_below(made);
+    open_.pop_back();
+  }
+
+  void expand_below(Node* node) {
+    if (++made_ > kMostNodes) input_error("functions expand to too many nodes", model_.path);
+    for (const Graph* body : node->bodies())
+      for (Node* inner : body->nodes()) expand_below(inner);
+    expand(node);
+  }
+
+  /// The body's operators must mean the same under the opsets of the model.
+  void match_opsets(const Function& function) {
+    if (!matched_.insert(&function).second) return;
+    for (const OpsetImport& import : function.opsets) {
+      const std::string domain = plain(import.domain);
+      const int64_t ours = model_.opset(domain);
+      if (ours == 0) {
+        model_.opsets.push_back({import.domain, import.version});
+        continue;
+      }
+      for (const Node* node : all_nodes(*function.body)) {
+        if (node->domain != domain || same_meaning(domain, node->op, import.version, ours)) continue;
+        unsupported_error(fmt::format("function '{}' uses {} of opset {}, the model has opset {}", function.name,
+                                      node->op, import.version, ours),
+                          model_.path, fmt::format("convert the model to opset {} first", import.version));
+      }
+    }
+  }
+
+  Model& model_;
+  FreshNames names_;
+  std::map<std::tuple<std::string, std::string, std::string>, const Function*> functions_;
+  std::vector<const Function*> open_;
+  std::unordered_set<const Function*> matched_;
+  int64_t made_ = 0;
+};
+
+}  // namespace
+
+void inline_functions(Model& model) {
+  if (!model.functions.empty()) Inliner(model).run();
+}
+
+}  // namespace mlopt

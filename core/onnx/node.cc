@@ -1,0 +1,40 @@
+#include "core/onnx/node.h"
+
+namespace mlopt::proto {
+
+constexpr int64_t kMostElements = 4096;  // of a constant that shapes may depend on
+
+const onnx::OpSchema* schema_of(const NodeView& view) {
+  if (view.opset() < 1 || view.opset() > INT32_MAX) return nullptr;
+  return onnx::OpSchemaRegistry::Schema(view.node().op, static_cast<int>(view.opset()), view.node().domain);
+}
+
+onnx::NodeProto node_message(const Node& node) {
+  onnx::NodeProto message;
+  message.set_op_type(node.op);
+  message.set_domain(node.domain);
+  message.set_name(node.name);
+  for (const Value* value : node.inputs()) message.add_input(value ? value->name : "");
+  for (const Value* value : node.outputs()) message.add_output(value ? value->name : "");
+  Blobs blobs;
+  for (const Attr& attr : node.attrs)
+    write_attribute(attr, *message.add_attribute(), blobs, [](const Graph&, onnx::GraphProto&) {});
+  return message;
+}
+
+std::optional<onnx::TypeProto> known_type(const Value& value) {
+  if (value.type.kind == Type::Kind::kUnknown) return std::nullopt;
+  return write_type(value.type);
+}
+
+std::optional<onnx::TensorProto> small_constant(const Value& value) {
+  const Tensor* tensor = value.known_constant();
+  if (!tensor || tensor->size() > kMostElements) return std::nullopt;
+  onnx::TensorProto message;
+  Blobs blobs;
+  write_tensor(*tensor, message, blobs);
+  if (!blobs.empty()) message.set_raw_data(blobs[0].raw(), blobs[0].bytes());
+  return message;
+}
+
+}  // namespace mlopt::proto

@@ -1,0 +1,100 @@
+#include "core/onnx/tools.h"
+
+#include "core/ir/infer.h"
+#include "core/ir/verify.h"
+#include "core/onnx/infer.h"
+#include "core/onnx/io.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+
+using namespace mlopt;
+using mlopt::test::contains;
+using mlopt::test::error_of;
+
+TEST_CASE("the standard's operators and versions are known") {
+  CHECK(known_operator("", "Conv", 21));
+  CHECK(known_operator("ai.onnx.ml", "TreeEnsemble", 5));
+  CHECK_FALSE(known_operator("", "Gelu", 19));
+  CHECK_FALSE(known_operator("com.acme", "Conv", 1));
+  CHECK_FALSE(known_operator("", "Conv", 0));
+  CHECK(ir_version_for(13) == 7);
+  CHECK(ir_version_for(21) == 10);
+  CHECK(opset_of_ir_version(8) == 18);
+  CHECK(ir_version_for(newest_opset()) <= newest_ir_version());
+}
+
+TEST_CASE("the checker names what is wrong") {
+  const auto findings = [](const std::string& body) {
+    return check_with_onnx(parse_text(R"(<ir_version: 10, opset_import: ["" : 21]> main )" + body));
+  };
+  CHECK(findings("(float[2,3] x) => (float[3,2] y) { y = Transpose (x) }").empty());
+  const auto unknown = findings("(float[2,3] x) => (float[3,2] y) { y = Transposed (x) }");
+  REQUIRE_FALSE(unknown.empty());
+  CHECK(contains(unknown[0], "Transposed"));
+  const auto shapes = findings("(float[2,3] x, float[4] z) => (float[2,3] y) { y = Add (x, z) }");
+  REQUIRE_FALSE(shapes.empty());
+  CHECK(contains(shapes[0], "Add"));
+  const auto order = findings("(float[2] x) => (float[2] y) { y = Relu (h)  h = Neg (x) }");
+  REQUIRE_FALSE(order.empty());
+  CHECK(contains(order[0], "not in order"));
+}
+
+TEST_CASE("the standard gives types, also through symbolic shapes") {
+  Model model = parse_text(R"(
+    <ir_version: 10, opset_import: ["" : 21]>
+    main (float[N,3,8,8] x) => (y, int64[N] z) <int64[4] target = {0, 1, -1, 16}, int64[1] k = {5}> {
+      a = LpPool <kernel_shape = [2, 2], strides = [2, 2]> (x)
+      y = Reshape (a, target)
+      flat = ReduceMean <keepdims = 0> (x, axes)
+      axes = Constant <value_ints = [1, 2, 3]> ()
+      z = Cast <to = 7> (flat)
+    })");
+  infer(model, standard_types);
+  CHECK(to_string(model.graph->find("a")->type) == "float32[N,3,4,4]");
+  CHECK(to_string(model.graph->find("flat")->type) == "float32[N]");
+}
+
+TEST_CASE("operators that the standard defines by others have a body") {
+  const Model model = parse_text(R"(
+    <ir_version: 10, opset_import: ["" : 21]>
+    main (float[2,8] x, float[8] s) => (float[2,8] y) { a = LayerNormalization <epsilon = 0.5> (x, s)  y = Relu (a) })");
+  const auto nodes = model.graph->nodes();
+  const auto body = standard_function(NodeView(*nodes[0], 21));
+  REQUIRE(body);
+  CHECK(body->body->node_count() > 5);
+  CHECK(body->body->inputs().size() == 3);
+  CHECK_FALSE(standard_function(NodeView(*nodes[1], 0)));
+  Model other = clone(model);
+  other.functions.push_back(*body);
+  inline_functions(other);
+  CHECK(verify(other).empty());
+  CHECK(check_with_onnx(other).empty());
+}
+
+TEST_CASE("opsets are converted up and down, the notes of nodes are kept") {
+  const Model model = parse_text(R"(
+    <ir_version: 6, opset_import: ["" : 11, "com.acme" : 2], metadata_props: ["k": "v"]>
+    main (float[2,3] x) => (float[2] y) { [total] h = ReduceSum <axes = [1], keepdims = 0> (x)  y = com.acme.Thing (h) })");
+  const Model newer = convert_opset(model, 13);
+  CHECK(newer.opset() == 13);
+  CHECK(newer.ir_version == 7);
+  CHECK(newer.opset("com.acme") == 2);
+  CHECK(newer.metadata == model.metadata);
+  CHECK(verify(newer).empty());
+  const Node* sum = newer.graph->find("h")->producer;
+  CHECK(sum->name == "total");
+  CHECK(sum->inputs().size() == 2);
+  CHECK_FALSE(sum->attr("axes"));
+  CHECK(convert_opset(newer, 13).opset() == 13);
+  CHECK_FALSE(error_of([&] { convert_opset(model, 4000); }).empty());
+}
+
+TEST_CASE("large weights pass through the converter untouched") {
+  Model model = parse_text(R"(
+    <ir_version: 6, opset_import: ["" : 11]> main (float[1,256] x) => (float[1,256] y) { y = MatMul (x, x) })");
+  Value* w = model.graph->add_constant("w", Tensor::zeros(DType::kF32, {256, 256}));
+  model.graph->set_input(model.graph->nodes()[0], 1, w);
+  const Model newer = convert_opset(model, 21);
+  REQUIRE(newer.graph->find("w"));
+  CHECK(newer.graph->find("w")->constant->raw() == w->constant->raw());
+}
