@@ -39,6 +39,7 @@ Expected<Shapes> shapes_of(const NodeView& view, const Call& call) {
   if (x.size() < 3 || x.size() > 5 || w.size() != x.size()) return Decline{"only 1 to 3 spatial axes"};
   const int64_t groups = view.get_int("group", 1);
   if (groups < 1 || w[0] % groups != 0 || w[1] * groups != x[1]) return Decline{"channels and groups do not fit"};
+  if (view.get_ints("kernel_shape", spatial_of(w)) != spatial_of(w)) return Decline{"kernel_shape is not the weights'"};
   const auto window = window_over(view, spatial_of(x), spatial_of(w));
   if (!window) return window.error();
   const auto out = positions(*window, spatial_of(x));

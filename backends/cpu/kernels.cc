@@ -6,9 +6,16 @@ std::vector<Kernel> all_kernels() {
   std::vector<Kernel> all;
   for (const auto family : {
            conv_kernels(),
+           conv_transpose_kernels(),
            matmul_kernels(),
            eltwise_kernels(),
            binary_kernels(),
+           pool_kernels(),
+           reduce_kernels(),
+           softmax_kernels(),
+           layer_norm_kernels(),
+           normalization_kernels(),
+           resize_kernels(),
        })
     all.insert(all.end(), family.begin(), family.end());
   return all;

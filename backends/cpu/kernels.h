@@ -9,8 +9,15 @@ namespace mlopt::cpu {
 /// One span of kernels for each operator family, in the file of the same name.
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> conv_kernels();
+std::span<const Kernel> conv_transpose_kernels();
 std::span<const Kernel> eltwise_kernels();
+std::span<const Kernel> layer_norm_kernels();
 std::span<const Kernel> matmul_kernels();
+std::span<const Kernel> normalization_kernels();
+std::span<const Kernel> pool_kernels();
+std::span<const Kernel> reduce_kernels();
+std::span<const Kernel> resize_kernels();
+std::span<const Kernel> softmax_kernels();
 
 /// All of them, in the order in which they are searched.
 std::vector<Kernel> all_kernels();

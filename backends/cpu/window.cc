@@ -6,8 +6,8 @@
 namespace mlopt::cpu {
 namespace {
 
-/// Beyond this no tensor fits into memory; keeps the sums below free of overflow.
-constexpr int64_t kMost = int64_t{1} << 31;
+/// No window or padding is this large; keeps the sums below free of overflow, and buffers small.
+constexpr int64_t kMost = int64_t{1} << 24;
 
 bool all_within(const Dims& values, size_t count, int64_t low) {
   return values.size() == count &&

@@ -1,0 +1,168 @@
+// MaxPool and AveragePool. A window's rows are folded into one row, the row along itself at every position, and every
+// stride-th position is kept: all but the last are vector loops, whatever the strides.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/planned.h"
+#include "backends/cpu/rows.h"
+#include "backends/cpu/window.h"
+#include "core/base/parallel.h"
+
+namespace mlopt::cpu {
+namespace {
+
+constexpr int kAxes = 3;
+
+/// One axis of a pool.
+struct Axis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, begin = 0, end = 0;
+
+  /// Taps of the kernel at position `o` that lie before `limit` and not before `low`, in coordinates of the input.
+  int64_t taps(int64_t o, int64_t low, int64_t limit) const {
+    int64_t count = 0;
+    for (int64_t k = 0; k < kernel; ++k) {
+      const int64_t i = o * stride - begin + k * dilation;
+      count += i >= low && i < limit;
+    }
+    return count;
+  }
+};
+
+struct Pool {
+  Axis axes[kAxes];  ///< depth, height, width; absent ones have length 1
+  bool average = false;
+  std::vector<int64_t> divisors[kAxes];  ///< of averages: for each position of each axis
+};
+
+void fold_into(const Pool& p, float* acc, const float* x, int64_t n) {
+  fold(p.average ? Fold::kSum : Fold::kMax, acc, x, n);
+}
+void fold_into(const Pool&, uint8_t* acc, const uint8_t* x, int64_t n) { fold_max(acc, x, n); }
+void fold_into(const Pool&, int8_t* acc, const int8_t* x, int64_t n) { fold_max(acc, x, n); }
+
+template <class T>
+T neutral(const Pool& p) {
+  if (p.average) return 0;
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+}
+
+/// fn(input index) for the taps of position `o` that lie on the input.
+template <class Fn>
+void for_taps(const Axis& a, int64_t o, const Fn& fn) {
+  for (int64_t k = 0; k < a.kernel; ++k)
+    if (const int64_t i = o * a.stride - a.begin + k * a.dilation; i >= 0 && i < a.in) fn(i);
+}
+
+/// Rows that one thread folds in.
+template <class T>
+struct Rows {
+  std::vector<T> padded, folded;
+};
+
+/// One row of the output: positions (d, h, all w) of one plane.
+template <class T>
+void pool_row(const Pool& p, const T* plane, int64_t d, int64_t h, Rows<T>& rows, T* out) {
+  const Axis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
+  std::fill(rows.padded.begin(), rows.padded.end(), neutral<T>(p));
+  for_taps(depth, d, [&](int64_t z) {
+    for_taps(height, h, [&](int64_t y) {
+      fold_into(p, rows.padded.data() + width.begin, plane + (z * height.in + y) * width.in, width.in);
+    });
+  });
+  const auto positions = static_cast<int64_t>(rows.folded.size());
+  std::copy_n(rows.padded.data(), positions, rows.folded.data());
+  for (int64_t k = 1; k < width.kernel; ++k)
+    fold_into(p, rows.folded.data(), rows.padded.data() + k * width.dilation, positions);
+  for (int64_t w = 0; w < width.out; ++w) out[w] = rows.folded[static_cast<size_t>(w * width.stride)];
+}
+
+void divide_row(const Pool& p, int64_t d, int64_t h, float* out) {
+  const int64_t rows = p.divisors[0][static_cast<size_t>(d)] * p.divisors[1][static_cast<size_t>(h)];
+  for (int64_t w = 0; w < p.axes[2].out; ++w) {
+    const int64_t taps = rows * p.divisors[2][static_cast<size_t>(w)];
+    out[w] = taps > 0 ? out[w] / static_cast<float>(taps) : 0.0f;
+  }
+}
+
+template <class T>
+void pool(const Pool& p, const T* in, T* out, int64_t planes) {
+  const Axis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
+  const int64_t in_plane = depth.in * height.in * width.in, rows_out = depth.out * height.out;
+  const int64_t work = depth.kernel * height.kernel * width.in + width.kernel * width.out;
+  constexpr int64_t kGrain = 16384;  // element operations below which a second thread costs more than it brings
+  parallel_for(planes * rows_out, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    const int64_t positions = (width.out - 1) * width.stride + 1;
+    const int64_t reach = positions + (width.kernel - 1) * width.dilation;
+    Rows<T> rows{std::vector<T>(static_cast<size_t>(std::max(reach, width.begin + width.in))),
+                 std::vector<T>(static_cast<size_t>(positions))};
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t d = i % rows_out / height.out, h = i % height.out;
+      T* y = out + i * width.out;
+      pool_row(p, in + i / rows_out * in_plane, d, h, rows, y);
+      if constexpr (std::is_same_v<T, float>)
+        if (p.average) divide_row(p, d, h, y);
+    }
+  });
+}
+
+Pool pool_of(const Window& w, const Dims& spatial, const Dims& out, bool average, bool counts_padding) {
+  Pool p;
+  p.average = average;
+  const size_t absent = kAxes - spatial.size();
+  for (size_t k = 0; k < spatial.size(); ++k)
+    p.axes[absent + k] = {spatial[k], out[k], w.kernel[k], w.strides[k], w.dilations[k], w.begin[k], w.end[k]};
+  if (!average) return p;
+  for (size_t k = 0; k < kAxes; ++k) {
+    const Axis& a = p.axes[k];
+    const int64_t low = counts_padding ? -a.begin : 0, limit = a.in + (counts_padding ? a.end : 0);
+    for (int64_t o = 0; o < a.out; ++o) p.divisors[k].push_back(a.taps(o, low, limit));
+  }
+  return p;
+}
+
+Expected<Step> plan(const NodeView& view, const Call& call) {
+  const Tensor& x = call.in(0);
+  const bool average = view.node().op == "AveragePool";
+  const DType type = x.dtype();
+  if (type != DType::kF32 && (average || (type != DType::kU8 && type != DType::kI8))) return Decline{"not this type"};
+  if (x.rank() < 3 || x.rank() > 2 + kAxes) return Decline{"only 1 to 3 spatial axes"};
+  const Dims spatial = spatial_of(x.dims());
+  const auto window = window_over(view, spatial, view.get_ints("kernel_shape"));
+  if (!window) return window.error();
+  const auto out = positions(*window, spatial, view.get_int("ceil_mode", 0) != 0);
+  if (!out) return out.error();
+  Dims dims{x.dim(0), x.dim(1)};
+  dims.insert(dims.end(), out->begin(), out->end());
+  const Pool p = pool_of(*window, spatial, *out, average, view.get_int("count_include_pad", 0) != 0);
+  return Step([=](Call& c) {
+    const Tensor& in = c.in(0);
+    Tensor& y = c.make(0, type, dims);
+    const int64_t planes = dims[0] * dims[1];
+    if (type == DType::kF32)
+      pool(p, in.data<float>(), y.mutable_data<float>(), planes);
+    else if (type == DType::kU8)
+      pool(p, in.data<uint8_t>(), y.mutable_data<uint8_t>(), planes);
+    else
+      pool(p, in.data<int8_t>(), y.mutable_data<int8_t>(), planes);
+  });
+}
+
+Expected<Step> compile(const NodeView& view, const CompileContext& context) {
+  if (const auto no = wrong_type(view, 0, {DType::kF32, DType::kU8, DType::kI8})) return *no;
+  if (view.node().output(1)) return Decline{"indices are asked for"};
+  return planned(view, context, [view](const Call& call) { return plan(view, call); });
+}
+
+constexpr Kernel kKernels[] = {
+    {.domain = "", .op = "MaxPool", .compile = compile},
+    {.domain = "", .op = "AveragePool", .compile = compile},
+};
+
+}  // namespace
+
+std::span<const Kernel> pool_kernels() { return kKernels; }
+
+}  // namespace mlopt::cpu

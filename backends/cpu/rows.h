@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+
+namespace mlopt::cpu {
+
+/// What a row of numbers is reduced to. NaN wins over every number.
+enum class Fold { kSum, kSumAbs, kSumSquare, kMax, kMin };
+
+/// What the reduction of nothing gives.
+float identity(Fold op);
+
+// Vector loops over contiguous rows, on the calling thread.
+
+/// acc[i] = acc[i] folded with x[i].
+void fold(Fold op, float* acc, const float* x, int64_t count);
+/// The fold of all elements; sums are kept in double between blocks.
+float fold_row(Fold op, const float* x, int64_t count);
+/// acc[i] = max(acc[i], x[i]).
+void fold_max(uint8_t* acc, const uint8_t* x, int64_t count);
+void fold_max(int8_t* acc, const int8_t* x, int64_t count);
+/// Sum of (x[i] - mean)^2.
+float sum_deviation(const float* x, int64_t count, float mean);
+/// out[i] = (x[i] - mean) factor scale[i] + bias[i]; a null scale is 1, a null bias 0; in place allowed.
+void normalize_row(const float* x, float* out, int64_t count, float mean, float factor, const float* scale,
+                   const float* bias);
+/// out[i] = a x[i] + b; in place allowed.
+void affine(const float* x, float* out, int64_t count, float a, float b);
+
+/// acc[i] += a x[i].
+void add_scaled(float* acc, const float* x, int64_t count, float a);
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,57 @@
+#include <cmath>
+
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+
+namespace mlopt::test {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// Sums of up to 5000 numbers below 3, in another order than the reference's.
+constexpr double kTolerance = 1e-5;
+
+}  // namespace
+
+TEST_CASE("reductions over any axes give what the reference gives") {
+  struct Case {
+    Dims x;
+    Ints axes;
+  };
+  const Case cases[] = {{{4, 5, 6}, {2}},       {{4, 5, 6}, {0}},          {{4, 5, 6}, {1}}, {{4, 5, 6}, {0, 2}},
+                        {{4, 5, 6}, {-2, -1}},  {{2, 3, 4, 5, 6}, {1, 3}}, {{7}, {0}},       {{2, 3, 17, 19}, {2, 3}},
+                        {{1, 1, 1}, {0, 1, 2}}, {{3, 1, 1031}, {0, 1}},    {{2, 5003}, {1}}, {{3, 4, 5}, {}}};
+  for (const char* op :
+       {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare"})
+    for (const Case& c : cases)
+      for (const int64_t keep : {0, 1}) {
+        INFO(op << " of " << to_string(c.x) << " over " << c.axes.size() << " axes, keepdims " << keep);
+        std::vector<Attr> attrs{{"keepdims", keep, ""}};
+        if (!c.axes.empty()) attrs.push_back({"axes", c.axes, ""});
+        require_as_reference(op, {uniform(c.x, -1, 3)}, {.attrs = attrs, .opset = 11}, kTolerance);
+      }
+}
+
+TEST_CASE("global pools give what the reference gives") {
+  for (const char* op : {"GlobalAveragePool", "GlobalMaxPool"})
+    for (const Dims& x : {Dims{2, 3, 7, 7}, Dims{1, 5, 33}, Dims{1, 2, 3, 4, 5}})
+      require_as_reference(op, {uniform(x, -3, 1)}, {}, kTolerance);
+}
+
+TEST_CASE("the maximum of numbers and NaN is NaN") {
+  Tensor x = uniform({3, 40}, -1, 1);
+  x.mutable_data<float>()[50] = std::nanf("");
+  for (const char* op : {"ReduceMax", "ReduceMin", "ReduceSum"})
+    for (const int64_t axis : {0, 1})
+      require_as_reference(op, {x}, {.attrs = {{"axes", Ints{axis}, ""}}, .opset = 11}, kTolerance);
+}
+
+TEST_CASE("axes may be an input, and then constant") {
+  const std::unique_ptr<Backend> cpu = cpu_with_fallback();
+  const Tensor x = uniform({3, 4}, 0, 1), axes = Tensor::ints({1});
+  for (const bool fixed : {false, true})
+    require_close(run_op("ReduceSum", {x, axes}, {.fixed = fixed, .backend = cpu.get()}),
+                  run_op("ReduceSum", {x, axes}), kTolerance);
+}
+
+}  // namespace mlopt::test
