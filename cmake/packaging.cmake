@@ -4,9 +4,8 @@
 # shared libraries it was built with come along but for those of the C and C++ run time: every machine has these, and
 # an older copy would be in the way of a plugin's own libraries.
 
-include(GNUInstallDirs)
-set(program_dir ${CMAKE_INSTALL_LIBDIR}/mlopt)
-set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/mlopt)
+set(program_dir lib/mlopt)
+set(doc_dir share/doc/mlopt)
 
 install(TARGETS mlopt
         RUNTIME_DEPENDENCIES PRE_EXCLUDE_REGEXES "^lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s|mvec)\\.so" "^ld-linux"
@@ -16,10 +15,9 @@ foreach(plugin mlopt_gpu mlopt_mpi)
     install(TARGETS ${plugin} LIBRARY DESTINATION ${program_dir})
   endif()
 endforeach()
-file(RELATIVE_PATH link_target /${CMAKE_INSTALL_BINDIR} /${program_dir}/mlopt)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/link)
-file(CREATE_LINK ${link_target} ${PROJECT_BINARY_DIR}/link/mlopt SYMBOLIC)
-install(FILES ${PROJECT_BINARY_DIR}/link/mlopt DESTINATION ${CMAKE_INSTALL_BINDIR})
+file(CREATE_LINK ../${program_dir}/mlopt ${PROJECT_BINARY_DIR}/link/mlopt SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/link/mlopt DESTINATION bin)
 
 include(cmake/notices.cmake)
 install(FILES LICENSE DESTINATION ${doc_dir} RENAME copyright)
@@ -35,5 +33,12 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# What does not come along, in the versions that were linked. (dpkg-shlibdeps would also ask for what does.)
+foreach(package libc6 libgcc-s1 libstdc++6)
+  execute_process(COMMAND dpkg-query -W -f "\${Version}" ${package} OUTPUT_VARIABLE version ERROR_QUIET)
+  if(version MATCHES "^([0-9]+:)?([0-9]+\\.[0-9]+)")
+    list(APPEND depends "${package} (>= ${CMAKE_MATCH_2})")
+  endif()
+endforeach()
+list(JOIN depends ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
 include(CPack)
