@@ -28,9 +28,9 @@ Source open_source(const std::string& path);
 Source part_of(Source whole, int64_t offset, int64_t size, std::string where);
 
 enum class Compression { kDeflate, kGzip };
-/// `packed` decompressed; `size` is the decompressed size or -1. Up to 256 MB are kept, of more only a window, so that
-/// going back starts over.
-Source inflated(Source packed, Compression kind, int64_t size, std::string where);
+/// `packed` decompressed; `size` is the decompressed size or -1. Up to `keep` bytes are kept in memory; of more nothing
+/// is, so that going back starts over.
+Source inflated(Source packed, Compression kind, int64_t size, std::string where, int64_t keep = int64_t{256} << 20);
 /// The file, decompressed when it starts with gzip's magic number.
 Source open_maybe_gzip(const std::string& path);
 

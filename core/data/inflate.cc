@@ -11,7 +11,6 @@
 namespace mlopt {
 namespace {
 
-constexpr int64_t kKeep = int64_t{256} << 20;  // decompressed bytes kept in memory
 constexpr size_t kChunk = size_t{256} << 10;
 
 /// A zlib stream over a source: gives the next bytes, and can start over.
@@ -80,8 +79,12 @@ class Inflater {
 
 class InflateSource final : public ByteSource {
  public:
-  InflateSource(Source packed, Compression kind, int64_t size, std::string where)
-      : size_(size), where_(std::move(where)), inflater_(std::move(packed), kind), keeping_(size <= kKeep) {}
+  InflateSource(Source packed, Compression kind, int64_t size, std::string where, int64_t keep)
+      : size_(size),
+        keep_(keep),
+        where_(std::move(where)),
+        inflater_(std::move(packed), kind),
+        keeping_(size <= keep) {}
 
   int64_t size() const override { return size_; }
   const std::string& where() const override { return where_; }
@@ -92,7 +95,7 @@ class InflateSource final : public ByteSource {
       input_error("the data end too early", where_, "the file is truncated or damaged: fetch or write it again");
     }
     const std::lock_guard lock(mutex_);
-    if (keeping_ && offset + count > kKeep) stop_keeping();
+    if (keeping_ && offset + count > keep_) stop_keeping();
     if (!keeping_) return skim(offset, out);
     while (inflater_.given() < offset + count) {
       const int64_t step = std::min<int64_t>(static_cast<int64_t>(kChunk), offset + count - inflater_.given());
@@ -119,7 +122,7 @@ class InflateSource final : public ByteSource {
     inflater_.next(out);
   }
 
-  int64_t size_;
+  int64_t size_, keep_;
   std::string where_;
   mutable std::mutex mutex_;
   mutable Inflater inflater_;
@@ -129,8 +132,8 @@ class InflateSource final : public ByteSource {
 
 }  // namespace
 
-Source inflated(Source packed, Compression kind, int64_t size, std::string where) {
-  return std::make_shared<InflateSource>(std::move(packed), kind, size, std::move(where));
+Source inflated(Source packed, Compression kind, int64_t size, std::string where, int64_t keep) {
+  return std::make_shared<InflateSource>(std::move(packed), kind, size, std::move(where), keep);
 }
 
 }  // namespace mlopt

@@ -13,7 +13,7 @@ namespace mlopt {
 std::string to_string(const std::vector<InputSpec>& inputs) {
   std::vector<std::string> texts;
   for (const InputSpec& input : inputs) {
-    texts.push_back(input.tensor ? fmt::format("'{}' {}[{}]", input.name, name(input.dtype), to_string(input.dims))
+    texts.push_back(input.tensor ? fmt::format("'{}' {}{}", input.name, name(input.dtype), to_string(input.dims))
                                  : fmt::format("'{}' (not a tensor)", input.name));
   }
   return texts.empty() ? "none" : join(texts, ", ");

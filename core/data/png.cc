@@ -38,6 +38,7 @@ Picture decode_png(std::span<const std::byte> file, const std::string& where) {
   Picture picture(header.height, header.width, 3);
   if (size != picture.pixels.size()) internal_error("spng's size of a decoded picture", where);
   check(spng_decode_image(context.get(), picture.pixels.data(), size, SPNG_FMT_RGB8, 0), where);
+  check(spng_decode_chunks(context.get()), where);  // up to the end: a file cut after the pixels is damaged too
   return picture;
 }
 

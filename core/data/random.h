@@ -15,10 +15,10 @@ namespace mlopt {
 struct RandomOptions {
   int64_t count = 8;  ///< items
   uint64_t seed = 0;
-  bool distinct = false;                                ///< free dimensions: distinct sizes above 1, else 1
-  int64_t batch = 0;                                    ///< of free first dimensions; 0: as the others
-  std::map<std::string, Dims> shapes;                   ///< of inputs by name; a symbol's size is a shape of one number
-  std::map<std::string, std::array<double, 2>> ranges;  ///< of inputs by name
+  bool distinct = false;                    ///< free dimensions: distinct sizes above 1, else 1
+  int64_t batch = 0;                        ///< of free first dimensions; 0: as the others
+  std::map<std::string, Dims> shapes = {};  ///< of inputs by name; a symbol's size is a shape of one number
+  std::map<std::string, std::array<double, 2>> ranges = {};  ///< of inputs by name
 };
 
 /// Adds "name=1x3x224x224" (or "1,3,224,224") and "name=a:b". Throw Error{kUsage}.

@@ -22,13 +22,13 @@ struct Transforms {
 
 /// Which samples, in the order of application.
 struct Selection {
-  std::optional<int64_t> limit;      ///< so many, evenly over the classes
-  std::optional<int64_t> per_class;  ///< the first so many of each class
-  std::optional<int64_t> every;      ///< one of so many: the 1st, the (K+1)th, ...
+  std::optional<int64_t> limit = std::nullopt;      ///< so many, evenly over the classes
+  std::optional<int64_t> per_class = std::nullopt;  ///< the first so many of each class
+  std::optional<int64_t> every = std::nullopt;      ///< one of so many: the 1st, the (K+1)th, ...
   bool shuffle = false;
   /// From a to b: shares of the whole when both are at most 1, else indices. Of `bytes` it cuts the text, before the
   /// rest.
-  std::optional<std::array<double, 2>> split;
+  std::optional<std::array<double, 2>> split = std::nullopt;
 
   bool operator==(const Selection&) const = default;
 };

@@ -78,9 +78,8 @@ std::vector<TarEntry> read_tar(const ByteSource& archive) {
   std::vector<TarEntry> entries;
   std::string long_name;
   std::array<char, kBlock> block{};
-  int64_t at = 0;
-  for (; at < archive.size();) {
-    if (at > archive.size() - kBlock) damaged(archive, "it is truncated");
+  for (int64_t at = 0;;) {
+    if (at > archive.size() - kBlock) damaged(archive, "it is truncated");  // an end mark of zeros comes last
     archive.read(at, std::as_writable_bytes(std::span(block)));
     const std::string_view header(block.data(), block.size());
     if (std::all_of(header.begin(), header.end(), [](char c) { return c == '\0'; })) break;

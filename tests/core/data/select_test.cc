@@ -15,9 +15,10 @@ using Indices = std::vector<int64_t>;
 const Indices kClasses = {0, 0, 1, 0, 2, 1, 0, 0, 1, 2};
 
 Indices chosen(const Selection& selection, bool labelled = true) {
-  return select_samples(10, selection, 3, [labelled](int64_t i) {
-    return labelled ? std::optional(kClasses[static_cast<size_t>(i)]) : std::nullopt;
-  }, "here");
+  return select_samples(
+      10, selection, 3,
+      [labelled](int64_t i) { return labelled ? std::optional(kClasses[static_cast<size_t>(i)]) : std::nullopt; },
+      "here");
 }
 
 }  // namespace
@@ -44,13 +45,18 @@ TEST_CASE("shuffle is a seeded permutation") {
   CHECK(shuffled == chosen({.shuffle = true}));
   CHECK(shuffled != chosen({}));
   CHECK(std::set<int64_t>(shuffled.begin(), shuffled.end()).size() == 10);
-  CHECK(shuffled != select_samples(10, {.shuffle = true}, 4, [](int64_t) { return std::nullopt; }, "here"));
+  CHECK(shuffled != select_samples(
+                        10, {.shuffle = true}, 4, [](int64_t) { return std::nullopt; }, "here"));
 }
 
 TEST_CASE("an empty selection and missing classes are errors") {
   CHECK(test::says(test::thrown_by([] { chosen({.per_class = 1}, false); }), "per-class needs labels"));
   CHECK(test::says(test::thrown_by([] { chosen({.split = std::array{50.0, 60.0}}); }), "no sample is left"));
-  CHECK(test::says(test::thrown_by([] { select_samples(0, {}, 0, [](int64_t) { return std::nullopt; }, "d/"); }), "d/"));
+  CHECK(test::says(test::thrown_by([] {
+                     select_samples(
+                         0, {}, 0, [](int64_t) { return std::nullopt; }, "d/");
+                   }),
+                   "d/"));
 }
 
 }  // namespace mlopt

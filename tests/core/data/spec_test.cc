@@ -7,12 +7,13 @@
 namespace mlopt {
 
 TEST_CASE("a data spec round-trips, its options in the order of application") {
-  for (const std::string text : {
-           "random", "random:16", "data/", "x.npz,limit=10", "dir/test_data_set_0",
-           "images:val/,resize=256,crop=224,mean=0.485/0.456/0.406,std=0.229/0.224/0.225",
-           "images:a.tar,labels=l.tsv,resize=240x320,gray,bgr,scale=2,layout=nhwc,limit=7,per-class=3,every=2,shuffle,split=0.5:1",
-           "idx:a.gz,b.gz,scale=0.25,split=100:200", "idx:a.gz,every=3", "csv:t.csv,label=y,ignore=id/name", "bytes:t.txt,length=64",
-           "images:with\\, comma,limit=1"}) {
+  for (const std::string text :
+       {"random", "random:16", "data/", "x.npz,limit=10", "dir/test_data_set_0",
+        "images:val/,resize=256,crop=224,mean=0.485/0.456/0.406,std=0.229/0.224/0.225",
+        "images:a.tar,labels=l.tsv,resize=240x320,gray,bgr,scale=2,layout=nhwc,limit=7,per-class=3,every=2,shuffle,"
+        "split=0.5:1",
+        "idx:a.gz,b.gz,scale=0.25,split=100:200", "idx:a.gz,every=3", "csv:t.csv,label=y,ignore=id/name",
+        "bytes:t.txt,length=64", "images:with\\, comma,limit=1"}) {
     INFO(text);
     const DataSpec spec = parse_data_spec(text);
     CHECK(print(spec) == text);
@@ -22,7 +23,8 @@ TEST_CASE("a data spec round-trips, its options in the order of application") {
 }
 
 TEST_CASE("what a data spec says is understood") {
-  const DataSpec images = parse_data_spec("images:val/,resize=256,crop=224,bgr,mean=103.94/116.78/123.68,scale=1,every=2");
+  const DataSpec images =
+      parse_data_spec("images:val/,resize=256,crop=224,bgr,mean=103.94/116.78/123.68,scale=1,every=2");
   CHECK(images.kind == DataKind::kImages);
   CHECK(images.path == "val/");
   CHECK(images.transforms.resize == std::array<int64_t, 2>{256, 0});

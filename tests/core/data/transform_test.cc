@@ -23,14 +23,16 @@ TEST_CASE("pixels become planes or stay together") {
   CHECK(to_tensor(two_pixels(), true).dims() == Dims{1, 2, 3});
   Transforms transforms;
   transforms.bgr = true;
-  CHECK(to_ints(to_tensor(transform_picture(two_pixels(), transforms, ""), true)) == std::vector<int64_t>{30, 20, 10, 60, 50, 40});
+  CHECK(to_ints(to_tensor(transform_picture(two_pixels(), transforms, ""), true)) ==
+        std::vector<int64_t>{30, 20, 10, 60, 50, 40});
 }
 
 TEST_CASE("scale, mean and std run over the channel axis") {
   Transforms transforms;
   transforms.mean = {1, 2, 3};
   transforms.deviation = {2, 4, 5};
-  const std::vector<double> planes = {(5 - 1) / 2.0, (20 - 1) / 2.0, (10 - 2) / 4.0, (25 - 2) / 4.0, (15 - 3) / 5.0, (30 - 3) / 5.0};
+  const std::vector<double> planes = {(5 - 1) / 2.0,  (20 - 1) / 2.0, (10 - 2) / 4.0,
+                                      (25 - 2) / 4.0, (15 - 3) / 5.0, (30 - 3) / 5.0};
   const Tensor first = normalize(to_tensor(two_pixels(), false), transforms, 0.5, 0, "");
   for (size_t i = 0; i < 6; ++i) CHECK(to_doubles(first)[i] == Approx(planes[i]));
   const Tensor last = normalize(to_tensor(two_pixels(), true), transforms, 0.5, 2, "");
