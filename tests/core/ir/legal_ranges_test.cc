@@ -21,25 +21,24 @@ void check(const std::optional<ValueRange>& range, double low, double high) {
 }  // namespace
 
 TEST_CASE("token ids lie in the table they index, also behind casts, shapes and offsets") {
-  check(range_of("g (int64[N,8] x) => (float[N,8,4] y) <float[50,4] table> { y = Gather(table, x) }"), 0, 49);
-  check(range_of("g (int64[N,8] x) => (float[4,N,8] y) <float[4,50] table> { y = Gather<axis = -1>(table, x) }"), 0,
-        49);
-  check(range_of("g (int32[N,8] x) => (float[N,8,4] y) <float[50,4] table> { i = Cast<to = 7>(x) u = Identity(i) "
+  check(range_of("g (int64[N,8] x, float[50,4] table) => (float[N,8,4] y) { y = Gather(table, x) }"), 0, 49);
+  check(range_of("g (int64[N,8] x, float[4,50] table) => (float[4,N,8] y) { y = Gather<axis = -1>(table, x) }"), 0, 49);
+  check(range_of("g (int32[N,8] x, float[50,4] table) => (float[N,8,4] y) { i = Cast<to = 7>(x) u = Identity(i) "
                  "y = Gather(table, u) }"),
         0, 49);
-  check(range_of("g (int64[N] x) => (float[N,4] y) <float[50,4] table, int64 two = {2}> { i = Add(x, two) y = "
+  check(range_of("g (int64[N] x, float[50,4] table) => (float[N,4] y) <int64 two = {2}> { i = Add(x, two) y = "
                  "Gather(table, i) }"),
         0, 47);
   check(
       range_of(
-          "g (int64[N] x) => (float[N,4] y, float[N,4] z) <float[50,4] table, float[9,4] small> { y = Gather(table, x) "
+          "g (int64[N] x, float[50,4] table, float[9,4] small) => (float[N,4] y, float[N,4] z) { y = Gather(table, x) "
           "z = Gather(small, x) }"),
       0, 8);
 }
 
 TEST_CASE("lengths, masks, bytes and flags") {
   const auto length = range_of(
-      "g (int32[B] x, float[T,B,3] s) => (float[T,1,B,2] y) <float[1,8,3] w, float[1,8,2] r> { "
+      "g (int32[B] x, float[T,B,3] s, float[1,8,3] w, float[1,8,2] r) => (float[T,1,B,2] y) { "
       "y = LSTM<hidden_size = 2>(s, w, r, , x) }");
   REQUIRE(length.has_value());
   CHECK(length->low == 1);
