@@ -1,10 +1,6 @@
-#include <cmath>
 #include <limits>
 #include <memory>
 
-#include <fmt/core.h>
-
-#include "backends/reference/attend.h"
 #include "backends/reference/attention_mask.h"
 #include "backends/reference/heads.h"
 #include "backends/reference/kernels.h"
@@ -36,11 +32,6 @@ Operands read_operands(const Call& call) {
     o.present_v = append_rows(call, call.in(5), o.present_v);
   }
   o.q = widened(q), o.k = as(o.present_k, o.q.dtype()), o.v = as(o.present_v, o.q.dtype());
-  const Dims &dq = o.q.dims(), &dk = o.k.dims(), &dv = o.v.dims();
-  const bool ranks = dq.size() == 4 && dk.size() == 4 && dv.size() == 4;
-  if (!ranks || dq[0] != dk[0] || dq[0] != dv[0] || dk[1] != dv[1] || dk[2] != dv[2] || dq[3] != dk[3] || dk[1] < 1 ||
-      dq[1] % dk[1] != 0)
-    fail(call, fmt::format("query {}, key {} and value {} do not fit together", to_string(dq), to_string(dk), to_string(dv)));
   return o;
 }
 
@@ -78,27 +69,12 @@ Visible read_visible(const Call& call, const Operands& o) {
   return v;
 }
 
-template <class T>
-Attend<T> prepare(const Operands& o, Tensor& y) {
-  Attend<T> a;
-  a.batch = o.q.dim(0), a.heads = o.q.dim(1), a.kv_heads = o.k.dim(1);
-  a.queries = o.q.dim(2), a.keys = o.k.dim(2), a.size = o.q.dim(3), a.value_size = o.v.dim(3);
-  a.q = Heads<const T>::outside(o.q.data<T>(), a.heads, a.queries, a.size);
-  a.k = Heads<const T>::outside(o.k.data<T>(), a.kv_heads, a.keys, a.size);
-  a.v = Heads<const T>::outside(o.v.data<T>(), a.kv_heads, a.keys, a.value_size);
-  y = Tensor(o.q.dtype(), o.packed ? Dims{a.batch, a.queries, a.heads * a.value_size}
-                                   : Dims{a.batch, a.heads, a.queries, a.value_size});
-  a.y = o.packed ? Heads<T>::inside(y.mutable_data<T>(), a.heads, a.queries, a.value_size)
-                 : Heads<T>::outside(y.mutable_data<T>(), a.heads, a.queries, a.value_size);
-  return a;
-}
-
 // Attribute softmax_precision is not read: the softmax is computed in float32 or double, never in less.
 template <class T>
 void run_attention(Call& call, const Operands& o) {
   Tensor y, scores;
-  Attend<T> a = prepare<T>(o, y);
-  a.scale = call.view.has("scale") ? call.view.get_float("scale", 1) : 1 / std::sqrt(static_cast<double>(a.size));
+  Attend<T> a = attend_heads<T>(call, o.q, o.k, o.v, o.packed, y);
+  if (call.view.has("scale")) a.scale = call.view.get_float("scale", 1);
   a.softcap = call.view.get_float("softcap", 0);
   const Dims full{a.batch, a.heads, a.queries, a.keys};
   const Visible visible = read_visible(call, o);

@@ -1,5 +1,7 @@
 #include "backends/reference/heads.h"
 
+#include <cmath>
+
 #include <fmt/core.h>
 
 namespace mlopt::reference {
@@ -50,5 +52,39 @@ Tensor append_rows(const Call& call, const Tensor& past, const Tensor& x) {
   }
   return out;
 }
+
+Tensor stacked(const Call& call, const Tensor& keys, const Tensor& values) {
+  require(call, keys.dims() == values.dims() && keys.dtype() == values.dtype(), "keys and values differ in shape or type");
+  Dims dims = keys.dims();
+  dims.insert(dims.begin(), 2);
+  Tensor out(keys.dtype(), dims);
+  if (out.size() == 0) return out;
+  std::memcpy(out.mutable_raw(), keys.raw(), keys.bytes());
+  std::memcpy(out.mutable_raw() + keys.bytes(), values.raw(), values.bytes());
+  return out;
+}
+
+template <class T>
+Attend<T> attend_heads(const Call& call, const Tensor& q, const Tensor& k, const Tensor& v, bool merged, Tensor& y) {
+  const Dims &dq = q.dims(), &dk = k.dims(), &dv = v.dims();
+  const bool ranks = dq.size() == 4 && dk.size() == 4 && dv.size() == 4;
+  if (!ranks || dq[0] != dk[0] || dq[0] != dv[0] || dk[1] != dv[1] || dk[2] != dv[2] || dq[3] != dk[3] || dk[1] < 1 ||
+      dq[1] % dk[1] != 0)
+    fail(call, fmt::format("query {}, key {} and value {} do not fit together", to_string(dq), to_string(dk), to_string(dv)));
+  Attend<T> a;
+  a.batch = dq[0], a.heads = dq[1], a.kv_heads = dk[1], a.queries = dq[2], a.keys = dk[2], a.size = dq[3], a.value_size = dv[3];
+  a.scale = 1 / std::sqrt(static_cast<double>(a.size));
+  a.q = Heads<const T>::outside(q.data<T>(), a.heads, a.queries, a.size);
+  a.k = Heads<const T>::outside(k.data<T>(), a.kv_heads, a.keys, a.size);
+  a.v = Heads<const T>::outside(v.data<T>(), a.kv_heads, a.keys, a.value_size);
+  y = Tensor(q.dtype(), merged ? Dims{a.batch, a.queries, a.heads * a.value_size}
+                               : Dims{a.batch, a.heads, a.queries, a.value_size});
+  a.y = merged ? Heads<T>::inside(y.mutable_data<T>(), a.heads, a.queries, a.value_size)
+               : Heads<T>::outside(y.mutable_data<T>(), a.heads, a.queries, a.value_size);
+  return a;
+}
+
+template Attend<float> attend_heads(const Call&, const Tensor&, const Tensor&, const Tensor&, bool, Tensor&);
+template Attend<double> attend_heads(const Call&, const Tensor&, const Tensor&, const Tensor&, bool, Tensor&);
 
 }  // namespace mlopt::reference
