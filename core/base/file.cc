@@ -75,6 +75,13 @@ MappedFile::~MappedFile() {
 }
 
 AtomicFile::AtomicFile(std::string target) : target_(std::move(target)) {
+  struct stat info {};
+  if (::stat(target_.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    // A device or a pipe (/dev/null, /dev/stdout) is written as it stands: a rename would put a file in its place.
+    fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) input_error("cannot write here (" + reason() + ")", target_);
+    return;
+  }
   temporary_ = target_ + ".XXXXXX";
   fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (fd_ < 0)
@@ -88,6 +95,7 @@ AtomicFile::AtomicFile(std::string target) : target_(std::move(target)) {
 AtomicFile::~AtomicFile() {
   if (fd_ < 0) return;
   ::close(fd_);
+  if (temporary_.empty()) return;
   ::unlink(temporary_.c_str());
   forget(temporary_);
 }
@@ -106,10 +114,12 @@ void AtomicFile::write(const std::string& text) { write(std::as_bytes(std::span(
 
 void AtomicFile::commit() {
   if (::fsync(fd_) != 0 && errno != EINVAL) input_error("cannot write (" + reason() + ")", target_);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) input_error("cannot write (" + reason() + ")", target_);
+  if (!temporary_.empty()) {
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) input_error("cannot write (" + reason() + ")", target_);
+    forget(temporary_);
+  }
   ::close(fd_);
   fd_ = -1;
-  forget(temporary_);
 }
 
 void install_signal_cleanup() {

@@ -113,10 +113,15 @@ Tensor from_bytes(const Header& h, wire::Bytes bytes, std::shared_ptr<const void
   return tensor;
 }
 
-Tensor from_external(const Header& h, const TensorProto& tensor, Source& source) {
+/// Where external data are.
+struct Place {
   std::string location;
   uint64_t offset = 0;
   std::optional<uint64_t> length;
+};
+
+Place read_place(const TensorProto& tensor, const Header& h) {
+  Place place;
   const auto number = [&](const onnx::StringStringEntryProto& entry) -> uint64_t {
     const auto value = parse_int(entry.value());
     if (!value || *value < 0)
@@ -124,18 +129,22 @@ Tensor from_external(const Header& h, const TensorProto& tensor, Source& source)
     return static_cast<uint64_t>(*value);
   };
   for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = number(entry);
-    if (entry.key() == "length") length = number(entry);
+    if (entry.key() == "location") place.location = entry.value();
+    if (entry.key() == "offset") place.offset = number(entry);
+    if (entry.key() == "length") place.length = number(entry);
   }
-  const Source::External& file = external_file(source, location);
-  if (offset > file.bytes.size() || h.bytes > file.bytes.size() - offset) {
-    input_error(fmt::format("external data end too early: '{}' has {} bytes, {} needed at {}", location,
-                            file.bytes.size(), h.bytes, offset),
+  return place;
+}
+
+Tensor from_external(const Header& h, const Place& place, Source& source) {
+  const Source::External& file = external_file(source, place.location);
+  if (place.length && *place.length != h.bytes) wrong_size(h, *place.length, h.bytes, "bytes");
+  if (place.offset > file.bytes.size() || h.bytes > file.bytes.size() - place.offset) {
+    input_error(fmt::format("external data end too early: '{}' has {} bytes, {} are needed at {}", place.location,
+                            file.bytes.size(), h.bytes, place.offset),
                 h.where, "check that the file was downloaded or copied completely");
   }
-  if (length && *length != h.bytes) wrong_size(h, *length, h.bytes, "bytes");
-  return from_bytes(h, file.bytes.subspan(offset, h.bytes), file.owner);
+  return from_bytes(h, file.bytes.subspan(place.offset, h.bytes), file.owner);
 }
 
 bool has_typed_fields(const TensorProto& t) {
@@ -157,10 +166,12 @@ Tensor read_tensor(const TensorProto& tensor, Source& source) {
   const Header h = read_header(tensor, source);
   const auto blob = blob_index(tensor);
   const bool external = tensor.data_location() == TensorProto::EXTERNAL;
+  if (external)
+    external_file(source, read_place(tensor, h).location);  // a path that must be refused is, before all else
   const bool raw = tensor.has_raw_data() && !tensor.raw_data().empty();
   if (int{external} + int{raw} + int{blob.has_value()} + int{has_typed_fields(tensor)} > 1)
     input_error("a tensor with its data given twice", h.where);
-  if (external) return from_external(h, tensor, source);
+  if (external) return from_external(h, read_place(tensor, h), source);
   if (blob) return from_bytes(h, source.blobs.at(*blob), source.owner);
   if (raw) return from_bytes(h, std::as_bytes(std::span(tensor.raw_data())), nullptr);
   return from_typed_fields(h, tensor);

@@ -1,19 +1,21 @@
+#include <fmt/core.h>
+
+#include <filesystem>
 #include <iostream>
+#include <map>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/onnx/external.h"
 #include "core/onnx/io.h"
 #include "core/onnx/proto.h"
 
 namespace mlopt {
 namespace {
 
-std::string serialized(const onnx::ModelProto& message) {
-  std::string bytes;
-  if (message.ByteSizeLong() > INT32_MAX || !message.SerializeToString(&bytes))
-    unsupported_error("the model's structure alone is larger than 2 GB");
-  return bytes;
-}
+constexpr uint64_t kMostInline = INT32_MAX;  // protobuf's limit: other programs cannot read a larger message
+constexpr size_t kBuffer = 64 << 10;
 
 std::vector<wire::Bytes> bytes_of(const proto::Blobs& blobs) {
   std::vector<wire::Bytes> views;
@@ -21,33 +23,114 @@ std::vector<wire::Bytes> bytes_of(const proto::Blobs& blobs) {
   return views;
 }
 
-}  // namespace
+/// Collects small pieces, so that thousands of small fields are not as many system calls.
+class Buffered {
+ public:
+  explicit Buffered(std::function<void(wire::Bytes)> sink) : sink_(std::move(sink)) { buffer_.reserve(kBuffer); }
 
-void write_model(const Model& model, const std::string& path, const WriteOptions&) {
-  const proto::Written written = proto::write_message(model);
-  const std::string skeleton = serialized(written.message);
-  const std::vector<wire::Bytes> blobs = bytes_of(written.blobs);
-  const wire::Spliced spliced(skeleton, wire::Message::kModel, blobs);
-  if (path == "-") {
-    spliced.write([](wire::Bytes piece) {
-      std::cout.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
-    });
-    if (!std::cout.flush()) input_error("cannot write", "standard output");
-    return;
+  void write(wire::Bytes piece) {
+    if (buffer_.size() + piece.size() > kBuffer) flush();
+    if (piece.size() >= kBuffer) return sink_(piece);
+    buffer_.append(reinterpret_cast<const char*>(piece.data()), piece.size());
   }
+
+  void flush() {
+    if (!buffer_.empty()) sink_(std::as_bytes(std::span(buffer_)));
+    buffer_.clear();
+  }
+
+ private:
+  std::function<void(wire::Bytes)> sink_;
+  std::string buffer_;
+};
+
+/// A model as it will be written: its structure, and where its large data go.
+class Output {
+ public:
+  explicit Output(const proto::Written& written) : blobs_(bytes_of(written.blobs)) {
+    if (written.message.ByteSizeLong() > kMostInline || !written.message.SerializeToString(&skeleton_))
+      unsupported_error("the model's structure alone is larger than 2 GB");
+    spliced_.emplace(skeleton_, wire::Message::kModel, blobs_);
+  }
+
+  uint64_t size() const { return spliced_->size(); }
+
+  void write(const std::function<void(wire::Bytes)>& sink) const {
+    Buffered buffered(sink);
+    spliced_->write([&](wire::Bytes piece) { buffered.write(piece); });
+    buffered.flush();
+  }
+
+ private:
+  std::vector<wire::Bytes> blobs_;
+  std::string skeleton_;
+  std::optional<wire::Spliced> spliced_;
+};
+
+void write_to_stdout(const Output& output) {
+  output.write([](wire::Bytes piece) {
+    std::cout.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
+  });
+  if (!std::cout.flush()) input_error("cannot write", "standard output", "is the program that reads it still there?");
+}
+
+void write_inline(const Output& output, const std::string& path) {
   AtomicFile file(path);
-  spliced.write([&](wire::Bytes piece) { file.write(piece); });
+  output.write([&](wire::Bytes piece) { file.write(piece); });
   file.commit();
 }
 
+void write_external(proto::Written& written, const std::string& path) {
+  const proto::ExternalFile data(written);
+  const std::string name = data.choose_name(path);
+  data.refer(written, name);
+  const std::string data_path = (std::filesystem::path(path).parent_path() / name).string();
+  const Output output(written);
+
+  std::optional<AtomicFile> data_file;  // none when the same data are there already
+  if (!data.is_at(data_path)) {
+    data_file.emplace(data_path);
+    data.write([&](wire::Bytes piece) { data_file->write(piece); });
+  }
+  AtomicFile model_file(path);
+  output.write([&](wire::Bytes piece) { model_file.write(piece); });
+  if (data_file) data_file->commit();
+  try {
+    model_file.commit();
+  } catch (...) {
+    if (data_file) std::filesystem::remove(data_path);
+    throw;
+  }
+}
+
+}  // namespace
+
+void write_model(const Model& model, const std::string& path, const WriteOptions& options) {
+  proto::Written written = proto::write_message(model);
+  if (path == "-") {
+    if (options.external.value_or(false)) usage_error("external data cannot go to standard output", path);
+    return write_to_stdout(Output(written));
+  }
+  const std::vector<std::string> old_data = proto::owned_data_files(path);
+  bool external = options.external.value_or(false) && !written.blobs.empty();
+  if (!external) {
+    const Output output(written);
+    external = output.size() > kMostInline;
+    if (external && options.external) {
+      unsupported_error(fmt::format("{} bytes are too many for one file (2 GB)", output.size()), path,
+                        "leave the weights in external data");
+    }
+    if (!external) write_inline(output, path);
+  }
+  if (external) write_external(written, path);
+  proto::remove_unused(old_data, path);
+}
+
 std::string write_model_bytes(const Model& model) {
-  const proto::Written written = proto::write_message(model);
-  const std::string skeleton = serialized(written.message);
-  const std::vector<wire::Bytes> blobs = bytes_of(written.blobs);
-  const wire::Spliced spliced(skeleton, wire::Message::kModel, blobs);
+  const Output output(proto::write_message(model));
   std::string bytes;
-  bytes.reserve(spliced.size());
-  spliced.write([&](wire::Bytes piece) { bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size()); });
+  bytes.reserve(output.size());
+  output.write([&](wire::Bytes piece) { bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size()); });
   return bytes;
 }
 
