@@ -220,34 +220,4 @@ std::string Graph::fresh_name(std::string_view hint) const {
   return candidate;
 }
 
-void Graph::sort() {
-  // Repeated walks in schedule order keep what is in order already where it is; a list that is in order costs one walk.
-  std::unordered_set<const Node*> done;
-  std::vector<Node*> waiting = nodes();
-  const auto ready = [&](Node* node) {
-    std::vector<Value*> needed = node->inputs_;
-    for (const Graph* body : node->bodies())
-      for (Value* v : captures(*body)) needed.push_back(v);
-    return std::all_of(needed.begin(), needed.end(), [&](const Value* v) {
-      return !v || v->graph != this || !v->producer || done.contains(v->producer);
-    });
-  };
-  std::list<std::unique_ptr<Node>> sorted;
-  while (!waiting.empty()) {
-    std::vector<Node*> later;
-    for (Node* node : waiting) {
-      if (!ready(node)) {
-        later.push_back(node);
-        continue;
-      }
-      done.insert(node);
-      sorted.splice(sorted.end(), nodes_, node->place_);
-    }
-    if (later.size() == waiting.size())
-      input_error("the graph has a cycle", waiting[0]->label(), "the model is damaged: export it again");
-    waiting = std::move(later);
-  }
-  nodes_ = std::move(sorted);
-}
-
 }  // namespace mlopt

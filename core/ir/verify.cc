@@ -46,15 +46,15 @@ class Verifier {
 
   void check_values(const Graph& graph) {
     std::unordered_set<std::string_view> names;
+    const std::unordered_set<const Value*> inputs(graph.inputs().begin(), graph.inputs().end());
     for (const Value* value : graph.values()) {
       all_.push_back(value);
       if (value->name.empty()) report("a value has no name");
       if (!names.insert(value->name).second) report(fmt::format("two values are named '{}'", value->name));
       if (graph.find(value->name) != value || value->graph != &graph)
         report(fmt::format("'{}' is not known by its name", value->name));
-      const auto& inputs = graph.inputs();
-      const bool listed = std::find(inputs.begin(), inputs.end(), value) != inputs.end();
-      if (listed != value->is_input) report(fmt::format("'{}' is marked wrongly as an input or not", value->name));
+      if (inputs.contains(value) != value->is_input)
+        report(fmt::format("'{}' is marked wrongly as an input or not", value->name));
       if (value->is_input && value->producer)
         report(fmt::format("input '{}' is the output of a node too", value->name));
       if (value->is_input || value->is_initializer() || value->opaque) define(value);
@@ -88,15 +88,15 @@ class Verifier {
   }
 
   void check_outputs(const Graph& graph) {
+    std::unordered_map<const Value*, int> listed;
     for (const Value* value : graph.outputs()) {
+      ++listed[value];
       if (value->graph != &graph) report(fmt::format("output '{}' is a value of another graph", value->name));
       if (!defined_.contains(value)) report(fmt::format("output '{}' is made by nothing", value->name));
     }
-    for (const Value* value : graph.values()) {
-      const auto listed = std::count(graph.outputs().begin(), graph.outputs().end(), value);
-      if (listed != value->output_uses)
-        report(fmt::format("'{}' is an output {} times and says {}", value->name, listed, value->output_uses));
-    }
+    for (const Value* value : graph.values())
+      if (listed[value] != value->output_uses)
+        report(fmt::format("'{}' is an output {} times and says {}", value->name, listed[value], value->output_uses));
   }
 
   std::vector<std::string>& findings_;

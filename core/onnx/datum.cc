@@ -167,8 +167,10 @@ Datum read_datum(const std::string& path, const Type& type) {
     case Kind::kOptional:
       return read_optional(parse<OptionalProto>(file->bytes(), path), source);
     case Kind::kMap: {
-      const auto wrapped = parse<OptionalProto>(file->bytes(), path);  // how some tools store a map
-      if (wrapped.has_map_value()) return read_map(wrapped.map_value(), source);
+      OptionalProto wrapped;  // how some tools store a map
+      const auto size = static_cast<int>(std::min<size_t>(file->bytes().size(), INT32_MAX));
+      if (wrapped.ParseFromArray(file->bytes().data(), size) && wrapped.has_map_value())
+        return read_map(wrapped.map_value(), source);
       return read_map(parse<MapProto>(file->bytes(), path), source);
     }
     default: {

@@ -13,8 +13,8 @@
 namespace mlopt {
 namespace {
 
-constexpr int64_t kMostNodes =
-    10'000'000;  // calls of calls multiply: a small file could ask for more than memory holds
+/// Calls of calls multiply: a small file could ask for more than memory holds.
+constexpr int64_t kMostNodes = 1'000'000;
 
 std::string plain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 

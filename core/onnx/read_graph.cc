@@ -27,7 +27,7 @@ class GraphReader {
     read_sparse(message);
     read_nodes(message.mutable_node());
     read_outputs(message.mutable_output());
-    read_value_infos(message.mutable_value_info());
+    read_value_infos(message.mutable_value_info(), false);
     put_in_order();
     graph_.unknown_fields = message.SerializeAsString();
   }
@@ -36,7 +36,7 @@ class GraphReader {
     for (const std::string& name : message.input()) graph_.add_input(new_name(name, "input"), {});
     read_nodes(message.mutable_node());
     for (const std::string& name : message.output()) graph_.add_output(output(name));
-    read_value_infos(message.mutable_value_info());
+    read_value_infos(message.mutable_value_info(), true);
     put_in_order();
     message.clear_input();
     message.clear_output();
@@ -177,12 +177,13 @@ class GraphReader {
     outputs->Clear();
   }
 
-  /// Types of inner values; what is said of names unknown here stays in the residue.
-  void read_value_infos(Repeated<onnx::ValueInfoProto>* infos) {
+  /// Types of inner values, in a function also of its inputs and outputs; what is said of unknown names stays in the
+  /// residue.
+  void read_value_infos(Repeated<onnx::ValueInfoProto>* infos, bool formal) {
     Repeated<onnx::ValueInfoProto> rest;
     for (auto& info : *infos) {
       Value* value = graph_.find(info.name());
-      if (value && !value->is_input && !value->is_output() && !value->declared)
+      if (value && !value->declared && (formal || (!value->is_input && !value->is_output())))
         read_value_info(info, *value);
       else
         rest.Add()->Swap(&info);

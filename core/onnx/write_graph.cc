@@ -31,14 +31,12 @@ void drop_stale(const Graph& graph, Infos* infos) {
   infos->Swap(&kept);
 }
 
-/// Types that the file stated of inner values; of initializers too unless they are listed as inputs.
-template <class Infos>
-void write_value_infos(const Graph& graph, bool initializers, Infos* infos) {
+/// Types that the file stated of the values that `wanted` picks.
+template <class Infos, class Wanted>
+void write_value_infos(const Graph& graph, Infos* infos, const Wanted& wanted) {
   drop_stale(graph, infos);
-  for (const Value* value : graph.values()) {
-    if (!value->declared || value->is_input || value->is_output()) continue;
-    if (initializers || !value->is_initializer()) write_value_info(*value, *infos->Add());
-  }
+  for (const Value* value : graph.values())
+    if (value->declared && wanted(*value)) write_value_info(*value, *infos->Add());
 }
 
 }  // namespace
@@ -56,7 +54,9 @@ void write_graph(const Graph& graph, onnx::GraphProto& out, Blobs& blobs, int64_
     if (list_all && !value->is_input) write_value_info(*value, *out.add_input());
   }
   for (const Value* value : graph.outputs()) write_value_info(*value, *out.add_output());
-  write_value_infos(graph, !list_all, out.mutable_value_info());
+  write_value_infos(graph, out.mutable_value_info(), [&](const Value& value) {
+    return !value.is_input && !value.is_output() && !(list_all && value.is_initializer());
+  });
 }
 
 void write_function(const Function& function, onnx::FunctionProto& out, Blobs& blobs, int64_t ir_version) {
@@ -80,7 +80,7 @@ void write_function(const Function& function, onnx::FunctionProto& out, Blobs& b
   for (const Value* value : function.body->inputs()) out.add_input(value->name);
   for (const Value* value : function.body->outputs()) out.add_output(value->name);
   for (const Node* node : function.body->nodes()) write_node(*node, *out.add_node(), blobs, ir_version);
-  write_value_infos(*function.body, true, out.mutable_value_info());
+  write_value_infos(*function.body, out.mutable_value_info(), [](const Value&) { return true; });
 }
 
 }  // namespace mlopt::proto
