@@ -1,5 +1,4 @@
-#include "core/onnx/external.h"
-
+#include <algorithm>
 #include <filesystem>
 #include <numeric>
 
