@@ -87,7 +87,7 @@ newest_cmake() {
 
 build_onnx() {
   local prefix=$1 cmake launcher=()
-  say "building ONNX $onnx_version (about four minutes on two cores, once)"
+  say "building ONNX $onnx_version (about two minutes on two cores, once)"
   cmake=$(newest_cmake)
   echo "$onnx_build_constraints" >"$scratch/constraints.txt"
   PATH="$scratch/venv/bin:$PATH" PIP_CONSTRAINT="$scratch/constraints.txt" \
@@ -97,7 +97,7 @@ build_onnx() {
   export CCACHE_BASEDIR="$scratch" CCACHE_NOHASHDIR=1
   "$cmake" -G Ninja -S "$scratch/onnx-$onnx_version" -B "$scratch/onnx-build" --log-level=WARNING \
     -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DONNX_ML=ON \
-    -DONNX_BUILD_PYTHON=OFF -DONNX_BUILD_TESTS=OFF -DONNX_USE_PROTOBUF_SHARED_LIBS=OFF \
+    -DONNX_BUILD_PYTHON=OFF -DONNX_BUILD_TESTS=OFF -DONNX_USE_PROTOBUF_SHARED_LIBS=OFF -DONNX_USE_UNITY_BUILD=ON \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib "${launcher[@]}"
   "$cmake" --build "$scratch/onnx-build"
   "$cmake" --install "$scratch/onnx-build" --strip >/dev/null
