@@ -63,6 +63,7 @@ class IdxFile {
     int64_t row = bits(dtype_) / 8;
     for (size_t d = 1; d < dims_.size(); ++d)
       row = std::min(checked_mul(row, dims_[d]).value_or(kMaxRow + 1), kMaxRow + 1);
+    if (row == 0) input_error("the samples have no elements", path, "give a file with data");
     const auto all = checked_mul(row, dims_[0]);
     const bool fits = source_->size() < 0 || (all && *all <= source_->size() - offset_);
     if (row > kMaxRow || !all || !fits) {

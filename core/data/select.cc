@@ -14,6 +14,8 @@ namespace {
 
 using Indices = std::vector<int64_t>;
 
+constexpr int64_t kMostSamples = int64_t{1} << 28;  // their indices are held in memory
+
 /// The first `quota[class]` of each class, in the order they stand.
 Indices first_of_each(const Indices& from, const std::vector<int64_t>& classes, std::map<int64_t, int64_t> quota) {
   Indices chosen;
@@ -68,6 +70,8 @@ void shuffle(Indices& indices, uint64_t seed) {
 Indices select_samples(int64_t size, const Selection& selection, uint64_t seed,
                        const std::function<std::optional<int64_t>(int64_t)>& class_of, const std::string& where) {
   if (size == 0) input_error("the data hold no samples", where);
+  if (size > kMostSamples)
+    input_error(fmt::format("the data claim {} samples", size), where, "split them into smaller files");
   Indices chosen(static_cast<size_t>(size));
   std::iota(chosen.begin(), chosen.end(), 0);
   const auto classes = [&] {

@@ -57,6 +57,11 @@ TEST_CASE("an empty selection and missing classes are errors") {
                          0, {}, 0, [](int64_t) { return std::nullopt; }, "d/");
                    }),
                    "d/"));
+  const auto huge = [] {
+    select_samples(
+        int64_t{1} << 60, {}, 0, [](int64_t) { return std::nullopt; }, "d/");
+  };
+  CHECK(test::says(test::thrown_by(huge), "claim 1152921504606846976 samples"));
 }
 
 }  // namespace mlopt
