@@ -70,6 +70,13 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   return file;
 }
 
+void MappedFile::release(std::span<const std::byte> part) const {
+  static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  const uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
@@ -113,13 +120,15 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 void AtomicFile::write(const std::string& text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
 
 void AtomicFile::commit() {
-  if (::fsync(fd_) != 0 && errno != EINVAL) input_error("cannot write (" + reason() + ")", target_);
-  if (!temporary_.empty()) {
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) input_error("cannot write (" + reason() + ")", target_);
-    forget(temporary_);
-  }
-  ::close(fd_);
-  fd_ = -1;
+  // No fsync: a killed process loses nothing without it, and it would take seconds for a large model.
+  const int fd = std::exchange(fd_, -1);
+  const bool closed = ::close(fd) == 0;  // where some file systems report that the disk is full
+  if (temporary_.empty()) return;
+  const bool renamed = closed && ::rename(temporary_.c_str(), target_.c_str()) == 0;
+  const std::string why = renamed ? "" : reason();
+  if (!renamed) ::unlink(temporary_.c_str());
+  forget(temporary_);
+  if (!renamed) input_error("cannot write (" + why + ")", target_);
 }
 
 void install_signal_cleanup() {

@@ -17,6 +17,8 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
+  /// Lets go of the memory behind a part that was looked at in passing; it is read again when touched again.
+  void release(std::span<const std::byte> part) const;
 
  private:
   MappedFile() = default;
@@ -39,7 +41,7 @@ class AtomicFile {
   void write(const std::string& text);
   /// Bytes written so far.
   int64_t size() const { return size_; }
-  /// Flushes, syncs and renames over the target.
+  /// Closes and renames over the target.
   void commit();
   const std::string& target() const { return target_; }
 

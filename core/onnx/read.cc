@@ -13,12 +13,12 @@ namespace {
 constexpr size_t kMostSkeleton = size_t{1} << 31;  // protobuf's own limit
 
 Model read_bytes(wire::Bytes bytes, std::shared_ptr<const void> owner, const std::string& path,
-                 const std::string& folder) {
+                 const std::string& folder, const std::function<void(wire::Bytes)>& passed = {}) {
   proto::Source source{path, folder, std::move(owner), {}, {}, {}};
   if (bytes.empty()) input_error("the file is empty", path);
   onnx::ModelProto message;
   try {
-    wire::Skeleton skeleton = wire::split(bytes, wire::Message::kModel);
+    wire::Skeleton skeleton = wire::split(bytes, wire::Message::kModel, passed);
     if (skeleton.bytes.size() >= kMostSkeleton)
       unsupported_error("the model's structure alone is larger than 2 GB", path);
     source.blobs = std::move(skeleton.blobs);
@@ -49,7 +49,9 @@ Model read_model(const std::string& path) {
     return read_bytes(std::as_bytes(std::span(*owner)), owner, "standard input", ".");
   }
   const auto file = MappedFile::open(path);
-  return read_bytes(file->bytes(), file, path, std::filesystem::path(path).parent_path().string());
+  // The system may bring in megabytes around the few bytes that are looked at beside each weight.
+  const auto passed = [&](wire::Bytes weight) { file->release(weight); };
+  return read_bytes(file->bytes(), file, path, std::filesystem::path(path).parent_path().string(), passed);
 }
 
 }  // namespace mlopt

@@ -10,6 +10,7 @@ namespace {
 constexpr uint32_t kVarint = 0, kFixed64 = 1, kLength = 2, kGroup = 3, kGroupEnd = 4, kFixed32 = 5;
 constexpr uint32_t kRawData = 9;  // of TensorProto
 constexpr int kMostDepth = 100;   // as protobuf's own parser
+constexpr size_t kBlobBytes = 1024;
 
 [[noreturn]] void malformed() {
   input_error("not an ONNX model, or cut short", {}, "check that the file was downloaded or copied completely");
@@ -147,26 +148,36 @@ void put_tag(std::string& out, uint32_t number, uint32_t type) { put_varint(out,
 
 void put_bytes(std::string& out, Bytes bytes) { out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size()); }
 
-/// Appends the skeleton of one message to `out`.
-void split_into(Bytes message, Message kind, size_t threshold, int depth, std::string& out, std::vector<Bytes>& blobs) {
-  if (depth > kMostDepth) input_error("bodies nested too deeply", {}, "a model may hold about 30 levels of bodies");
-  Fields fields(message);
-  for (Field field; fields.next(field);) {
-    if (const auto nested = child(kind, field)) {
-      std::string inner;
-      split_into(field.payload, *nested, threshold, depth + 1, inner, blobs);
-      put_tag(out, field.number, kLength);
-      put_varint(out, inner.size());
-      out += inner;
-    } else if (kind == Message::kTensor && field.number == kRawData && field.payload.size() >= threshold) {
-      put_tag(out, kBlobField, kVarint);
-      put_varint(out, blobs.size());
-      blobs.push_back(field.payload);
-    } else if (kind != Message::kTensor || field.number != kBlobField) {
-      put_bytes(out, field.whole);
+/// Makes the skeleton of a message and of those in it.
+class Splitter {
+ public:
+  Splitter(Skeleton& skeleton, const std::function<void(Bytes)>& passed) : blobs_(skeleton.blobs), passed_(passed) {}
+
+  void split(Bytes message, Message kind, int depth, std::string& out) {
+    if (depth > kMostDepth) input_error("bodies nested too deeply", {}, "a model may hold about 30 levels of bodies");
+    Fields fields(message);
+    for (Field field; fields.next(field);) {
+      if (const auto nested = child(kind, field)) {
+        std::string inner;
+        split(field.payload, *nested, depth + 1, inner);
+        put_tag(out, field.number, kLength);
+        put_varint(out, inner.size());
+        out += inner;
+      } else if (kind == Message::kTensor && field.number == kRawData && field.payload.size() >= kBlobBytes) {
+        put_tag(out, kBlobField, kVarint);
+        put_varint(out, blobs_.size());
+        blobs_.push_back(field.payload);
+        if (passed_) passed_(field.payload);
+      } else if (kind != Message::kTensor || field.number != kBlobField) {
+        put_bytes(out, field.whole);
+      }
     }
   }
-}
+
+ private:
+  std::vector<Bytes>& blobs_;
+  const std::function<void(Bytes)>& passed_;
+};
 
 bool is_blob(Message kind, const Field& field) { return kind == Message::kTensor && field.number == kBlobField; }
 
@@ -215,9 +226,9 @@ void emit(Bytes message, Message kind, const std::vector<Bytes>& blobs, const ui
 
 }  // namespace
 
-Skeleton split(Bytes message, Message kind, size_t threshold) {
+Skeleton split(Bytes message, Message kind, const std::function<void(Bytes)>& passed) {
   Skeleton skeleton;
-  split_into(message, kind, threshold, 0, skeleton.bytes, skeleton.blobs);
+  Splitter(skeleton, passed).split(message, kind, 0, skeleton.bytes);
   return skeleton;
 }
 

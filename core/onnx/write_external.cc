@@ -71,6 +71,7 @@ bool ExternalFile::is_at(const std::string& path) const {
   bool same = true;
   write([&](wire::Bytes piece) {
     same = same && std::memcmp(rest.data(), piece.data(), piece.size()) == 0;
+    file->release(rest.first(piece.size()));
     rest = rest.subspan(piece.size());
   });
   return same;
