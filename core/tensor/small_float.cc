@@ -53,7 +53,7 @@ uint16_t nan_code(const Format& f) {
     case Format::kFiniteNan:
       return static_cast<uint16_t>(sign_bit(f) - 1);
     case Format::kNoSpecial:
-      return largest(f);
+      return sign_bit(f);  // there is none: -0, as ONNX's tests have it
     default:
       return static_cast<uint16_t>(largest(f) + 1 + (1 << (f.mantissa_bits - 1)));
   }
