@@ -1,10 +1,10 @@
 // Prints GFLOP/s of the reference backend's matrix product: gemm_bench [THREADS] [float|double].
+#include <fmt/core.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
-
-#include <fmt/core.h>
 
 #include "backends/reference/gemm.h"
 #include "core/base/parallel.h"
@@ -19,7 +19,8 @@ double seconds_for(int64_t m, int64_t n, int64_t k, bool transposed) {
   std::vector<T> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), c(static_cast<size_t>(m * n));
   for (T& v : a) v = static_cast<T>(rng.uniform(-1, 1));
   for (T& v : b) v = static_cast<T>(rng.uniform(-1, 1));
-  const Strided<T> right = transposed ? mlopt::reference::transpose_of(b.data(), k) : mlopt::reference::rows_of(b.data(), n);
+  const Strided<T> right =
+      transposed ? mlopt::reference::transpose_of(b.data(), k) : mlopt::reference::rows_of(b.data(), n);
   double best = 1e30;
   for (int i = 0; i < 7; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -39,8 +40,8 @@ int main(int argc, char** argv) {
   for (const auto& [m, n, k] : shapes) {
     for (const bool transposed : {false, true}) {
       const double s = wide ? seconds_for<double>(m, n, k, transposed) : seconds_for<float>(m, n, k, transposed);
-      fmt::print("{:5} x {:5} x {:5}{}  {:8.3f} ms  {:7.1f} GFLOP/s\n", m, n, k, transposed ? " (B transposed)" : "", s * 1e3,
-                 2e-9 * static_cast<double>(m * n * k) / s);
+      fmt::print("{:5} x {:5} x {:5}{}  {:8.3f} ms  {:7.1f} GFLOP/s\n", m, n, k, transposed ? " (B transposed)" : "",
+                 s * 1e3, 2e-9 * static_cast<double>(m * n * k) / s);
     }
   }
 }

@@ -43,8 +43,10 @@ void Attend<T>::run_head(int64_t b, int64_t h) const {
     T* row = scores.data() + i * keys;
     const auto first = added.begin() + i * (bias ? keys : 0);
     const bool masked = bias && std::all_of(first, first + keys, [](T v) { return v == kNever; });
-    if (masked) std::fill_n(row, keys, T{0});
-    else softmax_row<T>(row, keys, sink ? sink(h) : -std::numeric_limits<double>::infinity());
+    if (masked)
+      std::fill_n(row, keys, T{0});
+    else
+      softmax_row<T>(row, keys, sink ? sink(h) : -std::numeric_limits<double>::infinity());
   }
   capture(Stage::kWeights);
   gemm<T>(queries, value_size, keys, rows_of<T>(scores.data(), keys), {v.of(b, shared), v.row, 1}, y.of(b, h), y.row);

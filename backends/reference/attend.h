@@ -22,8 +22,8 @@ struct Heads {
   }
 };
 
-/// Scaled dot-product attention: y = softmax(softcap(scale q k') + bias) v for each head; query head h reads key and value
-/// head h / (heads / kv_heads). T is float or double.
+/// Scaled dot-product attention: y = softmax(softcap(scale q k') + bias) v for each head; query head h reads key and
+/// value head h / (heads / kv_heads). T is float or double.
 template <class T>
 struct Attend {
   enum class Stage { kScores, kCapped, kBiased, kWeights };
@@ -34,8 +34,8 @@ struct Attend {
   double scale = 1;
   double softcap = 0;                                       ///< c tanh(s / c); 0: none
   std::function<void(int64_t b, int64_t h, T* bias)> bias;  ///< adds to [queries, keys], zeros at first; may be empty
-  std::function<double(int64_t h)> sink;                    ///< one more score of head h in the softmax's sum; may be empty
-  T* captured = nullptr;                                    ///< [batch, heads, queries, keys]: what `stage` computes
+  std::function<double(int64_t h)> sink;  ///< one more score of head h in the softmax's sum; may be empty
+  T* captured = nullptr;                  ///< [batch, heads, queries, keys]: what `stage` computes
   Stage stage = Stage::kScores;
 
   /// Heads are spread over threads. A query whose bias is -infinity for every key gives zeros.

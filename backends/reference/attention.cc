@@ -38,8 +38,8 @@ Operands read_operands(const Call& call) {
 /// The positions that a query may see: causal, a window around it, and those that are not padding.
 struct Visible {
   bool causal;
-  int64_t left, right;            ///< -1: unbounded
-  std::vector<int64_t> valid;     ///< keys of each sample; empty: all
+  int64_t left, right;         ///< -1: unbounded
+  std::vector<int64_t> valid;  ///< keys of each sample; empty: all
   int64_t past;
 
   bool any() const { return causal || left >= 0 || right >= 0 || !valid.empty(); }
@@ -65,7 +65,8 @@ Visible read_visible(const Call& call, const Operands& o) {
   require(call, v.left >= -1 && v.right >= -1, "a window size below -1");
   v.past = o.past;
   if (call.has(6)) v.valid = to_ints(call.in(6));
-  require(call, v.valid.empty() || static_cast<int64_t>(v.valid.size()) == o.q.dim(0), "nonpad_kv_seqlen is not [batch]");
+  require(call, v.valid.empty() || static_cast<int64_t>(v.valid.size()) == o.q.dim(0),
+          "nonpad_kv_seqlen is not [batch]");
   return v;
 }
 

@@ -1,8 +1,8 @@
 #include "backends/reference/attention_mask.h"
 
-#include <limits>
-
 #include <fmt/core.h>
+
+#include <limits>
 
 namespace mlopt::reference {
 namespace {
@@ -27,8 +27,10 @@ AttentionMask<T>::AttentionMask(const Call& call, const Tensor& tensor, const Di
   int64_t step = 1;
   for (size_t i = 0; fits && i < own.size(); ++i) {
     const int64_t dim = own[own.size() - 1 - i], wanted = full[3 - i];
-    if (i == 0 && extend && dim < wanted) width_ = dim;
-    else fits = dim == wanted || dim == 1;
+    if (i == 0 && extend && dim < wanted)
+      width_ = dim;
+    else
+      fits = dim == wanted || dim == 1;
     steps_[3 - i] = dim == 1 ? 0 : step;
     step *= dim;
   }

@@ -7,8 +7,8 @@ namespace mlopt::reference {
 template <class T>
 class AttentionMask {
  public:
-  /// `tensor`: bool (false: -infinity) or numbers to add, of rank 4 or less; the last axis may be shorter than `keys`, which
-  /// masks the rest, when `extend`. Throws Error{kBadInput} naming the node when it does not fit.
+  /// `tensor`: bool (false: -infinity) or numbers to add, of rank 4 or less; the last axis may be shorter than `keys`,
+  /// which masks the rest, when `extend`. Throws Error{kBadInput} naming the node when it does not fit.
   AttentionMask(const Call& call, const Tensor& tensor, const Dims& full, bool extend);
 
   /// Adds the mask of head h of sample b to bias [queries, keys].

@@ -1,9 +1,9 @@
 #include "backends/reference/contrib_attention.h"
 
+#include <fmt/core.h>
+
 #include <limits>
 #include <optional>
-
-#include <fmt/core.h>
 
 #include "backends/reference/attention_mask.h"
 #include "backends/reference/heads.h"
@@ -30,11 +30,13 @@ Tensor project(const Call& call, const Tensor& x, const Tensor& w, const Tensor*
 void self_attention(Call& call, const Tensor& projected, DType type, int mask, int past, int bias) {
   const NodeView& v = call.view;
   for (const char* attr : {"do_rotary", "past_present_share_buffer"})
-    if (v.get_int(attr, 0) != 0) unsupported_error(fmt::format("attribute {} is not supported", attr), v.node().label());
+    if (v.get_int(attr, 0) != 0)
+      unsupported_error(fmt::format("attribute {} is not supported", attr), v.node().label());
   const int64_t heads = v.get_int("num_heads"), width = projected.dim(2);
   std::vector<int64_t> sizes = v.get_ints("qkv_hidden_sizes", {width / 3, width / 3, width / 3});
-  require(call, heads > 0 && sizes.size() == 3 && sizes[0] > 0 && sizes[0] == sizes[1] && sizes[0] % heads == 0 &&
-                    sizes[2] > 0 && sizes[2] % heads == 0 && sizes[0] + sizes[1] + sizes[2] == width,
+  require(call,
+          heads > 0 && sizes.size() == 3 && sizes[0] > 0 && sizes[0] == sizes[1] && sizes[0] % heads == 0 &&
+              sizes[2] > 0 && sizes[2] % heads == 0 && sizes[0] + sizes[1] + sizes[2] == width,
           "the weights do not make queries, keys and values of num_heads heads");
   const int64_t size = sizes[0] / heads, value_size = sizes[2] / heads;
   ContribAttention a{};
@@ -54,7 +56,8 @@ void self_attention(Call& call, const Tensor& projected, DType type, int mask, i
     a.v = append_rows(call, Tensor::view(before.dtype(), dims, bytes.subspan(static_cast<size_t>(half)), owner), a.v);
   }
   if (call.has(mask))
-    a.mask = contrib_mask(call, call.in(mask), a.q.dim(0), a.q.dim(2), a.k.dim(2), v.get_float("mask_filter_value", -10000));
+    a.mask =
+        contrib_mask(call, call.in(mask), a.q.dim(0), a.q.dim(2), a.k.dim(2), v.get_float("mask_filter_value", -10000));
   a.bias = bias >= 0 && call.has(bias) ? &call.in(bias) : nullptr;
   call.set(0, as(a.run(call), type));
   if (call.wants(1)) call.set(1, as(stacked(call, a.k, a.v), type));
@@ -80,7 +83,8 @@ Tensor dequantized(const Call& call, const Tensor& x, const Tensor& scale, const
     T* o = out.mutable_data<T>();
     for (size_t i = 0; i < values.size(); ++i) {
       const size_t column = i % static_cast<size_t>(columns);
-      o[i] = static_cast<T>((values[i] - zeros[zeros.size() == 1 ? 0 : column]) * scales[scales.size() == 1 ? 0 : column]);
+      o[i] =
+          static_cast<T>((values[i] - zeros[zeros.size() == 1 ? 0 : column]) * scales[scales.size() == 1 ? 0 : column]);
     }
   });
   return out;
@@ -108,9 +112,12 @@ Tensor contrib_mask(const Call& call, const Tensor& mask, int64_t batch, int64_t
   // Which key j of query i of sample b is seen, for each of the forms.
   std::function<bool(int64_t, int64_t, int64_t)> seen;
   int64_t rows = 1;
-  if (d == Dims{batch}) seen = [&](int64_t b, int64_t, int64_t j) { return j < at(b); };
-  else if (d == Dims{2 * batch}) seen = [&](int64_t b, int64_t, int64_t j) { return j < at(b) && j >= at(batch + b); };
-  else if (d == Dims{batch, keys}) seen = [&](int64_t b, int64_t, int64_t j) { return at(b * keys + j) > 0; };
+  if (d == Dims{batch})
+    seen = [&](int64_t b, int64_t, int64_t j) { return j < at(b); };
+  else if (d == Dims{2 * batch})
+    seen = [&](int64_t b, int64_t, int64_t j) { return j < at(b) && j >= at(batch + b); };
+  else if (d == Dims{batch, keys})
+    seen = [&](int64_t b, int64_t, int64_t j) { return at(b * keys + j) > 0; };
   else if (d == Dims{batch, queries, keys}) {
     rows = queries;
     seen = [&](int64_t b, int64_t i, int64_t j) { return at((b * queries + i) * keys + j) > 0; };
@@ -118,7 +125,8 @@ Tensor contrib_mask(const Call& call, const Tensor& mask, int64_t batch, int64_t
     rows = queries;
     seen = [&](int64_t b, int64_t i, int64_t j) { return at((b * d[2] + keys - queries + i) * d[3] + j) > 0; };
   } else {
-    fail(call, fmt::format("a mask of shape {} for {} samples, {} queries and {} keys", to_string(d), batch, queries, keys));
+    fail(call,
+         fmt::format("a mask of shape {} for {} samples, {} queries and {} keys", to_string(d), batch, queries, keys));
   }
   Tensor out(DType::kF64, {batch, 1, rows, keys});
   double* o = out.mutable_data<double>();

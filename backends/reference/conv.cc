@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include "backends/reference/named_activation.h"
 #include "backends/reference/compute.h"
 #include "backends/reference/gemm.h"
 #include "backends/reference/kernels.h"
+#include "backends/reference/named_activation.h"
 #include "backends/reference/spatial.h"
 #include "core/base/parallel.h"
 
@@ -41,7 +41,8 @@ void gather_windows(const Job<T>& job, const T* x, int64_t from, int64_t to, T* 
       std::fill(out, out + width, T{0});
       for_inside(w, k, from, to, [&](int64_t o, int64_t count, int64_t i) {
         T* to_row = out + (o - from);
-        if (stride == 1) std::copy_n(in + i, count, to_row);
+        if (stride == 1)
+          std::copy_n(in + i, count, to_row);
         else
           for (int64_t j = 0; j < count; ++j) to_row[j] = in[i + j * stride];
       });
@@ -67,8 +68,10 @@ void group_by_product(const Job<T>& job, int64_t n, int64_t g) {
   const Strided<T> filters = rows_of(job.w + g * job.filters * depth, depth);
   for (int64_t f = 0; f < job.filters && job.bias; ++f)
     std::fill_n(y + f * plane, plane, job.bias[g * job.filters + f]);
-  if (is_pointwise(w)) return gemm<T>(job.filters, plane, depth, filters, rows_of(x, plane), y, plane, job.bias != nullptr);
-  const int64_t step = std::clamp<int64_t>(kColumnBudget / std::max<int64_t>(1, depth), 16, std::max<int64_t>(16, plane));
+  if (is_pointwise(w))
+    return gemm<T>(job.filters, plane, depth, filters, rows_of(x, plane), y, plane, job.bias != nullptr);
+  const int64_t step =
+      std::clamp<int64_t>(kColumnBudget / std::max<int64_t>(1, depth), 16, std::max<int64_t>(16, plane));
   Tensor columns(dtype_of<T>(), {depth, std::min(step, plane)});
   T* windows = columns.mutable_data<T>();
   for (int64_t from = 0; from < plane; from += step) {
@@ -136,7 +139,8 @@ void fused_conv(Call& call) {
   if (activation && parameters.size() > 0) activation->alpha = parameters[0];
   if (activation && parameters.size() > 1) activation->beta = parameters[1];
   Tensor y = convolution(call, widened(x), widened(call.in(1)), call.has(2) ? &bias : nullptr);
-  require(call, !call.has(3) || (z.dims() == y.dims() && z.dtype() == y.dtype()), "Z has not the shape and type of the result");
+  require(call, !call.has(3) || (z.dims() == y.dims() && z.dtype() == y.dtype()),
+          "Z has not the shape and type of the result");
   with_float(call, y.dtype(), [&](auto zero) {
     using T = decltype(zero);
     T* out = y.mutable_data<T>();
@@ -159,8 +163,8 @@ Tensor convolution(const Call& call, const Tensor& x, const Tensor& w, const Ten
   const int64_t groups = call.view.get_int("group", 1);
   require(call, groups >= 1, "group must be positive");
   if (x.dim(1) != w.dim(1) * groups || w.dim(0) % groups != 0)
-    fail(call, fmt::format("{} channels and {} filters of {} channels do not make {} groups", x.dim(1), w.dim(0), w.dim(1),
-                           groups));
+    fail(call, fmt::format("{} channels and {} filters of {} channels do not make {} groups", x.dim(1), w.dim(0),
+                           w.dim(1), groups));
   require(call, x.dtype() == w.dtype() && (!bias || bias->dtype() == x.dtype()), "operands of different types");
   require(call, !bias || bias->size() == w.dim(0), "the bias must have one element for each filter");
   const Dims kernel(w.dims().begin() + 2, w.dims().end());

@@ -80,7 +80,8 @@ template <class T>
 void run(const Job<T>& job) {
   const Window& w = job.window;
   const int64_t rows = job.filters * w.kernel_size(), in_plane = w.out_size(), out_plane = w.in_size();
-  const int64_t step = std::clamp<int64_t>(kColumnBudget / std::max<int64_t>(1, rows), 16, std::max<int64_t>(16, in_plane));
+  const int64_t step =
+      std::clamp<int64_t>(kColumnBudget / std::max<int64_t>(1, rows), 16, std::max<int64_t>(16, in_plane));
   Tensor products(dtype_of<T>(), {rows, std::min(step, in_plane)});
   T* columns = products.mutable_data<T>();
   for (int64_t i = 0; i < job.batch * job.groups; ++i) {

@@ -1,7 +1,7 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
-
-#include <fmt/core.h>
 
 #include "backends/reference/kernels.h"
 #include "backends/reference/matmul.h"
@@ -20,7 +20,9 @@ struct Term {
   Labels labels;
 };
 
-bool contains(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool contains(const Labels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 /// The elements of `x` at the corners of a grid: element index of the result is sum(index[i] * strides[i]) of x.
 Tensor strided(const Call& call, const Tensor& x, const Dims& dims, const Dims& strides) {
@@ -85,7 +87,8 @@ Term product(const Call& call, const Term& left, const Term& right, const Labels
   needed_right.insert(needed_right.end(), left.labels.begin(), left.labels.end());
   const Term a = summed(call, left, needed_left), b = summed(call, right, needed_right);
   Labels batch, rows, columns, inner;
-  for (const int label : a.labels) (contains(b.labels, label) ? contains(keep, label) ? batch : inner : rows).push_back(label);
+  for (const int label : a.labels)
+    (contains(b.labels, label) ? contains(keep, label) ? batch : inner : rows).push_back(label);
   for (const int label : b.labels)
     if (!contains(a.labels, label)) columns.push_back(label);
   const auto join = [](Labels x, const Labels& y, const Labels& z) {
@@ -97,7 +100,8 @@ Term product(const Call& call, const Term& left, const Term& right, const Labels
   Term out{{}, join(batch, rows, columns)};
   const Dims &da = at.value.dims(), &db = bt.value.dims();
   const auto count = [](const Dims& dims, size_t from, size_t n) {
-    return element_count(Dims(dims.begin() + static_cast<std::ptrdiff_t>(from), dims.begin() + static_cast<std::ptrdiff_t>(from + n)));
+    return element_count(
+        Dims(dims.begin() + static_cast<std::ptrdiff_t>(from), dims.begin() + static_cast<std::ptrdiff_t>(from + n)));
   };
   MatMulShape s;
   s.m = count(da, batch.size(), rows.size());
@@ -116,9 +120,12 @@ Labels parse_term(const Call& call, std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ' ') continue;
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) labels.push_back(c);
-    else if (text.substr(i, 3) == "..." && !contains(labels, -1)) labels.push_back(-1), i += 2;
-    else fail(call, fmt::format("unexpected '{}' in the equation", c));
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+      labels.push_back(c);
+    else if (text.substr(i, 3) == "..." && !contains(labels, -1))
+      labels.push_back(-1), i += 2;
+    else
+      fail(call, fmt::format("unexpected '{}' in the equation", c));
   }
   return labels;
 }
@@ -127,7 +134,8 @@ Labels parse_term(const Call& call, std::string_view text) {
 Labels spread_ellipsis(const Labels& labels, int64_t axes) {
   Labels all;
   for (const int label : labels) {
-    if (label != -1) all.push_back(label);
+    if (label != -1)
+      all.push_back(label);
     else
       for (int64_t i = axes; i-- > 0;) all.push_back(kEllipsis + static_cast<int>(i));
   }
@@ -147,7 +155,8 @@ Equation read_equation(const Call& call) {
   int64_t widest = 0;
   for (int i = 0; i < call.input_count(); ++i) {
     const size_t comma = left.find(',');
-    if ((comma == std::string_view::npos) != (i + 1 == call.input_count())) fail(call, "one term for each input is needed");
+    if ((comma == std::string_view::npos) != (i + 1 == call.input_count()))
+      fail(call, "one term for each input is needed");
     const Labels raw = parse_term(call, left.substr(0, comma));
     const int64_t named = static_cast<int64_t>(raw.size()) - contains(raw, -1), rank = call.in(i).rank();
     if (contains(raw, -1) ? named > rank : named != rank)
@@ -179,7 +188,8 @@ Term read_term(const Call& call, int i, const Labels& labels, const std::map<int
   for (size_t axis = 0; axis < labels.size(); ++axis) {
     const int64_t size = sizes.at(labels[axis]);
     if (x.dims()[axis] == 1 && size != 1) continue;
-    if (x.dims()[axis] != size) fail(call, fmt::format("input {} of shape {} does not fit the equation", i, to_string(x.dims())));
+    if (x.dims()[axis] != size)
+      fail(call, fmt::format("input {} of shape {} does not fit the equation", i, to_string(x.dims())));
     const auto at = std::find(term.labels.begin(), term.labels.end(), labels[axis]);
     if (at != term.labels.end()) {
       steps[static_cast<size_t>(at - term.labels.begin())] += strides[axis];
@@ -204,7 +214,8 @@ void einsum_op(Call& call) {
   }
   Labels seen;
   for (const int label : e.output) {
-    if (contains(seen, label) || sizes.count(label) == 0) fail(call, "an output subscript is repeated or is in no input");
+    if (contains(seen, label) || sizes.count(label) == 0)
+      fail(call, "an output subscript is repeated or is in no input");
     seen.push_back(label);
   }
   Term result = read_term(call, 0, e.inputs[0], sizes);

@@ -10,7 +10,8 @@ namespace {
 constexpr size_t kLargestFactor = 32;
 
 std::complex<double> root_of_unity(size_t numerator, size_t denominator, double sign) {
-  return std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(numerator) / static_cast<double>(denominator));
+  return std::polar(1.0,
+                    sign * 2 * std::numbers::pi * static_cast<double>(numerator) / static_cast<double>(denominator));
 }
 
 size_t smallest_factor(size_t n) {
@@ -68,8 +69,8 @@ void FourierTransform<T>::operator()(Signal& x) const {
   split(copy.data(), length_, x.data(), 1, scratch.data());
 }
 
-/// Decimation in frequency by the smallest factor p: outputs q, q + p, ... are the transform of a signal p times shorter.
-/// Writes out[0], out[step], ...; `scratch` holds n elements.
+/// Decimation in frequency by the smallest factor p: outputs q, q + p, ... are the transform of a signal p times
+/// shorter. Writes out[0], out[step], ...; `scratch` holds n elements.
 template <class T>
 void FourierTransform<T>::split(const std::complex<T>* x, size_t n, std::complex<T>* out, size_t step,
                                 std::complex<T>* scratch) const {

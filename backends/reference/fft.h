@@ -4,8 +4,8 @@
 
 namespace mlopt::reference {
 
-/// Discrete Fourier transforms of one length, any length from 1. Sums over e^(-2 pi i jk / n), or e^(+2 pi i jk / n) when
-/// `inverse`; nothing is divided by n. T is float or double: the type in which the sums are computed.
+/// Discrete Fourier transforms of one length, any length from 1. Sums over e^(-2 pi i jk / n), or e^(+2 pi i jk / n)
+/// when `inverse`; nothing is divided by n. T is float or double: the type in which the sums are computed.
 template <class T>
 class FourierTransform {
  public:
@@ -19,8 +19,8 @@ class FourierTransform {
   void split(const std::complex<T>* x, size_t n, std::complex<T>* out, size_t step, std::complex<T>* scratch) const;
 
   size_t length_;
-  Signal roots_;                              ///< e^(+-2 pi i k / length)
-  std::vector<std::complex<double>> chirp_;   ///< of lengths with a large prime factor, see convolve()
+  Signal roots_;                             ///< e^(+-2 pi i k / length)
+  std::vector<std::complex<double>> chirp_;  ///< of lengths with a large prime factor, see convolve()
 };
 
 extern template class FourierTransform<float>;

@@ -1,7 +1,7 @@
+#include <fmt/core.h>
+
 #include <cmath>
 #include <limits>
-
-#include <fmt/core.h>
 
 #include "backends/reference/attend.h"
 #include "backends/reference/kernels.h"
@@ -34,7 +34,8 @@ Tensor modified(const Call& call, const char* name, Tensor x) {
   const Dims dims = x.dims();
   const Datum input(std::move(x));
   const std::vector<Datum> outputs = call.run_body(static_cast<int>(body), std::span(&input, 1));
-  require(call, outputs.size() == 1 && outputs[0].tensor().dims() == dims, "a modifier must give one tensor of the same shape");
+  require(call, outputs.size() == 1 && outputs[0].tensor().dims() == dims,
+          "a modifier must give one tensor of the same shape");
   return outputs[0].tensor();
 }
 
@@ -43,8 +44,8 @@ void flex_attention_op(Call& call) {
   const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q.dim(0) == k.dim(0) && q.dim(0) == v.dim(0) &&
                     k.dim(1) == v.dim(1) && q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2);
   if (!fits)
-    fail(call, fmt::format("query {}, key {} and value {} do not fit together", to_string(q.dims()), to_string(k.dims()),
-                           to_string(v.dims())));
+    fail(call, fmt::format("query {}, key {} and value {} do not fit together", to_string(q.dims()),
+                           to_string(k.dims()), to_string(v.dims())));
   // What the modifiers see is in the precision of the softmax; everything is computed in its compute type.
   const DType own = q.dtype() == DType::kF64 ? DType::kF64 : DType::kF32;
   const auto seen = static_cast<DType>(call.view.get_int("softmax_precision", static_cast<int64_t>(own)));
@@ -65,7 +66,8 @@ void flex_attention_op(Call& call) {
     for (int64_t i = 0; i < scores.size(); ++i) at[i] *= static_cast<T>(scale);
     scores = as(modified(call, "score_mod", as(scores, seen)), type);
     at = scores.mutable_data<T>();
-    for (int64_t i = 0; i < scores.size(); i += s.n) softmax_row<T>(at + i, s.n, -std::numeric_limits<double>::infinity());
+    for (int64_t i = 0; i < scores.size(); i += s.n)
+      softmax_row<T>(at + i, s.n, -std::numeric_limits<double>::infinity());
   });
   scores = as(modified(call, "prob_mod", as(scores, seen)), type);
   call.set(0, as(matmul(call, scores, values), q.dtype()));

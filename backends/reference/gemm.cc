@@ -1,9 +1,9 @@
 #include "backends/reference/gemm.h"
 
+#include <hwy/aligned_allocator.h>
+
 #include <algorithm>
 #include <new>
-
-#include <hwy/aligned_allocator.h>
 
 #include "backends/reference/gemm_kernel.h"
 #include "core/base/parallel.h"
@@ -11,8 +11,8 @@
 namespace mlopt::reference {
 namespace {
 
-// Block sizes in elements (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008): a packed block
-// of A stays in the second-level cache, a panel of B in the first, the packed block of B in the third.
+// Block sizes in elements (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008): a packed
+// block of A stays in the second-level cache, a panel of B in the first, the packed block of B in the third.
 constexpr int64_t kBlockM = 96, kBlockN = 1024, kBlockK = 256;
 // Multiply-adds below which another thread costs more than it gives.
 constexpr int64_t kThreadGrain = 1 << 17;
@@ -134,8 +134,8 @@ bool is_thin(const Product<T>& x) {
   return x.m <= 2 && (x.b.col == 1 || (x.b.row == 1 && x.a.col == 1));
 }
 
-/// Rows and columns of the grid of threads that shares C: as many threads as have a tile each, and of these the grid whose
-/// parts have the shortest outline, which is what packing costs.
+/// Rows and columns of the grid of threads that shares C: as many threads as have a tile each, and of these the grid
+/// whose parts have the shortest outline, which is what packing costs.
 struct Grid {
   int64_t rows = 1, columns = 1;
 };
@@ -181,8 +181,10 @@ void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int
       x.m = i1 - i0, x.n = j1 - j0;
       x.a.data += i0 * a.row, x.b.data += j0 * b.col, x.c += i0 * ldc + j0;
       if (x.m <= 0 || x.n <= 0) continue;
-      if (thin) multiply_thin(kernel, x);
-      else multiply(kernel, x);
+      if (thin)
+        multiply_thin(kernel, x);
+      else
+        multiply(kernel, x);
     }
   });
 }

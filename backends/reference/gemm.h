@@ -3,7 +3,8 @@
 
 namespace mlopt::reference {
 
-/// A matrix in memory: element (r, c) is data[r * row + c * col]. The steps count elements; either may be 0 or negative.
+/// A matrix in memory: element (r, c) is data[r * row + c * col]. The steps count elements; either may be 0 or
+/// negative.
 template <class T>
 struct Strided {
   const T* data;
@@ -12,13 +13,17 @@ struct Strided {
 
 /// Row-major with rows `columns` apart, and the transpose of such a matrix.
 template <class T>
-Strided<T> rows_of(const T* data, int64_t columns) { return {data, columns, 1}; }
+Strided<T> rows_of(const T* data, int64_t columns) {
+  return {data, columns, 1};
+}
 template <class T>
-Strided<T> transpose_of(const T* data, int64_t columns) { return {data, 1, columns}; }
+Strided<T> transpose_of(const T* data, int64_t columns) {
+  return {data, 1, columns};
+}
 
 /// C = A B, or C += A B when `add`: A is m x k, B is k x n, C is m x n with rows `ldc` apart; C overlaps neither. Each
-/// element is summed in the same order whatever the thread count. Uses the threads of the running plan unless it is called
-/// from inside a parallel_for. T is float or double.
+/// element is summed in the same order whatever the thread count. Uses the threads of the running plan unless it is
+/// called from inside a parallel_for. T is float or double.
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int64_t ldc, bool add = false);
 

@@ -7,8 +7,8 @@ namespace mlopt::reference {
 template <class T>
 struct GemmKernel {
   int rows, columns;  ///< of the tile that `tile` computes
-  /// tile(k, a, b, c, ldc, add): the tile at c (rows ldc apart) = or += the product of packed panels: a has `rows` elements
-  /// for each of the k steps, b has `columns`, aligned to a vector.
+  /// tile(k, a, b, c, ldc, add): the tile at c (rows ldc apart) = or += the product of packed panels: a has `rows`
+  /// elements for each of the k steps, b has `columns`, aligned to a vector.
   void (*tile)(int64_t, const T*, const T*, T*, int64_t, bool);
   /// axpy(n, factor, x, y): y += factor * x.
   void (*axpy)(int64_t, T, const T*, T*);

@@ -1,11 +1,11 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/core.h>
-
-#include "backends/reference/named_activation.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/matmul.h"
+#include "backends/reference/named_activation.h"
 
 namespace mlopt::reference {
 namespace {
@@ -89,7 +89,8 @@ Tensor first_axis_inward(const Call& call, const Tensor& x) {
     const T* in = x.data<T>();
     T* o = out.mutable_data<T>();
     for (int64_t m = 0; m < middle; ++m)
-      for (int64_t f = 0; f < first; ++f) std::copy_n(in + (f * middle + m) * inner, inner, o + (m * first + f) * inner);
+      for (int64_t f = 0; f < first; ++f)
+        std::copy_n(in + (f * middle + m) * inner, inner, o + (m * first + f) * inner);
   });
   return out;
 }
@@ -116,9 +117,8 @@ void fused_matmul(Call& call) {
   MatMulShape s = matmul_shape(call, da, db);
   s.a_transposed = a_transposed, s.b_transposed = b_transposed;
   Tensor y = batched_product(call, s, a, b);
-  with_float(call, y.dtype(), [&](auto zero) {
-    scale_and_add<decltype(zero)>(call, y, v.get_float("alpha", 1), nullptr, 0);
-  });
+  with_float(call, y.dtype(),
+             [&](auto zero) { scale_and_add<decltype(zero)>(call, y, v.get_float("alpha", 1), nullptr, 0); });
   call.set(0, as(y, call.in(0).dtype()));
 }
 

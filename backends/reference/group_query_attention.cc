@@ -1,7 +1,7 @@
+#include <fmt/core.h>
+
 #include <limits>
 #include <optional>
-
-#include <fmt/core.h>
 
 #include "backends/reference/attention_mask.h"
 #include "backends/reference/contrib_attention.h"
@@ -39,7 +39,8 @@ void read_heads(const Call& call, Operands& o) {
   o.v = columns_as_heads(call, x, (heads + kv_heads) * size, kv_heads, size);
 }
 
-/// How far the caches are filled: before the first rows of a prompt they are empty, later the new rows end at seqlens_k.
+/// How far the caches are filled: before the first rows of a prompt they are empty, later the new rows end at
+/// seqlens_k.
 void read_lengths(const Call& call, Operands& o) {
   const int64_t batch = o.q.dim(0), rows = o.q.dim(2), longest = int_in(call, 6, 0);
   const int64_t cached = call.has(3) && call.in(3).rank() == 4 ? call.in(3).dim(2) : 0;
@@ -60,17 +61,22 @@ void read_lengths(const Call& call, Operands& o) {
 template <class T>
 Tensor turned(const Call& call, const Operands& o, const Tensor& x) {
   const Tensor cosines = as(call.in(7), x.dtype()), sines = as(call.in(8), x.dtype());
-  require(call, cosines.rank() == 2 && cosines.dims() == sines.dims(), "the tables of cosines and sines must have rank 2");
-  const Rotation n{x.dim(0), x.dim(1), x.dim(2), x.dim(3), 2 * cosines.dim(1), call.view.get_int("rotary_interleaved", 0) != 0};
+  require(call, cosines.rank() == 2 && cosines.dims() == sines.dims(),
+          "the tables of cosines and sines must have rank 2");
+  const Rotation n{x.dim(0), x.dim(1),           x.dim(2),
+                   x.dim(3), 2 * cosines.dim(1), call.view.get_int("rotary_interleaved", 0) != 0};
   require(call, n.turned <= n.size, "more cosines than pairs in a head");
   const std::vector<int64_t> given = call.has(9) ? to_ints(call.in(9)) : std::vector<int64_t>();
-  require(call, given.empty() || static_cast<int64_t>(given.size()) == n.batch * n.rows, "position_ids is not [batch, rows]");
+  require(call, given.empty() || static_cast<int64_t>(given.size()) == n.batch * n.rows,
+          "position_ids is not [batch, rows]");
   Tensor y(x.dtype(), x.dims());
   rotate<T>(n, Heads<const T>::outside(x.data<T>(), n.heads, n.rows, n.size),
             Heads<T>::outside(y.mutable_data<T>(), n.heads, n.rows, n.size), cosines.data<T>(), sines.data<T>(),
             [&](int64_t b, int64_t r) {
-              const int64_t at = given.empty() ? o.before[static_cast<size_t>(b)] + r : given[static_cast<size_t>(b * n.rows + r)];
-              if (at < 0 || at >= cosines.dim(0)) fail(call, fmt::format("position {} in a table of {}", at, cosines.dim(0)));
+              const int64_t at =
+                  given.empty() ? o.before[static_cast<size_t>(b)] + r : given[static_cast<size_t>(b * n.rows + r)];
+              if (at < 0 || at >= cosines.dim(0))
+                fail(call, fmt::format("position {} in a table of {}", at, cosines.dim(0)));
               return at;
             });
   return y;
@@ -119,7 +125,8 @@ void run(Call& call, Operands o) {
           bias[i * a.keys + j] = -std::numeric_limits<T>::infinity();
     }
   };
-  const std::vector<double> sinks = call.has(11) ? to_doubles(call.in(11)) : std::vector<double>(static_cast<size_t>(a.heads), 0.0);
+  const std::vector<double> sinks =
+      call.has(11) ? to_doubles(call.in(11)) : std::vector<double>(static_cast<size_t>(a.heads), 0.0);
   require(call, static_cast<int64_t>(sinks.size()) == a.heads, "head_sink is not [num_heads]");
   if (call.has(11) || view.get_int("smooth_softmax", 0) == 1)
     a.sink = [&](int64_t h) { return sinks[static_cast<size_t>(h)]; };
@@ -133,7 +140,8 @@ void run(Call& call, Operands o) {
 void group_query_attention_op(Call& call) {
   const NodeView& view = call.view;
   for (const char* attr : {"k_quant_type", "v_quant_type"})
-    if (view.get_string(attr, "NONE") != "NONE") unsupported_error("a quantized cache is not supported", view.node().label());
+    if (view.get_string(attr, "NONE") != "NONE")
+      unsupported_error("a quantized cache is not supported", view.node().label());
   if (call.wants(3)) unsupported_error("the output of scores is not supported", view.node().label());
   Operands o;
   read_heads(call, o);

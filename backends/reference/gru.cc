@@ -12,7 +12,8 @@ void run_gru(Call& call, const Recurrent& r) {
   const RecurrentWeights<T> weights(call, r);
   const bool linear_first = call.view.get_int("linear_before_reset", 0) != 0;
   const int64_t hidden = r.hidden, gates = 3 * hidden;
-  std::vector<T> sum(static_cast<size_t>(r.batch * gates)), update(static_cast<size_t>(r.batch * hidden)), gated(update);
+  std::vector<T> sum(static_cast<size_t>(r.batch * gates)), update(static_cast<size_t>(r.batch * hidden)),
+      gated(update);
   run_recurrent<T>(call, r, weights, false, [&](int64_t d, const T* x, T* h, T*) {
     const Activation &f = r.activations[static_cast<size_t>(2 * d)], &g = r.activations[static_cast<size_t>(2 * d + 1)];
     weights.recur(d, kUpdate, linear_first ? 3 : 2, h, sum.data());

@@ -1,8 +1,8 @@
 #include "backends/reference/heads.h"
 
-#include <cmath>
-
 #include <fmt/core.h>
+
+#include <cmath>
 
 namespace mlopt::reference {
 namespace {
@@ -39,12 +39,13 @@ Tensor append_rows(const Call& call, const Tensor& past, const Tensor& x) {
   Dims dims = past.dims();
   if (dims.size() == 4 && x.rank() == 4) dims[2] = x.dim(2);
   if (dims != x.dims() || past.dtype() != x.dtype())
-    fail(call, fmt::format("{} of {} cannot follow {} of {}", to_string(x.dims()), name(x.dtype()), to_string(past.dims()),
-                           name(past.dtype())));
+    fail(call, fmt::format("{} of {} cannot follow {} of {}", to_string(x.dims()), name(x.dtype()),
+                           to_string(past.dims()), name(past.dtype())));
   dims[2] = past.dim(2) + x.dim(2);
   Tensor out(x.dtype(), dims);
   if (out.size() == 0) return out;
-  const size_t heads = static_cast<size_t>(dims[0] * dims[1]), old_bytes = past.bytes() / heads, new_bytes = x.bytes() / heads;
+  const size_t heads = static_cast<size_t>(dims[0] * dims[1]), old_bytes = past.bytes() / heads,
+               new_bytes = x.bytes() / heads;
   std::byte* o = out.mutable_raw();
   for (size_t i = 0; i < heads; ++i, o += old_bytes + new_bytes) {
     if (old_bytes > 0) std::memcpy(o, past.raw() + i * old_bytes, old_bytes);
@@ -54,7 +55,8 @@ Tensor append_rows(const Call& call, const Tensor& past, const Tensor& x) {
 }
 
 Tensor stacked(const Call& call, const Tensor& keys, const Tensor& values) {
-  require(call, keys.dims() == values.dims() && keys.dtype() == values.dtype(), "keys and values differ in shape or type");
+  require(call, keys.dims() == values.dims() && keys.dtype() == values.dtype(),
+          "keys and values differ in shape or type");
   Dims dims = keys.dims();
   dims.insert(dims.begin(), 2);
   Tensor out(keys.dtype(), dims);
@@ -70,9 +72,11 @@ Attend<T> attend_heads(const Call& call, const Tensor& q, const Tensor& k, const
   const bool ranks = dq.size() == 4 && dk.size() == 4 && dv.size() == 4;
   if (!ranks || dq[0] != dk[0] || dq[0] != dv[0] || dk[1] != dv[1] || dk[2] != dv[2] || dq[3] != dk[3] || dk[1] < 1 ||
       dq[1] % dk[1] != 0)
-    fail(call, fmt::format("query {}, key {} and value {} do not fit together", to_string(dq), to_string(dk), to_string(dv)));
+    fail(call,
+         fmt::format("query {}, key {} and value {} do not fit together", to_string(dq), to_string(dk), to_string(dv)));
   Attend<T> a;
-  a.batch = dq[0], a.heads = dq[1], a.kv_heads = dk[1], a.queries = dq[2], a.keys = dk[2], a.size = dq[3], a.value_size = dv[3];
+  a.batch = dq[0], a.heads = dq[1], a.kv_heads = dk[1], a.queries = dq[2], a.keys = dk[2], a.size = dq[3],
+  a.value_size = dv[3];
   a.scale = 1 / std::sqrt(static_cast<double>(a.size));
   a.q = Heads<const T>::outside(q.data<T>(), a.heads, a.queries, a.size);
   a.k = Heads<const T>::outside(k.data<T>(), a.kv_heads, a.keys, a.size);

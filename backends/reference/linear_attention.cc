@@ -1,6 +1,6 @@
-#include <cmath>
-
 #include <fmt/core.h>
+
+#include <cmath>
 
 #include "backends/reference/activation.h"
 #include "backends/reference/compute.h"
@@ -35,12 +35,14 @@ Shape read_shape(const Call& call) {
   const Dims &q = call.in(0).dims(), &k = call.in(1).dims(), &v = call.in(2).dims();
   Shape s{};
   s.heads = call.view.get_int("q_num_heads"), s.kv_heads = call.view.get_int("kv_num_heads");
-  require(call, s.heads > 0 && s.kv_heads > 0 && s.heads % s.kv_heads == 0, "q_num_heads is not a multiple of kv_num_heads");
+  require(call, s.heads > 0 && s.kv_heads > 0 && s.heads % s.kv_heads == 0,
+          "q_num_heads is not a multiple of kv_num_heads");
   require(call, q.size() == 3 && k.size() == 3 && v.size() == 3, "query, key and value must have rank 3");
   s.batch = q[0], s.steps = q[1], s.key = q[2] / s.heads, s.value = v[2] / s.kv_heads;
   const Dims want_k{s.batch, s.steps, s.kv_heads * s.key}, want_v{s.batch, s.steps, s.kv_heads * s.value};
   if (q[2] != s.heads * s.key || k != want_k || v != want_v)
-    fail(call, fmt::format("query {}, key {} and value {} do not fit together", to_string(q), to_string(k), to_string(v)));
+    fail(call,
+         fmt::format("query {}, key {} and value {} do not fit together", to_string(q), to_string(k), to_string(v)));
   const auto width = [&](int i, int64_t wide, int64_t narrow) {
     if (!call.has(i)) return int64_t{0};
     const Dims& d = call.in(i).dims();
@@ -50,7 +52,8 @@ Shape read_shape(const Call& call) {
   };
   s.decay_width = width(4, s.kv_heads * s.key, s.kv_heads);
   s.beta_width = width(5, s.kv_heads, 1);
-  require(call, !call.has(3) || call.in(3).dims() == Dims{s.batch, s.kv_heads, s.key, s.value}, "past_state has the wrong shape");
+  require(call, !call.has(3) || call.in(3).dims() == Dims{s.batch, s.kv_heads, s.key, s.value},
+          "past_state has the wrong shape");
   return s;
 }
 
@@ -82,7 +85,8 @@ struct Recurrence {
       for (int64_t i = 0; i < n.key; ++i)
         for (int64_t j = 0; j < n.value; ++j) s[i * n.value + j] += key[i] * change[static_cast<size_t>(j)];
       T* out = y + (at * n.heads + h * group) * n.value;
-      gemm<T>(group, n.value, n.key, rows_of(q + (at * n.heads + h * group) * n.key, n.key), rows_of<T>(s, n.value), out, n.value);
+      gemm<T>(group, n.value, n.key, rows_of(q + (at * n.heads + h * group) * n.key, n.key), rows_of<T>(s, n.value),
+              out, n.value);
       for (int64_t i = 0; i < group * n.value; ++i) out[i] *= static_cast<T>(scale);
     }
   }
@@ -111,8 +115,16 @@ void linear_attention_op(Call& call) {
     Tensor y(own, {n.batch, n.steps, n.heads * n.value});
     double scale = call.view.get_float("scale", 0);
     if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(n.key));
-    const Recurrence<T> r{n, rule, scale, q.data<T>(), k.data<T>(), v.data<T>(), decay.data<T>(), beta.data<T>(),
-                          state.mutable_data<T>(), y.mutable_data<T>()};
+    const Recurrence<T> r{n,
+                          rule,
+                          scale,
+                          q.data<T>(),
+                          k.data<T>(),
+                          v.data<T>(),
+                          decay.data<T>(),
+                          beta.data<T>(),
+                          state.mutable_data<T>(),
+                          y.mutable_data<T>()};
     parallel_for(n.batch * n.kv_heads, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) r.run_head(i / n.kv_heads, i % n.kv_heads);
     });
@@ -123,7 +135,8 @@ void linear_attention_op(Call& call) {
 
 /// One channel: out[t] = bias + sum over i of weight[i] * line[t + i], where the line begins with the state.
 template <class T>
-void convolve_line(const std::vector<T>& line, const T* weight, int64_t taps, T bias, bool silu, T* out, int64_t length) {
+void convolve_line(const std::vector<T>& line, const T* weight, int64_t taps, T bias, bool silu, T* out,
+                   int64_t length) {
   for (int64_t t = 0; t < length; ++t) {
     T sum = bias;
     for (int64_t i = 0; i < taps; ++i) sum += weight[i] * line[static_cast<size_t>(t + i)];

@@ -13,7 +13,8 @@ void run_lstm(Call& call, const Recurrent& r) {
   const bool coupled = call.view.get_int("input_forget", 0) != 0;
   const int64_t hidden = r.hidden, gates = 4 * hidden;
   const Tensor peepholes = call.has(7) ? as(call.in(7), dtype_of<T>()) : Tensor();
-  require(call, !call.has(7) || peepholes.dims() == Dims{r.directions, 3 * hidden}, "P is not [directions, 3 * hidden]");
+  require(call, !call.has(7) || peepholes.dims() == Dims{r.directions, 3 * hidden},
+          "P is not [directions, 3 * hidden]");
   std::vector<T> sum(static_cast<size_t>(r.batch * gates));
   run_recurrent<T>(call, r, weights, true, [&](int64_t d, const T* x, T* h, T* c) {
     const Activation* act = r.activations.data() + 3 * d;

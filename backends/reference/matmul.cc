@@ -1,11 +1,12 @@
-#include <algorithm>
-#include <cmath>
+#include "backends/reference/matmul.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "backends/reference/compute.h"
 #include "backends/reference/kernels.h"
-#include "backends/reference/matmul.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::reference {
@@ -27,8 +28,10 @@ void integer_product(const MatMulShape& s, Strided<T> a, Strided<T> b, T* c) {
 
 template <class T>
 void one_product(const MatMulShape& s, const T* a, const T* b, T* c) {
-  if constexpr (std::is_floating_point_v<T>) gemm<T>(s.m, s.n, s.k, s.a_matrix(a), s.b_matrix(b), c, s.n);
-  else integer_product(s, s.a_matrix(a), s.b_matrix(b), c);
+  if constexpr (std::is_floating_point_v<T>)
+    gemm<T>(s.m, s.n, s.k, s.a_matrix(a), s.b_matrix(b), c, s.n);
+  else
+    integer_product(s, s.a_matrix(a), s.b_matrix(b), c);
 }
 
 /// Offset in matrices of the operand with batch dimensions `own` for flat index `at` of `batch`.

@@ -12,9 +12,13 @@ struct MatMulShape {
   bool a_transposed = false, b_transposed = false;  ///< the matrices are stored k x m and n x k
 
   template <class T>
-  Strided<T> a_matrix(const T* a) const { return a_transposed ? transpose_of(a, m) : rows_of(a, k); }
+  Strided<T> a_matrix(const T* a) const {
+    return a_transposed ? transpose_of(a, m) : rows_of(a, k);
+  }
   template <class T>
-  Strided<T> b_matrix(const T* b) const { return b_transposed ? transpose_of(b, k) : rows_of(b, n); }
+  Strided<T> b_matrix(const T* b) const {
+    return b_transposed ? transpose_of(b, k) : rows_of(b, n);
+  }
 };
 
 /// The shape of NumPy's matmul: batch dimensions broadcast, a 1-D operand is a row or a column that the result lacks.

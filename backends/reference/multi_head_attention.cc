@@ -14,7 +14,8 @@ Tensor unpacked(const Call& call, const Tensor& x, int64_t part) {
   with_float(call, x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     T* o = out.mutable_data<T>();
-    for (int64_t i = 0; i < d[0] * d[1] * d[2]; ++i, o += d[4]) std::copy_n(x.data<T>() + (i * d[3] + part) * d[4], d[4], o);
+    for (int64_t i = 0; i < d[0] * d[1] * d[2]; ++i, o += d[4])
+      std::copy_n(x.data<T>() + (i * d[3] + part) * d[4], d[4], o);
   });
   return out;
 }
@@ -40,7 +41,8 @@ ContribAttention read_operands(const Call& call, int64_t heads) {
   const Tensor* bias = call.has(3) ? &given : nullptr;
   ContribAttention a{};
   if (q.rank() == 5) {
-    require(call, q.dim(2) == heads && q.dim(3) == 3 && !call.has(1) && !call.has(2), "packed queries must be [batch, rows, heads, 3, size]");
+    require(call, q.dim(2) == heads && q.dim(3) == 3 && !call.has(1) && !call.has(2),
+            "packed queries must be [batch, rows, heads, 3, size]");
     const Tensor all = q;
     q = unpacked(call, all, 0), k = unpacked(call, all, 1), v = unpacked(call, all, 2);
   } else if (call.in(1).rank() == 5) {
@@ -76,7 +78,8 @@ void multi_head_attention_op(Call& call) {
     a.past = past_k.dim(2);
   }
   if (call.has(4))
-    a.mask = contrib_mask(call, call.in(4), a.q.dim(0), a.q.dim(2), a.k.dim(2), view.get_float("mask_filter_value", -10000));
+    a.mask =
+        contrib_mask(call, call.in(4), a.q.dim(0), a.q.dim(2), a.k.dim(2), view.get_float("mask_filter_value", -10000));
   a.bias = call.has(5) ? &call.in(5) : nullptr;
   const DType type = call.in(0).dtype();
   Tensor scores;

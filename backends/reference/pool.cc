@@ -9,8 +9,8 @@
 namespace mlopt::reference {
 namespace {
 
-/// One axis of a window at one output: the inputs first, first + dilation, ... (`count` of them) that it covers, and how many
-/// of its elements lie on the padded input.
+/// One axis of a window at one output: the inputs first, first + dilation, ... (`count` of them) that it covers, and
+/// how many of its elements lie on the padded input.
 struct Cover {
   int64_t first = 0, count = 0, padded = 0;
 };
@@ -41,8 +41,10 @@ template <class Fn>
 void for_covered(const Window& w, const std::vector<Cover>& at, const Fn& fn, size_t axis = 0, int64_t offset = 0) {
   for (int64_t i = 0; i < at[axis].count; ++i) {
     const int64_t index = offset * w.in[axis] + at[axis].first + i * w.dilation[axis];
-    if (axis + 1 == w.rank()) fn(index);
-    else for_covered(w, at, fn, axis + 1, index);
+    if (axis + 1 == w.rank())
+      fn(index);
+    else
+      for_covered(w, at, fn, axis + 1, index);
   }
 }
 
@@ -65,7 +67,9 @@ void for_windows(const Window& w, int64_t planes, const Fn& fn) {
   });
 }
 
-Window pool_window(const Call& call, const Tensor& x) { return sliding_window(call, x.dims(), call.view.get_ints("kernel_shape")); }
+Window pool_window(const Call& call, const Tensor& x) {
+  return sliding_window(call, x.dims(), call.view.get_ints("kernel_shape"));
+}
 
 Dims pooled_dims(const Tensor& x, const Window& w) {
   Dims dims{x.dim(0), x.dim(1)};
@@ -100,7 +104,8 @@ void max_pool(Call& call, const Tensor& x) {
     for_covered(w, at, [&](int64_t i) {
       if (best < 0 || p[i] > p[best] || (p[i] != p[i] && p[best] == p[best])) best = i;
     });
-    constexpr T kLowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    constexpr T kLowest =
+        std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
     out[plane * out_plane + flat] = best < 0 ? kLowest : p[best];
     if (!index) return;
     const int64_t place = by_columns && best >= 0 ? column_major(w, best) : best;
@@ -139,12 +144,13 @@ void sum_pool(Call& call, const Window& w, const Term& term, const Finish& finis
 
 void average_pool_op(Call& call) {
   const bool with_padding = call.view.get_int("count_include_pad", 0) != 0;
-  sum_pool(call, pool_window(call, call.in(0)), [](double v) { return v; },
-           [&](double sum, const std::vector<Cover>& at) {
-             double elements = 1;
-             for (const Cover& c : at) elements *= static_cast<double>(with_padding ? c.padded : c.count);
-             return elements > 0 ? sum / elements : 0.0;
-           });
+  sum_pool(
+      call, pool_window(call, call.in(0)), [](double v) { return v; },
+      [&](double sum, const std::vector<Cover>& at) {
+        double elements = 1;
+        for (const Cover& c : at) elements *= static_cast<double>(with_padding ? c.padded : c.count);
+        return elements > 0 ? sum / elements : 0.0;
+      });
 }
 
 /// The exponent of Lp pools: a float in the first opset, an integer since.
@@ -157,9 +163,11 @@ double exponent(const Call& call) {
 void lp_norm_pool(Call& call, const Window& w) {
   const double p = exponent(call);
   if (p == 2)
-    return sum_pool(call, w, [](double v) { return v * v; }, [](double s, const auto&) { return std::sqrt(s); });
-  sum_pool(call, w, [p](double v) { return std::pow(std::abs(v), p); },
-           [p](double s, const auto&) { return std::pow(s, 1 / p); });
+    return sum_pool(
+        call, w, [](double v) { return v * v; }, [](double s, const auto&) { return std::sqrt(s); });
+  sum_pool(
+      call, w, [p](double v) { return std::pow(std::abs(v), p); },
+      [p](double s, const auto&) { return std::pow(s, 1 / p); });
 }
 
 void lp_pool_op(Call& call) { lp_norm_pool(call, pool_window(call, call.in(0))); }
@@ -178,7 +186,8 @@ Window global_window(const Call& call) {
 void global_average_pool_op(Call& call) {
   const Window w = global_window(call);
   const auto elements = static_cast<double>(w.in_size());
-  sum_pool(call, w, [](double v) { return v; }, [&](double sum, const auto&) { return sum / elements; });
+  sum_pool(
+      call, w, [](double v) { return v; }, [&](double sum, const auto&) { return sum / elements; });
 }
 
 void global_max_pool_op(Call& call) {

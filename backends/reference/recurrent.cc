@@ -7,13 +7,15 @@
 namespace mlopt::reference {
 namespace {
 
-std::vector<Activation> read_activations(const Call& call, const Recurrent& r, const std::vector<std::string>& defaults) {
+std::vector<Activation> read_activations(const Call& call, const Recurrent& r,
+                                         const std::vector<std::string>& defaults) {
   std::vector<std::string> names = call.view.has("activations") ? call.view.get_strings("activations") : defaults;
   if (names.size() == defaults.size() && r.directions == 2 && !call.view.has("activations"))
     names.insert(names.end(), defaults.begin(), defaults.end());
   if (names.size() != defaults.size() * static_cast<size_t>(r.directions))
     fail(call, fmt::format("{} activations, not {} for each direction", names.size(), defaults.size()));
-  const std::vector<float> alphas = call.view.get_floats("activation_alpha"), betas = call.view.get_floats("activation_beta");
+  const std::vector<float> alphas = call.view.get_floats("activation_alpha"),
+                           betas = call.view.get_floats("activation_beta");
   std::vector<Activation> all;
   // Each function that has a parameter takes the next of the list.
   size_t alpha = 0, beta = 0;
@@ -49,7 +51,8 @@ std::vector<T> initial_state(const Call& call, const Recurrent& r, int i) {
   const Tensor given = as(call.in(i), dtype_of<T>());
   for (int64_t d = 0; d < r.directions; ++d)
     for (int64_t b = 0; b < r.batch; ++b)
-      std::copy_n(given.data<T>() + r.state_row(d, b) * r.hidden, r.hidden, state.data() + (d * r.batch + b) * r.hidden);
+      std::copy_n(given.data<T>() + r.state_row(d, b) * r.hidden, r.hidden,
+                  state.data() + (d * r.batch + b) * r.hidden);
   return state;
 }
 
@@ -118,9 +121,10 @@ void run_recurrent(Call& call, const Recurrent& r, const RecurrentWeights<T>& we
   for (int64_t d = 0; d < r.directions; ++d) {
     const bool reverse = r.first_is_reverse || d == 1;
     T *hd = h.data() + d * state_size, *cd = has_cell ? c.data() + d * state_size : nullptr;
-    for (int64_t i = 0; i < r.steps * r.batch; ++i) std::copy_n(weights.input_bias(d), gates, projected.data() + i * gates);
-    gemm<T>(r.steps * r.batch, gates, r.inputs, rows_of(x.data<T>(), r.inputs), transpose_of(weights.input(d), r.inputs),
-            projected.data(), gates, true);
+    for (int64_t i = 0; i < r.steps * r.batch; ++i)
+      std::copy_n(weights.input_bias(d), gates, projected.data() + i * gates);
+    gemm<T>(r.steps * r.batch, gates, r.inputs, rows_of(x.data<T>(), r.inputs),
+            transpose_of(weights.input(d), r.inputs), projected.data(), gates, true);
     for (int64_t s = 0; s < r.steps; ++s) {
       // A sequence that has ended (reversed: not begun) keeps its state and gives zeros.
       const auto place = [&](int64_t b) { return reverse ? r.lengths[static_cast<size_t>(b)] - 1 - s : s; };
@@ -145,7 +149,8 @@ void run_recurrent(Call& call, const Recurrent& r, const RecurrentWeights<T>& we
 
 template class RecurrentWeights<float>;
 template class RecurrentWeights<double>;
-template void run_recurrent<float>(Call&, const Recurrent&, const RecurrentWeights<float>&, bool, const RecurrentStep<float>&);
+template void run_recurrent<float>(Call&, const Recurrent&, const RecurrentWeights<float>&, bool,
+                                   const RecurrentStep<float>&);
 template void run_recurrent<double>(Call&, const Recurrent&, const RecurrentWeights<double>&, bool,
                                     const RecurrentStep<double>&);
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/reference/named_activation.h"
 #include "backends/reference/compute.h"
+#include "backends/reference/named_activation.h"
 
 namespace mlopt::reference {
 
@@ -13,11 +13,11 @@ namespace mlopt::reference {
 struct Recurrent {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
   int64_t gates = 1;
-  bool first_is_reverse = false;             ///< direction "reverse"
-  bool batch_first = false;                  ///< layout 1
-  std::vector<int64_t> lengths;              ///< of each sequence
-  double clip = 0;                           ///< of what goes into an activation; 0: none
-  std::vector<Activation> activations;       ///< all of the first direction, then those of the second
+  bool first_is_reverse = false;        ///< direction "reverse"
+  bool batch_first = false;             ///< layout 1
+  std::vector<int64_t> lengths;         ///< of each sequence
+  double clip = 0;                      ///< of what goes into an activation; 0: none
+  std::vector<Activation> activations;  ///< all of the first direction, then those of the second
 
   /// Row of step t of sequence b in X [steps, batch, inputs] or [batch, steps, inputs].
   int64_t input_row(int64_t t, int64_t b) const { return batch_first ? b * steps + t : t * batch + b; }
@@ -64,12 +64,13 @@ class RecurrentWeights {
   Tensor w_, u_, b_;
 };
 
-/// One step of direction d for the whole batch: `x` is X W' + the bias of W, [batch, gates * hidden]; the states h, and c of
-/// an LSTM, [batch, hidden], are replaced.
+/// One step of direction d for the whole batch: `x` is X W' + the bias of W, [batch, gates * hidden]; the states h, and
+/// c of an LSTM, [batch, hidden], are replaced.
 template <class T>
 using RecurrentStep = std::function<void(int64_t d, const T* x, T* h, T* c)>;
 
-/// Runs all directions and steps from initial_h (input 5) and, when `has_cell`, initial_c (input 6), and sets Y, Y_h and Y_c.
+/// Runs all directions and steps from initial_h (input 5) and, when `has_cell`, initial_c (input 6), and sets Y, Y_h
+/// and Y_c.
 template <class T>
 void run_recurrent(Call& call, const Recurrent& r, const RecurrentWeights<T>& weights, bool has_cell,
                    const RecurrentStep<T>& step);

@@ -33,7 +33,8 @@ Rotation read_rotation(const Call& call, const Tensor& x, int64_t cache_width) {
 
 /// Rows of the cosine table: one for each position, or one for each row of each sample without positions.
 std::vector<int64_t> read_places(const Call& call, const Rotation& n, const Tensor* positions, const Tensor& cosines) {
-  const int64_t table = cosines.rank() == 0 ? 0 : cosines.size() / std::max<int64_t>(1, cosines.dim(cosines.rank() - 1));
+  const int64_t table =
+      cosines.rank() == 0 ? 0 : cosines.size() / std::max<int64_t>(1, cosines.dim(cosines.rank() - 1));
   const int64_t count = n.batch * n.rows;
   std::vector<int64_t> places;
   const std::vector<int64_t> given = positions ? to_ints(*positions) : std::vector<int64_t>();
@@ -50,7 +51,8 @@ std::vector<int64_t> read_places(const Call& call, const Rotation& n, const Tens
 void rotary_embedding(Call& call, int cosine_input, int position_input) {
   const Tensor x = widened(call.in(0));
   const Tensor cosines = as(call.in(cosine_input), x.dtype()), sines = as(call.in(cosine_input + 1), x.dtype());
-  require(call, cosines.rank() >= 2 && cosines.dims() == sines.dims(), "the tables of cosines and sines differ in shape");
+  require(call, cosines.rank() >= 2 && cosines.dims() == sines.dims(),
+          "the tables of cosines and sines differ in shape");
   const Rotation n = read_rotation(call, x, cosines.dim(cosines.rank() - 1));
   const std::vector<int64_t> places =
       read_places(call, n, call.has(position_input) ? &call.in(position_input) : nullptr, cosines);

@@ -30,9 +30,9 @@ void write(T* at, const Line& line, int64_t i, std::complex<S> value) {
 }
 
 struct Dft {
-  int64_t length;          ///< of the transform
+  int64_t length;  ///< of the transform
   bool inverse, onesided;
-  int64_t in, out;         ///< numbers along the axis
+  int64_t in, out;  ///< numbers along the axis
   int64_t in_parts, out_parts;
 };
 
@@ -60,7 +60,8 @@ Tensor transform_in(const Tensor& x, const Dft& dft, const AxisView& view, const
       }
       fourier(line);
       for (int64_t j = 0; j < dft.out; ++j)
-        write(out + (outer * dft.out * view.inner + inner) * dft.out_parts, to, j, line[static_cast<size_t>(j)] * scale);
+        write(out + (outer * dft.out * view.inner + inner) * dft.out_parts, to, j,
+              line[static_cast<size_t>(j)] * scale);
     }
   });
   return y;
@@ -89,7 +90,8 @@ Dft read_dft(const Call& call, const Dims& dims, int axis) {
 
 void dft_op(Call& call) {
   const Tensor x = widened(call.in(0));
-  require(call, x.rank() >= 2 && (x.dim(x.rank() - 1) == 1 || x.dim(x.rank() - 1) == 2), "the last axis must hold 1 or 2 parts");
+  require(call, x.rank() >= 2 && (x.dim(x.rank() - 1) == 1 || x.dim(x.rank() - 1) == 2),
+          "the last axis must hold 1 or 2 parts");
   const int64_t given = call.view.opset() < 20 ? call.view.get_int("axis", 1) : int_in(call, 2, -2);
   const int axis = axis_of(call, given, x.rank());
   require(call, axis != x.rank() - 1, "the last axis holds the parts of numbers and is not transformed");
@@ -99,14 +101,14 @@ void dft_op(Call& call) {
   dims.back() = dft.out_parts;
   AxisView view = around_axis(x.dims(), axis);
   view.inner /= dft.in_parts;
-  with_float(call, x.dtype(), [&](auto zero) {
-    call.set(0, as(transform<decltype(zero)>(x, dft, view, dims), call.in(0).dtype()));
-  });
+  with_float(call, x.dtype(),
+             [&](auto zero) { call.set(0, as(transform<decltype(zero)>(x, dft, view, dims), call.in(0).dtype())); });
 }
 
 /// Frames of the signal times the window, one below the other: [batch, frames, length, parts].
 template <class T>
-Tensor windowed_frames(const Tensor& x, const Tensor* window, int64_t frames, int64_t step, int64_t length, int64_t parts) {
+Tensor windowed_frames(const Tensor& x, const Tensor* window, int64_t frames, int64_t step, int64_t length,
+                       int64_t parts) {
   const int64_t batch = x.dim(0), samples = x.dim(1);
   Tensor out(x.dtype(), {batch, frames, length, parts});
   const T* in = x.data<T>();
@@ -122,13 +124,15 @@ Tensor windowed_frames(const Tensor& x, const Tensor* window, int64_t frames, in
 
 void stft_op(Call& call) {
   const Tensor x = widened(call.in(0));
-  require(call, x.rank() == 2 || (x.rank() == 3 && (x.dim(2) == 1 || x.dim(2) == 2)), "the signal must be [batch, length, 1 or 2]");
+  require(call, x.rank() == 2 || (x.rank() == 3 && (x.dim(2) == 1 || x.dim(2) == 2)),
+          "the signal must be [batch, length, 1 or 2]");
   const int64_t parts = x.rank() == 2 ? 1 : x.dim(2), samples = x.dim(1), step = int_in(call, 1, 0);
   const Tensor window = call.has(2) ? as(call.in(2), x.dtype()) : Tensor();
   const int64_t length = int_in(call, 3, call.has(2) ? window.size() : samples);
   if (step < 1 || length < 1 || length > samples)
     fail(call, fmt::format("frames of {} every {} in a signal of {}", length, step, samples));
-  require(call, !call.has(2) || (window.rank() == 1 && window.size() == length), "the window is not as long as a frame");
+  require(call, !call.has(2) || (window.rank() == 1 && window.size() == length),
+          "the window is not as long as a frame");
   const bool onesided = call.view.get_int("onesided", 1) != 0;
   require(call, !onesided || parts == 1, "a one-sided spectrum needs a real signal");
   const int64_t frames = (samples - length) / step + 1;

@@ -16,8 +16,8 @@ int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t explicit_length(const Call& call, const Window& w, size_t i, bool ceil_mode) {
   const int64_t room = w.in[i] + w.begin[i] + w.end[i] - w.extent(i);
   if (room < 0)
-    fail(call, fmt::format("a window of {} does not fit {} elements with padding {} + {}", w.extent(i), w.in[i], w.begin[i],
-                           w.end[i]));
+    fail(call, fmt::format("a window of {} does not fit {} elements with padding {} + {}", w.extent(i), w.in[i],
+                           w.begin[i], w.end[i]));
   if (!ceil_mode) return room / w.stride[i] + 1;
   const int64_t length = ceil_divide(room, w.stride[i]) + 1;
   // A window that starts in the padding at the end is left out.
@@ -62,10 +62,14 @@ Window sliding_window(const Call& call, const Dims& input, Dims kernel) {
   }
   const bool ceil_mode = call.view.get_int("ceil_mode", 0) != 0;
   for (size_t i = 0; i < rank; ++i) {
-    if (mode == "SAME_UPPER" || mode == "SAME_LOWER") pad_to_same(w, i, mode == "SAME_UPPER");
-    else if (mode == "VALID") w.out[i] = explicit_length(call, w, i, false);
-    else if (mode == "NOTSET" || mode.empty()) w.out[i] = explicit_length(call, w, i, ceil_mode);
-    else fail(call, fmt::format("unknown auto_pad '{}'", mode));
+    if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
+      pad_to_same(w, i, mode == "SAME_UPPER");
+    else if (mode == "VALID")
+      w.out[i] = explicit_length(call, w, i, false);
+    else if (mode == "NOTSET" || mode.empty())
+      w.out[i] = explicit_length(call, w, i, ceil_mode);
+    else
+      fail(call, fmt::format("unknown auto_pad '{}'", mode));
   }
   return w;
 }

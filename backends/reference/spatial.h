@@ -7,8 +7,8 @@
 
 namespace mlopt::reference {
 
-/// How the window of a convolution or a pool slides over the spatial axes: each list has one entry an axis. Element k of the
-/// window at output o lies on input o * stride - begin + k * dilation.
+/// How the window of a convolution or a pool slides over the spatial axes: each list has one entry an axis. Element k
+/// of the window at output o lies on input o * stride - begin + k * dilation.
 struct Window {
   Dims in, kernel, stride, dilation, begin, end, out;  ///< begin and end: padding before and after
 
@@ -36,8 +36,8 @@ inline bool advance(Dims& index, const Dims& dims) {
   return false;
 }
 
-/// Calls fn(o, count, i) for runs of outputs o, o + 1, ... o + count - 1 among [from, to) (flat) whose window element `k` lies
-/// inside the input: that of output o + j is at flat input index i + j * w.stride.back().
+/// Calls fn(o, count, i) for runs of outputs o, o + 1, ... o + count - 1 among [from, to) (flat) whose window element
+/// `k` lies inside the input: that of output o + j is at flat input index i + j * w.stride.back().
 template <class Fn>
 void for_inside(const Window& w, const Dims& k, int64_t from, int64_t to, const Fn& fn) {
   const size_t last = w.rank() - 1;

@@ -1,7 +1,7 @@
+#include <fmt/core.h>
+
 #include <cmath>
 #include <numbers>
-
-#include <fmt/core.h>
 
 #include "backends/reference/compute.h"
 #include "backends/reference/kernels.h"
@@ -27,7 +27,8 @@ void cosine_window(Call& call, double a0, double a1, double a2) {
   Tensor out(DType::kF64, {size});
   double* y = out.mutable_data<double>();
   for (int64_t n = 0; n < size; ++n) {
-    const double angle = 2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(std::max<int64_t>(1, period));
+    const double angle =
+        2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(std::max<int64_t>(1, period));
     y[n] = a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle);
   }
   call.set(0, cast(out, output_type(call)));
@@ -49,7 +50,8 @@ std::vector<int64_t> mel_edges(const Call& call, int64_t bands, int64_t dft_leng
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double hertz = to_hertz(to_mel(low) + static_cast<double>(i) * step);
     const double bin = std::floor(static_cast<double>(dft_length + 1) * hertz / rate);
-    if (!(bin <= static_cast<double>(dft_length / 2))) fail(call, fmt::format("{} Hz is above half the sample rate", hertz));
+    if (!(bin <= static_cast<double>(dft_length / 2)))
+      fail(call, fmt::format("{} Hz is above half the sample rate", hertz));
     edges.push_back(static_cast<int64_t>(bin));
   }
   return edges;
@@ -65,8 +67,10 @@ void mel_weight_matrix_op(Call& call) {
   for (int64_t i = 0; i < bands; ++i) {
     const int64_t *edge = edges.data() + i, left = edge[0], peak = edge[1], right = edge[2];
     y[peak * bands + i] = 1;
-    for (int64_t j = left; j < peak; ++j) y[j * bands + i] = static_cast<double>(j - left) / static_cast<double>(peak - left);
-    for (int64_t j = peak; j < right; ++j) y[j * bands + i] = static_cast<double>(right - j) / static_cast<double>(right - peak);
+    for (int64_t j = left; j < peak; ++j)
+      y[j * bands + i] = static_cast<double>(j - left) / static_cast<double>(peak - left);
+    for (int64_t j = peak; j < right; ++j)
+      y[j * bands + i] = static_cast<double>(right - j) / static_cast<double>(right - peak);
   }
   call.set(0, cast(out, output_type(call)));
 }

@@ -52,10 +52,9 @@ void check(const Case& c, DType type, double tolerance) {
   const Tensor b = uniform({c.groups * c.filters}, -1, 1, type, 3);
   std::vector<Datum> inputs{x, w};
   if (c.bias) inputs.emplace_back(b);
-  const OpOptions options{.attrs = {{"strides", c.strides, ""},
-                                    {"dilations", c.dilations, ""},
-                                    {"pads", c.pads, ""},
-                                    {"group", c.groups, ""}}};
+  const OpOptions options{
+      .attrs = {
+          {"strides", c.strides, ""}, {"dilations", c.dilations, ""}, {"pads", c.pads, ""}, {"group", c.groups, ""}}};
   require_close(run_op("Conv", inputs, options), plain_conv(c, x, w, b), tolerance);
 }
 
@@ -65,14 +64,14 @@ TEST_CASE("Conv equals its definition") {
   const Case cases[] = {
       {1, 1, 1, 1, 5, 5, 3, 3},
       {2, 1, 3, 4, 7, 6, 3, 2, {2, 1}, {1, 2}, {1, 0, 2, 1}},
-      {2, 1, 5, 3, 4, 6, 1, 1},                               // the input is the matrix
+      {2, 1, 5, 3, 4, 6, 1, 1},  // the input is the matrix
       {1, 1, 5, 3, 4, 6, 1, 1, {2, 2}},
       {2, 3, 2, 4, 6, 5, 2, 3, {1, 1}, {1, 1}, {0, 2, 1, 0}, false},
       {2, 6, 1, 1, 9, 8, 3, 3, {2, 2}, {1, 1}, {1, 1, 1, 1}},  // depthwise
       {1, 4, 1, 3, 5, 5, 3, 3, {1, 1}, {2, 2}, {2, 2, 2, 2}},  // several filters for each channel
       {1, 1, 2, 2, 3, 3, 3, 3, {1, 1}, {1, 1}, {4, 4, 4, 4}},  // windows that lie in the padding alone
       {0, 1, 2, 2, 3, 3, 2, 2},
-      {1, 1, 60, 3, 40, 40, 5, 5},                             // more than one block of windows
+      {1, 1, 60, 3, 40, 40, 5, 5},  // more than one block of windows
   };
   for (const Case& c : cases) {
     INFO("case " << &c - cases);
@@ -86,7 +85,8 @@ TEST_CASE("Conv equals its definition") {
 TEST_CASE("Conv takes any number of spatial axes") {
   // The same numbers as one, two and three axes.
   const Tensor x = uniform({2, 3, 11}, -1, 1), w = uniform({4, 3, 3}, -1, 1);
-  const Tensor want = plain_conv({2, 1, 3, 4, 1, 11, 1, 3, {1, 2}, {1, 1}, {0, 1, 0, 1}, false}, x, w, Tensor::zeros(DType::kF32, {4}));
+  const Tensor want =
+      plain_conv({2, 1, 3, 4, 1, 11, 1, 3, {1, 2}, {1, 1}, {0, 1, 0, 1}, false}, x, w, Tensor::zeros(DType::kF32, {4}));
   const auto attrs = [](size_t rank) {
     std::vector<int64_t> strides(rank, 1), pads(2 * rank, 0);
     strides.back() = 2, pads[rank - 1] = pads.back() = 1;
@@ -110,14 +110,17 @@ TEST_CASE("FusedConv adds Z and applies its activation") {
   const Tensor z = tensor({1, 1, 1, 3}, {0.5, 1, -20});
   const OpOptions relu{.attrs = {{"activation", std::string("Relu"), ""}}, .domain = "com.microsoft"};
   require_close(run_op("FusedConv", {x, w, b, z}, relu), tensor({1, 1, 1, 3}, {3.5, 0, 0}));
-  const OpOptions leaky{.attrs = {{"activation", std::string("LeakyRelu"), ""}, {"activation_params", std::vector<float>{0.5F}, ""}},
-                        .domain = "com.microsoft"};
+  const OpOptions leaky{
+      .attrs = {{"activation", std::string("LeakyRelu"), ""}, {"activation_params", std::vector<float>{0.5F}, ""}},
+      .domain = "com.microsoft"};
   require_close(run_op("FusedConv", {x, w, b}, leaky), tensor({1, 1, 1, 3}, {3, -1.5, 7}));
 }
 
 TEST_CASE("Conv refuses what does not fit") {
   const Tensor x = uniform({1, 4, 5, 5}, -1, 1), w = uniform({2, 4, 3, 3}, -1, 1);
-  const auto ints = [](const char* name, std::vector<int64_t> v) { return OpOptions{.attrs = {{name, std::move(v), ""}}}; };
+  const auto ints = [](const char* name, std::vector<int64_t> v) {
+    return OpOptions{.attrs = {{name, std::move(v), ""}}};
+  };
   CHECK(error_of("Conv", {x, uniform({2, 3, 3, 3}, -1, 1)}).find("channels") != std::string::npos);
   CHECK(error_of("Conv", {x, w}, ints("strides", {1})).find("strides") != std::string::npos);
   CHECK(error_of("Conv", {x, w}, ints("strides", {0, 1})).find("strides") != std::string::npos);

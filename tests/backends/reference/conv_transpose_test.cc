@@ -16,8 +16,10 @@ struct Case {
 /// Each input element adds its multiple of the kernel to the output.
 Tensor plain(const Case& c, const Tensor& x, const Tensor& w, const Tensor& b) {
   const std::vector<double> xs = to_doubles(x), ws = to_doubles(w), bs = to_doubles(b);
-  const int64_t oh = c.strides[0] * (c.height - 1) + c.extra[0] + (c.kernel_h - 1) * c.dilations[0] + 1 - c.pads[0] - c.pads[2];
-  const int64_t ow = c.strides[1] * (c.width - 1) + c.extra[1] + (c.kernel_w - 1) * c.dilations[1] + 1 - c.pads[1] - c.pads[3];
+  const int64_t oh =
+      c.strides[0] * (c.height - 1) + c.extra[0] + (c.kernel_h - 1) * c.dilations[0] + 1 - c.pads[0] - c.pads[2];
+  const int64_t ow =
+      c.strides[1] * (c.width - 1) + c.extra[1] + (c.kernel_w - 1) * c.dilations[1] + 1 - c.pads[1] - c.pads[3];
   const int64_t batch = x.dim(0), filters = c.groups * c.filters, channels = c.groups * c.channels;
   std::vector<double> y(static_cast<size_t>(batch * filters * oh * ow));
   for (size_t i = 0; i < y.size(); ++i) y[i] = bs[i / static_cast<size_t>(oh * ow) % static_cast<size_t>(filters)];
@@ -79,9 +81,12 @@ TEST_CASE("ConvTranspose finds the padding for the output asked for") {
 
 TEST_CASE("ConvTranspose refuses what does not fit") {
   const Tensor x = uniform({1, 4, 5}, -1, 1), w = uniform({4, 2, 3}, -1, 1);
-  const auto ints = [](const char* name, std::vector<int64_t> v) { return OpOptions{.attrs = {{name, std::move(v), ""}}}; };
+  const auto ints = [](const char* name, std::vector<int64_t> v) {
+    return OpOptions{.attrs = {{name, std::move(v), ""}}};
+  };
   error_of("ConvTranspose", {x, uniform({3, 2, 3}, -1, 1)});
-  CHECK(error_of("ConvTranspose", {x, w}, ints("output_shape", {int64_t{1} << 40})).find("reaches") != std::string::npos);
+  CHECK(error_of("ConvTranspose", {x, w}, ints("output_shape", {int64_t{1} << 40})).find("reaches") !=
+        std::string::npos);
   CHECK(error_of("ConvTranspose", {x, w}, ints("pads", {9, 9})).find("reaches") != std::string::npos);
   CHECK(error_of("ConvTranspose", {x, w}, ints("output_padding", {5})).find("output_padding") != std::string::npos);
   error_of("ConvTranspose", {x, w, uniform({3}, -1, 1)});

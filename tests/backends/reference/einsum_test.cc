@@ -14,8 +14,10 @@ Tensor plain_einsum(const std::string& equation, const std::vector<Tensor>& inpu
   std::vector<std::string> terms(1);
   const size_t arrow = equation.find("->");
   for (const char c : equation.substr(0, arrow)) {
-    if (c == ',') terms.emplace_back();
-    else terms.back() += c;
+    if (c == ',')
+      terms.emplace_back();
+    else
+      terms.back() += c;
   }
   const std::string output = equation.substr(arrow + 2);
   std::map<char, int64_t> sizes, index;
@@ -57,13 +59,26 @@ TEST_CASE("Einsum equals its definition") {
     std::vector<Dims> shapes;
   };
   const Case cases[] = {
-      {"ij->ji", {{3, 4}}},           {"ij->", {{3, 4}}},                      {"ij->j", {{3, 4}}},
-      {"ii->", {{4, 4}}},             {"ii->i", {{4, 4}}},                     {"iji->j", {{3, 2, 3}}},
-      {"ij,jk->ik", {{3, 4}, {4, 5}}}, {"ij,jk->ki", {{3, 4}, {4, 5}}},         {"ij,ij->", {{3, 4}, {3, 4}}},
-      {"i,j->ij", {{3}, {4}}},        {"bij,bkj->bik", {{2, 3, 4}, {2, 5, 4}}}, {"bhid,bhjd->bihj", {{2, 3, 4, 5}, {2, 3, 2, 5}}},
-      {"ij,k->j", {{3, 4}, {5}}},     {"ab,bc,cd->ad", {{2, 3}, {3, 4}, {4, 5}}}, {"aab,bc->ac", {{3, 3, 2}, {2, 4}}},
-      {"bn,anm,bm->ba", {{2, 3}, {5, 3, 4}, {2, 4}}},                          {",ij->ij", {{}, {2, 3}}},
-      {"Aa,aA->A", {{2, 3}, {3, 2}}}, {"ij,jk->ik", {{0, 4}, {4, 5}}},          {"ij,jk->ik", {{3, 0}, {0, 5}}},
+      {"ij->ji", {{3, 4}}},
+      {"ij->", {{3, 4}}},
+      {"ij->j", {{3, 4}}},
+      {"ii->", {{4, 4}}},
+      {"ii->i", {{4, 4}}},
+      {"iji->j", {{3, 2, 3}}},
+      {"ij,jk->ik", {{3, 4}, {4, 5}}},
+      {"ij,jk->ki", {{3, 4}, {4, 5}}},
+      {"ij,ij->", {{3, 4}, {3, 4}}},
+      {"i,j->ij", {{3}, {4}}},
+      {"bij,bkj->bik", {{2, 3, 4}, {2, 5, 4}}},
+      {"bhid,bhjd->bihj", {{2, 3, 4, 5}, {2, 3, 2, 5}}},
+      {"ij,k->j", {{3, 4}, {5}}},
+      {"ab,bc,cd->ad", {{2, 3}, {3, 4}, {4, 5}}},
+      {"aab,bc->ac", {{3, 3, 2}, {2, 4}}},
+      {"bn,anm,bm->ba", {{2, 3}, {5, 3, 4}, {2, 4}}},
+      {",ij->ij", {{}, {2, 3}}},
+      {"Aa,aA->A", {{2, 3}, {3, 2}}},
+      {"ij,jk->ik", {{0, 4}, {4, 5}}},
+      {"ij,jk->ik", {{3, 0}, {0, 5}}},
   };
   for (const Case& c : cases) {
     INFO(c.equation);
@@ -92,7 +107,8 @@ TEST_CASE("Einsum finds the output when the equation names none") {
 
 TEST_CASE("Einsum refuses equations that do not fit") {
   const Tensor x = uniform({2, 3}, -1, 1);
-  for (const char* equation : {"", "i", "ijk->i", "ij,jk->ik", "i1->i", "ij->k", "ij->ii", "ii->i", "i..->i", "......", "ij->i->j"}) {
+  for (const char* equation :
+       {"", "i", "ijk->i", "ij,jk->ik", "i1->i", "ij->k", "ij->ii", "ii->i", "i..->i", "......", "ij->i->j"}) {
     INFO(equation);
     error_of("Einsum", {x}, {.attrs = {{"equation", std::string(equation), ""}}, .opset = 12});
   }

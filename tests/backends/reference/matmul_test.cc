@@ -48,15 +48,18 @@ TEST_CASE("MatMul broadcasts batches of matrices") {
   struct Case {
     Dims a, b;
   };
-  const Case cases[] = {{{3, 4}, {4, 5}},       {{2, 3, 4}, {4, 5}},          {{3, 4}, {2, 4, 5}},
+  const Case cases[] = {{{3, 4}, {4, 5}},          {{2, 3, 4}, {4, 5}},          {{3, 4}, {2, 4, 5}},
                         {{2, 1, 3, 4}, {5, 4, 2}}, {{1, 2, 7, 9}, {3, 1, 9, 8}}, {{0, 3, 4}, {4, 5}},
-                        {{3, 0}, {0, 5}},       {{2, 40, 30}, {2, 30, 50}}};
+                        {{3, 0}, {0, 5}},          {{2, 40, 30}, {2, 30, 50}}};
   for (const Case& c : cases) {
     INFO(to_string(c.a) << " times " << to_string(c.b));
     for (const DType type : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI32, DType::kU64}) {
       const bool whole = is_integer(type);
       const Tensor a = uniform(c.a, whole ? 0 : -2, 9, type, 1), b = uniform(c.b, whole ? 0 : -2, 9, type, 2);
-      const double tolerance = type == DType::kF64 ? 1e-14 : type == DType::kF16 ? 1e-3 : type == DType::kBF16 ? 8e-3 : 1e-5;
+      const double tolerance = type == DType::kF64    ? 1e-14
+                               : type == DType::kF16  ? 1e-3
+                               : type == DType::kBF16 ? 8e-3
+                                                      : 1e-5;
       require_close(run_op("MatMul", {a, b}), plain_product(a, b), tolerance);
     }
   }
@@ -76,7 +79,8 @@ TEST_CASE("MatMul of small integers wraps as its type does") {
 }
 
 TEST_CASE("MatMul refuses shapes that do not fit") {
-  CHECK(error_of("MatMul", {tensor({2, 3}, {1, 2, 3, 4, 5, 6}), tensor({2}, {1, 2})}).find("inner dimensions") != std::string::npos);
+  CHECK(error_of("MatMul", {tensor({2, 3}, {1, 2, 3, 4, 5, 6}), tensor({2}, {1, 2})}).find("inner dimensions") !=
+        std::string::npos);
   CHECK(error_of("MatMul", {tensor({}, {1}), tensor({1}, {1})}).find("scalar") != std::string::npos);
 }
 
@@ -84,7 +88,8 @@ TEST_CASE("Det gives determinants") {
   require_close(run_op("Det", {tensor({2, 2}, {0, 2, 3, 4})}), tensor({}, {-6}));
   const Tensor batch = tensor({2, 3, 3}, {2, 0, 1, 1, 3, 2, 1, 1, 1, 1, 2, 3, 2, 4, 6, 1, 1, 1});
   require_close(run_op("Det", {batch}), tensor({2}, {0, 0}), 1e-6);
-  require_close(run_op("Det", {tensor({1, 3, 3}, {2, 0, 1, 1, 3, 2, 1, 1, 4}, DType::kF64)}), tensor({1}, {18}, DType::kF64));
+  require_close(run_op("Det", {tensor({1, 3, 3}, {2, 0, 1, 1, 3, 2, 1, 1, 4}, DType::kF64)}),
+                tensor({1}, {18}, DType::kF64));
   require_close(run_op("Det", {tensor({0, 2, 2}, {})}), tensor({0}, {}));
   error_of("Det", {tensor({2, 3}, {1, 2, 3, 4, 5, 6})});
 }

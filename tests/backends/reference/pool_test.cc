@@ -16,7 +16,8 @@ struct Case {
 };
 
 /// fn(values under the window, how many of its elements lie on the padded input) for each output of a 2-D pool.
-Tensor plain_pool(const Case& c, const Tensor& x, const std::function<double(const std::vector<double>&, int64_t)>& fn) {
+Tensor plain_pool(const Case& c, const Tensor& x,
+                  const std::function<double(const std::vector<double>&, int64_t)>& fn) {
   const std::vector<double> xs = to_doubles(x);
   std::vector<int64_t> out(2);
   for (size_t a = 0; a < 2; ++a) {
@@ -45,15 +46,16 @@ Tensor plain_pool(const Case& c, const Tensor& x, const std::function<double(con
 }
 
 std::vector<Attr> attributes(const Case& c) {
-  return {{"kernel_shape", c.kernel, ""}, {"strides", c.strides, ""},   {"dilations", c.dilations, ""},
-          {"pads", c.pads, ""},           {"ceil_mode", int64_t{c.ceil}, ""}};
+  return {{"kernel_shape", c.kernel, ""},
+          {"strides", c.strides, ""},
+          {"dilations", c.dilations, ""},
+          {"pads", c.pads, ""},
+          {"ceil_mode", int64_t{c.ceil}, ""}};
 }
 
 const Case kCases[] = {
-    {{5, 6}, {2, 3}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
-    {{7, 6}, {3, 2}, {2, 3}, {1, 2}, {1, 0, 0, 1}},
-    {{7, 8}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, true},
-    {{8, 5}, {2, 3}, {3, 2}, {2, 1}, {0, 2, 1, 0}, true},
+    {{5, 6}, {2, 3}, {1, 1}, {1, 1}, {0, 0, 0, 0}},       {{7, 6}, {3, 2}, {2, 3}, {1, 2}, {1, 0, 0, 1}},
+    {{7, 8}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, true}, {{8, 5}, {2, 3}, {3, 2}, {2, 1}, {0, 2, 1, 0}, true},
     {{4, 4}, {3, 3}, {3, 3}, {1, 1}, {0, 0, 2, 2}, true},  // the last window is left out
 };
 
@@ -84,7 +86,10 @@ TEST_CASE("MaxPool equals its definition") {
 TEST_CASE("MaxPool tells where the largest element was") {
   const Tensor x = tensor({1, 2, 2, 3}, {1, 5, 5, 2, 0, 9, -1, -4, -2, -9, -1, -3});
   const auto indices = [&](int64_t order) {
-    return run_node("MaxPool", {x}, {.attrs = {{"kernel_shape", std::vector<int64_t>{2, 2}, ""}, {"storage_order", order, ""}}, .outputs = 2})[1].tensor();
+    return run_node("MaxPool", {x},
+                    {.attrs = {{"kernel_shape", std::vector<int64_t>{2, 2}, ""}, {"storage_order", order, ""}},
+                     .outputs = 2})[1]
+        .tensor();
   };
   require_close(indices(0), tensor({1, 2, 1, 2}, {1, 5, 6, 10}, DType::kI64));
   require_close(indices(1), tensor({1, 2, 1, 2}, {2, 5, 6, 9}, DType::kI64));  // rows fastest
@@ -98,7 +103,9 @@ TEST_CASE("AveragePool counts padding only when asked to") {
     const auto of_seen = [](const std::vector<double>& v, int64_t) { return sum(v) / static_cast<double>(v.size()); };
     require_close(run_op("AveragePool", {x}, {.attrs = attrs}), plain_pool(c, x, of_seen));
     attrs.push_back({"count_include_pad", int64_t{1}, ""});
-    const auto of_all = [](const std::vector<double>& v, int64_t padded) { return sum(v) / static_cast<double>(padded); };
+    const auto of_all = [](const std::vector<double>& v, int64_t padded) {
+      return sum(v) / static_cast<double>(padded);
+    };
     require_close(run_op("AveragePool", {x}, {.attrs = attrs}), plain_pool(c, x, of_all));
   }
 }
@@ -117,7 +124,8 @@ TEST_CASE("LpPool gives norms") {
       require_close(run_op("LpPool", {x}, {.attrs = attrs}), plain_pool(c, x, norm), 1e-13);
     }
   }
-  require_close(run_op("GlobalLpPool", {tensor({1, 1, 2}, {3, -4})}, {.attrs = {{"p", 2.0F, ""}}, .opset = 1}), tensor({1, 1, 1}, {5}));
+  require_close(run_op("GlobalLpPool", {tensor({1, 1, 2}, {3, -4})}, {.attrs = {{"p", 2.0F, ""}}, .opset = 1}),
+                tensor({1, 1, 1}, {5}));
 }
 
 TEST_CASE("global pools reduce all spatial axes") {
@@ -131,7 +139,8 @@ TEST_CASE("pools refuse windows that make no sense") {
   const Tensor x = uniform({1, 1, 4}, -1, 1);
   error_of("MaxPool", {x});
   error_of("MaxPool", {x}, {.attrs = {{"kernel_shape", std::vector<int64_t>{2, 2}, ""}}});
-  CHECK(error_of("MaxPool", {x}, {.attrs = {{"kernel_shape", std::vector<int64_t>{5}, ""}}}).find("does not fit") != std::string::npos);
+  CHECK(error_of("MaxPool", {x}, {.attrs = {{"kernel_shape", std::vector<int64_t>{5}, ""}}}).find("does not fit") !=
+        std::string::npos);
   error_of("MaxPool", {x}, {.attrs = {{"kernel_shape", std::vector<int64_t>{0}, ""}}});
   error_of("LpPool", {x}, {.attrs = {{"kernel_shape", std::vector<int64_t>{2}, ""}, {"p", int64_t{0}, ""}}});
   error_of("AveragePool", {uniform({2, 3}, -1, 1)}, {.attrs = {{"kernel_shape", std::vector<int64_t>{}, ""}}});

@@ -17,7 +17,8 @@ struct Case {
   int64_t steps = 4, batch = 3, inputs = 2, hidden = 3;
   std::string direction = "forward";
   std::vector<int64_t> lengths = {};
-  bool bias = true, initial = true, peepholes = false, batch_first = false, linear_before_reset = false, coupled = false;
+  bool bias = true, initial = true, peepholes = false, batch_first = false, linear_before_reset = false,
+       coupled = false;
   double clip = 0;
 };
 
@@ -53,7 +54,8 @@ void step(const Case& k, const Weights& v, int64_t d, const double* x, Row& h, R
     if (k.op == "GRU") {
       const double z = sigmoid(clipped(both(0)));
       Row reset(h0);
-      for (int64_t j = 0; j < n; ++j) reset[static_cast<size_t>(j)] *= sigmoid(clipped(from_x(1, j) + from_h(1, j, h0)));
+      for (int64_t j = 0; j < n; ++j)
+        reset[static_cast<size_t>(j)] *= sigmoid(clipped(from_x(1, j) + from_h(1, j, h0)));
       const double opened = sigmoid(clipped(both(1)));
       const double inner = k.linear_before_reset ? opened * from_h(2, i, h0) : from_h(2, i, reset);
       out = (1 - z) * std::tanh(clipped(from_x(2, i) + inner)) + z * at(h0, i);
@@ -101,14 +103,18 @@ Result plain(const Case& k, const Weights& v) {
 /// [a, b, rest] as [b, a, rest], for layout 1.
 Tensor swapped(const Tensor& x, bool really) {
   if (!really) return x;
-  return run_op("Transpose", {x}, {.attrs = {{"perm", x.rank() == 3 ? std::vector<int64_t>{1, 0, 2} : std::vector<int64_t>{2, 0, 1, 3}, ""}}});
+  return run_op(
+      "Transpose", {x},
+      {.attrs = {{"perm", x.rank() == 3 ? std::vector<int64_t>{1, 0, 2} : std::vector<int64_t>{2, 0, 1, 3}, ""}}});
 }
 
 void check(const Case& k, DType type = DType::kF64, double tolerance = 1e-12) {
   const int64_t gates = gates_of(k.op), d = directions_of(k), n = k.hidden;
   const auto make = [&](Dims dims, uint64_t seed) { return uniform(std::move(dims), -1, 1, type, seed); };
-  const Tensor x = make({k.steps, k.batch, k.inputs}, 1), w = make({d, gates * n, k.inputs}, 2), r = make({d, gates * n, n}, 3);
-  const Tensor b = make({d, 2 * gates * n}, 4), h = make({d, k.batch, n}, 5), c = make({d, k.batch, n}, 6), p = make({d, 3 * n}, 7);
+  const Tensor x = make({k.steps, k.batch, k.inputs}, 1), w = make({d, gates * n, k.inputs}, 2),
+               r = make({d, gates * n, n}, 3);
+  const Tensor b = make({d, 2 * gates * n}, 4), h = make({d, k.batch, n}, 5), c = make({d, k.batch, n}, 6),
+               p = make({d, 3 * n}, 7);
   const bool lstm = k.op == "LSTM";
   std::vector<Datum> inputs{swapped(x, k.batch_first), w, r, {}, {}, {}};
   if (k.bias) inputs[3] = b;
@@ -116,7 +122,8 @@ void check(const Case& k, DType type = DType::kF64, double tolerance = 1e-12) {
   if (k.initial) inputs[5] = swapped(h, k.batch_first);
   if (lstm) inputs.push_back(k.initial ? Datum(swapped(c, k.batch_first)) : Datum());
   if (lstm && k.peepholes) inputs.push_back(p);
-  std::vector<Attr> attrs{{"hidden_size", n, ""}, {"direction", k.direction, ""}, {"layout", int64_t{k.batch_first}, ""}};
+  std::vector<Attr> attrs{
+      {"hidden_size", n, ""}, {"direction", k.direction, ""}, {"layout", int64_t{k.batch_first}, ""}};
   if (k.clip > 0) attrs.push_back({"clip", static_cast<float>(k.clip), ""});
   if (k.linear_before_reset) attrs.push_back({"linear_before_reset", int64_t{1}, ""});
   if (k.coupled) attrs.push_back({"input_forget", int64_t{1}, ""});
@@ -176,7 +183,9 @@ TEST_CASE("recurrent layers take other activations, each with the next alpha and
 
 TEST_CASE("recurrent layers refuse what does not fit") {
   const Tensor x = uniform({2, 1, 3}, -1, 1), w = uniform({1, 4, 3}, -1, 1), r = uniform({1, 4, 4}, -1, 1);
-  const auto with = [](const char* name, AttrValue value) { return OpOptions{.attrs = {{name, std::move(value), ""}}, .opset = 14}; };
+  const auto with = [](const char* name, AttrValue value) {
+    return OpOptions{.attrs = {{name, std::move(value), ""}}, .opset = 14};
+  };
   error_of("RNN", {x, uniform({1, 4, 2}, -1, 1), r}, {.opset = 14});
   error_of("RNN", {x, w, r}, with("direction", std::string("bidirectional")));
   error_of("RNN", {x, w, r}, with("direction", std::string("sideways")));

@@ -17,7 +17,8 @@ Signal plain_transform(const Signal& x, double sign) {
   Signal y(n);
   for (size_t k = 0; k < n; ++k)
     for (size_t j = 0; j < n; ++j)
-      y[k] += x[j] * std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(j * k % n) / static_cast<double>(n));
+      y[k] +=
+          x[j] * std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(j * k % n) / static_cast<double>(n));
   return y;
 }
 
@@ -48,7 +49,8 @@ TEST_CASE("DFT transforms signals of any length") {
     require_close(run_op("DFT", {stored(x, 2)}, {.opset = 20}), stored(plain_transform(x, -1), 2), 1e-12);
     Signal back = plain_transform(x, 1);
     for (auto& v : back) v /= static_cast<double>(n);
-    require_close(run_op("DFT", {stored(x, 2)}, {.attrs = {{"inverse", int64_t{1}, ""}}, .opset = 17}), stored(back, 2), 1e-12);
+    require_close(run_op("DFT", {stored(x, 2)}, {.attrs = {{"inverse", int64_t{1}, ""}}, .opset = 17}), stored(back, 2),
+                  1e-12);
   }
 }
 
@@ -62,7 +64,8 @@ TEST_CASE("DFT of real signals keeps half of the spectrum, and its inverse resto
     const Attr onesided{"onesided", int64_t{1}, ""}, inverse{"inverse", int64_t{1}, ""};
     const Tensor length = Tensor::scalar<int64_t>(static_cast<int64_t>(n));
     require_close(run_op("DFT", {stored(x, 1)}, {.attrs = {onesided}, .opset = 20}), stored(half, 2), 1e-12);
-    require_close(run_op("DFT", {stored(half, 2), length}, {.attrs = {onesided, inverse}, .opset = 20}), stored(x, 1), 1e-12);
+    require_close(run_op("DFT", {stored(half, 2), length}, {.attrs = {onesided, inverse}, .opset = 20}), stored(x, 1),
+                  1e-12);
   }
 }
 
@@ -76,8 +79,10 @@ TEST_CASE("DFT pads or cuts the signal to the length asked for, along any axis")
     std::vector<double> in, out;
     for (const auto& v : x) in.insert(in.end(), {v.real(), v.imag(), v.real(), v.imag()});
     for (const auto& v : want) out.insert(out.end(), {v.real(), v.imag(), v.real(), v.imag()});
-    const Tensor y = run_op("DFT", {tensor({5, 2, 2}, in, DType::kF64), Tensor::scalar<int64_t>(static_cast<int64_t>(n)),
-                                    Tensor::scalar<int64_t>(-3)}, {.opset = 20});
+    const Tensor y = run_op("DFT",
+                            {tensor({5, 2, 2}, in, DType::kF64), Tensor::scalar<int64_t>(static_cast<int64_t>(n)),
+                             Tensor::scalar<int64_t>(-3)},
+                            {.opset = 20});
     require_close(y, tensor({static_cast<int64_t>(n), 2, 2}, out, DType::kF64), 1e-12);
   }
 }
