@@ -42,12 +42,11 @@ void top_places(const T* row, const TopkRow& how, std::vector<int64_t>& places) 
 void topk(Call& call) {
   const Tensor& data = call.in(0);
   const int axis = axis_of(call, call.view.get_int("axis", -1), data.rank());
-  const std::vector<int64_t> count = call.ints("k", 1);
-  require(call, count.size() == 1, "k must be one number");
-  if (count[0] < 0 || count[0] > data.dim(axis))
-    fail(call, fmt::format("k is {} on an axis of {} elements", count[0], data.dim(axis)));
+  const int64_t count = call.view.has("k") ? call.view.get_int("k") : int_in(call, 1, 0);
+  if (count < 0 || count > data.dim(axis))
+    fail(call, fmt::format("k is {} on an axis of {} elements", count, data.dim(axis)));
   const AxisView view = around_axis(data.dims(), axis);
-  const TopkRow how{view.length, view.inner, count[0], call.view.get_int("largest", 1) != 0,
+  const TopkRow how{view.length, view.inner, count, call.view.get_int("largest", 1) != 0,
                     call.view.get_int("sorted", 1) != 0};
   Dims dims = data.dims();
   dims[static_cast<size_t>(axis)] = how.k;
