@@ -4,12 +4,14 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/onnx/contained.h"
 #include "core/onnx/proto.h"
 #include "core/onnx/tools.h"
 
 namespace mlopt {
 namespace {
 
+constexpr int kSeconds = 60;
 constexpr size_t kShapeData = 64 << 10;  // bytes of a tensor that a conversion may look at
 
 /// Large data go through the converter as external data of a name that leads back to them.
@@ -26,12 +28,26 @@ onnx::ModelProto converted(const Model& model, int64_t opset, proto::Source& sou
     const auto blob = std::make_shared<const Tensor>(written.blobs.at(index));
     source.external[stand_in(index)] = {blob->raw_bytes(), blob};
   });
-  try {
-    return onnx::version_conversion::ConvertVersion(written.message, static_cast<int>(opset));
-  } catch (const std::exception& e) {
-    unsupported_error(fmt::format("cannot convert opset {} to {}: {}", model.opset(), opset, e.what()), model.path,
+  const auto fail = [&](const std::string& why) {
+    unsupported_error(fmt::format("cannot convert opset {} to {}: {}", model.opset(), opset, why), model.path,
                       "choose an opset nearer to the model's");
-  }
+  };
+  // The first character tells the message from a reason why there is none.
+  const auto result = run_contained(
+      [&]() -> std::string {
+        try {
+          return "=" +
+                 onnx::version_conversion::ConvertVersion(written.message, static_cast<int>(opset)).SerializeAsString();
+        } catch (const std::exception& e) {
+          return std::string("!") + e.what();
+        }
+      },
+      kSeconds);
+  if (!result) fail(result.error().reason);
+  onnx::ModelProto message;
+  if (result->front() != '=') fail(result->substr(1));
+  if (!message.ParseFromString(result->substr(1))) fail("the result is damaged");
+  return message;
 }
 
 void copy_value_notes(const Graph& from, Graph& to) {

@@ -2,9 +2,11 @@
 
 #include <onnx/defs/schema.h>
 
+#include <cctype>
 #include <map>
 #include <optional>
 
+#include "core/base/text.h"
 #include "core/onnx/node.h"
 
 namespace mlopt {
@@ -69,6 +71,7 @@ class Context : public onnx::InferenceContext {
     return found == bodies_.end() ? nullptr : &found->second;
   }
   std::string getDisplayName() const override { return node_.label(); }
+  const onnx::NodeProto& message() const { return message_; }
 
  private:
   template <class T>
@@ -86,13 +89,29 @@ class Context : public onnx::InferenceContext {
   std::map<std::string, BodyTypes> bodies_;
 };
 
+/// The standard's inference never ends on an Einsum whose equation has anything but letters and one ellipsis in a term.
+bool is_harmless(const NodeView& view) {
+  const Attr* attr = view.node().is("Einsum") ? view.node().attr("equation") : nullptr;
+  const auto* equation = attr ? std::get_if<std::string>(&attr->value) : nullptr;
+  if (!equation) return true;
+  std::string inputs = equation->substr(0, equation->find("->"));
+  std::erase(inputs, ' ');
+  for (std::string term : split(inputs, ',')) {
+    if (const size_t ellipsis = term.find("..."); ellipsis != std::string::npos) term.erase(ellipsis, 3);
+    for (const char c : term)
+      if (!std::isalpha(static_cast<unsigned char>(c))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Type> standard_types(const NodeView& view) {
   const onnx::OpSchema* schema = proto::schema_of(view);
-  if (!schema) return {};
+  if (!schema || !is_harmless(view)) return {};
   Context context(view.node());
   try {
+    schema->Verify(context.message());
     schema->GetTypeAndShapeInferenceFunction()(context);
   } catch (const std::exception&) {
     return {};  // an ill-formed node has no types; check_with_onnx() says why

@@ -22,8 +22,8 @@ struct Skeleton {
   std::vector<Bytes> blobs;  ///< views of the message that was split
 };
 
-/// Takes raw_data of 1 KB and more out of every tensor below `message`, without touching them; `passed` is told of each.
-/// Throws Error{kBadInput} when the bytes are not a protobuf message.
+/// Takes raw_data of 1 KB and more out of every tensor below `message`, without touching them; `passed` is told of
+/// each. Throws Error{kBadInput} when the bytes are not a protobuf message.
 Skeleton split(Bytes message, Message kind, const std::function<void(Bytes)>& passed = {});
 
 /// The reverse of split(): a message whose pieces are written one after the other, the blobs straight from where they

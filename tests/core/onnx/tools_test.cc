@@ -54,6 +54,18 @@ TEST_CASE("the standard gives types, also through symbolic shapes") {
   CHECK(to_string(model.graph->find("flat")->type) == "float32[N]");
 }
 
+TEST_CASE("nodes that the standard's inference cannot stand have no types") {
+  for (const char* equation : {"ab,b.c->ac", "a\nb,bc->ac", "...a...,ab"}) {
+    Model model = parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+        main (float[2,3] x, float[3,4] w) => (y) { y = Einsum <equation = "ab,bc->ac"> (x, w) })");
+    model.graph->nodes()[0]->set_attr("equation", std::string(equation));
+    CHECK(standard_types(NodeView(*model.graph->nodes()[0], 21)).empty());
+  }
+  const Model lying = parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+      main (float[2,3] x) => (y) { y = Flatten <axis = "one"> (x) })");
+  CHECK(standard_types(NodeView(*lying.graph->nodes()[0], 21)).empty());
+}
+
 TEST_CASE("operators that the standard defines by others have a body") {
   const Model model = parse_text(R"(
     <ir_version: 10, opset_import: ["" : 21]>
