@@ -31,7 +31,7 @@ template <class T>
 void gather_windows(const Job<T>& job, const T* x, int64_t from, int64_t to, T* columns) {
   const Window& w = job.window;
   const int64_t taps = w.kernel_size(), width = to - from, stride = w.stride.back(), plane = job.in_plane();
-  parallel_for(job.channels * taps, std::max<int64_t>(1, 16384 / width), [&](int64_t begin, int64_t end) {
+  parallel_for(job.channels * taps, grain_of(width), [&](int64_t begin, int64_t end) {
     Dims k(w.rank());
     for (int64_t row = begin; row < end; ++row) {
       int64_t rest = row % taps;
@@ -107,7 +107,7 @@ template <class T>
 void run(const Job<T>& job) {
   if (job.channels == 1 && job.groups > 1) {
     const int64_t filters = job.groups * job.filters;
-    parallel_for(job.batch * filters, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, job.out_plane())),
+    parallel_for(job.batch * filters, grain_of(job.out_plane() * job.window.kernel_size()),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i) filter_of_one_channel(job, i / filters, i % filters);
                  });
@@ -115,9 +115,11 @@ void run(const Job<T>& job) {
   }
   // Many products: one thread each; few: each on all threads.
   const int64_t products = job.batch * job.groups;
-  parallel_for(products, products >= 4 * omp_get_max_threads() ? 1 : products, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) group_by_product(job, i / job.groups, i % job.groups);
-  });
+  const int64_t work = job.filters * job.out_plane() * job.channels * job.window.kernel_size();
+  parallel_for(products, products >= 4 * omp_get_max_threads() ? grain_of(work) : products,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) group_by_product(job, i / job.groups, i % job.groups);
+               });
 }
 
 void conv_op(Call& call) {

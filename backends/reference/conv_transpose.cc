@@ -62,7 +62,7 @@ template <class T>
 void scatter(const Job<T>& job, const T* products, int64_t from, int64_t to, T* y) {
   const Window& w = job.window;
   const int64_t taps = w.kernel_size(), width = to - from, stride = w.stride.back(), plane = w.in_size();
-  parallel_for(job.filters, std::max<int64_t>(1, 16384 / (taps * width)), [&](int64_t begin, int64_t end) {
+  parallel_for(job.filters, grain_of(taps * width), [&](int64_t begin, int64_t end) {
     for (int64_t f = begin; f < end; ++f) {
       Dims k(w.rank(), 0);
       for (int64_t tap = 0; tap < taps; ++tap, advance(k, w.kernel)) {

@@ -15,7 +15,7 @@ namespace {
 // block of A stays in the second-level cache, a panel of B in the first, the packed block of B in the third.
 constexpr int64_t kBlockM = 96, kBlockN = 1024, kBlockK = 256;
 // Multiply-adds below which another thread costs more than it gives.
-constexpr int64_t kThreadGrain = 1 << 17;
+constexpr int64_t kThreadGrain = 1 << 18;
 
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 namespace mlopt::reference {
@@ -20,6 +21,9 @@ template <class T>
 Strided<T> transpose_of(const T* data, int64_t columns) {
   return {data, 1, columns};
 }
+
+/// How many items of `work` multiply-adds (or as slow) are worth a thread: the grain of a parallel_for.
+inline int64_t grain_of(int64_t work) { return std::max<int64_t>(1, (int64_t{1} << 16) / std::max<int64_t>(1, work)); }
 
 /// C = A B, or C += A B when `add`: A is m x k, B is k x n, C is m x n with rows `ldc` apart; C overlaps neither. Each
 /// element is summed in the same order whatever the thread count. Uses the threads of the running plan unless it is

@@ -125,7 +125,7 @@ void linear_attention_op(Call& call) {
                           beta.data<T>(),
                           state.mutable_data<T>(),
                           y.mutable_data<T>()};
-    parallel_for(n.batch * n.kv_heads, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(n.batch * n.kv_heads, grain_of(n.steps * n.key * n.value), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) r.run_head(i / n.kv_heads, i % n.kv_heads);
     });
     call.set(0, as(y, type));
