@@ -12,10 +12,12 @@ namespace mlopt::cli {
 /// Error{kUnsupported}, with what is missing, for one that this machine or build lacks.
 std::unique_ptr<Backend> open_backend(const std::string& device);
 
+/// Throws Error{kUsage}, with a suggestion, for a list ("cpu,gpu:1") with a name that no device has.
+void require_device_names(const std::string& devices);
+
 /// What runs models when --device is not given.
 std::string default_device();
-/// Names of all devices, the default first; "cpu, reference".
+/// The devices of this build, the default first.
 std::vector<std::string> device_names();
-std::string device_list();
 
 }  // namespace mlopt::cli

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "cli/backends.h"
 #include "core/base/error.h"
 
 namespace mlopt::cli {
@@ -22,7 +21,7 @@ Action declare_all(const Command& command, Options& options, Common& common) {
   options.add("--markdown", common.markdown, "FILE", "write the report as Markdown");
   options.add("--junit", common.junit, "FILE", "write the gates as a JUnit test suite");
   options.add("--device", common.device, "DEVICE",
-              fmt::format("{}, or gpu[:k] (default: {})", device_list(), default_device()));
+              "cpu, reference, or gpu[:k] (default: cpu, or reference in a build without it)");
   options.add("--threads", common.threads, "N", "threads (default: what the control group and affinity allow)");
   options.add("--seed", common.seed, "N", "of everything random (default: 0)");
   options.add("--config", common.config, "FILE", "take options from a TOML file: name = value; the command line wins");

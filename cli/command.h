@@ -2,11 +2,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "cli/options.h"
 #include "core/base/console.h"
+#include "core/base/error.h"
 #include "core/report/report.h"
 
 namespace mlopt::cli {
@@ -26,7 +28,8 @@ struct Session {
   Common common;
   Console console;
   Report report;
-  std::string stdout_owner = {};  ///< the option that writes to standard output in place of the text report
+  std::optional<Error> failure = {};  ///< ends the command with its status once the report is written
+  std::string stdout_owner = {};      ///< the option that writes to standard output in place of the text report
 
   /// Takes standard output for `option` ("--json -"); throws Error{kUsage} when another option has it.
   void claim_stdout(std::string_view option);

@@ -8,11 +8,16 @@
 namespace mlopt::cli {
 
 std::vector<Command> commands() {
+  // clang-format off
   return {
+      info_command(),
+      check_command(),
       run_command(),
       eval_command(),
+      compare_command(),
       bench_command(),
   };
+  // clang-format on
 }
 
 Command find_command(const std::string& name) {

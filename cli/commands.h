@@ -8,6 +8,9 @@
 namespace mlopt::cli {
 
 /// Each in cli/commands/<name>.cc.
+Command info_command();
+Command check_command();
+Command compare_command();
 Command run_command();
 Command eval_command();
 Command bench_command();

@@ -1,14 +1,24 @@
 #pragma once
-#include <string>
-
+#include "cli/command.h"
+#include "core/ir/model.h"
 #include "core/tensor/datum.h"
 
 namespace mlopt::cli {
 
-/// A value in words: its concrete type ("float32[1,3]"), and its extremes and mean, empty where they make no sense.
-struct DatumSummary {
-  std::string type, smallest, largest, mean;
+/// What was computed over all elements of a tensor, in pieces, so that a large one is never converted as a whole.
+struct TensorStatistics {
+  double low = 0, high = 0, mean = 0;  ///< of finite elements; 0 when there is none
+  int64_t zeros = 0, nonfinite = 0;
 };
-DatumSummary summarize(const Datum& value);
+/// Numbers or bool: what has a range.
+bool has_numbers(const Tensor& tensor);
+/// Of a tensor that has numbers.
+TensorStatistics tensor_statistics(const Tensor& tensor);
+
+/// "float32[1,3]", "sequence of 3", "none".
+std::string described_type(const Datum& value);
+
+/// Adds a table with a row for each constant of the main graph and its bodies, and the key `weights`.
+void show_weights(const Model& model, Session& session);
 
 }  // namespace mlopt::cli

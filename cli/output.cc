@@ -35,13 +35,16 @@ void write_reports(const Session& session) {
     fmt::print(stderr, "{}", text);
 }
 
+Json to_json(const Error& error) {
+  return Json::object(
+      {{"code", static_cast<int>(error.code)}, {"what", error.message}, {"where", error.where}, {"fix", error.fix}});
+}
+
 void report_error(const Error& error, const std::string& json_path) {
   fmt::print(stderr, "{}\n", error.what());
   if (json_path.empty()) return;
-  const Json body = Json::object(
-      {{"code", static_cast<int>(error.code)}, {"what", error.message}, {"where", error.where}, {"fix", error.fix}});
   try {
-    write_text(json_path, Json::object({{"error", body}}).dump() + "\n");
+    write_text(json_path, Json::object({{"error", to_json(error)}}).dump() + "\n");
   } catch (const Error& e) {
     fmt::print(stderr, "{}\n", e.what());
   }

@@ -12,6 +12,8 @@ void print(const std::string& text);
 void write_text(const std::string& path, const std::string& text);
 /// The text report to standard output, and the files that the common options name.
 void write_reports(const Session& session);
+/// {"code", "what", "where", "fix"}.
+Json to_json(const Error& error);
 /// The error's two lines to standard error, and {"error": ...} to the file of --json (empty: none).
 void report_error(const Error& error, const std::string& json_path);
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/backends.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -36,6 +37,7 @@ std::string json_path(const std::vector<std::string>& args) {
 
 void check_common(Common& common) {
   if (common.threads < 0) usage_error("the number of threads is negative", "--threads");
+  require_device_names(common.device);
   if (common.threads == 0) common.threads = available_cpus();
   if (common.quiet && common.verbose) usage_error("--quiet and --verbose exclude each other");
 }
@@ -59,7 +61,10 @@ int run_command(const Command& command, const std::vector<std::string>& args) {
   session.report.title = fmt::format("mlopt {} {}", command.name, join(args, " "));
   session.report.data["command"] = command.name;
   action(session);
+  if (session.failure) session.report.data["error"] = to_json(*session.failure);
   write_reports(session);
+  if (session.failure) fmt::print(stderr, "{}\n", session.failure->what());
+  if (session.failure) return static_cast<int>(session.failure->code);
   return static_cast<int>(session.report.holds() ? Code::kOk : Code::kGate);
 }
 

@@ -1,15 +1,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "cli/backends.h"
 #include "cli/commands.h"
+#include "cli/data.h"
 #include "cli/describe.h"
 #include "cli/runner.h"
 #include "cli/test_data.h"
 #include "core/base/error.h"
+#include "core/calib/model_inputs.h"
+#include "core/data/array_file.h"
 #include "core/onnx/io.h"
 #include "core/tensor/compare.h"
 
@@ -17,7 +19,8 @@ namespace mlopt::cli {
 namespace {
 
 struct RunOptions {
-  std::string model, data, output_dir;
+  std::string model, output_dir, npz;
+  DataFlags data;
   bool no_check = false;
   double rtol = 1e-3, atol = 1e-5;
 };
@@ -31,6 +34,20 @@ void override_defaults(Model& model, TestInputs& inputs) {
     inputs.names.erase(inputs.names.begin() + static_cast<std::ptrdiff_t>(k));
     inputs.values.erase(inputs.values.begin() + static_cast<std::ptrdiff_t>(k));
   }
+}
+
+/// The stored inputs, or the first of the data that --data names, by the model's names.
+TestInputs given_inputs(const RunOptions& o, Model& model, const Session& session) {
+  if (is_test_data(o.data.spec)) {
+    TestInputs inputs = read_test_inputs(o.data.spec, *model.graph);
+    override_defaults(model, inputs);
+    return inputs;
+  }
+  const auto data = open_data(o.data, model, {.seed = session.common.seed, .whole = true});
+  TestInputs inputs;
+  for (const InputSpec& spec : model_inputs(model)) inputs.names.push_back(spec.name);
+  inputs.values = data->batch(0, std::max<int64_t>(1, data->batch_size())).inputs;
+  return inputs;
 }
 
 std::vector<Datum> in_order(const TestInputs& inputs, const std::vector<std::string>& names) {
@@ -58,7 +75,7 @@ std::optional<std::string> datum_mismatch(const Datum& actual, const Datum& expe
 }
 
 void check(const RunOptions& o, const Graph& graph, const std::vector<Datum>& outputs, Report& report) {
-  const std::vector<Datum> expected = read_test_outputs(o.data, graph);
+  const std::vector<Datum> expected = read_test_outputs(o.data.spec, graph);
   for (size_t k = 0; k < expected.size(); ++k) {
     const std::string& name = graph.outputs()[k]->name;
     const auto difference = datum_mismatch(outputs[k], expected[k], o);
@@ -69,43 +86,68 @@ void check(const RunOptions& o, const Graph& graph, const std::vector<Datum>& ou
 }
 
 void describe(const Graph& graph, const std::vector<Datum>& outputs, Report& report) {
-  Table& table = report.table("", {"output", "type", "smallest", "largest", "mean"});
+  Table& table = report.table("", {"output", "type", "smallest", "largest", "mean", "NaN or inf"});
+  table.left = 2;
   Json& list = report.data["outputs"] = Json::array();
   for (size_t k = 0; k < outputs.size(); ++k) {
-    const DatumSummary summary = summarize(outputs[k]);
-    table.rows.push_back({graph.outputs()[k]->name, summary.type, summary.smallest, summary.largest, summary.mean});
-    list.push_back(Json::object({{"name", graph.outputs()[k]->name}, {"type", summary.type}}));
+    const std::string type = described_type(outputs[k]);
+    std::vector<std::string> row = {graph.outputs()[k]->name, type};
+    Json item = Json::object({{"name", graph.outputs()[k]->name}, {"type", type}});
+    if (outputs[k].is_tensor() && has_numbers(outputs[k].tensor())) {
+      const TensorStatistics s = tensor_statistics(outputs[k].tensor());
+      for (const double number : {s.low, s.high, s.mean}) row.push_back(fmt::format("{:.6g}", number));
+      row.push_back(std::to_string(s.nonfinite));
+      item["min"] = s.low;
+      item["max"] = s.high;
+      item["mean"] = s.mean;
+      item["nonfinite"] = s.nonfinite;
+    }
+    table.rows.push_back(std::move(row));
+    list.push_back(std::move(item));
   }
 }
 
+/// Archives hold tensors only: what is left out is said.
+void write_archive(const std::string& path, const Graph& graph, const std::vector<Datum>& outputs,
+                   const Console& console) {
+  NamedTensors arrays;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const std::string& name = graph.outputs()[k]->name;
+    if (outputs[k].is_tensor())
+      arrays.emplace_back(name, outputs[k].tensor());
+    else
+      console.warn(fmt::format("output '{}' is not a tensor and is left out of {}", name, path));
+  }
+  write_npz(path, arrays);
+}
+
 void run(const RunOptions& o, Session& session) {
-  if (o.data.empty()) usage_error("no inputs were given", "--data", "give a folder with input_0.pb");
   Model model = read_model(o.model);
-  if (!is_test_data(o.data)) input_error("no input_0.pb in the folder", o.data, "give a test_data_set folder");
-  TestInputs inputs = read_test_inputs(o.data, *model.graph);
-  override_defaults(model, inputs);
-
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
+  const TestInputs inputs = given_inputs(o, model, session);
   const std::unique_ptr<Executable> plan = make_runner(*backend, session.common).compile(model);
-  const std::vector<Datum> values = in_order(inputs, plan->input_names());
-  const std::vector<Datum> outputs = plan->run(values);
+  const std::vector<Datum> outputs = plan->run(in_order(inputs, plan->input_names()));
 
-  session.report.data["model"] = o.model;
-  session.report.data["device"] = backend->name();
-  session.report.data["fallback_nodes"] = plan->fallback_nodes();
-  describe(*model.graph, outputs, session.report);
+  Report& report = session.report;
+  report.data["model"] = o.model;
+  report.data["device"] = backend->name();
+  report.data["data"] = o.data.spec;
+  report.data["fallback_nodes"] = plan->fallback_nodes();
+  describe(*model.graph, outputs, report);
   if (!o.output_dir.empty()) write_test_outputs(o.output_dir, *model.graph, outputs);
-  if (!o.no_check) check(o, *model.graph, outputs, session.report);
+  if (!o.npz.empty()) write_archive(o.npz, *model.graph, outputs, session.console);
+  if (is_test_data(o.data.spec) && !o.no_check) check(o, *model.graph, outputs, report);
 }
 
 Action setup(Options& options) {
   const auto o = std::make_shared<RunOptions>();
   options.positional("MODEL", o->model, "the model file; - is standard input");
-  options.add("--data", o->data, "SPEC", "the inputs: a folder with input_K.pb (and output_K.pb to compare with)");
+  declare_data(options, o->data, "random:1");
   options.add("--no-check", o->no_check, "do not compare with output_K.pb");
   options.add("--rtol", o->rtol, "T", "relative tolerance of the comparison (default: 1e-3)");
   options.add("--atol", o->atol, "T", "absolute tolerance of the comparison (default: 1e-5)");
   options.add("--output-dir", o->output_dir, "DIR", "write the outputs as output_K.pb");
+  options.add("--npz", o->npz, "FILE", "write the outputs as one archive of arrays, named as the outputs");
   return [o](Session& session) { run(*o, session); };
 }
 
@@ -113,7 +155,7 @@ Action setup(Options& options) {
 
 Command run_command() {
   return {.name = "run",
-          .arguments = "MODEL --data SPEC",
+          .arguments = "MODEL",
           .summary = "run a model once; write its outputs or compare them with expected ones",
           .examples = {{{"run model.onnx --data test_data_set_0",
                          "run on stored inputs and compare with the stored outputs"},

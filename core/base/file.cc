@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "core/base/error.h"
@@ -89,7 +90,10 @@ AtomicFile::AtomicFile(std::string target) : target_(std::move(target)) {
     if (fd_ < 0) input_error("cannot write here (" + reason() + ")", target_);
     return;
   }
-  temporary_ = target_ + ".XXXXXX";
+  std::error_code failure;
+  const auto real = std::filesystem::canonical(target_, failure);  // a link stays, what it leads to is replaced
+  real_target_ = failure ? target_ : real.string();
+  temporary_ = real_target_ + ".XXXXXX";
   fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (fd_ < 0)
     input_error("cannot write here (" + reason() + ")", target_, "check that the folder exists and is writable");
@@ -124,7 +128,7 @@ void AtomicFile::commit() {
   const int fd = std::exchange(fd_, -1);
   const bool closed = ::close(fd) == 0;  // where some file systems report that the disk is full
   if (temporary_.empty()) return;
-  const bool renamed = closed && ::rename(temporary_.c_str(), target_.c_str()) == 0;
+  const bool renamed = closed && ::rename(temporary_.c_str(), real_target_.c_str()) == 0;
   const std::string why = renamed ? "" : reason();
   if (!renamed) ::unlink(temporary_.c_str());
   forget(temporary_);

@@ -28,7 +28,8 @@ class MappedFile {
 };
 
 /// A file written under a temporary name beside its target and renamed by commit(); without commit(), or when the
-/// process is interrupted, the temporary file is removed and the old target stays whole.
+/// process is interrupted, the temporary file is removed and the old target stays whole. What a link leads to is
+/// replaced, not the link; a device or a pipe is written directly.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string target);
@@ -46,7 +47,7 @@ class AtomicFile {
   const std::string& target() const { return target_; }
 
  private:
-  std::string target_, temporary_;
+  std::string target_, real_target_, temporary_;  // temporary_ is empty for a device or a pipe
   int fd_ = -1;
   int64_t size_ = 0;
 };

@@ -10,19 +10,21 @@ constexpr const char* kStyle =
     "body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
     "table{border-collapse:collapse;margin:1em 0}caption{text-align:left;font-weight:bold}"
     "th,td{border-bottom:1px solid #ccc;padding:.2em .8em;text-align:right}"
-    "th:first-child,td:first-child{text-align:left}.fails{color:#b00}";
+    ".left{text-align:left}.fails{color:#b00}";
 
-std::string row_text(const std::vector<std::string>& row, const char* tag) {
+std::string row_text(const std::vector<std::string>& row, const char* tag, size_t left) {
   std::string line = "<tr>";
-  for (const std::string& cell : row) line += fmt::format("<{0}>{1}</{0}>", tag, markup_escaped(cell));
+  for (size_t i = 0; i < row.size(); ++i) {
+    line += fmt::format("<{0}{1}>{2}</{0}>", tag, i < left ? " class=\"left\"" : "", markup_escaped(row[i]));
+  }
   return line + "</tr>\n";
 }
 
 std::string table_text(const Table& table) {
   std::string text = "<table>\n";
   if (!table.title.empty()) text += "<caption>" + markup_escaped(table.title) + "</caption>\n";
-  text += row_text(table.columns, "th");
-  for (const auto& row : table.rows) text += row_text(row, "td");
+  text += row_text(table.columns, "th", table.left);
+  for (const auto& row : table.rows) text += row_text(row, "td", table.left);
   return text + "</table>\n";
 }
 

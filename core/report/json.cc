@@ -9,6 +9,8 @@ namespace {
 
 using Plain = nlohmann::ordered_json;
 
+constexpr int kMostNesting = 200;  // of files that are read: from_plain() calls itself
+
 Plain to_plain(const Json& json) {
   if (json.is_array()) {
     Plain array = Plain::array();
@@ -106,7 +108,11 @@ std::string Json::dump() const { return to_plain(*this).dump(2, ' ', false, Plai
 
 Json Json::parse(const std::string& text) {
   try {
-    return from_plain(Plain::parse(text));
+    const auto shallow = [](int depth, Plain::parse_event_t, Plain&) {
+      if (depth > kMostNesting) input_error("JSON is nested too deeply");
+      return true;
+    };
+    return from_plain(Plain::parse(text, shallow));
   } catch (const Plain::exception& e) {
     input_error("not valid JSON", e.what());
   }

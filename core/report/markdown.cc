@@ -28,7 +28,7 @@ std::string row_text(const std::vector<std::string>& row) {
 std::string table_text(const Table& table) {
   std::string text = table.title.empty() ? "" : "**" + table.title + "**\n\n";
   text += row_text(table.columns) + "|";
-  for (size_t i = 0; i < table.columns.size(); ++i) text += i ? " ---: |" : " --- |";
+  for (size_t i = 0; i < table.columns.size(); ++i) text += i < table.left ? " --- |" : " ---: |";
   text += "\n";
   for (const auto& row : table.rows) text += row_text(row);
   return text;

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,11 +10,12 @@
 
 namespace mlopt {
 
-/// Rows of text; the first column is left-aligned, the others right-aligned. An empty title shows none.
+/// Rows of text; the first `left` columns are left-aligned, the others right-aligned. An empty title shows none.
 struct Table {
   std::string title;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
+  size_t left = 1;
 };
 
 /// A limit that the user asked to hold.
@@ -35,7 +37,7 @@ struct Report {
 
   void line(std::string text) { blocks.emplace_back(std::move(text)); }
   Table& table(std::string table_title, std::vector<std::string> columns) {
-    return std::get<Table>(blocks.emplace_back(Table{std::move(table_title), std::move(columns), {}}));
+    return std::get<Table>(blocks.emplace_back(Table{std::move(table_title), std::move(columns), {}, 1}));
   }
   bool holds() const;
 };

@@ -11,17 +11,17 @@ std::string padded(const std::string& cell, size_t width, bool left) {
   return left ? cell + space : space + cell;
 }
 
-std::string row_text(const std::vector<std::string>& row, const std::vector<size_t>& widths) {
+std::string row_text(const std::vector<std::string>& row, const std::vector<size_t>& widths, size_t left) {
   std::string line;
-  for (size_t i = 0; i < row.size(); ++i) line += (i ? "  " : "") + padded(row[i], widths[i], i == 0);
+  for (size_t i = 0; i < row.size(); ++i) line += (i ? "  " : "") + padded(row[i], widths[i], i < left);
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
 }
 
 std::string table_text(const Table& table) {
   const std::vector<size_t> widths = column_widths(table);
   std::string text = table.title.empty() ? "" : table.title + "\n";
-  text += row_text(table.columns, widths);
-  for (const auto& row : table.rows) text += row_text(row, widths);
+  text += row_text(table.columns, widths, table.left);
+  for (const auto& row : table.rows) text += row_text(row, widths, table.left);
   return text;
 }
 

@@ -16,46 +16,55 @@ void require_same_shape(const Tensor& actual, const Tensor& expected) {
     input_error("shapes differ", fmt::format("{} and {}", to_string(actual.dims()), to_string(expected.dims())));
 }
 
-double argmax_agreement(const std::vector<double>& a, const std::vector<double>& e, const Dims& dims) {
-  const int64_t row = dims.empty() ? 1 : dims.back();
-  if (row < 2 || e.empty()) return 1;
-  const auto rows = static_cast<int64_t>(e.size()) / row;
-  int64_t same = 0;
-  for (int64_t r = 0; r < rows; ++r) {
-    const auto best = [&](const std::vector<double>& v) {
-      const auto begin = v.begin() + r * row;
-      return std::max_element(begin, begin + row) - begin;
-    };
-    same += best(a) == best(e);
-  }
-  return static_cast<double>(same) / static_cast<double>(rows);
-}
-
 bool same_special(double a, double e) { return (std::isnan(a) && std::isnan(e)) || a == e; }
 
 }  // namespace
 
-Difference difference(const Tensor& actual, const Tensor& expected) {
+void DifferenceSum::add(const Tensor& actual, const Tensor& expected) {
   require_same_shape(actual, expected);
   const std::vector<double> a = to_doubles(actual), e = to_doubles(expected);
-  Difference d;
-  double signal = 0, noise = 0, dot = 0, a_norm = 0;
   for (size_t i = 0; i < e.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(e[i])) {
-      d.same_nonfinite = d.same_nonfinite && same_special(a[i], e[i]);
+      found_.same_nonfinite = found_.same_nonfinite && same_special(a[i], e[i]);
       continue;
     }
     const double gap = std::fabs(a[i] - e[i]), size = std::fabs(e[i]);
-    if (gap > d.max_abs) d.max_abs = gap, d.worst = static_cast<int64_t>(i);
-    if (size > 0) d.max_rel = std::max(d.max_rel, gap / std::max(size, 1e-30));
-    d.max_expected = std::max(d.max_expected, size);
-    signal += e[i] * e[i], noise += gap * gap, dot += a[i] * e[i], a_norm += a[i] * a[i];
+    if (gap > found_.max_abs) {
+      found_.max_abs = gap;
+      found_.worst = elements_ + static_cast<int64_t>(i);
+    }
+    if (size > 0) found_.max_rel = std::max(found_.max_rel, gap / std::max(size, 1e-30));
+    found_.max_expected = std::max(found_.max_expected, size);
+    signal_ += e[i] * e[i];
+    noise_ += gap * gap;
+    dot_ += a[i] * e[i];
+    actual_norm_ += a[i] * a[i];
   }
-  d.sqnr_db = noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
-  const double norms = std::sqrt(a_norm) * std::sqrt(signal);
-  d.cosine = norms > 0 ? std::min(1.0, dot / norms) : (a_norm == signal ? 1.0 : 0.0);
-  d.argmax_agreement = argmax_agreement(a, e, expected.dims());
+  elements_ += expected.size();
+  const int64_t row = expected.dims().empty() ? 1 : expected.dims().back();
+  if (row < 2) return;
+  for (int64_t begin = 0; begin < expected.size(); begin += row) {
+    const auto best = [&](const std::vector<double>& v) {
+      return std::max_element(v.begin() + begin, v.begin() + begin + row) - v.begin();
+    };
+    ++rows_;
+    agreeing_ += best(a) == best(e);
+  }
+}
+
+Difference DifferenceSum::result() const {
+  Difference d = found_;
+  d.sqnr_db = noise_ == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal_ / noise_);
+  const double norms = std::sqrt(actual_norm_) * std::sqrt(signal_);
+  d.cosine = norms > 0 ? std::min(1.0, dot_ / norms) : (actual_norm_ == signal_ ? 1.0 : 0.0);
+  if (rows_ > 0) d.argmax_agreement = static_cast<double>(agreeing_) / static_cast<double>(rows_);
   return d;
+}
+
+Difference difference(const Tensor& actual, const Tensor& expected) {
+  DifferenceSum sum;
+  sum.add(actual, expected);
+  return sum.result();
 }
 
 std::optional<std::string> mismatch(const Tensor& actual, const Tensor& expected, double rtol, double atol) {

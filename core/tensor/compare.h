@@ -18,6 +18,20 @@ struct Difference {
   int64_t worst = -1;           ///< index of the largest difference
 };
 
+/// The difference of several pairs of tensors, as if each side were one tensor.
+class DifferenceSum {
+ public:
+  /// Numeric or bool tensors of the same shape (types may differ); throws Error{kBadInput} when the shapes differ.
+  void add(const Tensor& actual, const Tensor& expected);
+  /// `worst` counts through all pairs.
+  Difference result() const;
+
+ private:
+  Difference found_;
+  double signal_ = 0, noise_ = 0, dot_ = 0, actual_norm_ = 0;
+  int64_t elements_ = 0, rows_ = 0, agreeing_ = 0;
+};
+
 /// Numeric or bool tensors of the same shape (types may differ); throws Error{kBadInput} when the shapes differ.
 Difference difference(const Tensor& actual, const Tensor& expected);
 

@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "core/calib/compare_runs.h"
+#include "core/calib/score.h"
+#include "core/report/report.h"
+
+namespace mlopt::cli {
+
+/// "12.5%" or "12.5" as 12.5; throws Error{kUsage}.
+struct Percent {
+  double value = 0;
+};
+template <>
+Percent parse_value<Percent>(const std::string& text);
+
+/// "40M" in bytes, or "60%" of the source; throws Error{kUsage}.
+struct SizeLimit {
+  double value = 0;
+  bool percent = false;
+
+  int64_t bytes(int64_t source) const {
+    return static_cast<int64_t>(percent ? value / 100 * static_cast<double>(source) : value);
+  }
+};
+template <>
+SizeLimit parse_value<SizeLimit>(const std::string& text);
+
+/// Limits on how far a result may be from its source. A figure that is missing fails its gate.
+struct ResultGates {
+  std::optional<double> tolerance;       ///< of the largest difference, as a share of the output's largest value
+  std::optional<double> min_sqnr;        ///< dB
+  std::optional<Percent> min_agreement;  ///< of arg-max
+  std::optional<Percent> max_drop;       ///< points of the metric
+  std::optional<SizeLimit> max_size;
+};
+void declare_gates(Options& options, ResultGates& gates);
+
+/// What the gates judge, as far as it is known.
+struct ResultFigures {
+  const RunComparison* comparison = nullptr;
+  std::optional<Score> source_score, result_score;
+  int64_t source_bytes = 0, result_bytes = 0;
+};
+/// Those that were asked for. Throws Error{kUsage} when --max-drop was given without a metric.
+std::vector<Gate> judge(const ResultGates& gates, const ResultFigures& figures);
+
+}  // namespace mlopt::cli

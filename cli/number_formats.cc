@@ -1,0 +1,68 @@
+#include "cli/number_formats.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/ir/view.h"
+
+namespace mlopt::cli {
+namespace {
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+
+/// Scales of one number, of one axis or of blocks.
+std::string granularity(const Tensor& scale) {
+  if (scale.size() == 1) return "per tensor";
+  return scale.rank() == 1 ? "per channel" : "in blocks";
+}
+
+std::string dequantize_format(const Node& node) {
+  const Value *weight = node.input(0), *scale = node.input(1);
+  if (!weight || !weight->known_constant() || !scale || !scale->known_constant()) return {};
+  return fmt::format("QDQ, {} weights {}", name(weight->constant->dtype()), granularity(*scale->constant));
+}
+
+/// What a node says about the format of the model; empty: nothing.
+std::string node_format(const Node& node, int64_t opset) {
+  const NodeView view(node, opset);
+  if (node.op == "DequantizeLinear") return dequantize_format(node);
+  if (node.op == "DynamicQuantizeLinear") return "activations quantized at run time";
+  if (node.op == "ConvInteger" || node.op == "MatMulInteger") return "integer products (ConvInteger, MatMulInteger)";
+  if (node.op.rfind("QLinear", 0) == 0 || node.is("QGemm", kMicrosoft)) return "QOperator";
+  if (node.is("MatMulNBits", kMicrosoft)) {
+    return fmt::format("{}-bit weights in blocks of {} (MatMulNBits)", view.get_int("bits", 4),
+                       view.get_int("block_size", 0));
+  }
+  if (node.is("MatMulBnb4", kMicrosoft)) {
+    return fmt::format("{} weights in blocks of {} (MatMulBnb4)", view.get_int("quant_type", 1) == 1 ? "nf4" : "fp4",
+                       view.get_int("block_size", 0));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> number_formats(const Model& model) {
+  std::map<std::string, int64_t> weights, nodes;  // bytes, occurrences
+  for (const Value* value : model.graph->initializers()) {
+    if (is_float(value->constant->dtype())) {
+      weights[fmt::format("{} weights", name(value->constant->dtype()))] +=
+          static_cast<int64_t>(value->constant->bytes());
+    }
+  }
+  for (const Node* node : all_nodes(*model.graph)) {
+    const std::string format = node_format(*node, model.opset(node->domain));
+    if (!format.empty()) ++nodes[format];
+  }
+  std::vector<std::string> formats;
+  for (const auto* counts : {&nodes, &weights}) {
+    std::vector<std::pair<std::string, int64_t>> sorted(counts->begin(), counts->end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.second > b.second; });
+    for (auto& [format, count] : sorted) formats.push_back(format);
+  }
+  return formats;
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,79 @@
+#include "cli/config.h"
+
+#include "core/base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/temp_dir.h"
+
+using namespace mlopt;
+
+namespace {
+
+/// What the options hold after a parse with a configuration file.
+struct Parsed {
+  std::string data = "none", config;
+  std::vector<std::string> names;
+  double rate = 0;
+  bool flag = false;
+};
+
+Parsed parse_with(const std::string& file, std::vector<std::string> args = {}) {
+  const test::TempDir folder;
+  Parsed p;
+  cli::Options options("quantize");
+  options.add("--data", p.data, "D", "data");
+  options.add("--name", p.names, "N", "names");
+  options.add("--rate", p.rate, "R", "a rate");
+  options.add("--flag", p.flag, "a flag");
+  options.add("--config", p.config, "F", "the file");
+  args.insert(args.begin(), {"--config", folder.write("recipe.toml", file)});
+  cli::parse(options, args);
+  return p;
+}
+
+std::string error_of(const std::string& file) {
+  try {
+    parse_with(file);
+  } catch (const Error& e) {
+    CHECK(e.code == Code::kUsage);
+    return e.message;
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("options come from a file") {
+  const Parsed p = parse_with(R"(
+# a recipe
+data = "images:val/#1,crop=224"   # a comment
+rate = 1e-3
+flag = true
+name = ["a", 'b "c"']
+
+[quantize]
+name = "d"
+[fuse]
+nothing = "of other commands"
+)");
+  CHECK(p.data == "images:val/#1,crop=224");
+  CHECK(p.rate == 1e-3);
+  CHECK(p.flag);
+  CHECK(p.names == std::vector<std::string>{"a", "b \"c\"", "d"});
+}
+
+TEST_CASE("the command line wins over the file") {
+  CHECK(parse_with("data = \"file\"", {"--data", "line"}).data == "line");
+  CHECK_FALSE(parse_with("flag = false").flag);
+}
+
+TEST_CASE("a mistake in the file is named with its line") {
+  CHECK(error_of("dta = 1") == "unknown option 'dta'");
+  CHECK(error_of("data") == "expected '='");
+  CHECK(error_of("data = ") == "expected a value");
+  CHECK(error_of("data = \"open") == "the string is not closed");
+  CHECK(error_of("name = [\"a\", ") == "the array is not closed on its line");
+  CHECK(error_of("flag = 3") == "'flag' takes true or false");
+  CHECK(error_of("data = [\"a\", \"b\"]") == "'data' takes one value");
+  CHECK(error_of("data = \"a\" b") == "text after the value");
+  CHECK(error_of("config = \"again\"") == "unknown option 'config'");
+}

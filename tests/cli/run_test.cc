@@ -1,0 +1,67 @@
+#include "core/onnx/io.h"
+#include "core/report/json.h"
+#include "core/tensor/compare.h"
+#include "tests/support/catch.h"
+#include "tests/support/models.h"
+#include "tests/support/program.h"
+
+using namespace mlopt;
+using test::run_mlopt;
+
+namespace {
+
+const Type kFloat = Type::tensor(DType::kF32);
+
+/// A folder with the model m.onnx and stored data that are right for it, or whose output is `off` by so much.
+struct Stored {
+  test::TempDir folder;
+  std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  std::string data = (folder.path() / "data").string();
+
+  explicit Stored(float off = 0) {
+    std::filesystem::create_directory(data);
+    const Tensor x = Tensor::of<float>({1, 4}, {1, 2, -1, 0.5});
+    // x w = {1+8-7-0.5, -2+10-8+0.5, 3-12-9+1}
+    const Tensor y = Tensor::of<float>({1, 3}, {1.5f + 0.5f, 0.5f - 1, 0 + 2 + off});
+    write_datum(x, kFloat, "x", data + "/input_0.pb");
+    write_datum(y, kFloat, "y", data + "/output_0.pb");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("outputs are compared with the stored ones") {
+  for (const char* device : {"reference", "cpu"}) {
+    const Stored right, wrong(0.25);
+    const test::Outcome same = run_mlopt({"run", right.model, "--data", right.data, "--device", device});
+    if (same.status == 4) continue;  // a build without this backend
+    INFO(same.err);
+    CHECK(same.status == 0);
+    const test::Outcome different = run_mlopt({"run", wrong.model, "--data", wrong.data, "--device", device});
+    CHECK(different.status == 1);
+    CHECK(different.out.find("element 2: 2 where 2.25 is expected") != std::string::npos);
+    CHECK(run_mlopt({"run", wrong.model, "--data", wrong.data, "--no-check"}).status == 0);
+    CHECK(run_mlopt({"run", wrong.model, "--data", wrong.data, "--atol", "0.3"}).status == 0);
+  }
+}
+
+TEST_CASE("outputs are written as they are read") {
+  const Stored stored;
+  const std::string out = stored.folder / "out/deep";
+  REQUIRE(run_mlopt({"run", stored.model, "--data", stored.data, "--output-dir", out, "--quiet"}).status == 0);
+  const Tensor y = read_datum(out + "/output_0.pb", kFloat).tensor();
+  CHECK_FALSE(mismatch(y, Tensor::of<float>({1, 3}, {2, -0.5, 2}), 0, 1e-6));
+}
+
+TEST_CASE("stored data that do not fit the model are refused, listing what it wants") {
+  const Stored stored;
+  const test::Outcome none = run_mlopt({"run", stored.model, "--data", stored.folder.path().string()});
+  CHECK(none.status == 3);
+  write_datum(Tensor::of<float>({1}, {0}), kFloat, "z", stored.data + "/input_1.pb");
+  const test::Outcome more = run_mlopt({"run", stored.model, "--data", stored.data});
+  CHECK(more.status == 3);
+  CHECK(more.err.find("x float32[N,4]") != std::string::npos);
+  write_datum(Tensor::of<float>({1, 5}, {0, 0, 0, 0, 0}), kFloat, "x", stored.data + "/input_0.pb");
+  std::filesystem::remove(stored.data + "/input_1.pb");
+  CHECK(run_mlopt({"run", stored.model, "--data", stored.data}).status == 3);
+}

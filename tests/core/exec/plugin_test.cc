@@ -1,0 +1,38 @@
+#include "core/exec/plugin.h"
+
+#include "core/base/error.h"
+#include "mlopt_build.h"
+#include "tests/support/catch.h"
+
+using namespace mlopt;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string error_of(const std::string& name, std::string_view build_id) {
+  try {
+    load_plugin(name, build_id);
+  } catch (const Error& e) {
+    CHECK(e.code == Code::kUnsupported);
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a plugin of this build is opened") {
+  const Plugin& plugin = load_plugin("test", MLOPT_BUILD_ID);
+  REQUIRE(plugin.open_backend);
+  const std::unique_ptr<Backend> backend = plugin.open_backend(3);
+  CHECK(backend->name() == "test:3");
+  CHECK(backend->compile(Model(), {}) == nullptr);
+}
+
+TEST_CASE("a plugin of another build is refused") {
+  CHECK_THAT(error_of("test", "0.0.0-other"), Contains("another build") && Contains("libmlopt_test.so"));
+}
+
+TEST_CASE("a missing plugin is named") {
+  CHECK_THAT(error_of("nowhere", MLOPT_BUILD_ID), Contains("libmlopt_nowhere.so"));
+}
