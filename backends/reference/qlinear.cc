@@ -138,6 +138,7 @@ Tensor requantized(const Call& call, const Tensor& accumulator, const std::vecto
 
 std::vector<double> requantization_factors(const Call& call, const Tensor& a_scale, const Tensor& b_scale,
                                            const Tensor& y_scale) {
+  require(call, a_scale.size() > 0 && b_scale.size() > 0, "a scale is empty");
   require(call, a_scale.size() == 1 || b_scale.size() == 1, "only one operand may have several scales");
   require(call, y_scale.size() == 1, "the output has one scale");
   const std::vector<float> a = to_floats(a_scale), b = to_floats(b_scale);

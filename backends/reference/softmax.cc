@@ -1,7 +1,6 @@
 #include "backends/reference/softmax.h"
 
 #include <cmath>
-#include <type_traits>
 
 #include "backends/reference/compute.h"
 #include "backends/reference/kernels.h"
@@ -49,15 +48,7 @@ void softmax(Call& call) {
 }
 
 void log_softmax(Call& call) {
-  each_line(call, [](const auto* x, auto* y, int64_t length, int64_t step) {
-    using T = std::decay_t<decltype(*y)>;
-    const T most = line_maximum(x, length, step);
-    double sum = 0;
-    for (int64_t i = 0; i < length; ++i) sum += static_cast<double>(std::exp(x[i * step] - most));
-    const double log_sum = std::log(sum);
-    for (int64_t i = 0; i < length; ++i)
-      y[i * step] = static_cast<T>(static_cast<double>(x[i * step] - most) - log_sum);
-  });
+  each_line(call, [](const auto* x, auto* y, int64_t length, int64_t step) { log_softmax_line(x, y, length, step); });
 }
 
 /// One at the first largest element, zero elsewhere.

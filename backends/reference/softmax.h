@@ -27,4 +27,13 @@ void softmax_line(const T* x, T* y, int64_t length, int64_t step) {
   for (int64_t i = 0; i < length; ++i) y[i * step] = static_cast<T>(static_cast<double>(y[i * step]) / sum);
 }
 
+template <class T>
+void log_softmax_line(const T* x, T* y, int64_t length, int64_t step) {
+  const T most = line_maximum(x, length, step);
+  double sum = 0;
+  for (int64_t i = 0; i < length; ++i) sum += static_cast<double>(std::exp(x[i * step] - most));
+  const double log_sum = std::log(sum);
+  for (int64_t i = 0; i < length; ++i) y[i * step] = static_cast<T>(static_cast<double>(x[i * step] - most) - log_sum);
+}
+
 }  // namespace mlopt::reference

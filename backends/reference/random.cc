@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "backends/reference/compute.h"
+#include "backends/reference/kernels.h"
+#include "core/base/rng.h"
+
+namespace mlopt::reference {
+namespace {
+
+/// The generator of the node: its own seed, else the run's. (Dropout's seed is an integer, the others' a float.)
+Rng generator(const Call& call) {
+  if (!call.view.has("seed")) return Rng(call.seed);
+  if (call.view.node().op == "Dropout") return Rng(static_cast<uint64_t>(call.view.get_int("seed")));
+  return Rng(std::bit_cast<uint32_t>(call.view.get_float("seed", 0.0f)));
+}
+
+DType output_type(const Call& call, DType otherwise) {
+  const int64_t number = call.view.get_int("dtype", static_cast<int64_t>(otherwise));
+  if (number <= 0 || number >= kDTypeCount) fail(call, "dtype is not a known element type: " + std::to_string(number));
+  return static_cast<DType>(number);
+}
+
+template <class Draw>
+void fill(Call& call, const Dims& dims, DType type, const Draw& draw) {
+  if (!is_float(type)) wrong_type(call, type);
+  Rng rng = generator(call);
+  Tensor out(DType::kF64, dims);
+  double* values = out.mutable_data<double>();
+  for (int64_t i = 0; i < out.size(); ++i) values[i] = draw(rng);
+  call.set(0, as(out, type));
+}
+
+void fill_normal(Call& call, const Dims& dims, DType type) {
+  const double mean = call.view.get_float("mean", 0.0f), scale = call.view.get_float("scale", 1.0f);
+  fill(call, dims, type, [=](Rng& rng) { return mean + scale * rng.normal(); });
+}
+
+void fill_uniform(Call& call, const Dims& dims, DType type) {
+  const double low = call.view.get_float("low", 0.0f), high = call.view.get_float("high", 1.0f);
+  fill(call, dims, type, [=](Rng& rng) { return rng.uniform(low, high); });
+}
+
+void random_normal(Call& call) { fill_normal(call, call.view.get_ints("shape"), output_type(call, DType::kF32)); }
+void random_uniform(Call& call) { fill_uniform(call, call.view.get_ints("shape"), output_type(call, DType::kF32)); }
+void random_normal_like(Call& call) { fill_normal(call, call.in(0).dims(), output_type(call, call.in(0).dtype())); }
+void random_uniform_like(Call& call) { fill_uniform(call, call.in(0).dims(), output_type(call, call.in(0).dtype())); }
+
+void bernoulli(Call& call) {
+  const Tensor& x = call.in(0);
+  if (!is_float(x.dtype())) wrong_type(call, x.dtype());
+  Rng rng = generator(call);
+  Tensor out = as(x, DType::kF64);
+  double* values = out.mutable_data<double>();
+  for (int64_t i = 0; i < out.size(); ++i) values[i] = rng.uniform() < values[i] ? 1 : 0;
+  call.set(0, as(out, output_type(call, x.dtype())));
+}
+
+/// Samples classes with probabilities proportional to exp(input), row by row.
+void multinomial(Call& call) {
+  const Tensor& x = call.in(0);
+  require(call, x.rank() == 2 && x.dim(1) > 0, "the input must be [batch, classes]");
+  if (!is_float(x.dtype())) wrong_type(call, x.dtype());
+  const int64_t samples = call.view.get_int("sample_size", 1), classes = x.dim(1);
+  require(call, samples >= 0, "sample_size must not be negative");
+  const Tensor logits = as(x, DType::kF64);
+  Tensor out(DType::kI64, {x.dim(0), samples});
+  int64_t* o = out.mutable_data<int64_t>();
+  Rng rng = generator(call);
+  std::vector<double> running(static_cast<size_t>(classes));
+  for (int64_t row = 0; row < x.dim(0); ++row) {
+    const double* line = logits.data<double>() + row * classes;
+    const double most = *std::max_element(line, line + classes);
+    double total = 0;
+    for (int64_t c = 0; c < classes; ++c) running[static_cast<size_t>(c)] = total += std::exp(line[c] - most);
+    for (int64_t s = 0; s < samples; ++s) {
+      const auto found = std::upper_bound(running.begin(), running.end(), rng.uniform() * total);
+      o[row * samples + s] = std::min<int64_t>(found - running.begin(), classes - 1);
+    }
+  }
+  call.set(0, as(out, output_type(call, DType::kI32)));
+}
+
+/// Does this Dropout drop? An attribute before opset 7, never from 7 to 11, an input from 12 on.
+bool is_training(const Call& call) {
+  if (call.view.opset() < 7) return call.view.get_int("is_test", 0) == 0;
+  return call.view.opset() >= 12 && int_in(call, 2, 0) != 0;
+}
+
+void dropout(Call& call) {
+  const Tensor& x = call.in(0);
+  if (!is_float(x.dtype())) wrong_type(call, x.dtype());
+  const DType mask_type = call.view.opset() < 10 ? x.dtype() : DType::kBool;
+  const double ratio = call.view.opset() < 12 ? call.view.get_float("ratio", 0.5f) : number_in(call, 1, 0.5);
+  const bool drops = is_training(call) && ratio != 0;
+  require(call, !drops || (ratio > 0 && ratio < 1), "ratio must be in [0, 1)");
+  Tensor mask(DType::kF64, x.dims());
+  double* kept = mask.mutable_data<double>();
+  Rng rng = generator(call);
+  for (int64_t i = 0; i < x.size(); ++i) kept[i] = !drops || rng.uniform() >= ratio ? 1 : 0;
+  call.set(1, as(mask, mask_type));
+  if (!drops) return call.set(0, x);
+  Tensor out = as(x, DType::kF64);
+  double* values = out.mutable_data<double>();
+  for (int64_t i = 0; i < x.size(); ++i) values[i] = kept[i] == 0 ? 0 : values[i] / (1 - ratio);
+  call.set(0, as(out, x.dtype()));
+}
+
+constexpr Kernel kKernels[] = {
+    {"", "Bernoulli", bernoulli},
+    {"", "Dropout", dropout},
+    {"", "Multinomial", multinomial},
+    {"", "RandomNormal", random_normal},
+    {"", "RandomNormalLike", random_normal_like},
+    {"", "RandomUniform", random_uniform},
+    {"", "RandomUniformLike", random_uniform_like},
+};
+
+}  // namespace
+
+std::span<const Kernel> random_kernels() { return kKernels; }
+
+}  // namespace mlopt::reference
