@@ -91,26 +91,11 @@ void dequantize_linear(Call& call) {
   call.set(0, as(dequantized(call, x, scale, zero_point, map, wide ? DType::kF64 : DType::kF32), type));
 }
 
-/// uint8 with the scale and zero point of the data's own range, which always takes in zero.
 void dynamic_quantize_linear(Call& call) {
-  const Tensor& x = call.in(0);
-  with_float(call, x.dtype(), [&](auto tag) {
-    using T = decltype(tag);
-    const Tensor wide = widened(x);
-    T low = 0, high = 0;
-    for (const T value : wide.span<T>()) {
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-    const T scale = (high - low) / T{255};
-    const T zero = scale == 0 ? T{0} : std::nearbyint(std::clamp(-low / scale, T{0}, T{255}));
-    const Tensor scales = Tensor::scalar<T>(scale), zeros = as(Tensor::scalar<T>(zero), DType::kU8);
-    const ScaleMap map(call, x.dims(), {}, 0, 0);
-    // Data that are all zero have scale zero: the quotient is not a number and gives the zero point.
-    call.set(0, quantized(call, wide, scales, &zeros, map, DType::kU8));
-    call.set(1, as(scales, x.dtype()));
-    call.set(2, zeros);
-  });
+  DynamicallyQuantized codes = dynamically_quantized(call, call.in(0));
+  call.set(0, std::move(codes.values));
+  call.set(1, std::move(codes.scale));
+  call.set(2, std::move(codes.zero_point));
 }
 
 constexpr Kernel kKernels[] = {
@@ -188,6 +173,24 @@ Tensor quantized(const Call& call, const Tensor& x, const Tensor& scale, const T
   return with_float(call, x.dtype(), [&](auto tag) {
     using T = decltype(tag);
     return rounded<T>(call, quotient<T>(x, as(scale, x.dtype()), map), zero_point, map, type);
+  });
+}
+
+DynamicallyQuantized dynamically_quantized(const Call& call, const Tensor& x) {
+  return with_float(call, x.dtype(), [&](auto tag) {
+    using T = decltype(tag);
+    const Tensor wide = widened(x);
+    T low = 0, high = 0;
+    for (const T value : wide.span<T>()) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    const T scale = (high - low) / T{255};
+    const T zero = scale == 0 ? T{0} : std::nearbyint(std::clamp(-low / scale, T{0}, T{255}));
+    const Tensor scales = Tensor::scalar<T>(scale), zeros = as(Tensor::scalar<T>(zero), DType::kU8);
+    const ScaleMap map(call, x.dims(), {}, 0, 0);
+    // Data that are all zero have scale zero: the quotient is not a number and gives the zero point.
+    return DynamicallyQuantized{quantized(call, wide, scales, &zeros, map, DType::kU8), as(scales, x.dtype()), zeros};
   });
 }
 

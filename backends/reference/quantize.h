@@ -54,4 +54,10 @@ Tensor dequantized(const Call& call, const Tensor& x, const Tensor& scale, const
 Tensor quantized(const Call& call, const Tensor& x, const Tensor& scale, const Tensor* zero_point, const ScaleMap& map,
                  DType type);
 
+/// uint8 codes with the scale and zero point of the data's own range, which always takes in zero.
+struct DynamicallyQuantized {
+  Tensor values, scale, zero_point;  ///< the scale has the type of x
+};
+DynamicallyQuantized dynamically_quantized(const Call& call, const Tensor& x);
+
 }  // namespace mlopt::reference

@@ -9,10 +9,11 @@
 namespace mlopt::reference {
 namespace {
 
-/// Opset 13 works along one axis; before, all axes from `axis` on were one.
+/// Opset 13 works along one axis; before, all axes from `axis` on were one. (com.microsoft's quantized form keeps the
+/// opset of its origin in an attribute.)
 AxisView softmax_view(const Call& call, const Dims& dims) {
   const int rank = static_cast<int>(dims.size());
-  const bool flat = call.view.opset() < 13 && call.view.node().domain.empty();
+  const bool flat = (call.view.node().domain.empty() ? call.view.opset() : call.view.get_int("opset", 13)) < 13;
   if (rank == 0) return {};
   const int axis = axis_of(call, call.view.get_int("axis", flat ? 1 : -1), flat ? rank + 1 : rank);
   if (!flat) return around_axis(dims, axis);
