@@ -7,7 +7,7 @@ Dims broadcast_dims(const Call& call, const std::vector<Dims>& shapes) {
   try {
     for (const Dims& dims : shapes) out = broadcast(out, dims);
   } catch (const Error& error) {
-    fail(call, error.message);
+    fail(call, error.message + ": " + error.where);
   }
   element_count(out);
   return out;

@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/reference/inner_call.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/quantize.h"
 
@@ -48,32 +49,25 @@ Tensor dequantized_input(const Call& call, int i) {
   return dequantized(call, x, p.scale, p.zero_point(), map, compute_type(p.scale.dtype()));
 }
 
-void run_on_real_values(Call& call, void (*kernel)(Call&), const Layout& layout) {
+void run_on_real_values(Call& call, PlainKernel kernel, const Layout& layout) {
   std::vector<Datum> real;
   for (int i = 0; i < layout.plain; ++i) real.emplace_back(call.in(i));
   const int end = layout.operands == 0 ? call.input_count() : layout.first + 3 * layout.operands;
   require(call, layout.operands != 0 || (end - layout.first) % 3 == 0, "each operand needs a scale and a zero point");
   for (int i = layout.first; i < end; i += 3) real.emplace_back(dequantized_input(call, i));
-  std::vector<const Datum*> inputs;
-  for (const Datum& datum : real) inputs.push_back(&datum);
-  Datum result;
-  const BodyRunner no_bodies;
-  Call inner(call.view, inputs, std::span(&result, 1), no_bodies, call.seed);
-  kernel(inner);
+  const Tensor result = run_inner(call, kernel, real).front().tensor();
   const RealValue out = parameters(call, layout.output_scale);
   const DType type = out.has_zero ? out.zero.dtype() : call.in(layout.first).dtype();
-  const ScaleMap map(call, result.tensor().dims(), out.scale.dims(), 0, 0);
-  call.set(0, quantized(call, result.tensor(), out.scale, out.zero_point(), map, type));
+  const ScaleMap map(call, result.dims(), out.scale.dims(), 0, 0);
+  call.set(0, quantized(call, result, out.scale, out.zero_point(), map, type));
 }
 
 Expected<Step> compile(const NodeView& view, const CompileContext&) {
   if (view.get_int("channels_last", 0) != 0) return Decline{"channels_last is not supported"};
   const std::string_view op = std::string_view(view.node().op).substr(kPrefix.size());
-  for (const Kernel& kernel : all_kernels()) {
-    if (!kernel.domain.empty() || kernel.op != op || !kernel.run) continue;
-    return Step([run = kernel.run, layout = layout_of(op)](Call& call) { run_on_real_values(call, run, layout); });
-  }
-  return Decline{"there is no float kernel of this operator"};
+  const PlainKernel kernel = find_kernel("", op);
+  if (!kernel) return Decline{"there is no float kernel of this operator"};
+  return Step([kernel, layout = layout_of(op)](Call& call) { run_on_real_values(call, kernel, layout); });
 }
 
 constexpr Kernel kKernels[] = {

@@ -15,8 +15,10 @@ AxisView softmax_view(const Call& call, const Dims& dims) {
   const int rank = static_cast<int>(dims.size());
   const bool flat = (call.view.node().domain.empty() ? call.view.opset() : call.view.get_int("opset", 13)) < 13;
   if (rank == 0) return {};
-  const int axis = axis_of(call, call.view.get_int("axis", flat ? 1 : -1), flat ? rank + 1 : rank);
-  if (!flat) return around_axis(dims, axis);
+  const int64_t given = call.view.get_int("axis", flat ? 1 : -1);
+  if (!flat) return around_axis(dims, axis_of(call, given, rank));
+  const int axis =
+      given == rank ? rank : axis_of(call, given, rank);  // the default of a tensor of rank 1: lines of one element
   AxisView view;
   for (int i = 0; i < rank; ++i) (i < axis ? view.outer : view.length) *= dims[static_cast<size_t>(i)];
   return view;

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/tensor/cast.h"
+#include "tests/support/cases.h"
+#include "tests/support/catch.h"
+
+namespace mlopt::test {
+namespace {
+
+struct Summary {
+  double mean = 0, deviation = 0, low = 1e9, high = -1e9;
+};
+
+Summary summary(const Tensor& x) {
+  Summary s;
+  const std::vector<double> values = to_doubles(x);
+  for (const double v : values) {
+    s.mean += v / static_cast<double>(values.size());
+    s.low = std::min(s.low, v);
+    s.high = std::max(s.high, v);
+  }
+  for (const double v : values) s.deviation += (v - s.mean) * (v - s.mean) / static_cast<double>(values.size());
+  s.deviation = std::sqrt(s.deviation);
+  return s;
+}
+
+const Attr kShape = attr("shape", std::vector<int64_t>{100, 100});
+
+TEST_CASE("RandomNormal and RandomUniform have their moments", "[reference]") {
+  // Ten thousand values: five standard errors of the mean are 0.05 deviations.
+  const Summary normal = summary(run_op("RandomNormal", {}, {{kShape, attr("mean", 3.0f), attr("scale", 2.0f)}}));
+  REQUIRE(std::fabs(normal.mean - 3) < 0.1);
+  REQUIRE(std::fabs(normal.deviation - 2) < 0.1);
+  const Summary uniform = summary(run_op("RandomUniform", {}, {{kShape, attr("low", -1.0f), attr("high", 3.0f)}}));
+  REQUIRE(uniform.low >= -1);
+  REQUIRE(uniform.high < 3);
+  REQUIRE(std::fabs(uniform.mean - 1) < 0.06);
+}
+
+TEST_CASE("types and shapes come from attributes or an input", "[reference]") {
+  const Tensor like = counting({2, 3}, DType::kF16);
+  const OpOptions wide{{attr("dtype", static_cast<int>(DType::kF64))}};
+  REQUIRE(run_op("RandomNormalLike", {like}).dtype() == DType::kF16);
+  REQUIRE(run_op("RandomUniformLike", {like}, wide).dtype() == DType::kF64);
+  REQUIRE(run_op("RandomUniformLike", {like}, wide).dims() == Dims{2, 3});
+  check_errors({{"RandomUniform", {}, {{kShape, attr("dtype", 7)}}, "does not take int64"},
+                {"RandomUniformLike", {counting({2}, DType::kI32)}, {}, "does not take int32"}});
+}
+
+TEST_CASE("a seed fixes the values, of the node or of the run", "[reference]") {
+  const auto draw = [](std::vector<Attr> attrs, uint64_t seed) {
+    attrs.push_back(kShape);
+    OpOptions options{std::move(attrs)};
+    options.seed = seed;
+    return run_op("RandomNormal", {}, options);
+  };
+  require_close(draw({}, 1), draw({}, 1), 0);
+  require_close(draw({attr("seed", 5.0f)}, 1), draw({attr("seed", 5.0f)}, 2), 0);
+  REQUIRE(number_at(draw({}, 1), 0) != number_at(draw({}, 2), 0));
+  REQUIRE(number_at(draw({attr("seed", 5.0f)}, 1), 0) != number_at(draw({attr("seed", 6.0f)}, 1), 0));
+}
+
+TEST_CASE("Bernoulli and Multinomial follow the probabilities", "[reference]") {
+  const Tensor p = run_op("Expand", {tensor({3, 1}, {0, 0.25, 1}), Tensor::ints({3, 4000})});
+  const Tensor drawn = run_op("Bernoulli", {p}, {{attr("dtype", static_cast<int>(DType::kI32))}});
+  REQUIRE(drawn.dtype() == DType::kI32);
+  const std::vector<double> ones =
+      to_doubles(run_op("ReduceSum", {run_op("Cast", {drawn}, {{attr("to", 1)}}), Tensor::ints({1})}));
+  REQUIRE(ones[0] == 0);
+  REQUIRE(std::fabs(ones[1] - 1000) < 140);  // five deviations
+  REQUIRE(ones[2] == 4000);
+
+  const Tensor logits = tensor({1, 3}, {std::log(1.0), std::log(3.0), -1e9});
+  const std::vector<double> classes = to_doubles(run_op("Multinomial", {logits}, {{attr("sample_size", 4000)}}));
+  REQUIRE(classes.size() == 4000);
+  double second = 0;
+  for (const double c : classes) {
+    REQUIRE(c < 2);
+    second += c;
+  }
+  REQUIRE(std::fabs(second - 3000) < 140);
+}
+
+TEST_CASE("Dropout passes on in inference and drops in training", "[reference]") {
+  const Tensor x = run_op("Expand", {tensor({}, {2}), Tensor::ints({100, 100})});
+  const Tensor all = run_op("Cast", {x}, {{attr("to", static_cast<int>(DType::kBool))}});
+  check_cases({{"Dropout", {x}, {{}, 13, {}, 2}, {x, all}},
+               {"Dropout", {x}, {{attr("ratio", 0.9f)}, 10, {}, 2}, {x, all}},
+               {"Dropout", {x}, {{attr("is_test", 1)}, 6}, {x}},
+               {"Dropout", {x, tensor({}, {0}), tensor({}, {1}, DType::kBool)}, {{}, 13, {}, 2}, {x, all}}});
+  const std::vector<Datum> out =
+      run_node("Dropout", {x, tensor({}, {0.75}), tensor({}, {1}, DType::kBool)}, {{}, 13, {}, 2});
+  const std::vector<double> y = to_doubles(out[0].tensor()), mask = to_doubles(out[1].tensor());
+  double kept = 0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    REQUIRE(y[i] == (mask[i] != 0 ? 8 : 0));
+    kept += mask[i];
+  }
+  REQUIRE(std::fabs(kept - 2500) < 220);
+  check_errors({{"Dropout", {x, tensor({}, {1}), tensor({}, {1}, DType::kBool)}, {}, "ratio"}});
+}
+
+}  // namespace
+}  // namespace mlopt::test
