@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/prepare/prepare.h"
 #include "core/exec/interpreter.h"
 
 namespace mlopt {
@@ -18,7 +19,12 @@ class CpuBackend : public Backend {
   std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) override {
     const std::vector<Kernel> kernels = cpu::all_kernels();
     const std::array lists{KernelList{"cpu", kernels}, KernelList{"reference", fallback_}};
-    return compile_interpreter(model, options, lists);
+    // Values that are watched or change between runs must stay what they are.
+    if (!options.taps.empty() || !options.state.empty() || options.weights_mutable)
+      return compile_interpreter(model, options, lists);
+    Model prepared = clone(model);
+    cpu::prepare(prepared, [&](const Model& constants) { return compile_interpreter(constants, {}, lists)->run({}); });
+    return compile_interpreter(prepared, options, lists);
   }
 
  private:

@@ -16,6 +16,11 @@ std::vector<Kernel> all_kernels() {
            layer_norm_kernels(),
            normalization_kernels(),
            resize_kernels(),
+           rnn_kernels(),
+           quantize_linear_kernels(),
+           qconv_kernels(),
+           qmatmul_kernels(),
+           qpointwise_kernels(),
        })
     all.insert(all.end(), family.begin(), family.end());
   return all;

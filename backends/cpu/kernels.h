@@ -15,8 +15,13 @@ std::span<const Kernel> layer_norm_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> normalization_kernels();
 std::span<const Kernel> pool_kernels();
+std::span<const Kernel> qconv_kernels();
+std::span<const Kernel> qmatmul_kernels();
+std::span<const Kernel> qpointwise_kernels();
+std::span<const Kernel> quantize_linear_kernels();
 std::span<const Kernel> reduce_kernels();
 std::span<const Kernel> resize_kernels();
+std::span<const Kernel> rnn_kernels();
 std::span<const Kernel> softmax_kernels();
 
 /// All of them, in the order in which they are searched.

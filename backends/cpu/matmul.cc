@@ -24,19 +24,39 @@ bool is_bias(const Shared& s, const Product& p, const Dims& addend) {
   return s.alpha == 1 && s.beta == 1 && p.n() > 1 && (addend == Dims{p.n()} || addend == Dims{1, p.n()});
 }
 
-bool packs(const Shared& s, const Product& p) { return s.right && p.b.size() == 2; }
-
-using Pd = dnnl::matmul::primitive_desc;
-
-Pd describe(const Shared& s, const Product& p, bool bias, bool addend) {
+dnnl::primitive_attr attr_of(const Shared& s, bool addend) {
   dnnl::primitive_attr attr = new_attr();
   dnnl::post_ops ops;
   if (addend) ops.append_sum(1.0f);
   if (s.alpha != 1) ops.append_eltwise(dnnl::algorithm::eltwise_linear, s.alpha, 0);
   attr.set_post_ops(ops);
-  const Desc a = matrix(Elem::f32, p.a, s.swap_left), out = plain(Elem::f32, p.out);
-  const Desc b = packs(s, p) ? any(Elem::f32, p.b) : matrix(Elem::f32, p.b, s.swap_right);
-  return bias ? Pd(engine(), a, b, plain(Elem::f32, {1, p.n()}), out, attr) : Pd(engine(), a, b, out, attr);
+  return attr;
+}
+
+/// A primitive and the memory that it takes.
+struct Made {
+  Op op;
+  Desc left, right, bias;
+};
+
+/// A constant matrix is packed for an inner product: oneDNN's matmul packs it in every run on some processors.
+bool packs(const Shared& s, const Product& p) { return s.right && p.b.size() == 2 && !s.swap_left; }
+
+Expected<Made> make_packed(const Shared& s, const Product& p, bool bias, bool addend) {
+  const Desc left = plain(Elem::f32, p.a), out = plain(Elem::f32, p.out), b = bias ? plain(Elem::f32, {p.n()}) : Desc();
+  const dnnl::inner_product_forward::primitive_desc pd(engine(), dnnl::prop_kind::forward_inference, left,
+                                                       any(Elem::f32, {p.n(), p.k()}), b, out, attr_of(s, addend),
+                                                       true);
+  if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
+  return Made{Op::make<dnnl::inner_product_forward>(pd), left, pd.weights_desc(), b};
+}
+
+Expected<Made> make_plain(const Shared& s, const Product& p, bool bias, bool addend) {
+  const Desc left = matrix(Elem::f32, p.a, s.swap_left), right = matrix(Elem::f32, p.b, s.swap_right);
+  const Desc out = plain(Elem::f32, p.out), b = bias ? plain(Elem::f32, {1, p.n()}) : Desc();
+  const dnnl::matmul::primitive_desc pd(engine(), left, right, b, out, attr_of(s, addend), true);
+  if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
+  return Made{Op::make<dnnl::matmul>(pd), left, right, b};
 }
 
 /// Makes the output tensor; where an addend is given, with beta / alpha C in it: alpha (A B + beta / alpha C) is the
@@ -59,31 +79,30 @@ Expected<Step> plan(const std::shared_ptr<const Shared>& s, const Call& call) {
   if (given && broadcast(call.in(kAddend).dims(), p->out) != p->out)
     return Decline{"C does not broadcast to the product"};
   const bool bias = given && is_bias(*s, *p, call.in(kAddend).dims()), addend = given && !bias;
-  const Pd pd = describe(*s, *p, bias, addend);
-  if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
-  const Operand left(kLeft, pd.src_desc(), pd.src_desc());
-  const Operand right =
-      operand(kRight, matrix(Elem::f32, p->b, s->swap_right), pd.weights_desc(), packs(*s, *p) ? s->right : nullptr);
-  return Step([=, p = *p, op = Op::make<dnnl::matmul>(pd)](Call& c) {
+  const bool packed = packs(*s, *p);
+  const auto made = packed ? make_packed(*s, *p, bias, addend) : make_plain(*s, *p, bias, addend);
+  if (!made) return made.error();
+  const Operand right = operand(kRight, made->right, made->right, packed ? s->right : nullptr);
+  return Step([=, p = *p, m = *made](Call& c) {
     Workspace space;
     Tensor& out = prepared_output(*s, p, addend, c);
-    Args args{{DNNL_ARG_SRC, left.get(c, space)},
+    Args args{{DNNL_ARG_SRC, wrap(m.left, c.in(kLeft))},
               {DNNL_ARG_WEIGHTS, right.get(c, space)},
-              {DNNL_ARG_DST, wrap(pd.dst_desc(), out)}};
-    if (bias) args.emplace(DNNL_ARG_BIAS, wrap(pd.bias_desc(), c.in(kAddend)));
-    op.run(std::move(args), space);
+              {DNNL_ARG_DST, wrap(plain(Elem::f32, p.out), out)}};
+    if (bias) args.emplace(DNNL_ARG_BIAS, wrap(m.bias, c.in(kAddend)));
+    m.op.run(std::move(args), space);
     if (s->act.fn == Fn::kNone) return;
     auto* y = out.mutable_data<float>();
     apply(s->act, y, y, out.size());
   });
 }
 
-/// A constant right operand, when it is one matrix.
+/// A constant right operand, when it is one matrix, as an inner product counts it: [N, K].
 std::shared_ptr<Packed> packed_right(const NodeView& view, const CompileContext& context, bool swapped) {
   const Tensor* b = packable(view, kRight, context);
   if (!b || b->dtype() != DType::kF32 || b->rank() != 2 || b->size() == 0) return nullptr;
-  const Dims dims = swapped ? Dims{b->dim(1), b->dim(0)} : b->dims();
-  return std::make_shared<Packed>(*b, matrix(Elem::f32, dims, swapped));
+  const Dims dims = swapped ? b->dims() : Dims{b->dim(1), b->dim(0)};
+  return std::make_shared<Packed>(*b, matrix(Elem::f32, dims, !swapped));
 }
 
 Expected<Step> compile_with(const NodeView& view, const CompileContext& context, Shared shared) {

@@ -15,17 +15,22 @@ Memory Packed::as(const Desc& wanted) {
   return made_.emplace_back(packed);
 }
 
-Operand::Operand(int input, const Desc& given, const Desc& wanted) : input_(input), given_(given), wanted_(wanted) {
-  if (given != wanted) reorder_ = std::make_shared<Reorder>(given, wanted);
+Copy::Copy(const Desc& from, const Desc& to) : to_(to) {
+  if (from != to) reorder_ = std::make_shared<Reorder>(from, to);
 }
 
-Memory Operand::get(const Call& call, Workspace& workspace) const {
-  if (input_ < 0) return ready_;
-  const Memory lies = wrap(given_, call.in(input_));
-  if (!reorder_) return lies;
-  const Memory copy = workspace.memory(wanted_);
-  reorder_->run(lies, copy, workspace);
+Memory Copy::of(const Memory& memory, Workspace& workspace) const {
+  if (!reorder_) return memory;
+  const Memory copy = workspace.memory(to_);
+  reorder_->run(memory, copy, workspace);
   return copy;
+}
+
+Operand::Operand(int input, const Desc& given, const Desc& wanted)
+    : input_(input), given_(given), copy_(given, wanted) {}
+
+Memory Operand::get(const Call& call, Workspace& workspace) const {
+  return input_ < 0 ? ready_ : copy_.of(wrap(given_, call.in(input_)), workspace);
 }
 
 Operand operand(int i, const Desc& given, const Desc& wanted, const std::shared_ptr<Packed>& packed) {

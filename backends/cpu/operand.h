@@ -22,6 +22,18 @@ class Packed {
   std::vector<Memory> made_;
 };
 
+/// Memory laid out as one desc where another is wanted: copied, or itself when they are the same.
+class Copy {
+ public:
+  Copy() = default;
+  Copy(const Desc& from, const Desc& to);
+  Memory of(const Memory& memory, Workspace& workspace) const;
+
+ private:
+  Desc to_;
+  std::shared_ptr<const Reorder> reorder_;
+};
+
 /// How an input reaches a primitive: where it lies, copied to another layout in each run, or packed ahead.
 class Operand {
  public:
@@ -33,8 +45,8 @@ class Operand {
 
  private:
   int input_ = -1;
-  Desc given_, wanted_;
-  std::shared_ptr<const Reorder> reorder_;
+  Desc given_;
+  Copy copy_;
   Memory ready_;
 };
 

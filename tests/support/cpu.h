@@ -3,8 +3,9 @@
 
 namespace mlopt::test {
 
-/// Runs the node on the CPU backend without a fallback, with the inputs as given and with all of them constant, and
-/// requires what the reference backend gives: within `tolerance` * (1 + |expected|), integers within `steps`.
+/// Runs the node on the CPU backend without a fallback, with the inputs as given (not when options.fixed) and with all
+/// of them constant, and requires what the reference backend gives: within `tolerance` * (1 + |expected|); where
+/// `steps` is given, integers within so many.
 void require_as_reference(const std::string& op, const std::vector<Datum>& inputs, OpOptions options = {},
                           double tolerance = 1e-5, double steps = 0);
 

@@ -103,13 +103,10 @@ TEST_CASE("opsets are converted up and down, the notes of nodes are kept") {
 
 TEST_CASE("large weights pass through the converter untouched") {
   Model model = parse_text(R"(
-    <ir_version: 6, opset_import: ["" : 11]> main (float[1,256] x) => (float[1,256] y) { h = MatMul (x, x)  y = Add (h, h) })");
+    <ir_version: 6, opset_import: ["" : 11]> main (float[1,256] x) => (float[1,256] y) { y = MatMul (x, x) })");
   Value* w = model.graph->add_constant("w", Tensor::zeros(DType::kF32, {256, 256}));
-  Value* b = model.graph->add_constant("b", Tensor::of(Dims{256}, std::vector<float>(256, 0.5f)));
   model.graph->set_input(model.graph->nodes()[0], 1, w);
-  model.graph->set_input(model.graph->nodes()[1], 1, b);
   const Model newer = convert_opset(model, 21);
   REQUIRE(newer.graph->find("w"));
   CHECK(newer.graph->find("w")->constant->raw() == w->constant->raw());
-  CHECK(newer.graph->find("b")->constant->span<float>()[255] == 0.5f);
 }

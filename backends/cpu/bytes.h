@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+
+#include "core/tensor/tensor.h"
+
+namespace mlopt::cpu {
+
+/// A pointer to elements of 8 bits, signed or not.
+struct Bytes {
+  const void* data;
+  bool is_signed;
+
+  /// From element `i` on.
+  Bytes at(int64_t i) const { return {static_cast<const char*>(data) + i, is_signed}; }
+};
+inline Bytes bytes_of(const Tensor& t) { return {t.raw(), t.dtype() == DType::kI8}; }
+
+struct MutableBytes {
+  void* data;
+  bool is_signed;
+
+  MutableBytes at(int64_t i) const { return {static_cast<char*>(data) + i, is_signed}; }
+};
+inline MutableBytes bytes_of(Tensor& t) { return {t.mutable_raw(), t.dtype() == DType::kI8}; }
+
+inline bool is_bytes(DType type) { return type == DType::kU8 || type == DType::kI8; }
+
+// Vector loops over contiguous rows, on the calling thread.
+
+/// out[i] = (x[i] - zero) scale.
+void dequantize(Bytes x, float* out, int64_t count, float scale, int32_t zero);
+/// out[i] = round(x[i] / scale) + zero, ties to even, within the type's range.
+void quantize(const float* x, MutableBytes out, int64_t count, float scale, int32_t zero);
+/// As quantize(), of x[i] factor + offset instead of x[i] / scale.
+void requantize(const float* x, MutableBytes out, int64_t count, float factor, float offset, int32_t zero);
+/// As requantize(), with a factor and an offset for each element.
+void requantize(const float* x, MutableBytes out, int64_t count, const float* factor, const float* offset,
+                int32_t zero);
+/// out[i] = x[i] + 128 or - 128: int8 as uint8 and back, in the order of the numbers.
+void flip_sign(const void* x, void* out, int64_t count);
+/// The sum of x[i].
+int64_t sum(Bytes x, int64_t count);
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,48 @@
+#include "backends/cpu/conv_shape.h"
+
+namespace mlopt::cpu {
+
+Dims conv_weight_dims(const Dims& w, int64_t groups) {
+  if (groups == 1) return w;
+  Dims grouped = w;
+  grouped[0] /= groups;
+  grouped.insert(grouped.begin(), groups);
+  return grouped;
+}
+
+Expected<ConvShape> conv_shape(const NodeView& view, const Dims& x, const Dims& w) {
+  if (x.size() < 3 || x.size() > 5 || w.size() != x.size()) return Decline{"only 1 to 3 spatial axes"};
+  const int64_t groups = view.get_int("group", 1);
+  if (groups < 1 || w[0] % groups != 0 || x[1] % groups != 0 || w[1] != x[1] / groups)
+    return Decline{"channels and groups do not fit"};
+  if (view.get_ints("kernel_shape", spatial_of(w)) != spatial_of(w)) return Decline{"kernel_shape is not the weights'"};
+  const auto window = window_over(view, spatial_of(x), spatial_of(w));
+  if (!window) return window.error();
+  const auto out = positions(*window, spatial_of(x));
+  if (!out) return out.error();
+  Dims dst{x[0], w[0]};
+  dst.insert(dst.end(), out->begin(), out->end());
+  return ConvShape{x, conv_weight_dims(w, groups), std::move(dst), groups, *window};
+}
+
+ConvPd describe_conv(const ConvShape& s, const Desc& src, Elem weights, const Desc& bias, const Desc& dst,
+                     const dnnl::primitive_attr& attr) {
+  return ConvPd(engine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, src,
+                any(weights, s.weights), bias, dst, s.window.strides, s.window.gaps(), s.window.begin, s.window.end,
+                attr, true);
+}
+
+ConvPd describe_float_conv(const ConvShape& s, const dnnl::primitive_attr& attr, bool bias) {
+  const auto make = [&](bool row_major) {
+    const Desc src = row_major ? plain(Elem::f32, s.src) : any(Elem::f32, s.src);
+    const Desc dst = row_major ? plain(Elem::f32, s.dst) : any(Elem::f32, s.dst);
+    return describe_conv(s, src, Elem::f32, bias ? plain(Elem::f32, {s.channels_out()}) : Desc(), dst, attr);
+  };
+  // One tap is a matrix product on row-major tensors; for more, the copies into and out of the layout that the
+  // primitive prefers cost less than what its row-major form loses.
+  if (s.window.is_point() && s.groups == 1) return make(true);
+  ConvPd pd = make(false);
+  return is_slow(pd) ? make(true) : pd;
+}
+
+}  // namespace mlopt::cpu

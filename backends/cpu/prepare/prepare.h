@@ -1,0 +1,34 @@
+#pragma once
+#include <functional>
+
+#include "core/ir/model.h"
+#include "core/rewrite/pass.h"
+#include "core/tensor/datum.h"
+
+namespace mlopt::cpu {
+
+/// Runs a model of constants only.
+using Evaluate = std::function<std::vector<Datum>(const Model&)>;
+
+/// Rewrites a model into what the kernels here run fast: integers between DequantizeLinear and QuantizeLinear become
+/// operators on integers, activations join the convolution before them, stored weights that stay floats are unpacked
+/// once. The result computes the same, up to rounding.
+void prepare(Model& model, const Evaluate& evaluate);
+
+// The passes, one file each.
+extern const Pass qdq_conv;
+extern const Pass qdq_matmul;
+extern const Pass qdq_matmul_float;
+extern const Pass qdq_gemm;
+extern const Pass qdq_gemm_float;
+extern const Pass qdq_pointwise;
+extern const Pass qdq_concat;
+extern const Pass qdq_moves;
+extern const Pass dynamic_matmul;
+extern const Pass integer_matmul_bias;
+extern const Pass conv_activation;
+
+/// DequantizeLinear of constants as constants.
+void unpack_weights(Model& model, const Evaluate& evaluate);
+
+}  // namespace mlopt::cpu

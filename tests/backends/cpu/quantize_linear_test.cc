@@ -1,0 +1,48 @@
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+
+namespace mlopt::test {
+namespace {
+
+Tensor scales(std::vector<double> values) {
+  const auto n = static_cast<int64_t>(values.size());
+  return tensor(n == 1 ? Dims{} : Dims{n}, values);
+}
+
+}  // namespace
+
+TEST_CASE("QuantizeLinear rounds and saturates as the reference does") {
+  const Tensor x = uniform({3, 5, 7}, -20, 20);
+  for (const DType type : {DType::kU8, DType::kI8}) {
+    const double zero = type == DType::kU8 ? 117 : -3;
+    require_as_reference("QuantizeLinear", {x, scales({0.1}), tensor({}, {zero}, type)}, {}, 0, 1);
+    for (const int64_t axis : {0, 1, -1}) {
+      const auto length = x.dims()[static_cast<size_t>(axis < 0 ? 2 : axis)];
+      const Tensor scale = uniform({length}, 0.05, 0.3), zeros = uniform({length}, 0, 100, type);
+      require_as_reference("QuantizeLinear", {x, scale, zeros}, {.attrs = {{"axis", axis, ""}}}, 0, 1);
+    }
+  }
+  require_as_reference("QuantizeLinear", {x, scales({0.1})}, {}, 0, 1);
+  // Halves go to the even neighbour, whatever the zero point.
+  const Tensor halves = tensor({6}, {0.5, 1.5, -0.5, -1.5, 2.5, 1e9});
+  require_as_reference("QuantizeLinear", {halves, scales({1}), tensor({}, {3}, DType::kU8)}, {}, 0);
+}
+
+TEST_CASE("DequantizeLinear gives what the reference gives") {
+  for (const DType type : {DType::kU8, DType::kI8}) {
+    const Tensor x = uniform({3, 5, 7}, type == DType::kU8 ? 0 : -128, type == DType::kU8 ? 255 : 127, type);
+    require_as_reference("DequantizeLinear", {x, scales({0.1}), tensor({}, {7}, type)}, {}, 1e-6);
+    require_as_reference("DequantizeLinear", {x, scales({0.1})}, {}, 1e-6);
+    require_as_reference("DequantizeLinear", {x, uniform({5}, 0.1, 1), uniform({5}, 0, 100, type)}, {}, 1e-6);
+  }
+}
+
+TEST_CASE("DynamicQuantizeLinear finds the reference's steps") {
+  for (const auto& [low, high] : {std::pair{-3.0, 5.0}, {1.0, 2.0}, {-4.0, -1.0}})
+    for (const int64_t n : {1, 50, 70001}) {
+      INFO(n << " numbers from " << low << " to " << high);
+      require_as_reference("DynamicQuantizeLinear", {uniform({n}, low, high)}, {.outputs = 3}, 1e-6, 1);
+    }
+}
+
+}  // namespace mlopt::test

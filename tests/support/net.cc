@@ -1,0 +1,73 @@
+#include "tests/support/net.h"
+
+#include <map>
+
+#include "backends/cpu/prepare/prepare.h"
+#include "backends/reference/backend.h"
+#include "core/base/text.h"
+#include "core/tensor/compare.h"
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+
+namespace mlopt::test {
+
+Net::Net() {
+  model.ir_version = 10;
+  model.set_opset("", 21);
+}
+
+Value* Net::input(const Dims& dims) { return graph().add_input("x", Type::tensor(DType::kF32, dims)); }
+
+Value* Net::op(const std::string& op, std::vector<Value*> inputs, std::vector<Attr> attrs) {
+  return graph().add_op(op, std::move(inputs), std::move(attrs), nullptr, op)->output(0);
+}
+
+Value* Net::quantize(Value* x, double scale, double zero, DType type) {
+  return op("QuantizeLinear", {x, constant(tensor({}, {scale})), constant(tensor({}, {zero}, type))});
+}
+
+Value* Net::dequantize(Value* x, double scale, double zero, DType type) {
+  return op("DequantizeLinear", {x, constant(tensor({}, {scale})), constant(tensor({}, {zero}, type))});
+}
+
+Value* Net::rounded(Value* x, double scale, double zero, DType type) {
+  return dequantize(quantize(x, scale, zero, type), scale, zero, type);
+}
+
+Value* Net::weights(const Dims& dims, int64_t axis) {
+  const int64_t n = dims[static_cast<size_t>(axis)];
+  Value* numbers = constant(uniform(dims, -127, 127, DType::kI8, graph().node_count()));
+  Value* scales = constant(uniform({n}, 0.002, 0.004, DType::kF32, 7));
+  return op("DequantizeLinear", {numbers, scales, constant(Tensor::zeros(DType::kI8, {n}))}, {{"axis", axis, ""}});
+}
+
+Value* Net::conv(Value* x, int64_t from, int64_t to) {
+  return op("Conv", {x, weights({to, from, 3, 3}, 0), constant(uniform({to}, -1, 1))},
+            {{"pads", std::vector<int64_t>{1, 1, 1, 1}, ""}});
+}
+
+std::string prepared_ops(const Model& model) {
+  Model copy = clone(model);
+  cpu::prepare(copy, [](const Model& constants) { return reference_backend()->compile(constants, {})->run({}); });
+  std::map<std::string, int> count;
+  for (const Node* node : copy.graph->nodes()) ++count[node->op];
+  std::vector<std::string> listed;
+  for (const auto& [op, times] : count) listed.push_back(op + " " + std::to_string(times));
+  return join(listed, ", ");
+}
+
+void require_same_result(const Model& model, double tolerance) {
+  std::vector<Datum> inputs;
+  for (const Value* v : model.graph->inputs())
+    inputs.emplace_back(uniform(*v->type.static_dims(), -1, 1, v->type.dtype, 9));
+  const auto expected = reference_backend()->compile(model, {})->run(inputs);
+  const auto actual = cpu_with_fallback()->compile(model, {})->run(inputs);
+  REQUIRE(actual.size() == expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const Difference d = difference(actual[i].tensor(), expected[i].tensor());
+    REQUIRE(d.max_expected > 10 * tolerance);  // or nothing would be compared
+    REQUIRE(d.max_abs <= tolerance);
+  }
+}
+
+}  // namespace mlopt::test
