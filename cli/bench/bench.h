@@ -60,8 +60,10 @@ void measure_peaks(std::vector<Entry>& entries, const BenchOptions& options, con
 std::vector<Comparison> measure(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);
 
 void report_entries(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, Report& report);
-/// The machine, the libraries and how noisy it is now; warns when it is very.
+/// The machine, the libraries and how noisy it is now.
 void report_environment(const BenchOptions& options, Session& session);
+/// Says so when report_environment() found much noise.
+void warn_of_noise(const Session& session);
 void check_gates(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons,
                  const BenchOptions& options, Report& report);
 

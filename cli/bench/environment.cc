@@ -35,10 +35,14 @@ void report_environment(const BenchOptions& options, Session& session) {
       options.warmup, session.common.seed);
   report.line(fmt::format("{}, {} of {} CPUs, {} threads; noise {:.0f} %", machine.cpu, machine.usable_cpus,
                           machine.logical_cpus, session.common.threads, 100 * noise));
-  if (noise > kNoisy) {
-    session.console.warn(fmt::format(
-        "the machine is busy: the time of one loop varies by {:.0f} %; ratios are safer than latencies", 100 * noise));
-  }
+}
+
+void warn_of_noise(const Session& session) {
+  const Json* environment = session.report.data.find("environment");
+  const double noise = environment->find("noise")->number();
+  if (noise <= kNoisy) return;
+  session.console.warn(fmt::format(
+      "the machine is busy: the time of one loop varies by {:.0f} %; ratios are safer than latencies", 100 * noise));
 }
 
 }  // namespace mlopt::cli

@@ -88,6 +88,7 @@ void run(const Flags& flags, Session& session) {
   measure_peaks(entries, options, session);
   report_environment(options, session);
   const std::vector<Comparison> comparisons = measure(entries, options, session);
+  warn_of_noise(session);
   report_entries(entries, comparisons, session.report);
   check_gates(entries, comparisons, options, session.report);
   if (!flags.csv.empty()) write_text(flags.csv, to_csv(session.report));

@@ -115,20 +115,21 @@ class Pipeline final : public Dataset {
     wrong_shape(value, input, name_of(0));
   }
 
+  /// What would make pictures fit.
+  std::string picture_fix(const InputSpec& input) const {
+    if (!spec_.transforms.layout.empty()) return "leave out layout: the model's own is taken";
+    const size_t rank = input.dims.size();
+    const auto height = rank >= 3 ? input.dims[rank - 2].value() : std::nullopt;
+    const auto width = rank >= 3 ? input.dims[rank - 1].value() : std::nullopt;
+    if (!height || !width) return "see resize, crop, gray and layout";
+    return fmt::format("add resize={}x{} (or resize and crop), and gray for one channel", *height, *width);
+  }
+
   [[noreturn]] void wrong_shape(const Tensor& value, const InputSpec& input, const std::string& name) const {
-    std::string fix = "give samples of the model's shape; the first axis of arrays is the sample";
-    if (spec_.kind == DataKind::kImages || spec_.kind == DataKind::kIdx) {
-      const size_t rank = input.dims.size();
-      const bool last = spec_.transforms.layout == "nhwc";
-      const auto height = rank >= 3 ? input.dims[rank - (last ? 3 : 2)].value() : std::nullopt;
-      const auto width = rank >= 3 ? input.dims[rank - (last ? 2 : 1)].value() : std::nullopt;
-      fix = height && width
-                ? fmt::format("add resize={}x{} (or resize and crop), and gray for one channel", *height, *width)
-                : "see resize, crop, gray and layout";
-    }
+    const bool pictures = spec_.kind == DataKind::kImages || spec_.kind == DataKind::kIdx;
     input_error(
         fmt::format("a sample has the shape {}; the model takes {}", to_string(value.dims()), to_string({input})), name,
-        fix);
+        pictures ? picture_fix(input) : "give samples of the model's shape; the first axis of arrays is the sample");
   }
 
   Tensor fitted(const Tensor& value, size_t k, const std::string& name) const {
