@@ -32,6 +32,7 @@ struct BenchOptions {
 
 /// A model on a device, with a batch size and a thread count: one row of the table.
 struct Entry {
+  size_t model = 0;  ///< its place among those that were given
   std::string path, device;
   int64_t batch = 0;
   int threads = 1;

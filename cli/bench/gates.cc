@@ -13,7 +13,7 @@ namespace {
 std::vector<const Entry*> judged(const std::vector<Entry>& entries, const BenchOptions& options) {
   std::vector<const Entry*> chosen;
   for (const Entry& entry : entries) {
-    if (options.models.size() == 1 || entry.path != options.models[0]) chosen.push_back(&entry);
+    if (options.models.size() == 1 || entry.model > 0) chosen.push_back(&entry);
   }
   return chosen;
 }

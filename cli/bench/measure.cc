@@ -164,9 +164,10 @@ std::vector<Entry> list_entries(const BenchOptions& options) {
   for (const int64_t batch : options.batches) {
     for (const int threads : options.threads) {
       for (const std::string& device : options.devices) {
-        for (const std::string& path : options.models) {
+        for (size_t model = 0; model < options.models.size(); ++model) {
           Entry entry;
-          entry.path = path;
+          entry.model = model;
+          entry.path = options.models[model];
           entry.device = device;
           entry.batch = batch;
           entry.threads = threads;
