@@ -1,0 +1,67 @@
+#include "core/data/array_file.h"
+#include "core/report/json.h"
+#include "tests/support/catch.h"
+#include "tests/support/models.h"
+#include "tests/support/program.h"
+
+using namespace mlopt;
+using test::run_mlopt;
+
+namespace {
+
+/// The model's outputs for these four samples have their arg-max at 1, 2, 2 and 0.
+struct Labelled {
+  test::TempDir folder;
+  std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  std::string data = folder / "d.npz";
+
+  explicit Labelled(const std::vector<int64_t>& labels, const std::string& input = "x") {
+    const Tensor x = Tensor::of<float>({4, 4}, {0, 2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0});
+    write_npz(data, {{input, x}, {"label", Tensor::ints(labels)}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("eval scores a model, in words and as JSON") {
+  // The outputs are {8.5, 9, 2}, {7.5, 7, 11}, {1.5, -1, 5} and {4.5, 4, 2}.
+  const Labelled all_right({1, 2, 2, 0}), half_right({1, 1, 2, 2});
+  for (const char* device : {"reference", "cpu"}) {
+    const test::Outcome right =
+        run_mlopt({"eval", all_right.model, "--data", all_right.data, "--metric", "top1", "--device", device});
+    if (right.status == 4) continue;  // a build without this backend
+    CHECK(right.status == 0);
+    CHECK(right.out.find("100.00 % (4 of 4)") != std::string::npos);
+    const test::Outcome half = run_mlopt({"eval", half_right.model, "--data", half_right.data, "--metric", "top1",
+                                          "--json", "-", "--batch", "3", "--device", device});
+    INFO(half.err << half.out);
+    REQUIRE(half.status == 0);
+    const Json report = Json::parse(half.out);
+    CHECK(report.find("score")->find("metric")->string() == "top1");
+    CHECK(report.find("score")->find("value")->number() == 0.5);
+    CHECK(report.find("score")->find("samples")->integer() == 4);
+    CHECK(report.find("seconds")->number() > 0);
+    CHECK(report.find("device")->string() == device);
+  }
+}
+
+TEST_CASE("eval refuses what it cannot score, with the status that says whose fault it is") {
+  const Labelled labelled({0, 2, 2, 0}), other({0, 2, 2, 0}, "pixels"), beyond({0, 2, 3, 0});
+  const auto status = [&](std::vector<std::string> args, const std::string& words) {
+    args.insert(args.begin(), {"eval", labelled.model});
+    const test::Outcome outcome = run_mlopt(args);
+    INFO(outcome.err);
+    CHECK(outcome.err.find(words) != std::string::npos);
+    return outcome.status;
+  };
+  CHECK(status({"--data", labelled.data}, "no metric was given") == 2);
+  CHECK(status({"--metric", "top1"}, "no data were given") == 2);
+  CHECK(status({"--data", labelled.data, "--metric", "top2"}, "did you mean 'top1'") == 2);
+  CHECK(status({"--data", labelled.data + ",limt=3", "--metric", "top1"}, "did you mean 'limit'") == 2);
+  CHECK(status({"--data", labelled.data, "--metric", "top1", "--output", "z"}, "no output 'z'") == 2);
+  CHECK(status({"--data", labelled.folder / "none.npz", "--metric", "top1"}, "none.npz") == 3);
+  CHECK(status({"--data", other.data, "--metric", "top1"},
+               "the model takes 'x' float32[N,4]; the data hold 'pixels'") == 3);
+  CHECK(status({"--data", beyond.data, "--metric", "top5"}, "beyond the 3 classes") == 3);
+  CHECK(status({"--data", "random", "--metric", "top1"}, "no labels") == 3);
+}
