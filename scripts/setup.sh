@@ -4,6 +4,7 @@
 #   scripts/setup.sh --prefixes        prints where those libraries are (for CMake), and installs nothing
 # The libraries are built once, outside the build folder, under ${MLOPT_DEPS:-$HOME/.cache/mlopt/deps}.
 set -euo pipefail
+shopt -s inherit_errexit
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/versions.sh
