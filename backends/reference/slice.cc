@@ -51,6 +51,7 @@ void slice(Call& call) {
 
 constexpr Kernel kKernels[] = {
     {"", "Slice", slice},
+    {"", "DynamicSlice", slice},
 };
 
 }  // namespace
