@@ -1,0 +1,96 @@
+#include "quantize/emit/dynamic.h"
+
+#include "core/base/text.h"
+#include "core/rewrite/pass.h"
+#include "quantize/plan.h"
+#include "quantize/uniform/params.h"
+
+namespace mlopt::quantize {
+namespace {
+
+/// The codes of [N, K] as [K, N].
+Tensor transposed(const Tensor& codes) {
+  const int64_t rows = codes.dim(0), columns = codes.dim(1);
+  Tensor out(DType::kI8, {columns, rows});
+  int8_t* to = out.mutable_data<int8_t>();
+  const auto* from = codes.data<int8_t>();
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
+  return out;
+}
+
+class DynamicEmitter {
+ public:
+  DynamicEmitter(Model& model, const Spec& spec) : model_(model), graph_(*model.graph), spec_(spec) {}
+
+  std::map<std::string, std::string> run() {
+    for (Node* node : graph_.nodes()) {
+      const NodeView view(*node, model_.opset(node->domain));
+      const auto product = is_product(view);
+      if (!product) {
+        if (!product.error().reason.empty()) left_[node->label()] = product.error().reason;
+      } else if (node->is("Conv")) {
+        left_[node->label()] = "runtimes have no fast dynamic convolution: w8a8 with --data quantizes it";
+      } else if (!chosen(*node)) {
+        left_[node->label()] = "excluded by --only or --skip";
+      } else {
+        rewrite(node, view);
+      }
+    }
+    remove_dead(model_);
+    return left_;
+  }
+
+ private:
+  struct Activation {
+    Value *codes, *scale, *zero_point;
+  };
+
+  bool chosen(const Node& node) const {
+    const std::string& label = node.name.empty() ? node.output(0)->name : node.name;
+    return (spec_.only.empty() || glob_any(spec_.only, label)) && !glob_any(spec_.skip, label);
+  }
+
+  /// Products that read one activation share its quantization.
+  Activation quantized(Value* x, const Node* before) {
+    const auto it = activations_.find(x);
+    if (it != activations_.end()) return it->second;
+    const Node* q = graph_.add_op("DynamicQuantizeLinear", {x}, {}, before, x->name + "_quantized", 3);
+    const Activation made = {q->output(0), q->output(1), q->output(2)};
+    activations_.emplace(x, made);
+    return made;
+  }
+
+  void rewrite(Node* node, const NodeView& view) {
+    const bool by_rows = node->is("Gemm") && view.get_int("transB", 0) != 0;
+    const Value* w = node->input(1);
+    const QuantizedWeight q =
+        quantize_weight(*w->known_constant(), spec_.per_tensor ? -1 : by_rows ? 0 : 1, spec_.reduce_range());
+    const Activation x = quantized(node->input(0), node);
+    Value* codes = graph_.add_constant(w->name + "_quantized", by_rows ? transposed(q.codes) : q.codes);
+    Value* scale = graph_.add_constant(w->name + "_scale", q.scale);
+    Value* zero = graph_.add_constant(w->name + "_zero_point", q.zero_point);
+    const std::string base = node->output(0)->name;
+    const auto op = [&](const char* name, std::vector<Value*> inputs, std::vector<Attr> attrs = {}) {
+      return graph_.add_op(name, std::move(inputs), std::move(attrs), node, base + "_" + name)->output(0);
+    };
+    Value* sum = op("MatMulInteger", {x.codes, codes, x.zero_point, zero});
+    Value* real = op("Cast", {sum}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}});
+    Value* y = op("Mul", {real, op("Mul", {x.scale, scale})});
+    if (node->input(2)) y = op("Add", {y, node->input(2)});
+    graph_.replace_uses(node->output(0), y);
+    graph_.erase(node);
+  }
+
+  Model& model_;
+  Graph& graph_;
+  const Spec& spec_;
+  std::map<Value*, Activation> activations_;
+  std::map<std::string, std::string> left_;
+};
+
+}  // namespace
+
+std::map<std::string, std::string> emit_dynamic(Model& model, const Spec& spec) { return DynamicEmitter(model, spec).run(); }
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,24 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/ir/model.h"
+#include "quantize/plan.h"
+#include "quantize/uniform/params.h"
+
+namespace mlopt::quantize {
+
+/// Where the result of a layer is found in the source and in the quantized graph.
+struct LayerValue {
+  std::string layer;  ///< the node
+  std::string op;
+  std::string source, result;
+};
+
+/// Writes the plan into the graph as QuantizeLinear and DequantizeLinear around the nodes that run on integers; weights become
+/// int8 and biases int32 behind a DequantizeLinear. `grids` by the name of the value that owns the grid. Opset 13 or later.
+/// Gives the layers with their values before and after, in schedule order.
+std::vector<LayerValue> emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec);
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "core/tensor/cast.h"
+#include "quantize/plan.h"
+
+namespace mlopt::quantize {
+namespace {
+
+/// Products smaller than this gain less than the conversions cost.
+constexpr int64_t kLeastWidth = 16;
+
+constexpr std::string_view kMoves[] = {"MaxPool", "Reshape", "Flatten",   "Transpose",    "Squeeze",
+                                       "Unsqueeze", "Slice", "Split",     "DepthToSpace", "SpaceToDepth"};
+constexpr std::string_view kCombines[] = {"Add", "Mul", "AveragePool", "GlobalAveragePool", "Concat", "Sigmoid", "LeakyRelu"};
+
+template <size_t N>
+bool listed(const std::string_view (&names)[N], const Node& node) {
+  return node.domain.empty() && std::find(std::begin(names), std::end(names), node.op) != std::end(names);
+}
+
+Expected<bool> constant_weight(const NodeView& view) {
+  const Tensor* w = view.constant(1);
+  if (!w) return Decline{"its weight is not constant"};
+  if (w->dtype() != DType::kF32) return Decline{fmt::format("its weight is {}", name(w->dtype()))};
+  if (view.node().input(2) && !view.constant(2)) return Decline{"its bias is not constant"};
+  return true;
+}
+
+Expected<bool> matrix_is_worth_it(int64_t inner, int64_t columns) {
+  if (inner < kLeastWidth || columns < kLeastWidth)
+    return Decline{fmt::format("its weight of {}x{} is too small to gain", inner, columns)};
+  return true;
+}
+
+}  // namespace
+
+Expected<bool> is_product(const NodeView& view) {
+  const Node& node = view.node();
+  const bool known = node.is("Conv") || node.is("Gemm") || node.is("MatMul");
+  if (!known) return Decline{""};
+  if (const auto weight = constant_weight(view); !weight) return weight.error();
+  const Tensor& w = *view.constant(1);
+  if (node.is("Conv")) {
+    if (w.rank() < 3 || w.size() == 0) return Decline{"its weight is no convolution's"};
+    return true;
+  }
+  if (w.rank() != 2) return Decline{"its weight is not a matrix"};
+  const bool transposed = node.is("Gemm") && view.get_int("transB", 0) != 0;
+  if (node.is("Gemm")) {
+    if (view.get_int("transA", 0)) return Decline{"it transposes its activation"};
+    if (view.get_float("alpha", 1) != 1 || (node.input(2) && view.get_float("beta", 1) != 1)) return Decline{"it scales its product"};
+    const int64_t columns = w.dim(transposed ? 0 : 1);
+    if (const Tensor* c = view.constant(2); c && c->size() != columns) return Decline{"its bias is not one for each column"};
+  }
+  return matrix_is_worth_it(w.dim(transposed ? 1 : 0), w.dim(transposed ? 0 : 1));
+}
+
+bool moves_codes(const NodeView& view) {
+  const Node& node = view.node();
+  if (!listed(kMoves, node)) return false;
+  if (node.is("MaxPool")) return view.opset() >= 12 && node.outputs().size() == 1;
+  return true;
+}
+
+bool combines_codes(const NodeView& view) {
+  const Node& node = view.node();
+  if (!listed(kCombines, node)) return false;
+  if (node.is("AveragePool")) return view.get_int("ceil_mode", 0) == 0 && !view.has("dilations");
+  return true;
+}
+
+bool clamps_at_zero(const NodeView& view) {
+  if (view.node().is("Relu")) return true;
+  if (!view.node().is("Clip")) return false;
+  const auto low = view.number("min", 1, -INFINITY);
+  const auto high = view.number("max", 2, INFINITY);
+  return low && high && *low == 0 && *high > 0;
+}
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,93 @@
+#include "quantize/spec.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::quantize {
+namespace {
+
+struct FormatRow {
+  std::string_view name;
+  Format format;
+};
+constexpr FormatRow kFormats[] = {{"w8a8", Format::kW8A8},
+                                  {"w8a8-dynamic", Format::kW8A8Dynamic},
+                                  {"w8", Format::kW8},
+                                  {"fp16", Format::kF16},
+                                  {"bf16", Format::kBF16}};
+
+Format parse_format(std::string_view text) {
+  for (const FormatRow& row : kFormats)
+    if (row.name == text) return row.format;
+  const std::vector<std::string> names = format_names();
+  usage_error(fmt::format("no format is called '{}'", text), {}, suggestion(text, names));
+}
+
+const std::vector<std::string> kTargets = {"onnx", "ort", "ort:x86-avx2", "ort:x86-avx512", "ort:x86-vnni", "ort:x86-amx",
+                                           "ort:arm-dot"};
+
+std::string parse_target(std::string_view text) {
+  if (std::find(kTargets.begin(), kTargets.end(), text) != kTargets.end()) return std::string(text);
+  usage_error(fmt::format("no target is called '{}'", text), {}, suggestion(text, kTargets));
+}
+
+void parse_part(std::string_view part, Spec& spec) {
+  const size_t equals = part.find('=');
+  const std::string_view key = part.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
+  static const std::vector<std::string> kKeys = {"calibration", "emit", "per_tensor", "symmetric", "target", "only", "skip"};
+  if (key == "calibration") spec.calibration = parse_range_method(value);
+  else if (key == "emit" && value == "qdq") spec.emit = Emit::kQdq;
+  else if (key == "emit" && value == "qoperator") spec.emit = Emit::kQOperator;
+  else if (key == "emit") usage_error(fmt::format("no form is called '{}'", value), "emit", "qdq or qoperator");
+  else if (key == "per_tensor" && value.empty()) spec.per_tensor = true;
+  else if (key == "symmetric" && value.empty()) spec.symmetric = true;
+  else if (key == "target") spec.target = parse_target(value);
+  else if (key == "only") spec.only = split(value, '|');
+  else if (key == "skip") spec.skip = split(value, '|');
+  else usage_error(fmt::format("'{}' is no part of a quantization", part), {}, suggestion(key, kKeys));
+}
+
+}  // namespace
+
+bool Spec::reduce_range() const { return target == "ort:x86-avx2" || target == "ort:x86-avx512"; }
+
+std::string_view name(Format format) {
+  return std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatRow& r) { return r.format == format; })->name;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const FormatRow& row : kFormats) names.emplace_back(row.name);
+  return names;
+}
+
+Spec parse_spec(std::string_view text) {
+  Spec spec;
+  const size_t colon = text.find(':');
+  spec.format = parse_format(text.substr(0, colon));
+  if (colon != std::string_view::npos)
+    for (const std::string& part : split(text.substr(colon + 1), ';')) parse_part(part, spec);
+  return spec;
+}
+
+std::string to_string(const Spec& spec) {
+  const Spec plain;
+  std::vector<std::string> parts;
+  if (spec.format == Format::kW8A8) parts.push_back("calibration=" + to_string(spec.calibration));
+  if (spec.emit != plain.emit) parts.emplace_back("emit=qoperator");
+  if (spec.per_tensor) parts.emplace_back("per_tensor");
+  if (spec.symmetric) parts.emplace_back("symmetric");
+  if (spec.target != plain.target) parts.push_back("target=" + spec.target);
+  if (!spec.only.empty()) parts.push_back("only=" + join(spec.only, "|"));
+  if (!spec.skip.empty()) parts.push_back("skip=" + join(spec.skip, "|"));
+  return std::string(name(spec.format)) + (parts.empty() ? "" : ":" + join(parts, ";"));
+}
+
+}  // namespace mlopt::quantize

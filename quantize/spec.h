@@ -1,0 +1,35 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/calib/range.h"
+
+namespace mlopt::quantize {
+
+enum class Format { kW8A8, kW8A8Dynamic, kW8, kF16, kBF16 };
+enum class Emit { kQdq, kQOperator };
+
+/// A whole quantization as one string, "w8a8:calibration=entropy;per_tensor;skip=/head/*": parsed and printed by one function
+/// each, stored in the report and in the output's metadata.
+struct Spec {
+  Format format = Format::kW8A8;
+  RangeMethod calibration;
+  Emit emit = Emit::kQdq;
+  bool per_tensor = false;        ///< one weight scale for a tensor instead of one for each output channel
+  bool symmetric = false;         ///< activations around zero (int8) instead of uint8 with a zero point
+  std::string target = "ort:x86-vnni";
+  std::vector<std::string> only, skip;  ///< globs of node names
+
+  /// 7-bit weights: processors without a dot product of bytes add pairs of products in 16 bits, which saturates.
+  bool reduce_range() const;
+};
+
+/// Throws Error{kUsage} naming the part that is wrong and the nearest that is right.
+Spec parse_spec(std::string_view text);
+std::string to_string(const Spec& spec);
+/// As given to --to.
+std::string_view name(Format format);
+std::vector<std::string> format_names();
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,42 @@
+#pragma once
+#include <vector>
+
+#include "core/calib/range.h"
+#include "core/tensor/tensor.h"
+
+namespace mlopt::quantize {
+
+/// real = (code - zero_point) * scale, codes in [low, high].
+struct Grid {
+  DType type = DType::kU8;
+  int low = 0, high = 255;
+  float scale = 1;
+  int zero_point = 0;
+};
+
+/// uint8 over [min(range.min, 0), max(range.max, 0)], or int8 around zero. The scale is never zero, denormal or infinite; a
+/// range of nothing gives scale 1.
+Grid activation_grid(const Range& range, bool symmetric);
+
+/// A weight as int8 around zero with one scale (axis < 0) or one for each index of `axis`.
+struct QuantizedWeight {
+  Tensor codes;       ///< int8, as the weight's shape
+  Tensor scale;       ///< float32, scalar or [channels]
+  Tensor zero_point;  ///< int8 zeros, as the scale's shape
+};
+
+/// Round to nearest even over [-127, 127], or [-64, 64] with `reduce_range`. `min_scale[c]` is a lower bound of each scale (a
+/// bias in int32 needs room); may be empty.
+QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_range, const std::vector<float>& min_scale = {});
+
+/// A bias as int32 in steps of input scale times weight scale.
+struct QuantizedBias {
+  Tensor codes;  ///< int32 [channels]
+  Tensor scale;  ///< float32 [channels], or scalar when the weight has one scale
+};
+QuantizedBias quantize_bias(const Tensor& bias, float input_scale, const Tensor& weight_scale);
+
+/// For each channel, the least weight scale with which the bias fits into int32.
+std::vector<float> bias_room(const Tensor& bias, float input_scale);
+
+}  // namespace mlopt::quantize
