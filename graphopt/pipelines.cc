@@ -1,8 +1,8 @@
 #include "graphopt/pipelines.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
+
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -27,7 +27,8 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
   require_known(selection.no_passes, all);
   std::vector<const Pass*> chosen;
   for (const Pass* pass : all)
-    if ((selection.passes.empty() || glob_any(selection.passes, pass->name)) && !glob_any(selection.no_passes, pass->name))
+    if ((selection.passes.empty() || glob_any(selection.passes, pass->name)) &&
+        !glob_any(selection.no_passes, pass->name))
       chosen.push_back(pass);
   infer(model, context.standard_types);
   return run_passes(model, chosen, context);

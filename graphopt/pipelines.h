@@ -13,7 +13,8 @@ struct PassSelection {
   std::vector<std::string> no_passes;  ///< but not these
 };
 
-/// Runs the selected passes to a fixed point; tallies by pass name. Throws Error{kUsage} for a glob that selects nothing.
+/// Runs the selected passes to a fixed point; tallies by pass name. Throws Error{kUsage} for a glob that selects
+/// nothing.
 std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, const PassSelection& selection = {});
 
 /// What a backend or a quantizer wants done to a model before it looks at it: everything that `fuse` does.

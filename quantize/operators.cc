@@ -1,9 +1,9 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <string_view>
-
-#include <fmt/core.h>
 
 #include "core/tensor/cast.h"
 #include "quantize/plan.h"
@@ -14,9 +14,10 @@ namespace {
 /// Products smaller than this gain less than the conversions cost.
 constexpr int64_t kLeastWidth = 16;
 
-constexpr std::string_view kMoves[] = {"MaxPool", "Reshape", "Flatten",   "Transpose",    "Squeeze",
-                                       "Unsqueeze", "Slice", "Split",     "DepthToSpace", "SpaceToDepth"};
-constexpr std::string_view kCombines[] = {"Add", "Mul", "AveragePool", "GlobalAveragePool", "Concat", "Sigmoid", "LeakyRelu"};
+constexpr std::string_view kMoves[] = {"MaxPool",   "Reshape", "Flatten", "Transpose",    "Squeeze",
+                                       "Unsqueeze", "Slice",   "Split",   "DepthToSpace", "SpaceToDepth"};
+constexpr std::string_view kCombines[] = {"Add",    "Mul",     "AveragePool", "GlobalAveragePool",
+                                          "Concat", "Sigmoid", "LeakyRelu"};
 
 template <size_t N>
 bool listed(const std::string_view (&names)[N], const Node& node) {
@@ -53,9 +54,11 @@ Expected<bool> is_product(const NodeView& view) {
   const bool transposed = node.is("Gemm") && view.get_int("transB", 0) != 0;
   if (node.is("Gemm")) {
     if (view.get_int("transA", 0)) return Decline{"it transposes its activation"};
-    if (view.get_float("alpha", 1) != 1 || (node.input(2) && view.get_float("beta", 1) != 1)) return Decline{"it scales its product"};
+    if (view.get_float("alpha", 1) != 1 || (node.input(2) && view.get_float("beta", 1) != 1))
+      return Decline{"it scales its product"};
     const int64_t columns = w.dim(transposed ? 0 : 1);
-    if (const Tensor* c = view.constant(2); c && c->size() != columns) return Decline{"its bias is not one for each column"};
+    if (const Tensor* c = view.constant(2); c && c->size() != columns)
+      return Decline{"its bias is not one for each column"};
   }
   return matrix_is_worth_it(w.dim(transposed ? 1 : 0), w.dim(transposed ? 0 : 1));
 }

@@ -52,7 +52,8 @@ class Planner {
     }
   }
 
-  /// Values that an integer node would read: walking backwards, the inputs of products, and of what only passes codes on.
+  /// Values that an integer node would read: walking backwards, the inputs of products, and of what only passes codes
+  /// on.
   void find_wanted() {
     for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {
       const Node& node = **it;

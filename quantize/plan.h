@@ -13,11 +13,12 @@ namespace mlopt::quantize {
 
 /// Which nodes of a graph run on integers, and which values become integers for them.
 struct Plan {
-  std::unordered_set<const Node*> nodes;                 ///< run on integers
-  std::vector<Value*> values;                            ///< activations that are quantized, in schedule order
-  std::unordered_map<const Value*, Value*> shares;       ///< a value that has the grid of another (Reshape, MaxPool, ...)
-  std::unordered_map<const Node*, const Node*> clamped;  ///< Relu or Clip that its producer's range replaces -> producer
-  std::map<std::string, std::string> left;               ///< node left in float -> why
+  std::unordered_set<const Node*> nodes;            ///< run on integers
+  std::vector<Value*> values;                       ///< activations that are quantized, in schedule order
+  std::unordered_map<const Value*, Value*> shares;  ///< a value that has the grid of another (Reshape, MaxPool, ...)
+  std::unordered_map<const Node*, const Node*>
+      clamped;                              ///< Relu or Clip that its producer's range replaces -> producer
+  std::map<std::string, std::string> left;  ///< node left in float -> why
 
   bool quantizes(const Value* v) const { return grid_owner_.contains(v); }
   /// The value whose range gives v its grid.
@@ -28,8 +29,8 @@ struct Plan {
   std::unordered_set<const Value*> grid_owner_;
 };
 
-/// The placement that ONNX Runtime runs as integer kernels: convolutions and matrix products with constant weights, and what
-/// lies between them as far as it can stay integer; nothing is quantized only to be turned back.
+/// The placement that ONNX Runtime runs as integer kernels: convolutions and matrix products with constant weights, and
+/// what lies between them as far as it can stay integer; nothing is quantized only to be turned back.
 Plan make_plan(const Model& model, const Spec& spec);
 
 // What an operator is for the plan.

@@ -1,10 +1,10 @@
 #include "quantize/spec.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string>
-
-#include <fmt/core.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -29,8 +29,8 @@ Format parse_format(std::string_view text) {
   usage_error(fmt::format("no format is called '{}'", text), {}, suggestion(text, names));
 }
 
-const std::vector<std::string> kTargets = {"onnx", "ort", "ort:x86-avx2", "ort:x86-avx512", "ort:x86-vnni", "ort:x86-amx",
-                                           "ort:arm-dot"};
+const std::vector<std::string> kTargets = {"onnx",         "ort",         "ort:x86-avx2", "ort:x86-avx512",
+                                           "ort:x86-vnni", "ort:x86-amx", "ort:arm-dot"};
 
 std::string parse_target(std::string_view text) {
   if (std::find(kTargets.begin(), kTargets.end(), text) != kTargets.end()) return std::string(text);
@@ -41,17 +41,28 @@ void parse_part(std::string_view part, Spec& spec) {
   const size_t equals = part.find('=');
   const std::string_view key = part.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
-  static const std::vector<std::string> kKeys = {"calibration", "emit", "per_tensor", "symmetric", "target", "only", "skip"};
-  if (key == "calibration") spec.calibration = parse_range_method(value);
-  else if (key == "emit" && value == "qdq") spec.emit = Emit::kQdq;
-  else if (key == "emit" && value == "qoperator") spec.emit = Emit::kQOperator;
-  else if (key == "emit") usage_error(fmt::format("no form is called '{}'", value), "emit", "qdq or qoperator");
-  else if (key == "per_tensor" && value.empty()) spec.per_tensor = true;
-  else if (key == "symmetric" && value.empty()) spec.symmetric = true;
-  else if (key == "target") spec.target = parse_target(value);
-  else if (key == "only") spec.only = split(value, '|');
-  else if (key == "skip") spec.skip = split(value, '|');
-  else usage_error(fmt::format("'{}' is no part of a quantization", part), {}, suggestion(key, kKeys));
+  static const std::vector<std::string> kKeys = {"calibration", "emit", "per_tensor", "symmetric",
+                                                 "target",      "only", "skip"};
+  if (key == "calibration")
+    spec.calibration = parse_range_method(value);
+  else if (key == "emit" && value == "qdq")
+    spec.emit = Emit::kQdq;
+  else if (key == "emit" && value == "qoperator")
+    spec.emit = Emit::kQOperator;
+  else if (key == "emit")
+    usage_error(fmt::format("no form is called '{}'", value), "emit", "qdq or qoperator");
+  else if (key == "per_tensor" && value.empty())
+    spec.per_tensor = true;
+  else if (key == "symmetric" && value.empty())
+    spec.symmetric = true;
+  else if (key == "target")
+    spec.target = parse_target(value);
+  else if (key == "only")
+    spec.only = split(value, '|');
+  else if (key == "skip")
+    spec.skip = split(value, '|');
+  else
+    usage_error(fmt::format("'{}' is no part of a quantization", part), {}, suggestion(key, kKeys));
 }
 
 }  // namespace
@@ -59,7 +70,8 @@ void parse_part(std::string_view part, Spec& spec) {
 bool Spec::reduce_range() const { return target == "ort:x86-avx2" || target == "ort:x86-avx512"; }
 
 std::string_view name(Format format) {
-  return std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatRow& r) { return r.format == format; })->name;
+  return std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatRow& r) { return r.format == format; })
+      ->name;
 }
 
 std::vector<std::string> format_names() {

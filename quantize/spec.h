@@ -10,14 +10,14 @@ namespace mlopt::quantize {
 enum class Format { kW8A8, kW8A8Dynamic, kW8, kF16, kBF16 };
 enum class Emit { kQdq, kQOperator };
 
-/// A whole quantization as one string, "w8a8:calibration=entropy;per_tensor;skip=/head/*": parsed and printed by one function
-/// each, stored in the report and in the output's metadata.
+/// A whole quantization as one string, "w8a8:calibration=entropy;per_tensor;skip=/head/*": parsed and printed by one
+/// function each, stored in the report and in the output's metadata.
 struct Spec {
   Format format = Format::kW8A8;
   RangeMethod calibration;
   Emit emit = Emit::kQdq;
-  bool per_tensor = false;        ///< one weight scale for a tensor instead of one for each output channel
-  bool symmetric = false;         ///< activations around zero (int8) instead of uint8 with a zero point
+  bool per_tensor = false;  ///< one weight scale for a tensor instead of one for each output channel
+  bool symmetric = false;   ///< activations around zero (int8) instead of uint8 with a zero point
   std::string target = "ort:x86-vnni";
   std::vector<std::string> only, skip;  ///< globs of node names
 

@@ -21,8 +21,8 @@ struct Calibration {
   int64_t samples = 0;
 };
 
-/// Runs `model` over the data and observes the named values. Memory does not grow with the samples: each value is seen when it
-/// is computed and freed. `progress(done, total)` may be empty.
+/// Runs `model` over the data and observes the named values. Memory does not grow with the samples: each value is seen
+/// when it is computed and freed. `progress(done, total)` may be empty.
 Calibration calibrate(Backend& backend, const Model& model, const std::vector<std::string>& values, const Dataset& data,
                       const CalibrationLimits& limits, int threads,
                       const std::function<void(int64_t, int64_t)>& progress = {});

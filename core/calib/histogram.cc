@@ -69,8 +69,7 @@ void Histogram::merge(const Histogram& other) {
 std::vector<double> Histogram::folded() const {
   constexpr size_t kHalf = kBins / 2;
   std::vector<double> counts(kHalf);
-  for (size_t i = 0; i < kHalf; ++i)
-    counts[i] = static_cast<double>(bins_[kHalf + i] + bins_[kHalf - 1 - i]);
+  for (size_t i = 0; i < kHalf; ++i) counts[i] = static_cast<double>(bins_[kHalf + i] + bins_[kHalf - 1 - i]);
   return counts;
 }
 

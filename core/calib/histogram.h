@@ -7,8 +7,9 @@
 
 namespace mlopt {
 
-/// Counts of a stream of numbers in bins of equal width over [-reach, reach]. The reach doubles when a number falls outside,
-/// two bins becoming one, so that memory is fixed, the order of the numbers does not matter much, and nothing is kept.
+/// Counts of a stream of numbers in bins of equal width over [-reach, reach]. The reach doubles when a number falls
+/// outside, two bins becoming one, so that memory is fixed, the order of the numbers does not matter much, and nothing
+/// is kept.
 class Histogram {
  public:
   static constexpr int kBins = 8192;
@@ -18,9 +19,9 @@ class Histogram {
   /// Adds what another histogram of the same stream has seen; exact.
   void merge(const Histogram& other);
 
-  int64_t count() const { return count_; }        ///< finite numbers seen
+  int64_t count() const { return count_; }  ///< finite numbers seen
   int64_t nonfinite() const { return nonfinite_; }
-  double min() const { return min_; }             ///< exact; 0 when nothing was seen
+  double min() const { return min_; }  ///< exact; 0 when nothing was seen
   double max() const { return max_; }
   /// Counts of |x| in kBins / 2 bins over [0, reach()].
   std::vector<double> folded() const;

@@ -22,27 +22,38 @@ RangeMethod parse_range_method(std::string_view text) {
     return method;
   }
   if (equals != std::string_view::npos) usage_error("this calibration takes no value", std::string(text));
-  if (head == "entropy") method.kind = RangeMethod::Kind::kEntropy;
-  else if (head == "mse") method.kind = RangeMethod::Kind::kMse;
-  else if (head != "minmax") usage_error(fmt::format("no calibration is called '{}'", text), {}, suggestion(head, names));
+  if (head == "entropy")
+    method.kind = RangeMethod::Kind::kEntropy;
+  else if (head == "mse")
+    method.kind = RangeMethod::Kind::kMse;
+  else if (head != "minmax")
+    usage_error(fmt::format("no calibration is called '{}'", text), {}, suggestion(head, names));
   return method;
 }
 
 std::string to_string(const RangeMethod& method) {
   switch (method.kind) {
-    case RangeMethod::Kind::kPercentile: return fmt::format("percentile={}", method.percentile);
-    case RangeMethod::Kind::kEntropy: return "entropy";
-    case RangeMethod::Kind::kMse: return "mse";
-    default: return "minmax";
+    case RangeMethod::Kind::kPercentile:
+      return fmt::format("percentile={}", method.percentile);
+    case RangeMethod::Kind::kEntropy:
+      return "entropy";
+    case RangeMethod::Kind::kMse:
+      return "mse";
+    default:
+      return "minmax";
   }
 }
 
 Range choose_range(const Histogram& histogram, const RangeMethod& method, int levels) {
   switch (method.kind) {
-    case RangeMethod::Kind::kPercentile: return percentile_range(histogram, method.percentile);
-    case RangeMethod::Kind::kEntropy: return entropy_range(histogram, levels);
-    case RangeMethod::Kind::kMse: return mse_range(histogram, levels);
-    default: return minmax_range(histogram);
+    case RangeMethod::Kind::kPercentile:
+      return percentile_range(histogram, method.percentile);
+    case RangeMethod::Kind::kEntropy:
+      return entropy_range(histogram, levels);
+    case RangeMethod::Kind::kMse:
+      return mse_range(histogram, levels);
+    default:
+      return minmax_range(histogram);
   }
 }
 

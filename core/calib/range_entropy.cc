@@ -8,8 +8,8 @@
 namespace mlopt {
 namespace {
 
-/// Kullback-Leibler divergence of P (the first n bins, what lies beyond added to the last) from Q (the first n bins averaged
-/// over `levels` groups, empty bins staying empty). Both are normalized.
+/// Kullback-Leibler divergence of P (the first n bins, what lies beyond added to the last) from Q (the first n bins
+/// averaged over `levels` groups, empty bins staying empty). Both are normalized.
 double divergence(const std::vector<double>& counts, size_t n, double beyond, size_t levels) {
   const double inside = std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), 0.0);
   const double total = inside + beyond;

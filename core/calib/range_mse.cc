@@ -14,7 +14,8 @@ double expected_error(const Histogram& histogram, double low, double high, int l
   for (size_t i = 0; i < histogram.bins().size(); ++i) {
     const auto count = static_cast<double>(histogram.bins()[i]);
     if (count == 0) continue;
-    const double x = std::clamp(-histogram.reach() + (static_cast<double>(i) + 0.5) * width, histogram.min(), histogram.max());
+    const double x =
+        std::clamp(-histogram.reach() + (static_cast<double>(i) + 0.5) * width, histogram.min(), histogram.max());
     const double clipped = x - std::clamp(x, low, high);
     // An exact zero has no error: zero is always a level.
     const bool at_zero = std::fabs(x) < width;

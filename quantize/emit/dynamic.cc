@@ -64,8 +64,11 @@ class DynamicEmitter {
   void rewrite(Node* node, const NodeView& view) {
     const bool by_rows = node->is("Gemm") && view.get_int("transB", 0) != 0;
     const Value* w = node->input(1);
-    const QuantizedWeight q =
-        quantize_weight(*w->known_constant(), spec_.per_tensor ? -1 : by_rows ? 0 : 1, spec_.reduce_range());
+    const QuantizedWeight q = quantize_weight(*w->known_constant(),
+                                              spec_.per_tensor ? -1
+                                              : by_rows        ? 0
+                                                               : 1,
+                                              spec_.reduce_range());
     const Activation x = quantized(node->input(0), node);
     Value* codes = graph_.add_constant(w->name + "_quantized", by_rows ? transposed(q.codes) : q.codes);
     Value* scale = graph_.add_constant(w->name + "_scale", q.scale);
@@ -91,6 +94,8 @@ class DynamicEmitter {
 
 }  // namespace
 
-std::map<std::string, std::string> emit_dynamic(Model& model, const Spec& spec) { return DynamicEmitter(model, spec).run(); }
+std::map<std::string, std::string> emit_dynamic(Model& model, const Spec& spec) {
+  return DynamicEmitter(model, spec).run();
+}
 
 }  // namespace mlopt::quantize

@@ -13,17 +13,34 @@
 namespace mlopt::quantize {
 namespace {
 
-/// Operators with an input that is float32 by definition, without a float16 kernel anywhere, or whose sums overflow float16.
-constexpr std::string_view kFloat32[] = {"Resize",          "Upsample",       "NonMaxSuppression", "RoiAlign",
-                                         "CumSum",          "QuantizeLinear", "DequantizeLinear",  "DynamicQuantizeLinear",
-                                         "RandomNormal",    "RandomUniform",  "RandomNormalLike",  "RandomUniformLike",
-                                         "Multinomial",     "Range",          "DFT",               "STFT",
-                                         "MelWeightMatrix", "Loop",           "If",                "Scan"};
+/// Operators with an input that is float32 by definition, without a float16 kernel anywhere, or whose sums overflow
+/// float16.
+constexpr std::string_view kFloat32[] = {"Resize",
+                                         "Upsample",
+                                         "NonMaxSuppression",
+                                         "RoiAlign",
+                                         "CumSum",
+                                         "QuantizeLinear",
+                                         "DequantizeLinear",
+                                         "DynamicQuantizeLinear",
+                                         "RandomNormal",
+                                         "RandomUniform",
+                                         "RandomNormalLike",
+                                         "RandomUniformLike",
+                                         "Multinomial",
+                                         "Range",
+                                         "DFT",
+                                         "STFT",
+                                         "MelWeightMatrix",
+                                         "Loop",
+                                         "If",
+                                         "Scan"};
 constexpr float kLargest = 65504;
 
 bool fits(const Tensor& t) {
   const std::vector<float> numbers = to_floats(t);
-  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return !std::isfinite(x) || std::fabs(x) <= kLargest; });
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](float x) { return !std::isfinite(x) || std::fabs(x) <= kLargest; });
 }
 
 class HalfEmitter {
@@ -33,8 +50,10 @@ class HalfEmitter {
   std::map<std::string, std::string> run() {
     for (Node* node : graph_.nodes()) {
       const std::string reason = why_float(*node);
-      if (reason.empty()) to_half(node);
-      else if (touches_floats(*node)) left_[node->label()] = reason, to_float(node);
+      if (reason.empty())
+        to_half(node);
+      else if (touches_floats(*node))
+        left_[node->label()] = reason, to_float(node);
     }
     restore_outputs();
     remove_dead(model_);
@@ -44,7 +63,8 @@ class HalfEmitter {
  private:
   std::string why_float(const Node& node) const {
     const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
-    if (!(spec_.only.empty() || glob_any(spec_.only, label)) || glob_any(spec_.skip, label)) return "excluded by --only or --skip";
+    if (!(spec_.only.empty() || glob_any(spec_.only, label)) || glob_any(spec_.skip, label))
+      return "excluded by --only or --skip";
     if (!node.domain.empty()) return "its domain is not the standard's";
     if (std::find(std::begin(kFloat32), std::end(kFloat32), node.op) != std::end(kFloat32))
       return "it has no float16 form that runtimes run";
@@ -68,7 +88,8 @@ class HalfEmitter {
     if (const Tensor* t = v->known_constant()) {
       made = graph_.add_constant(v->name + (type == DType::kF16 ? "_half" : "_float"), cast(*t, type));
     } else {
-      made = graph_.add_op("Cast", {v}, {{"to", int64_t{static_cast<int64_t>(type)}, {}}}, before, v->name + "_cast")->output(0);
+      made = graph_.add_op("Cast", {v}, {{"to", int64_t{static_cast<int64_t>(type)}, {}}}, before, v->name + "_cast")
+                 ->output(0);
       made->type = Type::tensor(type, v->type.dims);
     }
     return made;
@@ -91,13 +112,14 @@ class HalfEmitter {
       if (is_f32(y)) y->type.dtype = DType::kF16, half_[y] = true;
   }
 
-  /// A Cast to float32 gives float16 from now on; integers above 2048 lose digits, so those that feed float32 nodes stay exact
-  /// only as far as float16 is.
+  /// A Cast to float32 gives float16 from now on; integers above 2048 lose digits, so those that feed float32 nodes
+  /// stay exact only as far as float16 is.
   static void retarget(Node* node) {
     const char* name = node->is("Cast") ? "to" : "dtype";
     const Attr* to = node->attr(name);
     const auto* type = to ? std::get_if<int64_t>(&to->value) : nullptr;
-    if (type && *type == static_cast<int64_t>(DType::kF32)) node->set_attr(name, int64_t{static_cast<int64_t>(DType::kF16)});
+    if (type && *type == static_cast<int64_t>(DType::kF32))
+      node->set_attr(name, int64_t{static_cast<int64_t>(DType::kF16)});
   }
 
   /// The node, and what its bodies capture, reads float32.
@@ -118,7 +140,8 @@ class HalfEmitter {
   void restore_outputs() {
     for (Value* y : std::vector<Value*>(graph_.outputs())) {
       if (!half_.contains(y) || !y->producer) continue;
-      Node* back = graph_.add_op("Cast", {y}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}}, nullptr, y->name + "_half");
+      Node* back = graph_.add_op("Cast", {y}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}}, nullptr,
+                                 y->name + "_half");
       const std::vector<Use> uses = y->uses;
       const Type declared = Type::tensor(DType::kF32, y->type.dims);
       const Type inner = y->type;

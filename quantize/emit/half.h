@@ -7,8 +7,8 @@
 
 namespace mlopt::quantize {
 
-/// Computes in float16 what the standard and runtimes can compute in it: weights and inner values become float16, with Casts
-/// around the rest. Inputs and outputs of the model keep their types. Gives what stays float32 and why, by node.
+/// Computes in float16 what the standard and runtimes can compute in it: weights and inner values become float16, with
+/// Casts around the rest. Inputs and outputs of the model keep their types. Gives what stays float32 and why, by node.
 std::map<std::string, std::string> emit_half(Model& model, const Spec& spec);
 
 }  // namespace mlopt::quantize

@@ -69,7 +69,8 @@ class Emitter {
   void quantize_activation(Value* v) {
     const auto [scale, zero] = values_of(v);
     // A float node's result keeps its precision for those who read floats; an integer node's result is rounded for all.
-    const bool integer_result = v->producer && (plan_.nodes.contains(v->producer) || plan_.clamped.contains(v->producer));
+    const bool integer_result =
+        v->producer && (plan_.nodes.contains(v->producer) || plan_.clamped.contains(v->producer));
     const std::vector<Use> uses = v->uses;
     const Node* before = v->producer ? nullptr : (graph_.nodes().empty() ? nullptr : graph_.nodes()[0]);
     if (v->producer) before = next_of(v->producer);
@@ -87,7 +88,8 @@ class Emitter {
       return;
     }
     for (const Use& use : uses)
-      if (integer_result || plan_.nodes.contains(use.node)) use.node->graph()->set_input(use.node, use.index, dq->output(0));
+      if (integer_result || plan_.nodes.contains(use.node))
+        use.node->graph()->set_input(use.node, use.index, dq->output(0));
   }
 
   const Node* next_of(const Node* node) const {
@@ -115,7 +117,8 @@ class Emitter {
     if (!bias) return;
     const QuantizedBias b = quantize_bias(bias->reshaped({bias->size()}), input_scale, q.scale);
     const Tensor zeros = Tensor::zeros(DType::kI32, b.scale.dims());
-    graph_.set_input(node, 2, dequantized(node, node->input(2)->name, b.codes, b.scale, zeros, b.scale.rank() ? 0 : -1));
+    graph_.set_input(node, 2,
+                     dequantized(node, node->input(2)->name, b.codes, b.scale, zeros, b.scale.rank() ? 0 : -1));
   }
 
   static bool transposes_weight(const Node& node) {
@@ -128,10 +131,11 @@ class Emitter {
                      const Tensor& zero, int axis) {
     std::vector<Attr> attrs;
     if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
-    Node* dq = graph_.add_op("DequantizeLinear",
-                             {graph_.add_constant(base + "_quantized", codes), graph_.add_constant(base + "_scale", scale),
-                              graph_.add_constant(base + "_zero_point", zero)},
-                             std::move(attrs), before, base + "_dequantized");
+    Node* dq =
+        graph_.add_op("DequantizeLinear",
+                      {graph_.add_constant(base + "_quantized", codes), graph_.add_constant(base + "_scale", scale),
+                       graph_.add_constant(base + "_zero_point", zero)},
+                      std::move(attrs), before, base + "_dequantized");
     dq->name = base + "_DequantizeLinear";
     dq->output(0)->type = Type::tensor(DType::kF32, codes.dims());
     return dq->output(0);
@@ -148,7 +152,8 @@ class Emitter {
 
 }  // namespace
 
-std::vector<LayerValue> emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec) {
+std::vector<LayerValue> emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids,
+                                 const Spec& spec) {
   std::vector<LayerValue> layers = Emitter(model, plan, grids, spec).run();
   remove_dead(model);
   return layers;

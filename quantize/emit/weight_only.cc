@@ -62,10 +62,11 @@ std::map<std::string, std::string> emit_weight_only(Model& model, const Spec& sp
     Graph& graph = *w->graph;
     std::vector<Attr> attrs;
     if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
-    Node* dq = graph.add_op("DequantizeLinear",
-                            {graph.add_constant(w->name + "_quantized", q.codes), graph.add_constant(w->name + "_scale", q.scale),
-                             graph.add_constant(w->name + "_zero_point", q.zero_point)},
-                            std::move(attrs), graph.nodes()[0], w->name + "_dequantized");
+    Node* dq = graph.add_op(
+        "DequantizeLinear",
+        {graph.add_constant(w->name + "_quantized", q.codes), graph.add_constant(w->name + "_scale", q.scale),
+         graph.add_constant(w->name + "_zero_point", q.zero_point)},
+        std::move(attrs), graph.nodes()[0], w->name + "_dequantized");
     graph.replace_uses(w, dq->output(0));
   }
   remove_dead(model);
@@ -76,12 +77,13 @@ void emit_bf16_storage(Model& model, const Spec& spec) {
   constexpr int64_t kLeast = 64;
   for (Value* w : model.graph->initializers()) {
     if (w->is_input || w->is_output() || w->constant->dtype() != DType::kF32 || w->constant->size() < kLeast) continue;
-    const bool wanted = std::all_of(w->uses.begin(), w->uses.end(), [&](const Use& use) { return chosen(*use.node, spec); });
+    const bool wanted =
+        std::all_of(w->uses.begin(), w->uses.end(), [&](const Use& use) { return chosen(*use.node, spec); });
     if (!wanted) continue;
     Graph& graph = *model.graph;
     Value* stored = graph.add_constant(w->name + "_bf16", cast(*w->constant, DType::kBF16));
-    Node* back = graph.add_op("Cast", {stored}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}}, graph.nodes()[0],
-                              w->name + "_f32");
+    Node* back = graph.add_op("Cast", {stored}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}},
+                              graph.nodes()[0], w->name + "_f32");
     graph.replace_uses(w, back->output(0));
   }
   remove_dead(model);

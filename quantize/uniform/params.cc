@@ -27,7 +27,8 @@ Grid activation_grid(const Range& range, bool symmetric) {
   return grid;
 }
 
-QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_range, const std::vector<float>& min_scale) {
+QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_range,
+                                const std::vector<float>& min_scale) {
   const int64_t channels = axis < 0 ? 1 : weight.dim(axis);
   int64_t inner = 1;
   for (int k = axis + 1; axis >= 0 && k < weight.rank(); ++k) inner *= weight.dim(k);
@@ -40,8 +41,11 @@ QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_rang
     if (std::isfinite(w[i])) scale[channel(i)] = std::max(scale[channel(i)], std::fabs(w[i]));
   const float most = reduce_range ? 64 : 127;
   for (size_t c = 0; c < scale.size(); ++c) {
-    const float room = min_scale.empty() ? 0.0f : axis < 0 ? *std::max_element(min_scale.begin(), min_scale.end()) : min_scale[c];
-    scale[c] = usable_scale(std::max(static_cast<double>(scale[c]) / static_cast<double>(most), static_cast<double>(room)));
+    const float room = min_scale.empty() ? 0.0f
+                       : axis < 0        ? *std::max_element(min_scale.begin(), min_scale.end())
+                                         : min_scale[c];
+    scale[c] =
+        usable_scale(std::max(static_cast<double>(scale[c]) / static_cast<double>(most), static_cast<double>(room)));
   }
   QuantizedWeight q;
   q.codes = Tensor(DType::kI8, weight.dims());
@@ -62,7 +66,8 @@ QuantizedBias quantize_bias(const Tensor& bias, float input_scale, const Tensor&
   q.codes = Tensor(DType::kI32, bias.dims());
   int32_t* codes = q.codes.mutable_data<int32_t>();
   for (size_t c = 0; c < b.size(); ++c) {
-    const double code = std::nearbyint(static_cast<double>(b[c]) / static_cast<double>(scale[scale.size() == 1 ? 0 : c]));
+    const double code =
+        std::nearbyint(static_cast<double>(b[c]) / static_cast<double>(scale[scale.size() == 1 ? 0 : c]));
     codes[c] = static_cast<int32_t>(std::clamp(code, -2147483648.0, 2147483647.0));
   }
   q.scale = Tensor::of<float>(weight_scale.dims(), scale);

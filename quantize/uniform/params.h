@@ -14,8 +14,8 @@ struct Grid {
   int zero_point = 0;
 };
 
-/// uint8 over [min(range.min, 0), max(range.max, 0)], or int8 around zero. The scale is never zero, denormal or infinite; a
-/// range of nothing gives scale 1.
+/// uint8 over [min(range.min, 0), max(range.max, 0)], or int8 around zero. The scale is never zero, denormal or
+/// infinite; a range of nothing gives scale 1.
 Grid activation_grid(const Range& range, bool symmetric);
 
 /// A weight as int8 around zero with one scale (axis < 0) or one for each index of `axis`.
@@ -25,9 +25,10 @@ struct QuantizedWeight {
   Tensor zero_point;  ///< int8 zeros, as the scale's shape
 };
 
-/// Round to nearest even over [-127, 127], or [-64, 64] with `reduce_range`. `min_scale[c]` is a lower bound of each scale (a
-/// bias in int32 needs room); may be empty.
-QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_range, const std::vector<float>& min_scale = {});
+/// Round to nearest even over [-127, 127], or [-64, 64] with `reduce_range`. `min_scale[c]` is a lower bound of each
+/// scale (a bias in int32 needs room); may be empty.
+QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_range,
+                                const std::vector<float>& min_scale = {});
 
 /// A bias as int32 in steps of input scale times weight scale.
 struct QuantizedBias {
