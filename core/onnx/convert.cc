@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 #include <onnx/version_converter/convert.h>
 
-#include <unordered_map>
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "core/onnx/contained.h"
@@ -16,6 +16,13 @@ constexpr size_t kShapeData = 64 << 10;  // bytes of a tensor that a conversion 
 
 /// Large data go through the converter as external data of a name that leads back to them.
 std::string stand_in(uint64_t index) { return fmt::format("blob {}", index); }
+
+/// The converter's reason without the place in its source: "...: Assertion `...` failed: REASON".
+std::string reason_of(const std::string& message) {
+  const std::string mark = "failed: ";
+  const size_t at = message.find(mark);
+  return at == std::string::npos ? message : message.substr(at + mark.size());
+}
 
 onnx::ModelProto converted(const Model& model, int64_t opset, proto::Source& source) {
   proto::Written written = proto::write_message(model);
@@ -45,7 +52,7 @@ onnx::ModelProto converted(const Model& model, int64_t opset, proto::Source& sou
       kSeconds);
   if (!result) fail(result.error().reason);
   onnx::ModelProto message;
-  if (result->front() != '=') fail(result->substr(1));
+  if (result->front() != '=') fail(reason_of(result->substr(1)));
   if (!message.ParseFromString(result->substr(1))) fail("the result is damaged");
   return message;
 }
@@ -84,6 +91,41 @@ void copy_notes(const Graph& from, Graph& to) {
   }
 }
 
+bool uses_standard(const Graph& graph) {
+  const std::vector<Node*> nodes = all_nodes(graph);
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return node->domain.empty(); });
+}
+
+void require_known(const Model& model) {
+  const int64_t opset = model.opset();
+  if (opset > newest_opset())
+    unsupported_error(fmt::format("the model has opset {}, the newest known is {}", opset, newest_opset()), model.path);
+  for (const Node* node : all_nodes(*model.graph))
+    if (node->domain.empty() && !known_operator("", node->op, opset))
+      unsupported_error(fmt::format("{} is not an operator of opset {}", node->label(), opset), model.path);
+}
+
+/// Resize of opset 10 and Upsample count coordinates from the corner, without saying so; the converter forgets to say
+/// it.
+void say_asymmetric(const Graph& graph) {
+  for (Node* node : all_nodes(graph)) {
+    if (!node->is("Resize") || node->attr("coordinate_transformation_mode")) continue;
+    node->set_attr("coordinate_transformation_mode", std::string("asymmetric"));
+    if (!node->attr("nearest_mode")) node->set_attr("nearest_mode", std::string("floor"));
+  }
+}
+
+/// The converter may write what the standard does not allow: refused unless it was found in the model before.
+void require_valid(const Model& converted, const Model& before) {
+  const std::vector<std::string> findings = check_with_onnx(converted);
+  if (findings.empty()) return;
+  const std::vector<std::string> old = check_with_onnx(before);
+  for (const std::string& finding : findings)
+    if (std::find(old.begin(), old.end(), finding) == old.end())
+      unsupported_error("the converted model would not be valid: " + finding, before.path,
+                        "choose an opset nearer to the model's");
+}
+
 }  // namespace
 
 Model convert_opset(const Model& model, int64_t opset) {
@@ -91,6 +133,11 @@ Model convert_opset(const Model& model, int64_t opset) {
     usage_error(fmt::format("there is no opset {}", opset), {}, fmt::format("choose one from 1 to {}", newest_opset()));
   Model result = clone(model);
   if (model.opset() == opset) return result;
+  if (!uses_standard(*model.graph)) {
+    result.set_opset("", opset);
+    return result;
+  }
+  require_known(model);
   proto::Source source;
   source.path = model.path;
   onnx::ModelProto message = converted(model, opset, source);
@@ -99,6 +146,8 @@ Model convert_opset(const Model& model, int64_t opset) {
   result.graph = std::move(read.graph);
   result.set_opset("", opset);
   result.ir_version = std::max(result.ir_version, ir_version_for(opset));
+  if (model.opset() <= 10 && opset > 10) say_asymmetric(*result.graph);
+  require_valid(result, model);
   return result;
 }
 

@@ -1,6 +1,5 @@
 #include <filesystem>
-#include <iostream>
-#include <iterator>
+#include <fstream>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -35,6 +34,23 @@ Model read_bytes(wire::Bytes bytes, std::shared_ptr<const void> owner, const std
   return model;
 }
 
+/// A pipe or the like, which cannot be mapped.
+bool is_stream(const std::filesystem::path& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  return !failed && std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+std::string read_stream(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes;
+  std::vector<char> buffer(1 << 20);
+  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0)
+    bytes.append(buffer.data(), static_cast<size_t>(in.gcount()));
+  return bytes;
+}
+
 }  // namespace
 
 Model read_model_bytes(std::string bytes, const std::string& folder) {
@@ -43,15 +59,16 @@ Model read_model_bytes(std::string bytes, const std::string& folder) {
 }
 
 Model read_model(const std::string& path) {
-  if (path == "-") {
-    const auto owner =
-        std::make_shared<const std::string>(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
-    return read_bytes(std::as_bytes(std::span(*owner)), owner, "standard input", ".");
+  const std::filesystem::path file_path(path == "-" ? "/dev/stdin" : path);
+  const std::string folder = path == "-" ? "." : file_path.parent_path().string();
+  if (path == "-" || is_stream(file_path)) {
+    const auto owner = std::make_shared<const std::string>(read_stream(file_path));
+    return read_bytes(std::as_bytes(std::span(*owner)), owner, path == "-" ? "standard input" : path, folder);
   }
   const auto file = MappedFile::open(path);
   // The system may bring in megabytes around the few bytes that are looked at beside each weight.
   const auto passed = [&](wire::Bytes weight) { file->release(weight); };
-  return read_bytes(file->bytes(), file, path, std::filesystem::path(path).parent_path().string(), passed);
+  return read_bytes(file->bytes(), file, path, folder, passed);
 }
 
 }  // namespace mlopt

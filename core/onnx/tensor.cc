@@ -103,11 +103,11 @@ Tensor from_typed_fields(const Header& h, const TensorProto& tensor) {
   }
 }
 
-/// Raw bytes: large ones stay where they are, small ones are copied so that they keep no file open.
+/// Raw bytes: large ones stay where they are if something owns them, others are copied.
 Tensor from_bytes(const Header& h, wire::Bytes bytes, std::shared_ptr<const void> owner) {
   if (h.type == DType::kString) input_error("a tensor of strings stored as raw data", h.where);
   if (bytes.size() != h.bytes) wrong_size(h, bytes.size(), h.bytes, "bytes");
-  if (bytes.size() >= kBlobBytes) return Tensor::view(h.type, h.dims, bytes, std::move(owner));
+  if (owner && bytes.size() >= kBlobBytes) return Tensor::view(h.type, h.dims, bytes, std::move(owner));
   Tensor tensor(h.type, h.dims);
   if (!bytes.empty()) std::memcpy(tensor.mutable_raw(), bytes.data(), bytes.size());
   return tensor;

@@ -41,6 +41,7 @@ TEST_CASE("values of every kind pass through a file") {
       {Tensor::zeros(DType::kI4, {5001}), Type::tensor(DType::kI4)},
       {Tensor::of_strings({2}, {"a", ""}), Type::tensor(DType::kString)},
       {two, Type::sequence(floats)},
+      {Datum::sequence({Tensor::of(Dims{4000}, std::vector<float>(4000, 0.5f))}), Type::sequence(floats)},
       {Datum::sequence({}), Type::sequence(floats)},
       {Datum::sequence({two, Datum::sequence({})}), Type::sequence(Type::sequence(floats))},
       {Datum::sequence({numbers}), Type::sequence(map)},

@@ -101,12 +101,33 @@ TEST_CASE("opsets are converted up and down, the notes of nodes are kept") {
   CHECK_FALSE(error_of([&] { convert_opset(model, 4000); }).empty());
 }
 
+TEST_CASE("conversions keep what operators mean") {
+  const Model model = parse_text(R"(
+    <ir_version: 5, opset_import: ["" : 9]>
+    main (float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1, 1, 2, 2}> { y = Upsample <mode = "linear"> (x, s) })");
+  const Model newer = convert_opset(model, 13);
+  const Node* resize = newer.graph->find("y") ? newer.graph->find("y")->producer : newer.graph->nodes().back();
+  REQUIRE(resize->op == "Resize");
+  CHECK(NodeView(*resize, 13).get_string("coordinate_transformation_mode", "") == "asymmetric");
+}
+
+TEST_CASE("a conversion that would give an invalid model is refused") {
+  const Model model = parse_text(R"(
+    <ir_version: 10, opset_import: ["" : 19]>
+    main (float[1,1,8,8] x) => (float[1,1,4,4] y) { y = AveragePool <kernel_shape = [3,3], dilations = [2,2]> (x) })");
+  CHECK(check_with_onnx(model).empty());
+  CHECK(contains(error_of([&] { convert_opset(model, 17); }), "would not be valid"));
+}
+
 TEST_CASE("large weights pass through the converter untouched") {
   Model model = parse_text(R"(
-    <ir_version: 6, opset_import: ["" : 11]> main (float[1,256] x) => (float[1,256] y) { y = MatMul (x, x) })");
+    <ir_version: 6, opset_import: ["" : 11]> main (float[1,256] x) => (float[1,256] y) { h = MatMul (x, x)  y = Add (h, h) })");
   Value* w = model.graph->add_constant("w", Tensor::zeros(DType::kF32, {256, 256}));
+  Value* b = model.graph->add_constant("b", Tensor::of(Dims{256}, std::vector<float>(256, 0.5f)));
   model.graph->set_input(model.graph->nodes()[0], 1, w);
+  model.graph->set_input(model.graph->nodes()[1], 1, b);
   const Model newer = convert_opset(model, 21);
   REQUIRE(newer.graph->find("w"));
   CHECK(newer.graph->find("w")->constant->raw() == w->constant->raw());
+  CHECK(newer.graph->find("b")->constant->span<float>()[255] == 0.5f);
 }
