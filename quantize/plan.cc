@@ -15,6 +15,11 @@ Value* Plan::owner(Value* v) const {
   return v;
 }
 
+bool chosen(const Node& node, const Spec& spec) {
+  const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
+  return (spec.only.empty() || glob_any(spec.only, label)) && !glob_any(spec.skip, label);
+}
+
 namespace {
 
 bool is_float32(const Value* v) { return v && v->type.is_tensor() && v->type.dtype == DType::kF32; }
@@ -26,7 +31,10 @@ class Planner {
 
   Plan run() {
     find_products();
+    find_possible();
     find_wanted();
+    for (const Node* node : nodes_)
+      if (products_.contains(node)) plan_.add(node->input(0));
     for (const Node* node : nodes_) visit(*node);
     return std::move(plan_);
   }
@@ -34,88 +42,112 @@ class Planner {
  private:
   NodeView view(const Node& node) const { return {node, model_.opset(node.domain)}; }
 
-  bool chosen(const Node& node) const {
-    const std::string& label = node.name.empty() ? node.output(0)->name : node.name;
-    return (spec_.only.empty() || glob_any(spec_.only, label)) && !glob_any(spec_.skip, label);
-  }
-
   void find_products() {
     for (const Node* node : nodes_) {
       const auto product = is_product(view(*node));
-      if (product && is_float32(node->input(0)) && chosen(*node)) {
+      if (product && is_float32(node->input(0)) && chosen(*node, spec_)) {
         products_.insert(node);
       } else if (!product && !product.error().reason.empty()) {
         plan_.left[node->label()] = product.error().reason;
       } else if (product) {
-        plan_.left[node->label()] = chosen(*node) ? "its activation is not float32" : "excluded by --only or --skip";
+        plan_.left[node->label()] =
+            chosen(*node, spec_) ? "its activation is not float32" : "excluded by --only or --skip";
       }
     }
   }
 
-  /// Values that an integer node would read: walking backwards, the inputs of products, and of what only passes codes
-  /// on.
+  /// The inputs that must be codes for the node to pass codes on; nothing for a node that computes in float.
+  std::vector<Value*> operands(const Node& node) const {
+    const NodeView v = view(node);
+    if (!chosen(node, spec_)) return {};
+    if (combines_codes(v)) return node.inputs();
+    if (moves_codes(v) || clamped_by_producer(node)) return {node.input(0)};
+    return {};
+  }
+
+  /// Walking forward: what could be codes without quantizing anything that no product needs.
+  void find_possible() {
+    for (const Node* node : nodes_)
+      if (products_.contains(node)) possible_.insert({node->input(0), node->output(0)});
+    for (const Node* node : nodes_) {
+      const std::vector<Value*> from = operands(*node);
+      const bool all = !from.empty() && std::all_of(from.begin(), from.end(), [&](const Value* v) {
+        return is_float32(v) && possible_.contains(v);
+      });
+      if (all && !products_.contains(node)) possible_.insert(node->outputs().begin(), node->outputs().end());
+    }
+  }
+
+  /// Walking backwards: what an integer node would read, directly or through others.
   void find_wanted() {
     for (auto it = nodes_.rbegin(); it != nodes_.rend(); ++it) {
       const Node& node = **it;
       if (products_.contains(&node)) {
         wanted_.insert(node.input(0));
-        continue;
+      } else if (is_integer(node)) {
+        for (const Value* v : operands(node)) wanted_.insert(v);
       }
-      const NodeView v = view(node);
-      const bool passes = moves_codes(v) || combines_codes(v) || clamps_at_zero(v);
-      if (!passes || !wanted_.contains(node.output(0)) || !chosen(node)) continue;
-      const size_t operands = moves_codes(v) || clamps_at_zero(v) ? 1 : node.inputs().size();
-      for (size_t i = 0; i < operands; ++i) wanted_.insert(node.inputs()[i]);
     }
+  }
+
+  /// A node between products that passes codes on to another integer node.
+  bool is_integer(const Node& node) const {
+    return !operands(node).empty() && std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* y) {
+      return y && possible_.contains(y) && wanted_.contains(y);
+    });
   }
 
   void visit(const Node& node) {
     if (products_.contains(&node)) {
       plan_.nodes.insert(&node);
-      plan_.add(node.input(0));
       // A convolution has an integer kernel only with an integer result; a matrix product may give floats.
       if (node.is("Conv") || wanted_.contains(node.output(0))) add_result(node);
-      return;
-    }
-    if (!wanted_.contains(node.output(0)) || !chosen(node)) return;
-    const NodeView v = view(node);
-    if (moves_codes(v) && plan_.quantizes(node.input(0))) {
-      plan_.nodes.insert(&node);
-      for (Value* y : node.outputs()) {
-        if (!y) continue;
-        plan_.shares[y] = node.input(0);
-        plan_.add(y);
+    } else if (is_integer(node)) {
+      const NodeView v = view(node);
+      if (combines_codes(v)) {
+        plan_.nodes.insert(&node);
+        add_result(node);
+      } else if (moves_codes(v)) {
+        plan_.nodes.insert(&node);
+        share_grid(node);
       }
-    } else if (combines_codes(v) && operands_are_codes(node)) {
-      plan_.nodes.insert(&node);
-      add_result(node);
     }
   }
 
-  bool operands_are_codes(const Node& node) const {
-    const auto& in = node.inputs();
-    return std::all_of(in.begin(), in.end(), [&](const Value* v) { return v && is_float32(v) && plan_.quantizes(v); });
+  void share_grid(const Node& node) {
+    for (Value* y : node.outputs()) {
+      if (!y) continue;
+      plan_.shares[y] = node.input(0);
+      plan_.add(y);
+    }
   }
 
-  /// The node's result, or that of the Relu or Clip that alone reads it and that the grid replaces.
+  /// Relu or Clip that alone reads the result of a product or of a combination, whose grid from 0 does the same.
+  bool clamped_by_producer(const Node& node) const {
+    if (spec_.symmetric || !clamps_at_zero(view(node))) return false;
+    const Value* x = node.input(0);
+    const Node* from = x ? x->producer : nullptr;
+    return from && from->graph() == node.graph() && x->single_use() &&
+           (products_.contains(from) || (combines_codes(view(*from)) && chosen(*from, spec_)));
+  }
+
+  /// The node's result, or that of the clamp that its grid replaces.
   void add_result(const Node& node) {
     Value* y = node.output(0);
-    if (!spec_.symmetric && y->single_use()) {
-      const Node* next = y->uses[0].node;
-      if (next->graph() == node.graph() && clamps_at_zero(view(*next)) && y->uses[0].index == 0) {
-        plan_.clamped[next] = &node;
-        plan_.add(next->output(0));
-        return;
-      }
+    const Node* next = y->single_use() && y->uses[0].index == 0 ? y->uses[0].node : nullptr;
+    if (next && next->graph() == node.graph() && clamped_by_producer(*next)) {
+      plan_.clamped[next] = &node;
+      plan_.add(next->output(0));
+    } else {
+      plan_.add(y);
     }
-    plan_.add(y);
   }
 
   const Model& model_;
   const Spec& spec_;
   std::vector<Node*> nodes_;
   std::unordered_set<const Node*> products_;
-  std::unordered_set<const Value*> wanted_;
+  std::unordered_set<const Value*> possible_, wanted_;
   Plan plan_;
 };
 

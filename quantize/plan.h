@@ -33,6 +33,9 @@ struct Plan {
 /// what lies between them as far as it can stay integer; nothing is quantized only to be turned back.
 Plan make_plan(const Model& model, const Spec& spec);
 
+/// Do --only and --skip leave the node to be quantized? An unnamed node goes by the name of its first output.
+bool chosen(const Node& node, const Spec& spec);
+
 // What an operator is for the plan.
 /// Conv, Gemm or MatMul with a constant float32 weight in input 1; a Decline says why not.
 Expected<bool> is_product(const NodeView& view);

@@ -23,22 +23,23 @@ class DynamicEmitter {
  public:
   DynamicEmitter(Model& model, const Spec& spec) : model_(model), graph_(*model.graph), spec_(spec) {}
 
-  std::map<std::string, std::string> run() {
+  Emitted run() {
     for (Node* node : graph_.nodes()) {
       const NodeView view(*node, model_.opset(node->domain));
       const auto product = is_product(view);
       if (!product) {
-        if (!product.error().reason.empty()) left_[node->label()] = product.error().reason;
+        if (!product.error().reason.empty()) done_.left[node->label()] = product.error().reason;
       } else if (node->is("Conv")) {
-        left_[node->label()] = "runtimes have no fast dynamic convolution: w8a8 with --data quantizes it";
+        done_.left[node->label()] = "runtimes have no fast dynamic convolution: w8a8 with --data quantizes it";
       } else if (!chosen(*node)) {
-        left_[node->label()] = "excluded by --only or --skip";
+        done_.left[node->label()] = "excluded by --only or --skip";
       } else {
         rewrite(node, view);
       }
     }
     remove_dead(model_);
-    return left_;
+    for (size_t i = 0; i < results_.size(); ++i) done_.layers[i].result = results_[i]->name;
+    return std::move(done_);
   }
 
  private:
@@ -74,6 +75,7 @@ class DynamicEmitter {
     Value* scale = graph_.add_constant(w->name + "_scale", q.scale);
     Value* zero = graph_.add_constant(w->name + "_zero_point", q.zero_point);
     const std::string base = node->output(0)->name;
+    done_.layers.push_back(layer_of(*node));
     const auto op = [&](const char* name, std::vector<Value*> inputs, std::vector<Attr> attrs = {}) {
       return graph_.add_op(name, std::move(inputs), std::move(attrs), node, base + "_" + name)->output(0);
     };
@@ -82,6 +84,7 @@ class DynamicEmitter {
     Value* y = op("Mul", {real, op("Mul", {x.scale, scale})});
     if (node->input(2)) y = op("Add", {y, node->input(2)});
     graph_.replace_uses(node->output(0), y);
+    results_.push_back(y);
     graph_.erase(node);
   }
 
@@ -89,13 +92,12 @@ class DynamicEmitter {
   Graph& graph_;
   const Spec& spec_;
   std::map<Value*, Activation> activations_;
-  std::map<std::string, std::string> left_;
+  std::vector<const Value*> results_;
+  Emitted done_;
 };
 
 }  // namespace
 
-std::map<std::string, std::string> emit_dynamic(Model& model, const Spec& spec) {
-  return DynamicEmitter(model, spec).run();
-}
+Emitted emit_dynamic(Model& model, const Spec& spec) { return DynamicEmitter(model, spec).run(); }
 
 }  // namespace mlopt::quantize

@@ -47,17 +47,18 @@ class HalfEmitter {
  public:
   HalfEmitter(Model& model, const Spec& spec) : model_(model), graph_(*model.graph), spec_(spec) {}
 
-  std::map<std::string, std::string> run() {
+  Emitted run() {
     for (Node* node : graph_.nodes()) {
       const std::string reason = why_float(*node);
       if (reason.empty())
         to_half(node);
       else if (touches_floats(*node))
-        left_[node->label()] = reason, to_float(node);
+        done_.left[node->label()] = reason, to_float(node);
     }
     restore_outputs();
     remove_dead(model_);
-    return left_;
+    for (size_t i = 0; i < results_.size(); ++i) done_.layers[i].result = results_[i]->name;
+    return std::move(done_);
   }
 
  private:
@@ -97,6 +98,9 @@ class HalfEmitter {
 
   /// The node reads and writes float16.
   void to_half(Node* node) {
+    const bool weighted = std::any_of(node->inputs().begin(), node->inputs().end(),
+                                      [](const Value* v) { return is_f32(v) && v->known_constant(); });
+    if (weighted) done_.layers.push_back(layer_of(*node)), results_.push_back(node->output(0));
     for (size_t i = 0; i < node->inputs().size(); ++i) {
       Value* v = node->inputs()[i];
       if (is_f32(v)) graph_.set_input(node, static_cast<int>(i), cast_before(v, DType::kF16, node, as_half_));
@@ -157,11 +161,12 @@ class HalfEmitter {
   const Spec& spec_;
   std::unordered_map<const Value*, bool> half_;
   std::unordered_map<Value*, Value*> as_half_, as_float_;
-  std::map<std::string, std::string> left_;
+  std::vector<const Value*> results_;
+  Emitted done_;
 };
 
 }  // namespace
 
-std::map<std::string, std::string> emit_half(Model& model, const Spec& spec) { return HalfEmitter(model, spec).run(); }
+Emitted emit_half(Model& model, const Spec& spec) { return HalfEmitter(model, spec).run(); }
 
 }  // namespace mlopt::quantize

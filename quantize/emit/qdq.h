@@ -4,17 +4,11 @@
 #include <vector>
 
 #include "core/ir/model.h"
+#include "quantize/emit/emitted.h"
 #include "quantize/plan.h"
 #include "quantize/uniform/params.h"
 
 namespace mlopt::quantize {
-
-/// Where the result of a layer is found in the source and in the quantized graph.
-struct LayerValue {
-  std::string layer;  ///< the node
-  std::string op;
-  std::string source, result;
-};
 
 /// Writes the plan into the graph as QuantizeLinear and DequantizeLinear around the nodes that run on integers; weights
 /// become int8 and biases int32 behind a DequantizeLinear. `grids` by the name of the value that owns the grid. Opset

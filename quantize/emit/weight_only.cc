@@ -41,8 +41,8 @@ bool readers_agree(const Model& model, const Value& w, int axis) {
 
 }  // namespace
 
-std::map<std::string, std::string> emit_weight_only(Model& model, const Spec& spec) {
-  std::map<std::string, std::string> left;
+Emitted emit_weight_only(Model& model, const Spec& spec) {
+  Emitted done;
   for (Node* node : all_nodes(*model.graph)) {
     const NodeView view(*node, model.opset(node->domain));
     const auto place = weight_of(view);
@@ -50,11 +50,11 @@ std::map<std::string, std::string> emit_weight_only(Model& model, const Spec& sp
     const Tensor* weight = w ? w->known_constant() : nullptr;
     if (!weight || weight->dtype() != DType::kF32 || w->is_output()) continue;
     if (weight->size() < kLeastElements || place->second < 0) {
-      left[node->label()] = "its weight is small";
+      done.left[node->label()] = "its weight is small";
       continue;
     }
     if (!chosen(*node, spec)) {
-      left[node->label()] = "excluded by --only or --skip";
+      done.left[node->label()] = "excluded by --only or --skip";
       continue;
     }
     const int axis = spec.per_tensor || !readers_agree(model, *w, place->second) ? -1 : place->second;
@@ -67,14 +67,16 @@ std::map<std::string, std::string> emit_weight_only(Model& model, const Spec& sp
         {graph.add_constant(w->name + "_quantized", q.codes), graph.add_constant(w->name + "_scale", q.scale),
          graph.add_constant(w->name + "_zero_point", q.zero_point)},
         std::move(attrs), graph.nodes()[0], w->name + "_dequantized");
+    for (const Use& use : w->uses) done.layers.push_back(layer_of(*use.node));
     graph.replace_uses(w, dq->output(0));
   }
   remove_dead(model);
-  return left;
+  return done;
 }
 
-void emit_bf16_storage(Model& model, const Spec& spec) {
+Emitted emit_bf16_storage(Model& model, const Spec& spec) {
   constexpr int64_t kLeast = 64;
+  Emitted done;
   for (Value* w : model.graph->initializers()) {
     if (w->is_input || w->is_output() || w->constant->dtype() != DType::kF32 || w->constant->size() < kLeast) continue;
     const bool wanted =
@@ -84,9 +86,11 @@ void emit_bf16_storage(Model& model, const Spec& spec) {
     Value* stored = graph.add_constant(w->name + "_bf16", cast(*w->constant, DType::kBF16));
     Node* back = graph.add_op("Cast", {stored}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}},
                               graph.nodes()[0], w->name + "_f32");
+    for (const Use& use : w->uses) done.layers.push_back(layer_of(*use.node));
     graph.replace_uses(w, back->output(0));
   }
   remove_dead(model);
+  return done;
 }
 
 }  // namespace mlopt::quantize

@@ -1,17 +1,15 @@
 #pragma once
-#include <map>
-#include <string>
-
 #include "core/ir/model.h"
+#include "quantize/emit/emitted.h"
 #include "quantize/spec.h"
 
 namespace mlopt::quantize {
 
 /// Weights of convolutions, matrix products and tables stored as int8 with a scale for each output channel, behind a
-/// DequantizeLinear; everything is computed in float. Gives what stays float and why. Opset 13 or later.
-std::map<std::string, std::string> emit_weight_only(Model& model, const Spec& spec);
+/// DequantizeLinear; everything is computed in float. Opset 13 or later.
+Emitted emit_weight_only(Model& model, const Spec& spec);
 
 /// Float32 weights stored as bfloat16 behind a Cast; everything is computed in float32. Opset 13 or later.
-void emit_bf16_storage(Model& model, const Spec& spec);
+Emitted emit_bf16_storage(Model& model, const Spec& spec);
 
 }  // namespace mlopt::quantize

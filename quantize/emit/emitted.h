@@ -1,0 +1,29 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/ir/graph.h"
+
+namespace mlopt::quantize {
+
+/// Where the result of a layer is found in the float and in the quantized graph.
+struct LayerValue {
+  std::string layer;  ///< the node; by its first output where it has no name
+  std::string op;
+  std::string source, result;
+};
+
+/// What an emitter did.
+struct Emitted {
+  std::vector<LayerValue> layers;           ///< those whose weights are in the format now, in schedule order
+  std::map<std::string, std::string> left;  ///< node that stays as it was -> why
+};
+
+/// The layer of a node that is still in float; its `result` is to be found.
+inline LayerValue layer_of(const Node& node) {
+  const std::string& output = node.output(0)->name;
+  return {node.name.empty() ? output : node.name, node.op, output, output};
+}
+
+}  // namespace mlopt::quantize

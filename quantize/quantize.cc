@@ -1,0 +1,175 @@
+#include "quantize/quantize.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/calib/calibrate.h"
+#include "core/data/spread.h"
+#include "core/onnx/tools.h"
+#include "graphopt/pipelines.h"
+#include "quantize/emit/dynamic.h"
+#include "quantize/emit/half.h"
+#include "quantize/emit/qdq.h"
+#include "quantize/emit/weight_only.h"
+#include "quantize/plan.h"
+
+namespace mlopt::quantize {
+namespace {
+
+/// The first opset of ai.onnx in which the format can be written.
+int64_t least_opset(Format format) {
+  switch (format) {
+    case Format::kW8A8Dynamic:
+      return 11;  // DynamicQuantizeLinear
+    case Format::kF16:
+      return 1;
+    default:
+      return 13;  // a scale for each channel; Cast to bfloat16
+  }
+}
+
+bool is_integer_format(Format format) {
+  return format == Format::kW8A8 || format == Format::kW8A8Dynamic || format == Format::kW8;
+}
+
+void require_float(const Model& model) {
+  for (const Node* node : all_nodes(*model.graph)) {
+    const bool quantized = node->op.find("QuantizeLinear") != std::string::npos || starts_with(node->op, "QLinear") ||
+                           ends_with(node->op, "Integer") || starts_with(node->op, "MatMulNBits");
+    if (!quantized) continue;
+    input_error(fmt::format("the model is quantized already: it has {}", node->label()), model.path,
+                "quantize the float model that it was made from");
+  }
+}
+
+class Quantizer {
+ public:
+  Quantizer(const Model& source, const Spec& spec, const Means& means) : source_(source), spec_(spec), means_(means) {}
+
+  Quantized run() {
+    if (is_integer_format(spec_.format)) require_float(source_);
+    if (spec_.format == Format::kW8A8 && !means_.data)
+      usage_error("w8a8 needs data: the ranges of activations are found by running the model on them", "--data",
+                  "give --data with inputs of the kind that the model will see, or use --to w8a8-dynamic");
+    prepare();
+    before_ = clone(result_.model);
+    rewrite();
+    result_.layers = static_cast<int64_t>(layers_.size());
+    if (layers_.empty()) {
+      result_.model = clone(source_);
+      result_.warnings.push_back("no layer gains from the format: the model is written as it was");
+    } else {
+      measure_errors();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void prepare() {
+    Model& model = result_.model = clone(source_);
+    if (!model.functions.empty()) inline_functions(model);
+    const int64_t least = least_opset(spec_.format);
+    if (model.opset() < least) model = convert_opset(model, least);
+    graphopt::prepare(model, means_.passes);
+    warn_of_bodies();
+  }
+
+  void warn_of_bodies() {
+    const auto weighted = [](const Node* n) { return n->is("Conv") || n->is("Gemm") || n->is("MatMul"); };
+    const std::vector<Node*> all = all_nodes(*result_.model.graph);
+    const auto inside = std::count_if(all.begin(), all.end(), [&](const Node* n) {
+      return n->graph() != result_.model.graph.get() && weighted(n);
+    });
+    if (inside && spec_.format != Format::kW8)
+      result_.warnings.push_back(
+          fmt::format("{} layers in the bodies of If, Loop or Scan stay as they are", inside));
+  }
+
+  void rewrite() {
+    Model& model = result_.model;
+    switch (spec_.format) {
+      case Format::kW8A8:
+        rewrite_static();
+        break;
+      case Format::kW8A8Dynamic:
+        take(emit_dynamic(model, spec_));
+        break;
+      case Format::kW8:
+        take(emit_weight_only(model, spec_));
+        break;
+      case Format::kF16:
+        take(emit_half(model, spec_));
+        break;
+      case Format::kBF16:
+        take(emit_bf16_storage(model, spec_));
+        break;
+    }
+  }
+
+  void rewrite_static() {
+    const Plan plan = make_plan(result_.model, spec_);
+    result_.left = plan.left;
+    if (plan.nodes.empty()) return;
+    const auto grids = calibrated_grids(plan);
+    layers_ = emit_qdq(result_.model, plan, grids, spec_);
+  }
+
+  void take(Emitted done) {
+    layers_ = std::move(done.layers);
+    result_.left = std::move(done.left);
+  }
+
+  std::map<std::string, Grid> calibrated_grids(const Plan& plan) {
+    std::vector<std::string> owners;
+    for (Value* v : plan.values)
+      if (plan.owner(v) == v) owners.push_back(v->name);
+    const auto data = spread(*means_.data, means_.calibration_samples);
+    const Calibration seen = calibrate(means_.runner->backend, result_.model, owners, *data, {data->size(), 1},
+                                       means_.runner->options.threads, progress("calibrating"));
+    result_.samples = seen.samples;
+    std::map<std::string, Grid> grids;
+    for (const std::string& name : owners) {
+      const auto it = seen.values.find(name);
+      const Histogram found = it == seen.values.end() ? Histogram() : it->second;
+      if (found.count() == 0) warn_of_range(name, "has no finite number in the data");
+      else if (found.nonfinite() > 0) warn_of_range(name, "holds infinities or NaN, which no integer represents");
+      grids[name] = activation_grid(choose_range(found, spec_.calibration, 256), spec_.symmetric);
+    }
+    return grids;
+  }
+
+  void warn_of_range(const std::string& name, std::string_view what) {
+    result_.warnings.push_back(fmt::format("the value '{}' {}: leave its layer out with --skip", name, what));
+  }
+
+  void measure_errors() {
+    if (!means_.data || means_.error_samples <= 0) return;
+    const auto data = spread(*means_.data, means_.error_samples);
+    result_.errors = layer_errors(means_.runner->backend, means_.runner->options, before_, result_.model, layers_, *data,
+                                  progress("errors of layers"));
+  }
+
+  std::function<void(int64_t, int64_t)> progress(std::string_view what) const {
+    if (!means_.progress) return {};
+    return [this, what](int64_t done, int64_t total) { means_.progress(what, done, total); };
+  }
+
+  const Model& source_;
+  const Spec& spec_;
+  const Means& means_;
+  Model before_;  ///< fused, still in float
+  std::vector<LayerValue> layers_;
+  Quantized result_;
+};
+
+}  // namespace
+
+Quantized quantize(const Model& source, const Spec& spec, const Means& means) {
+  return Quantizer(source, spec, means).run();
+}
+
+}  // namespace mlopt::quantize

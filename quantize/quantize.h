@@ -1,0 +1,40 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/data/dataset.h"
+#include "core/exec/runner.h"
+#include "core/rewrite/pass.h"
+#include "quantize/layer_errors.h"
+#include "quantize/spec.h"
+
+namespace mlopt::quantize {
+
+/// What quantization is handed from above: what runs and prepares models, and the data.
+struct Means {
+  const Runner* runner = nullptr;      ///< for calibration and for the errors of layers
+  PassContext passes;                  ///< for what is fused before
+  const Dataset* data = nullptr;       ///< inputs of the source model; needed by w8a8, else for the errors of layers
+  int64_t calibration_samples = 256;   ///< at most, evenly spaced over the data
+  int64_t error_samples = 8;           ///< at most, that the errors of layers are measured on
+  std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
+};
+
+struct Quantized {
+  Model model;
+  int64_t layers = 0;                       ///< with weights that are stored in the format
+  std::vector<LayerError> errors;           ///< worst SQNR first; empty without data
+  std::map<std::string, std::string> left;  ///< node that stays as it was -> why
+  std::vector<std::string> warnings;        ///< one sentence each
+  int64_t samples = 0;                      ///< seen by calibration
+};
+
+/// The source in the format of `spec`: functions inlined, opset raised where the format needs it, fused, then rewritten.
+/// Where nothing gains from the format, the source unchanged, with a warning. Throws Error{kUsage} when data are
+/// missing, and Error{kBadInput} for a model that is quantized already.
+Quantized quantize(const Model& source, const Spec& spec, const Means& means);
+
+}  // namespace mlopt::quantize
