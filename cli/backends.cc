@@ -87,6 +87,16 @@ void require_device_names(const std::string& devices) {
   }
 }
 
+std::vector<std::pair<std::string, std::string>> library_versions() {
+#ifdef MLOPT_CPU
+  return {{"oneDNN", cpu_library_version()}};
+#else
+  return {};
+#endif
+}
+
+std::vector<std::string> plugin_device_names() { return {std::begin(kPluginDevices), std::end(kPluginDevices)}; }
+
 std::string default_device() { return std::string(kBuiltIn[0].name); }
 
 std::vector<std::string> device_names() {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/exec/backend.h"
@@ -17,6 +18,11 @@ void require_device_names(const std::string& devices);
 
 /// What runs models when --device is not given.
 std::string default_device();
+/// Names and versions of the libraries that the devices of this build use.
+std::vector<std::pair<std::string, std::string>> library_versions();
+/// The devices that plugins may add ("gpu").
+std::vector<std::string> plugin_device_names();
+
 /// The devices of this build, the default first.
 std::vector<std::string> device_names();
 

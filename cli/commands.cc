@@ -16,6 +16,9 @@ std::vector<Command> commands() {
       eval_command(),
       compare_command(),
       bench_command(),
+      convert_command(),
+      devices_command(),
+      completion_command(),
   };
   // clang-format on
 }

@@ -14,6 +14,9 @@ Command compare_command();
 Command run_command();
 Command eval_command();
 Command bench_command();
+Command convert_command();
+Command devices_command();
+Command completion_command();
 
 /// All of them, in the order in which help shows them.
 std::vector<Command> commands();

@@ -5,6 +5,7 @@
 #include "cli/test_data.h"
 #include "core/base/error.h"
 #include "core/calib/model_inputs.h"
+#include "core/data/metrics.h"
 #include "core/data/open.h"
 
 namespace mlopt::cli {
@@ -31,6 +32,12 @@ void declare_data(Options& options, DataFlags& flags, const std::string& fallbac
                   otherwise);
   options.add("--shape", flags.shapes, "NAME=DIMS", "shape of a random input, or size of a free dimension");
   options.add("--range", flags.ranges, "NAME=A:B", "values of a random input");
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const MetricDef& metric : metrics()) names.emplace_back(metric.name);
+  return names;
 }
 
 std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, const DataUse& use) {

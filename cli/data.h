@@ -18,6 +18,9 @@ struct DataFlags {
 /// Declares them; `fallback` is the spec that is used without --data ("" for none), and is shown in the help.
 void declare_data(Options& options, DataFlags& flags, const std::string& fallback);
 
+/// What --metric takes.
+std::vector<std::string> metric_names();
+
 /// What a command does with its data.
 struct DataUse {
   uint64_t seed = 0;

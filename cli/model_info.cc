@@ -1,7 +1,10 @@
 #include "cli/model_info.h"
 
+#include <fmt/core.h>
+
 #include <functional>
 
+#include "cli/number_formats.h"
 #include "core/calib/model_inputs.h"
 #include "core/ir/activations.h"
 #include "core/ir/bind.h"
@@ -18,6 +21,25 @@ void visit_graphs(const Graph& graph, const std::function<void(const Graph&)>& v
   for (const Node* node : graph.nodes()) {
     for (const Graph* body : node->bodies()) visit_graphs(*body, visit);
   }
+}
+
+Json values_json(const std::vector<Value*>& values) {
+  Json list = Json::array();
+  for (const Value* value : values) {
+    Json shape;  // null where not even the rank is known
+    if (value->type.dims) {
+      shape = Json::array();
+      for (const Dim& dim : *value->type.dims) {
+        const auto number = dim.value();
+        shape.push_back(number ? Json(*number) : Json(dim.str()));
+      }
+    }
+    const bool tensor = value->type.is_tensor();
+    list.push_back(Json::object({{"name", value->name},
+                                 {"type", tensor ? std::string(name(value->type.dtype)) : to_string(value->type)},
+                                 {"shape", std::move(shape)}}));
+  }
+  return list;
 }
 
 void count_constants(const Graph& graph, ModelInfo& info) {
@@ -57,6 +79,34 @@ Json to_json(const ModelInfo& info) {
   for (const auto& [type, size] : info.sizes) {
     types[type] = Json::object({{"tensors", size.tensors}, {"elements", size.elements}, {"bytes", size.bytes}});
   }
+  return json;
+}
+
+std::vector<Value*> required_inputs(const Graph& graph) {
+  std::vector<Value*> inputs = graph.inputs();
+  std::erase_if(inputs, [](const Value* value) { return value->is_initializer(); });
+  return inputs;
+}
+
+Json full_json(const Model& model, const ModelInfo& info, const RunCost& cost) {
+  Json json = to_json(info);
+  Json& imports = json["opset_imports"] = Json::object();
+  for (const OpsetImport& import : model.opsets)
+    imports[import.domain.empty() ? "ai.onnx" : import.domain] = import.version;
+  json["opset"] = model.opset();
+  json["ir_version"] = model.ir_version;
+  json["producer"] = fmt::format("{} {}", model.producer_name, model.producer_version);
+  json["macs"] = cost.macs;
+  json["macs_unknown_nodes"] = cost.unknown_nodes;
+  json["peak_activation_bytes"] = cost.activation_bytes;
+  json["activations_unknown"] = cost.unknown_values;
+  Json& assumed = json["assumed_shapes"] = Json::object();
+  for (const auto& [input, shape] : cost.assumed) assumed[input] = shape;
+  json["number_formats"] = number_formats(model);
+  json["external_files"] = model.external_files;
+  json["functions"] = model.functions.size();
+  json["inputs"] = values_json(required_inputs(*model.graph));
+  json["outputs"] = values_json(model.graph->outputs());
   return json;
 }
 

@@ -25,8 +25,11 @@ struct ModelInfo {
   std::map<std::string, TypeSize> sizes;     ///< by element type
 };
 ModelInfo model_info(const Model& model);
-/// The keys that `info` and `.source`, `.result` of the verbs share.
+/// Size, nodes, parameters, operators, sizes by type.
 Json to_json(const ModelInfo& info);
+
+/// Inputs that a caller must give; initializers that are listed as inputs are defaults.
+std::vector<Value*> required_inputs(const Graph& graph);
 
 /// What a run costs at the sizes that `shapes` gives to free dimensions (1 where it says nothing).
 struct RunCost {
@@ -35,5 +38,8 @@ struct RunCost {
   std::vector<std::pair<std::string, std::string>> assumed;  ///< inputs with free dimensions and the shapes they got
 };
 RunCost run_cost(const Model& model, const RandomOptions& shapes);
+
+/// All that `info` writes but for the weights' values: also `.source` and `.result` of the verbs.
+Json full_json(const Model& model, const ModelInfo& info, const RunCost& cost);
 
 }  // namespace mlopt::cli

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <omp.h>
 
+#include <chrono>
 #include <exception>
 #include <new>
 
@@ -60,7 +61,10 @@ int run_command(const Command& command, const std::vector<std::string>& args) {
   if (common.junit == "-") session.claim_stdout("--junit -");
   session.report.title = fmt::format("mlopt {} {}", command.name, join(args, " "));
   session.report.data["command"] = command.name;
+  const auto start = std::chrono::steady_clock::now();
   action(session);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (!session.report.data.find("seconds")) session.report.data["seconds"] = elapsed.count();
   if (session.failure) session.report.data["error"] = to_json(*session.failure);
   write_reports(session);
   if (session.failure) fmt::print(stderr, "{}\n", session.failure->what());

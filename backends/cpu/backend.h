@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/exec/backend.h"
@@ -11,5 +12,8 @@ namespace mlopt {
 /// are made once for each signature of a step's inputs. `fallback` are the kernels, in search order, for what it lacks;
 /// the nodes they run are reported by Executable::fallback_nodes().
 std::unique_ptr<Backend> cpu_backend(std::vector<Kernel> fallback);
+
+/// Of oneDNN, as loaded: "3.2.0".
+std::string cpu_library_version();
 
 }  // namespace mlopt

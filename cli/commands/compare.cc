@@ -24,12 +24,6 @@ struct CompareFlags {
   ResultGates gates;
 };
 
-std::vector<std::string> metric_names() {
-  std::vector<std::string> names;
-  for (const MetricDef& metric : metrics()) names.emplace_back(metric.name);
-  return names;
-}
-
 /// Size, nodes and parameters of both, and the operators whose number differs.
 void show_structure(const ModelInfo& a, const ModelInfo& b, Report& report) {
   report.data["models"] = std::vector<Json>{to_json(a), to_json(b)};
@@ -71,7 +65,10 @@ Score score(Executable& plan, const Dataset& data, const std::string& metric, co
 RunComparison run_both(Executable& a, Executable& b, const Dataset& data, const CompareFlags& o,
                        const Session& session) {
   Progress progress = session.console.progress("comparing", std::min(o.samples, data.size()));
-  return compare_runs(a, b, data, {o.samples, [&](int64_t done) { progress.set(done); }});
+  CompareOptions options;
+  options.samples = o.samples;
+  options.progress = [&](int64_t done) { progress.set(done); };
+  return compare_runs(a, b, data, options);
 }
 
 void run(const CompareFlags& o, Session& session) {

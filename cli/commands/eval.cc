@@ -20,12 +20,6 @@ struct EvalOptions {
   ScoreOptions score;
 };
 
-std::vector<std::string> metric_names() {
-  std::vector<std::string> names;
-  for (const MetricDef& metric : metrics()) names.emplace_back(metric.name);
-  return names;
-}
-
 std::string metric_help() {
   std::string text = "what to measure: ";
   for (const MetricDef& metric : metrics()) text += fmt::format("{} ({}), ", metric.name, metric.doc);

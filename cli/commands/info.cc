@@ -19,56 +19,26 @@ struct InfoOptions {
   bool weights = false;
 };
 
-Json list_values(const std::vector<Value*>& values, std::string_view kind, Table& table) {
-  Json list = Json::array();
-  for (const Value* value : values) {
-    Json shape;  // null where not even the rank is known
-    if (value->type.dims) {
-      shape = Json::array();
-      for (const Dim& dim : *value->type.dims) {
-        if (const auto number = dim.value())
-          shape.push_back(*number);
-        else
-          shape.push_back(dim.str());
-      }
-    }
-    const std::string type = to_string(value->type);
-    const bool tensor = value->type.is_tensor();
-    list.push_back(Json::object({{"name", value->name},
-                                 {"type", tensor ? std::string(name(value->type.dtype)) : type},
-                                 {"shape", std::move(shape)}}));
-    table.rows.push_back({std::string(kind), value->name, type});
-  }
-  return list;
-}
-
-/// Inputs that a caller must give; initializers that are listed as inputs are defaults.
-std::vector<Value*> required_inputs(const Graph& graph) {
-  std::vector<Value*> inputs = graph.inputs();
-  std::erase_if(inputs, [](const Value* value) { return value->is_initializer(); });
-  return inputs;
-}
-
 void show_interface(const Model& model, Report& report) {
   Table& table = report.table("", {"", "name", "type"});
   table.left = 3;
-  report.data["inputs"] = list_values(required_inputs(*model.graph), "input", table);
-  report.data["outputs"] = list_values(model.graph->outputs(), "output", table);
+  for (const Value* value : required_inputs(*model.graph)) {
+    table.rows.push_back({"input", value->name, to_string(value->type)});
+  }
+  for (const Value* value : model.graph->outputs()) {
+    table.rows.push_back({"output", value->name, to_string(value->type)});
+  }
 }
 
 void show_header(const Model& model, const ModelInfo& info, Report& report) {
   std::string opsets;
-  Json& imports = report.data["opset_imports"] = Json::object();
   for (const OpsetImport& import : model.opsets) {
-    const std::string domain = import.domain.empty() ? "ai.onnx" : import.domain;
-    imports[domain] = import.version;
-    opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain, import.version);
+    opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", import.domain.empty() ? "ai.onnx" : import.domain,
+                          import.version);
   }
-  report.data["opset"] = model.opset();
-  report.data["ir_version"] = model.ir_version;
-  report.data["producer"] = fmt::format("{} {}", model.producer_name, model.producer_version);
-  report.line(fmt::format("opset {}; IR version {}; producer {} {}", opsets, model.ir_version,
-                          model.producer_name.empty() ? "not named" : model.producer_name, model.producer_version));
+  const std::string producer = fmt::format("{} {}", model.producer_name, model.producer_version);
+  report.line(fmt::format("opset {}; IR version {}; producer {}", opsets, model.ir_version,
+                          model.producer_name.empty() ? "not named" : trim(producer)));
   report.line(fmt::format("{}, {} nodes, {} parameters", format_bytes(static_cast<double>(info.file_bytes)), info.nodes,
                           info.parameters));
 }
@@ -85,18 +55,9 @@ void show_sizes(const ModelInfo& info, Report& report) {
   for (const auto& [op, count] : operators) table.rows.push_back({op, std::to_string(count)});
 }
 
-void show_cost(const Model& model, const InfoOptions& o, Report& report) {
-  RandomOptions shapes;
-  for (const std::string& shape : o.shapes) add_shape(shapes, shape);
-  const RunCost cost = run_cost(model, shapes);
-  report.data["macs"] = cost.macs;
-  report.data["macs_unknown_nodes"] = cost.unknown_nodes;
-  report.data["peak_activation_bytes"] = cost.activation_bytes;
-  report.data["activations_unknown"] = cost.unknown_values;
-  Json& assumed = report.data["assumed_shapes"] = Json::object();
+void show_cost(const RunCost& cost, Report& report) {
   std::string words;
   for (const auto& [input, shape] : cost.assumed) {
-    assumed[input] = shape;
     words += fmt::format("{}{} {}", words.empty() ? " with " : ", ", input, shape);
   }
   report.line(fmt::format("{:.4g} million multiply-accumulates{}, at most {} of activations at once",
@@ -110,22 +71,22 @@ void show_cost(const Model& model, const InfoOptions& o, Report& report) {
 
 void show_storage(const Model& model, Report& report) {
   const std::vector<std::string> formats = number_formats(model);
-  report.data["number_formats"] = formats;
   if (!formats.empty()) report.line("number formats: " + join(formats, "; "));
-  report.data["external_files"] = model.external_files;
   if (!model.external_files.empty()) report.line("external data in " + join(model.external_files, ", "));
   if (!model.functions.empty()) report.line(fmt::format("{} local functions", model.functions.size()));
-  report.data["functions"] = model.functions.size();
 }
 
 void run(const InfoOptions& o, Session& session) {
   const Model model = read_model(o.model);
+  RandomOptions shapes;
+  for (const std::string& shape : o.shapes) add_shape(shapes, shape);
   const ModelInfo info = model_info(model);
+  const RunCost cost = run_cost(model, shapes);
   Report& report = session.report;
-  const Json summary = to_json(info);
-  for (const auto& [key, value] : summary.members()) report.data[key] = value;
+  const Json facts = full_json(model, info, cost);
+  for (const auto& [key, value] : facts.members()) report.data[key] = value;
   show_header(model, info, report);
-  show_cost(model, o, report);
+  show_cost(cost, report);
   show_storage(model, report);
   show_interface(model, report);
   show_sizes(info, report);

@@ -3,14 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 
 namespace mlopt {
 namespace {
-
-constexpr int64_t kBatch = 8;
 
 /// For each output of `expected`, the place of its counterpart.
 std::vector<size_t> match_outputs(const std::vector<std::string>& expected, const std::vector<std::string>& actual) {
@@ -94,8 +93,9 @@ RunComparison compare_runs(Executable& expected, Executable& actual, const Datas
   const std::vector<size_t> places = match_outputs(expected.output_names(), actual.output_names());
   std::vector<OutputSum> sums;
   for (const std::string& name : expected.output_names()) sums.emplace_back(name);
-  const int64_t step = data.batch_size() > 0 ? data.batch_size() : kBatch;
+  const int64_t step = data.batch_size() > 0 ? data.batch_size() : options.batch;
   const int64_t size = std::min(data.size(), std::max(options.samples, step));
+  const auto start = std::chrono::steady_clock::now();
   RunComparison result;
   while (result.samples < size) {
     const int64_t count = data.batch_size() > 0 ? step : std::min(step, size - result.samples);
@@ -105,6 +105,8 @@ RunComparison compare_runs(Executable& expected, Executable& actual, const Datas
     for (size_t i = 0; i < sums.size(); ++i) sums[i].add(e[i], a[places[i]]);
     result.samples += count;
     if (options.progress) options.progress(result.samples);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    if (options.seconds > 0 && elapsed.count() > options.seconds) break;
   }
   for (const OutputSum& sum : sums) result.outputs.push_back(sum.result());
   return result;

@@ -28,6 +28,8 @@ struct RunComparison {
 
 struct CompareOptions {
   int64_t samples = 64;  ///< at most
+  int64_t batch = 8;     ///< run at once where the data can be stacked
+  double seconds = 0;    ///< ends after the batch that passes it; 0: no limit
   std::function<void(int64_t done)> progress = {};
 };
 

@@ -26,6 +26,8 @@ struct WriteOptions {
 /// model last. Byte for byte the same for the same model.
 void write_model(const Model& model, const std::string& path, const WriteOptions& options = {});
 std::string write_model_bytes(const Model& model);
+/// Bytes of the file that write_model would write with the weights inside.
+int64_t written_size(const Model& model);
 /// ONNX's text form.
 std::string print_text(const Model& model);
 

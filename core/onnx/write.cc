@@ -126,6 +126,8 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
   proto::remove_unused(old_data, path);
 }
 
+int64_t written_size(const Model& model) { return static_cast<int64_t>(Output(proto::write_message(model)).size()); }
+
 std::string write_model_bytes(const Model& model) {
   const Output output(proto::write_message(model));
   std::string bytes;

@@ -1,0 +1,26 @@
+#include "cli/environment.h"
+
+#include "cli/backends.h"
+#include "cli/version.h"
+#include "core/measure/machine.h"
+
+namespace mlopt::cli {
+
+Json environment_json(int threads) {
+  const Machine machine = describe_machine();
+  Json libraries = Json::object({{"mlopt", version()}});
+  for (const auto& [library, its_version] : library_versions()) libraries[library] = its_version;
+  return Json::object({{"cpu", machine.cpu},
+                       {"features", machine.features},
+                       {"logical_cpus", machine.logical_cpus},
+                       {"usable_cpus", machine.usable_cpus},
+                       {"threads", threads},
+                       {"governor", machine.governor},
+                       {"turbo", machine.turbo},
+                       {"virtual_machine", machine.virtual_machine},
+                       {"memory_bytes", machine.memory_bytes},
+                       {"kernel", machine.kernel},
+                       {"libraries", std::move(libraries)}});
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,80 @@
+#include <fmt/core.h>
+
+#include "cli/backends.h"
+#include "cli/runner.h"
+#include "cli/verb/verb.h"
+
+namespace mlopt::cli {
+namespace {
+
+Json latency_of(const Latency& l, const std::string& path, const std::string& device) {
+  return Json::object(
+      {{"path", path},
+       {"device", device},
+       {"latency_ms", Json::object({{"min", l.min}, {"mean", l.mean}, {"p50", l.p50}, {"p90", l.p90}, {"p99", l.p99}})},
+       {"runs", l.runs}});
+}
+
+SideBySide measure(const VerbOptions& verb, const Model& source, const Model& result, const Session& session) {
+  // One item of the data, or generated inputs whose free dimensions are 1.
+  DataFlags flags = verb.data;
+  if (flags.spec.empty()) flags.spec = "random:1";
+  const auto data = open_data(flags, source, {.seed = session.common.seed});
+  const Batch batch = data->batch(0, std::max<int64_t>(1, data->batch_size()));
+  const std::unique_ptr<Backend> backend = open_backend(session.common.device);
+  const Runner runner = make_runner(*backend, session.common);
+  const std::unique_ptr<Executable> before = runner.compile(source), after = runner.compile(result);
+  return measure_side_by_side(*before, batch.inputs, *after, batch.inputs, verb.bench_seconds, session.common.seed);
+}
+
+}  // namespace
+
+SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, const Session& session) {
+  SideBySide latency;
+  if (verb.no_bench) {
+    latency.left_out = "--no-bench was given";
+    return latency;
+  }
+  try {
+    return measure(verb, source, result, session);
+  } catch (const Error& e) {
+    if (e.code == Code::kUsage || e.code == Code::kInternal) throw;
+    latency.left_out = e.message + (e.where.empty() ? "" : ": " + e.where);
+    return latency;
+  }
+}
+
+Json latency_json(const SideBySide& latency, const VerbOptions& verb, const std::string& device) {
+  if (!latency.left_out.empty()) return Json::object({{"left_out", latency.left_out}});
+  const Json ratio = Json::object({{"model", verb.output},
+                                   {"to", verb.model},
+                                   {"median", latency.ratio.median},
+                                   {"low", latency.ratio.low},
+                                   {"high", latency.ratio.high}});
+  return Json::object({{"models", std::vector<Json>{latency_of(latency.source, verb.model, device),
+                                                    latency_of(latency.result, verb.output, device)}},
+                       {"ratios", std::vector<Json>{ratio}}});
+}
+
+std::vector<Gate> judge_speed(const VerbOptions& verb, const SideBySide& latency) {
+  std::vector<Gate> gates;
+  const bool measured = latency.left_out.empty();
+  if (verb.min_speedup) {
+    const double limit = *verb.min_speedup;
+    const bool holds = measured && latency.ratio.low >= limit;
+    const bool unclear = measured && !holds && latency.ratio.high >= limit;
+    gates.push_back({"min-speedup", limit, measured ? Json(latency.ratio.low) : Json(), holds,
+                     measured ? fmt::format("{}, the limit is {:.2f}x{}", in_words(latency.ratio), limit,
+                                            unclear ? ": inconclusive" : "")
+                              : "not measured: " + latency.left_out});
+  }
+  if (verb.max_latency_ms) {
+    const double limit = *verb.max_latency_ms, p50 = latency.result.p50;
+    gates.push_back({"max-latency", limit, measured ? Json(p50) : Json(), measured && p50 <= limit,
+                     measured ? fmt::format("p50 is {:.3f} ms, the limit is {:.3f} ms", p50, limit)
+                              : "not measured: " + latency.left_out});
+  }
+  return gates;
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,36 @@
+#include "cli/verb/verb.h"
+#include "core/base/error.h"
+
+namespace mlopt::cli {
+
+void declare_verb(Options& options, VerbOptions& verb) {
+  options.positional("MODEL", verb.model, "the model file; - is standard input");
+  options.add("-o,--output", verb.output, "FILE", "the model to write; - is standard output").required = true;
+  declare_data(options, verb.data, "");
+  options.add("--metric", verb.metric, "M", "score source and result on the data").choices = metric_names();
+  options.add("--samples", verb.samples, "N", "compare the results on at most N samples (default: 16)");
+  options.add("--bench", verb.bench_seconds, "S", "seconds of timing source and result side by side (default: 1)");
+  options.add("--no-bench", verb.no_bench, "do not time them");
+  options.add("--external", verb.external, "yes|no", "weights in a file of their own (default: above 2 GB)").choices = {
+      "yes", "no"};
+  options.add("--min-speedup", verb.min_speedup, "R", "gate: the result is R times as fast, surely");
+  options.add("--max-latency", verb.max_latency_ms, "MS", "gate: p50 of the result is at most MS milliseconds");
+  declare_gates(options, verb.gates);
+  options.add("--strict", verb.strict, "what could not be verified is a failure");
+  options.add("--no-write-on-fail", verb.no_write_on_fail, "write no model when a gate does not hold");
+}
+
+Model begin_verb(const VerbOptions& verb, Session& session) {
+  if (verb.output == "-") session.claim_stdout("-o -");
+  if (!verb.metric.empty() && verb.data.spec.empty())
+    usage_error("--metric needs labelled data", "--metric", "add --data");
+  if (verb.gates.max_drop && verb.metric.empty()) usage_error("--max-drop needs a score", "--max-drop", "add --metric");
+  if (verb.no_bench && (verb.min_speedup || verb.max_latency_ms)) {
+    usage_error("--no-bench leaves nothing to judge for --min-speedup and --max-latency", "--no-bench");
+  }
+  if (verb.samples < 1) usage_error("at least one sample is compared", "--samples");
+  if (!(verb.bench_seconds > 0)) usage_error("the time to measure must be above 0", "--bench");
+  return read_model(verb.model);
+}
+
+}  // namespace mlopt::cli

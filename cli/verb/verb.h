@@ -1,0 +1,74 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/data.h"
+#include "cli/gates.h"
+#include "core/ir/model.h"
+#include "core/measure/side_by_side.h"
+#include "core/onnx/io.h"
+
+namespace mlopt::cli {
+
+/// What every verb that writes a model takes.
+struct VerbOptions {
+  std::string model, output;
+  DataFlags data;
+  std::string metric;
+  int64_t samples = 16;  ///< that the results are compared on, at most
+  double bench_seconds = 1;
+  bool no_bench = false, strict = false, no_write_on_fail = false;
+  std::string external;  ///< "yes", "no"; empty: by size
+  std::optional<double> min_speedup, max_latency_ms;
+  ResultGates gates;
+};
+/// Declares all of them; MODEL and -o first.
+void declare_verb(Options& options, VerbOptions& verb);
+
+/// Reads the model and checks what can be checked before the work starts. Takes standard output for `-o -`.
+Model begin_verb(const VerbOptions& verb, Session& session);
+
+/// What a verb made.
+struct VerbResult {
+  Model model;
+  std::string spec;                       ///< the whole configuration, which makes the same result again
+  Json changes = Json::object();          ///< what was done
+  Json declined = Json::array();          ///< what was not, and why
+  std::vector<std::string> not_verified;  ///< what the verb itself could not verify, one sentence each
+};
+
+/// The common ending: verifies the result numerically against the source, scores and times both, judges the gates,
+/// writes the model with its origin in its metadata, and adds the table of before and after. Throws Error{kInternal},
+/// and writes nothing, when the result is no valid graph.
+void finish_verb(const VerbOptions& verb, const Model& source, VerbResult result, Session& session);
+
+// The steps of the ending, one a file.
+
+/// The outputs of both on the same data on the reference backend.
+struct Verification {
+  std::optional<RunComparison> comparison;
+  std::string data;     ///< what it ran on
+  std::string problem;  ///< why there is no comparison; empty when there is one
+};
+Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, const Session& session);
+
+/// The score of both on the device of the session.
+struct Scores {
+  Score source, result;
+};
+Scores score_both(const VerbOptions& verb, const Model& source, const Model& result, const Session& session);
+
+/// The latency of both on the device of the session; left_out says why there is none.
+SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, const Session& session);
+/// As `bench` writes it.
+Json latency_json(const SideBySide& latency, const VerbOptions& verb, const std::string& device);
+/// --min-speedup and --max-latency.
+std::vector<Gate> judge_speed(const VerbOptions& verb, const SideBySide& latency);
+
+/// Adds version, spec and the source's hash to the metadata of the result.
+void record_origin(const Model& source, const std::string& spec, Model& result);
+
+}  // namespace mlopt::cli

@@ -1,0 +1,60 @@
+#include "core/base/text.h"
+#include "core/report/json.h"
+#include "tests/support/catch.h"
+#include "tests/support/models.h"
+#include "tests/support/program.h"
+
+using namespace mlopt;
+using test::run_mlopt;
+
+namespace {
+
+/// The two layers with another bias.
+std::string changed(const test::TempDir& folder) {
+  std::string text = test::kTwoLayers;
+  const std::string bias = "{0.5, -1, 2}";
+  text.replace(text.find(bias), bias.size(), "{0.5, -1, 2.5}");
+  return write_text_model(folder, "changed.onnx", text);
+}
+
+}  // namespace
+
+TEST_CASE("compare tells how far two models are apart") {
+  const test::TempDir folder;
+  const std::string a = write_text_model(folder, "a.onnx", test::kTwoLayers), b = changed(folder);
+  const Json same = Json::parse(run_mlopt({"compare", a, a, "--json", "-"}).out);
+  const Json& equal = same.find("outputs")->items().at(0);
+  CHECK(equal.find("name")->string() == "y");
+  CHECK(equal.find("max_abs")->number() == 0);
+  CHECK(equal.find("sqnr_db")->number() == 999);
+  CHECK(equal.find("argmax_agreement")->number() == 1);
+
+  const test::Outcome outcome = run_mlopt({"compare", a, b, "--json", "-", "--device", "reference"});
+  CHECK(outcome.status == 0);
+  const Json report = Json::parse(outcome.out);
+  const Json& other = report.find("outputs")->items().at(0);
+  CHECK(other.find("max_abs")->number() == Approx(0.5).margin(1e-5));
+  CHECK(other.find("sqnr_db")->number() < 60);
+  for (const char* key : {"max_rel", "cosine"}) CHECK(other.find(key));
+}
+
+TEST_CASE("compare's gates") {
+  const test::TempDir folder;
+  const std::string a = write_text_model(folder, "a.onnx", test::kTwoLayers), b = changed(folder);
+  CHECK(run_mlopt({"compare", a, b, "--tolerance", "1e-3", "-q"}).status == 1);
+  CHECK(run_mlopt({"compare", a, b, "--tolerance", "10", "-q"}).status == 0);
+  CHECK(run_mlopt({"compare", a, b, "--min-sqnr", "100", "-q"}).status == 1);
+  CHECK(run_mlopt({"compare", a, b, "--max-size", "200%", "-q"}).status == 0);
+  CHECK(run_mlopt({"compare", a, b, "--max-drop", "1", "-q"}).status == 2);
+}
+
+TEST_CASE("models that cannot be compared are an error that lists both") {
+  const test::TempDir folder;
+  const std::string a = write_text_model(folder, "a.onnx", test::kTwoLayers);
+  const std::string c = write_text_model(
+      folder, "c.onnx",
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N,4] z) => (float[N,4] y) { y = Relu (z) }");
+  const test::Outcome outcome = run_mlopt({"compare", a, c});
+  CHECK(outcome.status == 3);
+  CHECK(outcome.err.find("x and z") != std::string::npos);
+}

@@ -1,0 +1,105 @@
+#include "core/base/file.h"
+#include "core/onnx/io.h"
+#include "core/report/json.h"
+#include "tests/support/catch.h"
+#include "tests/support/models.h"
+#include "tests/support/program.h"
+
+using namespace mlopt;
+using test::run_mlopt;
+
+TEST_CASE("convert raises the opset, verifies the outputs and records where the model came from") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "out.onnx";
+  const test::Outcome outcome = run_mlopt({"convert", model, "-o", out, "--opset", "22", "--no-bench", "--json", "-"});
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const Json report = Json::parse(outcome.out);
+  CHECK(report.find("source")->find("opset")->number() == 21);
+  CHECK(report.find("result")->find("opset")->number() == 22);
+  CHECK(report.find("result")->find("size_bytes")->number() == std::filesystem::file_size(out));
+  CHECK(report.find("verify")->find("outputs")->items().at(0).find("max_abs")->number() == 0);
+  CHECK(report.find("latency")->find("left_out"));
+  CHECK(report.find("not_verified")->items().empty());
+  for (const char* key : {"spec", "changes", "declined", "gates", "seconds", "peak_memory_bytes"})
+    CHECK(report.find(key));
+
+  const Model written = read_model(out);
+  CHECK(written.opset() == 22);
+  std::string spec, hash;
+  for (const auto& [key, value] : written.metadata) {
+    if (key == "mlopt.spec") spec = value;
+    if (key == "mlopt.source_hash") hash = value;
+  }
+  CHECK(spec == "convert:opset=22");
+  CHECK(hash.size() == 5 + 32);
+}
+
+TEST_CASE("commands pipe models") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  const test::Outcome first = run_mlopt({"convert", model, "-o", "-", "--no-bench"});
+  REQUIRE(first.status == 0);
+  CHECK(first.err.find("parameters") != std::string::npos);
+  const test::Outcome second = run_mlopt({"info", "-", "--json", "-"}, first.out);
+  REQUIRE(second.status == 0);
+  CHECK(Json::parse(second.out).find("parameters")->number() == 15);
+  CHECK(run_mlopt({"convert", model, "-o", "-", "--json", "-"}).status == 2);
+}
+
+TEST_CASE("gates decide the status, and whether the model is written") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "out.onnx";
+  const auto convert = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"convert", model, "-o", out, "--no-bench", "--quiet"});
+    return run_mlopt(more).status;
+  };
+  CHECK(convert({"--tolerance", "0", "--min-sqnr", "60", "--min-agreement", "100%"}) == 0);
+  std::filesystem::remove(out);
+  CHECK(convert({"--max-size", "10%", "--no-write-on-fail"}) == 1);
+  CHECK_FALSE(std::filesystem::exists(out));
+  CHECK(convert({"--max-size", "10%"}) == 1);
+  CHECK(std::filesystem::exists(out));
+  CHECK(convert({"--max-drop", "0.5"}) == 2);
+  CHECK(convert({"--min-speedup", "1"}) == 2);
+  CHECK(convert({"--max-size", "many"}) == 2);
+}
+
+TEST_CASE("weights go where they are asked to") {
+  const test::TempDir folder;
+  std::string numbers = "0";
+  for (int i = 1; i < 400; ++i) numbers += ", " + std::to_string(i);
+  const std::string model =
+      write_text_model(folder, "m.onnx",
+                       "<ir_version: 10, opset_import: [\"\" : 21]> g (float[400] x) => (float[400] y) "
+                       "<float[400] w = {" +
+                           numbers + "}> { y = Add (x, w) }");
+  const std::string out = folder / "out.onnx";
+  REQUIRE(run_mlopt({"convert", model, "-o", out, "--external", "yes", "--no-bench", "-q"}).status == 0);
+  const Model outside = read_model(out);
+  REQUIRE(outside.external_files.size() == 1);
+  CHECK(std::filesystem::file_size(folder / outside.external_files[0]) >= 1600);
+  REQUIRE(run_mlopt({"convert", out, "-o", folder / "in.onnx", "--external", "no", "--no-bench", "-q"}).status == 0);
+  CHECK(read_model(folder / "in.onnx").external_files.empty());
+}
+
+TEST_CASE("what cannot be verified is said, and fails when asked to be strict") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx",
+                                             "<ir_version: 10, opset_import: [\"\" : 21, \"nowhere\" : 1]> g (float[4] "
+                                             "x) => (float[4] y) { y = nowhere.Thing (x) }");
+  const std::string out = folder / "out.onnx";
+  const test::Outcome lenient = run_mlopt({"convert", model, "-o", out, "--json", "-"});
+  INFO(lenient.err);
+  CHECK(lenient.status == 0);
+  CHECK(Json::parse(lenient.out).find("not_verified")->items().size() == 1);
+  CHECK(run_mlopt({"convert", model, "-o", out, "--strict", "-q"}).status == 1);
+}
+
+TEST_CASE("the text form is written and says the model") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  const test::Outcome outcome = run_mlopt({"convert", model, "-o", "-", "--text"});
+  REQUIRE(outcome.status == 0);
+  CHECK(parse_text(outcome.out).graph->node_count() == 3);
+}

@@ -1,0 +1,79 @@
+#include "cli/gates.h"
+
+#include <limits>
+
+#include "core/base/error.h"
+#include "tests/support/catch.h"
+
+using namespace mlopt;
+using namespace mlopt::cli;
+
+namespace {
+
+RunComparison comparison_of(std::vector<Difference> differences) {
+  RunComparison comparison;
+  for (const Difference& d : differences) comparison.outputs.push_back({"y", d, ""});
+  return comparison;
+}
+
+}  // namespace
+
+TEST_CASE("the worst output decides") {
+  Difference good, bad;
+  good.max_abs = 0.01;
+  good.max_expected = 10;
+  good.sqnr_db = 60;
+  bad.max_abs = 0.5;
+  bad.max_expected = 10;
+  bad.sqnr_db = 20;
+  bad.argmax_agreement = 0.9;
+  const RunComparison comparison = comparison_of({good, bad});
+  ResultGates gates;
+  gates.tolerance = 0.05;
+  gates.min_sqnr = 20.5;
+  gates.min_agreement = parse_value<Percent>("90%");
+  const std::vector<Gate> judged = judge(gates, {&comparison, {}, {}, 0, 0});
+  REQUIRE(judged.size() == 3);
+  CHECK(judged[0].holds);
+  CHECK(judged[0].value.number() == Approx(0.05));
+  CHECK_FALSE(judged[1].holds);
+  CHECK(judged[2].holds);
+}
+
+TEST_CASE("what could not be compared fails") {
+  ResultGates gates;
+  gates.tolerance = 1;
+  CHECK_FALSE(judge(gates, {})[0].holds);
+  RunComparison comparison;
+  comparison.outputs.push_back({"y", std::nullopt, "shapes 2 and 3"});
+  CHECK_FALSE(judge(gates, {&comparison, {}, {}, 0, 0})[0].holds);
+  Difference nan;
+  nan.same_nonfinite = false;
+  const RunComparison broken = comparison_of({nan});
+  CHECK_FALSE(judge(gates, {&broken, {}, {}, 0, 0})[0].holds);
+}
+
+TEST_CASE("a drop counts in points, in the direction of the metric") {
+  ResultGates gates;
+  gates.max_drop = Percent{0.5};
+  const auto holds = [&](const char* metric, double source, double result) {
+    return judge(gates, {nullptr, Score{metric, source, 200, 0}, Score{metric, result, 200, 0}, 0, 0})[0].holds;
+  };
+  CHECK(holds("top1", 0.750, 0.745));
+  CHECK_FALSE(holds("top1", 0.750, 0.740));
+  CHECK(holds("top1", 0.750, 0.900));
+  CHECK(holds("ppl", 10, 10.5));
+  CHECK_FALSE(holds("ppl", 10, 10.6));
+  CHECK_THROWS_AS(judge(gates, {}), Error);
+}
+
+TEST_CASE("limits are read with their units") {
+  CHECK(parse_value<Percent>("99.5%").value == 99.5);
+  CHECK(parse_value<Percent>("3").value == 3);
+  CHECK(parse_value<SizeLimit>("2K").bytes(100) == 2048);
+  CHECK(parse_value<SizeLimit>("40%").bytes(200) == 80);
+  CHECK_THROWS_AS(parse_value<Percent>("-1%"), Error);
+  CHECK_THROWS_AS(parse_value<Percent>("nan"), Error);
+  CHECK_THROWS_AS(parse_value<SizeLimit>("big"), Error);
+  CHECK_THROWS_AS(parse_value<SizeLimit>("%"), Error);
+}
