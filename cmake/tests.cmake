@@ -19,6 +19,9 @@ if(NOT MLOPT_CPU)
 endif()
 mlopt_executable(mlopt_tests ${test_sources} ${support_sources})
 target_link_libraries(mlopt_tests PRIVATE Catch2::Catch2 OpenMP::OpenMP_CXX Eigen3::Eigen mlopt_deps)
+if(MLOPT_CPU)
+  target_link_libraries(mlopt_tests PRIVATE DNNL::dnnl) # for its headers
+endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # The tests' own code takes half the time to compile; what they test is compiled as it is shipped.
   set_source_files_properties(${test_sources} ${support_sources} PROPERTIES COMPILE_OPTIONS -Og)

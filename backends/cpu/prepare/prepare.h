@@ -16,6 +16,7 @@ using Evaluate = std::function<std::vector<Datum>(const Model&)>;
 void prepare(Model& model, const Evaluate& evaluate);
 
 // The passes, one file each.
+extern const Pass widen_halves;
 extern const Pass qdq_conv;
 extern const Pass qdq_matmul;
 extern const Pass qdq_matmul_float;
