@@ -1,16 +1,66 @@
 #include "core/calib/calibrate.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt {
+namespace {
+
+/// Which samples are run together.
+struct Chunk {
+  int64_t first, count;
+};
+
+std::vector<Chunk> chunks_of(const Dataset& data, const CalibrationLimits& limits) {
+  const int64_t fixed = data.batch_size(), size = data.size(), wanted = std::min(size, limits.samples);
+  if (wanted <= 0) input_error("there are no calibration samples", "--data", "give data with at least one sample");
+  const int64_t step = fixed > 0 ? fixed : std::clamp<int64_t>(limits.batch, 1, wanted);
+  if (step > size)
+    input_error(fmt::format("{} calibration samples are fewer than the {} that the model takes at once", size, step),
+                "--data", "give more samples, or a model whose first dimension is free");
+  const int64_t full = std::max<int64_t>(1, wanted / step), rest = fixed > 0 ? 0 : wanted - full * step;
+  std::vector<Chunk> chunks;
+  for (int64_t i = 0; i < full; ++i) {
+    const int64_t place = full == 1 ? 0 : i * (size - rest - step) / (full - 1);
+    chunks.push_back({place, step});
+  }
+  if (rest > 0) chunks.push_back({size - rest, rest});
+  return chunks;
+}
+
+bool is_finite(const Tensor& t) {
+  if (!is_float(t.dtype())) return true;
+  const std::vector<float> numbers = to_floats(t);
+  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
+}
+
+/// Names the first sample of the chunk that alone gives numbers which are not finite.
+[[noreturn]] void refuse(const Dataset& data, const Chunk& chunk, const std::string& input, size_t index) {
+  int64_t sample = chunk.first;
+  for (; data.batch_size() == 0 && sample + 1 < chunk.first + chunk.count; ++sample)
+    if (!is_finite(data.batch(sample, 1).inputs[index].tensor())) break;
+  input_error(fmt::format("the numbers for '{}' are not all finite", input), data.name_of(sample),
+              "remove the sample: a range cannot be found from NaN or infinity");
+}
+
+void check(const Dataset& data, const Chunk& chunk, const Batch& batch, const std::vector<std::string>& inputs) {
+  for (size_t i = 0; i < batch.inputs.size(); ++i)
+    if (batch.inputs[i].is_tensor() && !is_finite(batch.inputs[i].tensor())) refuse(data, chunk, inputs.at(i), i);
+}
+
+}  // namespace
 
 Calibration calibrate(Backend& backend, const Model& model, const std::vector<std::string>& values, const Dataset& data,
                       const CalibrationLimits& limits, int threads,
                       const std::function<void(int64_t, int64_t)>& progress) {
-  const int64_t total = std::min(data.size(), limits.samples);
-  if (total <= 0) input_error("there are no calibration samples", "--data", "give data with at least one sample");
+  const std::vector<Chunk> chunks = chunks_of(data, limits);
+  int64_t total = 0;
+  for (const Chunk& chunk : chunks) total += chunk.count;
   CompileOptions options;
   options.threads = threads;
   options.taps = values;
@@ -20,12 +70,11 @@ Calibration calibrate(Backend& backend, const Model& model, const std::vector<st
   hooks.on_tap = [&](std::string_view name, const Datum& value) {
     if (value.is_tensor()) found.values[std::string(name)].see(value.tensor());
   };
-  const int64_t step = data.batch_size() > 0 ? data.batch_size() : limits.batch;
-  for (int64_t first = 0; first < total; first += step) {
-    const int64_t count = std::min(step, data.batch_size() > 0 ? data.size() - first : total - first);
-    if (count < data.batch_size()) break;  // a model of fixed batch cannot run the rest
-    plan->run(data.batch(first, count).inputs, hooks);
-    found.samples += count;
+  for (const Chunk& chunk : chunks) {
+    const Batch batch = data.batch(chunk.first, chunk.count);
+    check(data, chunk, batch, plan->input_names());
+    plan->run(batch.inputs, hooks);
+    found.samples += chunk.count;
     if (progress) progress(found.samples, total);
   }
   return found;

@@ -33,16 +33,17 @@ void Histogram::grow(double magnitude) {
 void Histogram::see(const Tensor& tensor) {
   const std::vector<float> numbers = to_floats(tensor);
   double low = count_ ? min_ : INFINITY, high = count_ ? max_ : -INFINITY;
-  int64_t finite = 0;
+  int64_t finite = 0, zeros = 0;
   for (const float x : numbers) {
     if (!std::isfinite(x)) continue;
     low = std::min<double>(low, x);
     high = std::max<double>(high, x);
     ++finite;
+    zeros += x == 0;
   }
   nonfinite_ += static_cast<int64_t>(numbers.size()) - finite;
   if (!finite) return;
-  min_ = low, max_ = high, count_ += finite;
+  min_ = low, max_ = high, count_ += finite, zeros_ += zeros;
   grow(std::max(std::fabs(low), std::fabs(high)));
   const double inverse = kBins / (2 * reach_);
   for (const float x : numbers)
@@ -63,6 +64,7 @@ void Histogram::merge(const Histogram& other) {
   min_ = count_ ? std::min(min_, theirs.min_) : theirs.min_;
   max_ = count_ ? std::max(max_, theirs.max_) : theirs.max_;
   count_ += theirs.count_;
+  zeros_ += theirs.zeros_;
   for (size_t i = 0; i < bins_.size(); ++i) bins_[i] += theirs.bins_[i];
 }
 
@@ -70,6 +72,7 @@ std::vector<double> Histogram::folded() const {
   constexpr size_t kHalf = kBins / 2;
   std::vector<double> counts(kHalf);
   for (size_t i = 0; i < kHalf; ++i) counts[i] = static_cast<double>(bins_[kHalf + i] + bins_[kHalf - 1 - i]);
+  counts[0] -= static_cast<double>(zeros_);
   return counts;
 }
 

@@ -20,10 +20,11 @@ class Histogram {
   void merge(const Histogram& other);
 
   int64_t count() const { return count_; }  ///< finite numbers seen
+  int64_t zeros() const { return zeros_; }  ///< exact ones; they are in bin kBins / 2
   int64_t nonfinite() const { return nonfinite_; }
   double min() const { return min_; }  ///< exact; 0 when nothing was seen
   double max() const { return max_; }
-  /// Counts of |x| in kBins / 2 bins over [0, reach()].
+  /// Counts of |x| in kBins / 2 bins over [0, reach()], without the exact zeros.
   std::vector<double> folded() const;
   const std::vector<int64_t>& bins() const { return bins_; }
   double reach() const { return reach_; }
@@ -36,7 +37,7 @@ class Histogram {
 
   std::vector<int64_t> bins_ = std::vector<int64_t>(kBins);
   double reach_ = 0, min_ = 0, max_ = 0;
-  int64_t count_ = 0, nonfinite_ = 0;
+  int64_t count_ = 0, zeros_ = 0, nonfinite_ = 0;
 };
 
 }  // namespace mlopt

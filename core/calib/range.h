@@ -28,7 +28,8 @@ Range choose_range(const Histogram& histogram, const RangeMethod& method, int le
 Range minmax_range(const Histogram& histogram);
 Range percentile_range(const Histogram& histogram, double percentile);
 /// The clipping threshold whose quantized distribution is nearest by Kullback-Leibler divergence (Migacz, "8-bit
-/// inference with TensorRT", GTC 2017), over all thresholds that hold at least `levels` bins.
+/// inference with TensorRT", GTC 2017), over all thresholds that hold at least `levels` bins. Exact zeros are left out:
+/// every grid has them, and the many of a Relu would outweigh all else.
 Range entropy_range(const Histogram& histogram, int levels);
 /// The sub-range with the least expected squared error: of rounding inside, of clipping outside.
 Range mse_range(const Histogram& histogram, int levels);

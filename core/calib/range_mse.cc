@@ -6,20 +6,19 @@
 namespace mlopt {
 namespace {
 
-/// Expected squared error of `levels` levels over [low, high]: step^2 / 12 inside, the squared distance outside.
+/// Expected squared error of rounding to `levels` levels over [low, high], zero among them, and of clipping to it. Each
+/// bin errs as its centre does, and within itself as its width does.
 double expected_error(const Histogram& histogram, double low, double high, int levels) {
-  const double step = (high - low) / (levels - 1);
-  const double width = histogram.bin_width();
+  const double step = (high - low) / (levels - 1), width = histogram.bin_width();
+  const auto& bins = histogram.bins();
   double error = 0;
-  for (size_t i = 0; i < histogram.bins().size(); ++i) {
-    const auto count = static_cast<double>(histogram.bins()[i]);
+  for (size_t i = 0; i < bins.size(); ++i) {
+    const int64_t count = bins[i] - (i == bins.size() / 2 ? histogram.zeros() : 0);
     if (count == 0) continue;
-    const double x =
-        std::clamp(-histogram.reach() + (static_cast<double>(i) + 0.5) * width, histogram.min(), histogram.max());
-    const double clipped = x - std::clamp(x, low, high);
-    // An exact zero has no error: zero is always a level.
-    const bool at_zero = std::fabs(x) < width;
-    error += count * (clipped != 0 ? clipped * clipped : at_zero ? 0 : step * step / 12);
+    const double centre = -histogram.reach() + (static_cast<double>(i) + 0.5) * width;
+    const double x = std::clamp(centre, histogram.min(), histogram.max());
+    const double rounded = std::clamp(std::nearbyint(x / step) * step, low, high);
+    error += static_cast<double>(count) * ((x - rounded) * (x - rounded) + width * width / 12);
   }
   return error;
 }
