@@ -16,6 +16,7 @@ std::vector<Command> commands() {
       eval_command(),
       compare_command(),
       bench_command(),
+      fuse_command(),
       convert_command(),
       devices_command(),
       completion_command(),

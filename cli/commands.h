@@ -14,6 +14,7 @@ Command compare_command();
 Command run_command();
 Command eval_command();
 Command bench_command();
+Command fuse_command();
 Command convert_command();
 Command devices_command();
 Command completion_command();

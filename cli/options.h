@@ -21,6 +21,7 @@ struct Option {
   bool required = false;
   bool many = false;    ///< may be given again
   bool common = false;  ///< belongs to every command
+  bool alone = false;   ///< a flag that asks for something else: nothing else is required beside it
   std::function<void(const std::string&)> store;
 
   bool is_flag() const { return value.empty() && !positional; }

@@ -32,7 +32,7 @@ CLI::callback_t callback(const Option& option) {
   };
 }
 
-void declare(CLI::App& app, const Option& option) {
+void declare(CLI::App& app, const Option& option, bool require) {
   std::string names = option.shown();
   if (option.letter) names = fmt::format("-{},{}", option.letter, names);
   if (option.is_flag()) {
@@ -40,7 +40,7 @@ void declare(CLI::App& app, const Option& option) {
     return;
   }
   CLI::Option* added = app.add_option(names, callback(option));
-  added->type_name(option.value)->required(option.required);
+  added->type_name(option.value)->required(option.required && require);
   if (option.positional && option.many) {
     added->expected(0, CLI::detail::expected_max_vector_size)->allow_extra_args(true);
   } else {
@@ -55,6 +55,13 @@ void declare(CLI::App& app, const Option& option) {
     usage_error(fmt::format("unknown option '{}'", name), {}, suggestion(name, options.long_names()));
   }
   usage_error(fmt::format("unexpected argument '{}'", word), {}, "quote names that contain spaces, or see --help");
+}
+
+/// Is one of the flags given that want nothing beside them?
+bool has_lone_flag(const Options& options, std::span<const std::string> args) {
+  return std::any_of(options.all().begin(), options.all().end(), [&](const Option& option) {
+    return option.alone && std::find(args.begin(), args.end(), option.shown()) != args.end();
+  });
 }
 
 /// "--data=" would otherwise take the next word as its value.
@@ -74,7 +81,8 @@ void parse(const Options& options, std::span<const std::string> args) {
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
-  for (const Option& option : options.all()) declare(app, option);
+  const bool require = !has_lone_flag(options, args);
+  for (const Option& option : options.all()) declare(app, option, require);
   std::vector<std::string> words = config_words(options, args);
   words.insert(words.end(), args.begin(), args.end());
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back

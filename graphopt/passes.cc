@@ -9,6 +9,7 @@ namespace mlopt::graphopt {
 
 std::vector<const Pass*> all_passes() {
   return {
+      &inline_functions_pass,
       // One form of constants first: every later rule asks for initializers.
       &constant_to_initializer,
       &fold_shapes,

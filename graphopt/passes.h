@@ -14,6 +14,7 @@ std::vector<const Pass*> all_passes();
 const Pass& find_pass(std::string_view name);
 
 // One for each file in passes/.
+extern const Pass inline_functions_pass;  // inline_functions() is taken
 extern const Pass eliminate_identity;
 extern const Pass eliminate_dropout;
 extern const Pass eliminate_nop_cast;

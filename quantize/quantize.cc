@@ -81,12 +81,10 @@ class Quantizer {
   void warn_of_bodies() {
     const auto weighted = [](const Node* n) { return n->is("Conv") || n->is("Gemm") || n->is("MatMul"); };
     const std::vector<Node*> all = all_nodes(*result_.model.graph);
-    const auto inside = std::count_if(all.begin(), all.end(), [&](const Node* n) {
-      return n->graph() != result_.model.graph.get() && weighted(n);
-    });
+    const auto inside = std::count_if(
+        all.begin(), all.end(), [&](const Node* n) { return n->graph() != result_.model.graph.get() && weighted(n); });
     if (inside && spec_.format != Format::kW8)
-      result_.warnings.push_back(
-          fmt::format("{} layers in the bodies of If, Loop or Scan stay as they are", inside));
+      result_.warnings.push_back(fmt::format("{} layers in the bodies of If, Loop or Scan stay as they are", inside));
   }
 
   void rewrite() {
@@ -135,8 +133,10 @@ class Quantizer {
     for (const std::string& name : owners) {
       const auto it = seen.values.find(name);
       const Histogram found = it == seen.values.end() ? Histogram() : it->second;
-      if (found.count() == 0) warn_of_range(name, "has no finite number in the data");
-      else if (found.nonfinite() > 0) warn_of_range(name, "holds infinities or NaN, which no integer represents");
+      if (found.count() == 0)
+        warn_of_range(name, "has no finite number in the data");
+      else if (found.nonfinite() > 0)
+        warn_of_range(name, "holds infinities or NaN, which no integer represents");
       grids[name] = activation_grid(choose_range(found, spec_.calibration, 256), spec_.symmetric);
     }
     return grids;
@@ -149,8 +149,8 @@ class Quantizer {
   void measure_errors() {
     if (!means_.data || means_.error_samples <= 0) return;
     const auto data = spread(*means_.data, means_.error_samples);
-    result_.errors = layer_errors(means_.runner->backend, means_.runner->options, before_, result_.model, layers_, *data,
-                                  progress("errors of layers"));
+    result_.errors = layer_errors(means_.runner->backend, means_.runner->options, before_, result_.model, layers_,
+                                  *data, progress("errors of layers"));
   }
 
   std::function<void(int64_t, int64_t)> progress(std::string_view what) const {

@@ -15,11 +15,11 @@ namespace mlopt::quantize {
 
 /// What quantization is handed from above: what runs and prepares models, and the data.
 struct Means {
-  const Runner* runner = nullptr;      ///< for calibration and for the errors of layers
-  PassContext passes;                  ///< for what is fused before
-  const Dataset* data = nullptr;       ///< inputs of the source model; needed by w8a8, else for the errors of layers
-  int64_t calibration_samples = 256;   ///< at most, evenly spaced over the data
-  int64_t error_samples = 8;           ///< at most, that the errors of layers are measured on
+  const Runner* runner = nullptr;     ///< for calibration and for the errors of layers
+  PassContext passes;                 ///< for what is fused before
+  const Dataset* data = nullptr;      ///< inputs of the source model; needed by w8a8, else for the errors of layers
+  int64_t calibration_samples = 256;  ///< at most, evenly spaced over the data
+  int64_t error_samples = 8;          ///< at most, that the errors of layers are measured on
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
 };
 
@@ -32,9 +32,9 @@ struct Quantized {
   int64_t samples = 0;                      ///< seen by calibration
 };
 
-/// The source in the format of `spec`: functions inlined, opset raised where the format needs it, fused, then rewritten.
-/// Where nothing gains from the format, the source unchanged, with a warning. Throws Error{kUsage} when data are
-/// missing, and Error{kBadInput} for a model that is quantized already.
+/// The source in the format of `spec`: functions inlined, opset raised where the format needs it, fused, then
+/// rewritten. Where nothing gains from the format, the source unchanged, with a warning. Throws Error{kUsage} when data
+/// are missing, and Error{kBadInput} for a model that is quantized already.
 Quantized quantize(const Model& source, const Spec& spec, const Means& means);
 
 }  // namespace mlopt::quantize

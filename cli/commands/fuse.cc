@@ -1,0 +1,146 @@
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "backends/reference/backend.h"
+#include "cli/commands.h"
+#include "cli/verb/verb.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/onnx/infer.h"
+#include "graphopt/passes.h"
+#include "graphopt/pipelines.h"
+
+namespace mlopt::cli {
+namespace {
+
+struct FuseFlags {
+  VerbOptions verb;
+  std::string fold_limit;
+  std::vector<std::string> passes, no_passes, only, skip;
+  bool list_passes = false, explain = false;
+};
+using Tallies = std::map<std::string, PassTally>;
+
+/// "a,b" given once or many times.
+std::vector<std::string> names_of(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists)
+    for (const std::string& name : split(list, ',')) names.emplace_back(trim(name));
+  return names;
+}
+
+void list_passes(Report& report) {
+  Table& table = report.table("", {"pass", "what it does"});
+  table.left = 2;
+  Json& list = report.data["passes"] = Json::array();
+  for (const Pass* pass : graphopt::all_passes()) {
+    table.rows.push_back({std::string(pass->name), std::string(pass->doc)});
+    list.push_back(Json::object({{"name", pass->name}, {"doc", pass->doc}}));
+  }
+}
+
+PassContext context_of(const FuseFlags& o, Backend& judge) {
+  PassContext context;
+  context.judge = &judge;
+  context.standard_types = standard_types;
+  context.only = names_of(o.only);
+  context.skip = names_of(o.skip);
+  if (!o.fold_limit.empty()) {
+    const auto bytes = parse_bytes(o.fold_limit);
+    if (!bytes) usage_error(fmt::format("'{}' is not a size", o.fold_limit), "--fold-limit", "for instance 1M");
+    context.fold_bytes = *bytes;
+  }
+  return context;
+}
+
+/// What each pass did, in the order in which they run.
+Json show_changes(const Tallies& tallies, Report& report) {
+  Table table{"", {"pass", "rewrites"}, {}, 1};
+  Json changes = Json::object();
+  for (const Pass* pass : graphopt::all_passes()) {
+    const auto tally = tallies.find(std::string(pass->name));
+    if (tally == tallies.end() || tally->second.applied == 0) continue;
+    table.rows.push_back({tally->first, std::to_string(tally->second.applied)});
+    changes[tally->first] = tally->second.applied;
+  }
+  if (table.rows.empty())
+    report.line("nothing to rewrite");
+  else
+    report.blocks.emplace_back(std::move(table));
+  return changes;
+}
+
+/// What the passes declined, why, how often, and one node of which it was said.
+Json show_declined(const Tallies& tallies, bool in_text, Report& report) {
+  Table table{"", {"pass", "declined because", "for example", "times"}, {}, 3};
+  Json declined = Json::array();
+  for (const Pass* pass : graphopt::all_passes()) {
+    const auto tally = tallies.find(std::string(pass->name));
+    if (tally == tallies.end()) continue;
+    for (const auto& [reason, times] : tally->second.declined) {
+      const std::string& example = tally->second.example.at(reason);
+      table.rows.push_back({tally->first, reason, example, std::to_string(times)});
+      declined.push_back(
+          Json::object({{"pass", tally->first}, {"reason", reason}, {"example", example}, {"times", times}}));
+    }
+  }
+  if (in_text && !table.rows.empty()) report.blocks.emplace_back(std::move(table));
+  return declined;
+}
+
+std::string spec_of(const FuseFlags& o) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* name, const std::vector<std::string>& lists) {
+    if (!lists.empty()) parts.push_back(fmt::format("{}={}", name, join(names_of(lists), ",")));
+  };
+  add("passes", o.passes);
+  add("no-passes", o.no_passes);
+  add("only", o.only);
+  add("skip", o.skip);
+  if (!o.fold_limit.empty()) parts.push_back("fold-limit=" + o.fold_limit);
+  return parts.empty() ? "fuse" : "fuse:" + join(parts, ";");
+}
+
+void run(const FuseFlags& o, Session& session) {
+  if (o.list_passes) return list_passes(session.report);
+  const std::unique_ptr<Backend> judge = reference_backend();
+  const PassContext context = context_of(o, *judge);
+  const Model source = begin_verb(o.verb, session);
+  VerbResult result;
+  result.spec = spec_of(o);
+  result.model = clone(source);
+  const Tallies tallies = graphopt::fuse(result.model, context, {names_of(o.passes), names_of(o.no_passes)});
+  result.changes = show_changes(tallies, session.report);
+  result.declined = show_declined(tallies, o.explain, session.report);
+  finish_verb(o.verb, source, std::move(result), session);
+}
+
+Action setup(Options& options) {
+  const auto o = std::make_shared<FuseFlags>();
+  declare_verb(options, o->verb);
+  options.add("--passes", o->passes, "LIST", "run only these passes: names or globs, separated by commas");
+  options.add("--no-passes", o->no_passes, "LIST", "do not run these passes");
+  options.add("--only", o->only, "LIST", "rewrite only nodes whose names match one of these globs");
+  options.add("--skip", o->skip, "LIST", "leave nodes alone whose names match one of these globs");
+  options.add("--fold-limit", o->fold_limit, "SIZE",
+              "bytes that one folded constant may add to the file beyond what it frees (default: 1M)");
+  options.add("--explain", o->explain, "say what was declined, why and how often");
+  options.add("--list-passes", o->list_passes, "list the passes in the order in which they run").alone = true;
+  return [o](Session& session) { run(*o, session); };
+}
+
+}  // namespace
+
+Command fuse_command() {
+  return {.name = "fuse",
+          .arguments = "MODEL -o OUT",
+          .summary = "optimize the graph: fuse, fold and remove operators",
+          .examples = {{{"fuse model.onnx -o fused.onnx", "run every pass until nothing changes"},
+                        {"fuse model.onnx -o fused.onnx --no-passes 'fuse_*' --explain",
+                         "leave some passes out, and say what was declined and why"}}},
+          .setup = setup,
+          .alias = "optimize"};
+}
+
+}  // namespace mlopt::cli
