@@ -17,6 +17,7 @@ std::vector<Command> commands() {
       compare_command(),
       bench_command(),
       fuse_command(),
+      quantize_command(),
       convert_command(),
       devices_command(),
       completion_command(),

@@ -15,6 +15,7 @@ Command run_command();
 Command eval_command();
 Command bench_command();
 Command fuse_command();
+Command quantize_command();
 Command convert_command();
 Command devices_command();
 Command completion_command();

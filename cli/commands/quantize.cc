@@ -1,0 +1,180 @@
+#include "quantize/quantize.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <memory>
+
+#include "backends/reference/backend.h"
+#include "cli/backends.h"
+#include "cli/commands.h"
+#include "cli/runner.h"
+#include "cli/verb/verb.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/onnx/infer.h"
+
+namespace mlopt::cli {
+namespace {
+
+constexpr size_t kWorstShown = 5;
+constexpr const char* kGenerated = "random:1";  // what layers without data are compared on
+
+struct QuantizeOptions {
+  VerbOptions verb;
+  std::string to, calibration, emit, target;
+  bool per_tensor = false, symmetric = false;
+  std::vector<std::string> only, skip;
+  int64_t calibration_samples = 256;
+};
+
+std::vector<std::string> names_of(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists)
+    for (const std::string& name : split(list, ',')) names.emplace_back(trim(name));
+  return names;
+}
+
+/// --to holds a format or a whole spec; the other options add to it.
+quantize::Spec spec_of(const QuantizeOptions& o) {
+  std::string text = o.to;
+  const auto add = [&](const std::string& part) {
+    text += (text.find(':') == std::string::npos ? ":" : ";") + part;
+  };
+  if (!o.calibration.empty()) add("calibration=" + o.calibration);
+  if (!o.emit.empty()) add("emit=" + o.emit);
+  if (!o.target.empty()) add("target=" + o.target);
+  if (o.per_tensor) add("per_tensor");
+  if (o.symmetric) add("symmetric");
+  if (!o.only.empty()) add("only=" + join(names_of(o.only), "|"));
+  if (!o.skip.empty()) add("skip=" + join(names_of(o.skip), "|"));
+  return quantize::parse_spec(text);
+}
+
+/// The user's data; where there are none and the format needs none, generated ones, or nothing for a model that no
+/// inputs can be generated for.
+std::unique_ptr<Dataset> find_data(const QuantizeOptions& o, const Model& source, const Session& session) {
+  DataFlags flags = o.verb.data;
+  const DataUse use = {.seed = session.common.seed};
+  if (!flags.spec.empty()) return open_data(flags, source, use);
+  flags.spec = kGenerated;
+  try {
+    return open_data(flags, source, use);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+std::string decibels(double sqnr) { return std::isinf(sqnr) ? "exact" : fmt::format("{:.1f} dB", sqnr); }
+
+void report_layers(const quantize::Quantized& made, Report& report) {
+  Json& all = report.data["layers"] = Json::array();
+  for (const quantize::LayerError& e : made.errors)
+    all.push_back(Json::object({{"layer", e.layer},
+                                {"op", e.op},
+                                {"sqnr_db", std::isinf(e.difference.sqnr_db) ? 999.0 : e.difference.sqnr_db},
+                                {"max_abs", e.difference.max_abs},
+                                {"cosine", e.difference.cosine}}));
+  if (made.errors.empty()) return;
+  Table& table = report.table("layers furthest from the source", {"layer", "operator", "SQNR", "largest difference"});
+  table.left = 2;
+  for (size_t i = 0; i < std::min(kWorstShown, made.errors.size()); ++i) {
+    const quantize::LayerError& e = made.errors[i];
+    table.rows.push_back({e.layer, e.op, decibels(e.difference.sqnr_db), fmt::format("{:.3g}", e.difference.max_abs)});
+  }
+}
+
+/// What stays as it was, by reason: how many nodes, and one of them.
+void report_left(const quantize::Quantized& made, Report& report) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const auto& [node, reason] : made.left) by_reason[reason].push_back(node);
+  for (const auto& [reason, nodes] : by_reason)
+    report.line(fmt::format("left as {}: {}{}: {}", nodes.size() == 1 ? "it was" : "they were", nodes[0],
+                            nodes.size() == 1 ? "" : fmt::format(" and {} more", nodes.size() - 1), reason));
+}
+
+Json declined_json(const quantize::Quantized& made) {
+  Json list = Json::array();
+  for (const auto& [node, reason] : made.left) list.push_back(Json::object({{"node", node}, {"reason", reason}}));
+  return list;
+}
+
+void warn(const QuantizeOptions& o, const quantize::Quantized& made, bool calibrated, Session& session) {
+  std::vector<std::string> warnings = made.warnings;
+  if (calibrated && starts_with(o.verb.data.spec, "random"))
+    warnings.insert(warnings.begin(),
+                    "ranges were calibrated on random numbers, and will not fit real inputs: this result is good for "
+                    "measuring speed and size only");
+  for (const std::string& sentence : warnings) session.console.warn(sentence);
+  session.report.data["warnings"] = warnings;
+}
+
+void run(const QuantizeOptions& o, Session& session) {
+  const quantize::Spec spec = spec_of(o);
+  if (o.calibration_samples < 1) usage_error("at least one sample calibrates", "--calibration-samples");
+  const Model source = begin_verb(o.verb, session);
+  const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend(session.common.device);
+  const Runner runner = make_runner(*backend, session.common);
+  const bool calibrates = spec.format == quantize::Format::kW8A8;
+  const std::unique_ptr<Dataset> data =
+      calibrates && o.verb.data.spec.empty() ? nullptr : find_data(o, source, session);
+
+  quantize::Means means;
+  means.runner = &runner;
+  means.passes.judge = judge.get();
+  means.passes.standard_types = standard_types;
+  means.data = data.get();
+  means.calibration_samples = o.calibration_samples;
+  quantize::Quantized made = quantize::quantize(source, spec, means);
+  warn(o, made, calibrates, session);
+  session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec.format),
+                                  made.samples ? fmt::format(", calibrated on {} samples", made.samples) : ""));
+  report_left(made, session.report);
+  report_layers(made, session.report);
+
+  VerbResult result;
+  result.spec = quantize::to_string(spec);
+  result.changes = Json::object({{"layers", made.layers}, {"calibration_samples", made.samples}});
+  result.declined = declined_json(made);
+  result.model = std::move(made.model);
+  finish_verb(o.verb, source, std::move(result), session);
+}
+
+Action setup(Options& options) {
+  const auto o = std::make_shared<QuantizeOptions>();
+  declare_verb(options, o->verb);
+  options
+      .add("--to", o->to, "FORMAT",
+           "w8a8 (weights and activations int8; needs --data), w8a8-dynamic (activations scaled at run time), w8 "
+           "(weights only), fp16, bf16; or a whole spec, as the report and the model's metadata keep it")
+      .required = true;
+  options.add("--calibration", o->calibration, "METHOD",
+              "how ranges are chosen: minmax, percentile[=99.99], entropy, mse (default: minmax)");
+  options.add("--calibration-samples", o->calibration_samples, "N",
+              "calibrate on at most N samples, evenly spaced over the data (default: 256)");
+  options.add("--per-tensor", o->per_tensor, "one scale for a weight instead of one for each output channel");
+  options.add("--symmetric", o->symmetric, "activations int8 around zero instead of uint8 with a zero point");
+  options.add("--emit", o->emit, "FORM", "how integers are written").choices = {"qdq", "qoperator"};
+  options.add("--target", o->target, "RUNTIME[:PROCESSOR]",
+              "what the result will run on: onnx, ort:x86-vnni, ort:x86-amx, ort:x86-avx512, ort:x86-avx2, "
+              "ort:arm-dot (default: ort:x86-vnni)");
+  options.add("--only", o->only, "GLOBS", "quantize only nodes whose names match one of these");
+  options.add("--skip", o->skip, "GLOBS", "leave nodes as they are whose names match one of these");
+  return [o](Session& session) { run(*o, session); };
+}
+
+}  // namespace
+
+Command quantize_command() {
+  return {.name = "quantize",
+          .arguments = "MODEL -o OUT --to FORMAT",
+          .summary = "store and compute in fewer bits: int8, float16, bfloat16",
+          .examples = {{{"quantize resnet.onnx -o int8.onnx --to w8a8 --data "
+                         "images:val/,resize=256,crop=224,mean=0.485/0.456/0.406,std=0.229/0.224/0.225 --metric top1 "
+                         "--max-drop 0.5",
+                         "weights and activations in int8, and at most half a point lost"},
+                        {"quantize bert.onnx -o dynamic.onnx --to w8a8-dynamic", "without data"}}},
+          .setup = setup};
+}
+
+}  // namespace mlopt::cli
