@@ -14,6 +14,7 @@
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/half.h"
 #include "quantize/emit/qdq.h"
+#include "quantize/emit/qoperator.h"
 #include "quantize/emit/weight_only.h"
 #include "quantize/plan.h"
 
@@ -64,6 +65,7 @@ class Quantizer {
       result_.warnings.push_back("no layer gains from the format: the model is written as it was");
     } else {
       measure_errors();
+      if (spec_.format == Format::kW8A8 && spec_.emit == Emit::kQOperator) emit_qoperator(result_.model, spec_);
     }
     return std::move(result_);
   }

@@ -16,20 +16,17 @@ struct Chunk {
   int64_t first, count;
 };
 
+/// The first samples, in order; those that do not fill a batch of fixed size are left out.
 std::vector<Chunk> chunks_of(const Dataset& data, const CalibrationLimits& limits) {
   const int64_t fixed = data.batch_size(), size = data.size(), wanted = std::min(size, limits.samples);
   if (wanted <= 0) input_error("there are no calibration samples", "--data", "give data with at least one sample");
-  const int64_t step = fixed > 0 ? fixed : std::clamp<int64_t>(limits.batch, 1, wanted);
-  if (step > size)
-    input_error(fmt::format("{} calibration samples are fewer than the {} that the model takes at once", size, step),
+  if (fixed > size)
+    input_error(fmt::format("{} calibration samples are fewer than the {} that the model takes at once", size, fixed),
                 "--data", "give more samples, or a model whose first dimension is free");
-  const int64_t full = std::max<int64_t>(1, wanted / step), rest = fixed > 0 ? 0 : wanted - full * step;
+  const int64_t step = fixed > 0 ? fixed : std::max<int64_t>(1, limits.batch);
   std::vector<Chunk> chunks;
-  for (int64_t i = 0; i < full; ++i) {
-    const int64_t place = full == 1 ? 0 : i * (size - rest - step) / (full - 1);
-    chunks.push_back({place, step});
-  }
-  if (rest > 0) chunks.push_back({size - rest, rest});
+  for (int64_t first = 0; first < wanted && first + fixed <= size; first += step)
+    chunks.push_back({first, fixed > 0 ? fixed : std::min(step, wanted - first)});
   return chunks;
 }
 

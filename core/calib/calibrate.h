@@ -12,7 +12,7 @@ namespace mlopt {
 
 /// What calibration sees of the data.
 struct CalibrationLimits {
-  int64_t samples = 256;  ///< at most, spread evenly over the data (which may be sorted by class)
+  int64_t samples = 256;  ///< at most: the first; see spread() for data sorted by class
   int64_t batch = 8;      ///< run at once where the model's batch is free
 };
 

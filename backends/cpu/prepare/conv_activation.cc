@@ -1,7 +1,7 @@
 // act(Conv(x, w, b)) -> com.microsoft.FusedConv(x, w, b): the activation runs over the output where it lies.
 #include "backends/cpu/activation.h"
 #include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/steps.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -29,7 +29,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Attr> attrs = conv->attrs;
   attrs.push_back({"activation", m.root->op, ""});
   if (!params->empty()) attrs.push_back({"activation_params", std::move(*params), ""});
-  return Replacement{other_op(m, builder, "FusedConv", conv->inputs(), std::move(attrs))};
+  return Replacement{qdq::other_op(m, *conv, builder, "FusedConv", conv->inputs(), std::move(attrs))};
 }
 
 std::vector<Rule> rules() {

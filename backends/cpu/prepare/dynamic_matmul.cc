@@ -1,6 +1,6 @@
 // Mul(Cast(MatMulInteger(a, b, a_zero, b_zero)), Mul(a_scale, b_scale)) -> MatMulIntegerToFloat.
 #include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/steps.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -22,7 +22,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Decline{"it is scaled by more than columns"};
   std::vector<Value*> inputs{product->input(0), product->input(1), a_scale,
                              b_scale,           product->input(2), product->input(3)};
-  return Replacement{other_op(m, builder, "MatMulIntegerToFloat", std::move(inputs))};
+  return Replacement{qdq::other_op(m, *product, builder, "MatMulIntegerToFloat", std::move(inputs))};
 }
 
 Pattern scaled() {

@@ -1,6 +1,6 @@
 // MatMulIntegerToFloat(a, b, ...) + row -> MatMulIntegerToFloat(a, b, ..., row).
 #include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/steps.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -14,7 +14,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Value*> inputs = product->inputs();
   inputs.resize(6, nullptr);
   inputs.push_back(m.value("bias"));
-  return Replacement{other_op(m, builder, "MatMulIntegerToFloat", std::move(inputs))};
+  return Replacement{qdq::other_op(m, *product, builder, "MatMulIntegerToFloat", std::move(inputs))};
 }
 
 std::vector<Rule> rules() {

@@ -17,14 +17,6 @@ void prepare(Model& model, const Evaluate& evaluate);
 
 // The passes, one file each.
 extern const Pass widen_halves;
-extern const Pass qdq_conv;
-extern const Pass qdq_matmul;
-extern const Pass qdq_matmul_float;
-extern const Pass qdq_gemm;
-extern const Pass qdq_gemm_float;
-extern const Pass qdq_pointwise;
-extern const Pass qdq_concat;
-extern const Pass qdq_moves;
 extern const Pass dynamic_matmul;
 extern const Pass integer_matmul_bias;
 extern const Pass conv_activation;

@@ -1,8 +1,8 @@
 // [QuantizeLinear](Gemm(DequantizeLinear a, DequantizeLinear b, c)) -> QGemm(a, b, c).
-#include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/passes.h"
+#include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -28,20 +28,20 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Attr> attrs;
   for (const Attr& attr : gemm->attrs)
     if (attr.name == "transA" || attr.name == "transB") attrs.push_back(attr);
-  return Replacement{other_op(m, builder, "QGemm", std::move(inputs), std::move(attrs))};
+  return Replacement{other_op(m, *gemm, builder, "QGemm", std::move(inputs), std::move(attrs))};
 }
 
-Pattern gemm() {
+Pattern gemm_pattern() {
   const auto dequantized = [] { return Pattern::op("DequantizeLinear", {Pattern::any("")}).open(); };
   return Pattern::op("Gemm", {dequantized(), dequantized()}).open().as("gemm");
 }
 
-std::vector<Rule> rules() { return {{Pattern::op("QuantizeLinear", {gemm().single_use()}).open(), rewrite}}; }
-std::vector<Rule> float_rules() { return {{gemm(), rewrite}}; }
+std::vector<Rule> rules() { return {{Pattern::op("QuantizeLinear", {gemm_pattern().single_use()}).open(), rewrite}}; }
+std::vector<Rule> float_rules() { return {{gemm_pattern(), rewrite}}; }
 
 }  // namespace
 
-const Pass qdq_gemm = {"qdq_gemm", "Gemm between DequantizeLinear and QuantizeLinear on integers", rules};
-const Pass qdq_gemm_float = {"qdq_gemm_float", "Gemm of DequantizeLinear on integers", float_rules};
+const Pass gemm = {"qdq_gemm", "Gemm between DequantizeLinear and QuantizeLinear on integers", rules};
+const Pass gemm_float = {"qdq_gemm_float", "Gemm of DequantizeLinear on integers", float_rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

@@ -1,9 +1,9 @@
 // QuantizeLinear(op(DequantizeLinear x)) -> op(x), where both have the same steps and the operator only moves or
 // selects elements.
-#include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/passes.h"
+#include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -16,7 +16,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Decline{"it makes new numbers"};
   std::vector<Value*> inputs = op->inputs();
   inputs[0] = x->numbers;
-  return Replacement{other_op(m, builder, op->op, std::move(inputs), op->attrs, "")};
+  return Replacement{other_op(m, *op, builder, op->op, std::move(inputs), op->attrs, "")};
 }
 
 std::vector<Rule> rules() {
@@ -30,7 +30,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass qdq_moves = {"qdq_moves",
-                        "operators that move elements between DequantizeLinear and QuantizeLinear on integers", rules};
+const Pass moves = {"qdq_moves", "operators that move elements between DequantizeLinear and QuantizeLinear on integers",
+                    rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

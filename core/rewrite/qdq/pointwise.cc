@@ -1,9 +1,9 @@
 // QuantizeLinear(op(DequantizeLinear x, ...)) -> QLinearOp(x, ...) for Add, Mul, Sigmoid, LeakyRelu and
 // GlobalAveragePool; a Relu or Clip between that the output's steps make superfluous goes.
-#include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/passes.h"
+#include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -20,10 +20,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     inputs.insert(inputs.end(), {x->numbers, x->scale, x->zero});
   }
   inputs.insert(inputs.end(), {y->scale, y->zero});
-  return Replacement{other_op(m, builder, "QLinear" + op->op, std::move(inputs), op->attrs)};
+  return Replacement{other_op(m, *op, builder, "QLinear" + op->op, std::move(inputs), op->attrs)};
 }
 
-Pattern op() {
+Pattern op_pattern() {
   return Pattern::op("Add|Mul|Sigmoid|LeakyRelu|GlobalAveragePool",
                      {Pattern::op("DequantizeLinear", {Pattern::any("")}).open()})
       .open()
@@ -32,14 +32,15 @@ Pattern op() {
 }
 
 std::vector<Rule> rules() {
-  return {{Pattern::op("QuantizeLinear", {op()}).open(), rewrite},
-          {Pattern::op("QuantizeLinear", {Pattern::op("Relu|Clip", {op()}).open().as("act").single_use()}).open(),
-           rewrite}};
+  return {
+      {Pattern::op("QuantizeLinear", {op_pattern()}).open(), rewrite},
+      {Pattern::op("QuantizeLinear", {Pattern::op("Relu|Clip", {op_pattern()}).open().as("act").single_use()}).open(),
+       rewrite}};
 }
 
 }  // namespace
 
-const Pass qdq_pointwise = {"qdq_pointwise",
-                            "elementwise operators between DequantizeLinear and QuantizeLinear on integers", rules};
+const Pass pointwise = {"qdq_pointwise",
+                        "elementwise operators between DequantizeLinear and QuantizeLinear on integers", rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

@@ -1,9 +1,9 @@
 // QuantizeLinear(MatMul(DequantizeLinear a, DequantizeLinear b)) -> QLinearMatMul(a, b); without the QuantizeLinear,
 // MatMulIntegerToFloat(a, b).
-#include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/passes.h"
+#include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 struct Operands {
@@ -25,7 +25,7 @@ Expected<Replacement> to_integers(const Match& m, Builder& builder) {
   if (!y) return Decline{"its output has no constant steps of 8 bits"};
   const auto& [a, b] = *o;
   std::vector<Value*> inputs{a.numbers, a.scale, a.zero, b.numbers, b.scale, b.zero, y->scale, y->zero};
-  return Replacement{other_op(m, builder, "QLinearMatMul", std::move(inputs), {}, "")};
+  return Replacement{other_op(m, *m.node("matmul"), builder, "QLinearMatMul", std::move(inputs), {}, "")};
 }
 
 Expected<Replacement> to_floats(const Match& m, Builder& builder) {
@@ -33,21 +33,21 @@ Expected<Replacement> to_floats(const Match& m, Builder& builder) {
   if (!o) return o.error();
   const auto& [a, b] = *o;
   std::vector<Value*> inputs{a.numbers, b.numbers, a.scale, b.scale, a.zero, b.zero};
-  return Replacement{other_op(m, builder, "MatMulIntegerToFloat", std::move(inputs))};
+  return Replacement{other_op(m, *m.node("matmul"), builder, "MatMulIntegerToFloat", std::move(inputs))};
 }
 
 Pattern dequantized() { return Pattern::op("DequantizeLinear", {Pattern::any("")}).open(); }
-Pattern matmul() { return Pattern::op("MatMul", {dequantized(), dequantized()}).as("matmul"); }
+Pattern matmul_pattern() { return Pattern::op("MatMul", {dequantized(), dequantized()}).as("matmul"); }
 
 std::vector<Rule> integer_rules() {
-  return {{Pattern::op("QuantizeLinear", {matmul().single_use()}).open(), to_integers}};
+  return {{Pattern::op("QuantizeLinear", {matmul_pattern().single_use()}).open(), to_integers}};
 }
 
-std::vector<Rule> float_rules() { return {{matmul(), to_floats}}; }
+std::vector<Rule> float_rules() { return {{matmul_pattern(), to_floats}}; }
 
 }  // namespace
 
-const Pass qdq_matmul = {"qdq_matmul", "MatMul between DequantizeLinear and QuantizeLinear on integers", integer_rules};
-const Pass qdq_matmul_float = {"qdq_matmul_float", "MatMul of DequantizeLinear on integers", float_rules};
+const Pass matmul = {"qdq_matmul", "MatMul between DequantizeLinear and QuantizeLinear on integers", integer_rules};
+const Pass matmul_float = {"qdq_matmul_float", "MatMul of DequantizeLinear on integers", float_rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

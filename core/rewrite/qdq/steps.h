@@ -5,7 +5,7 @@
 
 #include "core/rewrite/pass.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 
 /// A float value that is stored as integers of 8 bits: (numbers - zero) scale.
 struct Stored {
@@ -33,8 +33,8 @@ bool absorbs(const Stored& output, const Node* activation, const Builder& builde
 /// constant; nothing when it is neither or too large.
 std::optional<Tensor> bias_steps(const Value* bias, const Stored& input, const Stored& weights);
 
-/// The only output of a new node of another domain, before the root of the match.
-Value* other_op(const Match& match, Builder& builder, std::string op, std::vector<Value*> inputs,
+/// The only output of a new node before the root of the match, which takes the name of the operator that it stands for.
+Value* other_op(const Match& match, const Node& like, Builder& builder, std::string op, std::vector<Value*> inputs,
                 std::vector<Attr> attrs = {}, std::string domain = "com.microsoft");
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

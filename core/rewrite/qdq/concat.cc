@@ -1,8 +1,8 @@
 // QuantizeLinear(Concat(DequantizeLinear x, ...)) -> QLinearConcat(x, ...).
-#include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/passes.h"
+#include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -16,7 +16,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
       return Decline{"an input has no constant steps of the output's type"};
     inputs.insert(inputs.end(), {x->numbers, x->scale, x->zero});
   }
-  return Replacement{other_op(m, builder, "QLinearConcat", std::move(inputs), concat->attrs)};
+  return Replacement{other_op(m, *concat, builder, "QLinearConcat", std::move(inputs), concat->attrs)};
 }
 
 std::vector<Rule> rules() {
@@ -27,6 +27,6 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass qdq_concat = {"qdq_concat", "Concat between DequantizeLinear and QuantizeLinear on integers", rules};
+const Pass concat = {"qdq_concat", "Concat between DequantizeLinear and QuantizeLinear on integers", rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

@@ -1,8 +1,8 @@
 // QuantizeLinear([Relu|Clip](Conv(DequantizeLinear x, DequantizeLinear w, b))) -> QLinearConv(x, w, b).
-#include "backends/cpu/prepare/prepare.h"
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/passes.h"
+#include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -19,19 +19,22 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     if (!steps) return Decline{"its bias is not constant or too large"};
     inputs.push_back(builder.constant(bias->name + "_steps", std::move(*steps)));
   }
-  return Replacement{other_op(m, builder, "QLinearConv", std::move(inputs), conv->attrs, "")};
+  return Replacement{other_op(m, *conv, builder, "QLinearConv", std::move(inputs), conv->attrs, "")};
 }
 
-Pattern conv() { return Pattern::op("Conv", {Pattern::any("x"), Pattern::any("w")}).open().as("conv").single_use(); }
+Pattern conv_pattern() {
+  return Pattern::op("Conv", {Pattern::any("x"), Pattern::any("w")}).open().as("conv").single_use();
+}
 
 std::vector<Rule> rules() {
-  return {{Pattern::op("QuantizeLinear", {conv()}).open(), rewrite},
-          {Pattern::op("QuantizeLinear", {Pattern::op("Relu|Clip", {conv()}).open().as("act").single_use()}).open(),
-           rewrite}};
+  return {
+      {Pattern::op("QuantizeLinear", {conv_pattern()}).open(), rewrite},
+      {Pattern::op("QuantizeLinear", {Pattern::op("Relu|Clip", {conv_pattern()}).open().as("act").single_use()}).open(),
+       rewrite}};
 }
 
 }  // namespace
 
-const Pass qdq_conv = {"qdq_conv", "Conv between DequantizeLinear and QuantizeLinear on integers", rules};
+const Pass conv = {"qdq_conv", "Conv between DequantizeLinear and QuantizeLinear on integers", rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

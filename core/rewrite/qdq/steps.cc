@@ -1,11 +1,11 @@
-#include "backends/cpu/prepare/qdq.h"
+#include "core/rewrite/qdq/steps.h"
 
 #include <cmath>
 #include <limits>
 
 #include "core/tensor/cast.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 bool is_bytes(DType type) { return type == DType::kU8 || type == DType::kI8; }
@@ -103,13 +103,13 @@ std::optional<Tensor> bias_steps(const Value* bias, const Stored& input, const S
   return out;
 }
 
-Value* other_op(const Match& match, Builder& builder, std::string op, std::vector<Value*> inputs,
+Value* other_op(const Match& match, const Node& like, Builder& builder, std::string op, std::vector<Value*> inputs,
                 std::vector<Attr> attrs, std::string domain) {
   const std::string hint = match.root->output(0)->name + "_" + op;
   Node* node =
       builder.graph.add_op(std::move(op), std::move(inputs), std::move(attrs), match.root, hint, 1, std::move(domain));
-  node->name = match.root->name;
+  node->name = like.name;
   return node->output(0);
 }
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

@@ -1,0 +1,20 @@
+#pragma once
+#include "core/rewrite/pass.h"
+
+// Operators between DequantizeLinear and QuantizeLinear as operators on the integers themselves, which the CPU backend
+// runs and the quantizer writes. One pass for each file of this folder.
+namespace mlopt::qdq {
+
+// Those that end in a QuantizeLinear go first: what is left then leaves the integers for good.
+extern const Pass moves;
+extern const Pass split;
+extern const Pass conv;
+extern const Pass matmul;
+extern const Pass gemm;
+extern const Pass pointwise;
+extern const Pass average_pool;
+extern const Pass concat;
+extern const Pass matmul_float;
+extern const Pass gemm_float;
+
+}  // namespace mlopt::qdq
