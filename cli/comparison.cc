@@ -9,13 +9,13 @@ namespace {
 
 constexpr double kEqualSqnr = 999;  // JSON has no infinity, and scripts compare numbers
 
-double shown_sqnr(const Difference& d) { return std::min(d.sqnr_db, kEqualSqnr); }
+}  // namespace
+
+double shown_sqnr(const Difference& d) { return std::clamp(d.sqnr_db, -kEqualSqnr, kEqualSqnr); }
 
 std::string sqnr_words(const Difference& d) {
-  return d.sqnr_db >= kEqualSqnr ? "equal" : fmt::format("{:.1f} dB", d.sqnr_db);
+  return d.sqnr_db >= kEqualSqnr ? "equal" : fmt::format("{:.1f} dB", shown_sqnr(d));
 }
-
-}  // namespace
 
 Json to_json(const RunComparison& comparison) {
   Json outputs = Json::array();

@@ -4,8 +4,12 @@
 
 namespace mlopt::cli {
 
-/// The key `outputs` of `compare` and of a verb's `verify`. The SQNR of equal outputs, which is infinite, is written as
-/// 999.
+/// The SQNR from -999 to 999 dB: 999 when both are equal, -999 when zero was expected.
+double shown_sqnr(const Difference& difference);
+/// "43.1 dB", "equal".
+std::string sqnr_words(const Difference& difference);
+
+/// The key `outputs` of `compare` and of a verb's `verify`.
 Json to_json(const RunComparison& comparison);
 /// A row for each output.
 void add_table(const RunComparison& comparison, Report& report);

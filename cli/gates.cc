@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/comparison.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -48,8 +49,7 @@ void judge_comparison(const ResultGates& gates, const RunComparison* comparison,
   }
   if (gates.min_sqnr) {
     if (!comparison) return missing("min-sqnr", *gates.min_sqnr);
-    const double value = worst(
-        *comparison, [](const Difference& d) { return d.sqnr_db; }, false);
+    const double value = worst(*comparison, shown_sqnr, false);
     judged.push_back(
         numeric_gate("min-sqnr", *gates.min_sqnr, value, value >= *gates.min_sqnr, "the lowest SQNR in dB"));
   }

@@ -87,8 +87,9 @@ void parse(const Options& options, std::span<const std::string> args) {
   words.insert(words.end(), args.begin(), args.end());
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   const auto remaining = [&] {
-    const std::vector<std::string> rest = app.remaining();
-    if (!rest.empty()) reject_unknown(options, rest.front());
+    for (const std::string& word : app.remaining()) {
+      if (word != "--") reject_unknown(options, word);
+    }
   };
   try {
     app.parse(words);

@@ -36,8 +36,11 @@ std::string json_path(const std::vector<std::string>& args) {
   return {};
 }
 
+constexpr int kMostThreads = 1024;  // OpenMP ends the process when it cannot have as many as it is asked for
+
 void check_common(Common& common) {
-  if (common.threads < 0) usage_error("the number of threads is negative", "--threads");
+  if (common.threads < 0 || common.threads > kMostThreads)
+    usage_error(fmt::format("the number of threads must be from 1 to {}", kMostThreads), "--threads");
   require_device_names(common.device);
   if (common.threads == 0) common.threads = available_cpus();
   if (common.quiet && common.verbose) usage_error("--quiet and --verbose exclude each other");

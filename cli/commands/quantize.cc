@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
 #include <memory>
 
 #include "backends/reference/backend.h"
 #include "cli/backends.h"
 #include "cli/commands.h"
+#include "cli/comparison.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
@@ -38,9 +38,7 @@ std::vector<std::string> names_of(const std::vector<std::string>& lists) {
 /// --to holds a format or a whole spec; the other options add to it.
 quantize::Spec spec_of(const QuantizeOptions& o) {
   std::string text = o.to;
-  const auto add = [&](const std::string& part) {
-    text += (text.find(':') == std::string::npos ? ":" : ";") + part;
-  };
+  const auto add = [&](const std::string& part) { text += (text.find(':') == std::string::npos ? ":" : ";") + part; };
   if (!o.calibration.empty()) add("calibration=" + o.calibration);
   if (!o.emit.empty()) add("emit=" + o.emit);
   if (!o.target.empty()) add("target=" + o.target);
@@ -65,14 +63,12 @@ std::unique_ptr<Dataset> find_data(const QuantizeOptions& o, const Model& source
   }
 }
 
-std::string decibels(double sqnr) { return std::isinf(sqnr) ? "exact" : fmt::format("{:.1f} dB", sqnr); }
-
 void report_layers(const quantize::Quantized& made, Report& report) {
   Json& all = report.data["layers"] = Json::array();
   for (const quantize::LayerError& e : made.errors)
     all.push_back(Json::object({{"layer", e.layer},
                                 {"op", e.op},
-                                {"sqnr_db", std::isinf(e.difference.sqnr_db) ? 999.0 : e.difference.sqnr_db},
+                                {"sqnr_db", shown_sqnr(e.difference)},
                                 {"max_abs", e.difference.max_abs},
                                 {"cosine", e.difference.cosine}}));
   if (made.errors.empty()) return;
@@ -80,7 +76,7 @@ void report_layers(const quantize::Quantized& made, Report& report) {
   table.left = 2;
   for (size_t i = 0; i < std::min(kWorstShown, made.errors.size()); ++i) {
     const quantize::LayerError& e = made.errors[i];
-    table.rows.push_back({e.layer, e.op, decibels(e.difference.sqnr_db), fmt::format("{:.3g}", e.difference.max_abs)});
+    table.rows.push_back({e.layer, e.op, sqnr_words(e.difference), fmt::format("{:.3g}", e.difference.max_abs)});
   }
 }
 

@@ -136,7 +136,10 @@ void AtomicFile::commit() {
 }
 
 void install_signal_cleanup() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, clean_up_and_end);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // One that is ignored stays so: nohup and the background jobs of a shell count on it.
+    if (::signal(signal, clean_up_and_end) == SIG_IGN) ::signal(signal, SIG_IGN);
+  }
 }
 
 std::string read_file(const std::string& path) {

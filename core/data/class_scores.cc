@@ -24,6 +24,14 @@ int64_t tail_size(const Dims& dims, size_t from) {
   return size;
 }
 
+void check_classes(const Tensor& labels, int64_t classes, const std::string& where) {
+  for (const int64_t label : class_labels(labels, where)) {
+    if (label < classes) continue;
+    input_error(fmt::format("the label {} is beyond the {} classes of the output", label, classes), where,
+                "give labels that number the model's classes from 0");
+  }
+}
+
 }  // namespace
 
 ClassScores class_scores(const Tensor& output, const Tensor& labels, const std::string& where) {
@@ -35,6 +43,7 @@ ClassScores class_scores(const Tensor& output, const Tensor& labels, const std::
     Dims rest = dims;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
     if (without_ones(rest) != wanted) continue;
+    check_classes(labels, dims[axis], where);
     return {
         .values = to_floats(output), .rows = labels.size(), .classes = dims[axis], .inner = tail_size(dims, axis + 1)};
   }

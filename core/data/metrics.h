@@ -43,7 +43,7 @@ struct ClassScores {
 };
 
 /// Finds the class axis: the last of [N, L, C] against labels [N, L], the second of [N, C, H, W] against [N, H, W],
-/// with dimensions of 1 ignored. Throws Error{kBadInput} with both shapes.
+/// with dimensions of 1 ignored. Throws Error{kBadInput} with both shapes, or for a label beyond the classes.
 ClassScores class_scores(const Tensor& output, const Tensor& labels, const std::string& where);
 /// The predicted class of each label: the arg-max (the first of equal ones; -1 when all are NaN), the output itself
 /// where it holds integers, or whether a single score is above 0.5.

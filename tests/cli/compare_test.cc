@@ -44,6 +44,8 @@ TEST_CASE("compare's gates") {
   CHECK(run_mlopt({"compare", a, b, "--tolerance", "1e-3", "-q"}).status == 1);
   CHECK(run_mlopt({"compare", a, b, "--tolerance", "10", "-q"}).status == 0);
   CHECK(run_mlopt({"compare", a, b, "--min-sqnr", "100", "-q"}).status == 1);
+  const Json equal = Json::parse(run_mlopt({"compare", a, a, "--min-sqnr", "100", "--json", "-"}).out);
+  CHECK(equal.find("gates")->items().at(0).find("value")->number() == 999);
   CHECK(run_mlopt({"compare", a, b, "--max-size", "200%", "-q"}).status == 0);
   CHECK(run_mlopt({"compare", a, b, "--max-drop", "1", "-q"}).status == 2);
 }

@@ -62,6 +62,7 @@ TEST_CASE("eval refuses what it cannot score, with the status that says whose fa
   CHECK(status({"--data", labelled.folder / "none.npz", "--metric", "top1"}, "none.npz") == 3);
   CHECK(status({"--data", other.data, "--metric", "top1"},
                "the model takes 'x' float32[N,4]; the data hold 'pixels'") == 3);
-  CHECK(status({"--data", beyond.data, "--metric", "top5"}, "beyond the 3 classes") == 3);
+  for (const char* metric : {"top1", "top5", "f1"})
+    CHECK(status({"--data", beyond.data, "--metric", metric}, "beyond the 3 classes") == 3);
   CHECK(status({"--data", "random", "--metric", "top1"}, "no labels") == 3);
 }

@@ -54,6 +54,7 @@ std::string error_of(const std::vector<std::string>& args) {
 
 TEST_CASE("a mistake on the command line is named, with the nearest right word") {
   CHECK(error_of({"m"}) == "no error");
+  CHECK(error_of({"--count", "3", "--", "--m"}) == "no error");
   CHECK(error_of({}) == "error: MODEL is required\n  fix: see --help");
   CHECK(error_of({"m", "--cuont", "3"}) == "error: unknown option '--cuont'\n  fix: did you mean '--count'?");
   CHECK(error_of({"--dta=x"}) == "error: unknown option '--dta'\n  fix: did you mean '--data'?");
