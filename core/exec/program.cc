@@ -11,7 +11,8 @@
 
 namespace mlopt {
 
-Program::Program(const Graph& graph, ProgramContext& context) : captured_(captures(graph)) {
+Program::Program(const Graph& graph, ProgramContext& context)
+    : is_body_(graph.owner != nullptr), captured_(captures(graph)) {
   place_values(graph);
   for (const std::string& name : context.options->taps) {
     const auto it = std::find(slot_names_.begin(), slot_names_.end(), name);
@@ -212,7 +213,7 @@ void Program::run_step(const Compiled& step, std::vector<Datum>& frame, const Ru
     const auto slot = static_cast<size_t>(r);
     frame[slot] = std::move(outputs[i]);
     if (tapped_[slot] && context.hooks->on_tap) context.hooks->on_tap(slot_names_[slot], frame[slot]);
-    if (context.hooks->on_ready && std::find(outputs_.begin(), outputs_.end(), r) != outputs_.end())
+    if (context.hooks->on_ready && !is_body_ && std::find(outputs_.begin(), outputs_.end(), r) != outputs_.end())
       context.hooks->on_ready(slot_names_[slot], frame[slot]);
   }
   for (const Ref r : step.dead) frame[static_cast<size_t>(r)] = Datum();

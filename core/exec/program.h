@@ -68,6 +68,7 @@ class Program {
   const Datum* at(Ref ref, const std::vector<Datum>& frame) const;
   Ref ref(const Value* value) const;
 
+  bool is_body_;
   std::unordered_map<const Value*, Ref> refs_;
   std::vector<Datum> residents_;
   std::vector<std::string> resident_names_;

@@ -7,7 +7,8 @@ namespace {
 
 void forget(Graph& graph) {
   for (Value* value : graph.values()) {
-    if (value->producer) value->type.dims.reset();
+    const bool inferred = value->producer || (graph.owner && value->is_input && !value->declared);
+    if (inferred) value->type.dims.reset();
     value->symbolic.reset();
   }
   for (Node* node : graph.nodes()) {

@@ -33,6 +33,15 @@ std::optional<SymDims> reshaped(const SymDims& x, const std::vector<Dim>& target
   return out;
 }
 
+/// Dimensions of a tensor of which only the rank is known: the length of the vector that input i gives as its shape.
+std::optional<SymDims> dims_of_length(const NodeView& view, int i) {
+  constexpr int64_t kMostDims = 64;
+  const auto& dims = dims_of(view, i);
+  const auto length = dims && dims->size() == 1 ? (*dims)[0].value() : std::nullopt;
+  if (!length || *length < 0 || *length > kMostDims) return std::nullopt;
+  return SymDims(static_cast<size_t>(*length));
+}
+
 }  // namespace
 
 Types transpose(const NodeView& view) {
@@ -90,10 +99,7 @@ Types reshape(const NodeView& view) {
     target = elements(view.node().input(1));
   }
   if (x && target) return one(dtype_of(view, 0), reshaped(*x, *target, view.get_int("allowzero", 0) != 0));
-  const auto& count = dims_of(view, 1);
-  if (count && count->size() == 1 && (*count)[0].value() && *(*count)[0].value() < 64)
-    return one(dtype_of(view, 0), SymDims(static_cast<size_t>(*(*count)[0].value())));
-  return one(dtype_of(view, 0), std::nullopt);
+  return one(dtype_of(view, 0), view.opset() < 5 ? std::nullopt : dims_of_length(view, 1));
 }
 
 Types flatten(const NodeView& view) {
@@ -143,14 +149,14 @@ Types squeeze(const NodeView& view) {
 
 Types expand(const NodeView& view) {
   const auto target = elements(view.node().input(1));
-  if (!target) return one(dtype_of(view, 0), std::nullopt);
-  return one(dtype_of(view, 0), broadcast_dims(dims_of(view, 0), *target));
+  return one(dtype_of(view, 0),
+             broadcast_dims(dims_of(view, 0), target ? std::optional<SymDims>(*target) : dims_of_length(view, 1)));
 }
 
 Types constant_of_shape(const NodeView& view) {
   const Tensor* value = view.get_tensor("value");
   const auto target = elements(view.node().input(0));
-  return one(value ? value->dtype() : DType::kF32, target ? std::optional<SymDims>(*target) : std::nullopt);
+  return one(value ? value->dtype() : DType::kF32, target ? std::optional<SymDims>(*target) : dims_of_length(view, 0));
 }
 
 }  // namespace mlopt::infer_rules

@@ -14,6 +14,9 @@ std::optional<std::vector<Dim>> elements(const Value* value);
 /// Elements of the node's first output in terms of those of its inputs; nothing where they are not known.
 std::optional<std::vector<Dim>> output_elements(const NodeView& view);
 
+/// The dimensions that Shape gives; nothing where not even the rank is known.
+std::optional<std::vector<Dim>> shape_elements(const NodeView& view);
+
 /// Output types for operators where symbolic dimensions matter; nothing for operators that are not in the table.
 std::optional<std::vector<Type>> output_types(const NodeView& view);
 

@@ -31,11 +31,8 @@ Types select(const NodeView& view) { return one(dtype_of(view, 1), broadcast_all
 Types cast_type(const NodeView& view) { return one(static_cast<DType>(view.get_int("to", 0)), dims_of(view, 0)); }
 
 Types shape_type(const NodeView& view) {
-  const auto found = output_elements(view);
-  const auto& x = dims_of(view, 0);
-  if (view.has("start") || view.has("end") || !x)
-    return one(DType::kI64, found ? std::optional(SymDims{Dim(static_cast<int64_t>(found->size()))}) : SymDims{Dim()});
-  return one(DType::kI64, SymDims{Dim(static_cast<int64_t>(x->size()))});
+  const auto found = shape_elements(view);
+  return one(DType::kI64, SymDims{found ? Dim(static_cast<int64_t>(found->size())) : Dim()});
 }
 
 Types matmul(const NodeView& view) {

@@ -2,6 +2,7 @@
 #include <map>
 #include <string_view>
 
+#include "core/base/checked.h"
 #include "core/ir/infer_rules.h"
 #include "core/tensor/cast.h"
 
@@ -14,17 +15,6 @@ using Rule = Elements (*)(const NodeView&);
 bool counts(DType type) { return type == DType::kI64 || type == DType::kI32 || type == DType::kBool; }
 
 Elements same(const NodeView& view) { return elements(view.node().input(0)); }
-
-Elements shape_of(const NodeView& view) {
-  const Value* x = view.node().input(0);
-  if (!x || !x->type.dims) return std::nullopt;
-  const SymDims& dims = *x->type.dims;
-  const auto rank = static_cast<int64_t>(dims.size());
-  const auto clamp = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
-  const int64_t start = clamp(view.get_int("start", 0)), end = clamp(view.get_int("end", rank));
-  if (start >= end) return std::vector<Dim>{};
-  return std::vector<Dim>(dims.begin() + start, dims.begin() + end);
-}
 
 Elements size_of(const NodeView& view) {
   const Value* x = view.node().input(0);
@@ -102,7 +92,10 @@ Dim combine(std::string_view op, const Dim& a, const Dim& b) {
   if (op == "Equal") return equal(a, b);
   const auto x = a.value(), y = b.value();
   if (op == "Div") {
-    if (x && y) return *y == 0 ? Dim() : Dim(*x / *y);
+    if (x && y) {
+      const auto quotient = checked_div(*x, *y);
+      return quotient ? Dim(*quotient) : Dim();
+    }
     return never_negative(a) ? Dim::floor_divide(a, b) : Dim();
   }
   if (!x || !y) return {};
@@ -164,7 +157,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"Max", arithmetic},
       {"Equal", arithmetic},
       {"Where", where},
-      {"Shape", shape_of},
+      {"Shape", shape_elements},
       {"Size", size_of},
       {"Gather", gather},
       {"Concat", concat},
@@ -182,6 +175,17 @@ const std::map<std::string_view, Rule>& rules() {
 }
 
 }  // namespace
+
+std::optional<std::vector<Dim>> shape_elements(const NodeView& view) {
+  const Value* x = view.node().input(0);
+  if (!x || !x->type.dims) return std::nullopt;
+  const SymDims& dims = *x->type.dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  const auto clamp = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
+  const int64_t start = clamp(view.get_int("start", 0)), end = clamp(view.get_int("end", rank));
+  if (start >= end) return std::vector<Dim>{};
+  return std::vector<Dim>(dims.begin() + start, dims.begin() + end);
+}
 
 Elements elements(const Value* value) {
   if (!value) return std::nullopt;

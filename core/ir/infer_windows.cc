@@ -2,29 +2,42 @@
 
 namespace mlopt::infer_rules {
 
+namespace {
+
+/// Places of a window that reaches over `reach` of `size` + `padding`, `stride` apart.
+Dim places(const Dim& size, const Dim& reach, int64_t pad_begin, int64_t pad_end, int64_t stride, bool ceil_mode) {
+  const Dim room = size + Dim(pad_begin) + Dim(pad_end) - reach;
+  const Dim whole = Dim::floor_divide(room, stride) + 1;
+  if (!ceil_mode) return whole;
+  // The last window must start inside the input: in front of `size` + `pad_begin`.
+  if (Dim::divide(room, stride)) return reach.value() && pad_end >= *reach.value() ? whole - 1 : whole;
+  const auto next_start = (whole * stride).value(), end = (size + Dim(pad_begin)).value();
+  if (!next_start || !end) return {};
+  return *next_start < *end ? whole + 1 : whole;
+}
+
+}  // namespace
+
 SymDims window_output(const NodeView& view, const SymDims& input, const std::vector<int64_t>& kernel) {
   const size_t spatial = kernel.size();
   const auto strides = view.get_ints("strides", std::vector<int64_t>(spatial, 1));
   const auto dilations = view.get_ints("dilations", std::vector<int64_t>(spatial, 1));
   const auto pads = view.get_ints("pads", std::vector<int64_t>(2 * spatial, 0));
   const std::string auto_pad = view.get_string("auto_pad", "NOTSET");
+  const bool ceil_mode = view.get_int("ceil_mode", 0) != 0, padded = auto_pad != "VALID";
   SymDims out = input;
   const bool sound = strides.size() == spatial && dilations.size() == spatial && pads.size() == 2 * spatial;
   for (size_t i = 0; i < spatial; ++i) {
-    const Dim& size = input[i + 2];
+    Dim& size = out[i + 2];
     if (!sound || strides[i] <= 0) {
-      out[i + 2] = Dim();
-    } else if (auto_pad.starts_with("SAME")) {
-      out[i + 2] = Dim::floor_divide(size + Dim(strides[i] - 1), strides[i]);
-    } else {
-      const int64_t padding = auto_pad == "VALID" ? 0 : pads[i] + pads[i + spatial];
-      const int64_t reach = (kernel[i] - 1) * dilations[i] + 1;
-      const bool up = view.get_int("ceil_mode", 0) != 0;
-      // ceil_mode's last window must start inside the input: rare, left unknown unless it makes no difference.
-      const Dim room = size + Dim(padding - reach);
-      out[i + 2] = Dim::floor_divide(room, strides[i]) + 1;
-      if (up && !(room.value() && *room.value() % strides[i] == 0)) out[i + 2] = Dim();
+      size = Dim();
+      continue;
     }
+    const Dim reach = (Dim(kernel[i]) - 1) * dilations[i] + 1;
+    if (auto_pad.starts_with("SAME"))
+      size = Dim::floor_divide(size + Dim(strides[i] - 1), strides[i]);
+    else
+      size = places(size, reach, padded ? pads[i] : 0, padded ? pads[i + spatial] : 0, strides[i], ceil_mode);
   }
   return out;
 }

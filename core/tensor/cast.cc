@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -129,6 +129,21 @@ std::vector<To> read_all(const Tensor& t) {
   return out;
 }
 
+/// A double as a float from which rounding once more gives what rounding the double at once would: inexact results get
+/// an odd last bit (Boldo and Melquiond 2008).
+float to_odd_float(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (nearest == value || !std::isfinite(nearest)) return nearest;
+  const float toward_zero = std::fabs(nearest) > std::fabs(value) ? std::nextafter(nearest, 0.0f) : nearest;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(toward_zero) | 1);
+}
+
+template <class From>
+float to_single(From value) {
+  if constexpr (std::is_same_v<From, double>) return to_odd_float(value);
+  return static_cast<float>(value);
+}
+
 /// Writes `count` numbers to a tensor whose elements are not plain C++ numbers.
 template <class From>
 void write_chunk(Tensor& t, int64_t first, int64_t count, const From* in, bool saturate) {
@@ -144,19 +159,29 @@ void write_chunk(Tensor& t, int64_t first, int64_t count, const From* in, bool s
     } else if (type == DType::kC128) {
       reinterpret_cast<std::complex<double>*>(data)[at] = static_cast<double>(in[i]);
     } else if (width == 16) {
-      const uint16_t code = float_to_small(type, static_cast<float>(in[i]), saturate);
+      const uint16_t code = float_to_small(type, to_single(in[i]), saturate);
       std::memcpy(data + at * 2, &code, 2);
     } else if (width == 8) {
-      data[at] = static_cast<std::byte>(float_to_small(type, static_cast<float>(in[i]), saturate));
+      data[at] = static_cast<std::byte>(float_to_small(type, to_single(in[i]), saturate));
     } else {
       const int64_t per_byte = 8 / width, shift = width * (at % per_byte);
       const auto mask = static_cast<uint8_t>((1 << width) - 1);
-      const uint8_t code = type == DType::kF4E2M1
-                               ? static_cast<uint8_t>(float_to_small(type, static_cast<float>(in[i])))
-                               : static_cast<uint8_t>(convert<int64_t>(in[i]));
+      const uint8_t code = type == DType::kF4E2M1 ? static_cast<uint8_t>(float_to_small(type, to_single(in[i])))
+                                                  : static_cast<uint8_t>(convert<int64_t>(in[i]));
       auto& byte = reinterpret_cast<uint8_t*>(data)[at / per_byte];
       byte = static_cast<uint8_t>((byte & ~(mask << shift)) | (code & mask) << shift);
     }
+  }
+}
+
+/// Converts by way of numbers of type Via, which holds every element of `from` that matters to `to`.
+template <class Via>
+void cast_chunks(const Tensor& from, Tensor& to, bool saturate) {
+  Via numbers[kChunk];
+  for (int64_t first = 0; first < from.size(); first += kChunk) {
+    const int64_t count = std::min(kChunk, from.size() - first);
+    read_chunk(from, first, count, numbers);
+    write_chunk(to, first, count, numbers, saturate);
   }
 }
 
@@ -210,19 +235,12 @@ Tensor cast(const Tensor& tensor, DType type, bool saturate) {
     read_chunk(tensor, 0, tensor.size(), out.mutable_data<To>());
   });
   if (plain) return out;
-  const bool wide = tensor.dtype() == DType::kF64 || bits(tensor.dtype()) > 32;
-  double numbers[kChunk];
-  float singles[kChunk];
-  for (int64_t first = 0; first < tensor.size(); first += kChunk) {
-    const int64_t count = std::min(kChunk, tensor.size() - first);
-    if (wide || is_integer(tensor.dtype())) {
-      read_chunk(tensor, first, count, numbers);
-      write_chunk(out, first, count, numbers, saturate);
-    } else {
-      read_chunk(tensor, first, count, singles);
-      write_chunk(out, first, count, singles, saturate);
-    }
-  }
+  if (is_integer(tensor.dtype()) && is_sub_byte(type) && type != DType::kF4E2M1)
+    cast_chunks<int64_t>(tensor, out, saturate);
+  else if (is_small_float(tensor.dtype()) || tensor.dtype() == DType::kF32)
+    cast_chunks<float>(tensor, out, saturate);
+  else
+    cast_chunks<double>(tensor, out, saturate);
   return out;
 }
 

@@ -16,6 +16,13 @@ void require_same_shape(const Tensor& actual, const Tensor& expected) {
     input_error("shapes differ", fmt::format("{} and {}", to_string(actual.dims()), to_string(expected.dims())));
 }
 
+/// All elements; real and imaginary parts one after the other.
+std::vector<double> numbers_of(const Tensor& t) {
+  if (!is_complex(t.dtype())) return to_doubles(t);
+  const DType part = t.dtype() == DType::kC64 ? DType::kF32 : DType::kF64;
+  return to_doubles(Tensor::view(part, {2 * t.size()}, t.raw_bytes(), nullptr));
+}
+
 bool same_special(double a, double e) { return (std::isnan(a) && std::isnan(e)) || a == e; }
 
 }  // namespace
@@ -84,7 +91,7 @@ std::optional<std::string> mismatch(const Tensor& actual, const Tensor& expected
       if (a[i] != e[i]) return fmt::format("element {}: {} where {} is expected", i, a[i], e[i]);
     return std::nullopt;
   }
-  const std::vector<double> a = to_doubles(actual), e = to_doubles(expected);
+  const std::vector<double> a = numbers_of(actual), e = numbers_of(expected);
   double worst = 0;
   size_t at = 0;
   for (size_t i = 0; i < e.size(); ++i) {
@@ -93,8 +100,9 @@ std::optional<std::string> mismatch(const Tensor& actual, const Tensor& expected
                                  : (same_special(a[i], e[i]) ? 0 : std::numeric_limits<double>::infinity());
     if (excess > worst) worst = excess, at = i;
   }
-  if (worst > 0) return fmt::format("element {}: {:.9g} where {:.9g} is expected", at, a[at], e[at]);
-  return std::nullopt;
+  if (worst == 0) return std::nullopt;
+  const size_t element = is_complex(expected.dtype()) ? at / 2 : at;
+  return fmt::format("element {}: {:.9g} where {:.9g} is expected", element, a[at], e[at]);
 }
 
 }  // namespace mlopt

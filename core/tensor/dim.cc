@@ -102,11 +102,13 @@ std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
   const auto& [divisor, factor] = b.terms_[0];
   std::vector<Term> terms;
   for (const auto& [symbols, p] : a.terms_) {
-    if (p % factor != 0 || !std::includes(symbols.begin(), symbols.end(), divisor.begin(), divisor.end()))
+    const auto quotient = checked_div(p, factor);
+    if (!quotient || *quotient * factor != p ||
+        !std::includes(symbols.begin(), symbols.end(), divisor.begin(), divisor.end()))
       return std::nullopt;
     std::vector<std::string> rest;
     std::set_difference(symbols.begin(), symbols.end(), divisor.begin(), divisor.end(), std::back_inserter(rest));
-    terms.emplace_back(std::move(rest), p / factor);
+    terms.emplace_back(std::move(rest), *quotient);
   }
   return from_terms(std::move(terms));
 }
@@ -114,7 +116,11 @@ std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
 Dim Dim::floor_divide(const Dim& a, const Dim& b) {
   if (const auto exact = divide(a, b)) return *exact;
   const auto x = a.value(), y = b.value();
-  if (x && y && *y != 0) return *x / *y - ((*x % *y != 0) && ((*x < 0) != (*y < 0)));
+  if (x && y) {
+    const auto quotient = checked_div(*x, *y);
+    if (!quotient) return {};
+    return *quotient - (*quotient * *y != *x && ((*x < 0) != (*y < 0)));
+  }
   if (!a.known_ || !y || *y <= 0) return {};
   return symbol(fmt::format("({})//{}", a.str(), *y));
 }

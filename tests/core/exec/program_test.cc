@@ -1,0 +1,89 @@
+#include "core/exec/program.h"
+
+#include <new>
+
+#include "core/onnx/io.h"
+#include "tests/support/catch.h"
+#include "tests/support/thrown.h"
+
+using namespace mlopt;
+
+namespace {
+
+std::weak_ptr<const void> watched;  // what `watch` gave last; kernels are plain functions and can be handed nothing
+
+void watch(Call& call) {
+  const auto owner = std::make_shared<std::vector<float>>(2, 1.0f);
+  watched = owner;
+  call.set(0, Tensor::view(DType::kF32, {2}, std::as_bytes(std::span(*owner)), owner));
+}
+
+void pass_on(Call& call) { call.set(0, call.datum(0)); }
+
+void copy(Call& call) {
+  const Tensor& x = call.in(0);
+  std::memcpy(call.make(0, x.dtype(), x.dims()).mutable_raw(), x.raw(), x.bytes());
+}
+
+void choose(Call& call) { call.set(0, call.run_body(call.in(0).span<bool>()[0] ? 0 : 1, {})[0]); }
+
+void allocate_too_much(Call&) { throw std::bad_alloc(); }
+
+constexpr Kernel kKernels[] = {
+    {"", "Watched", watch}, {"", "Identity", pass_on}, {"", "Copy", copy}, {"", "If", choose}, {"", "Huge", allocate_too_much}};
+constexpr KernelList kLists[] = {{"test", kKernels}};
+
+struct Lowered {
+  explicit Lowered(const std::string& text, std::vector<std::string> taps = {})
+      : model(parse_text("<ir_version: 10, opset_import: [\"\" : 21]> main " + text)) {
+    options.taps = std::move(taps);
+    ProgramContext context{&model, &options, kLists, {}, {}, {}, {}};
+    program = std::make_unique<Program>(*model.graph, context);
+  }
+  std::vector<Datum> run(const std::vector<Datum>& inputs) const {
+    return program->run(inputs, {}, RunContext{&hooks, 0, nullptr, nullptr});
+  }
+
+  Model model;
+  CompileOptions options;
+  RunHooks hooks;
+  std::unique_ptr<Program> program;
+};
+
+}  // namespace
+
+TEST_CASE("a value is freed after its last use, and not before") {
+  Lowered lowered("(float[2] x) => (float[2] y) { a = Watched (x)  b = Copy (a)  c = Identity (a)  d = Copy (c)  y = Copy (d) }",
+                  {"b", "c", "d", "y"});
+  std::vector<bool> alive;
+  lowered.hooks.on_tap = [&](std::string_view, const Datum&) { alive.push_back(!watched.expired()); };
+  lowered.run({Tensor::zeros(DType::kF32, {2})});
+  CHECK(alive == std::vector<bool>{true, true, true, false});  // c shares the bytes until d is made
+}
+
+TEST_CASE("what a body captures lives as long as the body may read it") {
+  Lowered lowered(R"((float[2] x, bool c) => (float[2] y) {
+      a = Watched (x)
+      y = If (c) <then_branch = f () => (t) { t = Copy (a) }, else_branch = g () => (e) { e = Copy (x) }> })",
+                  {"t"});
+  bool alive = false;
+  lowered.hooks.on_tap = [&](std::string_view, const Datum&) { alive = !watched.expired(); };
+  lowered.run({Tensor::zeros(DType::kF32, {2}), Tensor::scalar(true)});
+  CHECK(alive);
+  CHECK(watched.expired());
+}
+
+TEST_CASE("constants and their bytes are residents of the program") {
+  Lowered lowered("(float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Identity (w) }");
+  Datum* w = lowered.program->resident("w");
+  REQUIRE(w);
+  CHECK(lowered.run({Tensor::zeros(DType::kF32, {2})})[0].tensor().raw() == w->tensor().raw());
+  CHECK_FALSE(lowered.program->resident("x"));
+}
+
+TEST_CASE("a kernel that runs out of memory is an error of its node") {
+  const Lowered lowered("(float[2] x) => (y) { y = Huge (x) }");
+  const Error error = test::thrown_by([&] { lowered.run({Tensor::zeros(DType::kF32, {2})}); });
+  CHECK(error.code == Code::kUnsupported);
+  CHECK(test::says(error, "out of memory: Huge giving 'y'"));
+}

@@ -1,0 +1,43 @@
+#include "core/ir/constant.h"
+
+#include "tests/support/catch.h"
+
+using namespace mlopt;
+
+namespace {
+
+std::optional<Tensor> value_of(const std::string& attr, AttrValue value) {
+  Graph g;
+  return constant_value(*g.add_op("Constant", {}, {{attr, std::move(value), {}}}));
+}
+
+}  // namespace
+
+TEST_CASE("a Constant node gives its value in any of its forms") {
+  CHECK(value_of("value", Tensor::ints({1, 2}))->dims() == Dims{2});
+  CHECK(value_of("value_int", int64_t{7})->span<int64_t>()[0] == 7);
+  CHECK(value_of("value_int", int64_t{7})->rank() == 0);
+  CHECK(value_of("value_float", 0.5f)->span<float>()[0] == 0.5f);
+  CHECK(value_of("value_ints", std::vector<int64_t>{3, 4})->span<int64_t>()[1] == 4);
+  CHECK(value_of("value_floats", std::vector<float>{})->dims() == Dims{0});
+  CHECK(value_of("value_string", std::string("s"))->strings()[0] == "s");
+  CHECK(value_of("value_strings", std::vector<std::string>{"a", "b"})->dims() == Dims{2});
+}
+
+TEST_CASE("what is not a plain constant is not taken for one") {
+  CHECK_FALSE(value_of("value_int", 0.5f));                     // the wrong kind
+  CHECK_FALSE(value_of("sparse_value", OpaqueAttr{11, "..."}));  // not interpreted
+  CHECK_FALSE(value_of("value", RefAttr{"given", 4}));          // the caller of the function gives it
+  Graph g;
+  CHECK_FALSE(constant_value(*g.add_op("Identity", {}, {{"value_int", int64_t{1}, {}}})));
+  CHECK_FALSE(constant_value(*g.add_op("Constant", {})));
+}
+
+TEST_CASE("the constant is noted with its type") {
+  Graph g;
+  Node* node = g.add_op("Constant", {}, {{"value_ints", std::vector<int64_t>{3, 4}, {}}});
+  note_constant(*node);
+  REQUIRE(node->output(0)->constant);
+  CHECK(to_string(node->output(0)->type) == "int64[2]");
+  CHECK_FALSE(node->output(0)->is_initializer());
+}

@@ -1,0 +1,57 @@
+#include "tests/support/catch.h"
+#include "tests/support/infer.h"
+
+using namespace mlopt::test;
+
+TEST_CASE("shapes become values") {
+  CHECK(elements_in("float[N,3,8] x", "y = Shape(x)", "y") == "[N,3,8]");
+  CHECK(elements_in("float[N,3,8] x", "y = Shape<start = -2>(x)", "y") == "[3,8]");
+  CHECK(elements_in("float[N,3,8] x", "y = Shape<start = 1, end = 1>(x)", "y") == "[]");
+  CHECK(types_in("float[N,3,8] x", "y = Shape<end = -1>(x)", "y") == "int64[2]");
+  CHECK(elements_in("float[N,3,8] x", "y = Size(x)", "y") == "[24*N]");
+  CHECK(elements_in("float[N,?] x", "y = Shape(x)", "y") == "[N,?]");
+}
+
+TEST_CASE("values are picked, joined and cut") {
+  const std::string constants = "int64[2] i = {-1, 0}, int64[1] one = {1}, int64[1] most = {9223372036854775807}, "
+                                "int64[1] last = {-1}, int64[1] least = {-9223372036854775808}, int64[1] zero = {0}";
+  const auto of = [&](const std::string& nodes) {
+    return elements_in("float[N,3,8] x", "s = Shape(x) " + nodes, "y", constants);
+  };
+  CHECK(of("y = Gather(s, i)") == "[8,N]");
+  CHECK(of("y = Concat<axis = 0>(s, one)") == "[N,3,8,1]");
+  CHECK(of("y = Slice(s, one, most)") == "[3,8]");
+  CHECK(of("y = Slice(s, last, least, zero, last)") == "[8,3,N]");
+  CHECK(of("a = Gather(s, zero) b = Squeeze(a) c = Cast<to = 6>(b) y = Unsqueeze(c, zero)") == "[N]");
+}
+
+TEST_CASE("values are computed with") {
+  const std::string constants = "int64[1] two = {2}, int64[1] minus = {-7}, int64[1] zero = {0}, "
+                                "int64[1] least = {-9223372036854775808}, int64[1] none = {-1}";
+  const auto of = [&](const std::string& nodes) {
+    return elements_in("float[N] x", "s = Shape(x) " + nodes, "y", constants);
+  };
+  CHECK(of("y = Add(s, two)") == "[N+2]");
+  CHECK(of("d = Mul(s, two) y = Div(d, two)") == "[N]");
+  CHECK(of("y = Div(s, two)") == "[(N)//2]");
+  CHECK(of("y = Div(minus, two)") == "[-3]");  // toward zero, as integers are divided
+  CHECK(of("y = Div(two, zero)") == "[?]");
+  CHECK(of("y = Div(least, none)") == "[?]");  // does not fit
+  CHECK(of("y = Sub(least, two)") == "[?]");
+  CHECK(of("n = Sub(two, s) y = Div(n, two)") == "[?]");  // may be negative: floor is not truncation
+  CHECK(of("e = Equal(s, none) y = Where(e, two, s)") == "[N]");  // a size is never -1
+  CHECK(of("e = Equal(s, two) y = Where(e, two, s)") == "[?]");
+  CHECK(of("y = Max(minus, two)") == "[2]");
+}
+
+TEST_CASE("constants made by shape, and products of elements") {
+  CHECK(elements_in("float[N,M] x", "s = Shape(x) y = ReduceProd(s)", "y") == "[M*N]");
+  CHECK(elements_in("float[2,3] x", "s = Shape(x) r = Shape(s) y = ConstantOfShape<value = int64[1] {-1}>(r)", "y") ==
+        "[-1,-1]");
+}
+
+TEST_CASE("large and floating values are not followed") {
+  CHECK(elements_in("float[N] x", "y = Identity(x)", "y") == "-");
+  CHECK(elements_in("float[2] x", "s = Shape(x) f = Cast<to = 1>(s) y = Identity(f)", "y") == "-");
+  CHECK(elements_in("int64[100] x", "s = Shape(x) y = ConstantOfShape<value = int64[1] {1}>(s)", "y") == "-");
+}

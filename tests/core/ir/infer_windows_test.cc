@@ -1,0 +1,40 @@
+#include "tests/support/catch.h"
+#include "tests/support/infer.h"
+
+using namespace mlopt::test;
+
+namespace {
+
+std::string pooled(const std::string& x, const std::string& attributes) {
+  return types_in("float[" + x + "] x", "y = MaxPool<" + attributes + ">(x)", "y");
+}
+
+}  // namespace
+
+// Checked with onnx.shape_inference (1.23) for the integers.
+
+TEST_CASE("a convolution's output follows from kernel, stride, padding and dilation") {
+  const auto convolved = [](const std::string& attributes) {
+    return types_in("float[N,3,H,224] x, float[8,3,7,7] w", "y = Conv" + attributes + "(x, w)", "y");
+  };
+  CHECK(convolved("") == "float32[N,8,H-6,218]");
+  CHECK(convolved("<pads = [3,3,3,3], strides = [2,2]>") == "float32[N,8,(H-1)//2+1,112]");
+  CHECK(convolved("<pads = [0,1,2,3], dilations = [2,3]>") == "float32[N,8,H-10,210]");
+  CHECK(convolved("<auto_pad = \"SAME_UPPER\", strides = [1,2]>") == "float32[N,8,H,112]");
+  CHECK(convolved("<auto_pad = \"VALID\", pads = [3,3,3,3]>") == "float32[N,8,H-6,218]");
+}
+
+TEST_CASE("ceil_mode adds a window where one starts inside the input") {
+  CHECK(pooled("1,1,5,6", "kernel_shape = [2,2], strides = [2,2]") == "float32[1,1,2,3]");
+  CHECK(pooled("1,1,5,6", "kernel_shape = [2,2], strides = [2,2], ceil_mode = 1") == "float32[1,1,3,3]");
+  CHECK(pooled("1,1,2,2", "kernel_shape = [1,1], strides = [2,2], pads = [0,0,1,1], ceil_mode = 1") ==
+        "float32[1,1,1,1]");
+  CHECK(pooled("1,1,H,4", "kernel_shape = [2,2], strides = [2,2], ceil_mode = 1") == "float32[1,1,?,2]");
+}
+
+TEST_CASE("windows that make no sense have no size, and overflow is no number") {
+  CHECK(pooled("1,1,8,8", "kernel_shape = [2,2], strides = [0,1]") == "float32[1,1,?,7]");
+  CHECK(pooled("1,1,8,8", "kernel_shape = [2,2], pads = [1]") == "float32[1,1,?,?]");
+  CHECK(pooled("1,1,8,8", "kernel_shape = [9223372036854775807,2], dilations = [9,1]") == "float32[1,1,?,7]");
+  CHECK(pooled("1,1,8,8", "kernel_shape = [2,2,2]") == "float32[...]");
+}

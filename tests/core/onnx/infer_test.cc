@@ -1,0 +1,24 @@
+#include "core/onnx/infer.h"
+
+#include "tests/support/catch.h"
+#include "tests/support/infer.h"
+
+using namespace mlopt;
+using test::types_in;
+
+TEST_CASE("the standard's rules see constants and symbolic values") {
+  CHECK(types_in("float[N,8] x", "y = Slice(x, s, e, a)", "y", 21, standard_types,
+                 "int64[1] s = {2}, int64[1] e = {-1}, int64[1] a = {1}") == "float32[N,5]");
+  CHECK(types_in("float[N,8] x, float[M] z", "s = Shape(x) y = RandomUniformLike(x) t = Range(o, n, o)", "t", 21,
+                 standard_types, "int64 o = {1}, int64 n = {5}") == "int64[4]");
+  CHECK(types_in("float[N,8] x", "a, y = TopK<axis = 1>(x, k)", "y", 21, standard_types, "int64[1] k = {3}") ==
+        "int64[N,3]");
+}
+
+TEST_CASE("unknown operators and broken nodes have no types") {
+  CHECK(types_in("float[2] x", "y = Unheard(x)", "y", 21, standard_types) == "?");
+  CHECK(types_in("float[2] x", "y = Split(x)", "y", 21, standard_types) == "?");       // says not into how many
+  CHECK(types_in("float[2,3] x", "y = Det(x)", "y", 21, standard_types) == "?");       // not square
+  CHECK(types_in("float[2,2] x", "y = Det(x)", "y", 10, standard_types) == "?");       // of a later opset
+  CHECK(types_in("float[2,2] x", "y = Det(x)", "y", 11, standard_types) == "float32[]");
+}

@@ -1,0 +1,68 @@
+#include "core/tensor/tensor.h"
+
+#include "tests/support/catch.h"
+#include "tests/support/thrown.h"
+
+using namespace mlopt;
+using test::says;
+using test::thrown_by;
+
+TEST_CASE("copies share bytes until one of them is written") {
+  Tensor a = Tensor::of<float>({2}, {1, 2});
+  Tensor b = a;
+  CHECK(a.raw() == b.raw());
+  b.mutable_data<float>()[0] = 9;
+  CHECK(a.span<float>()[0] == 1);
+  CHECK(b.span<float>()[0] == 9);
+  const std::byte* before = b.raw();
+  b.mutable_data<float>()[1] = 8;  // its own by now
+  CHECK(b.raw() == before);
+  Tensor words = Tensor::of_strings({1}, {"x"}), others = words;
+  others.mutable_strings()[0] = "y";
+  CHECK(words.strings()[0] == "x");
+}
+
+TEST_CASE("a view shows what its owner holds, and is never written through") {
+  const auto owner = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4});
+  Tensor view = Tensor::view(DType::kF32, {2, 2}, std::as_bytes(std::span(*owner)), owner);
+  CHECK(view.is_view());
+  CHECK(view.raw() == reinterpret_cast<const std::byte*>(owner->data()));
+  CHECK(owner.use_count() == 2);
+  view.mutable_data<float>()[0] = 7;
+  CHECK((*owner)[0] == 1);
+  CHECK_FALSE(view.is_view());
+  CHECK(owner.use_count() == 1);
+  CHECK(says(thrown_by([&] { Tensor::view(DType::kF32, {3}, std::as_bytes(std::span(*owner)), owner); }),
+             "needs 12 bytes, there are 16"));
+}
+
+TEST_CASE("aligned() copies only what lies askew") {
+  alignas(16) std::byte bytes[20] = {};
+  const Tensor straight = Tensor::view(DType::kF32, {4}, std::span(bytes).first(16), nullptr);
+  const Tensor askew = Tensor::view(DType::kF32, {4}, std::span(bytes).subspan(1, 16), nullptr);
+  CHECK(straight.aligned().raw() == straight.raw());
+  CHECK(askew.aligned().raw() != askew.raw());
+  CHECK(reinterpret_cast<uintptr_t>(askew.aligned().raw()) % 16 == 0);
+}
+
+TEST_CASE("typed access checks the type") {
+  const Tensor t = Tensor::ints({1, 2});
+  CHECK(says(thrown_by([&] { t.data<float>(); }), "int64 where float32 is needed"));
+  CHECK(says(thrown_by([&] { t.strings(); }), "int64 where string is needed"));
+}
+
+TEST_CASE("a shape may change when its size does not") {
+  const Tensor t = Tensor::ints({1, 2, 3, 4, 5, 6});
+  CHECK(t.reshaped({2, 3}).raw() == t.raw());
+  CHECK(says(thrown_by([&] { t.reshaped({4}); }), "cannot reshape: 6 to 4"));
+}
+
+TEST_CASE("sizes follow the type, and impossible ones are refused") {
+  CHECK(Tensor(DType::kI4, {5}).bytes() == 3);
+  CHECK(Tensor::zeros(DType::kF64, {0, 7}).size() == 0);
+  CHECK(Tensor::scalar(2.5).rank() == 0);
+  CHECK(Tensor::scalar(true).span<bool>()[0]);
+  CHECK(thrown_by([] { Tensor(DType::kF32, {int64_t{1} << 60}); }).code == Code::kBadInput);
+  CHECK(thrown_by([] { Tensor(DType::kF32, {-1}); }).code == Code::kBadInput);
+  CHECK(reinterpret_cast<uintptr_t>(Tensor(DType::kU8, {3}).raw()) % 64 == 0);
+}
