@@ -11,8 +11,8 @@ namespace {
 Model inferred(const std::string& inputs, const std::string& nodes, const std::string& name, int opset,
                TypeRule standard, const std::string& constants) {
   const std::string values = constants.empty() ? "" : "<" + constants + ">";
-  Model model = parse_text(fmt::format("<ir_version: 10, opset_import: [\"\" : {}]> main ({}) => ({}) {} {{ {} }}", opset,
-                                       inputs, name, values, nodes));
+  Model model = parse_text(fmt::format("<ir_version: 10, opset_import: [\"\" : {}]> main ({}) => ({}) {} {{ {} }}",
+                                       opset, inputs, name, values, nodes));
   infer(model, standard);
   return model;
 }

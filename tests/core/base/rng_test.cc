@@ -44,7 +44,7 @@ TEST_CASE("normal numbers have mean 0, variance 1 and normal tails") {
     squares += x * x;
     beyond_two += std::fabs(x) > 2;
   }
-  CHECK(std::fabs(sum / kCount) < 0.03);                        // 4 standard errors
-  CHECK(squares / kCount == Approx(1).epsilon(0.04));           // 4 standard errors
+  CHECK(std::fabs(sum / kCount) < 0.03);                               // 4 standard errors
+  CHECK(squares / kCount == Approx(1).epsilon(0.04));                  // 4 standard errors
   CHECK(beyond_two / double{kCount} == Approx(0.0455).epsilon(0.13));  // 4 standard errors
 }

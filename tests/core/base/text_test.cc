@@ -16,7 +16,8 @@ TEST_CASE("split and join undo one another") {
 TEST_CASE("a number is the whole text or nothing") {
   CHECK(parse_int("-42") == -42);
   CHECK(parse_int("9223372036854775807") == INT64_MAX);
-  for (const char* bad : {"", " 1", "1 ", "1x", "+1", "0x10", "9223372036854775808", "1.0"}) CHECK_FALSE(parse_int(bad));
+  for (const char* bad : {"", " 1", "1 ", "1x", "+1", "0x10", "9223372036854775808", "1.0"})
+    CHECK_FALSE(parse_int(bad));
   CHECK(parse_double("1e-3") == 1e-3);
   CHECK(parse_double("inf") == std::numeric_limits<double>::infinity());
   for (const char* bad : {"", "1e", "1,5", "1.0f", "1e999"}) CHECK_FALSE(parse_double(bad));

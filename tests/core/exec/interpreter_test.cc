@@ -31,9 +31,7 @@ void choose(Call& call) {
   for (size_t i = 0; i < results.size(); ++i) call.set(static_cast<int>(i), std::move(results[i]));
 }
 
-void count_threads(Call& call) {
-  call.set(0, Tensor::scalar(static_cast<int64_t>(omp_get_max_threads())));
-}
+void count_threads(Call& call) { call.set(0, Tensor::scalar(static_cast<int64_t>(omp_get_max_threads()))); }
 
 void fail(Call&) { input_error("a kernel gave up"); }
 
@@ -43,18 +41,21 @@ Expected<Step> only_negative_axes(const NodeView& view, const CompileContext& co
 }
 
 constexpr Kernel kFast[] = {{"", "Special", nullptr, only_negative_axes}};
-constexpr Kernel kSlow[] = {{"", "Neg", negate},          {"", "Add", add},   {"", "If", choose},
-                            {"test", "Threads", count_threads}, {"", "Fail", fail}, {"", "Special", [](Call& call) { call.set(0, call.in(0)); }}};
+constexpr Kernel kSlow[] = {{"", "Neg", negate}, {"", "Add", add},
+                            {"", "If", choose},  {"test", "Threads", count_threads},
+                            {"", "Fail", fail},  {"", "Special", [](Call& call) { call.set(0, call.in(0)); }}};
 constexpr KernelList kLists[] = {{"fast", kFast}, {"slow", kSlow}};
 
 std::unique_ptr<Executable> compiled(const std::string& inputs, const std::string& outputs, const std::string& body,
                                      const CompileOptions& options = {}) {
-  return compile_interpreter(parse_text("<ir_version: 10, opset_import: [\"\" : 21, \"test\" : 1]> main (" + inputs + ") => (" +
-                                        outputs + ") " + body),
+  return compile_interpreter(parse_text("<ir_version: 10, opset_import: [\"\" : 21, \"test\" : 1]> main (" + inputs +
+                                        ") => (" + outputs + ") " + body),
                              options, kLists);
 }
 
-Tensor floats(const std::vector<float>& values) { return Tensor::of(Dims{static_cast<int64_t>(values.size())}, values); }
+Tensor floats(const std::vector<float>& values) {
+  return Tensor::of(Dims{static_cast<int64_t>(values.size())}, values);
+}
 
 std::vector<float> values(const Datum& datum) {
   const auto span = datum.tensor().span<float>();
@@ -77,7 +78,8 @@ TEST_CASE("a plan runs node by node, as often as it is asked to") {
 }
 
 TEST_CASE("outputs may be inputs, constants, or the same value twice") {
-  const auto plan = compiled("float[2] x", "float[2] x, float[2] w, float[2] y, float[2] y", "<float[2] w = {1, 2}> { y = Neg (x) }");
+  const auto plan =
+      compiled("float[2] x", "float[2] x, float[2] w, float[2] y, float[2] y", "<float[2] w = {1, 2}> { y = Neg (x) }");
   const std::vector<Datum> out = plan->run(std::vector<Datum>{floats({3, 4})});
   CHECK(values(out[0]) == std::vector<float>{3, 4});
   CHECK(values(out[1]) == std::vector<float>{1, 2});

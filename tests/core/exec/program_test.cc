@@ -29,8 +29,11 @@ void choose(Call& call) { call.set(0, call.run_body(call.in(0).span<bool>()[0] ?
 
 void allocate_too_much(Call&) { throw std::bad_alloc(); }
 
-constexpr Kernel kKernels[] = {
-    {"", "Watched", watch}, {"", "Identity", pass_on}, {"", "Copy", copy}, {"", "If", choose}, {"", "Huge", allocate_too_much}};
+constexpr Kernel kKernels[] = {{"", "Watched", watch},
+                               {"", "Identity", pass_on},
+                               {"", "Copy", copy},
+                               {"", "If", choose},
+                               {"", "Huge", allocate_too_much}};
 constexpr KernelList kLists[] = {{"test", kKernels}};
 
 struct Lowered {
@@ -53,8 +56,9 @@ struct Lowered {
 }  // namespace
 
 TEST_CASE("a value is freed after its last use, and not before") {
-  Lowered lowered("(float[2] x) => (float[2] y) { a = Watched (x)  b = Copy (a)  c = Identity (a)  d = Copy (c)  y = Copy (d) }",
-                  {"b", "c", "d", "y"});
+  Lowered lowered(
+      "(float[2] x) => (float[2] y) { a = Watched (x)  b = Copy (a)  c = Identity (a)  d = Copy (c)  y = Copy (d) }",
+      {"b", "c", "d", "y"});
   std::vector<bool> alive;
   lowered.hooks.on_tap = [&](std::string_view, const Datum&) { alive.push_back(!watched.expired()); };
   lowered.run({Tensor::zeros(DType::kF32, {2})});

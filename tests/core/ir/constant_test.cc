@@ -25,9 +25,9 @@ TEST_CASE("a Constant node gives its value in any of its forms") {
 }
 
 TEST_CASE("what is not a plain constant is not taken for one") {
-  CHECK_FALSE(value_of("value_int", 0.5f));                     // the wrong kind
+  CHECK_FALSE(value_of("value_int", 0.5f));                      // the wrong kind
   CHECK_FALSE(value_of("sparse_value", OpaqueAttr{11, "..."}));  // not interpreted
-  CHECK_FALSE(value_of("value", RefAttr{"given", 4}));          // the caller of the function gives it
+  CHECK_FALSE(value_of("value", RefAttr{"given", 4}));           // the caller of the function gives it
   Graph g;
   CHECK_FALSE(constant_value(*g.add_op("Identity", {}, {{"value_int", int64_t{1}, {}}})));
   CHECK_FALSE(constant_value(*g.add_op("Constant", {})));

@@ -46,5 +46,6 @@ TEST_CASE("what two sources know of a type is put together") {
   CHECK(to_string(merged(old, fresh)) == "float32[3,4]");
   CHECK(to_string(merged(old, Type())) == "float32[N,4]");
   CHECK(to_string(merged(Type(), old)) == "float32[N,4]");
-  CHECK(to_string(merged(Type::tensor(DType::kF32, SymDims{5}), Type::tensor(DType::kF32, SymDims{N}))) == "float32[5]");
+  CHECK(to_string(merged(Type::tensor(DType::kF32, SymDims{5}), Type::tensor(DType::kF32, SymDims{N}))) ==
+        "float32[5]");
 }

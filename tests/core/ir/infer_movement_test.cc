@@ -17,9 +17,8 @@ TEST_CASE("Reshape copies, takes what is left, and divides symbols") {
 }
 
 TEST_CASE("Reshape by a computed shape follows the symbols") {
-  CHECK(types_in("float[B,S,96] x",
-                 "s = Shape(x) b = Gather(s, i) t = Concat<axis = 0>(b, r) y = Reshape(x, t)", "y", 21, nullptr,
-                 "int64[1] i = {0}, int64[3] r = {-1, 12, 8}") == "float32[B,S,12,8]");
+  CHECK(types_in("float[B,S,96] x", "s = Shape(x) b = Gather(s, i) t = Concat<axis = 0>(b, r) y = Reshape(x, t)", "y",
+                 21, nullptr, "int64[1] i = {0}, int64[3] r = {-1, 12, 8}") == "float32[B,S,12,8]");
 }
 
 TEST_CASE("axes move, join and vanish") {

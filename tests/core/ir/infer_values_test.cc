@@ -13,8 +13,9 @@ TEST_CASE("shapes become values") {
 }
 
 TEST_CASE("values are picked, joined and cut") {
-  const std::string constants = "int64[2] i = {-1, 0}, int64[1] one = {1}, int64[1] most = {9223372036854775807}, "
-                                "int64[1] last = {-1}, int64[1] least = {-9223372036854775808}, int64[1] zero = {0}";
+  const std::string constants =
+      "int64[2] i = {-1, 0}, int64[1] one = {1}, int64[1] most = {9223372036854775807}, "
+      "int64[1] last = {-1}, int64[1] least = {-9223372036854775808}, int64[1] zero = {0}";
   const auto of = [&](const std::string& nodes) {
     return elements_in("float[N,3,8] x", "s = Shape(x) " + nodes, "y", constants);
   };
@@ -26,8 +27,9 @@ TEST_CASE("values are picked, joined and cut") {
 }
 
 TEST_CASE("values are computed with") {
-  const std::string constants = "int64[1] two = {2}, int64[1] minus = {-7}, int64[1] zero = {0}, "
-                                "int64[1] least = {-9223372036854775808}, int64[1] none = {-1}";
+  const std::string constants =
+      "int64[1] two = {2}, int64[1] minus = {-7}, int64[1] zero = {0}, "
+      "int64[1] least = {-9223372036854775808}, int64[1] none = {-1}";
   const auto of = [&](const std::string& nodes) {
     return elements_in("float[N] x", "s = Shape(x) " + nodes, "y", constants);
   };
@@ -38,7 +40,7 @@ TEST_CASE("values are computed with") {
   CHECK(of("y = Div(two, zero)") == "[?]");
   CHECK(of("y = Div(least, none)") == "[?]");  // does not fit
   CHECK(of("y = Sub(least, two)") == "[?]");
-  CHECK(of("n = Sub(two, s) y = Div(n, two)") == "[?]");  // may be negative: floor is not truncation
+  CHECK(of("n = Sub(two, s) y = Div(n, two)") == "[?]");          // may be negative: floor is not truncation
   CHECK(of("e = Equal(s, none) y = Where(e, two, s)") == "[N]");  // a size is never -1
   CHECK(of("e = Equal(s, two) y = Where(e, two, s)") == "[?]");
   CHECK(of("y = Max(minus, two)") == "[2]");

@@ -17,8 +17,8 @@ TEST_CASE("the standard's rules see constants and symbolic values") {
 
 TEST_CASE("unknown operators and broken nodes have no types") {
   CHECK(types_in("float[2] x", "y = Unheard(x)", "y", 21, standard_types) == "?");
-  CHECK(types_in("float[2] x", "y = Split(x)", "y", 21, standard_types) == "?");       // says not into how many
-  CHECK(types_in("float[2,3] x", "y = Det(x)", "y", 21, standard_types) == "?");       // not square
-  CHECK(types_in("float[2,2] x", "y = Det(x)", "y", 10, standard_types) == "?");       // of a later opset
+  CHECK(types_in("float[2] x", "y = Split(x)", "y", 21, standard_types) == "?");  // says not into how many
+  CHECK(types_in("float[2,3] x", "y = Det(x)", "y", 21, standard_types) == "?");  // not square
+  CHECK(types_in("float[2,2] x", "y = Det(x)", "y", 10, standard_types) == "?");  // of a later opset
   CHECK(types_in("float[2,2] x", "y = Det(x)", "y", 11, standard_types) == "float32[]");
 }

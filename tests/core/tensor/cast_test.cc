@@ -14,7 +14,9 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 
-Tensor doubles(const std::vector<double>& values) { return Tensor::of(Dims{static_cast<int64_t>(values.size())}, values); }
+Tensor doubles(const std::vector<double>& values) {
+  return Tensor::of(Dims{static_cast<int64_t>(values.size())}, values);
+}
 
 }  // namespace
 

@@ -73,7 +73,9 @@ TEST_CASE("types, shapes, integers and strings must be the same") {
 
 TEST_CASE("imaginary parts count") {
   const std::vector<std::complex<double>> a = {{1, 2}, {3, 4}}, b = {{1, 2}, {3, 5}};
-  const auto tensor = [](const auto& v) { return Tensor::view(DType::kC128, {2}, std::as_bytes(std::span(v)), nullptr); };
+  const auto tensor = [](const auto& v) {
+    return Tensor::view(DType::kC128, {2}, std::as_bytes(std::span(v)), nullptr);
+  };
   CHECK_FALSE(mismatch(tensor(a), tensor(a), 0, 0));
   CHECK(mismatch(tensor(a), tensor(b), 0, 0.5) == "element 1: 4 where 5 is expected");
 }

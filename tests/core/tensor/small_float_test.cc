@@ -48,7 +48,8 @@ constexpr Row kRows[] = {
 template <class Fn>
 void for_each_probe(const Fn& fn) {
   for (uint32_t high = 0; high < 65536; ++high)
-    for (const uint32_t low : {0u, 0x7fffu, 0x8000u, 0x8001u}) if (const auto x = std::bit_cast<float>(high << 16 | low); !std::isnan(x)) fn(x);
+    for (const uint32_t low : {0u, 0x7fffu, 0x8000u, 0x8001u})
+      if (const auto x = std::bit_cast<float>(high << 16 | low); !std::isnan(x)) fn(x);
 }
 
 uint64_t hash_of_rounded(DType type, bool saturate) {

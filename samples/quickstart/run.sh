@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The main job, start to end, in the current folder: pictures and a network are made, the network is fused and
+# quantized to int8, scored and measured. Needs mlopt and sample_quickstart on PATH. Fails when the network is right on
+# less than 97 % of the pictures, or when int8 costs more than half a point.
+set -euo pipefail
+
+commands=()
+run() {
+  printf '\n$ %s\n' "$*"
+  commands+=("$*")
+  "$@"
+}
+# As run, but what it says stays in its report.
+quietly() { run "$@" --quiet; }
+
+# The pixels, from 0 to 255, become the numbers that the network takes.
+train=idx:train-images.idx,train-labels.idx,mean=128,std=64
+test=idx:test-images.idx,test-labels.idx,mean=128,std=64
+
+run sample_quickstart make .
+run mlopt fuse fp32.onnx -o fused.onnx --data "$test"
+run mlopt quantize fp32.onnx -o int8.onnx --to w8a8 --data "$train"
+for model in fp32 fused int8; do
+  quietly mlopt eval "$model.onnx" --data "$test" --metric top1 --json "eval-$model.json"
+done
+quietly mlopt bench fp32.onnx fused.onnx int8.onnx --json bench.json
+printf '\nThe commands were, in %s:\n\n' "$PWD"
+printf '  %s\n' "${commands[@]}"
+echo
+sample_quickstart summary .
