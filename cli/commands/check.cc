@@ -16,10 +16,16 @@ struct CheckOptions {
   std::string model, target;
 };
 
-std::vector<std::string> findings_of(const Model& model) {
-  std::vector<std::string> findings = verify(model);
-  for (std::string& finding : check_with_onnx(model)) findings.push_back(std::move(finding));
-  return findings;
+Findings findings_of(const Model& model) {
+  Findings found = check_with_onnx(model);
+  const std::vector<std::string> own = verify(model);
+  found.errors.insert(found.errors.begin(), own.begin(), own.end());
+  return found;
+}
+
+void list(const std::vector<std::string>& sentences, std::string_view title, Report& report) {
+  if (!sentences.empty()) report.line(fmt::format("{} {}", sentences.size(), title));
+  for (const std::string& sentence : sentences) report.line("  " + sentence);
 }
 
 void judge_target(const Model& model, const std::string& target, Report& report) {
@@ -37,17 +43,19 @@ void judge_target(const Model& model, const std::string& target, Report& report)
 
 void run(const CheckOptions& o, Session& session) {
   const Model model = read_model(o.model);
-  const std::vector<std::string> findings = findings_of(model);
+  const auto [errors, warnings] = findings_of(model);
   Report& report = session.report;
   report.data["path"] = o.model;
-  report.data["valid"] = findings.empty();
-  report.data["findings"] = findings;
-  report.line(findings.empty() ? "the model is valid" : fmt::format("{} findings", findings.size()));
-  for (const std::string& finding : findings) report.line("  " + finding);
+  report.data["valid"] = errors.empty();
+  report.data["findings"] = errors;
+  report.data["warnings"] = warnings;
+  if (errors.empty()) report.line("the model is valid");
+  list(errors, "findings", report);
+  list(warnings, "warnings", report);
   if (!o.target.empty()) judge_target(model, o.target, report);
-  if (!findings.empty()) {
+  if (!errors.empty()) {
     session.failure =
-        Error(Code::kBadInput, findings[0], o.model, "export the model again, or mend it where the finding says");
+        Error(Code::kBadInput, errors[0], o.model, "export the model again, or mend it where the finding says");
   }
 }
 

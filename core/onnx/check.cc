@@ -25,23 +25,41 @@ std::string one_line(const std::string& message) {
   return line;
 }
 
-/// The message of what `check` throws, made in a process of its own; nothing when it throws nothing.
+/// The message of what `check` throws, made in a process of its own; empty when it throws nothing.
 template <class Check>
-void collect(std::vector<std::string>& findings, std::string_view what, const Check& check) {
+std::string message_of(std::string_view what, const Check& check) {
   const auto message = run_contained(
       [&]() -> std::string {
         try {
           check();
         } catch (const std::exception& e) {
-          return one_line(e.what());
+          return e.what();
         }
         return {};
       },
       kSeconds);
-  if (!message)
-    findings.push_back(fmt::format("{} could not look at the model: {}", what, message.error().reason));
-  else if (!message->empty())
-    findings.push_back(*message);
+  return message ? *message : fmt::format("{} could not look at the model: {}", what, message.error().reason);
+}
+
+/// Shape inference gives a line for each node, after this mark.
+constexpr std::string_view kLinesFollow = "Inference error(s): ";
+
+bool loads_all_the_same(const std::string& line, const Model& model) {
+  if (line.find("Inferred shape and existing shape differ") != std::string::npos) return true;
+  // Errors inside an error are of a function's body: the standard's, if the model has no functions.
+  return model.functions.empty() && line.find(kLinesFollow) != std::string::npos;
+}
+
+void sort_out(const std::string& message, const Model& model, Findings& findings) {
+  const size_t mark = message.find(kLinesFollow);
+  if (mark == std::string::npos) {
+    if (!message.empty()) findings.errors.push_back(one_line(message));
+    return;
+  }
+  for (const std::string& line : split(message.substr(mark + kLinesFollow.size()), '\n')) {
+    if (trim(line).empty()) continue;
+    (loads_all_the_same(line, model) ? findings.warnings : findings.errors).emplace_back(trim(line));
+  }
 }
 
 /// The checker looks at sizes of data, which the reader has compared with the shapes: one element stands in for many.
@@ -54,20 +72,22 @@ void shrink(onnx::TensorProto& tensor) {
 
 }  // namespace
 
-std::vector<std::string> check_with_onnx(const Model& model) {
-  std::vector<std::string> findings = model.mended;
+Findings check_with_onnx(const Model& model) {
+  Findings findings{model.mended, {}};
   const proto::Written written = proto::write_message(model);
-  collect(findings, "ONNX's checker", [&] {
+  const std::string message = message_of("ONNX's checker", [&] {
     proto::Written small = written;
     proto::fill_in(small, 0, [](onnx::TensorProto& tensor, uint64_t) { shrink(tensor); });
     onnx::checker::check_model(small.message);
   });
-  collect(findings, "ONNX's shape inference", [&] {
+  if (!message.empty()) findings.errors.push_back(one_line(message));
+  const std::string shape_message = message_of("ONNX's shape inference", [&] {
     proto::Written shapes = written;
     proto::fill_in(shapes, kShapeData, [](onnx::TensorProto&, uint64_t) {});
     onnx::shape_inference::InferShapes(shapes.message, onnx::OpSchemaRegistry::Instance(),
                                        onnx::ShapeInferenceOptions{true, 1, false});
   });
+  sort_out(shape_message, model, findings);
   return findings;
 }
 

@@ -117,9 +117,9 @@ void say_asymmetric(const Graph& graph) {
 
 /// The converter may write what the standard does not allow: refused unless it was found in the model before.
 void require_valid(const Model& converted, const Model& before) {
-  const std::vector<std::string> findings = check_with_onnx(converted);
+  const std::vector<std::string> findings = check_with_onnx(converted).errors;
   if (findings.empty()) return;
-  const std::vector<std::string> old = check_with_onnx(before);
+  const std::vector<std::string> old = check_with_onnx(before).errors;
   for (const std::string& finding : findings)
     if (std::find(old.begin(), old.end(), finding) == old.end())
       unsupported_error("the converted model would not be valid: " + finding, before.path,

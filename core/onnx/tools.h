@@ -8,8 +8,14 @@
 
 namespace mlopt {
 
-/// Findings of ONNX's own checker and strict shape inference, one sentence each; empty when the model is valid.
-std::vector<std::string> check_with_onnx(const Model& model);
+/// What ONNX's own checker and strict shape inference say, one sentence each.
+struct Findings {
+  std::vector<std::string> errors;  ///< empty when the model is valid
+  /// What runtimes load all the same: a declared shape that is not the inferred one, and errors in the bodies that the
+  /// standard itself gives for its operators.
+  std::vector<std::string> warnings;
+};
+Findings check_with_onnx(const Model& model);
 /// ONNX's version converter to `opset` of ai.onnx. Throws Error{kUnsupported} naming the operator that cannot be
 /// converted.
 Model convert_opset(const Model& model, int64_t opset);
