@@ -1,6 +1,9 @@
 #include "cli/runner.h"
 
+#include "backends/reference/backend.h"
+#include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
+#include "graphopt/pipelines.h"
 
 namespace mlopt::cli {
 
@@ -9,6 +12,19 @@ Runner make_runner(Backend& backend, const Common& common) {
   options.threads = common.threads;
   options.seed = common.seed;
   return {backend, inline_functions, options};
+}
+
+Runner make_preparing_runner(Backend& backend, const Common& common) {
+  Runner runner = make_runner(backend, common);
+  if (backend.name() == "reference") return runner;
+  runner.prepare = [](Model& model) {
+    const std::unique_ptr<Backend> judge = reference_backend();
+    PassContext context;
+    context.judge = judge.get();
+    context.standard_types = standard_types;
+    graphopt::prepare(model, context);
+  };
+  return runner;
 }
 
 }  // namespace mlopt::cli

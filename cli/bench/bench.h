@@ -23,7 +23,7 @@ struct BenchOptions {
   int streams = 1;
   double duration = 2, warmup = 0.3;
   int64_t runs = 0;
-  bool profile = false;
+  bool profile = false, no_prepare = false;
   // Gates.
   std::optional<double> min_speedup, max_latency_ms, max_regress;
   std::string max_memory, max_size, baseline;

@@ -100,7 +100,8 @@ std::unique_ptr<Loaded> load(Entry& entry, const BenchOptions& options, const Se
   check_batch(entry, model);
   loaded->inputs = read_inputs(entry, model, options, session.common.seed);
   loaded->backend = open_backend(entry.device);
-  Runner runner = make_runner(*loaded->backend, session.common);
+  Runner runner = options.no_prepare ? make_runner(*loaded->backend, session.common)
+                                     : make_preparing_runner(*loaded->backend, session.common);
   runner.options = compile_options(entry, options, runner);
   runner.options.profile = profile;
   const auto compile = Clock::now();

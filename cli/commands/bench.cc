@@ -118,6 +118,7 @@ Action setup(Options& options) {
   options.add("--precision", flags->precision, "P", "fp32, bf16, fp16 or tf32 (default: fp32)").choices = {
       "fp32", "bf16", "fp16", "tf32"};
   options.add("--profile", flags->bench.profile, "time by operator and by node");
+  options.add("--no-prepare", flags->bench.no_prepare, "run the graphs as they stand, without the passes of fuse");
   options.add("--show-plan", flags->show_plan, "print what runs, in which layouts and memory");
   options.add("--sweep-threads", flags->sweep_threads, "measure 1, 2, 4, ... threads");
   options.add("--csv", flags->csv, "FILE", "write the tables as CSV");

@@ -81,7 +81,7 @@ void run(const CompareFlags& o, Session& session) {
 
   const std::unique_ptr<Dataset> data = open_data(o.data, a, {.seed = session.common.seed, .distinct = true});
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
-  const Runner runner = make_runner(*backend, session.common);
+  const Runner runner = make_preparing_runner(*backend, session.common);
   const std::unique_ptr<Executable> first = runner.compile(a), second = runner.compile(b);
   const RunComparison comparison = run_both(*first, *second, *data, o, session);
   report.line(fmt::format("{} samples of {} on {}: {}", comparison.samples, o.data.spec, backend->name(),

@@ -32,7 +32,7 @@ void run(const EvalOptions& o, Session& session) {
   const Model model = read_model(o.model);
   const std::unique_ptr<Dataset> data = open_data(o.data, model, {.seed = session.common.seed});
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
-  const std::unique_ptr<Executable> plan = make_runner(*backend, session.common).compile(model);
+  const std::unique_ptr<Executable> plan = make_preparing_runner(*backend, session.common).compile(model);
 
   Score score;
   {

@@ -22,7 +22,7 @@ SideBySide measure(const VerbOptions& verb, const Model& source, const Model& re
   const auto data = open_data(flags, source, {.seed = session.common.seed});
   const Batch batch = data->batch(0, std::max<int64_t>(1, data->batch_size()));
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
-  const Runner runner = make_runner(*backend, session.common);
+  const Runner runner = make_preparing_runner(*backend, session.common);
   const std::unique_ptr<Executable> before = runner.compile(source), after = runner.compile(result);
   return measure_side_by_side(*before, batch.inputs, *after, batch.inputs, verb.bench_seconds, session.common.seed);
 }

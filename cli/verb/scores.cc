@@ -7,7 +7,7 @@ namespace mlopt::cli {
 Scores score_both(const VerbOptions& verb, const Model& source, const Model& result, const Session& session) {
   const auto data = open_data(verb.data, source, {.seed = session.common.seed});
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
-  const Runner runner = make_runner(*backend, session.common);
+  const Runner runner = make_preparing_runner(*backend, session.common);
   Progress progress = session.console.progress(verb.metric, 2 * data->size());
   ScoreOptions options;
   options.metric = verb.metric;
