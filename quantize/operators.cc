@@ -14,8 +14,8 @@ namespace {
 /// Products smaller than this gain less than the conversions cost.
 constexpr int64_t kLeastWidth = 16;
 
-constexpr std::string_view kMoves[] = {"MaxPool",   "Reshape", "Flatten", "Transpose",    "Squeeze",
-                                       "Unsqueeze", "Slice",   "Split",   "DepthToSpace", "SpaceToDepth"};
+constexpr std::string_view kMoves[] = {"MaxPool", "Reshape", "Flatten",      "Transpose",    "Squeeze", "Unsqueeze",
+                                       "Slice",   "Split",   "DepthToSpace", "SpaceToDepth", "Resize"};
 constexpr std::string_view kCombines[] = {"Add",    "Mul",     "AveragePool", "GlobalAveragePool",
                                           "Concat", "Sigmoid", "LeakyRelu"};
 
@@ -67,6 +67,7 @@ bool moves_codes(const NodeView& view) {
   const Node& node = view.node();
   if (!listed(kMoves, node)) return false;
   if (node.is("MaxPool")) return view.opset() >= 12 && node.outputs().size() == 1;
+  if (node.is("Resize")) return view.get_string("mode", "nearest") == "nearest" && !node.input(1);
   return true;
 }
 

@@ -22,8 +22,6 @@ bool chosen(const Node& node, const Spec& spec) {
 
 namespace {
 
-bool is_float32(const Value* v) { return v && v->type.is_tensor() && v->type.dtype == DType::kF32; }
-
 /// Builds the plan of one graph; nested bodies stay float.
 class Planner {
  public:
@@ -45,13 +43,12 @@ class Planner {
   void find_products() {
     for (const Node* node : nodes_) {
       const auto product = is_product(view(*node));
-      if (product && is_float32(node->input(0)) && chosen(*node, spec_)) {
+      if (product && chosen(*node, spec_)) {
         products_.insert(node);
-      } else if (!product && !product.error().reason.empty()) {
-        plan_.left[node->label()] = product.error().reason;
       } else if (product) {
-        plan_.left[node->label()] =
-            chosen(*node, spec_) ? "its activation is not float32" : "excluded by --only or --skip";
+        plan_.left[node->label()] = "excluded by --only or --skip";
+      } else if (!product.error().reason.empty()) {
+        plan_.left[node->label()] = product.error().reason;
       }
     }
   }
@@ -71,10 +68,11 @@ class Planner {
       if (products_.contains(node)) possible_.insert({node->input(0), node->output(0)});
     for (const Node* node : nodes_) {
       const std::vector<Value*> from = operands(*node);
-      const bool all = !from.empty() && std::all_of(from.begin(), from.end(), [&](const Value* v) {
-        return is_float32(v) && possible_.contains(v);
-      });
-      if (all && !products_.contains(node)) possible_.insert(node->outputs().begin(), node->outputs().end());
+      const bool all =
+          !from.empty() && std::all_of(from.begin(), from.end(), [&](const Value* v) { return possible_.contains(v); });
+      if (!all || products_.contains(node)) continue;
+      passing_.insert(node);
+      possible_.insert(node->outputs().begin(), node->outputs().end());
     }
   }
 
@@ -92,9 +90,8 @@ class Planner {
 
   /// A node between products that passes codes on to another integer node.
   bool is_integer(const Node& node) const {
-    return !operands(node).empty() && std::any_of(node.outputs().begin(), node.outputs().end(), [&](const Value* y) {
-      return y && possible_.contains(y) && wanted_.contains(y);
-    });
+    return passing_.contains(&node) && std::any_of(node.outputs().begin(), node.outputs().end(),
+                                                   [&](const Value* y) { return y && wanted_.contains(y); });
   }
 
   void visit(const Node& node) {
@@ -146,7 +143,7 @@ class Planner {
   const Model& model_;
   const Spec& spec_;
   std::vector<Node*> nodes_;
-  std::unordered_set<const Node*> products_;
+  std::unordered_set<const Node*> products_, passing_;
   std::unordered_set<const Value*> possible_, wanted_;
   Plan plan_;
 };

@@ -74,10 +74,37 @@ class Quantizer {
   void prepare() {
     Model& model = result_.model = clone(source_);
     if (!model.functions.empty()) inline_functions(model);
-    const int64_t least = least_opset(spec_.format);
-    if (model.opset() < least) model = convert_opset(model, least);
+    make_defaults_constant(*model.graph);
     graphopt::prepare(model, means_.passes);
+    const int64_t least = least_opset(spec_.format);
+    if (model.opset() < least && has_layers(model)) {
+      model = convert_opset(model, least);
+      graphopt::prepare(model, means_.passes);  // what the conversion added
+    }
     warn_of_bodies();
+  }
+
+  /// Old exporters list every weight as an input with a default. A caller cannot override what is stored in another
+  /// format, so these become constants; scalars, which may be settings, stay.
+  void make_defaults_constant(Graph& graph) {
+    int64_t made = 0;
+    for (int i = static_cast<int>(graph.inputs().size()) - 1; i >= 0; --i) {
+      const Value* v = graph.inputs()[static_cast<size_t>(i)];
+      if (!v->is_initializer() || v->constant->dtype() != DType::kF32 || v->constant->rank() == 0) continue;
+      graph.remove_input(i);
+      ++made;
+    }
+    if (made)
+      result_.warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
+  }
+
+  /// A model without layers is not worth an opset that it may have no form in.
+  static bool has_layers(const Model& model) {
+    const std::vector<Node*> nodes = all_nodes(*model.graph);
+    return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) {
+      return std::any_of(node->inputs().begin(), node->inputs().end(),
+                         [](const Value* v) { return v && v->known_constant() && v->constant->rank() >= 2; });
+    });
   }
 
   void warn_of_bodies() {

@@ -67,7 +67,7 @@ void parse_part(std::string_view part, Spec& spec) {
 
 }  // namespace
 
-bool Spec::reduce_range() const { return target == "ort:x86-avx2" || target == "ort:x86-avx512"; }
+bool Spec::pairs_saturate() const { return target != "ort:x86-amx" && target != "ort:arm-dot"; }
 
 std::string_view name(Format format) {
   return std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatRow& r) { return r.format == format; })

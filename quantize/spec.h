@@ -21,8 +21,10 @@ struct Spec {
   std::string target = "ort:x86-vnni";
   std::vector<std::string> only, skip;  ///< globs of node names
 
-  /// 7-bit weights: processors without a dot product of bytes add pairs of products in 16 bits, which saturates.
-  bool reduce_range() const;
+  /// The target may be a processor without a dot product of bytes, which adds pairs of products in 16 bits and
+  /// saturates: weights leave room for that. It costs about half a decibel; without it such a processor loses whole
+  /// points of accuracy. So the default target has it too, and only those without such processors have not.
+  bool pairs_saturate() const;
 };
 
 /// Throws Error{kUsage} naming the part that is wrong and the nearest that is right.

@@ -65,11 +65,10 @@ class DynamicEmitter {
   void rewrite(Node* node, const NodeView& view) {
     const bool by_rows = node->is("Gemm") && view.get_int("transB", 0) != 0;
     const Value* w = node->input(1);
-    const QuantizedWeight q = quantize_weight(*w->known_constant(),
-                                              spec_.per_tensor ? -1
-                                              : by_rows        ? 0
-                                                               : 1,
-                                              spec_.reduce_range());
+    const Tensor& weight = *w->known_constant();
+    const int axis = by_rows ? 0 : 1;
+    const auto room = spec_.pairs_saturate() ? pair_room(weight, axis) : std::vector<float>{};
+    const QuantizedWeight q = quantize_weight(weight, spec_.per_tensor ? -1 : axis, room);
     const Activation x = quantized(node->input(0), node);
     Value* codes = graph_.add_constant(w->name + "_quantized", by_rows ? transposed(q.codes) : q.codes);
     Value* scale = graph_.add_constant(w->name + "_scale", q.scale);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
+#include "core/tensor/compare.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -11,6 +11,11 @@ namespace {
 struct GridValues {
   Value* scale;
   Value* zero_point;
+};
+
+/// A tensor of codes with its grid, as initializers.
+struct Stored {
+  Value *codes, *scale, *zero_point;
 };
 
 class Emitter {
@@ -107,37 +112,63 @@ class Emitter {
   void quantize_weights(Node* node) {
     const Value* w = node->input(1);
     const float input_scale = grid_of(node->input(0)).scale;
-    const bool by_rows = node->is("Conv") || transposes_weight(*node);
-    const int axis = spec_.per_tensor ? -1 : by_rows ? 0 : 1;
+    const int axis = node->is("Conv") || transposes_weight(*node) ? 0 : 1;
     const Tensor* bias = node->input(2) ? node->input(2)->known_constant() : nullptr;
-    const auto room = bias ? bias_room(*bias, input_scale) : std::vector<float>{};
-    const QuantizedWeight q = quantize_weight(*w->known_constant(), axis, spec_.reduce_range(), room);
-    const std::string base = w->name;
-    graph_.set_input(node, 1, dequantized(node, base, q.codes, q.scale, q.zero_point, axis));
+    const QuantizedWeight q = quantize_weight(*w->known_constant(), spec_.per_tensor ? -1 : axis,
+                                              least_scales(*node, axis, bias, input_scale));
+    const int dq_axis = spec_.per_tensor ? -1 : axis;
+    graph_.set_input(node, 1, dequantized(node, stored_weight(w, q, dq_axis), w->name, dq_axis));
     if (!bias) return;
     const QuantizedBias b = quantize_bias(bias->reshaped({bias->size()}), input_scale, q.scale);
     const Tensor zeros = Tensor::zeros(DType::kI32, b.scale.dims());
-    graph_.set_input(node, 2,
-                     dequantized(node, node->input(2)->name, b.codes, b.scale, zeros, b.scale.rank() ? 0 : -1));
+    const std::string base = node->input(2)->name;
+    const Stored stored = store(base, b.codes, b.scale, zeros);
+    graph_.set_input(node, 2, dequantized(node, stored, base, b.scale.rank() ? 0 : -1));
   }
 
-  static bool transposes_weight(const Node& node) {
-    const Attr* flag = node.is("Gemm") ? node.attr("transB") : nullptr;
-    const auto* value = flag ? std::get_if<int64_t>(&flag->value) : nullptr;
-    return value && *value != 0;
+  /// For each output channel: room for the bias in int32, and for pairs of products in int16.
+  std::vector<float> least_scales(const Node& node, int axis, const Tensor* bias, float input_scale) const {
+    const Tensor& w = *node.input(1)->known_constant();
+    // Runtimes multiply depthwise weights one by one.
+    const bool depthwise = node.is("Conv") && w.dim(1) == 1 && w.dim(0) > 1 && groups(node) > 1;
+    std::vector<float> room(static_cast<size_t>(w.dim(axis)));
+    const auto widen = [&](const std::vector<float>& other) {
+      for (size_t c = 0; c < std::min(room.size(), other.size()); ++c) room[c] = std::max(room[c], other[c]);
+    };
+    if (bias) widen(bias_room(*bias, input_scale));
+    if (spec_.pairs_saturate() && !depthwise) widen(pair_room(w, axis));
+    return room;
   }
 
-  Value* dequantized(const Node* before, const std::string& base, const Tensor& codes, const Tensor& scale,
-                     const Tensor& zero, int axis) {
+  static int64_t groups(const Node& node) { return int_attr(node, "group", 1); }
+  static bool transposes_weight(const Node& node) { return node.is("Gemm") && int_attr(node, "transB", 0) != 0; }
+  static int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise) {
+    const Attr* attr = node.attr(name);
+    const auto* value = attr ? std::get_if<int64_t>(&attr->value) : nullptr;
+    return value ? *value : otherwise;
+  }
+
+  Stored store(const std::string& base, const Tensor& codes, const Tensor& scale, const Tensor& zero) {
+    return {graph_.add_constant(base + "_quantized", codes), graph_.add_constant(base + "_scale", scale),
+            graph_.add_constant(base + "_zero_point", zero)};
+  }
+
+  /// Layers that share a weight share its codes too, unless one of them needs wider scales.
+  Stored stored_weight(const Value* w, const QuantizedWeight& q, int axis) {
+    const auto it = weights_.find({w, axis});
+    if (it != weights_.end() && !mismatch(*it->second.scale->constant, q.scale, 0, 0)) return it->second;
+    const Stored made = store(w->name, q.codes, q.scale, q.zero_point);
+    weights_.emplace(std::pair{w, axis}, made);
+    return made;
+  }
+
+  Value* dequantized(const Node* before, const Stored& stored, const std::string& base, int axis) {
     std::vector<Attr> attrs;
     if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
-    Node* dq =
-        graph_.add_op("DequantizeLinear",
-                      {graph_.add_constant(base + "_quantized", codes), graph_.add_constant(base + "_scale", scale),
-                       graph_.add_constant(base + "_zero_point", zero)},
-                      std::move(attrs), before, base + "_dequantized");
+    Node* dq = graph_.add_op("DequantizeLinear", {stored.codes, stored.scale, stored.zero_point}, std::move(attrs),
+                             before, base + "_dequantized");
     dq->name = base + "_DequantizeLinear";
-    dq->output(0)->type = Type::tensor(DType::kF32, codes.dims());
+    dq->output(0)->type = Type::tensor(DType::kF32, stored.codes->constant->dims());
     return dq->output(0);
   }
 
@@ -146,6 +177,7 @@ class Emitter {
   const std::map<std::string, Grid>& grids_;
   const Spec& spec_;
   std::unordered_map<const Value*, std::string> owners_;
+  std::map<std::pair<const Value*, int>, Stored> weights_;
   std::map<std::string, GridValues> grid_values_;
   std::unordered_map<const Value*, const Value*> rounded_;
 };

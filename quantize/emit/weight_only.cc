@@ -58,7 +58,7 @@ Emitted emit_weight_only(Model& model, const Spec& spec) {
       continue;
     }
     const int axis = spec.per_tensor || !readers_agree(model, *w, place->second) ? -1 : place->second;
-    const QuantizedWeight q = quantize_weight(*weight, axis, false);
+    const QuantizedWeight q = quantize_weight(*weight, axis);
     Graph& graph = *w->graph;
     std::vector<Attr> attrs;
     if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});

@@ -27,8 +27,7 @@ Grid activation_grid(const Range& range, bool symmetric) {
   return grid;
 }
 
-QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_range,
-                                const std::vector<float>& min_scale) {
+QuantizedWeight quantize_weight(const Tensor& weight, int axis, const std::vector<float>& min_scale) {
   const int64_t channels = axis < 0 ? 1 : weight.dim(axis);
   int64_t inner = 1;
   for (int k = axis + 1; axis >= 0 && k < weight.rank(); ++k) inner *= weight.dim(k);
@@ -39,19 +38,19 @@ QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_rang
   std::vector<float> scale(static_cast<size_t>(channels));
   for (size_t i = 0; i < w.size(); ++i)
     if (std::isfinite(w[i])) scale[channel(i)] = std::max(scale[channel(i)], std::fabs(w[i]));
-  const float most = reduce_range ? 64 : 127;
+  constexpr float kMost = 127;
   for (size_t c = 0; c < scale.size(); ++c) {
     const float room = min_scale.empty() ? 0.0f
                        : axis < 0        ? *std::max_element(min_scale.begin(), min_scale.end())
                                          : min_scale[c];
     scale[c] =
-        usable_scale(std::max(static_cast<double>(scale[c]) / static_cast<double>(most), static_cast<double>(room)));
+        usable_scale(std::max(static_cast<double>(scale[c]) / static_cast<double>(kMost), static_cast<double>(room)));
   }
   QuantizedWeight q;
   q.codes = Tensor(DType::kI8, weight.dims());
   int8_t* codes = q.codes.mutable_data<int8_t>();
   for (size_t i = 0; i < w.size(); ++i)
-    codes[i] = static_cast<int8_t>(std::clamp(std::nearbyint(w[i] / scale[channel(i)]), -most, most));
+    codes[i] = static_cast<int8_t>(std::clamp(std::nearbyint(w[i] / scale[channel(i)]), -kMost, kMost));
   const Dims dims = axis < 0 ? Dims{} : Dims{channels};
   q.scale = Tensor::of<float>(dims, scale);
   q.zero_point = Tensor::zeros(DType::kI8, dims);
@@ -72,6 +71,25 @@ QuantizedBias quantize_bias(const Tensor& bias, float input_scale, const Tensor&
   }
   q.scale = Tensor::of<float>(weight_scale.dims(), scale);
   return q;
+}
+
+std::vector<float> pair_room(const Tensor& weight, int axis) {
+  // 255 * 128 just fits into int16; one less leaves room for rounding.
+  constexpr float kMostPair = 127;
+  const std::vector<float> w = to_floats(weight);
+  const int64_t channels = weight.dim(axis), length = channels ? weight.size() / channels : 0;
+  // Element k of the sum for channel c.
+  const int64_t inputs = weight.rank() > 2 ? weight.dim(1) : length, places = inputs ? length / inputs : 0;
+  const auto element = [&](int64_t c, int64_t k) {
+    if (axis == 1) return w[static_cast<size_t>(k * channels + c)];
+    return w[static_cast<size_t>(c * length + k % inputs * places + k / inputs)];
+  };
+  std::vector<float> room(static_cast<size_t>(channels));
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t k = 0; k + 1 < length; k += 2)
+      room[static_cast<size_t>(c)] =
+          std::max(room[static_cast<size_t>(c)], std::fabs(element(c, k) + element(c, k + 1)) / kMostPair);
+  return room;
 }
 
 std::vector<float> bias_room(const Tensor& bias, float input_scale) {

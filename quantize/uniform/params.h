@@ -25,10 +25,8 @@ struct QuantizedWeight {
   Tensor zero_point;  ///< int8 zeros, as the scale's shape
 };
 
-/// Round to nearest even over [-127, 127], or [-64, 64] with `reduce_range`. `min_scale[c]` is a lower bound of each
-/// scale (a bias in int32 needs room); may be empty.
-QuantizedWeight quantize_weight(const Tensor& weight, int axis, bool reduce_range,
-                                const std::vector<float>& min_scale = {});
+/// Round to nearest even over [-127, 127]. `min_scale[c]` is a lower bound of each scale; may be empty.
+QuantizedWeight quantize_weight(const Tensor& weight, int axis, const std::vector<float>& min_scale = {});
 
 /// A bias as int32 in steps of input scale times weight scale.
 struct QuantizedBias {
@@ -36,6 +34,11 @@ struct QuantizedBias {
   Tensor scale;  ///< float32 [channels], or scalar when the weight has one scale
 };
 QuantizedBias quantize_bias(const Tensor& bias, float input_scale, const Tensor& weight_scale);
+
+/// For each channel, the least weight scale with which no two products of neighbours in the sum leave int16: processors
+/// without a dot product of bytes add pairs of uint8 x int8 there and saturate. `axis` are the output channels of a
+/// matrix (0 or 1) or of a convolution's weight (0), whose sums runtimes order by place, then by input channel.
+std::vector<float> pair_room(const Tensor& weight, int axis);
 
 /// For each channel, the least weight scale with which the bias fits into int32.
 std::vector<float> bias_room(const Tensor& bias, float input_scale);
