@@ -81,9 +81,9 @@ class Emitter {
     if (v->producer) before = next_of(v->producer);
     const std::string base = v->name;
     Node* q = graph_.add_op("QuantizeLinear", {v, scale, zero}, {}, before, base + "_quantized");
-    q->name = base + "_QuantizeLinear";
+    q->name = q->output(0)->name;  // unique, as runtimes want it
     Node* dq = graph_.add_op("DequantizeLinear", {q->output(0), scale, zero}, {}, before, base + "_dequantized");
-    dq->name = base + "_DequantizeLinear";
+    dq->name = dq->output(0)->name;
     q->output(0)->type = Type::tensor(grid_of(v).type, v->type.dims);
     dq->output(0)->type = v->type;
     if (integer_result) rounded_[v] = dq->output(0);
@@ -167,7 +167,7 @@ class Emitter {
     if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
     Node* dq = graph_.add_op("DequantizeLinear", {stored.codes, stored.scale, stored.zero_point}, std::move(attrs),
                              before, base + "_dequantized");
-    dq->name = base + "_DequantizeLinear";
+    dq->name = dq->output(0)->name;
     dq->output(0)->type = Type::tensor(DType::kF32, stored.codes->constant->dims());
     return dq->output(0);
   }
