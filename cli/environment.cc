@@ -23,4 +23,12 @@ Json environment_json(int threads) {
                        {"libraries", std::move(libraries)}});
 }
 
+bool same_machine(const Json& earlier, const Json& now) {
+  for (const char* key : {"cpu", "features", "threads"}) {
+    const Json *a = earlier.find(key), *b = now.find(key);
+    if (!a || !b || a->dump() != b->dump()) return false;
+  }
+  return true;
+}
+
 }  // namespace mlopt::cli

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "cli/bench/bench.h"
+#include "cli/environment.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -54,15 +55,6 @@ void bytes_gate(const std::string& name, const Entry& entry, std::optional<int64
       fmt::format("{}: {} is {}, the limit is {}", entry.path, name == "max-size" ? "the size" : "peak memory", shown,
                   format_bytes(static_cast<double>(limit)));
   report.gates.push_back({name, limit, value ? Json(*value) : Json(), value && *value <= limit, words});
-}
-
-/// An earlier report's figures are comparable on the same processor with the same number of threads.
-bool same_machine(const Json& earlier, const Json& now) {
-  for (const char* key : {"cpu", "features", "threads"}) {
-    const Json *a = earlier.find(key), *b = now.find(key);
-    if (!a || !b || a->dump() != b->dump()) return false;
-  }
-  return true;
 }
 
 const Json* find_model(const Json& report, const Entry& entry) {

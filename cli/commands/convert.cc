@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/commands.h"
@@ -7,7 +8,11 @@
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
+#include "quantize/emit/half.h"
+#include "quantize/emit/single.h"
+#include "quantize/emit/weight_only.h"
 
 namespace mlopt::cli {
 namespace {
@@ -15,36 +20,62 @@ namespace {
 struct ConvertOptions {
   VerbOptions verb;
   std::optional<int64_t> opset;
+  std::string to;
   bool inline_functions = false;
   bool text = false;
 };
+
+constexpr int64_t kBfloat16Cast = 13;  // the first opset whose Cast knows bfloat16
 
 /// The options that decide the result, in the order in which they are applied.
 std::string spec_of(const ConvertOptions& o) {
   std::vector<std::string> parts;
   if (o.inline_functions) parts.emplace_back("inline");
   if (o.opset) parts.push_back(fmt::format("opset={}", *o.opset));
+  if (!o.to.empty()) parts.push_back("to=" + o.to);
   return "convert:" + join(parts, ",");
 }
 
-Model converted(const ConvertOptions& o, const Model& source, Json& changes) {
-  Model model = clone(source);
-  if (o.inline_functions) {
-    changes["functions_inlined"] = model.functions.size();
+void to_opset(int64_t opset, Model& model, Json& changes) {
+  if (opset == model.opset()) return;
+  changes["opset"] = Json::object({{"from", model.opset()}, {"to", opset}});
+  model = convert_opset(model, opset);
+}
+
+void to_type(const std::string& type, Model& model, VerbResult& result) {
+  infer(model, standard_types);
+  if (type == "fp32") {
+    result.changes["values"] = quantize::emit_single(model);
+    return;
+  }
+  const quantize::Emitted made =
+      type == "fp16" ? quantize::emit_half(model, {}) : quantize::emit_bf16_storage(model, {});
+  result.changes["layers"] = made.layers.size();
+  for (const auto& [node, reason] : made.left) {
+    result.declined.push_back(Json::object({{"node", node}, {"reason", reason}}));
+  }
+}
+
+VerbResult converted(const ConvertOptions& o, const Model& source) {
+  VerbResult result;
+  result.spec = spec_of(o);
+  Model& model = result.model = clone(source);
+  if (o.inline_functions || (!o.to.empty() && !model.functions.empty())) {
+    result.changes["functions_inlined"] = model.functions.size();
     inline_functions(model);
   }
-  if (o.opset && *o.opset != model.opset()) {
-    changes["opset"] = Json::object({{"from", model.opset()}, {"to", *o.opset}});
-    model = convert_opset(model, *o.opset);
-  }
-  return model;
+  if (o.opset) to_opset(*o.opset, model, result.changes);
+  if (o.to == "bf16") to_opset(std::max(model.opset(), kBfloat16Cast), model, result.changes);
+  if (!o.to.empty()) to_type(o.to, model, result);
+  return result;
 }
 
 void run(const ConvertOptions& o, Session& session) {
+  if (o.to == "bf16" && o.opset.value_or(kBfloat16Cast) < kBfloat16Cast) {
+    usage_error(fmt::format("bfloat16 needs opset {}", kBfloat16Cast), "--opset");
+  }
   const Model source = begin_verb(o.verb, session);
-  VerbResult result;
-  result.spec = spec_of(o);
-  result.model = converted(o, source, result.changes);
+  VerbResult result = converted(o, source);
   if (o.text) {
     write_text(o.verb.output, print_text(result.model) + "\n");
     session.report.data["written"] = true;
@@ -57,6 +88,12 @@ Action setup(Options& options) {
   const auto o = std::make_shared<ConvertOptions>();
   declare_verb(options, o->verb);
   options.add("--opset", o->opset, "N", "raise or lower the opset of ai.onnx");
+  options
+      .add("--to", o->to, "TYPE",
+           "fp16: compute in float16 where runtimes can; bf16: store weights in bfloat16; fp32: float32 in place of "
+           "both. "
+           "Inputs and outputs keep their types")
+      .choices = {"fp16", "bf16", "fp32"};
   options.add("--inline", o->inline_functions, "put the bodies of local functions in place of their calls");
   options.add("--text", o->text, "write ONNX's text form instead of a model file");
   return [o](Session& session) { run(*o, session); };
@@ -67,7 +104,7 @@ Action setup(Options& options) {
 Command convert_command() {
   return {.name = "convert",
           .arguments = "MODEL -o OUT",
-          .summary = "change the form of a model: opset, functions, where weights lie, text",
+          .summary = "change the form of a model: opset, float type, functions, where weights lie, text",
           .examples = {{{"convert model.onnx -o new.onnx --opset 21 --tolerance 1e-5",
                          "raise the opset, and check the outputs"},
                         {"convert model.onnx -o - --text", "print it as text"}}},

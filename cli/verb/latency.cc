@@ -1,7 +1,8 @@
 #include <fmt/core.h>
 
-#include "cli/backends.h"
-#include "cli/runner.h"
+#include <algorithm>
+#include <chrono>
+
 #include "cli/verb/verb.h"
 
 namespace mlopt::cli {
@@ -15,28 +16,29 @@ Json latency_of(const Latency& l, const std::string& path, const std::string& de
        {"runs", l.runs}});
 }
 
-SideBySide measure(const VerbOptions& verb, const Model& source, const Model& result, const Session& session) {
-  // One item of the data, or generated inputs whose free dimensions are 1.
+/// On one item of the data, or on generated inputs whose free dimensions are 1. Compiling counts.
+SideBySide measure(const VerbOptions& verb, const Model& source, Plans& plans, const Session& session) {
   DataFlags flags = verb.data;
   if (flags.spec.empty()) flags.spec = "random:1";
   const auto data = open_data(flags, source, {.seed = session.common.seed});
   const Batch batch = data->batch(0, std::max<int64_t>(1, data->batch_size()));
-  const std::unique_ptr<Backend> backend = open_backend(session.common.device);
-  const Runner runner = make_preparing_runner(*backend, session.common);
-  const std::unique_ptr<Executable> before = runner.compile(source), after = runner.compile(result);
-  return measure_side_by_side(*before, batch.inputs, *after, batch.inputs, verb.bench_seconds, session.common.seed);
+  const auto start = std::chrono::steady_clock::now();
+  Executable &before = plans.source(), &after = plans.result();
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  const double left = std::max(verb.bench_seconds / 2, verb.bench_seconds - spent.count());
+  return measure_side_by_side(before, batch.inputs, after, batch.inputs, left, session.common.seed);
 }
 
 }  // namespace
 
-SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, const Session& session) {
+SideBySide time_both(const VerbOptions& verb, const Model& source, Plans& plans, const Session& session) {
   SideBySide latency;
   if (verb.no_bench) {
     latency.left_out = "--no-bench was given";
     return latency;
   }
   try {
-    return measure(verb, source, result, session);
+    return measure(verb, source, plans, session);
   } catch (const Error& e) {
     if (e.code == Code::kUsage || e.code == Code::kInternal) throw;
     latency.left_out = e.message + (e.where.empty() ? "" : ": " + e.where);

@@ -1,5 +1,7 @@
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/ir/verify.h"
 
 namespace mlopt::cli {
 
@@ -15,6 +17,11 @@ void declare_verb(Options& options, VerbOptions& verb) {
       "yes", "no"};
   options.add("--min-speedup", verb.min_speedup, "R", "gate: the result is R times as fast, surely");
   options.add("--max-latency", verb.max_latency_ms, "MS", "gate: p50 of the result is at most MS milliseconds");
+  options.add("--max-memory", verb.max_memory, "X",
+              "gate: a run of the result needs at most X bytes (300M), or X% of what the source needs");
+  options.add("--baseline", verb.baseline, "FILE",
+              "gate: compare size, score and latency with an earlier --json report");
+  options.add("--max-regress", verb.max_regress, "P%", "how much worse than --baseline is allowed (default: 5%)");
   declare_gates(options, verb.gates);
   options.add("--strict", verb.strict, "what could not be verified is a failure");
   options.add("--no-write-on-fail", verb.no_write_on_fail, "write no model when a gate does not hold");
@@ -30,7 +37,11 @@ Model begin_verb(const VerbOptions& verb, Session& session) {
   }
   if (verb.samples < 1) usage_error("at least one sample is compared", "--samples");
   if (!(verb.bench_seconds > 0)) usage_error("the time to measure must be above 0", "--bench");
-  return read_model(verb.model);
+  if (!verb.baseline.empty()) read_file(verb.baseline);
+  Model model = read_model(verb.model);
+  const std::vector<std::string> findings = verify(model);
+  if (!findings.empty()) input_error(findings.front(), verb.model, "mlopt check says more");
+  return model;
 }
 
 }  // namespace mlopt::cli

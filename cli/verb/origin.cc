@@ -11,9 +11,8 @@ namespace {
 /// Of the model's file and its external data, in the order of the model; of its bytes when it came through a pipe.
 std::string source_hash(const Model& source) {
   Hash hash;
-  if (source.path.empty() || source.path == "-") {
-    const std::string bytes = write_model_bytes(source);
-    hash.add(std::as_bytes(std::span(bytes)));
+  if (!std::filesystem::is_regular_file(source.path)) {
+    write_model_to(source, [&](std::span<const std::byte> piece) { hash.add(piece); });
     return hash.digest();
   }
   hash.add_file(source.path);

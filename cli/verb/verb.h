@@ -7,6 +7,8 @@
 #include "cli/command.h"
 #include "cli/data.h"
 #include "cli/gates.h"
+#include "cli/model_info.h"
+#include "cli/verb/plans.h"
 #include "core/ir/model.h"
 #include "core/measure/side_by_side.h"
 #include "core/onnx/io.h"
@@ -23,6 +25,9 @@ struct VerbOptions {
   bool no_bench = false, strict = false, no_write_on_fail = false;
   std::string external;  ///< "yes", "no"; empty: by size
   std::optional<double> min_speedup, max_latency_ms;
+  std::optional<SizeLimit> max_memory;  ///< of a fresh process that runs the result
+  std::string baseline;                 ///< a report of this command made earlier
+  Percent max_regress{5};               ///< of its figures
   ResultGates gates;
 };
 /// Declares all of them; MODEL and -o first.
@@ -47,28 +52,50 @@ void finish_verb(const VerbOptions& verb, const Model& source, VerbResult result
 
 // The steps of the ending, one a file.
 
-/// The outputs of both on the same data on the reference backend.
+/// Throws Error{kInternal} when the graph verifier or ONNX's checker rejects the result, or its inputs or outputs are
+/// not those of the source. Gives what ONNX's shape inference says of the result and not of the source.
+std::vector<std::string> require_valid_result(const Model& source, const Model& result);
+
+/// The outputs of both on the same data: on the reference backend or, where it cannot run them, on the session's.
 struct Verification {
   std::optional<RunComparison> comparison;
-  std::string data;     ///< what it ran on
-  std::string problem;  ///< why there is no comparison; empty when there is one
+  std::string data, device;  ///< what it ran on
+  std::string problem;       ///< why there is no comparison; empty when there is one
 };
-Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, const Session& session);
+Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
+                           const Session& session);
 
 /// The score of both on the device of the session.
 struct Scores {
   Score source, result;
 };
-Scores score_both(const VerbOptions& verb, const Model& source, const Model& result, const Session& session);
+Scores score_both(const VerbOptions& verb, const Model& source, Plans& plans, const Session& session);
 
 /// The latency of both on the device of the session; left_out says why there is none.
-SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, const Session& session);
+SideBySide time_both(const VerbOptions& verb, const Model& source, Plans& plans, const Session& session);
 /// As `bench` writes it.
 Json latency_json(const SideBySide& latency, const VerbOptions& verb, const std::string& device);
 /// --min-speedup and --max-latency.
 std::vector<Gate> judge_speed(const VerbOptions& verb, const SideBySide& latency);
 
+/// --max-memory: measured in a process of its own, which a gate alone is worth.
+std::vector<Gate> judge_memory(const VerbOptions& verb, const Model& source, const Model& result,
+                               const Session& session);
+/// --baseline: size, score and latency of `report` against the earlier one.
+std::vector<Gate> judge_regress(const VerbOptions& verb, const Json& report);
+
 /// Adds version, spec and the source's hash to the metadata of the result.
 void record_origin(const Model& source, const std::string& spec, Model& result);
+
+/// What the ending found out, and how the report says it.
+struct Ending {
+  ModelInfo source, result;
+  Verification verification;
+  std::optional<Scores> scores;
+  SideBySide latency;
+  std::vector<std::string> not_verified;
+};
+void add_table(const Ending& ending, Report& report);
+void add_figures(const VerbOptions& verb, const Ending& ending, const std::string& device, Json& data);
 
 }  // namespace mlopt::cli

@@ -1,56 +1,95 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/backends.h"
 #include "cli/model_info.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
+#include "core/base/text.h"
 
 namespace mlopt::cli {
 namespace {
 
-constexpr double kSeconds = 10;     // of comparing, at most; one batch at least
-constexpr double kMostMacs = 2e11;  // of one run: minutes on the reference backend
+constexpr double kMostMacs = 1e11;       // of one run: some ten seconds on the reference backend
+constexpr double kDataSeconds = 10;      // of comparing, at most; one batch at least
+constexpr double kGeneratedSeconds = 2;  // the second generated batch says little that is new
+constexpr int64_t kBatch = 2;
+constexpr const char* kJudge = "reference";
 constexpr const char* kGenerated = "random:2";
 
-RunComparison compare(const VerbOptions& verb, const DataFlags& flags, bool distinct, const Model& source,
-                      const Model& result, const Session& session) {
-  const auto data = open_data(flags, source, {.seed = session.common.seed, .distinct = distinct});
-  const std::unique_ptr<Backend> backend = open_backend("reference");
-  const Runner runner = make_runner(*backend, session.common);
-  const std::unique_ptr<Executable> before = runner.compile(source), after = runner.compile(result);
-  Progress progress = session.console.progress("verifying", std::min(verb.samples, data->size()));
+std::string in_words(const Error& e) { return e.message + (e.where.empty() ? "" : ": " + e.where); }
+
+bool generated(const DataFlags& flags) { return flags.spec.empty() || starts_with(flags.spec, "random"); }
+
+std::unique_ptr<Dataset> data_for(const VerbOptions& verb, bool distinct, const Model& source, const Session& session) {
+  DataFlags flags = verb.data;
+  if (flags.spec.empty()) flags.spec = kGenerated;
+  return open_data(flags, source, {.seed = session.common.seed, .distinct = distinct});
+}
+
+RunComparison compare(const VerbOptions& verb, const Dataset& data, Executable& source, Executable& result,
+                      const Session& session) {
+  Progress progress = session.console.progress("verifying", std::min(verb.samples, data.size()));
   CompareOptions options;
   options.samples = verb.samples;
-  options.seconds = kSeconds;
-  options.batch = 2;
+  options.seconds = generated(verb.data) ? kGeneratedSeconds : kDataSeconds;
+  options.batch = kBatch;
   options.progress = [&](int64_t done) { progress.set(done); };
-  return compare_runs(*before, *after, *data, options);
+  return compare_runs(source, result, data, options);
+}
+
+RunComparison compare_on_judge(const VerbOptions& verb, const Dataset& data, const Model& source, const Model& result,
+                               const Session& session) {
+  const std::unique_ptr<Backend> judge = open_backend(kJudge);
+  const Runner runner = make_runner(*judge, session.common);
+  const std::unique_ptr<Executable> before = runner.compile(source), after = runner.compile(result);
+  return compare(verb, data, *before, *after, session);
+}
+
+/// What keeps the judge from running the model; empty when nothing is known to.
+std::string too_much(const Model& source) {
+  const double macs = static_cast<double>(run_cost(source, {}).macs);
+  if (macs <= kMostMacs) return {};
+  return fmt::format("one run takes {:.0f} billion multiply-accumulates, too many for the reference backend",
+                     macs * 1e-9);
+}
+
+/// On the judge or, where it cannot, on the device of the session.
+void compare_anywhere(const VerbOptions& verb, const Dataset& data, const Model& source, const Model& result,
+                      Plans& plans, const Session& session, Verification& found) {
+  found.problem = too_much(source);
+  if (found.problem.empty()) {
+    try {
+      found.device = kJudge;
+      found.comparison = compare_on_judge(verb, data, source, result, session);
+      return;
+    } catch (const Error& e) {
+      if (e.code != Code::kUnsupported || plans.device() == kJudge) throw;
+      found.problem = in_words(e);
+    }
+  }
+  found.device = plans.device();
+  found.comparison = compare(verb, data, plans.source(), plans.result(), session);
+  found.problem.clear();
 }
 
 }  // namespace
 
-Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, const Session& session) {
-  DataFlags flags = verb.data;
-  const bool generated = flags.spec.empty() || flags.spec.rfind("random", 0) == 0;
-  if (flags.spec.empty()) flags.spec = kGenerated;
+Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
+                           const Session& session) {
   Verification found;
-  found.data = flags.spec;
-  const RunCost cost = run_cost(source, {});
-  if (static_cast<double>(cost.macs) > kMostMacs) {
-    found.problem = fmt::format("one run takes {:.0f} billion multiply-accumulates, too many for the reference backend",
-                                static_cast<double>(cost.macs) * 1e-9);
-    return found;
-  }
+  found.data = verb.data.spec.empty() ? kGenerated : verb.data.spec;
   // Distinct sizes above 1 show more, but not every model runs with the free dimensions that it declares.
   for (const bool distinct : {true, false}) {
     try {
-      found.comparison = compare(verb, flags, distinct, source, result, session);
-      found.problem.clear();
+      const auto data = data_for(verb, distinct, source, session);
+      compare_anywhere(verb, *data, source, result, plans, session, found);
       return found;
     } catch (const Error& e) {
       if (e.code != Code::kBadInput && e.code != Code::kUnsupported) throw;
-      if (!generated && e.code == Code::kBadInput) throw;
-      found.problem = e.message + (e.where.empty() ? "" : ": " + e.where);
+      if (!generated(verb.data) && e.code == Code::kBadInput) throw;
+      found.problem = in_words(e);
       if (e.code == Code::kUnsupported) return found;
     }
   }

@@ -11,11 +11,13 @@ namespace {
 
 constexpr double kBlocks = 6;          // of each plan
 constexpr double kLongestBlock = 0.1;  // seconds
+constexpr double kFewestPairs = 4;     // of runs of both: fewer say nothing
+constexpr double kPatience = 1.5;      // the measurement may take that much longer than was asked for
 
-/// Seconds of the faster of two runs: the first one may prepare.
-double one_run(const Candidate& candidate) {
+/// Seconds of the faster of two runs: the first one may prepare. A first run longer than `seconds` is the only one.
+double one_run(const Candidate& candidate, double seconds) {
   double best = 0;
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2 && best <= seconds; ++i) {
     const auto start = std::chrono::steady_clock::now();
     candidate(0);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -31,14 +33,22 @@ SideBySide measure_side_by_side(Executable& source, std::span<const Datum> sourc
   const std::array<Candidate, 2> candidates = {[&](int) { source.run(source_inputs); },
                                                [&](int) { result.run(result_inputs); }};
   SideBySide both;
+  double pair = 0;
   for (const Candidate& candidate : candidates) {
-    const double once = one_run(candidate);
-    if (once <= seconds) continue;
-    both.left_out = fmt::format("one run takes {:.1f} s, longer than the {:g} s of the measurement", once, seconds);
+    const double once = one_run(candidate, seconds);
+    pair += once;
+    const double needed = kFewestPairs * std::max(pair, 2 * once);
+    if (needed <= kPatience * seconds) continue;
+    both.left_out = fmt::format("one run takes {:.2g} s, too long for a measurement of {:.2g} s", once, seconds);
     return both;
   }
-  const TimingOptions timing{
-      .seconds = seconds / 2, .warmup = 0, .block = std::min(kLongestBlock, seconds / (2 * kBlocks))};
+  // Runs this long need no block of several of them, and none is to be thrown away: both have just run.
+  const bool long_runs = pair * 2 * kBlocks > seconds;
+  const TimingOptions timing{.seconds = seconds / 2,
+                             .warmup = 0,
+                             .block = long_runs ? 0 : std::min(kLongestBlock, seconds / (2 * kBlocks)),
+                             .least_blocks = long_runs ? static_cast<size_t>(kFewestPairs) : size_t{5},
+                             .count_first = long_runs};
   const std::vector<std::vector<Block>> blocks = time_interleaved(candidates, timing);
   both.source = summarize(all_runs(blocks[0]));
   both.result = summarize(all_runs(blocks[1]));

@@ -17,7 +17,7 @@ struct SideBySide {
 };
 
 /// Runs both plans on their inputs in alternating blocks for about `seconds` in all. Nothing is measured, and left_out
-/// says why, when one run takes longer than that.
+/// says why, when that is too short for a few runs of each.
 SideBySide measure_side_by_side(Executable& source, std::span<const Datum> source_inputs, Executable& result,
                                 std::span<const Datum> result_inputs, double seconds, uint64_t seed);
 

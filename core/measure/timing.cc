@@ -13,7 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMinBlocks = 5;  // of each candidate, when there are several
 constexpr size_t kReserved = 4096;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -84,7 +83,7 @@ struct Progress {
 
 bool finished(const Progress& progress, size_t blocks, size_t candidates, const TimingOptions& options) {
   if (options.runs > 0) return progress.runs >= options.runs;
-  return progress.seconds >= options.seconds && (candidates == 1 || blocks >= kMinBlocks);
+  return progress.seconds >= options.seconds && (candidates == 1 || blocks >= options.least_blocks);
 }
 
 }  // namespace
@@ -98,7 +97,8 @@ std::vector<std::vector<Block>> time_interleaved(std::span<const Candidate> cand
     for (size_t k = 0; k < candidates.size(); ++k) {
       if (finished(progress[k], blocks[k].size(), candidates.size(), options)) continue;
       const int64_t most = options.runs > 0 ? options.runs - progress[k].runs : std::numeric_limits<int64_t>::max();
-      const bool skip_first = candidates.size() > 1 || blocks[k].empty() || options.streams > 1;
+      const bool skip_first =
+          !options.count_first && (candidates.size() > 1 || blocks[k].empty() || options.streams > 1);
       if (options.streams > 1) {
         blocks[k].push_back(run_streams(candidates[k], options.block, most, options.streams, skip_first));
       } else {

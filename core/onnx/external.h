@@ -21,6 +21,7 @@ class ExternalFile {
   /// Makes the tensors of the message refer to the file.
   void refer(Written& written, const std::string& name) const;
   void write(const std::function<void(wire::Bytes)>& sink) const;
+  uint64_t size() const { return size_; }
 
  private:
   std::vector<uint64_t> offsets_;  // of each blob

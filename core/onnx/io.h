@@ -1,5 +1,8 @@
 #pragma once
+#include <cstddef>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,8 +29,10 @@ struct WriteOptions {
 /// model last. Byte for byte the same for the same model.
 void write_model(const Model& model, const std::string& path, const WriteOptions& options = {});
 std::string write_model_bytes(const Model& model);
-/// Bytes of the file that write_model would write with the weights inside.
-int64_t written_size(const Model& model);
+/// The bytes of the file with the weights inside, piece by piece.
+void write_model_to(const Model& model, const std::function<void(std::span<const std::byte>)>& sink);
+/// Bytes of the files that write_model would write to a path.
+int64_t written_size(const Model& model, const std::string& path, const WriteOptions& options = {});
 /// ONNX's text form.
 std::string print_text(const Model& model);
 

@@ -126,7 +126,19 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
   proto::remove_unused(old_data, path);
 }
 
-int64_t written_size(const Model& model) { return static_cast<int64_t>(Output(proto::write_message(model)).size()); }
+void write_model_to(const Model& model, const std::function<void(std::span<const std::byte>)>& sink) {
+  Output(proto::write_message(model)).write(sink);
+}
+
+int64_t written_size(const Model& model, const std::string& path, const WriteOptions& options) {
+  proto::Written written = proto::write_message(model);
+  const uint64_t within = Output(written).size();
+  const bool external = options.external.value_or(within > kMostInline) && !written.blobs.empty() && path != "-";
+  if (!external) return static_cast<int64_t>(within);
+  const proto::ExternalFile data(written);
+  data.refer(written, data.choose_name(path));
+  return static_cast<int64_t>(Output(written).size() + data.size());
+}
 
 std::string write_model_bytes(const Model& model) {
   const Output output(proto::write_message(model));

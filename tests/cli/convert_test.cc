@@ -35,6 +35,93 @@ TEST_CASE("convert raises the opset, verifies the outputs and records where the 
   CHECK(hash.size() == 5 + 32);
 }
 
+namespace {
+
+/// The report of a conversion that must succeed without anything left unverified.
+Json converted(const std::string& model, const std::string& out, std::vector<std::string> options) {
+  options.insert(options.begin(), {"convert", model, "-o", out, "--no-bench", "--strict", "--json", "-"});
+  const test::Outcome outcome = run_mlopt(options);
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.out);
+}
+
+int64_t bytes_of(const std::string& path, DType type) {
+  int64_t bytes = 0;
+  const Model model = read_model(path);
+  for (const Value* value : model.graph->initializers()) {
+    if (value->constant->dtype() == type) bytes += static_cast<int64_t>(value->constant->bytes());
+  }
+  return bytes;
+}
+
+/// A weight of 8x32 that float16 holds exactly.
+std::string wide_layer(const test::TempDir& folder, int opset = 21) {
+  std::string numbers = "0.5";
+  for (int i = 1; i < 256; ++i) numbers += ", " + std::to_string(i % 7 - 3);
+  return write_text_model(folder, "wide.onnx",
+                          "<ir_version: 7, opset_import: [\"\" : " + std::to_string(opset) +
+                              "]> g (float[N,8] x) => (float[N,32] y) <float[8,32] w = {" + numbers +
+                              "}> { m = MatMul (x, w) y = Relu (m) }");
+}
+
+}  // namespace
+
+TEST_CASE("convert lowers the opset") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "out.onnx";
+  const Json report = converted(model, out, {"--opset", "17", "--tolerance", "0"});
+  CHECK(report.find("changes")->find("opset")->find("from")->integer() == 21);
+  CHECK(read_model(out).opset() == 17);
+  CHECK(run_mlopt({"convert", model, "-o", out, "--opset", "999", "--no-bench"}).status != 0);
+}
+
+TEST_CASE("convert inlines functions") {
+  const test::TempDir folder;
+  const std::string model =
+      write_text_model(folder, "m.onnx",
+                       "<ir_version: 10, opset_import: [\"\" : 21, \"local\" : 1]> g (float[N,4] x) "
+                       "=> (float[N,4] y) { y = local.twice (x) } "
+                       "<opset_import: [\"\" : 21], domain: \"local\"> twice (a) => (b) "
+                       "{ b = Add (a, a) }");
+  const std::string out = folder / "out.onnx";
+  CHECK(converted(model, out, {"--inline", "--tolerance", "0"}).find("changes")->find("functions_inlined")->integer() ==
+        1);
+  const Model written = read_model(out);
+  CHECK(written.functions.empty());
+  REQUIRE(written.graph->node_count() == 1);
+  CHECK(written.graph->nodes()[0]->is("Add"));
+}
+
+TEST_CASE("float16 and back: inputs and outputs keep their types, weights change theirs") {
+  const test::TempDir folder;
+  const std::string model = wide_layer(folder), half = folder / "half.onnx", single = folder / "single.onnx";
+  const Json report = converted(model, half, {"--to", "fp16", "--tolerance", "5e-3"});
+  CHECK(report.find("changes")->find("layers")->integer() == 1);
+  CHECK(bytes_of(half, DType::kF16) == 512);
+  CHECK(bytes_of(half, DType::kF32) == 0);
+  CHECK(read_model(half).graph->inputs()[0]->type.dtype == DType::kF32);
+
+  converted(half, single, {"--to", "fp32", "--tolerance", "5e-3"});
+  CHECK(bytes_of(single, DType::kF16) == 0);
+  CHECK(bytes_of(single, DType::kF32) == 1024);
+  CHECK(read_model(single).graph->node_count() == 2);  // the Casts are gone
+  CHECK(run_mlopt({"compare", model, single, "--tolerance", "0", "-q"}).status == 0);
+}
+
+TEST_CASE("bfloat16 weights raise the opset that cannot cast them") {
+  const test::TempDir folder;
+  const std::string old = wide_layer(folder, 11), out = folder / "out.onnx";
+  const Json report = converted(old, out, {"--to", "bf16", "--tolerance", "0"});
+  CHECK(read_model(out).opset() == 13);
+  CHECK(bytes_of(out, DType::kBF16) == 512);
+  CHECK(report.find("spec")->string() == "convert:to=bf16");
+  CHECK(run_mlopt({"convert", old, "-o", out, "--to", "bf16", "--opset", "12"}).status == 2);
+  const test::Outcome typo = run_mlopt({"convert", old, "-o", out, "--to", "fp61"});
+  CHECK(typo.status == 2);
+  CHECK(typo.err.find("fp16") != std::string::npos);
+}
+
 TEST_CASE("commands pipe models") {
   const test::TempDir folder;
   const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);

@@ -1,0 +1,89 @@
+#include <fmt/core.h>
+
+#include <cmath>
+#include <initializer_list>
+
+#include "cli/environment.h"
+#include "cli/verb/verb.h"
+#include "core/base/file.h"
+#include "core/data/metrics.h"
+
+namespace mlopt::cli {
+namespace {
+
+/// The member at the end of the path, or null.
+const Json* find(const Json& json, std::initializer_list<const char*> path) {
+  const Json* at = &json;
+  for (const char* key : path) {
+    if (!at || !at->is_object()) return nullptr;
+    at = at->find(key);
+  }
+  return at;
+}
+
+std::optional<double> number(const Json& json, std::initializer_list<const char*> path) {
+  const Json* at = find(json, path);
+  return at && at->is_number() ? std::optional(at->number()) : std::nullopt;
+}
+
+/// p50 of the result, the second of the two models.
+std::optional<double> p50(const Json& report) {
+  const Json* models = find(report, {"latency", "models"});
+  if (!models || !models->is_array() || models->items().size() < 2) return std::nullopt;
+  return number(models->items()[1], {"latency_ms", "p50"});
+}
+
+struct Figure {
+  const char* name;
+  std::optional<double> before, now;
+  bool more_is_worse = true;
+  std::string not_comparable;  ///< why not
+};
+
+Gate judge_one(const Figure& figure, const VerbOptions& verb) {
+  const double limit = verb.max_regress.value;
+  if (!figure.not_comparable.empty() || !figure.before || !figure.now) {
+    const std::string why = figure.not_comparable.empty() ? "one report lacks it" : figure.not_comparable;
+    return {"max-regress", limit, Json(), !verb.strict,
+            fmt::format("{}: not comparable with {} ({})", figure.name, verb.baseline, why)};
+  }
+  const double change = *figure.before != 0 ? 100 * (*figure.now - *figure.before) / std::abs(*figure.before)
+                        : *figure.now == 0  ? 0
+                                            : 100;
+  const double worse = figure.more_is_worse ? change : -change;
+  return {"max-regress", limit, worse, worse <= limit + 1e-9,
+          fmt::format("{} changed by {:+.1f} % ({:.6g}, was {:.6g}), the limit is {:.1f} %", figure.name, change,
+                      *figure.now, *figure.before, limit)};
+}
+
+Figure score_figure(const Json& earlier, const Json& report) {
+  Figure figure{"the score", number(earlier, {"score", "result", "value"}),
+                number(report, {"score", "result", "value"}), true, ""};
+  const Json *before = find(earlier, {"score", "result", "metric"}), *now = find(report, {"score", "result", "metric"});
+  if (now) figure.more_is_worse = !find_metric(now->string()).higher_is_better;
+  if (before && now && before->dump() != now->dump()) figure.not_comparable = "another metric";
+  return figure;
+}
+
+Figure latency_figure(const Json& earlier, const Json& report) {
+  Figure figure{"p50 latency", p50(earlier), p50(report), true, ""};
+  const Json *before = find(earlier, {"environment"}), *now = find(report, {"environment"});
+  if (!before || !now || !same_machine(*before, *now)) figure.not_comparable = "another machine or setting";
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Gate> judge_regress(const VerbOptions& verb, const Json& report) {
+  if (verb.baseline.empty()) return {};
+  const Json earlier = Json::parse(read_file(verb.baseline));
+  std::vector<Figure> figures = {
+      {"the size", number(earlier, {"result", "size_bytes"}), number(report, {"result", "size_bytes"}), true, ""}};
+  if (find(earlier, {"score"}) || find(report, {"score"})) figures.push_back(score_figure(earlier, report));
+  if (!verb.no_bench) figures.push_back(latency_figure(earlier, report));
+  std::vector<Gate> gates;
+  for (const Figure& figure : figures) gates.push_back(judge_one(figure, verb));
+  return gates;
+}
+
+}  // namespace mlopt::cli

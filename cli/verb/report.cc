@@ -1,0 +1,65 @@
+#include <fmt/core.h>
+
+#include "cli/comparison.h"
+#include "cli/verb/verb.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+std::string percent(double result, double source) {
+  return source > 0 ? fmt::format("{:.1f} %", 100 * result / source) : "";
+}
+
+std::string size(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+Json score_json(const Scores& scores) {
+  const auto one = [](const Score& s) {
+    return Json::object({{"metric", s.metric}, {"value", s.value}, {"samples", s.samples}});
+  };
+  return Json::object({{"source", one(scores.source)}, {"result", one(scores.result)}});
+}
+
+}  // namespace
+
+void add_table(const Ending& e, Report& report) {
+  Table& table = report.table("", {"", "source", "result", "change"});
+  const auto share = [](int64_t result, int64_t source) {
+    return percent(static_cast<double>(result), static_cast<double>(source));
+  };
+  table.rows = {
+      {"size", size(e.source.file_bytes), size(e.result.file_bytes), share(e.result.file_bytes, e.source.file_bytes)},
+      {"parameters", std::to_string(e.source.parameters), std::to_string(e.result.parameters),
+       share(e.result.parameters, e.source.parameters)},
+      {"nodes", std::to_string(e.source.nodes), std::to_string(e.result.nodes), share(e.result.nodes, e.source.nodes)}};
+  if (e.scores) {
+    table.rows.push_back({e.scores->source.metric, in_words(e.scores->source), in_words(e.scores->result),
+                          fmt::format("{:+.4g}", e.scores->result.value - e.scores->source.value)});
+  }
+  if (e.latency.left_out.empty()) {
+    table.rows.push_back({"p50 latency", fmt::format("{:.3f} ms", e.latency.source.p50),
+                          fmt::format("{:.3f} ms", e.latency.result.p50), in_words(e.latency.ratio)});
+  }
+  if (e.verification.comparison) {
+    report.line(fmt::format("difference on {} samples of {} ({}): {}", e.verification.comparison->samples,
+                            e.verification.data, e.verification.device, in_words(*e.verification.comparison)));
+  }
+  if (!e.latency.left_out.empty()) report.line("latency not measured: " + e.latency.left_out);
+  for (const std::string& sentence : e.not_verified) report.line("not verified: " + sentence);
+}
+
+void add_figures(const VerbOptions& verb, const Ending& e, const std::string& device, Json& data) {
+  Json verify = Json::object({{"data", e.verification.data}, {"device", e.verification.device}});
+  if (e.verification.comparison) {
+    verify["samples"] = e.verification.comparison->samples;
+    verify["outputs"] = to_json(*e.verification.comparison);
+  } else {
+    verify["problem"] = e.verification.problem;
+  }
+  data["verify"] = std::move(verify);
+  if (e.scores) data["score"] = score_json(*e.scores);
+  data["latency"] = latency_json(e.latency, verb, device);
+  data["not_verified"] = e.not_verified;
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,46 @@
+#include <fmt/core.h>
+
+#include "cli/model_info.h"
+#include "cli/verb/verb.h"
+#include "core/base/error.h"
+#include "core/ir/verify.h"
+#include "core/onnx/tools.h"
+
+namespace mlopt::cli {
+namespace {
+
+/// "x float[N,4], mask int64[N]".
+std::string listed(const std::vector<Value*>& values) {
+  std::string text;
+  for (const Value* value : values) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value->name, to_string(value->type));
+  }
+  return text;
+}
+
+void require_same(const std::vector<Value*>& source, const std::vector<Value*>& result, const char* what) {
+  const std::string before = listed(source), after = listed(result);
+  if (before != after) internal_error(fmt::format("the {} changed from {} to {}", what, before, after));
+}
+
+void require_same_interface(const Model& source, const Model& result) {
+  require_same(required_inputs(*source.graph), required_inputs(*result.graph), "inputs");
+  require_same(source.graph->outputs(), result.graph->outputs(), "outputs");
+}
+
+}  // namespace
+
+std::vector<std::string> require_valid_result(const Model& source, const Model& result) {
+  require_valid(result, "the command");
+  require_same_interface(source, result);
+  Findings findings = check_with_onnx(result);
+  if (findings.errors.empty() && findings.warnings.empty()) return {};
+  const Findings before = check_with_onnx(source);
+  if (!findings.errors.empty() && before.errors.empty()) {
+    internal_error("ONNX's checker accepts the source, but not the result", findings.errors.front());
+  }
+  // A rewrite can bring to light that the source contradicts itself: that is no bug of the rewrite.
+  return before.warnings.empty() ? std::move(findings.warnings) : std::vector<std::string>{};
+}
+
+}  // namespace mlopt::cli

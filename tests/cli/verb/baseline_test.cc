@@ -1,0 +1,54 @@
+#include "cli/environment.h"
+#include "cli/verb/verb.h"
+#include "core/base/file.h"
+#include "tests/support/catch.h"
+#include "tests/support/temp_dir.h"
+
+using namespace mlopt;
+using namespace mlopt::cli;
+
+namespace {
+
+Json report(int64_t bytes, double top1, double p50, int threads = 1) {
+  const auto latency = [](double ms) { return Json::object({{"latency_ms", Json::object({{"p50", ms}})}}); };
+  const Json score = Json::object({{"metric", "top1"}, {"value", top1}});
+  return Json::object({{"result", Json::object({{"size_bytes", bytes}})},
+                       {"score", Json::object({{"result", score}})},
+                       {"latency", Json::object({{"models", std::vector<Json>{latency(9), latency(p50)}}})},
+                       {"environment", environment_json(threads)}});
+}
+
+struct Judged {
+  bool size, score, latency;
+};
+
+Judged judge(const Json& earlier, const Json& now, bool strict = false) {
+  const test::TempDir folder;
+  VerbOptions verb;
+  verb.baseline = folder.write("earlier.json", earlier.dump());
+  verb.strict = strict;
+  const std::vector<Gate> gates = judge_regress(verb, now);
+  REQUIRE(gates.size() == 3);
+  return {gates[0].holds, gates[1].holds, gates[2].holds};
+}
+
+}  // namespace
+
+TEST_CASE("figures may be a little worse than an earlier report's, or better") {
+  const Json earlier = report(1000, 0.8, 10);
+  const Judged close = judge(earlier, report(1040, 0.77, 10.4));
+  CHECK((close.size && close.score && close.latency));
+  const Judged better = judge(earlier, report(500, 0.99, 2));
+  CHECK((better.size && better.score && better.latency));
+  const Judged worse = judge(earlier, report(1060, 0.75, 10.6));
+  CHECK_FALSE((worse.size || worse.score || worse.latency));
+}
+
+TEST_CASE("latencies of another setting are not compared, which only --strict minds") {
+  const Json earlier = report(1000, 0.8, 10), now = report(1000, 0.8, 100, 2);
+  CHECK(judge(earlier, now).latency);
+  CHECK_FALSE(judge(earlier, now, true).latency);
+  CHECK(judge(earlier, now, true).size);
+}
+
+TEST_CASE("without --baseline nothing is judged") { CHECK(judge_regress({}, report(1, 1, 1)).empty()); }

@@ -1,0 +1,117 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/onnx/io.h"
+#include "core/report/json.h"
+#include "tests/support/catch.h"
+#include "tests/support/models.h"
+#include "tests/support/program.h"
+
+using namespace mlopt;
+using test::run_mlopt;
+
+namespace {
+
+const Json& at(const Json& json, const std::string& key) {
+  const Json* member = json.find(key);
+  INFO(key);
+  REQUIRE(member);
+  return *member;
+}
+
+size_t files_in(const test::TempDir& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder.path()), {}));
+}
+
+}  // namespace
+
+TEST_CASE("the report of a verb says what its contract names") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "out.onnx";
+  const test::Outcome outcome = run_mlopt({"convert", model, "-o", out, "--bench", "0.1", "--json", "-"});
+  INFO(outcome.err);
+  REQUIRE(outcome.status == 0);
+  const Json report = Json::parse(outcome.out);
+  for (const char* side : {"source", "result"}) {
+    CHECK(at(at(report, side), "nodes").integer() == 3);
+    CHECK(at(at(report, side), "parameters").integer() == 15);
+  }
+  CHECK(at(at(report, "result"), "size_bytes").integer() == static_cast<int64_t>(std::filesystem::file_size(out)));
+  const Json& verify = at(report, "verify");
+  CHECK(at(verify, "device").string() == "reference");
+  CHECK(at(verify, "samples").integer() > 0);
+  CHECK(at(verify, "outputs").items().at(0).find("cosine")->number() == Approx(1));
+  const Json& latency = at(report, "latency");
+  REQUIRE(at(latency, "models").items().size() == 2);
+  for (const Json& timed : at(latency, "models").items()) CHECK(at(at(timed, "latency_ms"), "p50").number() > 0);
+  const Json& ratio = at(latency, "ratios").items().at(0);
+  CHECK(at(ratio, "low").number() <= at(ratio, "median").number());
+  CHECK(at(ratio, "median").number() <= at(ratio, "high").number());
+  CHECK(at(report, "not_verified").items().empty());
+  CHECK(at(at(report, "environment"), "threads").integer() > 0);
+  for (const char* key : {"spec", "changes", "declined", "gates", "seconds", "peak_memory_bytes"}) at(report, key);
+}
+
+TEST_CASE("the size in the report is that of the files, external data included") {
+  const test::TempDir folder;
+  std::string numbers = "0";
+  for (int i = 1; i < 40000; ++i) numbers += ", 1";
+  const std::string model = write_text_model(
+      folder, "m.onnx",
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[40000] x) => (float[40000] y) <float[40000] w = {" +
+          numbers + "}> { y = Add (x, w) }");
+  const std::string out = folder / "out.onnx";
+  const test::Outcome outcome =
+      run_mlopt({"convert", model, "-o", out, "--external", "yes", "--no-bench", "--json", "-"});
+  REQUIRE(outcome.status == 0);
+  const auto size = std::filesystem::file_size(out) + std::filesystem::file_size(out + ".data");
+  CHECK(Json::parse(outcome.out).find("result")->find("size_bytes")->integer() == static_cast<int64_t>(size));
+}
+
+TEST_CASE("commands pipe: fuse into convert") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  const test::Outcome fused = run_mlopt({"fuse", model, "-o", "-", "--no-bench"});
+  REQUIRE(fused.status == 0);
+  const test::Outcome converted =
+      run_mlopt({"convert", "-", "-o", folder / "out.onnx", "--opset", "22", "--no-bench", "--strict"}, fused.out);
+  INFO(converted.err);
+  CHECK(converted.status == 0);
+  CHECK(read_model(folder / "out.onnx").opset() == 22);
+}
+
+TEST_CASE("where the model cannot be written, the old one stays whole and nothing is left beside it") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  CHECK(run_mlopt({"convert", model, "-o", folder / "no/such/out.onnx", "--no-bench"}).status == 3);
+  const test::Outcome full = run_mlopt({"convert", model, "-o", "/dev/full", "--no-bench"});
+  CHECK(full.status == 3);
+  CHECK(full.err.find("No space left") != std::string::npos);
+  CHECK(files_in(folder) == 1);
+  if (::geteuid() == 0) return;  // permissions do not bind root
+  const std::string out = folder.write("closed/out.onnx", "old");
+  ::chmod((folder / "closed").c_str(), 0500);
+  CHECK(run_mlopt({"convert", model, "-o", out, "--no-bench"}).status == 3);
+  ::chmod((folder / "closed").c_str(), 0700);
+  CHECK(read_file(out) == "old");
+}
+
+TEST_CASE("the source may be overwritten with the result") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  REQUIRE(run_mlopt({"convert", model, "-o", model, "--opset", "22", "--no-bench", "-q"}).status == 0);
+  CHECK(read_model(model).opset() == 22);
+  CHECK(files_in(folder) == 1);
+}
+
+TEST_CASE("a limit on memory is judged by a run in a process of its own") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "out.onnx";
+  const auto status = [&](const char* limit) {
+    return run_mlopt({"convert", model, "-o", out, "--no-bench", "-q", "--max-memory", limit}).status;
+  };
+  CHECK(status("4G") == 0);
+  CHECK(status("1M") == 1);
+  CHECK(status("300%") == 0);
+}

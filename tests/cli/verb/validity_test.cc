@@ -1,0 +1,56 @@
+#include "cli/verb/verb.h"
+#include "core/base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+#include "tests/support/models.h"
+
+using namespace mlopt;
+using namespace mlopt::cli;
+
+namespace {
+
+Model changed(const std::string& from, const std::string& to) {
+  std::string text = test::kTwoLayers;
+  text.replace(text.find(from), from.size(), to);
+  return parse_text(text);
+}
+
+}  // namespace
+
+TEST_CASE("a result with the source's interface is accepted") {
+  const Model source = parse_text(test::kTwoLayers);
+  CHECK(require_valid_result(source, clone(source)).empty());
+}
+
+TEST_CASE("a result with other inputs or outputs is a bug, and says which") {
+  const Model source = parse_text(test::kTwoLayers);
+  for (const auto& [from, to, word] : {std::array<const char*, 3>{"float[N,4] x", "float[M,4] x", "inputs"},
+                                       {"float[N,4] x", "float16[N,4] x", "inputs"},
+                                       {"float[N,3] y", "float[N,K] y", "outputs"}}) {
+    try {
+      require_valid_result(source, changed(from, to));
+      FAIL(to);
+    } catch (const Error& e) {
+      CHECK(e.code == Code::kInternal);
+      CHECK(e.message.find(word) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a result that ONNX's checker rejects is a bug") {
+  const Model source = parse_text(test::kTwoLayers);
+  Model result = clone(source);
+  for (Node* node : result.graph->nodes()) {
+    if (node->op == "Relu") node->op = "Rleu";
+  }
+  CHECK_THROWS_WITH(require_valid_result(source, result), Catch::Contains("checker"));
+}
+
+TEST_CASE("what shape inference holds against the result alone is told, and is no bug") {
+  const std::string head =
+      R"(<ir_version: 10, opset_import: ["" : 21, "nowhere" : 1]> g (float[2] x) => (float[3] y) )";
+  const Model opaque = parse_text(head + "{ y = nowhere.Thing (x) }");
+  const Model open = parse_text(head + "{ y = Identity (x) }");
+  CHECK(require_valid_result(opaque, open).size() == 1);
+  CHECK(require_valid_result(open, clone(open)).empty());  // of both: the rewrite is not to blame
+}
