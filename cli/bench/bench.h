@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/data.h"
+#include "cli/gates.h"
 #include "core/exec/backend.h"
 #include "core/ir/model.h"
 #include "core/measure/ratio.h"
@@ -25,8 +26,11 @@ struct BenchOptions {
   int64_t runs = 0;
   bool profile = false, no_prepare = false;
   // Gates.
-  std::optional<double> min_speedup, max_latency_ms, max_regress;
-  std::string max_memory, max_size, baseline;
+  std::optional<double> min_speedup, max_latency_ms;
+  std::optional<SizeLimit> max_memory, max_size;
+  std::optional<Percent> max_regress;
+  std::string baseline_file;
+  Json baseline;  ///< what is in that file
   bool strict = false;
 };
 
@@ -66,6 +70,6 @@ void report_environment(const BenchOptions& options, Session& session);
 /// Says so when report_environment() found much noise.
 void warn_of_noise(const Session& session);
 void check_gates(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons,
-                 const BenchOptions& options, Report& report);
+                 const BenchOptions& options, uint64_t seed, Report& report);
 
 }  // namespace mlopt::cli

@@ -1,14 +1,15 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/bench/bench.h"
 #include "cli/environment.h"
-#include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/measure/machine.h"
 
 namespace mlopt::cli {
 namespace {
+
+constexpr size_t kFewBlocks = 4;
 
 /// The entries that limits are for: all but the first of several models, else the only one.
 std::vector<const Entry*> judged(const std::vector<Entry>& entries, const BenchOptions& options) {
@@ -31,21 +32,28 @@ void speedup_gates(const std::vector<Entry>& entries, const std::vector<Comparis
   }
 }
 
-void latency_gate(const Entry& entry, double limit, Report& report) {
-  const std::string words =
-      fmt::format("{}: p50 is {:.3f} ms, the limit is {:.3f} ms", entry.path, entry.latency.p50, limit);
-  report.gates.push_back({"max-latency", limit, entry.latency.p50, entry.latency.p50 <= limit, words});
+/// The 95 % interval of p50, by blocks; too few of them have none.
+Estimate p50_interval(const Entry& entry, uint64_t seed) {
+  const double p50 = entry.latency.p50;
+  if (entry.blocks.size() < kFewBlocks) return {p50, p50, p50};
+  std::vector<double> medians;
+  for (const Block& block : entry.blocks) medians.push_back(1e3 * median(block.seconds));
+  return bootstrap_median(medians, seed);
 }
 
-/// "40M" or "60%" of `whole`, in bytes.
-int64_t bytes_limit(const std::string& text, int64_t whole, const char* option) {
-  if (ends_with(text, "%")) {
-    const auto percent = parse_double(text.substr(0, text.size() - 1));
-    if (percent && *percent >= 0) return static_cast<int64_t>(*percent / 100 * static_cast<double>(whole));
-  } else if (const auto bytes = parse_bytes(text)) {
-    return *bytes;
-  }
-  usage_error(fmt::format("'{}' is no size", text), option, "for example 40M, or 60% of the first model");
+/// The gate holds when all of the interval does.
+Gate interval_gate(const char* name, double limit, double value, double low, double high, const std::string& words) {
+  const bool holds = value <= limit && high <= limit;
+  const bool unclear = !holds && std::min(value, low) <= limit;
+  return {name, limit, value, holds,
+          unclear ? fmt::format("{}: inconclusive ({:.4g} to {:.4g})", words, low, high) : words};
+}
+
+Gate latency_gate(const Entry& entry, double limit, uint64_t seed) {
+  const Estimate interval = p50_interval(entry, seed);
+  return interval_gate(
+      "max-latency", limit, entry.latency.p50, interval.low, interval.high,
+      fmt::format("{}: p50 is {:.3f} ms, the limit is {:.3f} ms", entry.path, entry.latency.p50, limit));
 }
 
 void bytes_gate(const std::string& name, const Entry& entry, std::optional<int64_t> value, int64_t limit,
@@ -57,69 +65,77 @@ void bytes_gate(const std::string& name, const Entry& entry, std::optional<int64
   report.gates.push_back({name, limit, value ? Json(*value) : Json(), value && *value <= limit, words});
 }
 
+/// The whole number under a key, or 0.
+int64_t whole(const Json& json, const char* key) {
+  const Json* found = json.find(key);
+  return found && found->is_integer() ? found->integer() : 0;
+}
+
+/// What an earlier report says of the same model, device, batch and thread count, or null.
 const Json* find_model(const Json& report, const Entry& entry) {
   const Json* models = report.find("models");
   if (!models) return nullptr;
   for (const Json& model : models->items()) {
-    const Json *path = model.find("path"), *device = model.find("device"), *batch = model.find("batch");
-    const int64_t rows = batch && batch->is_integer() ? batch->integer() : 0;
+    const Json *path = model.find("path"), *device = model.find("device");
     if (path && device && path->is_string() && device->is_string() && path->string() == entry.path &&
-        device->string() == entry.device && rows == entry.batch) {
+        device->string() == entry.device && whole(model, "batch") == entry.batch &&
+        whole(model, "threads") == entry.threads) {
       return &model;
     }
   }
   return nullptr;
 }
 
-std::optional<double> earlier_p50(const Json& baseline, const Entry& entry, const Json& environment) {
-  const Json *machine = baseline.find("environment"), *model = find_model(baseline, entry);
-  if (!machine || !model || !same_machine(*machine, environment)) return std::nullopt;
-  const Json* latency = model->find("latency_ms");
+std::optional<double> earlier_p50(const Json& baseline, const Json& model, const Json& environment) {
+  const Json* machine = baseline.find("environment");
+  if (!machine || !same_machine(*machine, environment)) return std::nullopt;
+  const Json* latency = model.find("latency_ms");
   const Json* p50 = latency ? latency->find("p50") : nullptr;
   return p50 && p50->is_number() && p50->number() > 0 ? std::optional(p50->number()) : std::nullopt;
 }
 
-void regress_gates(const std::vector<Entry>& entries, const BenchOptions& options, Report& report) {
-  const Json baseline = Json::parse(read_file(options.baseline));
-  const double allowed = options.max_regress.value_or(5);
-  for (const Entry& entry : entries) {
-    const auto before = earlier_p50(baseline, entry, report.data["environment"]);
-    if (!before) {
-      report.gates.push_back({"max-regress", allowed, Json(), !options.strict,
-                              fmt::format("{}: not comparable with {} (another machine, model or setting)", entry.path,
-                                          options.baseline)});
-      continue;
-    }
-    const double change = 100 * (entry.latency.p50 / *before - 1);
-    report.gates.push_back(
-        {"max-regress", allowed, change, change <= allowed,
-         fmt::format("{}: p50 changed by {:+.1f} % ({:.3f} ms, was {:.3f} ms), the limit is {:.1f} %", entry.path,
-                     change, entry.latency.p50, *before, allowed)});
+Gate not_comparable(const BenchOptions& options, double limit, const std::string& what) {
+  return {"max-regress", limit, Json(), !options.strict,
+          fmt::format("{}: not comparable with {} (another machine, model or setting)", what, options.baseline_file)};
+}
+
+/// The size and p50 of an entry against those of the earlier report.
+void regress_gates(const Entry& entry, const BenchOptions& options, uint64_t seed, Report& report) {
+  const double limit = options.max_regress.value_or(Percent{5}).value;
+  const Json* model = find_model(options.baseline, entry);
+  if (!model) return report.gates.push_back(not_comparable(options, limit, entry.path));
+  if (const int64_t size = whole(*model, "size_bytes"); size > 0) {
+    const double change = 100 * (static_cast<double>(entry.size_bytes) / static_cast<double>(size) - 1);
+    report.gates.push_back({"max-regress", limit, change, change <= limit,
+                            fmt::format("{}: the size changed by {:+.1f} % ({} bytes, was {}), the limit is {:.1f} %",
+                                        entry.path, change, entry.size_bytes, size, limit)});
   }
+  const auto before = earlier_p50(options.baseline, *model, report.data["environment"]);
+  if (!before) return report.gates.push_back(not_comparable(options, limit, entry.path + ": p50"));
+  const Estimate now = p50_interval(entry, seed);
+  const auto change = [&](double p50) { return 100 * (p50 / *before - 1); };
+  report.gates.push_back(
+      interval_gate("max-regress", limit, change(entry.latency.p50), change(now.low), change(now.high),
+                    fmt::format("{}: p50 changed by {:+.1f} % ({:.3f} ms, was {:.3f} ms), the limit is {:.1f} %",
+                                entry.path, change(entry.latency.p50), entry.latency.p50, *before, limit)));
 }
 
 }  // namespace
 
 void check_gates(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons,
-                 const BenchOptions& options, Report& report) {
-  if (options.min_speedup) {
-    if (comparisons.empty())
-      usage_error("--min-speedup needs a second model", {}, "give the model to compare with first");
-    speedup_gates(entries, comparisons, *options.min_speedup, report);
-  }
+                 const BenchOptions& options, uint64_t seed, Report& report) {
+  if (options.min_speedup) speedup_gates(entries, comparisons, *options.min_speedup, report);
   for (const Entry* entry : judged(entries, options)) {
-    if (options.max_latency_ms) latency_gate(*entry, *options.max_latency_ms, report);
-    if (!options.max_size.empty()) {
-      bytes_gate("max-size", *entry, entry->size_bytes,
-                 bytes_limit(options.max_size, entries[0].size_bytes, "--max-size"), report);
-    }
-    if (!options.max_memory.empty()) {
-      const int64_t whole = entries[0].peak_memory.value_or(0);
-      bytes_gate("max-memory", *entry, entry->peak_memory, bytes_limit(options.max_memory, whole, "--max-memory"),
-                 report);
+    if (options.max_latency_ms) report.gates.push_back(latency_gate(*entry, *options.max_latency_ms, seed));
+    if (options.max_size)
+      bytes_gate("max-size", *entry, entry->size_bytes, options.max_size->bytes(entries[0].size_bytes), report);
+    if (options.max_memory) {
+      const int64_t first = entries[0].peak_memory.value_or(0);
+      bytes_gate("max-memory", *entry, entry->peak_memory, options.max_memory->bytes(first), report);
     }
   }
-  if (!options.baseline.empty()) regress_gates(entries, options, report);
+  if (options.baseline_file.empty()) return;
+  for (const Entry& entry : entries) regress_gates(entry, options, seed, report);
 }
 
 }  // namespace mlopt::cli

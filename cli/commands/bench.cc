@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "core/base/cpus.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 
 namespace mlopt::cli {
@@ -18,7 +19,7 @@ namespace {
 /// What was given, before it is checked.
 struct Flags {
   BenchOptions bench;
-  std::string batches, precision = "fp32", csv, html, max_regress;
+  std::string batches, precision = "fp32", csv, html;
   bool sweep_threads = false, show_plan = false;
 };
 
@@ -46,14 +47,6 @@ std::vector<int> thread_counts(bool sweep, int most) {
   return counts;
 }
 
-std::optional<double> parse_percent(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const auto value = parse_double(ends_with(text, "%") ? text.substr(0, text.size() - 1) : text);
-  if (!value || *value < 0)
-    usage_error(fmt::format("'{}' is no percentage", text), "--max-regress", "for example --max-regress 5%");
-  return value;
-}
-
 BenchOptions checked(const Flags& flags, const Common& common) {
   if (flags.precision != "fp32") {
     unsupported_error(fmt::format("--precision {} is not supported yet", flags.precision), {},
@@ -65,14 +58,16 @@ BenchOptions checked(const Flags& flags, const Common& common) {
   bench.devices = common.device.empty() ? std::vector<std::string>{default_device()} : split(common.device, ',');
   bench.batches = parse_batches(flags.batches);
   bench.threads = thread_counts(flags.sweep_threads, common.threads);
-  bench.max_regress = parse_percent(flags.max_regress);
   if (!(bench.duration > 0 && bench.duration <= 1e6)) usage_error("--duration must be positive");
   if (!(bench.warmup >= 0 && bench.warmup <= 1e6)) usage_error("--warmup must not be negative");
   if (bench.runs < 0) usage_error("--runs must be positive");
   if (bench.streams < 1 || bench.streams > kMaxStreams)
     usage_error(fmt::format("--streams must be from 1 to {}", kMaxStreams));
-  if (bench.max_regress && bench.baseline.empty())
+  if (bench.max_regress && bench.baseline_file.empty())
     usage_error("--max-regress needs --baseline", {}, "give an earlier report of --json");
+  if (!bench.baseline_file.empty()) bench.baseline = Json::parse(read_file(bench.baseline_file));
+  if (bench.min_speedup && bench.models.size() * bench.devices.size() < 2)
+    usage_error("--min-speedup needs a second model", {}, "give the model to compare with first");
   if (std::count(bench.models.begin(), bench.models.end(), "-") > 0 &&
       bench.models.size() * bench.devices.size() * bench.batches.size() * bench.threads.size() > 1) {
     usage_error("standard input can be measured alone only", "-", "write the model to a file");
@@ -90,7 +85,7 @@ void run(const Flags& flags, Session& session) {
   const std::vector<Comparison> comparisons = measure(entries, options, session);
   warn_of_noise(session);
   report_entries(entries, comparisons, session.report);
-  check_gates(entries, comparisons, options, session.report);
+  check_gates(entries, comparisons, options, session.common.seed, session.report);
   if (!flags.csv.empty()) write_text(flags.csv, to_csv(session.report));
   if (!flags.html.empty()) write_text(flags.html, to_html(session.report));
 }
@@ -101,8 +96,9 @@ void declare_gates(Options& options, Flags& flags) {
   options.add("--max-latency", flags.bench.max_latency_ms, "MS", "p50 of every model but the first (of the only one)");
   options.add("--max-memory", flags.bench.max_memory, "X", "peak memory, in bytes (40M) or % of the first model");
   options.add("--max-size", flags.bench.max_size, "X", "size of the file, in bytes (40M) or % of the first model");
-  options.add("--baseline", flags.bench.baseline, "F.json", "an earlier report to compare with");
-  options.add("--max-regress", flags.max_regress, "P%", "how much slower than the baseline p50 may be (default: 5%)");
+  options.add("--baseline", flags.bench.baseline_file, "F.json", "an earlier report to compare with");
+  options.add("--max-regress", flags.bench.max_regress, "P%",
+              "how much slower or larger than in the baseline a model may be (default: 5%)");
   options.add("--strict", flags.bench.strict, "what could not be compared is a failure");
 }
 

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "core/base/rng.h"
 #include "core/measure/stats.h"
 
 namespace mlopt {
 namespace {
 
-constexpr int kResamples = 2000;
 constexpr size_t kFewBlocks = 4;
 constexpr double kWide = 1.2;  // high / low of an interval that says nothing
 
@@ -24,20 +22,9 @@ Ratio speed_ratio(const std::vector<Block>& first, const std::vector<Block>& oth
     const double mine = median(other[b].seconds);
     if (mine > 0 && !first[b].seconds.empty()) ratios.push_back(median(first[b].seconds) / mine);
   }
-  Ratio ratio;
-  ratio.blocks = ratios.size();
-  if (ratios.empty()) return ratio;
-  ratio.median = median(ratios);
-  Rng rng(seed);
-  std::vector<double> medians, sample(ratios.size());
-  for (int i = 0; i < kResamples; ++i) {
-    for (double& r : sample) r = ratios[static_cast<size_t>(rng.integer(0, static_cast<int64_t>(ratios.size()) - 1))];
-    medians.push_back(median(sample));
-  }
-  std::sort(medians.begin(), medians.end());
-  ratio.low = quantile(medians, 0.025);
-  ratio.high = quantile(medians, 0.975);
-  return ratio;
+  if (ratios.empty()) return {};
+  const Estimate found = bootstrap_median(ratios, seed);
+  return {.median = found.median, .low = found.low, .high = found.high, .blocks = ratios.size()};
 }
 
 std::string in_words(const Ratio& ratio) {

@@ -18,7 +18,7 @@ struct Ratio {
 };
 
 /// The speed of `other` relative to `first`, timed in turn: the median over blocks of the ratio of the blocks' medians,
-/// with a percentile bootstrap over blocks (Efron 1979).
+/// with a bootstrap over blocks.
 Ratio speed_ratio(const std::vector<Block>& first, const std::vector<Block>& other, uint64_t seed);
 
 /// "1.43x faster (1.38 to 1.49)", "1.20x slower (1.15 to 1.26)", "as fast (0.99 to 1.02)", "inconclusive (0.71

@@ -4,7 +4,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/rng.h"
+
 namespace mlopt {
+namespace {
+
+constexpr int kResamples = 2000;
+
+}  // namespace
 
 double quantile(std::span<const double> sorted, double q) {
   if (sorted.empty()) return 0;
@@ -17,6 +24,18 @@ double quantile(std::span<const double> sorted, double q) {
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return quantile(values, 0.5);
+}
+
+Estimate bootstrap_median(const std::vector<double>& values, uint64_t seed) {
+  if (values.empty()) return {};
+  Rng rng(seed);
+  std::vector<double> medians, sample(values.size());
+  for (int i = 0; i < kResamples; ++i) {
+    for (double& v : sample) v = values[static_cast<size_t>(rng.integer(0, static_cast<int64_t>(values.size()) - 1))];
+    medians.push_back(median(sample));
+  }
+  std::sort(medians.begin(), medians.end());
+  return {.median = median(values), .low = quantile(medians, 0.025), .high = quantile(medians, 0.975)};
 }
 
 Latency summarize(std::vector<double> seconds) {

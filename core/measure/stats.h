@@ -9,6 +9,13 @@ namespace mlopt {
 double quantile(std::span<const double> sorted, double q);
 double median(std::vector<double> values);
 
+/// A median and its 95 % interval.
+struct Estimate {
+  double median = 0, low = 0, high = 0;
+};
+/// With a percentile bootstrap (Efron 1979); all 0 when empty.
+Estimate bootstrap_median(const std::vector<double>& values, uint64_t seed);
+
 /// A latency distribution, in milliseconds.
 struct Latency {
   double min = 0, mean = 0, p50 = 0, p90 = 0, p99 = 0;

@@ -127,7 +127,9 @@ TEST_CASE("bench refuses what it cannot measure") {
   CHECK(status({"--precision", "bf16"}, "--precision bf16") == 4);
   CHECK(status({"--show-plan"}, "--show-plan") == 4);
   CHECK(status({"--batch", "0"}, "no batch size") == 2);
-  CHECK(status({"--min-speedup", "2", "--runs", "1"}, "second model") == 2);
+  CHECK(status({"--min-speedup", "2"}, "second model") == 2);
+  CHECK(status({"--max-size", "40X"}, "no size") == 2);
+  CHECK(status({"--baseline", bench.folder.write("bad.json", "{")}, "not valid JSON") == 3);
   CHECK(status({"--duration", "-1"}, "--duration") == 2);
   CHECK(status({"--max-regress", "5%"}, "needs --baseline") == 2);
   CHECK(status({"--data", "images:" + bench.folder.path().string()}, "no JPEG or PNG") == 3);

@@ -15,6 +15,17 @@ TEST_CASE("quantiles are interpolated as NumPy does") {
   CHECK(median({9, 1, 5}) == 5);
 }
 
+TEST_CASE("the interval of a median") {
+  const Estimate found = bootstrap_median({1, 2, 3, 4, 5, 6, 7, 8, 9}, 1);
+  CHECK(found.median == 5);
+  CHECK(found.low >= 2);
+  CHECK(found.low < 5);
+  CHECK(found.high > 5);
+  CHECK(found.high <= 8);
+  CHECK(bootstrap_median({3}, 1).low == 3);
+  CHECK(bootstrap_median({}, 1).high == 0);
+}
+
 TEST_CASE("a latency distribution is in milliseconds") {
   const Latency latency = summarize({0.004, 0.001, 0.002, 0.008});
   CHECK(latency.min == Approx(1));
