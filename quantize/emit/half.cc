@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/base/text.h"
 #include "core/rewrite/pass.h"
@@ -13,8 +14,7 @@
 namespace mlopt::quantize {
 namespace {
 
-/// Operators with an input that is float32 by definition, without a float16 kernel anywhere, or whose sums overflow
-/// float16.
+/// Operators with an input that is float32 by definition, or without a float16 kernel in runtimes.
 constexpr std::string_view kFloat32[] = {"Resize",
                                          "Upsample",
                                          "NonMaxSuppression",
@@ -35,13 +35,48 @@ constexpr std::string_view kFloat32[] = {"Resize",
                                          "Loop",
                                          "If",
                                          "Scan"};
+/// Operators whose results or sums leave the range of float16 for ordinary operands: the square of 256 does.
+constexpr std::string_view kOverflows[] = {
+    "Pow",      "Exp",        "ReduceSum",    "ReduceSumSquare", "ReduceMean",   "ReduceL1",
+    "ReduceL2", "ReduceProd", "ReduceLogSum", "ReduceLogSumExp", "GlobalLpPool", "LpPool"};
 constexpr float kLargest = 65504;
+constexpr float kSmallest = 0x1p-24f;
+/// Numbers that only mean "as far as there is": what masks out, limits that limit nothing.
+constexpr float kHuge = 1e9f;
+constexpr std::string_view kMasking[] = {"Where", "Mul", "Add", "Sub", "Clip", "Min", "Max"};
+/// Larger constants are weights; smaller ones belong to the arithmetic of positions.
+constexpr int64_t kFewElements = 1024;
+
+template <size_t N>
+bool listed(const std::string_view (&ops)[N], const Node& node) {
+  return std::find(std::begin(ops), std::end(ops), node.op) != std::end(ops);
+}
+
+bool is_huge(const Tensor& t) {
+  const double x = t.size() == 1 ? std::fabs(number_at(t, 0)) : 0;
+  return x >= static_cast<double>(kHuge) && std::isfinite(x);
+}
 
 bool fits(const Tensor& t) {
   const std::vector<float> numbers = to_floats(t);
   return std::all_of(numbers.begin(), numbers.end(),
                      [](float x) { return !std::isfinite(x) || std::fabs(x) <= kLargest; });
 }
+
+/// A constant as float16. A number alone keeps its meaning: a small one (the epsilon of a division) becomes the least
+/// there is instead of 0, a huge one (of a mask) the largest instead of infinity.
+Tensor rounded(const Tensor& t) {
+  if (t.size() == 1) {
+    const double x = number_at(t, 0), sign = x < 0 ? -1 : 1;
+    const bool small = x != 0 && std::fabs(x) < static_cast<double>(kSmallest);
+    if (small || is_huge(t))
+      return cast(Tensor::of<float>(t.dims(), {static_cast<float>(sign) * (small ? kSmallest : kLargest)}),
+                  DType::kF16);
+  }
+  return cast(t, DType::kF16);
+}
+
+bool has_known_type(const Value* v) { return !v || (v->type.is_tensor() && v->type.dtype != DType::kUndefined); }
 
 class HalfEmitter {
  public:
@@ -50,10 +85,12 @@ class HalfEmitter {
   Emitted run() {
     for (Node* node : graph_.nodes()) {
       const std::string reason = why_float(*node);
-      if (reason.empty())
+      if (reason.empty()) {
         to_half(node);
-      else if (touches_floats(*node))
+      } else if (touches_floats(*node)) {
+        if (works_on_wide(*node)) wide_.insert(node->outputs().begin(), node->outputs().end());
         done_.left[node->label()] = reason, to_float(node);
+      }
     }
     restore_outputs();
     remove_dead(model_);
@@ -67,12 +104,39 @@ class HalfEmitter {
     if (!(spec_.only.empty() || glob_any(spec_.only, label)) || glob_any(spec_.skip, label))
       return "excluded by --only or --skip";
     if (!node.domain.empty()) return "its domain is not the standard's";
-    if (std::find(std::begin(kFloat32), std::end(kFloat32), node.op) != std::end(kFloat32))
-      return "it has no float16 form that runtimes run";
-    for (const Value* v : node.inputs())
-      if (v && v->known_constant() && v->constant->dtype() == DType::kF32 && !fits(*v->constant))
-        return "a constant does not fit into float16";
+    if (listed(kFloat32, node)) return "it has no float16 form that runtimes run";
+    if (listed(kOverflows, node)) return "its results may not fit into float16";
+    const auto known = [](const std::vector<Value*>& values) {
+      return std::all_of(values.begin(), values.end(), has_known_type);
+    };
+    if (!known(node.inputs()) || !known(node.outputs())) return "it works on values of unknown type, or on sequences";
+    bool masks = false;
+    for (const Value* v : node.inputs()) {
+      if (!is_f32(v) || !v->known_constant()) continue;
+      const bool huge = listed(kMasking, node) && is_huge(*v->constant);
+      if (!huge && !fits(*v->constant)) return "a constant does not fit into float16";
+      masks = masks || huge;
+    }
+    if (!masks && works_on_wide(node)) return "it works on numbers that float16 cannot hold";
     return {};
+  }
+
+  /// Positions, lengths, sums of squares and what is made of them before weights or activations come in: float16 holds
+  /// few integers and no large sums, and these are cheap.
+  bool works_on_wide(const Node& node) const {
+    const Value *x = node.input(0), *y = node.output(0);
+    if (node.is("Cast"))
+      return is_f32(y) && x && (wide_.contains(x) || x->type.dtype == DType::kI64 || x->type.dtype == DType::kI32);
+    if (node.is("Range") || listed(kOverflows, node)) return true;
+    bool any = false;
+    for (const Value* v : node.inputs()) {
+      if (half_.contains(v)) return false;
+      if (!is_f32(v)) continue;
+      const Tensor* t = v->known_constant();
+      if (t ? t->size() > kFewElements : !wide_.contains(v)) return false;
+      any = any || !t;
+    }
+    return any;
   }
 
   static bool is_f32(const Value* v) { return v && v->type.is_tensor() && v->type.dtype == DType::kF32; }
@@ -87,7 +151,8 @@ class HalfEmitter {
     Value*& made = cache[v];
     if (made) return made;
     if (const Tensor* t = v->known_constant()) {
-      made = graph_.add_constant(v->name + (type == DType::kF16 ? "_half" : "_float"), cast(*t, type));
+      made = type == DType::kF16 ? graph_.add_constant(v->name + "_half", rounded(*t))
+                                 : graph_.add_constant(v->name + "_float", cast(*t, type));
     } else {
       made = graph_.add_op("Cast", {v}, {{"to", int64_t{static_cast<int64_t>(type)}, {}}}, before, v->name + "_cast")
                  ->output(0);
@@ -160,6 +225,7 @@ class HalfEmitter {
   Graph& graph_;
   const Spec& spec_;
   std::unordered_map<const Value*, bool> half_;
+  std::unordered_set<const Value*> wide_;  ///< float32 for a reason of their own
   std::unordered_map<Value*, Value*> as_half_, as_float_;
   std::vector<const Value*> results_;
   Emitted done_;

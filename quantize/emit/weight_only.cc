@@ -23,7 +23,7 @@ bool chosen(const Node& node, const Spec& spec) {
 /// Which input of the node is its weight, and which axis of it are output channels.
 std::optional<std::pair<int, int>> weight_of(const NodeView& view) {
   const Node& node = view.node();
-  if (node.is("Conv")) return {{1, 0}};
+  if (node.is("Conv") || node.is("FusedConv", "com.microsoft")) return {{1, 0}};
   if (node.is("ConvTranspose") && view.get_int("group", 1) == 1) return {{1, 1}};
   if (node.is("Gemm")) return {{1, view.get_int("transB", 0) ? 0 : 1}};
   if (node.is("MatMul") && view.constant(1)) return {{1, view.constant(1)->rank() - 1}};

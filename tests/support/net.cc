@@ -46,14 +46,49 @@ Value* Net::conv(Value* x, int64_t from, int64_t to) {
             {{"pads", std::vector<int64_t>{1, 1, 1, 1}, ""}});
 }
 
-std::string prepared_ops(const Model& model) {
-  Model copy = clone(model);
-  cpu::prepare(copy, [](const Model& constants) { return reference_backend()->compile(constants, {})->run({}); });
+std::string listed_ops(const Model& model) {
   std::map<std::string, int> count;
-  for (const Node* node : copy.graph->nodes()) ++count[node->op];
+  for (const Node* node : model.graph->nodes()) ++count[node->op];
   std::vector<std::string> listed;
   for (const auto& [op, times] : count) listed.push_back(op + " " + std::to_string(times));
   return join(listed, ", ");
+}
+
+namespace {
+
+std::vector<std::string> signature(const Model& model) {
+  std::vector<std::string> lines;
+  for (const Value* v : model.graph->inputs()) lines.push_back(v->name + " " + to_string(v->type));
+  for (const Value* v : model.graph->outputs()) lines.push_back(v->name + " " + to_string(v->type));
+  return lines;
+}
+
+Tensor seeded_input(const Type& type) {
+  const Dims dims = type.static_dims().value();
+  if (is_float(type.dtype)) return uniform(dims, -1, 1, type.dtype, 9);
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < element_count(dims); ++i) numbers.push_back(static_cast<double>(i % 7));
+  return tensor(dims, numbers, type.dtype);
+}
+
+}  // namespace
+
+Difference changed_by(const Model& source, const Model& result) {
+  REQUIRE(signature(result) == signature(source));
+  std::vector<Datum> inputs;
+  for (const Value* v : source.graph->inputs()) inputs.emplace_back(seeded_input(v->type));
+  const auto expected = reference_backend()->compile(source, {})->run(inputs);
+  const auto actual = reference_backend()->compile(result, {})->run(inputs);
+  DifferenceSum sum;
+  for (size_t i = 0; i < expected.size(); ++i) sum.add(actual[i].tensor(), expected[i].tensor());
+  REQUIRE(sum.result().max_expected > 0.01);  // or nothing would be compared
+  return sum.result();
+}
+
+std::string prepared_ops(const Model& model) {
+  Model copy = clone(model);
+  cpu::prepare(copy, [](const Model& constants) { return reference_backend()->compile(constants, {})->run({}); });
+  return listed_ops(copy);
 }
 
 void require_same_result(const Model& model, double tolerance) {

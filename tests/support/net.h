@@ -2,6 +2,7 @@
 #include <string>
 
 #include "core/ir/model.h"
+#include "core/tensor/compare.h"
 #include "tests/support/op.h"
 
 namespace mlopt::test {
@@ -29,7 +30,14 @@ class Net {
   Model model;
 };
 
-/// Operators of the model as the CPU backend compiles it, and how often each occurs: "Conv 2, Relu 1".
+/// Operators of the main graph and how often each occurs: "Conv 2, Relu 1".
+std::string listed_ops(const Model& model);
+
+/// How far the outputs of `result` are from those of `source` on the reference backend, for seeded inputs: floats in
+/// [-1, 1), integers 0, 1, ... 6. Inputs and outputs must have the same names and types.
+Difference changed_by(const Model& source, const Model& result);
+
+/// Operators of the model as the CPU backend compiles it, listed likewise.
 std::string prepared_ops(const Model& model);
 
 /// Runs the model on both backends, on seeded inputs in [-1, 1): the outputs differ by `tolerance` at most.
