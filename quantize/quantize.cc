@@ -15,6 +15,7 @@
 #include "quantize/emit/half.h"
 #include "quantize/emit/qdq.h"
 #include "quantize/emit/qoperator.h"
+#include "quantize/emit/single.h"
 #include "quantize/emit/weight_only.h"
 #include "quantize/plan.h"
 
@@ -75,6 +76,10 @@ class Quantizer {
     Model& model = result_.model = clone(source_);
     if (!model.functions.empty()) inline_functions(model);
     make_defaults_constant(*model.graph);
+    if (is_integer_format(spec_.format) && holds_half(model)) {
+      emit_single(model);
+      result_.warnings.emplace_back("the model computes in 16 bits: what does not become int8 is float32 now");
+    }
     graphopt::prepare(model, means_.passes);
     const int64_t least = least_opset(spec_.format);
     if (model.opset() < least && has_layers(model)) {
@@ -82,6 +87,13 @@ class Quantizer {
       graphopt::prepare(model, means_.passes);  // what the conversion added
     }
     warn_of_bodies();
+  }
+
+  static bool holds_half(const Model& model) {
+    const std::vector<Value*> constants = model.graph->initializers();
+    return std::any_of(constants.begin(), constants.end(), [](const Value* v) {
+      return v->constant->dtype() == DType::kF16 || v->constant->dtype() == DType::kBF16;
+    });
   }
 
   /// Old exporters list every weight as an input with a default. A caller cannot override what is stored in another

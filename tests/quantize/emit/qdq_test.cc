@@ -1,0 +1,155 @@
+#include "quantize/emit/qdq.h"
+
+#include <set>
+
+#include "backends/reference/backend.h"
+#include "core/ir/verify.h"
+#include "core/onnx/infer.h"
+#include "core/tensor/compare.h"
+#include "tests/support/catch.h"
+#include "tests/support/op.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+struct Written {
+  Model source, model;
+  std::vector<quantize::LayerValue> layers;
+};
+
+/// The model with every activation on a grid over [-8, 8], or over [0, 8] where it is clamped.
+Written write(const std::string& graph, const std::string& text = "w8a8") {
+  Written w;
+  w.source = test::fixture(graph);
+  infer(w.source, standard_types);
+  w.model = clone(w.source);
+  const quantize::Spec spec = quantize::parse_spec(text);
+  const quantize::Plan plan = quantize::make_plan(w.model, spec);
+  std::map<std::string, quantize::Grid> grids;
+  for (Value* v : plan.values) {
+    const bool clamped = v->producer && plan.clamped.contains(v->producer);
+    if (plan.owner(v) == v)
+      grids[v->name] = quantize::activation_grid({clamped ? 0.0 : -8.0, 8}, spec.symmetric);
+  }
+  w.layers = quantize::emit_qdq(w.model, plan, grids, spec);
+  infer(w.model, standard_types);
+  CHECK(verify(w.model).empty());
+  return w;
+}
+
+std::vector<Datum> run(const Model& model, const std::vector<Datum>& inputs) {
+  return reference_backend()->compile(model, {})->run(inputs);
+}
+
+/// Results differ by no more than `steps` steps of the activations' grids, and do differ.
+void require_near(const Written& w, const Dims& input, double steps) {
+  const std::vector<Datum> inputs = {Datum(test::uniform(input, -1, 1, DType::kF32, 5))};
+  const auto expected = run(w.source, inputs), actual = run(w.model, inputs);
+  REQUIRE(actual.size() == expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const Difference d = difference(actual[i].tensor(), expected[i].tensor());
+    CHECK(d.max_abs <= steps * 16 / 255);
+    CHECK(d.max_expected > steps);
+    CHECK(d.max_abs > 0);
+  }
+}
+
+constexpr const char* kTwoConvolutions = R"(
+    g (float[1,2,4,4] x, float[3,2,1,1] V, float[3] B, float[2,3,1,1] W) => (float[1,2,4,4] y) {
+      a = Conv (x, V, B)
+      r = Relu (a)
+      y = Conv (r, W)
+    })";
+
+}  // namespace
+
+TEST_CASE("QDQ pairs stand around the nodes that run on integers") {
+  const Written w = write(kTwoConvolutions);
+  CHECK(test::operators(*w.model.graph) ==
+        "QuantizeLinear DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear DequantizeLinear "
+        "DequantizeLinear Conv QuantizeLinear DequantizeLinear");
+  CHECK(w.model.graph->outputs()[0]->name == "y");
+  CHECK(w.model.graph->outputs()[0]->producer->is("DequantizeLinear"));
+  require_near(w, {1, 2, 4, 4}, 3);
+}
+
+TEST_CASE("results are those of rounding by hand") {
+  const Written w = write("g (float[1,16] x, float[16,16] W, float[16] B) => (float[1,16] y) { y = Gemm (x, W, B) }");
+  const Tensor x = test::uniform({1, 16}, -1, 1, DType::kF32, 5);
+  const Tensor y = run(w.model, {Datum(x)})[0].tensor();
+  const quantize::Grid grid = quantize::activation_grid({-8, 8}, false);
+  const Tensor& weight = *w.source.graph->find("W")->constant;
+  const auto q = quantize::quantize_weight(weight, 1, quantize::pair_room(weight, 1));
+  for (int64_t n = 0; n < 16; ++n) {
+    const auto scale = static_cast<double>(q.scale.data<float>()[n]), step = static_cast<double>(grid.scale);
+    double sum = std::nearbyint(static_cast<double>(w.source.graph->find("B")->constant->data<float>()[n]) / (scale * step));
+    for (int64_t k = 0; k < 16; ++k)
+      sum += std::nearbyint(static_cast<double>(x.data<float>()[k]) / step) * q.codes.data<int8_t>()[k * 16 + n];
+    CHECK(static_cast<double>(y.data<float>()[n]) == Approx(sum * scale * step).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("types, axes and ranks are those that runtimes fuse") {
+  const Written w = write(kTwoConvolutions);
+  const std::vector<Node*> nodes = w.model.graph->nodes();
+  const Node* conv = w.model.graph->find("y")->producer->input(0)->producer->input(0)->producer;
+  REQUIRE(conv->is("Conv"));
+  const Node* weight = conv->input(1)->producer;
+  CHECK(weight->input(0)->constant->dtype() == DType::kI8);
+  CHECK(weight->input(1)->constant->dims() == Dims{2});
+  CHECK(std::get<int64_t>(weight->attr("axis")->value) == 0);
+  CHECK(nodes[0]->input(2)->constant->dtype() == DType::kU8);
+  const Written signs = write(kTwoConvolutions, "w8a8:symmetric;per_tensor");
+  CHECK(signs.model.graph->nodes()[0]->input(2)->constant->dtype() == DType::kI8);
+  CHECK(test::operators(*signs.model.graph).find("Relu") != std::string::npos);
+  const Node* whole = signs.model.graph->find("y")->producer->input(0)->producer->input(0)->producer;
+  CHECK(whole->input(1)->producer->input(1)->constant->rank() == 0);
+  require_near(signs, {1, 2, 4, 4}, 4);
+}
+
+TEST_CASE("a value that only moves has the grid of its source, and floats are read unrounded") {
+  const Written w = write(R"(
+    g (float[1,2,4,4] x, float[2,2,1,1] V, float[2,2,1,1] W) => (float[1,2,2,2] y, float[1,2,4,4] z) {
+      a = Conv (x, V)
+      p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (a)
+      y = Conv (p, W)
+      z = Exp (x)
+    })");
+  std::set<const Value*> scales;
+  for (const Node* node : w.model.graph->nodes())
+    if (node->is("QuantizeLinear")) scales.insert(node->input(1));
+  CHECK(scales.size() == 3);  // x, a with p, y
+  CHECK(w.model.graph->find("z")->producer->input(0)->name == "x");
+}
+
+TEST_CASE("layers that share a weight share its codes, and all names are unique") {
+  const Written w = write(R"(
+    g (float[1,16] x, float[16,16] W, float[16] B) => (float[1,16] y) {
+      a = Gemm (x, W, B)
+      b = Gemm (a, W, B)
+      y = Gemm (b, W, B)
+    })");
+  int64_t bytes = 0;
+  for (const Value* v : w.model.graph->initializers())
+    if (v->constant->dtype() == DType::kI8) bytes += v->constant->bytes();
+  CHECK(bytes < 2 * 256);
+  std::set<std::string> names;
+  for (const Node* node : w.model.graph->nodes())
+    if (!node->name.empty()) CHECK(names.insert(node->name).second);
+}
+
+TEST_CASE("the layers' results are named in both models") {
+  const Written w = write(kTwoConvolutions);
+  REQUIRE(w.layers.size() == 2);
+  for (const quantize::LayerValue& layer : w.layers) {
+    CHECK(layer.op == "Conv");
+    CHECK(w.source.graph->find(layer.source));
+    const Value* result = w.model.graph->find(layer.result);
+    REQUIRE(result);
+    CHECK(result->producer->is("DequantizeLinear"));
+  }
+  CHECK(w.layers[0].source == "r");  // with the clamp that the grid replaces
+  CHECK(w.layers[1].result == "y");
+}

@@ -1,0 +1,120 @@
+#include "quantize/plan.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/onnx/infer.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+/// "nodes on integers, by their first outputs | values with grids (shared ones as value=owner) | clamps that go".
+std::string plan_of(const std::string& graph, const std::string& spec = "w8a8") {
+  Model model = test::fixture(graph);
+  infer(model, standard_types);
+  const quantize::Plan plan = quantize::make_plan(model, quantize::parse_spec(spec));
+  std::vector<std::string> nodes, values, clamps;
+  for (const Node* node : model.graph->nodes()) {
+    if (plan.nodes.contains(node)) nodes.push_back(node->output(0)->name);
+    if (plan.clamped.contains(node)) clamps.push_back(node->output(0)->name);
+  }
+  for (Value* v : plan.values) {
+    Value* owner = plan.owner(v);
+    values.push_back(owner == v ? v->name : v->name + "=" + owner->name);
+  }
+  std::sort(values.begin(), values.end());
+  return join(nodes, " ") + " | " + join(values, " ") + " | " + join(clamps, " ");
+}
+
+}  // namespace
+
+TEST_CASE("a chain of convolutions stays on integers, and clamps at zero are the grid's") {
+  CHECK(plan_of(R"(g (float[1,4,9,9] x, float[4,4,3,3] V, float[4,4,3,3] W) => (float[1,4,5,5] y) {
+          a = Conv (x, V)
+          r = Relu (a)
+          y = Conv (r, W)
+        })") == "a y | r x y | r");
+}
+
+TEST_CASE("a clamp stays where another node reads what is clamped, and with signed grids") {
+  const char* branch = R"(g (float[1,4,9,9] x, float[4,4,3,3] V, float[4,4,3,3] W)
+                            => (float[1,4,5,5] y, float[1,4,7,7] s) {
+          a = Conv (x, V)
+          r = Relu (a)
+          s = Softmax (a)
+          y = Conv (r, W)
+        })";
+  CHECK(plan_of(branch) == "a y | a r x y | ");
+  CHECK(plan_of(R"(g (float[1,4,9,9] x, float[4,4,3,3] V, float[4,4,3,3] W) => (float[1,4,5,5] y) {
+          a = Conv (x, V)
+          r = Relu (a)
+          y = Conv (r, W)
+        })",
+                "w8a8:symmetric") == "a y | a r x y | ");
+}
+
+TEST_CASE("a residual sum and what moves codes between products are on integers") {
+  CHECK(plan_of(R"(g (float[1,4,8,8] x, float[4,4,1,1] V, float[4,4,1,1] W, float[4,4,1,1] U) => (float[1,4,4,4] y) {
+          a = Conv (x, V)
+          b = Conv (a, W)
+          s = Add (a, b)
+          r = Relu (s)
+          p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (r)
+          y = Conv (p, U)
+        })") == "a b s p y | a b p=r r x y | r");
+}
+
+TEST_CASE("a matrix product gives floats unless an integer node reads them") {
+  CHECK(plan_of(R"(g (float[4,32] x, float[32,16] V, float[16,16] W) => (float[4,16] y) {
+          a = MatMul (x, V)
+          r = Relu (a)
+          y = MatMul (r, W)
+        })") == "a y | r x | r");
+  CHECK(plan_of(R"(g (float[4,32] x, float[32,16] V, float[16,16] W) => (float[4,16] y) {
+          a = MatMul (x, V)
+          e = Exp (a)
+          y = MatMul (e, W)
+        })") == "a y | e x | ");
+}
+
+TEST_CASE("nothing is quantized that only float nodes read") {
+  // The Reshape's input is float: its output is quantized for the product, the Reshape itself stays.
+  CHECK(plan_of(R"(g (float[4,32] x, int64[2] S, float[32,16] W) => (float[4,16] y) {
+          e = Exp (x)
+          t = Transpose <perm = [1, 0]> (e)
+          u = Transpose <perm = [1, 0]> (t)
+          y = MatMul (u, W)
+        })") == "y | u | ");
+  // One operand of the Mul is float: neither is the other made integer for it.
+  CHECK(plan_of(R"(g (float[4,32] x, float[32,16] V, float[16,16] W) => (float[4,16] y) {
+          a = MatMul (x, V)
+          e = Exp (a)
+          m = Mul (a, e)
+          y = MatMul (m, W)
+        })") == "a y | m x | ");
+  // What follows the last product.
+  CHECK(plan_of(R"(g (float[4,32] x, float[32,16] V, float[32,16] W) => (float[4,16] y) {
+          a = MatMul (x, V)
+          b = MatMul (x, W)
+          y = Add (a, b)
+        })") == "a b | x | ");
+}
+
+TEST_CASE("nodes are chosen by name, and those left out have their reason") {
+  Model model = test::fixture(R"(g (float[4,32] x, float[32,32] V, float[32,16] W, float[32,4] U)
+                                   => (float[4,16] y, float[4,4] z) {
+          [stem] a = MatMul (x, V)
+          [head] y = MatMul (a, W)
+          [tiny] z = MatMul (a, U)
+        })");
+  infer(model, standard_types);
+  const auto left = [&](const char* spec) { return quantize::make_plan(model, quantize::parse_spec(spec)).left; };
+  const std::string tiny = "its weight of 32x4 is too small to gain", by_name = "excluded by --only or --skip";
+  using Left = std::map<std::string, std::string>;
+  CHECK(left("w8a8") == Left{{"MatMul 'tiny'", tiny}});
+  CHECK(left("w8a8:skip=he*") == Left{{"MatMul 'head'", by_name}, {"MatMul 'tiny'", tiny}});
+  CHECK(left("w8a8:only=head") == Left{{"MatMul 'stem'", by_name}, {"MatMul 'tiny'", tiny}});
+}

@@ -1,0 +1,41 @@
+#include "quantize/spec.h"
+
+#include "core/base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+
+using namespace mlopt;
+using quantize::parse_spec;
+using quantize::to_string;
+
+TEST_CASE("a quantization spec is printed as it was parsed") {
+  for (const char* text : {"w8a8:calibration=minmax", "w8a8:calibration=percentile=99.9;per_tensor;skip=/head/*|fc",
+                           "w8a8:calibration=entropy;emit=qoperator;symmetric;target=ort:x86-amx;only=a|b?",
+                           "w8a8-dynamic", "w8:per_tensor", "fp16", "bf16:skip=norm*"})
+    CHECK(to_string(parse_spec(text)) == text);
+}
+
+TEST_CASE("every format has one name") {
+  for (const std::string& format : quantize::format_names()) CHECK(quantize::name(parse_spec(format).format) == format);
+}
+
+TEST_CASE("a mistake in a quantization spec is named, with what was meant") {
+  struct Case {
+    const char *text, *part;
+  };
+  for (const Case& c : {Case{"w8b8", "did you mean 'w8a8'"}, Case{"w8a8:calibraton=mse", "did you mean 'calibration'"},
+                        Case{"w8a8:emit=qop", "no form is called 'qop'"},
+                        Case{"w8a8:target=ort:x86-amxx", "did you mean 'ort:x86-amx'"},
+                        Case{"w8a8:per_tensor=1", "'per_tensor=1' is no part"}, Case{"", "no format is called ''"}}) {
+    INFO(c.text);
+    const std::string said = test::error_of([&] { parse_spec(c.text); });
+    CHECK(test::contains(said, c.part));
+  }
+}
+
+TEST_CASE("only targets that are sure to have a dot product of bytes need no room for pairs") {
+  CHECK(parse_spec("w8a8").pairs_saturate());
+  CHECK(parse_spec("w8a8:target=ort:x86-avx2").pairs_saturate());
+  CHECK_FALSE(parse_spec("w8a8:target=ort:x86-amx").pairs_saturate());
+  CHECK_FALSE(parse_spec("w8a8:target=ort:arm-dot").pairs_saturate());
+}
