@@ -14,6 +14,9 @@ namespace mlopt {
 Program::Program(const Graph& graph, ProgramContext& context)
     : is_body_(graph.owner != nullptr), captured_(captures(graph)) {
   place_values(graph);
+  for (const Value* v : graph.values())
+    if (v->opaque && (!v->uses.empty() || v->is_output()))
+      context.unsupported.push_back(fmt::format("the sparse initializer '{}'", v->name));
   for (const std::string& name : context.options->taps) {
     const auto it = std::find(slot_names_.begin(), slot_names_.end(), name);
     if (it != slot_names_.end()) tapped_[static_cast<size_t>(it - slot_names_.begin())] = true;

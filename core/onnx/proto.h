@@ -46,6 +46,12 @@ Tensor read_tensor(const onnx::TensorProto& tensor, Source& source);
 /// Fills dims, type and data; data of 1 KB and more go to `blobs` (sharing their bytes).
 void write_tensor(const Tensor& tensor, onnx::TensorProto& out, Blobs& blobs);
 
+/// The same tensor with its zeros; nothing for one of more than 256 MB, and for elements of less than a byte and
+/// strings.
+std::optional<Tensor> dense(const onnx::SparseTensorProto& sparse, Source& source, const std::string& where);
+/// Notes what a Constant with a sparse value gives as the constant of its output.
+void note_sparse_constant(Node& node, Source& source);
+
 /// Unknown for types that the IR cannot express.
 Type read_type(const onnx::TypeProto& type);
 onnx::TypeProto write_type(const Type& type);

@@ -135,6 +135,7 @@ class GraphReader {
     node->metadata = take_metadata(message.mutable_metadata_props());
     node->unknown_fields = message.SerializeAsString();
     note_constant(*node);
+    note_sparse_constant(*node, source_);
   }
 
   GraphPtr nested(onnx::GraphProto& message) {

@@ -1,0 +1,68 @@
+#include "backends/reference/backend.h"
+#include "core/onnx/io.h"
+#include "core/tensor/cast.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+#include "tests/support/message.h"
+
+using namespace mlopt;
+using namespace mlopt::test;
+
+namespace {
+
+std::string vector_of(uint32_t type, int64_t count, const std::string& raw) {
+  return number(1, static_cast<uint64_t>(count)) + number(2, type) + bytes(9, raw);
+}
+
+std::string int64s(const std::vector<int64_t>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int64_t)};
+}
+
+/// Values 1 and 2 (bytes) at these places of a tensor of these dimensions.
+std::string sparse(const std::vector<int64_t>& indices, const std::string& index_dims, const std::vector<int64_t>& dims) {
+  std::string shape;
+  for (const int64_t d : dims) shape += number(3, static_cast<uint64_t>(d));
+  return bytes(1, vector_of(2, 2, "\1\2")) + bytes(2, index_dims + number(2, 7) + bytes(9, int64s(indices))) + shape;
+}
+
+/// A graph whose one node, a Constant with this sparse value, gives its output y.
+std::string constant(const std::string& sparse_tensor) {
+  const std::string attribute = bytes(1, "sparse_value") + number(20, 11) + bytes(22, sparse_tensor);
+  return model_with(bytes(1, bytes(2, "y") + bytes(4, "Constant") + bytes(5, attribute)) + bytes(12, bytes(1, "y")));
+}
+
+std::vector<int64_t> value_of(const std::string& model) {
+  const auto plan = reference_backend()->compile(read_model_bytes(model), {});
+  return to_ints(plan->run({})[0].tensor());
+}
+
+}  // namespace
+
+TEST_CASE("a sparse constant is known as a dense one, and written back sparse") {
+  const std::string places = constant(sparse({1, 5}, number(1, 2), {2, 3}));
+  CHECK(value_of(places) == std::vector<int64_t>{0, 1, 0, 0, 0, 2});
+  CHECK(to_string(read_model_bytes(places).graph->find("y")->type) == "uint8[2,3]");
+  CHECK(value_of(write_model_bytes(read_model_bytes(places))) == std::vector<int64_t>{0, 1, 0, 0, 0, 2});
+  CHECK(write_model_bytes(read_model_bytes(places)).size() < 120);
+  const std::string coordinates = constant(sparse({0, 1, 1, 2}, number(1, 2) + number(1, 2), {2, 3}));
+  CHECK(value_of(coordinates) == std::vector<int64_t>{0, 1, 0, 0, 0, 2});
+}
+
+TEST_CASE("indices that do not fit are refused, and large tensors stay sparse") {
+  const auto error = [](const std::string& model) { return error_of([&] { read_model_bytes(model); }); };
+  CHECK(contains(error(constant(sparse({1, 6}, number(1, 2), {2, 3}))), "out of range"));
+  CHECK(contains(error(constant(sparse({-1, 5}, number(1, 2), {2, 3}))), "out of range"));
+  CHECK(contains(error(constant(sparse({0, 3, 1, 2}, number(1, 2) + number(1, 2), {2, 3}))), "out of range"));
+  CHECK(contains(error(constant(sparse({1}, number(1, 1), {2, 3}))), "do not fit"));
+  CHECK(contains(error(constant(sparse({1, 5}, number(1, 2), {int64_t{1} << 60}))), "too large"));
+  const Model large = read_model_bytes(constant(sparse({1, 5}, number(1, 2), {int64_t{1} << 40})));
+  CHECK_FALSE(large.graph->find("y")->constant);
+}
+
+TEST_CASE("a sparse initializer that is used cannot be run, and is named") {
+  const std::string weights = bytes(15, bytes(1, vector_of(2, 2, "\1\2") + bytes(8, "w")) +
+                                            bytes(2, number(1, 2) + number(2, 7) + bytes(9, int64s({1, 5}))) + number(3, 6));
+  const std::string node = bytes(1, bytes(1, "w") + bytes(2, "y") + bytes(4, "Identity"));
+  const Model model = read_model_bytes(model_with(node + weights + bytes(12, bytes(1, "y"))));
+  CHECK(contains(error_of([&] { reference_backend()->compile(model, {}); }), "the sparse initializer 'w'"));
+}
