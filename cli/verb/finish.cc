@@ -9,6 +9,8 @@
 namespace mlopt::cli {
 namespace {
 
+constexpr double kFarDb = 10;  // SQNR: noise of a third of the signal
+
 WriteOptions write_options(const VerbOptions& verb) {
   WriteOptions options;
   if (!verb.external.empty()) options.external = verb.external == "yes";
@@ -27,6 +29,17 @@ Ending examine(const VerbOptions& verb, const Model& source, VerbResult& made, P
   if (!verb.metric.empty()) e.scores = score_both(verb, source, plans, session);
   e.latency = time_both(verb, source, plans, session);
   return e;
+}
+
+/// A difference that nobody can want is said aloud, whether a gate asked for it or not.
+void warn_if_far(const Verification& verification, const Session& session) {
+  if (!verification.comparison) return;
+  for (const OutputComparison& output : verification.comparison->outputs) {
+    const bool close = output.difference && output.difference->same_nonfinite && output.difference->sqnr_db >= kFarDb;
+    if (!close && !output.equal()) {
+      session.console.warn(fmt::format("output '{}' of the result is far from the source's", output.name));
+    }
+  }
 }
 
 std::vector<Gate> judge_all(const VerbOptions& verb, const Ending& e, const Model& source, const Model& result,
@@ -82,6 +95,7 @@ void finish_verb(const VerbOptions& verb, const Model& source, VerbResult made, 
   add_figures(verb, ending, plans.device(), report.data);
   report.gates = judge_all(verb, ending, source, made.model, session);
   add_table(ending, report);
+  warn_if_far(ending.verification, session);
   write_result(verb, made.model, report);
   report.data["peak_memory_bytes"] = peak_memory();
 }

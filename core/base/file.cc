@@ -140,6 +140,7 @@ void install_signal_cleanup() {
     // One that is ignored stays so: nohup and the background jobs of a shell count on it.
     if (::signal(signal, clean_up_and_end) == SIG_IGN) ::signal(signal, SIG_IGN);
   }
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), as a full disk is
 }
 
 std::string read_file(const std::string& path) {

@@ -52,7 +52,8 @@ class AtomicFile {
   int64_t size_ = 0;
 };
 
-/// Removes unfinished temporary files on SIGINT, SIGTERM and SIGHUP, then ends with the default action of the signal.
+/// Removes unfinished temporary files on SIGINT, SIGTERM and SIGHUP, then ends with the default action of the signal. A
+/// limit on the size of files does not end the process.
 void install_signal_cleanup();
 
 /// The whole file, or Error{kBadInput}.

@@ -1,34 +1,16 @@
-#include <cstdlib>
+#include <fmt/core.h>
 
 #include "cli/commands.h"
-#include "core/base/file.h"
 #include "tests/support/catch.h"
-#include "tests/support/paths.h"
+#include "tests/support/golden.h"
 #include "tests/support/program.h"
 
 using namespace mlopt;
 
-namespace {
-
-/// The text in tests/cli/help/; MLOPT_UPDATE_GOLDEN=1 writes it anew.
-void check_golden(const std::string& name, const std::string& text) {
-  const std::filesystem::path path = test::source_dir() / "tests/cli/help" / (name + ".txt");
-  if (std::getenv("MLOPT_UPDATE_GOLDEN")) {
-    AtomicFile file(path);
-    file.write(text);
-    file.commit();
-  }
-  INFO("to accept a change: MLOPT_UPDATE_GOLDEN=1 mlopt_tests --filenames-as-tags '[#help_test]'");
-  REQUIRE(std::filesystem::exists(path));
-  CHECK(text == read_file(path));
-}
-
-}  // namespace
-
 TEST_CASE("help texts are as they were accepted") {
-  check_golden("mlopt", cli::program_help());
+  test::check_golden("cli/help/mlopt.txt", cli::program_help());
   for (const cli::Command& command : cli::commands()) {
-    check_golden(std::string(command.name), cli::command_help(command));
+    test::check_golden(fmt::format("cli/help/{}.txt", command.name), cli::command_help(command));
   }
 }
 

@@ -1,10 +1,15 @@
 #include "tests/support/program.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
+#include <functional>
 #include <stdexcept>
+#include <thread>
 
 #include "core/base/file.h"
 #include "tests/support/paths.h"
@@ -18,27 +23,60 @@ void redirect(int stream, const std::string& path, int flags) {
   if (fd < 0 || ::dup2(fd, stream) < 0) _exit(126);
 }
 
-}  // namespace
-
-Outcome run_mlopt(const std::vector<std::string>& args, const std::string& input) {
-  const TempDir folder;
-  const std::string in = folder.write("in", input), out = folder / "out", err = folder / "err";
-  const std::string path = program().string();
-  std::vector<char*> argv = {const_cast<char*>(path.c_str())};
-  for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) {
-    redirect(STDIN_FILENO, in, O_RDONLY);
-    redirect(STDOUT_FILENO, out, O_WRONLY | O_CREAT);
-    redirect(STDERR_FILENO, err, O_WRONLY | O_CREAT);
+/// A run of the program in a child process, with its streams in files.
+class Run {
+ public:
+  /// `prepare` is called in the child.
+  Run(const std::vector<std::string>& args, const std::string& input, const std::function<void()>& prepare)
+      : in_(folder_.write("in", input)) {
+    const std::string path = program().string();
+    std::vector<char*> argv = {const_cast<char*>(path.c_str())};
+    for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+    argv.push_back(nullptr);
+    child_ = ::fork();
+    if (child_ < 0) throw std::runtime_error("fork failed");
+    if (child_ > 0) return;
+    redirect(STDIN_FILENO, in_, O_RDONLY);
+    redirect(STDOUT_FILENO, out_, O_WRONLY | O_CREAT);
+    redirect(STDERR_FILENO, err_, O_WRONLY | O_CREAT);
+    prepare();
     ::execv(argv[0], argv.data());
     _exit(127);
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};
+
+  void kill(int signal) const { ::kill(child_, signal); }
+
+  Outcome wait() const {
+    int status = 0;
+    ::waitpid(child_, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out_), read_file(err_)};
+  }
+
+ private:
+  TempDir folder_;
+  std::string in_, out_ = folder_ / "out", err_ = folder_ / "err";
+  pid_t child_ = -1;
+};
+
+}  // namespace
+
+Outcome run_mlopt(const std::vector<std::string>& args, const std::string& input) {
+  return Run(args, input, [] {}).wait();
+}
+
+Outcome run_mlopt_on_full_disk(const std::vector<std::string>& args, int64_t bytes) {
+  const auto limit = [bytes] {
+    const rlimit size{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+    ::setrlimit(RLIMIT_FSIZE, &size);
+  };
+  return Run(args, {}, limit).wait();
+}
+
+Outcome interrupt_mlopt(const std::vector<std::string>& args, double seconds) {
+  const Run run(args, {}, [] {});
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  run.kill(SIGINT);
+  return run.wait();
 }
 
 }  // namespace mlopt::test

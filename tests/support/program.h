@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,5 +12,11 @@ struct Outcome {
 
 /// Runs the program, `mlopt`, with these arguments and waits for it. `input` is its standard input.
 Outcome run_mlopt(const std::vector<std::string>& args, const std::string& input = {});
+
+/// The same where no file may grow beyond `bytes`, as on a disk that is full.
+Outcome run_mlopt_on_full_disk(const std::vector<std::string>& args, int64_t bytes);
+
+/// The same, interrupted (as by Ctrl-C) after so many seconds.
+Outcome interrupt_mlopt(const std::vector<std::string>& args, double seconds);
 
 }  // namespace mlopt::test

@@ -1,6 +1,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
+
 #include "core/base/file.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
@@ -18,6 +21,16 @@ const Json& at(const Json& json, const std::string& key) {
   INFO(key);
   REQUIRE(member);
   return *member;
+}
+
+/// Adds 40000 ones: 160 KB.
+std::string large_model(const test::TempDir& folder) {
+  std::string numbers = "0";
+  for (int i = 1; i < 40000; ++i) numbers += ", 1";
+  return write_text_model(
+      folder, "large.onnx",
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[40000] x) => (float[40000] y) <float[40000] w = {" +
+          numbers + "}> { y = Add (x, w) }");
 }
 
 size_t files_in(const test::TempDir& folder) {
@@ -55,12 +68,7 @@ TEST_CASE("the report of a verb says what its contract names") {
 
 TEST_CASE("the size in the report is that of the files, external data included") {
   const test::TempDir folder;
-  std::string numbers = "0";
-  for (int i = 1; i < 40000; ++i) numbers += ", 1";
-  const std::string model = write_text_model(
-      folder, "m.onnx",
-      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[40000] x) => (float[40000] y) <float[40000] w = {" +
-          numbers + "}> { y = Add (x, w) }");
+  const std::string model = large_model(folder);
   const std::string out = folder / "out.onnx";
   const test::Outcome outcome =
       run_mlopt({"convert", model, "-o", out, "--external", "yes", "--no-bench", "--json", "-"});
@@ -69,16 +77,28 @@ TEST_CASE("the size in the report is that of the files, external data included")
   CHECK(Json::parse(outcome.out).find("result")->find("size_bytes")->integer() == static_cast<int64_t>(size));
 }
 
-TEST_CASE("commands pipe: fuse into convert") {
+TEST_CASE("commands pipe: fuse into convert into quantize") {
   const test::TempDir folder;
-  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "out.onnx";
   const test::Outcome fused = run_mlopt({"fuse", model, "-o", "-", "--no-bench"});
   REQUIRE(fused.status == 0);
+  CHECK(fused.err.find("parameters") != std::string::npos);  // the report goes where it does not disturb
   const test::Outcome converted =
-      run_mlopt({"convert", "-", "-o", folder / "out.onnx", "--opset", "22", "--no-bench", "--strict"}, fused.out);
+      run_mlopt({"convert", "-", "-o", "-", "--opset", "22", "--no-bench", "--strict", "-q"}, fused.out);
   INFO(converted.err);
-  CHECK(converted.status == 0);
-  CHECK(read_model(folder / "out.onnx").opset() == 22);
+  REQUIRE(converted.status == 0);
+  CHECK(converted.err.empty());
+  const test::Outcome quantized =
+      run_mlopt({"quantize", "-", "-o", out, "--to", "w8a8", "--data", "random:4", "--no-bench", "--min-sqnr", "15"},
+                converted.out);
+  INFO(quantized.err);
+  CHECK(quantized.status == 0);
+  const Model result = read_model(out);
+  CHECK(result.opset() == 22);
+  for (const char* key : {"mlopt.spec", "mlopt.version", "mlopt.source_hash"}) {
+    CHECK(std::count_if(result.metadata.begin(), result.metadata.end(),
+                        [&](const auto& entry) { return entry.first == key; }) == 1);
+  }
 }
 
 TEST_CASE("where the model cannot be written, the old one stays whole and nothing is left beside it") {
@@ -95,6 +115,39 @@ TEST_CASE("where the model cannot be written, the old one stays whole and nothin
   CHECK(run_mlopt({"convert", model, "-o", out, "--no-bench"}).status == 3);
   ::chmod((folder / "closed").c_str(), 0700);
   CHECK(read_file(out) == "old");
+}
+
+TEST_CASE("a disk that fills up leaves the old pair of files whole") {
+  const test::TempDir folder;
+  const std::string model = large_model(folder), out = folder / "out.onnx";
+  REQUIRE(run_mlopt({"convert", model, "-o", out, "--external", "yes", "--no-bench", "-q"}).status == 0);
+  const std::string before = read_file(out), data = read_file(out + ".data");
+  for (const char* external : {"yes", "no"}) {
+    const test::Outcome full = test::run_mlopt_on_full_disk(
+        {"convert", model, "-o", out, "--external", external, "--opset", "22", "--no-bench"}, 40000);
+    INFO(full.err);
+    CHECK(full.status == (external[0] == 'y' ? 0 : 3));  // the data are there already
+    CHECK(files_in(folder) == 3);
+  }
+  const test::Outcome full = test::run_mlopt_on_full_disk(
+      {"quantize", model, "-o", out, "--to", "fp16", "--external", "yes", "--no-bench"}, 40000);
+  INFO(full.err);
+  CHECK(full.status == 3);
+  CHECK(full.err.find("free some space") != std::string::npos);
+  CHECK(files_in(folder) == 3);
+  CHECK(read_file(out + ".data") == data);
+  CHECK(read_model(out).external_files.size() == 1);
+}
+
+TEST_CASE("an interrupted command leaves nothing behind, and the old model whole") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  const std::string out = folder.write("out.onnx", "old");
+  CHECK(
+      test::interrupt_mlopt({"convert", model, "-o", out, "--bench", "60", "--json", folder / "r.json"}, 0.5).status ==
+      128 + SIGINT);
+  CHECK(read_file(out) == "old");
+  CHECK(files_in(folder) == 2);
 }
 
 TEST_CASE("the source may be overwritten with the result") {
