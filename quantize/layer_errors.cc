@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/error.h"
+
 namespace mlopt::quantize {
 namespace {
 
@@ -30,6 +32,15 @@ class Watched {
   std::unique_ptr<Executable> plan_;
 };
 
+/// The source ran on these inputs: if the result does not, it is wrong.
+Values run_result(Watched& result, const std::vector<Datum>& inputs) {
+  try {
+    return result.run(inputs);
+  } catch (const Error& e) {
+    internal_error("the quantized model does not run: " + e.message, e.where);
+  }
+}
+
 }  // namespace
 
 std::vector<LayerError> layer_errors(Backend& backend, const CompileOptions& options, const Model& source,
@@ -42,7 +53,7 @@ std::vector<LayerError> layer_errors(Backend& backend, const CompileOptions& opt
   const int64_t step = std::max<int64_t>(1, data.batch_size());
   for (int64_t first = 0; first + step <= data.size(); first += step) {
     const Batch batch = data.batch(first, step);
-    const Values e = expected.run(batch.inputs), a = actual.run(batch.inputs);
+    const Values e = expected.run(batch.inputs), a = run_result(actual, batch.inputs);
     for (size_t i = 0; i < layers.size(); ++i) {
       const auto right = e.find(layers[i].source), found = a.find(layers[i].result);
       const bool comparable = right != e.end() && found != a.end() && right->second.dims() == found->second.dims();

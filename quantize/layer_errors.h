@@ -16,7 +16,7 @@ struct LayerError {
 };
 
 /// Runs both models on all of the data, a batch at a time, and compares the layers' results; worst SQNR first. The
-/// models take the same inputs.
+/// models take the same inputs. Throws Error{kInternal} for data on which only the source runs.
 std::vector<LayerError> layer_errors(Backend& backend, const CompileOptions& options, const Model& source,
                                      const Model& result, const std::vector<LayerValue>& layers, const Dataset& data,
                                      const std::function<void(int64_t done, int64_t total)>& progress);

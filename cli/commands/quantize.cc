@@ -105,6 +105,23 @@ void warn(const QuantizeOptions& o, const quantize::Quantized& made, bool calibr
   session.report.data["warnings"] = warnings;
 }
 
+/// A result that is no gain is called so.
+void judge_gain(Session& session) {
+  Json& data = session.report.data;
+  const auto disappoint = [&](const std::string& sentence) {
+    session.console.warn(sentence);
+    data["warnings"].push_back(sentence);
+  };
+  const Json *before = data["source"].find("size_bytes"), *after = data["result"].find("size_bytes");
+  if (before && after && after->integer() >= before->integer())
+    disappoint("the result is not smaller than the source: its weights are too few to pay for what was added");
+  const Json* ratios = data["latency"].find("ratios");
+  const Json* high = ratios && !ratios->items().empty() ? ratios->items()[0].find("high") : nullptr;
+  if (high && high->is_number() && high->number() < 1)
+    disappoint(
+        "the result is slower than the source on this machine; --skip leaves layers out, and other formats may do");
+}
+
 void run(const QuantizeOptions& o, Session& session) {
   const quantize::Spec spec = spec_of(o);
   if (o.calibration_samples < 1) usage_error("at least one sample calibrates", "--calibration-samples");
@@ -133,7 +150,9 @@ void run(const QuantizeOptions& o, Session& session) {
   result.changes = Json::object({{"layers", made.layers}, {"calibration_samples", made.samples}});
   result.declined = declined_json(made);
   result.model = std::move(made.model);
+  const bool changed = made.layers > 0;
   finish_verb(o.verb, source, std::move(result), session);
+  if (changed) judge_gain(session);
 }
 
 Action setup(Options& options) {

@@ -29,11 +29,12 @@ TEST_CASE("the errors of layers are measured by value, the worst first") {
   const auto backend = reference_backend();
   const auto data = random_dataset(model_inputs(source), {.count = 3, .seed = 7});
   int64_t done = 0;
-  const auto errors = quantize::layer_errors(*backend, {}, source, result, {{"scaled", "Mul", "a", "a"}, {"moved", "Add", "b", "b"}},
-                                             *data, [&](int64_t now, int64_t total) {
-                                               done = now;
-                                               CHECK(total == 3);
-                                             });
+  const auto errors =
+      quantize::layer_errors(*backend, {}, source, result, {{"scaled", "Mul", "a", "a"}, {"moved", "Add", "b", "b"}},
+                             *data, [&](int64_t now, int64_t total) {
+                               done = now;
+                               CHECK(total == 3);
+                             });
   CHECK(done == 3);
   REQUIRE(errors.size() == 2);
   CHECK(errors[0].layer == "moved");

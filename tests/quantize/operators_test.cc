@@ -31,7 +31,8 @@ TEST_CASE("what integer kernels cannot do is refused with its reason") {
   };
   for (const Case& c :
        {Case{"g (float[N,32] x, float[32,16] w) => (y) { y = MatMul (x, w) }", "its weight is not constant"},
-        Case{"g (float[N,32] x, float[32,16] W, float[16] b) => (y) { y = Gemm (x, W, b) }", "its bias is not constant"},
+        Case{"g (float[N,32] x, float[32,16] W, float[16] b) => (y) { y = Gemm (x, W, b) }",
+             "its bias is not constant"},
         Case{"g (float16[N,32] x, float16[32,16] W) => (y) { y = MatMul (x, W) }", "its weight is float16"},
         Case{"g (float[N,32] x, float[32,8] W) => (y) { y = MatMul (x, W) }",
              "its weight of 32x8 is too small to gain"},

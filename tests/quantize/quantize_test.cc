@@ -70,8 +70,8 @@ TEST_CASE("every format gives a model that computes nearly the same") {
   const auto inputs = data->batch(0, 1).inputs;
   const Bench bench;
   const Tensor expected = bench.backend->compile(source, {})->run(inputs)[0].tensor();
-  for (const char* spec : {"w8a8", "w8a8:emit=qoperator", "w8a8:symmetric;per_tensor", "w8a8-dynamic", "w8", "fp16",
-                           "bf16"}) {
+  for (const char* spec :
+       {"w8a8", "w8a8:emit=qoperator", "w8a8:symmetric;per_tensor", "w8a8-dynamic", "w8", "fp16", "bf16"}) {
     INFO(spec);
     const quantize::Quantized made = bench.run(source, spec);
     const Difference d = difference(bench.backend->compile(made.model, {})->run(inputs)[0].tensor(), expected);
@@ -116,8 +116,9 @@ TEST_CASE("layers in bodies stay float, and a warning counts them") {
 }
 
 TEST_CASE("weights that old files list as inputs become constants, settings do not") {
-  Model source = test::fixture("g (float[4,32] x, float[32,16] W, float K) => (float[4,16] y) {\n"
-                               "  m = MatMul (x, W)\n  y = Mul (m, K)\n}");
+  Model source = test::fixture(
+      "g (float[4,32] x, float[32,16] W, float K) => (float[4,16] y) {\n"
+      "  m = MatMul (x, W)\n  y = Mul (m, K)\n}");
   Graph& graph = *source.graph;
   Model old = parse_text(R"(<ir_version: 3, opset_import: ["" : 13]>
     g (float[4,32] x, float[32,16] w, float k) => (float[4,16] y) { m = MatMul (x, w)  y = Mul (m, k) })");

@@ -1,7 +1,6 @@
-#include "cli/bench/bench.h"
-
 #include <fmt/core.h>
 
+#include "cli/bench/bench.h"
 #include "tests/support/catch.h"
 
 using namespace mlopt;

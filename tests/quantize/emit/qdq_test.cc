@@ -30,8 +30,7 @@ Written write(const std::string& graph, const std::string& text = "w8a8") {
   std::map<std::string, quantize::Grid> grids;
   for (Value* v : plan.values) {
     const bool clamped = v->producer && plan.clamped.contains(v->producer);
-    if (plan.owner(v) == v)
-      grids[v->name] = quantize::activation_grid({clamped ? 0.0 : -8.0, 8}, spec.symmetric);
+    if (plan.owner(v) == v) grids[v->name] = quantize::activation_grid({clamped ? 0.0 : -8.0, 8}, spec.symmetric);
   }
   w.layers = quantize::emit_qdq(w.model, plan, grids, spec);
   infer(w.model, standard_types);
@@ -84,7 +83,8 @@ TEST_CASE("results are those of rounding by hand") {
   const auto q = quantize::quantize_weight(weight, 1, quantize::pair_room(weight, 1));
   for (int64_t n = 0; n < 16; ++n) {
     const auto scale = static_cast<double>(q.scale.data<float>()[n]), step = static_cast<double>(grid.scale);
-    double sum = std::nearbyint(static_cast<double>(w.source.graph->find("B")->constant->data<float>()[n]) / (scale * step));
+    double sum =
+        std::nearbyint(static_cast<double>(w.source.graph->find("B")->constant->data<float>()[n]) / (scale * step));
     for (int64_t k = 0; k < 16; ++k)
       sum += std::nearbyint(static_cast<double>(x.data<float>()[k]) / step) * q.codes.data<int8_t>()[k * 16 + n];
     CHECK(static_cast<double>(y.data<float>()[n]) == Approx(sum * scale * step).epsilon(1e-5));

@@ -89,7 +89,9 @@ TEST_CASE("with room for pairs no two neighbours of a sum leave int16") {
     for (int64_t c = 0; c < channels; ++c)
       for (int64_t k = 0; k + 1 < length; k += 2) {
         const auto at = [&](int64_t i) -> int {
-          const int64_t place = w.rank() == 4 ? c * length + i % 6 * 9 + i / 6 : axis == 1 ? i * channels + c : c * length + i;
+          const int64_t place = w.rank() == 4 ? c * length + i % 6 * 9 + i / 6
+                                : axis == 1   ? i * channels + c
+                                              : c * length + i;
           return q.codes.data<int8_t>()[place];
         };
         worst = std::max(worst, std::abs(at(k) + at(k + 1)));

@@ -1,0 +1,103 @@
+#include <filesystem>
+
+#include "core/data/array_file.h"
+#include "core/onnx/io.h"
+#include "core/report/json.h"
+#include "tests/support/catch.h"
+#include "tests/support/op.h"
+#include "tests/support/program.h"
+#include "tests/support/rewrite.h"
+#include "tests/support/temp_dir.h"
+
+using namespace mlopt;
+using test::run_mlopt;
+
+namespace {
+
+/// Two layers worth quantizing, and data for them.
+struct Files {
+  test::TempDir folder;
+  std::string model = folder / "m.onnx", data = folder / "d.npz", out = folder / "q.onnx";
+
+  Files() {
+    write_model(test::fixture(R"(g (float[N,32] x, float[32,64] V, float[64,32] W) => (float[N,32] y) {
+      [first] a = MatMul (x, V)
+      r = Relu (a)
+      [second] y = MatMul (r, W)
+    })"),
+                model);
+    write_npz(data, {{"x", test::uniform({40, 32}, -1, 1)}});
+  }
+
+  test::Outcome quantize(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"quantize", model, "-o", out, "--no-bench"});
+    return run_mlopt(options);
+  }
+};
+
+std::string metadata(const Model& model, const std::string& key) {
+  for (const auto& [k, v] : model.metadata)
+    if (k == key) return v;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("quantize writes a model that is near its source, and reports each layer") {
+  const Files files;
+  const test::Outcome done = files.quantize({"--to", "w8a8", "--data", files.data, "--calibration", "percentile=99.99",
+                                             "--calibration-samples", "39", "--min-sqnr", "25", "--json", "-"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  CHECK(report.find("spec")->string() == "w8a8:calibration=percentile=99.99");
+  CHECK(report.find("changes")->find("layers")->integer() == 2);
+  CHECK(report.find("changes")->find("calibration_samples")->integer() == 39);
+  const auto& layers = report.find("layers")->items();
+  REQUIRE(layers.size() == 2);
+  CHECK(layers[0].find("sqnr_db")->number() <= layers[1].find("sqnr_db")->number());
+  CHECK(report.find("verify")->find("outputs")->items().at(0).find("max_abs")->number() > 0);
+  const Model written = read_model(files.out);
+  CHECK(metadata(written, "mlopt.spec") == report.find("spec")->string());
+  CHECK(written.graph->outputs()[0]->name == "y");
+}
+
+TEST_CASE("quantize takes the spec that it reports") {
+  const Files files;
+  REQUIRE(files.quantize({"--to", "w8a8", "--data", files.data, "--skip", "first", "--symmetric"}).status == 0);
+  const std::string spec = metadata(read_model(files.out), "mlopt.spec");
+  CHECK(spec == "w8a8:calibration=minmax;symmetric;skip=first");
+  const test::Outcome again = files.quantize({"--to", spec, "--data", files.data, "--json", "-"});
+  REQUIRE(again.status == 0);
+  const Json report = Json::parse(again.out);
+  CHECK(report.find("spec")->string() == spec);
+  CHECK(report.find("declined")->items().at(0).find("reason")->string() == "excluded by --only or --skip");
+}
+
+TEST_CASE("what a format needs is said before anything is written") {
+  const Files files;
+  struct Case {
+    std::vector<std::string> options;
+    const char* said;
+  };
+  for (const Case& c : {Case{{"--to", "w8a8"}, "w8a8 needs data"}, Case{{"--to", "w9a8"}, "did you mean"},
+                        Case{{"--to", "w8", "--calibration", "median"}, "no calibration is called 'median'"},
+                        Case{{"--to", "w8a8", "--data", files.data, "--calibration-samples", "0"}, "at least one"},
+                        Case{{}, "--to"}}) {
+    const test::Outcome refused = files.quantize(c.options);
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find(c.said) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(files.out));
+  }
+}
+
+TEST_CASE("random calibration, and results that gain nothing, are called so") {
+  const Files files;
+  const test::Outcome random = files.quantize({"--to", "w8a8", "--data", "random:2"});
+  CHECK(random.status == 0);
+  CHECK(random.err.find("calibrated on random numbers") != std::string::npos);
+  const test::Outcome nothing = files.quantize({"--to", "w8", "--only", "no_such_node"});
+  CHECK(nothing.status == 0);
+  CHECK(nothing.err.find("no layer gains from the format") != std::string::npos);
+  CHECK(test::operators(*read_model(files.out).graph) == "MatMul Relu MatMul");
+}
