@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/test_data.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/calib/model_inputs.h"
 #include "core/data/metrics.h"
 #include "core/data/open.h"
@@ -38,6 +41,24 @@ std::vector<std::string> metric_names() {
   std::vector<std::string> names;
   for (const MetricDef& metric : metrics()) names.emplace_back(metric.name);
   return names;
+}
+
+void with_shape_hint(const DataFlags& flags, const Model& model, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& e) {
+    if (e.code != Code::kBadInput || !e.fix.empty() || !starts_with(flags.spec, "random")) throw;
+    for (const InputSpec& input : model_inputs(model)) {
+      const bool open = std::any_of(input.dims.begin(), input.dims.end(), [](const Dim& d) { return !d.value(); });
+      if (!open || std::any_of(flags.shapes.begin(), flags.shapes.end(),
+                               [&](const std::string& s) { return starts_with(s, input.name + "="); }))
+        continue;
+      throw Error(e.code, e.message, e.where,
+                  fmt::format("the sizes that {} leaves open were assumed: give them with --shape {}=DIMS",
+                              to_string({input}), input.name));
+    }
+    throw;
+  }
 }
 
 std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, const DataUse& use) {

@@ -109,7 +109,7 @@ std::unique_ptr<Loaded> load(Entry& entry, const BenchOptions& options, const Se
   entry.compile_ms = ms_since(compile);
   entry.fallback_nodes = loaded->plan->fallback_nodes();
   const auto first = Clock::now();
-  loaded->run();
+  with_shape_hint(options.data, model, [&] { loaded->run(); });
   entry.first_run_ms = ms_since(first);
   return loaded;
 }

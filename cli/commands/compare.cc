@@ -83,7 +83,8 @@ void run(const CompareFlags& o, Session& session) {
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   const Runner runner = make_preparing_runner(*backend, session.common);
   const std::unique_ptr<Executable> first = runner.compile(a), second = runner.compile(b);
-  const RunComparison comparison = run_both(*first, *second, *data, o, session);
+  RunComparison comparison;
+  with_shape_hint(o.data, a, [&] { comparison = run_both(*first, *second, *data, o, session); });
   report.line(fmt::format("{} samples of {} on {}: {}", comparison.samples, o.data.spec, backend->name(),
                           in_words(comparison)));
   add_table(comparison, report);

@@ -90,6 +90,7 @@ AtomicFile::AtomicFile(std::string target) : target_(std::move(target)) {
     if (fd_ < 0) input_error("cannot write here (" + reason() + ")", target_);
     return;
   }
+  if (S_ISDIR(info.st_mode)) input_error("cannot write here (it is a folder)", target_, "give the name of a file");
   std::error_code failure;
   const auto real = std::filesystem::canonical(target_, failure);  // a link stays, what it leads to is replaced
   real_target_ = failure ? target_ : real.string();
@@ -133,6 +134,12 @@ void AtomicFile::commit() {
   if (!renamed) ::unlink(temporary_.c_str());
   forget(temporary_);
   if (!renamed) input_error("cannot write (" + why + ")", target_);
+}
+
+void require_writable(const std::string& path) {
+  struct stat info {};
+  // Opening a pipe would wait for its reader, and closing it end him.
+  if (::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) AtomicFile probe(path);
 }
 
 void install_signal_cleanup() {

@@ -52,6 +52,9 @@ class AtomicFile {
   int64_t size_ = 0;
 };
 
+/// Throws Error{kBadInput} when a file of this name could not be written, so that a long work need not end in that.
+void require_writable(const std::string& path);
+
 /// Removes unfinished temporary files on SIGINT, SIGTERM and SIGHUP, then ends with the default action of the signal. A
 /// limit on the size of files does not end the process.
 void install_signal_cleanup();

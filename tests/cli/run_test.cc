@@ -65,3 +65,18 @@ TEST_CASE("stored data that do not fit the model are refused, listing what it wa
   std::filesystem::remove(stored.data + "/input_1.pb");
   CHECK(run_mlopt({"run", stored.model, "--data", stored.data}).status == 3);
 }
+
+TEST_CASE("where generated inputs of assumed sizes do not fit, the error says how to give sizes") {
+  const test::TempDir folder;
+  const std::string model =
+      write_text_model(folder, "m.onnx",
+                       "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] x) => (float[2,M] y) "
+                       "<int64[2] shape = {2, -1}> { y = Reshape (x, shape) }");
+  for (const char* command : {"run", "bench"}) {
+    const test::Outcome outcome = run_mlopt({command, model});
+    CHECK(outcome.status == 3);
+    CHECK(outcome.err.find("--shape x=DIMS") != std::string::npos);
+  }
+  CHECK(run_mlopt({"run", model, "--shape", "x=4"}).status == 0);
+  CHECK(run_mlopt({"run", model, "--shape", "x=3"}).err.find("--shape") == std::string::npos);
+}

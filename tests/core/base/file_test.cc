@@ -81,12 +81,36 @@ TEST_CASE("permissions follow the umask, links stay links") {
 TEST_CASE("what cannot be written is an error, and devices are written as they stand") {
   const TempDir folder;
   CHECK(thrown_by([&] { AtomicFile(folder / "no/such/folder/x"); }).code == Code::kBadInput);
+  CHECK(test::says(thrown_by([&] { AtomicFile(folder.path().string()); }), "folder"));
   AtomicFile full("/dev/full");
   CHECK(test::says(thrown_by([&] { full.write("x"); }), "No space left"));
   AtomicFile nowhere("/dev/null");
   nowhere.write("x");
   nowhere.commit();
   CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("whether a file can be written is told without a trace") {
+  const TempDir folder;
+  const std::string old = folder.write("old", "old"), pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& path : {old, folder / "new", pipe, std::string("/dev/null")}) require_writable(path);
+  CHECK(read_file(old) == "old");
+  CHECK(files_in(folder) == 2);
+  CHECK(thrown_by([&] { require_writable(folder / "no/such/folder/x"); }).code == Code::kBadInput);
+}
+
+TEST_CASE("a signal that is ignored stays ignored") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGHUP, SIG_IGN);
+    install_signal_cleanup();
+    ::raise(SIGHUP);
+    ::_exit(7);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
 }
 
 TEST_CASE("an interrupted process leaves the old file and nothing else") {
