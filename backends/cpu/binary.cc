@@ -106,6 +106,7 @@ Expected<Step> compile(const NodeView& view, const CompileContext& context) {
   return planned(view, context, [op](const Call& call) -> Expected<Step> {
     if (call.in(0).dtype() != DType::kF32 || call.in(1).dtype() != DType::kF32) return Decline{"not float32"};
     Dims out = broadcast(call.in(0).dims(), call.in(1).dims());
+    if (op == Arithmetic::kPRelu && out != call.in(0).dims()) return Decline{"the slope has more elements"};
     return Step([op, out, p = paired(out, call.in(0).dims(), call.in(1).dims())](Call& c) {
       float* y = c.make(0, DType::kF32, out).mutable_data<float>();
       run_arithmetic(op, p, c.in(0).data<float>(), c.in(1).data<float>(), y);

@@ -90,7 +90,7 @@ Expected<Step> compile_skip(const NodeView& view, const CompileContext& context)
   if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
   if (view.node().output(1) || view.node().output(2)) return Decline{"mean or deviation are asked for"};
   const bool centred = view.node().op == "SkipLayerNormalization";
-  const Skip common{{centred, view.get_float("epsilon", 1e-5f)}, centred ? 3 : -1, centred ? 4 : 3};
+  const Skip common{{centred, view.get_float("epsilon", 1e-12f)}, centred ? 3 : -1, centred ? 4 : 3};
   return planned(view, context, [=](const Call& call) -> Expected<Step> {
     const Tensor &x = call.in(0), &skip = call.in(1);
     if (!all_float(call) || x.rank() == 0 || skip.rank() == 0) return Decline{"not float32 arrays"};

@@ -7,6 +7,7 @@
 #include "backends/reference/kernels.h"
 #include "backends/reference/matmul.h"
 #include "backends/reference/quantize.h"
+#include "core/base/error.h"
 
 namespace mlopt::reference {
 namespace {
@@ -50,6 +51,14 @@ void qlinear_conv(Call& call) {
   call.set(0, requantized(call, sums, factors, 1, call.in(7)));
 }
 
+/// com.microsoft's form, which knows channels that come last.
+void qlinear_conv_either(Call& call) {
+  if (call.view.get_int("channels_last", 0) != 0)
+    unsupported_error("QLinearConv with channels last cannot be run", call.view.node().label(),
+                      "export the model without layout optimization");
+  qlinear_conv(call);
+}
+
 /// The zero point of rows has the shape [M] or [..., M, 1], that of columns [N] or [..., 1, N].
 Tensor exact_product(const Call& call, int ai, int az, int bi, int bz) {
   const Tensor &a = call.in(ai), &b = call.in(bi);
@@ -83,6 +92,7 @@ constexpr Kernel kKernels[] = {
     {"", "MatMulInteger", matmul_integer},
     {"", "QLinearConv", qlinear_conv},
     {"", "QLinearMatMul", qlinear_matmul},
+    {"com.microsoft", "QLinearConv", qlinear_conv_either},
 };
 
 }  // namespace

@@ -51,6 +51,7 @@ std::vector<Datum> run_node(const std::string& op, const std::vector<Datum>& inp
   Backend& backend = options.backend ? *options.backend : *reference;
   CompileOptions compile;
   compile.seed = options.seed;
+  compile.threads = options.threads;
   const auto plan = backend.compile(model, compile);
   std::vector<Datum> given;
   if (!options.fixed)

@@ -18,6 +18,7 @@ struct OpOptions {
   bool fixed = false;  ///< inputs become initializers, so that a kernel may prepare them
   uint64_t seed = 0;
   Backend* backend = nullptr;  ///< null: the reference backend
+  int threads = 0;             ///< of the plan; 0: all
 };
 
 /// Builds a model of one node over `inputs` (an empty Datum is an omitted input), compiles and runs it; all its

@@ -88,39 +88,4 @@ TEST_CASE("elementwise operators between bytes run on integers") {
   require_same_result(net.model, 0.0101);
 }
 
-TEST_CASE("stored weights of float operators are unpacked once") {
-  Net net;
-  net.output(net.conv(net.input({1, 3, 6, 6}), 3, 4));
-  REQUIRE(prepared_ops(net.model) == "Conv 1");
-  require_same_result(net.model, 1e-5);
-}
-
-TEST_CASE("a product with dynamic steps and the scaling of its sums are one operator") {
-  Net net;
-  Value* x = net.input({3, 24});
-  Node* quantize = net.graph().add_op("DynamicQuantizeLinear", {x}, {}, nullptr, "q", 3);
-  Value* w = net.constant(uniform({24, 7}, -127, 127, DType::kI8));
-  Value* sums =
-      net.op("MatMulInteger", {quantize->output(0), w, quantize->output(2), net.constant(tensor({}, {0}, DType::kI8))});
-  Value* scales = net.op("Mul", {quantize->output(1), net.constant(uniform({7}, 0.002, 0.004))});
-  Value* product = net.op("Mul", {net.op("Cast", {sums}, {{"to", int64_t{1}, ""}}), scales});
-  net.output(net.op("Add", {product, net.constant(uniform({7}, -1, 1))}));
-  REQUIRE(prepared_ops(net.model) == "DynamicQuantizeLinear 1, MatMulIntegerToFloat 1");
-  require_same_result(net.model, 1e-5);
-}
-
-TEST_CASE("an activation joins the convolution before it") {
-  for (const char* act : {"Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "Clip"}) {
-    Net net;
-    Value* y = net.op("Conv", {net.input({1, 3, 6, 6}), net.constant(uniform({4, 3, 3, 3}, -1, 1))});
-    std::vector<Value*> inputs{y};
-    if (std::string(act) == "Clip")
-      inputs.insert(inputs.end(), {net.constant(tensor({}, {-0.5})), net.constant(tensor({}, {0.7}))});
-    net.output(net.op(act, inputs));
-    INFO(act);
-    REQUIRE(prepared_ops(net.model) == "FusedConv 1");
-    require_same_result(net.model, 1e-5);
-  }
-}
-
 }  // namespace mlopt::test

@@ -1,0 +1,35 @@
+#include "tests/support/catch.h"
+#include "tests/support/net.h"
+
+namespace mlopt::test {
+
+TEST_CASE("an activation joins the convolution before it") {
+  for (const char* act : {"Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "Clip"}) {
+    Net net;
+    Value* y = net.op("Conv", {net.input({1, 3, 6, 6}), net.constant(uniform({4, 3, 3, 3}, -1, 1))});
+    std::vector<Value*> inputs{y};
+    if (std::string(act) == "Clip")
+      inputs.insert(inputs.end(), {net.constant(tensor({}, {-0.5})), net.constant(tensor({}, {0.7}))});
+    net.output(net.op(act, inputs));
+    INFO(act);
+    REQUIRE(prepared_ops(net.model) == "FusedConv 1");
+    require_same_result(net.model, 1e-5);
+  }
+}
+
+TEST_CASE("an activation stays by itself where the convolution is read elsewhere, or its limits are not constant") {
+  Net net;
+  Value* w = net.constant(uniform({4, 3, 3, 3}, -1, 1));
+  Value* y = net.op("Conv", {net.input({1, 3, 6, 6}), w});
+  net.output(net.op("Relu", {y}));
+  net.output(y);
+  REQUIRE(prepared_ops(net.model) == "Conv 1, Relu 1");
+  Net moving;
+  Value* low = moving.graph().add_input("low", Type::tensor(DType::kF32, Dims{}));
+  y = moving.op("Conv", {moving.input({1, 3, 6, 6}), moving.constant(uniform({4, 3, 3, 3}, -1, 1))});
+  moving.output(moving.op("Clip", {y, low}));
+  REQUIRE(prepared_ops(moving.model) == "Clip 1, Conv 1");
+  require_same_result(moving.model, 1e-5);
+}
+
+}  // namespace mlopt::test
