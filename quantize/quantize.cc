@@ -18,6 +18,7 @@
 #include "quantize/emit/single.h"
 #include "quantize/emit/weight_only.h"
 #include "quantize/plan.h"
+#include "quantize/unfuse.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -80,6 +81,7 @@ class Quantizer {
       emit_single(model);
       result_.warnings.emplace_back("the model computes in 16 bits: what does not become int8 is float32 now");
     }
+    run_pass(model, unfuse, means_.passes);
     graphopt::prepare(model, means_.passes);
     const int64_t least = least_opset(spec_.format);
     if (model.opset() < least && has_layers(model)) {

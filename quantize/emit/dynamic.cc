@@ -1,6 +1,5 @@
 #include "quantize/emit/dynamic.h"
 
-#include "core/base/text.h"
 #include "core/rewrite/pass.h"
 #include "quantize/plan.h"
 #include "quantize/uniform/params.h"
@@ -31,7 +30,7 @@ class DynamicEmitter {
         if (!product.error().reason.empty()) done_.left[node->label()] = product.error().reason;
       } else if (node->is("Conv")) {
         done_.left[node->label()] = "runtimes have no fast dynamic convolution: w8a8 with --data quantizes it";
-      } else if (!chosen(*node)) {
+      } else if (!chosen(*node, spec_)) {
         done_.left[node->label()] = "excluded by --only or --skip";
       } else {
         rewrite(node, view);
@@ -46,11 +45,6 @@ class DynamicEmitter {
   struct Activation {
     Value *codes, *scale, *zero_point;
   };
-
-  bool chosen(const Node& node) const {
-    const std::string& label = node.name.empty() ? node.output(0)->name : node.name;
-    return (spec_.only.empty() || glob_any(spec_.only, label)) && !glob_any(spec_.skip, label);
-  }
 
   /// Products that read one activation share its quantization.
   Activation quantized(Value* x, const Node* before) {

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/base/text.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
+#include "quantize/plan.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -100,9 +100,7 @@ class HalfEmitter {
 
  private:
   std::string why_float(const Node& node) const {
-    const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
-    if (!(spec_.only.empty() || glob_any(spec_.only, label)) || glob_any(spec_.skip, label))
-      return "excluded by --only or --skip";
+    if (!chosen(node, spec_)) return "excluded by --only or --skip";
     if (!node.domain.empty()) return "its domain is not the standard's";
     if (listed(kFloat32, node)) return "it has no float16 form that runtimes run";
     if (listed(kOverflows, node)) return "its results may not fit into float16";
@@ -165,7 +163,8 @@ class HalfEmitter {
   void to_half(Node* node) {
     const bool weighted = std::any_of(node->inputs().begin(), node->inputs().end(),
                                       [](const Value* v) { return is_f32(v) && v->known_constant(); });
-    if (weighted) done_.layers.push_back(layer_of(*node)), results_.push_back(node->output(0));
+    if (weighted && first_output(*node))
+      done_.layers.push_back(layer_of(*node)), results_.push_back(first_output(*node));
     for (size_t i = 0; i < node->inputs().size(); ++i) {
       Value* v = node->inputs()[i];
       if (is_f32(v)) graph_.set_input(node, static_cast<int>(i), cast_before(v, DType::kF16, node, as_half_));

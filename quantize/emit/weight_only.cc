@@ -1,12 +1,14 @@
 #include "quantize/emit/weight_only.h"
 
 #include <algorithm>
-#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
 
-#include "core/base/text.h"
 #include "core/ir/view.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
+#include "quantize/plan.h"
 #include "quantize/uniform/params.h"
 
 namespace mlopt::quantize {
@@ -15,61 +17,70 @@ namespace {
 /// Smaller tensors save less than the DequantizeLinear before them costs.
 constexpr int64_t kLeastElements = 1024;
 
-bool chosen(const Node& node, const Spec& spec) {
-  const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
-  return (spec.only.empty() || glob_any(spec.only, label)) && !glob_any(spec.skip, label);
-}
+/// A weight of a node, and which axis of it are output channels.
+struct Place {
+  int input, axis;
+};
 
-/// Which input of the node is its weight, and which axis of it are output channels.
-std::optional<std::pair<int, int>> weight_of(const NodeView& view) {
+std::vector<Place> weights_of(const NodeView& view) {
   const Node& node = view.node();
-  if (node.is("Conv") || node.is("FusedConv", "com.microsoft")) return {{1, 0}};
+  if (node.is("Conv")) return {{1, 0}};
   if (node.is("ConvTranspose") && view.get_int("group", 1) == 1) return {{1, 1}};
   if (node.is("Gemm")) return {{1, view.get_int("transB", 0) ? 0 : 1}};
   if (node.is("MatMul") && view.constant(1)) return {{1, view.constant(1)->rank() - 1}};
   if (node.is("Gather") && view.get_int("axis", 0) == 0) return {{0, 0}};
-  return std::nullopt;
+  if (node.is("LSTM") || node.is("GRU") || node.is("RNN")) return {{1, 1}, {2, 1}};
+  return {};
 }
 
 /// Every reader of the weight agrees on its axis, else one scale serves all.
 bool readers_agree(const Model& model, const Value& w, int axis) {
   return std::all_of(w.uses.begin(), w.uses.end(), [&](const Use& use) {
-    const auto place = weight_of(NodeView(*use.node, model.opset(use.node->domain)));
-    return place && place->first == use.index && place->second == axis;
+    const std::vector<Place> places = weights_of(NodeView(*use.node, model.opset(use.node->domain)));
+    return std::any_of(places.begin(), places.end(),
+                       [&](const Place& p) { return p.input == use.index && p.axis == axis; });
   });
+}
+
+/// Stores the weight as int8, with one scale (axis < 0) or one for each index of `axis`.
+void store(Value* w, int axis) {
+  const QuantizedWeight q = quantize_weight(*w->known_constant(), axis);
+  Graph& graph = *w->graph;
+  std::vector<Attr> attrs;
+  if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
+  Node* dq = graph.add_op(
+      "DequantizeLinear",
+      {graph.add_constant(w->name + "_quantized", q.codes), graph.add_constant(w->name + "_scale", q.scale),
+       graph.add_constant(w->name + "_zero_point", q.zero_point)},
+      std::move(attrs), graph.nodes()[0], w->name + "_dequantized");
+  dq->name = w->name + "_DequantizeLinear";
+  graph.replace_uses(w, dq->output(0));
+}
+
+/// Why the weight stays as it is; nothing when it does not.
+std::string why_float(const Value& w, const Place& place, const Spec& spec) {
+  if (w.constant->size() < kLeastElements || place.axis < 0) return "its weight is small";
+  const bool all = std::all_of(w.uses.begin(), w.uses.end(), [&](const Use& use) { return chosen(*use.node, spec); });
+  return all ? "" : "excluded by --only or --skip";
 }
 
 }  // namespace
 
 Emitted emit_weight_only(Model& model, const Spec& spec) {
   Emitted done;
-  for (Node* node : all_nodes(*model.graph)) {
-    const NodeView view(*node, model.opset(node->domain));
-    const auto place = weight_of(view);
-    Value* w = place ? node->input(place->first) : nullptr;
-    const Tensor* weight = w ? w->known_constant() : nullptr;
-    if (!weight || weight->dtype() != DType::kF32 || w->is_output()) continue;
-    if (weight->size() < kLeastElements || place->second < 0) {
-      done.left[node->label()] = "its weight is small";
-      continue;
+  std::unordered_set<const Node*> listed;
+  for (Node* node : all_nodes(*model.graph))
+    for (const Place& place : weights_of(NodeView(*node, model.opset(node->domain)))) {
+      Value* w = node->input(place.input);
+      if (!w || !w->known_constant() || w->constant->dtype() != DType::kF32 || w->is_output()) continue;
+      if (const std::string reason = why_float(*w, place, spec); !reason.empty()) {
+        done.left[node->label()] = reason;
+        continue;
+      }
+      for (const Use& use : w->uses)
+        if (listed.insert(use.node).second) done.layers.push_back(layer_of(*use.node));
+      store(w, spec.per_tensor || !readers_agree(model, *w, place.axis) ? -1 : place.axis);
     }
-    if (!chosen(*node, spec)) {
-      done.left[node->label()] = "excluded by --only or --skip";
-      continue;
-    }
-    const int axis = spec.per_tensor || !readers_agree(model, *w, place->second) ? -1 : place->second;
-    const QuantizedWeight q = quantize_weight(*weight, axis);
-    Graph& graph = *w->graph;
-    std::vector<Attr> attrs;
-    if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
-    Node* dq = graph.add_op(
-        "DequantizeLinear",
-        {graph.add_constant(w->name + "_quantized", q.codes), graph.add_constant(w->name + "_scale", q.scale),
-         graph.add_constant(w->name + "_zero_point", q.zero_point)},
-        std::move(attrs), graph.nodes()[0], w->name + "_dequantized");
-    for (const Use& use : w->uses) done.layers.push_back(layer_of(*use.node));
-    graph.replace_uses(w, dq->output(0));
-  }
   remove_dead(model);
   return done;
 }

@@ -68,6 +68,21 @@ TEST_CASE("a weight that readers see along different axes has one scale") {
   REQUIRE(test::changed_by(net.model, model).sqnr_db > 30);
 }
 
+TEST_CASE("recurrent layers store both of their weights") {
+  Net net;
+  Value* x = net.input({3, 2, 16});
+  Node* lstm = net.graph().add_op("LSTM", {x, weight(net, {1, 128, 16}), weight(net, {1, 128, 32})},
+                                  {{"hidden_size", int64_t{32}, ""}}, nullptr, "lstm", 2);
+  net.output(lstm->output(1));
+  net.graph().drop_output(lstm, 0);
+  infer(net.model);
+  Model model = clone(net.model);
+  const Emitted done = emit_weight_only(model, parse_spec("w8"));
+  REQUIRE(done.layers.size() == 1);
+  REQUIRE(test::listed_ops(model) == "DequantizeLinear 2, LSTM 1");
+  REQUIRE(test::changed_by(net.model, model).sqnr_db > 35);
+}
+
 TEST_CASE("small weights and excluded layers keep theirs") {
   Net net;
   Value* x = net.op("MatMul", {net.input({2, 16}), weight(net, {16, 16})});

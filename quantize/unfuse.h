@@ -1,0 +1,10 @@
+#pragma once
+#include "core/rewrite/pass.h"
+
+namespace mlopt::quantize {
+
+/// com.microsoft's FusedConv, which runtimes write into the models that they save, as Conv, Add and the activation that
+/// it stands for: the formats are written for these, and the runtime fuses them again.
+extern const Pass unfuse;
+
+}  // namespace mlopt::quantize
