@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "graphopt/declared_types.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -19,6 +20,14 @@ void require_known(const std::vector<std::string>& globs, const std::vector<cons
       usage_error(fmt::format("no pass is called '{}'", glob), {}, suggestion(glob, names));
 }
 
+/// Before IR version 4 an initializer had to be an input too, which a body cannot take.
+void allow_constants_in_bodies(Model& model) {
+  if (model.ir_version == 0 || model.ir_version >= 4) return;
+  for (const Node* node : all_nodes(*model.graph))
+    for (const Graph* body : node->bodies())
+      if (!body->initializers().empty()) model.ir_version = 4;
+}
+
 }  // namespace
 
 std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, const PassSelection& selection) {
@@ -30,8 +39,15 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
     if ((selection.passes.empty() || glob_any(selection.passes, pass->name)) &&
         !glob_any(selection.no_passes, pass->name))
       chosen.push_back(pass);
-  infer(model, context.standard_types);
-  return run_passes(model, chosen, context);
+  PassContext limited = context;
+  if (!limited.constant_limit) limited.constant_limit = constant_bytes(model) + context.fold_bytes;
+  const DeclaredTypes declared(model);
+  limited.keep_outputs = false;
+  infer(model, context.standard_types, false);
+  auto tallies = run_passes(model, chosen, limited);
+  declared.restore(model);
+  allow_constants_in_bodies(model);
+  return tallies;
 }
 
 void prepare(Model& model, const PassContext& context) { fuse(model, context); }

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "backends/reference/backend.h"
@@ -40,17 +41,21 @@ void list_passes(Report& report) {
   }
 }
 
-PassContext context_of(const FuseFlags& o, Backend& judge) {
+/// Folding may make a file larger by a hundredth, unless --fold-limit says more.
+int64_t fold_bytes(const FuseFlags& o, const Model& source) {
+  if (o.fold_limit.empty()) return std::max(source.file_bytes, constant_bytes(source)) / 100;
+  const auto bytes = parse_bytes(o.fold_limit);
+  if (!bytes) usage_error(fmt::format("'{}' is not a size", o.fold_limit), "--fold-limit", "for instance 1M");
+  return *bytes;
+}
+
+PassContext context_of(const FuseFlags& o, const Model& source, Backend& judge) {
   PassContext context;
   context.judge = &judge;
   context.standard_types = standard_types;
   context.only = names_of(o.only);
   context.skip = names_of(o.skip);
-  if (!o.fold_limit.empty()) {
-    const auto bytes = parse_bytes(o.fold_limit);
-    if (!bytes) usage_error(fmt::format("'{}' is not a size", o.fold_limit), "--fold-limit", "for instance 1M");
-    context.fold_bytes = *bytes;
-  }
+  context.fold_bytes = fold_bytes(o, source);
   return context;
 }
 
@@ -105,8 +110,8 @@ std::string spec_of(const FuseFlags& o) {
 void run(const FuseFlags& o, Session& session) {
   if (o.list_passes) return list_passes(session.report);
   const std::unique_ptr<Backend> judge = reference_backend();
-  const PassContext context = context_of(o, *judge);
   const Model source = begin_verb(o.verb, session);
+  const PassContext context = context_of(o, source, *judge);
   VerbResult result;
   result.spec = spec_of(o);
   result.model = clone(source);
@@ -124,7 +129,7 @@ Action setup(Options& options) {
   options.add("--only", o->only, "LIST", "rewrite only nodes whose names match one of these globs");
   options.add("--skip", o->skip, "LIST", "leave nodes alone whose names match one of these globs");
   options.add("--fold-limit", o->fold_limit, "SIZE",
-              "bytes that one folded constant may add to the file beyond what it frees (default: 1M)");
+              "bytes that folded constants may add to the file (default: a hundredth of it)");
   options.add("--explain", o->explain, "say what was declined, why and how often");
   options.add("--list-passes", o->list_passes, "list the passes in the order in which they run").alone = true;
   return [o](Session& session) { run(*o, session); };

@@ -10,7 +10,8 @@ namespace {
 
 class Inference {
  public:
-  Inference(const Model& model, TypeRule standard) : model_(model), standard_(standard) {}
+  Inference(const Model& model, TypeRule standard, bool keep_outputs)
+      : model_(model), standard_(standard), keep_outputs_(keep_outputs) {}
 
   void walk(Graph& graph) {
     for (Value* v : graph.values())
@@ -36,7 +37,7 @@ class Inference {
 
   /// Declared outputs of the main graph stay as they are; a missing declaration is filled in.
   void settle(Value& y, Type fresh) const {
-    const bool declared = y.is_output() && !y.graph->owner;
+    const bool declared = keep_outputs_ && y.is_output() && !y.graph->owner;
     if (declared && y.type.kind != Type::Kind::kUnknown && (y.type.dims || y.type.kind != Type::Kind::kTensor)) return;
     y.type = infer_rules::merged(y.type, std::move(fresh));
   }
@@ -50,10 +51,13 @@ class Inference {
 
   const Model& model_;
   TypeRule standard_;
+  bool keep_outputs_;
 };
 
 }  // namespace
 
-void infer(Model& model, TypeRule standard) { Inference(model, standard).walk(*model.graph); }
+void infer(Model& model, TypeRule standard, bool keep_outputs) {
+  Inference(model, standard, keep_outputs).walk(*model.graph);
+}
 
 }  // namespace mlopt

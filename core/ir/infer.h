@@ -11,7 +11,8 @@ using TypeRule = std::vector<Type> (*)(const NodeView&);
 
 /// Refreshes types, symbolic shapes and the symbolic values of shape arithmetic over the whole model, in schedule
 /// order, bodies included. Existing knowledge is kept where inference knows less; declared inputs and outputs never
-/// change. `standard` gives the types of standard operators that the table here lacks (see core/onnx/infer.h).
-void infer(Model& model, TypeRule standard = nullptr);
+/// change, unless `keep_outputs` is false: for work on shapes that are proven, by who restores the declared ones later.
+/// `standard` gives the types of standard operators that the table here lacks (see core/onnx/infer.h).
+void infer(Model& model, TypeRule standard = nullptr, bool keep_outputs = true);
 
 }  // namespace mlopt

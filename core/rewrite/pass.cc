@@ -13,9 +13,11 @@
 namespace mlopt {
 namespace {
 
+/// A node without outputs is there for what it does.
 bool has_no_effect(const Node& node) {
-  return std::all_of(node.outputs().begin(), node.outputs().end(),
-                     [](const Value* v) { return !v || (v->uses.empty() && !v->is_output()); });
+  return !node.outputs().empty() && std::all_of(node.outputs().begin(), node.outputs().end(), [](const Value* v) {
+    return !v || (v->uses.empty() && !v->is_output());
+  });
 }
 
 int64_t remove_dead_nodes(Graph& graph) {
@@ -57,11 +59,6 @@ class RuleWalk {
   }
 
  private:
-  bool allowed(const Node& node) const {
-    const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
-    return (context_.only.empty() || glob_any(context_.only, label)) && !glob_any(context_.skip, label);
-  }
-
   bool visit(Graph& graph, Node* node) {
     for (const Rule& rule : rules_) {
       auto match = rule.pattern.match(node);
@@ -70,7 +67,7 @@ class RuleWalk {
         decline(*node, match->error().reason);
         continue;
       }
-      if (!allowed(*node)) {
+      if (!context_.allows(*node)) {
         decline(*node, "excluded by --only or --skip");
         continue;
       }
@@ -145,6 +142,29 @@ Value* Builder::constant(std::string_view hint, Tensor tensor) {
   return graph.add_constant(std::string(hint), std::move(tensor));
 }
 
+Value* Builder::successor(Value* old, Tensor tensor) {
+  std::string name = old->name;
+  if (old->single_use() && !old->is_input && old->graph == &graph) graph.rename(old, graph.fresh_name(name));
+  return constant(name, std::move(tensor));
+}
+
+bool PassContext::allows(const Node& node) const {
+  const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
+  return (only.empty() || glob_any(only, label)) && !glob_any(skip, label);
+}
+
+int64_t constant_bytes(const Model& model) {
+  int64_t bytes = 0;
+  const auto add = [&](const Graph& graph) {
+    for (const Value* v : graph.values())
+      if (v->constant) bytes += static_cast<int64_t>(v->constant->bytes());
+  };
+  add(*model.graph);
+  for (const Node* node : all_nodes(*model.graph))
+    for (const Graph* body : node->bodies()) add(*body);
+  return bytes;
+}
+
 int64_t remove_dead(Model& model) {
   const int64_t removed = remove_dead_nodes(*model.graph);
   remove_dead_constants(*model.graph);
@@ -161,13 +181,13 @@ PassTally run_pass(Model& model, const Pass& pass, const PassContext& context) {
       tally.declined.clear();  // a decline counts once, as it stands at the end
       if (RuleWalk(model, rules, context, tally).walk(*model.graph) == 0) break;
       remove_dead(model);
-      infer(model, context.standard_types);
+      infer(model, context.standard_types, context.keep_outputs);
     }
   } else {
     pass.run(model, context, tally);
     if (tally.applied) {
       remove_dead(model);
-      infer(model, context.standard_types);
+      infer(model, context.standard_types, context.keep_outputs);
     }
   }
   if (tally.applied) require_valid(model, pass.name);

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,11 +27,19 @@ struct PassTally {
 
 /// What passes may use.
 struct PassContext {
-  Backend* judge = nullptr;             ///< evaluates constants; null: nothing is folded
-  TypeRule standard_types = nullptr;    ///< of operators outside our own table
-  int64_t fold_bytes = 1 << 20;         ///< largest constant that folding may add beyond what it frees
-  std::vector<std::string> only, skip;  ///< globs of node names
+  Backend* judge = nullptr;                    ///< evaluates constants; null: nothing is folded
+  TypeRule standard_types = nullptr;           ///< of operators outside our own table
+  int64_t fold_bytes = 1 << 20;                ///< that folding may add to all constants together, beyond what it frees
+  std::optional<int64_t> constant_limit = {};  ///< the same as a total; unset: what there is, and fold_bytes
+  std::vector<std::string> only, skip;         ///< globs of node names; an unnamed node goes by its first output
+
+  bool keep_outputs = true;  ///< graph outputs have the types that the file declares, see infer()
+
+  bool allows(const Node& node) const;
 };
+
+/// Bytes of all constants of the model: initializers and Constant nodes, bodies included.
+int64_t constant_bytes(const Model& model);
 
 /// Adds the nodes of a replacement directly before the root of a match.
 class Builder {
@@ -42,6 +51,8 @@ class Builder {
   /// The first output of a new node. `type` is known at once where the rule knows it.
   Value* op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, Type type = {});
   Value* constant(std::string_view hint, Tensor tensor);
+  /// A constant in the place of `old`, whose name it takes when nothing but the node that is replaced reads that.
+  Value* successor(Value* old, Tensor tensor);
   NodeView view(const Node& node) const { return {node, model_.opset(node.domain)}; }
   int64_t opset(std::string_view domain = "") const { return model_.opset(domain); }
 

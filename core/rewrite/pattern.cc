@@ -92,6 +92,7 @@ Pattern::Outcome Pattern::match_value(Value* value, Match& m, std::string& reaso
   if (!value) return kind_ == Kind::kOptionalConstant ? Outcome::kYes : Outcome::kNo;
   if (kind_ == Kind::kOp) {
     if (!value->producer || value->output_index != 0) return Outcome::kNo;
+    if (value->graph != m.root->graph()) return Outcome::kNo;  // what a body captures is computed once, outside
     return match_node(value->producer, m, reason);
   }
   if (kind_ != Kind::kAny && !value->known_constant()) {

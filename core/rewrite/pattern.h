@@ -25,7 +25,8 @@ class Match {
   std::map<std::string, Value*, std::less<>> values_;
 };
 
-/// A tree over operators, from a root down to its inputs. Conditions live here, so that a near miss can say why.
+/// A tree over operators of one graph, from a root down to its inputs; constants may be captured. Conditions live here,
+/// so that a near miss can say why.
 ///
 ///   op("Mul|Add", {op("Conv", {any("x"), constant("w"), optional_constant("b")}).single_use(),
 ///   constant("c")}).any_order()

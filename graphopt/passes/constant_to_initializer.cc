@@ -5,10 +5,12 @@ namespace mlopt::graphopt {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  const Value* y = m.root->output(0);
+  Value* y = m.root->output(0);
   if (!y->constant) return Decline{"its value is not a dense tensor"};
   if (y->is_output()) return Decline{"it is an output of the graph"};
-  return Replacement{builder.constant(y->name, *y->constant)};
+  const std::string name = y->name;
+  builder.graph.rename(y, builder.graph.fresh_name(name));
+  return Replacement{builder.constant(name, *y->constant)};
 }
 
 std::vector<Rule> rules() { return {{Pattern::op("Constant", {}), rewrite}}; }

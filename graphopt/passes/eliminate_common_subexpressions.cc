@@ -5,13 +5,16 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/onnx/tools.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
 namespace {
 
 constexpr std::string_view kNever[] = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
-                                       "Multinomial",  "Bernoulli",     "Dropout"};
+                                       "Multinomial", "Bernoulli", "Dropout",
+                                       // Runtimes look for a pair of their own at each quantized operator.
+                                       "QuantizeLinear", "DequantizeLinear"};
 
 void append(std::string& key, const void* data, size_t bytes) {
   key.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
@@ -31,9 +34,10 @@ bool append_attr(std::string& key, const Attr& attr) {
           append(key, v.data(), v.size());
         else if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<float>>)
           append(key, v.data(), v.size() * sizeof(v[0]));
-        else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+        else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          key += std::to_string(v.size());
           for (const std::string& s : v) append(key, s.data(), s.size());
-        else if constexpr (std::is_same_v<T, Tensor>) {
+        } else if constexpr (std::is_same_v<T, Tensor>) {
           if (v.dtype() == DType::kString || v.bytes() > 4096) return false;
           key += to_string(v.dims()) + std::to_string(static_cast<int>(v.dtype()));
           append(key, v.raw(), v.bytes());
@@ -44,9 +48,12 @@ bool append_attr(std::string& key, const Attr& attr) {
       attr.value);
 }
 
-/// The same for two nodes exactly when they compute the same; empty for nodes that are never merged.
-std::string key_of(const Node& node) {
-  if (std::find(std::begin(kNever), std::end(kNever), node.op) != std::end(kNever) || !node.bodies().empty()) return {};
+/// The same for two nodes exactly when they compute the same; empty for nodes that are never merged. What an operator
+/// that no standard describes does at each call is not known.
+std::string key_of(const Node& node, const Model& model) {
+  if (!known_operator(node.domain, node.op, model.opset(node.domain)) ||
+      std::find(std::begin(kNever), std::end(kNever), node.op) != std::end(kNever) || !node.bodies().empty())
+    return {};
   std::string key = node.domain + ":" + node.op + ":" + node.overload;
   for (const Value* v : node.inputs()) append(key, &v, sizeof v);
   for (const Value* v : node.outputs()) key += v ? 'y' : 'n';
@@ -64,12 +71,12 @@ bool can_replace(const Node& first, const Node& second) {
   return first.outputs().size() == second.outputs().size();
 }
 
-void merge(Graph& graph, PassTally& tally) {
+void merge(Graph& graph, const Model& model, const PassContext& context, PassTally& tally) {
   std::unordered_map<std::string, Node*> seen;
   for (Node* node : graph.nodes()) {
-    for (Graph* body : node->bodies()) merge(*body, tally);
-    std::string key = key_of(*node);
-    if (key.empty()) continue;
+    for (Graph* body : node->bodies()) merge(*body, model, context, tally);
+    std::string key = key_of(*node, model);
+    if (key.empty() || !context.allows(*node)) continue;
     const auto [it, fresh] = seen.emplace(std::move(key), node);
     if (fresh || !can_replace(*it->second, *node)) continue;
     for (size_t i = 0; i < node->outputs().size(); ++i)
@@ -79,7 +86,7 @@ void merge(Graph& graph, PassTally& tally) {
   }
 }
 
-void run(Model& model, const PassContext&, PassTally& tally) { merge(*model.graph, tally); }
+void run(Model& model, const PassContext& context, PassTally& tally) { merge(*model.graph, model, context, tally); }
 
 }  // namespace
 

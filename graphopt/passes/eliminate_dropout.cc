@@ -13,7 +13,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (m.root->input(2)) {
     const Tensor* training = view.constant(2);
     if (!training) return Decline{"its training mode is not constant"};
-    if (to_ints(*training).at(0) != 0) return Decline{"it is in training mode"};
+    if (training->size() != 1 || to_ints(*training)[0] != 0) return Decline{"it is in training mode"};
   }
   return Replacement{m.value("x")};
 }

@@ -1,6 +1,8 @@
 // Two initializers with the same type, shape and bytes -> one.
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <string>
 #include <tuple>
 
 #include "graphopt/passes.h"
@@ -13,12 +15,17 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
   return a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
+std::string beginning(const Tensor& t) {
+  if (t.dtype() == DType::kString) return {};
+  return {reinterpret_cast<const char*>(t.raw()), std::min<size_t>(t.bytes(), 64)};
+}
+
 void merge(Graph& graph, PassTally& tally) {
-  // Tensors of one type and shape are compared byte by byte, which mostly ends at the first: no weight is read in full.
-  std::map<std::pair<DType, Dims>, std::vector<Value*>> kept;
+  // Tensors that begin alike are compared byte by byte, which mostly ends early: no weight is read in full.
+  std::map<std::tuple<DType, Dims, std::string>, std::vector<Value*>> kept;
   for (Value* v : graph.initializers()) {
     if (v->is_input || v->is_output()) continue;
-    auto& alike = kept[{v->constant->dtype(), v->constant->dims()}];
+    auto& alike = kept[{v->constant->dtype(), v->constant->dims(), beginning(*v->constant)}];
     Value* twin = nullptr;
     for (Value* k : alike)
       if (same_bytes(*k->constant, *v->constant)) twin = k;

@@ -10,6 +10,7 @@ bool same_shape(const std::optional<SymDims>& x, const std::optional<SymDims>& y
   if (!x || !y || x->size() != y->size()) return false;
   int open = 0;
   for (size_t i = 0; i < x->size(); ++i) {
+    if ((*x)[i].is(0)) return false;  // then the count says nothing
     if ((*x)[i] == (*y)[i]) continue;
     if ((*x)[i].known() && (*y)[i].known()) return false;
     ++open;

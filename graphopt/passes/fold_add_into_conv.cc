@@ -7,10 +7,10 @@ namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Node* conv = m.node("conv");
-  const Tensor& w = m.constant("w");
-  const ConvWeight layout{w, conv->op == "ConvTranspose", builder.view(*conv).get_int("group", 1)};
-  auto shift = per_channel(m.constant("c"), layout.channels(), w.rank());
-  if (!shift) return Decline{"its summand is not by channel"};
+  const auto layout = ConvWeight::of(*conv, builder);
+  if (!layout) return layout.error();
+  auto shift = per_channel(m.constant("c"), layout->channels(), layout->weight.rank());
+  if (!shift || aligns_axes(*m.root)) return Decline{"its summand is not by channel"};
   if (m.root->op == "Sub")
     for (double& s : *shift) s = -s;
   return affine_convolution(conv, std::vector<double>(shift->size(), 1.0), *shift, builder);

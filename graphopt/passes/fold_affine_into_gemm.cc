@@ -1,5 +1,6 @@
 // BatchNormalization, Mul, Div, Add or Sub by column after Gemm(a, B, C) -> Gemm(a, B', C'):
 //   B'[:, n] = B[:, n] s[n], C'[.., n] = C[.., n] s[n] + t[n].
+#include <algorithm>
 #include <cmath>
 
 #include "core/tensor/cast.h"
@@ -15,6 +16,7 @@ Expected<Replacement> affine_gemm(const Match& m, const std::vector<double>& sca
   const NodeView view = builder.view(*gemm);
   const bool transposed = view.get_int("transB", 0) != 0;
   const Tensor& weight = m.constant("w");
+  if (!gemm->input(1)->single_use()) return Decline{"the weight of Gemm is used elsewhere too"};
   const auto columns = static_cast<int64_t>(scale.size());
   std::vector<double> w = to_doubles(weight);
   for (size_t i = 0; i < w.size(); ++i) {
@@ -34,18 +36,20 @@ Expected<Replacement> affine_gemm(const Match& m, const std::vector<double>& sca
   const auto new_weight = tensor_like(weight, weight.dims(), w);
   const auto new_bias = tensor_like(weight, {columns}, b);
   if (!new_weight || !new_bias) return Decline{"the folded weights do not fit their type"};
-  Value* made = builder.op("Gemm",
-                           {gemm->input(0), builder.constant(gemm->input(1)->name, *new_weight),
-                            builder.constant(gemm->input(1)->name + "_bias", *new_bias)},
-                           gemm->attrs);
+  std::vector<Value*> inputs = {gemm->input(0), builder.successor(gemm->input(1), *new_weight)};
+  if (m.has("b") || std::any_of(b.begin(), b.end(), [](double n) { return n != 0; }))
+    inputs.push_back(m.has("b") ? builder.successor(gemm->input(2), *new_bias)
+                                : builder.constant(inputs[1]->name + "_bias", *new_bias));
+  Value* made = builder.op("Gemm", std::move(inputs), gemm->attrs);
   made->producer->remove_attr("beta");
   made->producer->name = gemm->name;
   return Replacement{made};
 }
 
+/// Nothing for weights that are not valid, and for opsets in which Gemm broadcasts its bias in another way.
 std::optional<int64_t> columns_of(const Match& m, const Builder& builder) {
   const Tensor& w = m.constant("w");
-  if (w.rank() != 2) return std::nullopt;
+  if (w.rank() != 2 || w.size() == 0 || builder.opset() < 7) return std::nullopt;
   return w.dim(builder.view(*m.node("gemm")).get_int("transB", 0) ? 0 : 1);
 }
 
@@ -69,11 +73,11 @@ Expected<Replacement> fold_arithmetic(const Match& m, Builder& builder) {
 Expected<Replacement> fold_batchnorm(const Match& m, Builder& builder) {
   const NodeView bn = builder.view(*m.root);
   if (bn.get_int("training_mode", 0) || m.root->outputs().size() > 1) return Decline{"it is in training mode"};
-  if (bn.opset() < 7) return Decline{"its opset is too old"};
   const auto columns = columns_of(m, builder);
   const std::vector<double> gamma = to_doubles(m.constant("gamma")), beta = to_doubles(m.constant("beta")),
                             mean = to_doubles(m.constant("mean")), var = to_doubles(m.constant("var"));
-  if (!columns || *columns != static_cast<int64_t>(gamma.size()))
+  const auto n_columns = static_cast<size_t>(columns.value_or(0));
+  if (gamma.size() != n_columns || beta.size() != n_columns || mean.size() != n_columns || var.size() != n_columns)
     return Decline{"its channel count differs from Gemm's"};
   std::vector<double> scale, shift;
   for (size_t n = 0; n < gamma.size(); ++n) {

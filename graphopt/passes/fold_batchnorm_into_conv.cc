@@ -17,8 +17,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const std::vector<double> gamma = to_doubles(m.constant("gamma")), beta = to_doubles(m.constant("beta")),
                             mean = to_doubles(m.constant("mean")), var = to_doubles(m.constant("var"));
   Node* conv = m.node("conv");
-  const ConvWeight layout{m.constant("w"), conv->op == "ConvTranspose", builder.view(*conv).get_int("group", 1)};
-  if (layout.channels() != static_cast<int64_t>(gamma.size()))
+  const auto layout = ConvWeight::of(*conv, builder);
+  if (!layout) return layout.error();
+  const auto channels = static_cast<size_t>(layout->channels());
+  if (gamma.size() != channels || beta.size() != channels || mean.size() != channels || var.size() != channels)
     return Decline{"its channel count differs from the convolution's"};
   const double epsilon = bn.get_float("epsilon", 1e-5f);
   std::vector<double> scale, shift;

@@ -30,21 +30,11 @@ int64_t freed_bytes(const Node& node) {
   return bytes;
 }
 
-/// Why this node is not folded; empty when it may be. `quiet` when that is nothing to report.
-std::optional<Decline> objection(const Node& node, const PassContext& context, bool& quiet) {
-  quiet = true;
+/// Does the node depend on constants only, and on nothing else?
+bool foldable(const Node& node) {
   const auto constant = [](const Value* v) { return !v || v->known_constant(); };
-  if (!std::all_of(node.inputs().begin(), node.inputs().end(), constant) || !node.bodies().empty()) return Decline{""};
-  if (listed(kNever, node.op)) return Decline{""};
-  quiet = false;
-  for (const Value* y : node.outputs())
-    if (y && y->is_output()) return Decline{"it is an output of the graph"};
-  if (!listed(kGrowing, node.op) && !node.inputs().empty()) return std::nullopt;
-  const auto dims = node.output(0)->type.static_dims();
-  if (!dims) return Decline{"the size of its result is not known beforehand"};
-  const auto bytes = static_cast<int64_t>(packed_bytes(node.output(0)->type.dtype, element_count(*dims)));
-  if (bytes > freed_bytes(node) + context.fold_bytes) return Decline{"its result is larger than the folding limit"};
-  return std::nullopt;
+  return std::all_of(node.inputs().begin(), node.inputs().end(), constant) && node.bodies().empty() &&
+         !listed(kNever, node.op);
 }
 
 std::vector<Datum> evaluate(const Node& node, const Model& model, Backend& judge) {
@@ -53,53 +43,87 @@ std::vector<Datum> evaluate(const Node& node, const Model& model, Backend& judge
   one.opsets = model.opsets;
   std::vector<Value*> inputs, outputs;
   for (const Value* v : node.inputs()) inputs.push_back(v ? one.graph->add_constant("c", *v->constant) : nullptr);
-  for (const Value* v : node.outputs()) outputs.push_back(v ? one.graph->add_value(v->name, v->type) : nullptr);
+  for (const Value* v : node.outputs())
+    outputs.push_back(v ? one.graph->add_value(one.graph->fresh_name("y"), v->type) : nullptr);
   one.graph->add_node(node.domain, node.op, inputs, outputs, node.attrs)->name = node.name;
   for (Value* y : outputs)
     if (y) one.graph->add_output(y);
   return judge.compile(one, {})->run({});
 }
 
-void fold_node(Graph& graph, Node* node, const Model& model, const PassContext& context, PassTally& tally) {
-  bool quiet = false;
-  const auto decline = [&](const std::string& reason) {
-    ++tally.declined[reason];
-    tally.example.emplace(reason, node->label());
-  };
-  if (const auto reason = objection(*node, context, quiet)) {
-    if (!quiet) decline(reason->reason);
-    return;
+class Folder {
+ public:
+  Folder(Model& model, const PassContext& context, PassTally& tally)
+      : model_(model), context_(context), tally_(tally), bytes_(constant_bytes(model)) {
+    limit_ = context.constant_limit.value_or(bytes_ + context.fold_bytes);
   }
-  std::vector<Datum> results;
-  try {
-    results = evaluate(*node, model, *context.judge);
-  } catch (const Error& e) {
-    if (e.code == Code::kInternal) throw;
-    return decline("it cannot be computed here: " + e.message);
-  }
-  int64_t bytes = 0;
-  for (const Datum& d : results) {
-    if (!d.is_tensor()) return decline("its result is not a tensor");
-    bytes += static_cast<int64_t>(d.tensor().bytes());
-  }
-  if (bytes > freed_bytes(*node) + context.fold_bytes) return decline("its result is larger than the folding limit");
-  size_t next = 0;
-  for (Value* y : node->outputs())
-    if (y) graph.replace_uses(y, graph.add_constant(y->name, results[next++].tensor()));
-  ++tally.applied;
-}
 
-void fold(Graph& graph, const Model& model, const PassContext& context, PassTally& tally) {
-  for (Node* node : graph.nodes()) {
-    for (Graph* body : node->bodies()) fold(*body, model, context, tally);
-    const bool used = std::any_of(node->outputs().begin(), node->outputs().end(),
-                                  [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
-    if (used) fold_node(graph, node, model, context, tally);
+  void walk(Graph& graph) {
+    for (Node* node : graph.nodes()) {
+      for (Graph* body : node->bodies()) walk(*body);
+      const bool used = std::any_of(node->outputs().begin(), node->outputs().end(),
+                                    [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
+      if (!used || !foldable(*node)) continue;
+      if (const auto reason = fold(graph, *node)) {
+        ++tally_.declined[reason->reason];
+        tally_.example.emplace(reason->reason, node->label());
+      }
+    }
   }
-}
+
+ private:
+  bool too_large(const Node& node, int64_t bytes) const {
+    const int64_t growth = bytes - freed_bytes(node);
+    return growth > kFree && bytes_ + growth > limit_;
+  }
+
+  /// Why not, where that is known before anything is computed.
+  std::optional<Decline> objection(const Node& node) const {
+    if (!context_.allows(node)) return Decline{"excluded by --only or --skip"};
+    for (const Value* y : node.outputs())
+      if (y && y->is_output()) return Decline{"it is an output of the graph"};
+    if (!listed(kGrowing, node.op) && !node.inputs().empty()) return std::nullopt;
+    const auto dims = node.output(0)->type.static_dims();
+    if (!dims) return Decline{"the size of its result is not known beforehand"};
+    const auto bytes = static_cast<int64_t>(packed_bytes(node.output(0)->type.dtype, element_count(*dims)));
+    if (too_large(node, bytes)) return Decline{kTooLarge};
+    return std::nullopt;
+  }
+
+  std::optional<Decline> fold(Graph& graph, Node& node) {
+    std::vector<Datum> results;
+    try {
+      if (auto no = objection(node)) return no;
+      results = evaluate(node, model_, *context_.judge);
+    } catch (const Error& e) {
+      if (e.code == Code::kInternal) throw;
+      return Decline{"it cannot be computed here: " + e.message};
+    }
+    int64_t bytes = 0;
+    for (const Datum& d : results) {
+      if (!d.is_tensor()) return Decline{"its result is not a tensor"};
+      bytes += static_cast<int64_t>(d.tensor().bytes());
+    }
+    if (too_large(node, bytes)) return Decline{kTooLarge};
+    bytes_ += bytes - freed_bytes(node);
+    size_t next = 0;
+    for (Value* y : node.outputs())
+      if (y) replace_by_constant(graph, y, results[next++].tensor());
+    ++tally_.applied;
+    return std::nullopt;
+  }
+
+  static constexpr const char* kTooLarge = "its result is larger than the folding limit";
+  static constexpr int64_t kFree = 128;  // about what the node itself takes in the file
+
+  Model& model_;
+  const PassContext& context_;
+  PassTally& tally_;
+  int64_t bytes_, limit_ = 0;
+};
 
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  if (context.judge) fold(*model.graph, model, context, tally);
+  if (context.judge) Folder(model, context, tally).walk(*model.graph);
 }
 
 }  // namespace

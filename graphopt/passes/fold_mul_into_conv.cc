@@ -9,10 +9,10 @@ namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Node* conv = m.node("conv");
-  const Tensor& w = m.constant("w");
-  const ConvWeight layout{w, conv->op == "ConvTranspose", builder.view(*conv).get_int("group", 1)};
-  auto scale = per_channel(m.constant("c"), layout.channels(), w.rank());
-  if (!scale) return Decline{"its factor is not by channel"};
+  const auto layout = ConvWeight::of(*conv, builder);
+  if (!layout) return layout.error();
+  auto scale = per_channel(m.constant("c"), layout->channels(), layout->weight.rank());
+  if (!scale || aligns_axes(*m.root)) return Decline{"its factor is not by channel"};
   if (m.root->op == "Div")
     for (double& s : *scale) s = 1 / s;
   return affine_convolution(conv, *scale, std::vector<double>(scale->size(), 0.0), builder);

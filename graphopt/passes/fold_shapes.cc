@@ -2,7 +2,9 @@
 // constant.
 #include <algorithm>
 
+#include "core/tensor/cast.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -17,23 +19,24 @@ std::optional<Tensor> known_value(const Value& y) {
   }
   if (element_count(*dims) != static_cast<int64_t>(numbers.size())) return std::nullopt;
   if (y.type.dtype == DType::kI64) return Tensor::of<int64_t>(*dims, numbers);
+  if (y.type.dtype == DType::kBool) return cast(Tensor::of<int64_t>(*dims, numbers), DType::kBool);
   if (y.type.dtype != DType::kI32) return std::nullopt;
   return Tensor::of<int32_t>(*dims, std::vector<int32_t>(numbers.begin(), numbers.end()));
 }
 
-void fold(Graph& graph, PassTally& tally) {
+void fold(Graph& graph, const PassContext& context, PassTally& tally) {
   for (Node* node : graph.nodes()) {
-    for (Graph* body : node->bodies()) fold(*body, tally);
+    for (Graph* body : node->bodies()) fold(*body, context, tally);
     Value* y = node->output(0);
-    if (!y || y->is_output() || node->outputs().size() != 1 || y->uses.empty()) continue;
+    if (!y || y->is_output() || node->outputs().size() != 1 || y->uses.empty() || !context.allows(*node)) continue;
     const auto value = known_value(*y);
     if (!value) continue;
-    graph.replace_uses(y, graph.add_constant(y->name, *value));
+    replace_by_constant(graph, y, *value);
     ++tally.applied;
   }
 }
 
-void run(Model& model, const PassContext&, PassTally& tally) { fold(*model.graph, tally); }
+void run(Model& model, const PassContext& context, PassTally& tally) { fold(*model.graph, context, tally); }
 
 }  // namespace
 

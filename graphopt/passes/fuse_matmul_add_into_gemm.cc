@@ -9,6 +9,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto &a = m.value("a")->type.dims, &b = m.value("b")->type.dims, &c = m.value("c")->type.dims;
   if (!a || !b || a->size() != 2 || b->size() != 2) return Decline{"its operands are not matrices"};
   if (!is_foldable_float(m.value("a")->type.dtype)) return Decline{"its type is no float"};
+  const auto quantized = [](const Value* v) { return v->producer && v->producer->is("DequantizeLinear"); };
+  if (quantized(m.value("a")) || quantized(m.value("b"))) return Decline{"it is quantized as a MatMul"};
   if (builder.opset() < 7) return Decline{"Gemm broadcasts its bias in another way before opset 7"};
   const SymDims result = {(*a)[0], (*b)[1]};
   if (!c || c->size() > 2) return Decline{"its summand has more axes than Gemm allows"};

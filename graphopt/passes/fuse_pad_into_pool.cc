@@ -14,8 +14,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!padding) return padding.error();
   if (pool.get_int("ceil_mode", 0)) return Decline{"it rounds its output size up"};
   const std::vector<int64_t> kernel = pool.get_ints("kernel_shape");
-  for (size_t i = 0; i < padding->pads.size(); ++i)
-    if (kernel.empty() || padding->pads[i] >= kernel[i % kernel.size()])
+  std::vector<int64_t> own = pool.get_ints("pads");
+  own.resize(padding->pads.size(), 0);
+  for (size_t i = 0; i < own.size(); ++i)
+    if (kernel.empty() || padding->pads[i] + own[i] >= kernel[i % kernel.size()])
       return Decline{"its pads are as large as its window"};
   if (m.root->op == "MaxPool") {
     if (!(std::isinf(padding->value) && padding->value < 0))

@@ -36,6 +36,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   const auto between = static_cast<DType>(builder.view(*m.node("inner")).get_int("to"));
   if (x->type.dtype == DType::kUndefined) return Decline{"the type of its input is not known"};
+  if (static_cast<DType>(builder.view(*m.root).get_int("to")) == DType::kString)
+    return Decline{"a number is written as a text of its type"};
   if (!lossless(x->type.dtype, between)) return Decline{"the type between the casts loses information"};
   return Replacement{builder.op("Cast", {x}, m.root->attrs)};
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/tensor/cast.h"
@@ -15,11 +16,25 @@ bool is_foldable_float(DType type) {
 std::optional<Tensor> tensor_like(const Tensor& like, Dims dims, const std::vector<double>& numbers) {
   if (!is_foldable_float(like.dtype())) return std::nullopt;
   Tensor made = cast(Tensor::of<double>(std::move(dims), numbers), like.dtype());
-  if (like.dtype() != DType::kF64)
-    for (const float f : to_floats(made))
-      if (!std::isfinite(f)) return std::nullopt;
+  for (const double n : to_doubles(made))
+    if (!std::isfinite(n)) return std::nullopt;
   return made;
 }
+
+Expected<ConvWeight> ConvWeight::of(const Node& conv, const Builder& builder) {
+  const ConvWeight found{*conv.input(1)->known_constant(), conv.op == "ConvTranspose",
+                         builder.view(conv).get_int("group", 1)};
+  if (found.weight.rank() < 3 || found.weight.size() == 0 || found.group < 1 || found.weight.dim(0) % found.group != 0)
+    return Decline{"the convolution's weight is not valid"};
+  const Value* bias = conv.input(2);
+  if (bias && bias->known_constant()->size() != found.channels()) return Decline{"the convolution's bias is not valid"};
+  constexpr int64_t kSmall = 4096;
+  if (static_cast<int64_t>(found.weight.bytes()) > kSmall && !conv.input(1)->single_use())
+    return Decline{"the convolution's weight is used elsewhere too"};
+  return found;
+}
+
+bool aligns_axes(const Node& node) { return node.attr("axis") != nullptr; }
 
 int64_t ConvWeight::channel_of(int64_t i) const {
   int64_t inner = 1;
@@ -41,26 +56,33 @@ std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t c
 
 Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& scale, const std::vector<double>& shift,
                                          Builder& builder) {
-  const NodeView view = builder.view(*conv);
-  const Tensor& weight = *conv->input(1)->known_constant();
-  const ConvWeight layout{weight, conv->op == "ConvTranspose", view.get_int("group", 1)};
+  const auto layout = ConvWeight::of(*conv, builder);
+  if (!layout) return layout.error();
+  const Tensor& weight = layout->weight;
   std::vector<double> w = to_doubles(weight);
-  for (size_t i = 0; i < w.size(); ++i) w[i] *= scale[static_cast<size_t>(layout.channel_of(static_cast<int64_t>(i)))];
+  for (size_t i = 0; i < w.size(); ++i) w[i] *= scale[static_cast<size_t>(layout->channel_of(static_cast<int64_t>(i)))];
   std::vector<double> b = shift;
   if (const Value* bias = conv->input(2)) {
     const std::vector<double> old = to_doubles(*bias->known_constant());
     for (size_t c = 0; c < b.size(); ++c) b[c] += old[c] * scale[c];
   }
   const auto new_weight = tensor_like(weight, weight.dims(), w);
-  const auto new_bias = tensor_like(weight, {layout.channels()}, b);
+  const auto new_bias = tensor_like(weight, {layout->channels()}, b);
   if (!new_weight || !new_bias) return Decline{"the folded weights do not fit their type"};
-  Value* made =
-      builder.op(conv->op,
-                 {conv->input(0), builder.constant(conv->input(1)->name, *new_weight),
-                  builder.constant(conv->input(2) ? conv->input(2)->name : conv->input(1)->name + "_bias", *new_bias)},
-                 conv->attrs);
+  std::vector<Value*> inputs = {conv->input(0), builder.successor(conv->input(1), *new_weight)};
+  if (conv->input(2) || std::any_of(b.begin(), b.end(), [](double n) { return n != 0; })) {
+    inputs.push_back(conv->input(2) ? builder.successor(conv->input(2), *new_bias)
+                                    : builder.constant(inputs[1]->name + "_bias", *new_bias));
+  }
+  Value* made = builder.op(conv->op, std::move(inputs), conv->attrs);
   made->producer->name = conv->name;
   return Replacement{made};
+}
+
+void replace_by_constant(Graph& graph, Value* value, Tensor tensor) {
+  const std::string name = value->name;
+  graph.rename(value, graph.fresh_name(name));
+  graph.replace_uses(value, graph.add_constant(name, std::move(tensor)));
 }
 
 bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b) {

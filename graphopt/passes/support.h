@@ -16,10 +16,16 @@ struct ConvWeight {
   const Tensor& weight;
   bool transposed;
   int64_t group;
+
+  /// Declines a weight that does not fit its group or its bias, and one that other nodes need unchanged.
+  static Expected<ConvWeight> of(const Node& conv, const Builder& builder);
   int64_t channels() const { return transposed ? weight.dim(1) * group : weight.dim(0); }
   /// The output channel of element i of the flat weight.
   int64_t channel_of(int64_t i) const;
 };
+
+/// Does an operator of the first opsets align its second operand with given axes, not with the last ones?
+bool aligns_axes(const Node& node);
 
 /// `constant` as one number for each of `channels` channels of a value of rank `rank` whose channel axis is 1: a
 /// scalar, or all axes but that one of size 1. Nothing for other shapes.
@@ -29,6 +35,9 @@ std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t c
 /// `conv`. Declines when a number does not fit the weight's type.
 Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& scale, const std::vector<double>& shift,
                                          Builder& builder);
+
+/// Everything that reads `value` reads an initializer with its name instead.
+void replace_by_constant(Graph& graph, Value* value, Tensor tensor);
 
 /// Are the two shapes provably the same?
 bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);

@@ -1,0 +1,58 @@
+#include "graphopt/declared_types.h"
+
+#include "core/onnx/tools.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+/// The path of a body: bodies of one node are told apart by their place.
+std::string below(const std::string& path, const Node& node, size_t body) {
+  const Value* first = node.output(0);
+  return path + (first ? first->name : node.name) + '\n' + std::to_string(body) + '\n';
+}
+
+void forget_shape(Value& value) {
+  value.type.dims.reset();
+  value.symbolic.reset();
+}
+
+}  // namespace
+
+DeclaredTypes::DeclaredTypes(Model& model) { note(*model.graph, {}, model); }
+
+void DeclaredTypes::note(Graph& graph, const std::string& path, const Model& model) {
+  for (Value* v : graph.values()) {
+    if (v->declared || v->is_output()) types_[path + v->name] = v->type;
+    if (v->producer && known_operator(v->producer->domain, v->producer->op, model.opset(v->producer->domain)))
+      forget_shape(*v);
+  }
+  for (Node* node : graph.nodes()) {
+    const std::vector<Graph*> bodies = node->bodies();
+    for (size_t i = 0; i < bodies.size(); ++i) {
+      note(*bodies[i], below(path, *node, i), model);
+      if (!node->is("Loop")) continue;
+      const std::vector<Value*>& inputs = bodies[i]->inputs();
+      for (size_t k = 2; k < inputs.size(); ++k) {
+        types_[below(path, *node, i) + inputs[k]->name] = inputs[k]->type;
+        forget_shape(*inputs[k]);
+      }
+    }
+  }
+}
+
+void DeclaredTypes::restore(Model& model) const { restore(*model.graph, {}); }
+
+void DeclaredTypes::restore(Graph& graph, const std::string& path) const {
+  for (Value* v : graph.values()) {
+    const auto stated = types_.find(path + v->name);
+    if (stated == types_.end() || !(v->declared || v->is_output() || v->is_input)) continue;
+    const bool main_output = v->is_output() && !graph.owner;
+    if (main_output || stated->second.dims || !v->type.is_tensor()) v->type = stated->second;
+  }
+  for (Node* node : graph.nodes()) {
+    const std::vector<Graph*> bodies = node->bodies();
+    for (size_t i = 0; i < bodies.size(); ++i) restore(*bodies[i], below(path, *node, i));
+  }
+}
+
+}  // namespace mlopt::graphopt

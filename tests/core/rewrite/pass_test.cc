@@ -1,0 +1,117 @@
+#include "core/rewrite/pass.h"
+
+#include "core/base/error.h"
+#include "core/ir/dump.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using test::fixture;
+using test::operators;
+using test::pass_context;
+
+namespace {
+
+/// Relu(x) -> Max(x, x), which is wrong but easy to see.
+Expected<Replacement> relu_to_max(const Match& m, Builder& builder) {
+  return Replacement{builder.op("Max", {m.value("x"), m.value("x")})};
+}
+/// Neg(x) -> x.
+Expected<Replacement> drop_neg(const Match& m, Builder&) { return Replacement{m.value("x")}; }
+Expected<Replacement> never(const Match&, Builder&) { return Decline{"never"}; }
+
+const Pass kReluToMax = {"relu_to_max", "for tests",
+                         [] { return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}), relu_to_max}}; }};
+const Pass kDropNeg = {"drop_neg", "for tests",
+                       [] { return std::vector<Rule>{{Pattern::op("Neg", {Pattern::any("x")}), drop_neg}}; }};
+const Pass kNever = {"never", "for tests",
+                     [] { return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}), never}}; }};
+const Pass kForever = {"forever", "for tests",
+                       [] { return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}),
+                                                      [](const Match& m, Builder& b) -> Expected<Replacement> {
+                                                        return Replacement{b.op("Relu", {m.value("x")})};
+                                                      }}}; }};
+const Pass kBreak = {"break", "for tests", nullptr, [](Model& model, const PassContext&, PassTally& tally) {
+                       Node* last = model.graph->nodes().back();
+                       model.graph->move_before(last, model.graph->nodes().front());
+                       tally.applied = 1;
+                     }};
+
+}  // namespace
+
+TEST_CASE("a rule is applied everywhere, also in bodies, and names of outputs stay") {
+  Model model = fixture(R"(g (double[N] x, bool c) => (double[N] y, double[N] z) {
+    a = Relu (x)
+    y = Relu (a)
+    z = If (c) <then_branch = t () => (double[N] p) { p = Relu (y) },
+                else_branch = e () => (double[N] q) { q = Abs (a) }>
+  })");
+  CHECK(run_pass(model, kReluToMax, pass_context()).applied == 3);
+  CHECK(operators(*model.graph) == "Max Max If[Max][Abs]");
+  CHECK(model.graph->outputs()[0]->name == "y");
+  CHECK(model.graph->outputs()[0]->producer->op == "Max");
+}
+
+TEST_CASE("an output that cannot take the value over gets an Identity") {
+  Model model = fixture("g (double[N] x) => (double[N] y, double[N] z) { y = Neg (x)  z = Neg (y) }");
+  run_pass(model, kDropNeg, pass_context());
+  CHECK(dump(*model.graph) ==
+        "(%x:float64[N]) -> (%y, %z)\n"
+        "  %y:float64[N] = Identity(%x)\n"
+        "  %z:float64[N] = Identity(%y)\n");
+}
+
+TEST_CASE("an inner value takes the name of the output that it replaces") {
+  Model model = fixture("g (double[N] x) => (double[N] y) { a = Exp (x)  y = Neg (a) }");
+  run_pass(model, kDropNeg, pass_context());
+  CHECK(dump(*model.graph) == "(%x:float64[N]) -> (%y)\n  %y:float64[N] = Exp(%x)\n");
+}
+
+TEST_CASE("declines are counted once, with an example") {
+  Model model = fixture("g (double[N] x) => (double[N] y) { a = Relu (x)  y = Relu (a) }");
+  const PassTally tally = run_pass(model, kNever, pass_context());
+  CHECK(tally.applied == 0);
+  CHECK(tally.declined == std::map<std::string, int64_t>{{"never", 2}});
+  CHECK(tally.example.at("never") == "Relu giving 'a'");
+}
+
+TEST_CASE("--only and --skip choose nodes by name, or by the first output where there is none") {
+  const auto rewritten = [](std::vector<std::string> only, std::vector<std::string> skip) {
+    Model model = fixture("g (double[N] x) => (double[N] y) { [stem] a = Relu (x)  y = Relu (a) }");
+    PassContext context = pass_context();
+    context.only = std::move(only);
+    context.skip = std::move(skip);
+    run_pass(model, kReluToMax, context);
+    return operators(*model.graph);
+  };
+  CHECK(rewritten({}, {"st*"}) == "Relu Max");
+  CHECK(rewritten({"stem"}, {}) == "Max Relu");
+  CHECK(rewritten({"y"}, {}) == "Relu Max");
+}
+
+TEST_CASE("a pass that never rests, or breaks the graph, is a bug of ours and named") {
+  Model model = fixture("g (double[N] x) => (double[N] y) { a = Exp (x)  y = Relu (a) }");
+  CHECK(test::contains(test::error_of([&] { run_pass(model, kForever, pass_context()); }), "forever"));
+  Model other = fixture("g (double[N] x) => (double[N] y) { a = Exp (x)  y = Relu (a) }");
+  CHECK(test::contains(test::error_of([&] { run_pass(other, kBreak, pass_context()); }), "break"));
+}
+
+TEST_CASE("a successor takes the name of a constant that only the replaced node reads") {
+  Model model = fixture("g (double[2] x, double[2] A, double[2] B) => (double[2] y) { a = Add (x, A)  b = Add (a, B)  y = Mul (b, B) }");
+  Graph& graph = *model.graph;
+  Builder builder(model, graph, graph.nodes().front());
+  Value* own = graph.find("A");
+  Value* shared = graph.find("B");
+  CHECK(builder.successor(own, *own->constant)->name == "A");
+  CHECK(own->name != "A");
+  CHECK(builder.successor(shared, *shared->constant)->name != "B");
+  CHECK(shared->name == "B");
+}
+
+TEST_CASE("nodes without outputs are there for what they do") {
+  Model model = fixture("g (double[N] x) => (double[N] y) { y = Exp (x)  a = Neg (x) }");
+  model.graph->add_node("local", "Print", {model.graph->find("x")}, {});
+  CHECK(remove_dead(model) == 1);
+  CHECK(operators(*model.graph) == "Exp Print");
+}

@@ -1,0 +1,66 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::fold_constants;
+using test::declined;
+using test::rewritten;
+
+TEST_CASE("what depends on constants only is computed, through chains, in bodies and with captured constants") {
+  CHECK(rewritten(fold_constants, R"(g (double[2] x, double[2] A) => (double[2] y)
+    { b = Exp (A)  c = Neg (b)  y = Add (x, c) })") == "Add");
+  CHECK(rewritten(fold_constants, R"(g (double[2] x, bool c, double[2] A) => (double[2] y) {
+    y = If (c) <then_branch = t () => (double[2] p) { b = Exp (A)  p = Mul (x, b) },
+                else_branch = e () => (double[2] q) { q = Neg (x) }>
+  })") == "If[Mul][Neg]");
+  CHECK(rewritten(fold_constants, R"(g (double[2] x, double[4] A) => (double[2] y)
+    { b, c = Split <num_outputs = 2> (A)  d = Mul (x, b)  y = Add (d, c) })") == "Mul Add");
+}
+
+TEST_CASE("a default that the caller may override is not folded") {
+  CHECK(declined(fold_constants, "g (double[2] x, double[2] a = {1, 2}) => (double[2] y) { b = Exp (a)  y = Add (x, b) }")
+            .empty());
+}
+
+TEST_CASE("randomness and quantization are not folded") {
+  CHECK(declined(fold_constants, R"(g (float[2] x) => (float[2] y) <int8[2] q = {1, 2}, float s = {0.5}>
+    { w = DequantizeLinear (q, s)  y = Add (x, w) })").empty());
+  CHECK(declined(fold_constants, R"(g (float[2] x) => (float[2] y) <float[2] a = {1, 2}>
+    { r = RandomUniformLike (a)  y = Add (x, r) })").empty());
+}
+
+TEST_CASE("an output keeps its node, and what has no kernel stays") {
+  CHECK(declined(fold_constants, "g (double[2] x, double[2] A) => (double[2] y) { y = Exp (A) }") ==
+        "it is an output of the graph");
+  const std::string reason = declined(
+      fold_constants, "g (double[2] x, double[2] A) => (double[2] y) { b = local.what (A)  y = Add (x, b) }");
+  CHECK(reason.find("it cannot be computed here") == 0);
+}
+
+TEST_CASE("folding stops at its limit, and gives back what it frees") {
+  // 1000 doubles from one shape, and 1000 doubles from 1000 others that go.
+  Model model = test::fixture(R"(g (double[1000] x, double[1000] A) => (double[1000] y) <int64[1] s = {1000}> {
+    grown = ConstantOfShape (s)
+    g = Cast <to = 11> (grown)
+    same = Exp (A)
+    b = Add (x, same)
+    y = Add (b, g)
+  })");
+  infer(model);
+  PassContext context = test::pass_context();
+  context.fold_bytes = 1000;
+  const PassTally tally = run_pass(model, fold_constants, context);
+  CHECK(tally.applied == 1);
+  CHECK(tally.declined.at("its result is larger than the folding limit") == 1);
+  CHECK(test::operators(*model.graph) == "ConstantOfShape Cast Add Add");
+  context.fold_bytes = 100'000;
+  CHECK(run_pass(model, fold_constants, context).applied == 2);
+  CHECK(test::operators(*model.graph) == "Add Add");
+}
+
+TEST_CASE("a size beyond all memory is declined before it is computed") {
+  CHECK(declined(fold_constants, R"(g (double[1] x) => (double[N] y) <int64[1] s = {1152921504606846976}>
+    { a = ConstantOfShape (s)  b = Cast <to = 11> (a)  y = Add (x, b) })") ==
+        "it cannot be computed here: tensor too large");
+}
