@@ -102,6 +102,13 @@ void declare_gates(Options& options, ResultGates& gates) {
   options.add("--max-size", gates.max_size, "X", "gate: the size is at most X bytes (40M), or X% of the source");
 }
 
+Gate interval_gate(const char* name, double limit, double value, double low, double high, const std::string& words) {
+  const bool holds = value <= limit && high <= limit;
+  const bool unclear = !holds && std::min(value, low) <= limit;
+  return {name, limit, value, holds,
+          unclear ? fmt::format("{}: inconclusive ({:.4g} to {:.4g})", words, low, high) : words};
+}
+
 std::vector<Gate> judge(const ResultGates& gates, const ResultFigures& figures) {
   std::vector<Gate> judged;
   judge_comparison(gates, figures.comparison, judged);

@@ -40,6 +40,10 @@ struct ResultGates {
 };
 void declare_gates(Options& options, ResultGates& gates);
 
+/// A gate on a figure that was measured, at most `limit`: it holds when all of the interval does, and says
+/// "inconclusive" when only a part does.
+Gate interval_gate(const char* name, double limit, double value, double low, double high, const std::string& words);
+
 /// What the gates judge, as far as it is known.
 struct ResultFigures {
   const RunComparison* comparison = nullptr;

@@ -41,14 +41,6 @@ Estimate p50_interval(const Entry& entry, uint64_t seed) {
   return bootstrap_median(medians, seed);
 }
 
-/// The gate holds when all of the interval does.
-Gate interval_gate(const char* name, double limit, double value, double low, double high, const std::string& words) {
-  const bool holds = value <= limit && high <= limit;
-  const bool unclear = !holds && std::min(value, low) <= limit;
-  return {name, limit, value, holds,
-          unclear ? fmt::format("{}: inconclusive ({:.4g} to {:.4g})", words, low, high) : words};
-}
-
 Gate latency_gate(const Entry& entry, double limit, uint64_t seed) {
   const Estimate interval = p50_interval(entry, seed);
   return interval_gate(

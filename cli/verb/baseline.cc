@@ -5,6 +5,7 @@
 
 #include "cli/environment.h"
 #include "cli/verb/verb.h"
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/data/metrics.h"
 
@@ -65,24 +66,37 @@ Figure score_figure(const Json& earlier, const Json& report) {
   return figure;
 }
 
-Figure latency_figure(const Json& earlier, const Json& report) {
+/// The 95 % interval of p50 decides, as everywhere.
+Gate judge_latency(const VerbOptions& verb, const SideBySide& latency, const Json& earlier, const Json& report) {
   Figure figure{"p50 latency", p50(earlier), p50(report), true, ""};
   const Json *before = find(earlier, {"environment"}), *now = find(report, {"environment"});
   if (!before || !now || !same_machine(*before, *now)) figure.not_comparable = "another machine or setting";
-  return figure;
+  const Gate plain = judge_one(figure, verb);
+  if (plain.value.is_null() || *figure.before <= 0) return plain;
+  const auto change = [&](double ms) { return 100 * (ms / *figure.before - 1); };
+  return interval_gate("max-regress", verb.max_regress.value, change(*figure.now), change(latency.result_p50.low),
+                       change(latency.result_p50.high), plain.words);
 }
 
 }  // namespace
 
-std::vector<Gate> judge_regress(const VerbOptions& verb, const Json& report) {
+Json read_baseline(const std::string& path) {
+  Json earlier = Json::parse(read_file(path));
+  if (!number(earlier, {"result", "size_bytes"})) {
+    input_error("the file is no report of a command that writes a model", path, "give what --json wrote");
+  }
+  return earlier;
+}
+
+std::vector<Gate> judge_regress(const VerbOptions& verb, const SideBySide& latency, const Json& report) {
   if (verb.baseline.empty()) return {};
-  const Json earlier = Json::parse(read_file(verb.baseline));
+  const Json earlier = read_baseline(verb.baseline);
   std::vector<Figure> figures = {
       {"the size", number(earlier, {"result", "size_bytes"}), number(report, {"result", "size_bytes"}), true, ""}};
   if (find(earlier, {"score"}) || find(report, {"score"})) figures.push_back(score_figure(earlier, report));
-  if (!verb.no_bench) figures.push_back(latency_figure(earlier, report));
   std::vector<Gate> gates;
   for (const Figure& figure : figures) gates.push_back(judge_one(figure, verb));
+  if (!verb.no_bench) gates.push_back(judge_latency(verb, latency, earlier, report));
   return gates;
 }
 

@@ -27,7 +27,7 @@ Ending examine(const VerbOptions& verb, const Model& source, VerbResult& made, P
   e.verification = verify_result(verb, source, made.model, plans, session);
   if (!e.verification.comparison) e.not_verified.push_back("the outputs: " + e.verification.problem);
   if (!verb.metric.empty()) e.scores = score_both(verb, source, plans, session);
-  e.latency = time_both(verb, source, plans, session);
+  e.latency = time_both(verb, source, made.model, plans, session);
   return e;
 }
 
@@ -58,7 +58,7 @@ std::vector<Gate> judge_all(const VerbOptions& verb, const Ending& e, const Mode
   };
   add(judge_speed(verb, e.latency));
   add(judge_memory(verb, source, result, session));
-  add(judge_regress(verb, session.report.data));
+  add(judge_regress(verb, e.latency, session.report.data));
   if (verb.strict) {
     gates.push_back(
         {"strict", 0, e.not_verified.size(), e.not_verified.empty(),

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cli/model_info.h"
 #include "cli/verb/verb.h"
+#include "core/base/text.h"
+#include "core/measure/memory.h"
 
 namespace mlopt::cli {
 namespace {
+
+constexpr double kMostMemory = 0.8;  // of what is free
 
 Json latency_of(const Latency& l, const std::string& path, const std::string& device) {
   return Json::object(
@@ -14,6 +19,18 @@ Json latency_of(const Latency& l, const std::string& path, const std::string& de
        {"device", device},
        {"latency_ms", Json::object({{"min", l.min}, {"mean", l.mean}, {"p50", l.p50}, {"p90", l.p90}, {"p99", l.p99}})},
        {"runs", l.runs}});
+}
+
+/// Why the plans of both cannot be held at once; empty when they can. The weights of each are packed anew.
+std::string too_large(const Model& source, const Model& result) {
+  int64_t bytes = 0;
+  for (const Model* model : {&source, &result}) {
+    for (const auto& [type, size] : model_info(*model).sizes) bytes += size.bytes;
+  }
+  const int64_t available = available_memory();
+  if (available == 0 || static_cast<double>(bytes) < kMostMemory * static_cast<double>(available)) return {};
+  return fmt::format("the weights of both take {}, and {} of memory are free", format_bytes(static_cast<double>(bytes)),
+                     format_bytes(static_cast<double>(available)));
 }
 
 /// On one item of the data, or on generated inputs whose free dimensions are 1. Compiling counts.
@@ -31,12 +48,11 @@ SideBySide measure(const VerbOptions& verb, const Model& source, Plans& plans, c
 
 }  // namespace
 
-SideBySide time_both(const VerbOptions& verb, const Model& source, Plans& plans, const Session& session) {
+SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
+                     const Session& session) {
   SideBySide latency;
-  if (verb.no_bench) {
-    latency.left_out = "--no-bench was given";
-    return latency;
-  }
+  latency.left_out = verb.no_bench ? "--no-bench was given" : too_large(source, result);
+  if (!latency.left_out.empty()) return latency;
   try {
     return measure(verb, source, plans, session);
   } catch (const Error& e) {
@@ -72,9 +88,12 @@ std::vector<Gate> judge_speed(const VerbOptions& verb, const SideBySide& latency
   }
   if (verb.max_latency_ms) {
     const double limit = *verb.max_latency_ms, p50 = latency.result.p50;
-    gates.push_back({"max-latency", limit, measured ? Json(p50) : Json(), measured && p50 <= limit,
-                     measured ? fmt::format("p50 is {:.3f} ms, the limit is {:.3f} ms", p50, limit)
-                              : "not measured: " + latency.left_out});
+    if (measured) {
+      gates.push_back(interval_gate("max-latency", limit, p50, latency.result_p50.low, latency.result_p50.high,
+                                    fmt::format("p50 is {:.3f} ms, the limit is {:.3f} ms", p50, limit)));
+    } else {
+      gates.push_back({"max-latency", limit, Json(), false, "not measured: " + latency.left_out});
+    }
   }
   return gates;
 }

@@ -37,7 +37,7 @@ Model begin_verb(const VerbOptions& verb, Session& session) {
   }
   if (verb.samples < 1) usage_error("at least one sample is compared", "--samples");
   if (!(verb.bench_seconds > 0)) usage_error("the time to measure must be above 0", "--bench");
-  if (!verb.baseline.empty()) Json::parse(read_file(verb.baseline));
+  if (!verb.baseline.empty()) read_baseline(verb.baseline);
   if (verb.output != "-") require_writable(verb.output);
   Model model = read_model(verb.model);
   const std::vector<std::string> findings = verify(model);

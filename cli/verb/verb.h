@@ -72,7 +72,8 @@ struct Scores {
 Scores score_both(const VerbOptions& verb, const Model& source, Plans& plans, const Session& session);
 
 /// The latency of both on the device of the session; left_out says why there is none.
-SideBySide time_both(const VerbOptions& verb, const Model& source, Plans& plans, const Session& session);
+SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
+                     const Session& session);
 /// As `bench` writes it.
 Json latency_json(const SideBySide& latency, const VerbOptions& verb, const std::string& device);
 /// --min-speedup and --max-latency.
@@ -81,8 +82,10 @@ std::vector<Gate> judge_speed(const VerbOptions& verb, const SideBySide& latency
 /// --max-memory: measured in a process of its own, which a gate alone is worth.
 std::vector<Gate> judge_memory(const VerbOptions& verb, const Model& source, const Model& result,
                                const Session& session);
+/// The report at --baseline; throws Error{kBadInput} when it is none of a verb's.
+Json read_baseline(const std::string& path);
 /// --baseline: size, score and latency of `report` against the earlier one.
-std::vector<Gate> judge_regress(const VerbOptions& verb, const Json& report);
+std::vector<Gate> judge_regress(const VerbOptions& verb, const SideBySide& latency, const Json& report);
 
 /// Adds version, spec and the source's hash to the metadata of the result.
 void record_origin(const Model& source, const std::string& spec, Model& result);

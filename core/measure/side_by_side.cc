@@ -52,6 +52,9 @@ SideBySide measure_side_by_side(Executable& source, std::span<const Datum> sourc
   const std::vector<std::vector<Block>> blocks = time_interleaved(candidates, timing);
   both.source = summarize(all_runs(blocks[0]));
   both.result = summarize(all_runs(blocks[1]));
+  std::vector<double> medians;
+  for (const Block& block : blocks[1]) medians.push_back(1e3 * median(block.seconds));
+  both.result_p50 = bootstrap_median(medians, seed);
   both.ratio = speed_ratio(blocks[0], blocks[1], seed);
   return both;
 }

@@ -12,6 +12,7 @@ namespace mlopt {
 /// The latency of a model before and after a rewrite.
 struct SideBySide {
   Latency source, result;
+  Estimate result_p50;   ///< milliseconds, with its 95 % interval over blocks
   Ratio ratio;           ///< of the result, relative to the source
   std::string left_out;  ///< why nothing was measured; empty when it was
 };

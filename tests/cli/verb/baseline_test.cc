@@ -27,7 +27,10 @@ Judged judge(const Json& earlier, const Json& now, bool strict = false) {
   VerbOptions verb;
   verb.baseline = folder.write("earlier.json", earlier.dump());
   verb.strict = strict;
-  const std::vector<Gate> gates = judge_regress(verb, now);
+  const double p50 = now.find("latency")->find("models")->items()[1].find("latency_ms")->find("p50")->number();
+  SideBySide latency;
+  latency.result_p50 = {p50, 0.99 * p50, 1.01 * p50};
+  const std::vector<Gate> gates = judge_regress(verb, latency, now);
   REQUIRE(gates.size() == 3);
   return {gates[0].holds, gates[1].holds, gates[2].holds};
 }
@@ -36,7 +39,7 @@ Judged judge(const Json& earlier, const Json& now, bool strict = false) {
 
 TEST_CASE("figures may be a little worse than an earlier report's, or better") {
   const Json earlier = report(1000, 0.8, 10);
-  const Judged close = judge(earlier, report(1040, 0.77, 10.4));
+  const Judged close = judge(earlier, report(1040, 0.77, 10.2));
   CHECK((close.size && close.score && close.latency));
   const Judged better = judge(earlier, report(500, 0.99, 2));
   CHECK((better.size && better.score && better.latency));
@@ -51,4 +54,21 @@ TEST_CASE("latencies of another setting are not compared, which only --strict mi
   CHECK(judge(earlier, now, true).size);
 }
 
-TEST_CASE("without --baseline nothing is judged") { CHECK(judge_regress({}, report(1, 1, 1)).empty()); }
+TEST_CASE("without --baseline nothing is judged") { CHECK(judge_regress({}, {}, report(1, 1, 1)).empty()); }
+
+TEST_CASE("an interval that holds the limit decides nothing, and fails") {
+  const test::TempDir folder;
+  VerbOptions verb;
+  verb.baseline = folder.write("earlier.json", report(1000, 0.8, 10).dump());
+  SideBySide latency;
+  latency.result_p50 = {10.2, 9.8, 11};
+  const Gate gate = judge_regress(verb, latency, report(1000, 0.8, 10.2)).back();
+  CHECK_FALSE(gate.holds);
+  CHECK(gate.words.find("inconclusive") != std::string::npos);
+}
+
+TEST_CASE("what is no report of a verb is refused before the work") {
+  const test::TempDir folder;
+  CHECK_THROWS_WITH(read_baseline(folder.write("r.json", "{\"models\": []}")), Catch::Contains("no report"));
+  CHECK_THROWS(read_baseline(folder / "none.json"));
+}

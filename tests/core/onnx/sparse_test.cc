@@ -19,7 +19,8 @@ std::string int64s(const std::vector<int64_t>& values) {
 }
 
 /// Values 1 and 2 (bytes) at these places of a tensor of these dimensions.
-std::string sparse(const std::vector<int64_t>& indices, const std::string& index_dims, const std::vector<int64_t>& dims) {
+std::string sparse(const std::vector<int64_t>& indices, const std::string& index_dims,
+                   const std::vector<int64_t>& dims) {
   std::string shape;
   for (const int64_t d : dims) shape += number(3, static_cast<uint64_t>(d));
   return bytes(1, vector_of(2, 2, "\1\2")) + bytes(2, index_dims + number(2, 7) + bytes(9, int64s(indices))) + shape;
@@ -60,8 +61,9 @@ TEST_CASE("indices that do not fit are refused, and large tensors stay sparse") 
 }
 
 TEST_CASE("a sparse initializer that is used cannot be run, and is named") {
-  const std::string weights = bytes(15, bytes(1, vector_of(2, 2, "\1\2") + bytes(8, "w")) +
-                                            bytes(2, number(1, 2) + number(2, 7) + bytes(9, int64s({1, 5}))) + number(3, 6));
+  const std::string weights =
+      bytes(15, bytes(1, vector_of(2, 2, "\1\2") + bytes(8, "w")) +
+                    bytes(2, number(1, 2) + number(2, 7) + bytes(9, int64s({1, 5}))) + number(3, 6));
   const std::string node = bytes(1, bytes(1, "w") + bytes(2, "y") + bytes(4, "Identity"));
   const Model model = read_model_bytes(model_with(node + weights + bytes(12, bytes(1, "y"))));
   CHECK(contains(error_of([&] { reference_backend()->compile(model, {}); }), "the sparse initializer 'w'"));
