@@ -19,7 +19,7 @@ struct Layer {
   int64_t channels, filter_size;
   const char* pool;  ///< "": none
 };
-constexpr std::array kLayers = {Layer{64, 5, "MaxPool"}, Layer{64, 3, ""}, Layer{128, 3, "MaxPool"},
+constexpr std::array kLayers = {Layer{64, 5, "MaxPool"}, Layer{128, 3, ""}, Layer{128, 3, "MaxPool"},
                                 Layer{128, 3, "AveragePool"}};
 /// Pictures that show what a layer sees: its filters and normalization need no more.
 constexpr int64_t kSome = 300;

@@ -10,9 +10,6 @@ run() {
   commands+=("$*")
   "$@"
 }
-# As run, but what it says stays in its report.
-quietly() { run "$@" --quiet; }
-
 # The pixels, from 0 to 255, become the numbers that the network takes.
 train=idx:train-images.idx,train-labels.idx,mean=128,std=64
 test=idx:test-images.idx,test-labels.idx,mean=128,std=64
@@ -21,10 +18,10 @@ run sample_quickstart make .
 run mlopt fuse fp32.onnx -o fused.onnx --data "$test"
 run mlopt quantize fp32.onnx -o int8.onnx --to w8a8 --data "$train"
 for model in fp32 fused int8; do
-  quietly mlopt eval "$model.onnx" --data "$test" --metric top1 --json "eval-$model.json"
+  run mlopt eval "$model.onnx" --data "$test" --metric top1 --json "eval-$model.json"
 done
-quietly mlopt bench fp32.onnx fused.onnx int8.onnx --json bench.json
-printf '\nThe commands were, in %s:\n\n' "$PWD"
-printf '  %s\n' "${commands[@]}"
+run mlopt bench fp32.onnx fused.onnx int8.onnx --json bench.json
+printf '\nTo repeat it by hand:\n\n'
+printf '  %s\n' "cd $PWD" "PATH=$(dirname "$(command -v mlopt)"):\$PATH" "${commands[@]}"
 echo
 sample_quickstart summary .
