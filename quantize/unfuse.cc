@@ -1,11 +1,15 @@
 #include "quantize/unfuse.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 namespace mlopt::quantize {
 namespace {
 
-/// The activation of the fused node over `x`; nothing for one that is not known here.
+constexpr std::array kActivations = {"", "Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "Clip"};
+
+/// The activation of the fused node, one of the above, over `x`.
 Value* activated(Value* x, const NodeView& fused, Builder& builder) {
   const std::string op = fused.get_string("activation", "");
   const std::vector<float> params =
@@ -16,7 +20,6 @@ Value* activated(Value* x, const NodeView& fused, Builder& builder) {
   if (op == "LeakyRelu") return builder.op(op, {x}, {{"alpha", param(0, 0.01f), {}}}, x->type);
   if (op == "HardSigmoid")
     return builder.op(op, {x}, {{"alpha", param(0, 0.2f), {}}, {"beta", param(1, 0.5f), {}}}, x->type);
-  if (op != "Clip") return nullptr;
   const float low = param(0, std::numeric_limits<float>::lowest()), high = param(1, std::numeric_limits<float>::max());
   if (builder.opset() < 11) return builder.op(op, {x}, {{"min", low, {}}, {"max", high, {}}}, x->type);
   return builder.op(
@@ -26,6 +29,9 @@ Value* activated(Value* x, const NodeView& fused, Builder& builder) {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node& fused = *m.root;
+  if (std::find(kActivations.begin(), kActivations.end(), builder.view(fused).get_string("activation", "")) ==
+      kActivations.end())
+    return Decline{"its activation is not known"};
   std::vector<Attr> attrs;
   for (const Attr& attr : fused.attrs)
     if (attr.name != "activation" && attr.name != "activation_params") attrs.push_back(attr);
@@ -35,9 +41,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!type.is_tensor()) type = Type::tensor(fused.input(0)->type.dtype);
   Value* y = builder.op("Conv", std::move(inputs), std::move(attrs), type);
   if (fused.input(3)) y = builder.op("Add", {y, fused.input(3)}, {}, type);
-  y = activated(y, builder.view(fused), builder);
-  if (!y) return Decline{"its activation is not known"};
-  return Replacement{y};
+  return Replacement{activated(y, builder.view(fused), builder)};
 }
 
 std::vector<Rule> rules() {

@@ -30,7 +30,8 @@ std::string fused(const Model& source, double tolerance = 1e-12) {
 }  // namespace
 
 TEST_CASE("passes work together to a fixed point") {
-  CHECK(fused(fixture(R"(g (double[N,2,6,6] x, double[4,2,3,3] W, double[4] S, double[4] T, double[4] M, double[4] V, double[4] F)
+  CHECK(fused(fixture(
+            R"(g (double[N,2,6,6] x, double[4,2,3,3] W, double[4] S, double[4] T, double[4] M, double[4] V, double[4] F)
       => (double[N,4,6,6] y) {
     pads = Constant <value_ints = [0, 0, 1, 1, 0, 0, 1, 1]> ()
     axes = Constant <value_ints = [1, 2]> ()
@@ -63,7 +64,8 @@ TEST_CASE("shapes with free dimensions collapse although batch and sequence stay
 
 TEST_CASE("a wrong declared type cannot make a rewrite wrong, and is written back as it was") {
   // Nothing says that the given shape has two axes of these sizes but the declarations.
-  const Model source = fixture(R"(g (double[N,4] x, int64[K] s) => (double[N,4] y) { a = Reshape (x, s)  y = Neg (a) })");
+  const Model source =
+      fixture(R"(g (double[N,4] x, int64[K] s) => (double[N,4] y) { a = Reshape (x, s)  y = Neg (a) })");
   Model result = clone(source);
   result.graph->find("a")->type = Type::tensor(DType::kF64, SymDims{Dim::symbol("N"), Dim(4)});
   result.graph->find("a")->declared = true;
@@ -89,7 +91,8 @@ TEST_CASE("a loop's carried value may change its shape whatever its body declare
 TEST_CASE("outputs that are inputs, initializers or one value twice keep their names") {
   CHECK(fused(fixture("g (double[N] x) => (double[N] x) { a = Neg (x) }")).empty());
   CHECK(fused(fixture("g (double[N] x, double[2] C) => (double[N] y, double[2] C) { y = Neg (x) }")) == "Neg");
-  CHECK(fused(fixture(R"(g (double[N] x) => (double[N] y, double[N] z) { a = Exp (x)  y = Identity (a)  z = Identity (a) })")) ==
+  CHECK(fused(fixture(
+            R"(g (double[N] x) => (double[N] y, double[N] z) { a = Exp (x)  y = Identity (a)  z = Identity (a) })")) ==
         "Exp Identity");
 }
 
@@ -104,7 +107,10 @@ TEST_CASE("globs choose passes, and one that chooses nothing is an error with a 
   CHECK(with({{"eliminate_id*"}, {}}) == "Dropout Neg");
   CHECK(with({{}, {"eliminate_dropout"}}) == "Dropout Neg");
   CHECK(with({{}, {"eliminate_*"}}) == "Identity Dropout Neg");
-  CHECK(test::contains(test::error_of([&] { with({{"eliminate_identiti"}, {}}); }), "did you mean 'eliminate_identity'"));
+  CHECK(test::contains(test::error_of([&] {
+                         with({{"eliminate_identiti"}, {}});
+                       }),
+                       "did you mean 'eliminate_identity'"));
 }
 
 TEST_CASE("pass names are unique and described") {
@@ -122,7 +128,8 @@ TEST_CASE("bodies of old files may hold constants, which raises their IR version
   Model model = fixture(R"(g (double[2] x, bool c) => (double[2] y) {
     y = If (c) <then_branch = t () => (double[2] p) { k = Constant <value = double[2] {3, 4}> ()  p = Mul (x, k) },
                 else_branch = e () => (double[2] q) { q = Neg (x) }>
-  })", 8);
+  })",
+                        8);
   model.ir_version = 3;
   graphopt::fuse(model, pass_context());
   CHECK(operators(*model.graph) == "If[Mul][Neg]");

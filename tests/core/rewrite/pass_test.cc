@@ -21,17 +21,21 @@ Expected<Replacement> relu_to_max(const Match& m, Builder& builder) {
 Expected<Replacement> drop_neg(const Match& m, Builder&) { return Replacement{m.value("x")}; }
 Expected<Replacement> never(const Match&, Builder&) { return Decline{"never"}; }
 
-const Pass kReluToMax = {"relu_to_max", "for tests",
-                         [] { return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}), relu_to_max}}; }};
-const Pass kDropNeg = {"drop_neg", "for tests",
-                       [] { return std::vector<Rule>{{Pattern::op("Neg", {Pattern::any("x")}), drop_neg}}; }};
-const Pass kNever = {"never", "for tests",
-                     [] { return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}), never}}; }};
-const Pass kForever = {"forever", "for tests",
-                       [] { return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}),
-                                                      [](const Match& m, Builder& b) -> Expected<Replacement> {
-                                                        return Replacement{b.op("Relu", {m.value("x")})};
-                                                      }}}; }};
+const Pass kReluToMax = {"relu_to_max", "for tests", [] {
+                           return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}), relu_to_max}};
+                         }};
+const Pass kDropNeg = {"drop_neg", "for tests", [] {
+                         return std::vector<Rule>{{Pattern::op("Neg", {Pattern::any("x")}), drop_neg}};
+                       }};
+const Pass kNever = {"never", "for tests", [] {
+                       return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}), never}};
+                     }};
+const Pass kForever = {"forever", "for tests", [] {
+                         return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}),
+                                                   [](const Match& m, Builder& b) -> Expected<Replacement> {
+                                                     return Replacement{b.op("Relu", {m.value("x")})};
+                                                   }}};
+                       }};
 const Pass kBreak = {"break", "for tests", nullptr, [](Model& model, const PassContext&, PassTally& tally) {
                        Node* last = model.graph->nodes().back();
                        model.graph->move_before(last, model.graph->nodes().front());
@@ -98,7 +102,8 @@ TEST_CASE("a pass that never rests, or breaks the graph, is a bug of ours and na
 }
 
 TEST_CASE("a successor takes the name of a constant that only the replaced node reads") {
-  Model model = fixture("g (double[2] x, double[2] A, double[2] B) => (double[2] y) { a = Add (x, A)  b = Add (a, B)  y = Mul (b, B) }");
+  Model model = fixture(
+      "g (double[2] x, double[2] A, double[2] B) => (double[2] y) { a = Add (x, A)  b = Add (a, B)  y = Mul (b, B) }");
   Graph& graph = *model.graph;
   Builder builder(model, graph, graph.nodes().front());
   Value* own = graph.find("A");

@@ -15,10 +15,11 @@ std::optional<Expected<Match>> match(const Pattern& pattern, const Model& model)
 const char* const kConvBias = "g (double[1,1,2,2] x, double[1,1,1,1] W, double[1] B) => (double[1,1,2,2] y)";
 
 Pattern conv_times_constant() {
-  return Pattern::op("Mul", {Pattern::op("Conv", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
-                                 .as("conv")
-                                 .single_use(),
-                             Pattern::constant("c")})
+  return Pattern::op("Mul",
+                     {Pattern::op("Conv", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
+                          .as("conv")
+                          .single_use(),
+                      Pattern::constant("c")})
       .any_order();
 }
 
@@ -62,7 +63,8 @@ TEST_CASE("a near miss says why") {
   };
   CHECK(reason("a = Conv (x, x)  y = Mul (a, B)") == "'x' is not constant");
   CHECK(reason("a = Conv (x, W)  y = Mul (a, x)") == "'x' is not constant");
-  CHECK(reason("a = Conv (x, W)  b = Mul (a, a)  y = Mul (a, B)") == "the result of Conv giving 'a' is used elsewhere too");
+  CHECK(reason("a = Conv (x, W)  b = Mul (a, a)  y = Mul (a, B)") ==
+        "the result of Conv giving 'a' is used elsewhere too");
   CHECK(reason("[stem] y = Conv (x, W)  z = Mul (y, B)") == "the result of Conv 'stem' is used elsewhere too");
 }
 
@@ -73,7 +75,8 @@ TEST_CASE("further inputs are allowed only where the pattern is open") {
 }
 
 TEST_CASE("a pattern stays in one graph, but captures constants from outside") {
-  const Model model = test::fixture(R"(g (double[1,1,2,2] x, double[1,1,1,1] W, double[1] B, bool c) => (double[1,1,2,2] y) {
+  const Model model =
+      test::fixture(R"(g (double[1,1,2,2] x, double[1,1,1,1] W, double[1] B, bool c) => (double[1,1,2,2] y) {
     a = Conv (x, W)
     y = If (c) <then_branch = t () => (double[1,1,2,2] p) { p = Mul (a, B) },
                 else_branch = e () => (double[1,1,2,2] q) { d = Conv (x, W)  q = Mul (d, B) }>

@@ -19,12 +19,14 @@ TEST_CASE("Constant in any form becomes an initializer, in bodies too") {
 }
 
 TEST_CASE("the initializer keeps the name") {
-  Model model = test::fixture("g (double[2] x) => (double[2] y) { a = Constant <value = double[2] {1, 2}> ()  y = Add (x, a) }");
+  Model model =
+      test::fixture("g (double[2] x) => (double[2] y) { a = Constant <value = double[2] {1, 2}> ()  y = Add (x, a) }");
   run_pass(model, constant_to_initializer, test::pass_context());
   CHECK(model.graph->find("a")->is_initializer());
 }
 
 TEST_CASE("Constant stays where it gives an output its name") {
-  CHECK(declined(constant_to_initializer, "g (double[2] x) => (double[2] y) { y = Constant <value = double[2] {1, 2}> () }") ==
+  CHECK(declined(constant_to_initializer,
+                 "g (double[2] x) => (double[2] y) { y = Constant <value = double[2] {1, 2}> () }") ==
         "it is an output of the graph");
 }

@@ -23,7 +23,8 @@ TEST_CASE("equal nodes are computed once, chains and bodies included") {
 
 TEST_CASE("nodes that differ in an attribute, an input or an omitted output stay") {
   const auto stays = [](const std::string& nodes) {
-    return declined(eliminate_common_subexpressions, "g (double[N,4] x, double[N,4] z) => (double[N,4] y) {" + nodes + "}")
+    return declined(eliminate_common_subexpressions,
+                    "g (double[N,4] x, double[N,4] z) => (double[N,4] y) {" + nodes + "}")
         .empty();
   };
   CHECK(stays("a = LeakyRelu <alpha = 0.1> (x)  b = LeakyRelu <alpha = 0.2> (x)  y = Mul (a, b)"));
@@ -33,13 +34,17 @@ TEST_CASE("nodes that differ in an attribute, an input or an omitted output stay
 
 TEST_CASE("random, quantized, unknown and output nodes stay") {
   CHECK(declined(eliminate_common_subexpressions, R"(g (float[N] x) => (float[N] y)
-    { a = RandomNormalLike (x)  b = RandomNormalLike (x)  y = Add (a, b) })").empty());
+    { a = RandomNormalLike (x)  b = RandomNormalLike (x)  y = Add (a, b) })")
+            .empty());
   CHECK(declined(eliminate_common_subexpressions, R"(g (uint8[N] x) => (float[N] y) <float s = {0.5}>
-    { a = DequantizeLinear (x, s)  b = DequantizeLinear (x, s)  y = Add (a, b) })").empty());
+    { a = DequantizeLinear (x, s)  b = DequantizeLinear (x, s)  y = Add (a, b) })")
+            .empty());
   CHECK(declined(eliminate_common_subexpressions, R"(g (float[N] x) => (float[N] y)
-    { a = local.next (x)  b = local.next (x)  y = Add (a, b) })").empty());
+    { a = local.next (x)  b = local.next (x)  y = Add (a, b) })")
+            .empty());
   CHECK(declined(eliminate_common_subexpressions,
-                 "g (double[N] x) => (double[N] y, double[N] z) { y = Exp (x)  z = Exp (x) }").empty());
+                 "g (double[N] x) => (double[N] y, double[N] z) { y = Exp (x)  z = Exp (x) }")
+            .empty());
 }
 
 TEST_CASE("an output may stand for an inner twin") {

@@ -24,5 +24,6 @@ TEST_CASE("what a body captures, an output names or has no output at all stays")
     used = Neg (x)
     y = If (c) <then_branch = t () => (double[N] p) { p = Relu (used) },
                 else_branch = e () => (double[N] q) { q = Abs (x) }>
-  })").empty());
+  })")
+            .empty());
 }

@@ -11,7 +11,8 @@ TEST_CASE("Pad by nothing goes, whatever its mode") {
   CHECK(rewritten(eliminate_nop_pad, R"(g (double[N,4] x) => (double[N,4] y)
     <int64[4] p = {0, 0, 0, 0}> { a = Pad <mode = "reflect"> (x, p)  y = Relu (a) })") == "Relu");
   CHECK(rewritten(eliminate_nop_pad, R"(g (double[N,4] x) => (double[N,4] y)
-    { a = Pad <pads = [0, 0, 0, 0]> (x)  y = Relu (a) })", 10) == "Relu");
+    { a = Pad <pads = [0, 0, 0, 0]> (x)  y = Relu (a) })",
+                  10) == "Relu");
 }
 
 TEST_CASE("Pad that adds, removes or may do so stays") {

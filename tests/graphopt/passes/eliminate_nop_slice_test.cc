@@ -12,7 +12,8 @@ TEST_CASE("Slice that takes everything goes") {
     <int64[2] s = {0, 0}, int64[2] e = {4, 9223372036854775807}, int64[2] a = {-1, 0}>
     { c = Slice (x, s, e, a)  y = Relu (c) })") == "Relu");
   CHECK(rewritten(eliminate_nop_slice, R"(g (double[N,4] x) => (double[N,4] y)
-    { c = Slice <starts = [0], ends = [100], axes = [1]> (x)  y = Relu (c) })", 9) == "Relu");
+    { c = Slice <starts = [0], ends = [100], axes = [1]> (x)  y = Relu (c) })",
+                  9) == "Relu");
 }
 
 TEST_CASE("Slice that takes a part, or may do so, stays") {

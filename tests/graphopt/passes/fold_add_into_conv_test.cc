@@ -34,9 +34,11 @@ TEST_CASE("summands of other shapes, computed ones, and differences from the con
 }
 
 TEST_CASE("a convolution that is computed once for all rounds of a loop stays outside") {
-  CHECK(declined(fold_add_into_conv, R"(g (double[1,1,2,2] x, double[1,1,1,1] W, bool c, double A) => (double[1,1,2,2] y) {
+  CHECK(declined(fold_add_into_conv,
+                 R"(g (double[1,1,2,2] x, double[1,1,1,1] W, bool c, double A) => (double[1,1,2,2] y) {
     a = Conv (x, W)
     y = If (c) <then_branch = t () => (double[1,1,2,2] p) { p = Add (a, A) },
                 else_branch = e () => (double[1,1,2,2] q) { q = Neg (x) }>
-  })").empty());
+  })")
+            .empty());
 }

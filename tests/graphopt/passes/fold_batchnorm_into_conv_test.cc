@@ -39,7 +39,8 @@ TEST_CASE("BatchNormalization stays where it trains or the convolution is needed
       a = Conv (x, W)  y, m, v = BatchNormalization <training_mode = 1> (a, S, T, M, V) })") ==
         "it is in training mode");
   CHECK(declined(fold_batchnorm_into_conv, graph("[6,4,3,3]", "[6]", R"(
-    a = Conv (x, W)  y = BatchNormalization (a, S, T, M, V))"), 6) == "it is in training mode");
+    a = Conv (x, W)  y = BatchNormalization (a, S, T, M, V))"),
+                 6) == "it is in training mode");
   CHECK(declined(fold_batchnorm_into_conv, graph("[6,4,3,3]", "[6]", R"(
     a = Conv (x, W)  b = BatchNormalization (a, S, T, M, V)  y = Mul (a, b))")) ==
         "the result of Conv giving 'a' is used elsewhere too");
@@ -59,6 +60,5 @@ TEST_CASE("numbers that do not fit the weight's type stay where they are") {
   CHECK(declined(fold_batchnorm_into_conv, R"(
     g (float[1,1,2,2] x) => (float[1,1,2,2] y)
     <float[1,1,1,1] w = {3e38}, float[1] s = {2}, float[1] t = {0}, float[1] m = {0}, float[1] v = {1}>
-    { a = Conv (x, w)  y = BatchNormalization (a, s, t, m, v) })") ==
-        "the folded weights do not fit their type");
+    { a = Conv (x, w)  y = BatchNormalization (a, s, t, m, v) })") == "the folded weights do not fit their type");
 }

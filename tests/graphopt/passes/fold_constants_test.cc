@@ -19,22 +19,25 @@ TEST_CASE("what depends on constants only is computed, through chains, in bodies
 }
 
 TEST_CASE("a default that the caller may override is not folded") {
-  CHECK(declined(fold_constants, "g (double[2] x, double[2] a = {1, 2}) => (double[2] y) { b = Exp (a)  y = Add (x, b) }")
-            .empty());
+  CHECK(
+      declined(fold_constants, "g (double[2] x, double[2] a = {1, 2}) => (double[2] y) { b = Exp (a)  y = Add (x, b) }")
+          .empty());
 }
 
 TEST_CASE("randomness and quantization are not folded") {
   CHECK(declined(fold_constants, R"(g (float[2] x) => (float[2] y) <int8[2] q = {1, 2}, float s = {0.5}>
-    { w = DequantizeLinear (q, s)  y = Add (x, w) })").empty());
+    { w = DequantizeLinear (q, s)  y = Add (x, w) })")
+            .empty());
   CHECK(declined(fold_constants, R"(g (float[2] x) => (float[2] y) <float[2] a = {1, 2}>
-    { r = RandomUniformLike (a)  y = Add (x, r) })").empty());
+    { r = RandomUniformLike (a)  y = Add (x, r) })")
+            .empty());
 }
 
 TEST_CASE("an output keeps its node, and what has no kernel stays") {
   CHECK(declined(fold_constants, "g (double[2] x, double[2] A) => (double[2] y) { y = Exp (A) }") ==
         "it is an output of the graph");
-  const std::string reason = declined(
-      fold_constants, "g (double[2] x, double[2] A) => (double[2] y) { b = local.what (A)  y = Add (x, b) }");
+  const std::string reason =
+      declined(fold_constants, "g (double[2] x, double[2] A) => (double[2] y) { b = local.what (A)  y = Add (x, b) }");
   CHECK(reason.find("it cannot be computed here") == 0);
 }
 

@@ -10,8 +10,8 @@ using test::rewritten;
 namespace {
 
 std::string graph(const std::string& factor, const std::string& nodes) {
-  return "g (double[N,4,6,6] x, double[4,2,3,3] W, double[4] B, double" + factor + " F) => (double[N,C,H,K] y) {" + nodes +
-         "}";
+  return "g (double[N,4,6,6] x, double[4,2,3,3] W, double[4] B, double" + factor + " F) => (double[N,C,H,K] y) {" +
+         nodes + "}";
 }
 
 }  // namespace
@@ -20,8 +20,8 @@ TEST_CASE("a factor for each channel, or one, goes into the convolution") {
   CHECK(rewritten(fold_mul_into_conv, graph("[4,1,1]", "a = Conv <group = 2> (x, W, B)  y = Mul (a, F)")) == "Conv");
   CHECK(rewritten(fold_mul_into_conv, graph("[1,4,1,1]", "a = Conv <group = 2> (x, W)  y = Mul (F, a)")) == "Conv");
   CHECK(rewritten(fold_mul_into_conv, graph("", "a = Conv <group = 2> (x, W, B)  y = Div (a, F)")) == "Conv");
-  CHECK(rewritten(fold_mul_into_conv,
-                  graph("[1,4,1,1]", "a = ConvTranspose <group = 2> (x, W, B)  y = Mul (a, F)")) == "ConvTranspose");
+  CHECK(rewritten(fold_mul_into_conv, graph("[1,4,1,1]", "a = ConvTranspose <group = 2> (x, W, B)  y = Mul (a, F)")) ==
+        "ConvTranspose");
 }
 
 TEST_CASE("no bias is made where there was none") {
@@ -41,6 +41,7 @@ TEST_CASE("factors of other shapes, and divisions of the constant, stay") {
 }
 
 TEST_CASE("the alignment of the first opsets is not that of today") {
-  CHECK(declined(fold_mul_into_conv, graph("[4]", "a = Conv <group = 2> (x, W)  y = Mul <broadcast = 1, axis = 1> (a, F)"),
+  CHECK(declined(fold_mul_into_conv,
+                 graph("[4]", "a = Conv <group = 2> (x, W)  y = Mul <broadcast = 1, axis = 1> (a, F)"),
                  6) == "its factor is not by channel");
 }

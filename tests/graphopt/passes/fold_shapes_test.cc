@@ -25,7 +25,8 @@ TEST_CASE("shape arithmetic that free dimensions do not reach is computed") {
 
 TEST_CASE("what depends on a free dimension stays") {
   CHECK(declined(fold_shapes, R"(g (double[N,3] x) => (double[M,K] y) <int64 zero = {0}, int64[1] three = {3}>
-    { s = Shape <end = 1> (x)  t = Concat <axis = 0> (three, s)  y = Reshape (x, t) })").empty());
+    { s = Shape <end = 1> (x)  t = Concat <axis = 0> (three, s)  y = Reshape (x, t) })")
+            .empty());
 }
 
 TEST_CASE("an output keeps its node") {

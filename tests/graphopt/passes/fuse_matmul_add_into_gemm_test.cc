@@ -9,7 +9,8 @@ using test::rewritten;
 
 TEST_CASE("MatMul and Add of matrices become Gemm") {
   const auto graph = [](const std::string& bias) {
-    return "g (double[N,3] x, double[3,4] W, double" + bias + " B) => (double[N,4] y) { a = MatMul (x, W)  y = Add (B, a) }";
+    return "g (double[N,3] x, double[3,4] W, double" + bias +
+           " B) => (double[N,4] y) { a = MatMul (x, W)  y = Add (B, a) }";
   };
   CHECK(rewritten(fuse_matmul_add_into_gemm, graph("[4]")) == "Gemm");
   CHECK(rewritten(fuse_matmul_add_into_gemm, graph("[1,4]")) == "Gemm");
@@ -26,7 +27,8 @@ TEST_CASE("products of more axes, summands that broadcast the product, and integ
   CHECK(declined(fuse_matmul_add_into_gemm, R"(g (int32[2,3] x, int32[3,4] W, int32[4] B) => (int32[2,4] y)
     { a = MatMul (x, W)  y = Add (a, B) })") == "its type is no float");
   CHECK(declined(fuse_matmul_add_into_gemm, R"(g (double[2,3] x, double[3,4] W, double[4] b) => (double[2,4] y)
-    { a = MatMul (x, W)  y = Add (a, b) })").find("is not constant") != std::string::npos);
+    { a = MatMul (x, W)  y = Add (a, b) })")
+            .find("is not constant") != std::string::npos);
 }
 
 TEST_CASE("a quantized MatMul stays one") {

@@ -22,7 +22,8 @@ TEST_CASE("Conv adds the zeros of a Pad before it to its own") {
   CHECK(rewritten(fuse_pad_into_conv, R"(g (double[N,2,6,6] x, double[3,2,3,3] W) => (double[N,3,H,K] y)
     <int64[2] p = {2, 1}, int64[1] axis = {-1}> { a = Pad (x, p, , axis)  y = Conv (a, W) })") == "Conv");
   CHECK(rewritten(fuse_pad_into_conv, R"(g (double[N,2,6,6] x, double[3,2,3,3] W) => (double[N,3,H,K] y)
-    { a = Pad <pads = [0, 0, 1, 1, 0, 0, 1, 1]> (x)  y = Conv (a, W) })", 10) == "Conv");
+    { a = Pad <pads = [0, 0, 1, 1, 0, 0, 1, 1]> (x)  y = Conv (a, W) })",
+                  10) == "Conv");
 }
 
 TEST_CASE("Pads of other numbers, modes and axes, negative ones and computed pads stay") {

@@ -10,7 +10,8 @@ using test::rewritten;
 namespace {
 
 std::string graph(const std::string& value, const std::string& pool) {
-  return "g (double[N,2,6,6] x) => (double[N,2,H,K] y) <int64[8] p = {0,0,1,1,0,0,1,1}, double zero = {0}, double one = {1}, "
+  return "g (double[N,2,6,6] x) => (double[N,2,H,K] y) <int64[8] p = {0,0,1,1,0,0,1,1}, double zero = {0}, double one "
+         "= {1}, "
          "double infinite = {-inf}> { a = Pad (x, p, " +
          value + ")  y = " + pool + " (a) }";
 }

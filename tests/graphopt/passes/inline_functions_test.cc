@@ -10,7 +10,8 @@ using test::rewritten;
 TEST_CASE("calls of local functions become their bodies") {
   CHECK(rewritten(inline_functions_pass, R"(
     g (double[N] x) => (double[N] y) { a = local.twice (x)  y = local.twice (a) }
-    <domain: "local", opset_import: ["" : 21]> twice (a) => (b) { c = Neg (a)  b = Add (c, c) })") == "Neg Add Neg Add");
+    <domain: "local", opset_import: ["" : 21]> twice (a) => (b) { c = Neg (a)  b = Add (c, c) })") ==
+        "Neg Add Neg Add");
 }
 
 TEST_CASE("a function that calls itself stays, with the reason") {

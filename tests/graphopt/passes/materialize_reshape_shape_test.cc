@@ -22,9 +22,9 @@ TEST_CASE("a computed shape with free dimensions becomes a constant") {
 }
 
 TEST_CASE("it stays where two dimensions are not known, or zeros may be meant") {
-  CHECK(declined(materialize_reshape_shape,
-                 "g (double[N,4] x, int64[2] s) => (double[A,B] y) { y = Reshape (x, s) }") ==
-        "more than one dimension of its result is not known");
+  CHECK(
+      declined(materialize_reshape_shape, "g (double[N,4] x, int64[2] s) => (double[A,B] y) { y = Reshape (x, s) }") ==
+      "more than one dimension of its result is not known");
   CHECK(declined(materialize_reshape_shape, R"(g (double[N,4] x) => (double[N,4] y)
     { s = Shape (x)  y = Reshape <allowzero = 1> (x, s) })") == "it may have zero dimensions");
   CHECK(declined(materialize_reshape_shape,

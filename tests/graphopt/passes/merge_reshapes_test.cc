@@ -8,7 +8,8 @@ using test::declined;
 using test::rewritten;
 
 TEST_CASE("a chain of reshapes is one") {
-  CHECK(rewritten(merge_reshapes, R"(g (double[N,2,6] x) => (double[N,12] y) <int64[4] s = {0, 3, 2, 2}, int64[2] t = {0, -1}>
+  CHECK(rewritten(merge_reshapes,
+                  R"(g (double[N,2,6] x) => (double[N,12] y) <int64[4] s = {0, 3, 2, 2}, int64[2] t = {0, -1}>
     { a = Reshape (x, s)  y = Reshape (a, t) })") == "Reshape");
   CHECK(rewritten(merge_reshapes, R"(g (double[N,2,6,1] x) => (double[N,12] y) <int64[1] three = {3}>
     { a = Squeeze (x, three)  y = Flatten (a) })") == "Reshape");
