@@ -63,7 +63,7 @@ Expected<ByteProduct> ByteProduct::plan_floats(const Product& product, RightMatr
 }
 
 Expected<ByteProduct> ByteProduct::plan(const Product& product, DType left, RightMatrix& right) {
-  if (right.weights.exact_with(left))
+  if (right.weights.exact_with(left, right.swapped ? 0 : 1))
     if (auto p = plan_bytes(product, left, right, Elem::f32)) return p;
   return plan_floats(product, &right);
 }
@@ -71,7 +71,7 @@ Expected<ByteProduct> ByteProduct::plan(const Product& product, DType left, Righ
 Expected<ByteProduct> ByteProduct::plan(const Product& product) { return plan_floats(product, nullptr); }
 
 Expected<ByteProduct> ByteProduct::plan_exact(const Product& product, DType left, RightMatrix& right) {
-  if (right.weights.exact_with(left) && right.weights.symmetric())
+  if (right.weights.exact_with(left, right.swapped ? 0 : 1) && right.weights.symmetric())
     if (auto p = plan_bytes(product, left, right, Elem::s32)) return p;
   constexpr int64_t kExact = int64_t{1} << 24, kLargest = 255 * 255;
   if (product.k() > kExact / kLargest) return Decline{"sums may be larger than float32 holds"};

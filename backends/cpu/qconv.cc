@@ -153,6 +153,14 @@ Expected<Shared> shared_of(const NodeView& view) {
   return s;
 }
 
+/// Do products of bytes give the sums exactly? Depthwise primitives widen unsigned sources and weights to 32 bits
+/// first.
+bool exact_in_bytes(const Shared& s, const ConvShape& shape) {
+  const bool depthwise = shape.groups > 1 && shape.groups == shape.src[1] && shape.groups == shape.channels_out();
+  return s.weights.symmetric() &&
+         ((depthwise && s.source_type == DType::kU8) || s.weights.exact_with(s.source_type, 0));
+}
+
 Expected<Step> compile(const NodeView& view, const CompileContext& context) {
   if (context.weights_mutable) return Decline{"weights may change"};
   if (view.get_int("channels_last", 0) != 0) return Decline{"channels come last"};
@@ -164,7 +172,7 @@ Expected<Step> compile(const NodeView& view, const CompileContext& context) {
       return Decline{"the source has another type than its zero point"};
     const auto shape = conv_shape(shared->view, call.in(kSource).dims(), call.in(kWeights).dims());
     if (!shape) return shape.error();
-    if (shared->weights.symmetric() && shared->weights.exact_with(shared->source_type))
+    if (exact_in_bytes(*shared, *shape))
       if (auto step = plan_bytes(*shared, *shape)) return step;
     return plan_floats(*shared, *shape);
   });

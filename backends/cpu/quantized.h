@@ -25,8 +25,9 @@ struct ByteWeights {
   std::vector<int32_t> zeros;  ///< one, or one for each channel
 
   bool symmetric() const;  ///< all zero points are 0
-  /// Does a primitive multiply sources of this type with the numbers exactly?
-  bool exact_with(DType source) const;
+  /// Does a primitive multiply sources of this type with the numbers exactly? `axis`: the output channels, 0 of
+  /// (O, I, ...) and either of a matrix.
+  bool exact_with(DType source, int axis) const;
 };
 ByteWeights byte_weights(const Tensor& weights, const Tensor* zero);
 

@@ -90,6 +90,15 @@ TEST_CASE("pairs of the largest products do not saturate") {
       require_sums(c, test::tensor(c.a, std::vector<double>(120, source), DType::kU8),
                    test::tensor(c.b, std::vector<double>(640, weight), DType::kI8));
     }
+  // Neighbours of 127 and 1 fit, wherever a primitive begins a block.
+  for (const Dims& size : {Dims{3, 40, 16}, Dims{1, 1030, 7}, Dims{64, 770, 50}, Dims{5, 2, 1}}) {
+    const Case c{{size[0], size[1]}, {size[1], size[2]}, DType::kU8, DType::kI8, 0, false};
+    std::vector<double> weights;
+    for (int64_t k = 0; k < size[1]; ++k)
+      for (int64_t n = 0; n < size[2]; ++n)
+        weights.push_back(((k + k / 2 % 3 + n) % 2 ? 127 : 1) * (k / 2 % 5 ? -1 : 1));
+    require_sums(c, test::uniform(c.a, 250, 255, DType::kU8), test::tensor(c.b, weights, DType::kI8));
+  }
 }
 
 }  // namespace mlopt::cpu

@@ -18,6 +18,9 @@ const Case kCases[] = {
     {{1, 8, 12, 13}, {24, 8, 1, 1}, {2, 3}, {1, 1}, {0, 0, 0, 0}},
     {{2, 6, 10, 9}, {6, 1, 3, 3}, {2, 2}, {1, 1}, {0, 1, 1, 0}, 6},
     {{1, 32, 10, 9}, {32, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 32},
+    {{1, 7, 14, 13}, {7, 1, 5, 5}, {2, 1}, {2, 2}, {3, 4, 4, 3}, 7},
+    {{2, 16, 40}, {16, 1, 9}, {1}, {1}, {8, 0}, 16},
+    {{1, 8, 5, 6, 7}, {8, 1, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}, 8},
     {{1, 12, 8, 8}, {8, 3, 3, 3}, {1, 1}, {2, 2}, {2, 2, 2, 2}, 4},
     {{3, 4, 17}, {6, 4, 3}, {2}, {1}, {1, 0}},
     {{1, 64, 6, 6}, {33, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
@@ -66,6 +69,32 @@ TEST_CASE("QLinearConv gives the reference's steps, whichever way the products a
           require_as_reference("QLinearConv", inputs_of(c, x_type, w_type, true, half, false),
                                {.attrs = attrs_of(c), .fixed = true}, 0, 1);
         }
+}
+
+TEST_CASE("neighbouring input channels share the 16 bits of a pair of products") {
+  // Two weights of 127 beside each other would not fit; 127 and 1 do, in whichever place of a filter they stand.
+  for (const Case& c : {Case{{1, 64, 9, 9}, {33, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+                        Case{{2, 16, 11, 5}, {9, 16, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+                        Case{{1, 512, 7, 7}, {64, 512, 1, 1}, {2, 2}, {1, 1}, {0, 0, 0, 0}},
+                        Case{{1, 4, 30, 30}, {16, 4, 7, 7}, {2, 2}, {1, 1}, {3, 3, 3, 3}},
+                        Case{{1, 2, 12, 12}, {8, 2, 5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}},
+                        Case{{1, 6, 12, 12}, {24, 6, 3, 3}, {1, 1}, {2, 2}, {2, 2, 2, 2}},
+                        Case{{1, 16, 8, 8}, {32, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 4},
+                        Case{{1, 64, 8, 8}, {64, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 4},
+                        Case{{3, 10, 17}, {6, 10, 3}, {2}, {1}, {1, 0}}}) {
+    INFO(to_string(c.x) << " with " << to_string(c.w));
+    std::vector<Datum> inputs = inputs_of(c, DType::kU8, DType::kI8, false, 127, false);
+    inputs[0] = uniform(c.x, 200, 255, DType::kU8, 1);
+    Tensor w(DType::kI8, c.w);
+    const int64_t channels = c.w[1], places = w.size() / c.w[0] / channels;
+    for (int64_t i = 0; i < w.size(); ++i) {
+      const int64_t channel = i / places % channels;
+      const bool large = (channel + (channel / 2 + i % places) % 3) % 2 == 0;  // one of two neighbours, changing sides
+      w.mutable_data<int8_t>()[i] = static_cast<int8_t>((large ? 127 : 1) * (i % 7 < 4 ? 1 : -1));
+    }
+    inputs[3] = w;
+    require_as_reference("QLinearConv", inputs, {.attrs = attrs_of(c), .fixed = true}, 0, 1);
+  }
 }
 
 TEST_CASE("QLinearConv without constant weights is the next kernel's") {

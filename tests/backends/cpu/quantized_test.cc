@@ -21,10 +21,21 @@ TEST_CASE("unsigned weights become signed ones of the same value") {
 }
 
 TEST_CASE("products of bytes are exact where pairs of them cannot leave 16 bits") {
-  const auto of = [](double most) { return byte_weights(test::tensor({2}, {-most, most}, DType::kI8), nullptr); };
-  REQUIRE(of(64).exact_with(DType::kU8));
-  REQUIRE(of(65).exact_with(DType::kU8) == has_byte_products());
-  REQUIRE(of(1).exact_with(DType::kI8) == has_byte_products());  // oneDNN halves weights there
+  const auto exact = [](const Dims& dims, const std::vector<double>& w, int axis, DType source = DType::kU8) {
+    return byte_weights(test::tensor(dims, w, DType::kI8), nullptr).exact_with(source, axis);
+  };
+  const bool always = has_byte_products();
+  // Two places of two input channels, and a matrix: 100 and 28 are neighbours, or 100 and 29.
+  REQUIRE(exact({1, 2, 2}, {100, -100, 28, -28}, 0));
+  REQUIRE(exact({1, 2, 2}, {100, -100, 28, -29}, 0) == always);
+  REQUIRE(exact({1, 2, 2}, {100, 100, -127, 28}, 0));
+  REQUIRE(exact({2, 2}, {100, 127, 28, -127}, 1));
+  REQUIRE(exact({2, 2}, {100, 127, 28, 2}, 1) == always);
+  REQUIRE(exact({2, 2}, {100, 28, 127, -127}, 0));
+  // Neighbours are not known.
+  REQUIRE(exact({1, 3, 1}, {64, -64, 64}, 0));
+  REQUIRE(exact({1, 3, 1}, {65, 0, 0}, 0) == always);
+  REQUIRE(exact({1, 2}, {1, 1}, 0, DType::kI8) == always);  // oneDNN halves weights there
 }
 
 TEST_CASE("weights are centred by the zero point of their channel, on either axis") {
