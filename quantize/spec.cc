@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/measure/machine.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -29,10 +30,27 @@ Format parse_format(std::string_view text) {
   usage_error(fmt::format("no format is called '{}'", text), {}, suggestion(text, names));
 }
 
-const std::vector<std::string> kTargets = {"onnx",         "ort",         "ort:x86-avx2", "ort:x86-avx512",
-                                           "ort:x86-vnni", "ort:x86-amx", "ort:arm-dot"};
+const std::vector<std::string> kTargets = {"onnx",           "ort",          "ort:native",  "ort:x86-avx2",
+                                           "ort:x86-avx512", "ort:x86-vnni", "ort:x86-amx", "ort:arm-dot"};
 
+struct ProcessorRow {
+  std::string_view feature, target;
+};
+/// Better ones first.
+constexpr ProcessorRow kProcessors[] = {{"amx_int8", "ort:x86-amx"},  {"avx512_vnni", "ort:x86-vnni"},
+                                        {"avx_vnni", "ort:x86-vnni"}, {"avx512f", "ort:x86-avx512"},
+                                        {"avx2", "ort:x86-avx2"},     {"asimddp", "ort:arm-dot"}};
+
+std::string native_target() {
+  const std::vector<std::string> features = describe_machine().features;
+  for (const ProcessorRow& row : kProcessors)
+    if (std::find(features.begin(), features.end(), row.feature) != features.end()) return std::string(row.target);
+  unsupported_error("this processor is none of the targets", "ort:native", "name the one that is meant");
+}
+
+/// A spec keeps what "native" was on this machine, so that it means the same on another.
 std::string parse_target(std::string_view text) {
+  if (text == "ort:native") return native_target();
   if (std::find(kTargets.begin(), kTargets.end(), text) != kTargets.end()) return std::string(text);
   usage_error(fmt::format("no target is called '{}'", text), {}, suggestion(text, kTargets));
 }

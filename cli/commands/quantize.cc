@@ -172,7 +172,7 @@ Action setup(Options& options) {
   options.add("--emit", o->emit, "FORM", "how integers are written").choices = {"qdq", "qoperator"};
   options.add("--target", o->target, "RUNTIME[:PROCESSOR]",
               "what the result will run on: onnx, ort:x86-vnni, ort:x86-amx, ort:x86-avx512, ort:x86-avx2, "
-              "ort:arm-dot (default: ort:x86-vnni)");
+              "ort:arm-dot, ort:native for this machine (default: ort:x86-vnni)");
   options.add("--only", o->only, "GLOBS", "quantize only nodes whose names match one of these");
   options.add("--skip", o->skip, "GLOBS", "leave nodes as they are whose names match one of these");
   return [o](Session& session) { run(*o, session); };

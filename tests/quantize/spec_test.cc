@@ -1,6 +1,9 @@
 #include "quantize/spec.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
+#include "core/measure/machine.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
 
@@ -38,4 +41,15 @@ TEST_CASE("only targets that are sure to have a dot product of bytes need no roo
   CHECK(parse_spec("w8a8:target=ort:x86-avx2").pairs_saturate());
   CHECK_FALSE(parse_spec("w8a8:target=ort:x86-amx").pairs_saturate());
   CHECK_FALSE(parse_spec("w8a8:target=ort:arm-dot").pairs_saturate());
+}
+
+TEST_CASE("the target of this machine is kept by its name") {
+  const std::string printed = to_string(parse_spec("w8a8:target=ort:native"));
+  CHECK_FALSE(test::contains(printed, "native"));
+  CHECK(to_string(parse_spec(printed)) == printed);
+  const std::vector<std::string> features = describe_machine().features;
+  const bool adds_in_32_bits = std::any_of(features.begin(), features.end(), [](const std::string& f) {
+    return f == "avx512_vnni" || f == "avx_vnni" || f == "amx_int8" || f == "asimddp";
+  });
+  if (!adds_in_32_bits) CHECK(parse_spec("w8a8:target=ort:native").pairs_saturate());
 }
