@@ -169,8 +169,11 @@ void Graph::replace_uses(Value* from, Value* to) {
   std::string final_name = from->name;
   rename(from, fresh_name(from->name));
   rename(to, std::move(final_name));
-  to->type = from->type;  // the declared type of an output stays as it is
+  // What the file states of an output stays as it is.
+  to->type = from->type;
   to->doc = from->doc;
+  to->metadata = from->metadata;
+  to->unknown_fields = from->unknown_fields;
 }
 
 void Graph::erase(Node* node) {

@@ -140,6 +140,7 @@ std::map<std::string_view, TypeOf> make_rules() {
                                               {"Flatten", flatten},
                                               {"Unsqueeze", unsqueeze},
                                               {"Squeeze", squeeze},
+                                              {"Slice", slice},
                                               {"Expand", expand},
                                               {"ConstantOfShape", constant_of_shape},
                                               {"Conv", convolution},

@@ -23,6 +23,7 @@ Types reshape(const NodeView& view);
 Types flatten(const NodeView& view);
 Types unsqueeze(const NodeView& view);
 Types squeeze(const NodeView& view);
+Types slice(const NodeView& view);
 Types expand(const NodeView& view);
 Types transpose(const NodeView& view);
 Types constant_of_shape(const NodeView& view);

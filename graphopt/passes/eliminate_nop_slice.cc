@@ -1,27 +1,28 @@
 // Slice(x) -> x where every axis is taken whole and in order.
+#include <algorithm>
+
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
 
+/// From zero to a number beyond any size: how exporters say "all" of an axis whose size they do not know.
+bool takes_all(const std::optional<std::vector<int64_t>>& starts, const std::optional<std::vector<int64_t>>& ends) {
+  return starts && ends && std::all_of(starts->begin(), starts->end(), [](int64_t start) { return start == 0; }) &&
+         std::all_of(ends->begin(), ends->end(), [](int64_t end) { return end >= INT32_MAX; });
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const NodeView view = builder.view(*m.root);
-  const auto starts = view.ints("starts", 1), ends = view.ints("ends", 2), axes = view.ints("axes", 3);
   const auto steps = view.opset() < 10 ? std::vector<int64_t>{} : view.ints("steps", 4);
-  if (!starts || !ends || !axes || !steps || ends->size() != starts->size())
-    return Decline{"its ranges are not constant"};
-  const auto& dims = m.value("x")->type.dims;
-  for (size_t i = 0; i < starts->size(); ++i) {
-    if ((*starts)[i] != 0 || (i < steps->size() && (*steps)[i] != 1)) return Decline{"it takes a part"};
-    if ((*ends)[i] >= INT32_MAX) continue;
-    int64_t axis = i < axes->size() ? (*axes)[i] : static_cast<int64_t>(i);
-    if (!dims) return Decline{"the shape of its input is not known"};
-    if (axis < 0) axis += static_cast<int64_t>(dims->size());
-    const auto size = axis >= 0 && axis < static_cast<int64_t>(dims->size())
-                          ? (*dims)[static_cast<size_t>(axis)].value()
-                          : std::nullopt;
-    if (!size || (*ends)[i] < *size) return Decline{"it takes a part"};
-  }
+  if (!steps) return Decline{"its steps are not constant"};
+  if (std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step != 1; }))
+    return Decline{"it leaves elements out or changes their order"};
+  // With steps of one, what is as long as the axis is all of it.
+  if (!same_dims(m.value("x")->type.dims, m.root->output(0)->type.dims) &&
+      !takes_all(view.ints("starts", 1), view.ints("ends", 2)))
+    return Decline{"it may take a part"};
   return Replacement{m.value("x")};
 }
 

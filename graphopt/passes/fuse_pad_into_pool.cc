@@ -1,5 +1,6 @@
 // AveragePool(Pad(x, zeros)) -> AveragePool(x) that counts its pads, MaxPool(Pad(x, -infinity)) -> MaxPool(x).
-// Pad with zeros before MaxPool stays: MaxPool pads with -infinity, which differs where all of a window is negative.
+// MaxPool pads with -infinity, so that zeros before it are the same only where no element is negative.
+#include <algorithm>
 #include <cmath>
 
 #include "graphopt/passes.h"
@@ -7,6 +8,25 @@
 
 namespace mlopt::graphopt {
 namespace {
+
+bool never_negative(const Value& value, const Builder& builder) {
+  if (!value.producer || !value.producer->domain.empty()) return false;
+  constexpr std::string_view kNeverNegative[] = {"Relu", "Sigmoid", "HardSigmoid", "Softmax", "Exp", "Sqrt", "Abs"};
+  const std::string& op = value.producer->op;
+  if (op == "Clip") return builder.view(*value.producer).number("min", 1, -1.0).value_or(-1.0) >= 0;
+  return std::find(std::begin(kNeverNegative), std::end(kNeverNegative), op) != std::end(kNeverNegative);
+}
+
+/// Why MaxPool cannot add these pads.
+std::optional<Decline> max_pool_objection(const Match& m, const SpatialPadding& padding, const Builder& builder) {
+  if (m.root->outputs().size() > 1) return Decline{"its indices are used"};
+  if (std::isinf(padding.value) && padding.value < 0) return std::nullopt;
+  if (padding.value != 0) return Decline{"it pads with something else than -infinity"};
+  if (!never_negative(*m.value("x"), builder)) return Decline{"it pads with zeros what may be negative"};
+  for (const int64_t d : builder.view(*m.root).get_ints("dilations"))
+    if (d != 1) return Decline{"a dilated window may see zeros only"};
+  return std::nullopt;
+}
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const NodeView pool = builder.view(*m.root);
@@ -20,9 +40,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     if (kernel.empty() || padding->pads[i] + own[i] >= kernel[i % kernel.size()])
       return Decline{"its pads are as large as its window"};
   if (m.root->op == "MaxPool") {
-    if (!(std::isinf(padding->value) && padding->value < 0))
-      return Decline{"it pads with something else than -infinity"};
-    if (m.root->outputs().size() > 1) return Decline{"its indices are used"};
+    if (const auto no = max_pool_objection(m, *padding, builder)) return *no;
     return with_pads(m.root, *padding, builder);
   }
   if (padding->value != 0) return Decline{"it pads with something else than zero"};

@@ -14,11 +14,21 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{make_reshape(builder, x, *target, type)};
 }
 
+Expected<Replacement> cancel(const Match& m, Builder&) {
+  if (!same_dims(m.value("x")->type.dims, m.root->output(0)->type.dims))
+    return Decline{"it does not undo what is before it"};
+  return Replacement{m.value("x")};
+}
+
 std::vector<Rule> rules() {
-  return {{Pattern::op("Reshape|Flatten",
-                       {Pattern::op("Reshape|Flatten|Squeeze|Unsqueeze", {Pattern::any("x")}).open().single_use()})
-               .open(),
-           rewrite}};
+  return {
+      {Pattern::op("Squeeze|Unsqueeze", {Pattern::op("Reshape|Flatten|Squeeze|Unsqueeze", {Pattern::any("x")}).open()})
+           .open(),
+       cancel},
+      {Pattern::op("Reshape|Flatten",
+                   {Pattern::op("Reshape|Flatten|Squeeze|Unsqueeze", {Pattern::any("x")}).open().single_use()})
+           .open(),
+       rewrite}};
 }
 
 }  // namespace

@@ -55,11 +55,13 @@ TEST_CASE("replacing a value reaches its captures") {
   CHECK(verify(model).empty());
 }
 
-TEST_CASE("what replaces an output takes its name and its declared type") {
+TEST_CASE("what replaces an output takes its name and what the file states of it") {
   Model model = nested();
   Graph& g = *model.graph;
   Node* add = maker(model, "y");
   g.find("y")->doc = "the answer";
+  g.find("y")->metadata = {{"unit", "m"}};
+  g.find("y")->unknown_fields = "kept";
   Value* two = g.add_constant("two", Tensor::of<float>({1}, {2}));
   Node* mul = g.add_op("Mul", {g.find("h"), two}, {}, add);
   g.replace_uses(add->output(0), mul->output(0));
@@ -67,6 +69,8 @@ TEST_CASE("what replaces an output takes its name and its declared type") {
   CHECK(g.outputs()[0] == mul->output(0));
   CHECK(g.outputs()[0]->name == "y");
   CHECK(g.outputs()[0]->doc == "the answer");
+  CHECK(g.outputs()[0]->metadata == decltype(Value::metadata){{"unit", "m"}});
+  CHECK(g.outputs()[0]->unknown_fields == "kept");
   CHECK(g.outputs()[0]->type.static_dims() == Dims{4});
   CHECK(verify(model).empty());
 }

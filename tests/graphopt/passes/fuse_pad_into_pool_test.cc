@@ -26,8 +26,22 @@ TEST_CASE("AveragePool counts the zeros of a Pad, MaxPool takes a Pad of -infini
         "MaxPool");
 }
 
-TEST_CASE("MaxPool never takes zeros: they would beat negative numbers") {
-  CHECK(declined(fuse_pad_into_pool, graph("zero", "MaxPool <kernel_shape = [3, 3]>")) ==
+TEST_CASE("MaxPool takes zeros only where nothing is negative: they would beat negative numbers") {
+  const auto after = [](const std::string& first, const std::string& attributes = {}) {
+    return "g (double[N,2,6,6] x) => (double[N,2,H,K] y) <int64[8] p = {0,0,1,1,0,0,1,1}, double zero = {0}, double "
+           "low = {-0.5}> { r = " +
+           first + "  a = Pad (r, p)  y = MaxPool <kernel_shape = [3, 3]" + attributes + "> (a) }";
+  };
+  CHECK(rewritten(fuse_pad_into_pool, after("Relu (x)")) == "Relu MaxPool");
+  CHECK(rewritten(fuse_pad_into_pool, after("Clip (x, zero)")) == "Clip MaxPool");
+  const std::string negative = "it pads with zeros what may be negative";
+  CHECK(declined(fuse_pad_into_pool, after("Clip (x, low)")) == negative);
+  CHECK(declined(fuse_pad_into_pool, after("Clip (x)")) == negative);
+  CHECK(declined(fuse_pad_into_pool, after("Tanh (x)")) == negative);
+  CHECK(declined(fuse_pad_into_pool, graph("zero", "MaxPool <kernel_shape = [3, 3]>")) == negative);
+  CHECK(declined(fuse_pad_into_pool, after("Relu (x)", ", dilations = [1, 2]")) ==
+        "a dilated window may see zeros only");
+  CHECK(declined(fuse_pad_into_pool, graph("one", "MaxPool <kernel_shape = [3, 3]>")) ==
         "it pads with something else than -infinity");
 }
 

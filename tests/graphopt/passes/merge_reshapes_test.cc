@@ -17,6 +17,15 @@ TEST_CASE("a chain of reshapes is one") {
     { a = Unsqueeze (x, zero)  y = Reshape (a, t) })") == "Reshape");
 }
 
+TEST_CASE("Squeeze and Unsqueeze go where they undo what is before them, also where others read that") {
+  CHECK(rewritten(merge_reshapes, R"(g (double[N,6] x) => (double[N,6] y, double[N,1,6] z) <int64[1] one = {1}>
+    { a = Unsqueeze (x, one)  b = Squeeze (a, one)  y = Relu (b)  z = Neg (a) })") == "Unsqueeze Relu Neg");
+  CHECK(rewritten(merge_reshapes, R"(g (double[N,1] x) => (double[N,1] y) <int64[1] one = {1}, int64[1] t = {-1}>
+    { a = Reshape (x, t)  b = Unsqueeze (a, one)  y = Relu (b) })") == "Relu");
+  CHECK(declined(merge_reshapes, R"(g (double[N,6] x) => (double[1,N,6] y) <int64[1] one = {1}, int64[2] both = {0, 2}>
+    { a = Unsqueeze (x, both)  t = Identity (one)  y = Squeeze (a, t) })") == "it does not undo what is before it");
+}
+
 TEST_CASE("reshapes stay where the result is not known well enough, or what is between is read") {
   CHECK(declined(merge_reshapes, R"(g (double[N,M,4] x, int64[3] s) => (double[A,B] y) <int64[2] t = {0, -1}>
     { a = Reshape (x, s)  y = Reshape (a, t) })") == "more than one dimension of its result is not known");

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "core/ir/infer_types.h"
+
+namespace mlopt::infer_rules {
+namespace {
+
+/// What exporters write for "to the end" and "from before the beginning", whatever the size.
+bool beyond(const Dim& d) { return d.value() && *d.value() >= INT32_MAX; }
+bool before(const Dim& d) { return d.value() && *d.value() <= -INT32_MAX; }
+
+/// Elements that numpy's start:end:step takes of n; every number known and step not 0.
+int64_t count(int64_t n, int64_t start, int64_t end, int64_t step) {
+  const auto place = [n](int64_t i, int64_t low, int64_t high) { return std::clamp(i < 0 ? i + n : i, low, high); };
+  if (step > 0) {
+    const int64_t length = place(end, 0, n) - place(start, 0, n);
+    return length <= 0 ? 0 : (length - 1) / step + 1;
+  }
+  const int64_t length = place(start, -1, n - 1) - (end < -n ? -1 : place(end, -1, n - 1));
+  return length <= 0 ? 0 : (length - 1) / -std::max(step, -INT64_MAX) + 1;
+}
+
+Dim sliced(const Dim& n, const Dim& start, const Dim& end, int64_t step) {
+  if (n.value() && start.value() && end.value() && step != 0)
+    return count(*n.value(), *start.value(), *end.value(), step);
+  if (step == 1 && start.is(0) && (end == n || beyond(end))) return n;
+  if (step == -1 && (start.is(-1) || beyond(start)) && before(end)) return n;
+  return {};
+}
+
+/// Input i, or the attribute of the first opsets.
+std::optional<std::vector<Dim>> bounds(const NodeView& view, const char* name, int i) {
+  if (view.opset() >= 10) return elements(view.node().input(i));
+  const std::vector<int64_t> given = view.get_ints(name);
+  return std::vector<Dim>(given.begin(), given.end());
+}
+
+}  // namespace
+
+Types slice(const NodeView& view) {
+  const auto& x = dims_of(view, 0);
+  if (!x) return one(dtype_of(view, 0), std::nullopt);
+  const auto starts = bounds(view, "starts", 1), ends = bounds(view, "ends", 2);
+  const auto axes = view.ints("axes", 3);
+  const auto steps = view.opset() < 10 ? std::vector<int64_t>{} : view.ints("steps", 4);
+  if (!starts || !ends || !axes || !steps || ends->size() != starts->size())
+    return one(dtype_of(view, 0), SymDims(x->size()));
+  SymDims out = *x;
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t axis = i < axes->size() ? (*axes)[i] : static_cast<int64_t>(i);
+    if (axis < 0) axis += static_cast<int64_t>(x->size());
+    if (axis < 0 || axis >= static_cast<int64_t>(x->size())) return one(dtype_of(view, 0), SymDims(x->size()));
+    Dim& d = out[static_cast<size_t>(axis)];
+    d = sliced(d, (*starts)[i], (*ends)[i], i < steps->size() ? (*steps)[i] : 1);
+  }
+  return one(dtype_of(view, 0), out);
+}
+
+}  // namespace mlopt::infer_rules
