@@ -14,6 +14,9 @@ using Rule = Elements (*)(const NodeView&);
 
 bool counts(DType type) { return type == DType::kI64 || type == DType::kI32 || type == DType::kBool; }
 
+/// A scalar or vector: what lies in more axes is not a row of elements.
+bool is_row(const Value* value) { return value && value->type.dims && value->type.dims->size() <= 1; }
+
 Elements same(const NodeView& view) { return elements(view.node().input(0)); }
 
 Elements size_of(const NodeView& view) {
@@ -54,7 +57,8 @@ Elements slice(const NodeView& view) {
   const Elements data = elements(view.node().input(0));
   const auto starts = view.ints("starts", 1), ends = view.ints("ends", 2);
   const auto steps = view.opset() >= 10 ? view.ints("", 4, {1}) : std::vector<int64_t>{1};
-  if (!data || !starts || !ends || !steps || starts->size() != 1 || ends->size() != 1 || steps->size() != 1) return {};
+  if (!data || !is_row(view.node().input(0)) || !starts || !ends || !steps) return std::nullopt;
+  if (starts->size() != 1 || ends->size() != 1 || steps->size() != 1) return std::nullopt;
   const auto n = static_cast<int64_t>(data->size());
   const int64_t step = (*steps)[0];
   if (step != 1 && step != -1) return std::nullopt;
@@ -75,6 +79,13 @@ bool never_negative(const Dim& d) {
   if (!d.known()) return false;
   if (const auto v = d.value()) return *v >= 0;
   return d.str().find('-') == std::string::npos;
+}
+
+/// Does the number exist in the type? Sizes that are not known fit any integer.
+bool fits(const Dim& d, DType type) {
+  const auto v = d.value();
+  if (type == DType::kBool) return v && (*v == 0 || *v == 1);
+  return type != DType::kI32 || !v || *v == static_cast<int32_t>(*v);
 }
 
 Dim equal(const Dim& a, const Dim& b) {
@@ -108,7 +119,8 @@ Elements arithmetic(const NodeView& view) {
   const Node& node = view.node();
   if (node.inputs().size() != 2) return std::nullopt;
   const Elements a = elements(node.input(0)), b = elements(node.input(1));
-  if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
+  if (!a || !b || !is_row(node.input(0)) || !is_row(node.input(1))) return std::nullopt;
+  if (a->size() != b->size() && a->size() != 1 && b->size() != 1) return std::nullopt;
   std::vector<Dim> out;
   for (size_t i = 0; i < std::max(a->size(), b->size()); ++i)
     out.push_back(combine(node.op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
@@ -118,7 +130,7 @@ Elements arithmetic(const NodeView& view) {
 Elements where(const NodeView& view) {
   const Node& node = view.node();
   const Elements c = elements(node.input(0)), a = elements(node.input(1)), b = elements(node.input(2));
-  if (!c || !a || !b) return std::nullopt;
+  if (!c || !a || !b || !std::all_of(node.inputs().begin(), node.inputs().end(), is_row)) return std::nullopt;
   const size_t n = std::max({c->size(), a->size(), b->size()});
   std::vector<Dim> out;
   for (size_t i = 0; i < n; ++i) {
@@ -141,7 +153,7 @@ Elements constant_of_shape(const NodeView& view) {
 
 Elements reduce_prod(const NodeView& view) {
   const Elements data = elements(view.node().input(0));
-  if (!data) return std::nullopt;
+  if (!data || !is_row(view.node().input(0)) || view.get_int("noop_with_empty_axes", 0) != 0) return std::nullopt;
   Dim product = 1;
   for (const Dim& d : *data) product = product * d;
   return std::vector<Dim>{product};
@@ -204,6 +216,9 @@ Elements output_elements(const NodeView& view) {
   if (it == rules().end()) return std::nullopt;
   Elements found = it->second(view);
   if (found && static_cast<int64_t>(found->size()) > kMostElements) return std::nullopt;
+  if (found)
+    for (Dim& d : *found)
+      if (!fits(d, y->type.dtype)) d = Dim();
   return found;
 }
 

@@ -46,6 +46,30 @@ TEST_CASE("values are computed with") {
   CHECK(of("y = Max(minus, two)") == "[2]");
 }
 
+TEST_CASE("only rows are picked from, cut, reversed and computed with") {
+  const std::string constants =
+      "int64[1] zero = {0}, int64[1] one = {1}, int64[1] last = {-1}, int64[1] least = {-9223372036854775808}, "
+      "int64[2] grid = {2, 2}, int64[4] pads = {0, 64, 7, 9}, int64[2] column = {2, 1}, int64[2] row = {1, 2}";
+  const auto of = [&](const std::string& nodes) { return elements_in("float[N] x", nodes, "y", constants); };
+  CHECK(of("y = Reshape(pads, grid)") == "[0,64,7,9]");
+  CHECK(of("a = Reshape(pads, grid) y = Slice(a, last, least, zero, last)") == "-");
+  CHECK(of("a = Reshape(pads, grid) y = Slice(a, zero, one)") == "-");
+  CHECK(of("a = Reshape(pads, grid) y = Add(a, a)") == "-");
+  CHECK(of("a = Reshape(row, column) b = Reshape(row, row) y = Add(a, b)") == "-");
+  CHECK(of("a = Reshape(pads, grid) e = Equal(a, a) y = Where(e, a, a)") == "-");
+  CHECK(of("a = Reshape(pads, grid) y = ReduceProd<axes = [0]>(a)") == "-");
+}
+
+TEST_CASE("numbers that their type does not hold are not followed") {
+  const std::string constants = "int64[1] five = {5}, int64[1] one = {1}, int64[1] large = {4294967297}";
+  const auto of = [&](const std::string& nodes) { return elements_in("float[N] x", nodes, "y", constants); };
+  CHECK(of("y = Cast<to = 9>(one)") == "[1]");
+  CHECK(of("y = Cast<to = 9>(five)") == "[?]");  // true, whose number is 1
+  CHECK(of("y = Cast<to = 6>(five)") == "[5]");
+  CHECK(of("y = Cast<to = 6>(large)") == "[?]");
+  CHECK(of("s = Shape(x) y = Cast<to = 6>(s)") == "[N]");
+}
+
 TEST_CASE("constants made by shape, and products of elements") {
   CHECK(elements_in("float[N,M] x", "s = Shape(x) y = ReduceProd(s)", "y") == "[M*N]");
   CHECK(elements_in("float[2,3] x", "s = Shape(x) r = Shape(s) y = ConstantOfShape<value = int64[1] {-1}>(r)", "y") ==
