@@ -113,7 +113,7 @@ float extreme(Fold op, const Tensor& x) {
 Stepping dynamic_stepping(const Tensor& x) {
   const float low = std::min(0.0f, extreme(Fold::kMin, x)), high = std::max(0.0f, extreme(Fold::kMax, x));
   constexpr float kSteps = 255;
-  const float scale = low == high ? 1.0f : (high - low) / kSteps;
+  const float step = (high - low) / kSteps, scale = step > 0 ? step : 1.0f;  // zeros keep a scale to divide by
   return {scale, static_cast<int32_t>(std::nearbyint(std::clamp(-low / scale, 0.0f, kSteps)))};
 }
 

@@ -38,6 +38,8 @@ TEST_CASE("DequantizeLinear gives what the reference gives") {
 }
 
 TEST_CASE("DynamicQuantizeLinear finds the reference's steps") {
+  for (const double only : {0.0, 3.0, -3.0, 1e-44})
+    require_as_reference("DynamicQuantizeLinear", {tensor({3}, {only, only, only})}, {.outputs = 3}, 1e-6);
   for (const auto& [low, high] : {std::pair{-3.0, 5.0}, {1.0, 2.0}, {-4.0, -1.0}})
     for (const int64_t n : {1, 50, 70001}) {
       INFO(n << " numbers from " << low << " to " << high);

@@ -110,7 +110,11 @@ TEST_CASE("DynamicQuantizeLinear spans zero and the data", "[reference]") {
       {"DynamicQuantizeLinear",
        {tensor({2}, {0, 0})},
        {{}, 0, {}, 3},
-       {tensor({2}, {0, 0}, kU8), tensor({}, {0}), tensor({}, {0}, kU8)}},
+       {tensor({2}, {0, 0}, kU8), tensor({}, {1}), tensor({}, {0}, kU8)}},
+      {"DynamicQuantizeLinear",  // numbers whose range has no 255th part
+       {tensor({2}, {0, 1e-44})},
+       {{}, 0, {}, 3},
+       {tensor({2}, {0, 0}, kU8), tensor({}, {1}), tensor({}, {0}, kU8)}},
   });
 }
 
