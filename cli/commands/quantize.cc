@@ -138,7 +138,8 @@ void run(const QuantizeOptions& o, Session& session) {
   means.passes.standard_types = standard_types;
   means.data = data.get();
   means.calibration_samples = o.calibration_samples;
-  quantize::Quantized made = quantize::quantize(source, spec, means);
+  quantize::Quantized made;
+  with_shape_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
   warn(o, made, calibrates, session);
   session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec.format),
                                   made.samples ? fmt::format(", calibrated on {} samples", made.samples) : ""));
