@@ -24,6 +24,21 @@ std::vector<Datum> read_inputs(const std::string& folder, const Graph& graph) {
   return values;
 }
 
+/// What to do about a model that cannot be run on the data.
+std::string data_hint(const DataFlags& flags, const Model& model) {
+  if (!starts_with(flags.spec, "random")) return "see whether the values are such as the model was made for";
+  for (const InputSpec& input : model_inputs(model)) {
+    const bool open = std::any_of(input.dims.begin(), input.dims.end(), [](const Dim& d) { return !d.value(); });
+    const bool given = std::any_of(flags.shapes.begin(), flags.shapes.end(),
+                                   [&](const std::string& s) { return starts_with(s, input.name + "="); });
+    if (open && !given) {
+      return fmt::format("the sizes that {} leaves open were assumed: give them with --shape {}=DIMS",
+                         to_string({input}), input.name);
+    }
+  }
+  return "the values of the inputs were generated: give real ones with --data, or limits with --range NAME=A:B";
+}
+
 }  // namespace
 
 void declare_data(Options& options, DataFlags& flags, const std::string& fallback) {
@@ -43,21 +58,12 @@ std::vector<std::string> metric_names() {
   return names;
 }
 
-void with_shape_hint(const DataFlags& flags, const Model& model, const std::function<void()>& work) {
+void with_data_hint(const DataFlags& flags, const Model& model, const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& e) {
-    if (e.code != Code::kBadInput || !e.fix.empty() || !starts_with(flags.spec, "random")) throw;
-    for (const InputSpec& input : model_inputs(model)) {
-      const bool open = std::any_of(input.dims.begin(), input.dims.end(), [](const Dim& d) { return !d.value(); });
-      if (!open || std::any_of(flags.shapes.begin(), flags.shapes.end(),
-                               [&](const std::string& s) { return starts_with(s, input.name + "="); }))
-        continue;
-      throw Error(e.code, e.message, e.where,
-                  fmt::format("the sizes that {} leaves open were assumed: give them with --shape {}=DIMS",
-                              to_string({input}), input.name));
-    }
-    throw;
+    if (e.code != Code::kBadInput || !e.fix.empty()) throw;
+    throw Error(e.code, e.message, e.where, data_hint(flags, model));
   }
 }
 

@@ -29,9 +29,9 @@ struct DataUse {
   bool distinct = false;  ///< free dimensions of random inputs: distinct sizes above 1, else 1
   int64_t batch = 0;      ///< size of free first dimensions of random inputs; 0: as the others
 };
-/// Does `work`, which runs the model on the data. Where it cannot be run with the sizes that generated inputs got, the
-/// error says how to give others.
-void with_shape_hint(const DataFlags& flags, const Model& model, const std::function<void()>& work);
+/// Does `work`, which runs the model on the data. Where the model cannot be run on them, the error says what other data
+/// to give.
+void with_data_hint(const DataFlags& flags, const Model& model, const std::function<void()>& work);
 
 /// The data for a model, which must outlive them. ONNX test data give every input of the model.
 std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, const DataUse& use);

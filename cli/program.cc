@@ -88,8 +88,16 @@ int dispatch(const std::vector<std::string>& args) {
   return run_command(find_command(args[0]), {args.begin() + 1, args.end()});
 }
 
+/// What to do about an error that does not say it.
+std::string general_fix(Code code, const std::vector<std::string>& args) {
+  if (code == Code::kUnsupported) return "mlopt devices lists what this machine can run";
+  if (code == Code::kUsage) return fmt::format("see mlopt {} --help", args.empty() ? "" : args[0]);
+  return "mlopt check tells what is wrong with a model, mlopt info which inputs it takes";
+}
+
 int fail(const Error& error, const std::vector<std::string>& args) {
-  report_error(error, json_path(args));
+  const std::string fix = error.fix.empty() ? general_fix(error.code, args) : error.fix;
+  report_error({error.code, error.message, error.where, fix}, json_path(args));
   return static_cast<int>(error.code);
 }
 

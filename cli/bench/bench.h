@@ -23,7 +23,7 @@ struct BenchOptions {
   std::vector<int> threads;      ///< of a run; shared out to the streams
   int streams = 1;
   double duration = 2, warmup = 0.3;
-  int64_t runs = 0;
+  std::optional<int64_t> runs;
   bool profile = false, no_prepare = false;
   // Gates.
   std::optional<double> min_speedup, max_latency_ms;

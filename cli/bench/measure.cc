@@ -109,7 +109,7 @@ std::unique_ptr<Loaded> load(Entry& entry, const BenchOptions& options, const Se
   entry.compile_ms = ms_since(compile);
   entry.fallback_nodes = loaded->plan->fallback_nodes();
   const auto first = Clock::now();
-  with_shape_hint(options.data, model, [&] { loaded->run(); });
+  with_data_hint(options.data, model, [&] { loaded->run(); });
   entry.first_run_ms = ms_since(first);
   return loaded;
 }
@@ -130,8 +130,10 @@ void time_group(std::span<Entry> group, const BenchOptions& options, const Sessi
     loaded.push_back(load(entry, options, session, false));
     candidates.emplace_back([plan = loaded.back().get()](int) { plan->run(); });
   }
-  const TimingOptions timing{
-      .seconds = options.duration, .runs = options.runs, .warmup = options.warmup, .streams = options.streams};
+  const TimingOptions timing{.seconds = options.duration,
+                             .runs = options.runs.value_or(0),
+                             .warmup = options.warmup,
+                             .streams = options.streams};
   std::vector<std::vector<Block>> blocks = time_interleaved(candidates, timing);
   for (size_t k = 0; k < group.size(); ++k) {
     Entry& entry = group[k];

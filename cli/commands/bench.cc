@@ -25,6 +25,7 @@ struct Flags {
 
 constexpr int64_t kMaxBatch = 1 << 20;
 constexpr int kMaxStreams = 1024;
+constexpr int kMaxSeconds = 1000000;
 
 std::vector<int64_t> parse_batches(const std::string& text) {
   if (text.empty()) return {0};
@@ -58,11 +59,13 @@ BenchOptions checked(const Flags& flags, const Common& common) {
   bench.devices = common.device.empty() ? std::vector<std::string>{default_device()} : split(common.device, ',');
   bench.batches = parse_batches(flags.batches);
   bench.threads = thread_counts(flags.sweep_threads, common.threads);
-  if (!(bench.duration > 0 && bench.duration <= 1e6)) usage_error("--duration must be positive");
-  if (!(bench.warmup >= 0 && bench.warmup <= 1e6)) usage_error("--warmup must not be negative");
-  if (bench.runs < 0) usage_error("--runs must be positive");
+  if (!(bench.duration > 0 && bench.duration <= kMaxSeconds))
+    usage_error(fmt::format("the duration must be above 0 and at most {} s", kMaxSeconds), "--duration");
+  if (!(bench.warmup >= 0 && bench.warmup <= kMaxSeconds))
+    usage_error(fmt::format("the warmup must be from 0 to {} s", kMaxSeconds), "--warmup");
+  if (bench.runs && *bench.runs < 1) usage_error("at least one run is measured", "--runs");
   if (bench.streams < 1 || bench.streams > kMaxStreams)
-    usage_error(fmt::format("--streams must be from 1 to {}", kMaxStreams));
+    usage_error(fmt::format("the number of streams must be from 1 to {}", kMaxStreams), "--streams");
   if (bench.max_regress && bench.baseline_file.empty())
     usage_error("--max-regress needs --baseline", {}, "give an earlier report of --json");
   if (!bench.baseline_file.empty()) bench.baseline = Json::parse(read_file(bench.baseline_file));

@@ -84,7 +84,7 @@ void run(const CompareFlags& o, Session& session) {
   const Runner runner = make_preparing_runner(*backend, session.common);
   const std::unique_ptr<Executable> first = runner.compile(a), second = runner.compile(b);
   RunComparison comparison;
-  with_shape_hint(o.data, a, [&] { comparison = run_both(*first, *second, *data, o, session); });
+  with_data_hint(o.data, a, [&] { comparison = run_both(*first, *second, *data, o, session); });
   report.line(fmt::format("{} samples of {} on {}: {}", comparison.samples, o.data.spec, backend->name(),
                           in_words(comparison)));
   add_table(comparison, report);

@@ -39,7 +39,7 @@ void run(const EvalOptions& o, Session& session) {
     Progress progress = session.console.progress("samples", data->size());
     ScoreOptions options = o.score;
     options.progress = [&](int64_t done) { progress.set(done); };
-    score = score_model(*plan, *data, options);
+    with_data_hint(o.data, model, [&] { score = score_model(*plan, *data, options); });
   }
   Report& report = session.report;
   report.line(fmt::format("{}  {}  on {} samples, {}, {:.1f} s", score.metric, in_words(score), score.samples,

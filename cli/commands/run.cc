@@ -127,7 +127,7 @@ void run(const RunOptions& o, Session& session) {
   const TestInputs inputs = given_inputs(o, model, session);
   const std::unique_ptr<Executable> plan = make_preparing_runner(*backend, session.common).compile(model);
   std::vector<Datum> outputs;
-  with_shape_hint(o.data, model, [&] { outputs = plan->run(in_order(inputs, plan->input_names())); });
+  with_data_hint(o.data, model, [&] { outputs = plan->run(in_order(inputs, plan->input_names())); });
 
   Report& report = session.report;
   report.data["model"] = o.model;

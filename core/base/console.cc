@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/printable.h"
+
 namespace mlopt {
 
 Progress::Progress(bool show, std::string label, int64_t total)
@@ -30,7 +32,7 @@ void Progress::set(int64_t done) {
 Console::Console(bool quiet, bool verbose) : quiet_(quiet), verbose_(verbose), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void Console::warn(std::string_view text) const {
-  if (!quiet_) fmt::print(stderr, "warning: {}\n", text);
+  if (!quiet_) fmt::print(stderr, "warning: {}\n", printable(text));
 }
 
 void Console::note(std::string_view text) const {

@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "core/base/printable.h"
+
 namespace mlopt {
 
 Error::Error(Code c, std::string what, std::string place, std::string remedy)
-    : code(c), message(std::move(what)), where(std::move(place)), fix(std::move(remedy)) {
+    : code(c), message(printable(what)), where(printable(place)), fix(printable(remedy)) {
   text_ = "error: " + message;
   if (!where.empty()) text_ += ": " + where;
   if (!fix.empty()) text_ += "\n  fix: " + fix;

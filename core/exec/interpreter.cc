@@ -12,6 +12,8 @@
 namespace mlopt {
 namespace {
 
+constexpr const char* kGiveWhatItTakes = "give each input the type and the sizes that the model declares";
+
 /// Names of nodes, the first few of many.
 std::string listed(const std::vector<std::string>& names) {
   constexpr size_t kShown = 8;
@@ -70,11 +72,13 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
 void Interpreter::check_input(size_t i, const Datum& input) const {
   const Type& type = input_types_[i];
   if (!type.is_tensor()) return;
-  if (!input.is_tensor()) input_error("input is not a tensor", input_names_[i]);
+  if (!input.is_tensor()) input_error("input is not a tensor", fmt::format("'{}'", input_names_[i]), kGiveWhatItTakes);
   const Tensor& t = input.tensor();
   const auto wrong = [&] {
-    input_error("input does not fit the model", fmt::format("'{}' is {} {}, the model has {}", input_names_[i],
-                                                            name(t.dtype()), to_string(t.dims()), to_string(type)));
+    input_error("input does not fit the model",
+                fmt::format("'{}' is {} {}, the model has {}", input_names_[i], name(t.dtype()), to_string(t.dims()),
+                            to_string(type)),
+                kGiveWhatItTakes);
   };
   if (type.dtype != DType::kUndefined && t.dtype() != type.dtype) wrong();
   if (!type.dims) return;
@@ -87,11 +91,17 @@ void Interpreter::check_input(size_t i, const Datum& input) const {
 std::vector<Datum> Interpreter::run(std::span<const Datum> inputs, const RunHooks& hooks) {
   if (inputs.size() != input_types_.size())
     input_error(fmt::format("{} inputs given, the model has {}", inputs.size(), input_types_.size()),
-                join(input_names_, ", "));
+                join(input_names_, ", "), kGiveWhatItTakes);
   for (size_t i = 0; i < inputs.size(); ++i) check_input(i, inputs[i]);
   const ThreadScope threads(options_.threads);
   const RunContext context{&hooks, options_.seed, options_.profile ? &steps_ : nullptr, &profile_mutex_};
-  return program_->run(inputs, {}, context);
+  try {
+    return program_->run(inputs, {}, context);
+  } catch (const Error& e) {
+    if (e.code == Code::kInternal || model_.path.empty()) throw;
+    throw Error(e.code, e.message, e.where.empty() ? model_.path : fmt::format("{} of {}", e.where, model_.path),
+                e.fix);
+  }
 }
 
 std::vector<StepProfile> Interpreter::profile() const {

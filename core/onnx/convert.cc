@@ -99,10 +99,12 @@ bool uses_standard(const Graph& graph) {
 void require_known(const Model& model) {
   const int64_t opset = model.opset();
   if (opset > newest_opset())
-    unsupported_error(fmt::format("the model has opset {}, the newest known is {}", opset, newest_opset()), model.path);
+    unsupported_error(fmt::format("the model has opset {}, the newest known is {}", opset, newest_opset()), model.path,
+                      "export the model with an older opset");
   for (const Node* node : all_nodes(*model.graph))
     if (node->domain.empty() && !known_operator("", node->op, opset))
-      unsupported_error(fmt::format("{} is not an operator of opset {}", node->label(), opset), model.path);
+      unsupported_error(fmt::format("{} is not an operator of opset {}", node->label(), opset), model.path,
+                        "export the model with the opset that has it, or put its nodes into a domain of their own");
 }
 
 /// Resize of opset 10 and Upsample count coordinates from the corner, without saying so; the converter forgets to say

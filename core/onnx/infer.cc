@@ -46,7 +46,7 @@ class Context : public onnx::InferenceContext {
       : node_(node), message_(proto::node_message(node)), outputs_(node.outputs().size()) {
     for (const auto& attribute : message_.attribute()) attributes_[attribute.name()] = &attribute;
     for (const Value* value : node.inputs()) {
-      types_.push_back(value ? proto::known_type(*value) : std::nullopt);
+      types_.push_back(value ? std::optional(proto::known_type(*value).value_or(TypeProto())) : std::nullopt);
       data_.push_back(value ? proto::small_constant(*value) : std::nullopt);
       symbolic_.push_back(value ? symbolic_elements(*value) : std::nullopt);
     }
@@ -59,6 +59,7 @@ class Context : public onnx::InferenceContext {
     return found == attributes_.end() ? nullptr : found->second;
   }
   size_t getNumInputs() const override { return types_.size(); }
+  /// Some inference functions look into a type without asking whether it is known: unknown ones are empty, not null.
   const TypeProto* getInputType(size_t i) const override { return at(types_, i); }
   bool hasInput(size_t i) const override { return i < node_.inputs().size() && node_.inputs()[i]; }
   const onnx::TensorProto* getInputData(size_t i) const override { return at(data_, i); }

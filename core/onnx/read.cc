@@ -11,27 +11,33 @@ namespace {
 
 constexpr size_t kMostSkeleton = size_t{1} << 31;  // protobuf's own limit
 
+constexpr const char* kRenew = "check that the file was copied completely, else export the model again";
+
+Model parse_bytes(wire::Bytes bytes, proto::Source& source, const std::function<void(wire::Bytes)>& passed) {
+  if (bytes.empty()) input_error("the file is empty", source.path);
+  wire::Skeleton skeleton = wire::split(bytes, wire::Message::kModel, passed);
+  if (skeleton.bytes.size() >= kMostSkeleton)
+    unsupported_error("the model's structure alone is larger than 2 GB", source.path,
+                      "move what is large into initializers");
+  source.blobs = std::move(skeleton.blobs);
+  onnx::ModelProto message;
+  if (!message.ParseFromString(skeleton.bytes)) input_error("not an ONNX model, or damaged", source.path);
+  return proto::read_message(message, source);
+}
+
+/// `passed` is told each weight that was left where it is.
 Model read_bytes(wire::Bytes bytes, std::shared_ptr<const void> owner, const std::string& path,
                  const std::string& folder, const std::function<void(wire::Bytes)>& passed = {}) {
   proto::Source source{path, folder, std::move(owner), {}, {}, {}};
-  if (bytes.empty()) input_error("the file is empty", path);
-  onnx::ModelProto message;
   try {
-    wire::Skeleton skeleton = wire::split(bytes, wire::Message::kModel, passed);
-    if (skeleton.bytes.size() >= kMostSkeleton)
-      unsupported_error("the model's structure alone is larger than 2 GB", path);
-    source.blobs = std::move(skeleton.blobs);
-    if (!message.ParseFromString(skeleton.bytes)) {
-      input_error("not an ONNX model, or damaged", path, "check that the file was downloaded or copied completely");
-    }
+    Model model = parse_bytes(bytes, source, passed);
+    model.file_bytes = static_cast<int64_t>(bytes.size());
+    for (const auto& [location, file] : source.external) model.file_bytes += static_cast<int64_t>(file.bytes.size());
+    return model;
   } catch (const Error& e) {
-    if (!e.where.empty()) throw;
-    throw Error(e.code, e.message, path, e.fix);
+    if (!e.where.empty() && !e.fix.empty()) throw;
+    throw Error(e.code, e.message, e.where.empty() ? path : e.where, e.fix.empty() ? kRenew : e.fix);
   }
-  Model model = proto::read_message(message, source);
-  model.file_bytes = static_cast<int64_t>(bytes.size());
-  for (const auto& [location, file] : source.external) model.file_bytes += static_cast<int64_t>(file.bytes.size());
-  return model;
 }
 
 /// A pipe or the like, which cannot be mapped.

@@ -1,20 +1,17 @@
 #include <fmt/core.h>
 
+#include "core/base/printable.h"
 #include "core/report/report.h"
 
 namespace mlopt {
 namespace {
 
-/// A cell may hold a bar or a line break, which would end it.
+/// A cell may hold a bar, which would end it.
 std::string escaped(const std::string& cell) {
   std::string out;
-  for (const char c : cell) {
-    if (c == '|')
-      out += "\\|";
-    else if (c == '\n')
-      out += "<br>";
-    else
-      out += c;
+  for (const char c : printable(cell)) {
+    if (c == '|') out += '\\';
+    out += c;
   }
   return out;
 }
@@ -40,7 +37,7 @@ std::string to_markdown(const Report& report) {
   std::string text = "## " + report.title + "\n";
   for (const Report::Block& block : report.blocks) {
     const Table* table = std::get_if<Table>(&block);
-    text += "\n" + (table ? table_text(*table) : std::get<std::string>(block) + "\n");
+    text += "\n" + (table ? table_text(*table) : printable(std::get<std::string>(block)) + "\n");
   }
   if (!report.gates.empty()) text += "\n";
   for (const Gate& gate : report.gates) {

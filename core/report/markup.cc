@@ -1,10 +1,12 @@
 #include "core/report/markup.h"
 
+#include "core/base/printable.h"
+
 namespace mlopt {
 
 std::string markup_escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -18,12 +20,8 @@ std::string markup_escaped(const std::string& text) {
       case '"':
         out += "&quot;";
         break;
-      case '\t':
-      case '\n':
-        out += c;
-        break;
       default:
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+        out += c;
     }
   }
   return out;

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "core/base/printable.h"
 #include "core/report/report.h"
 #include "core/report/width.h"
 
@@ -15,6 +16,12 @@ std::string row_text(const std::vector<std::string>& row, const std::vector<size
   std::string line;
   for (size_t i = 0; i < row.size(); ++i) line += (i ? "  " : "") + padded(row[i], widths[i], i < left);
   return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+}
+
+Table with_printable_cells(Table table) {
+  for (auto& row : table.rows)
+    for (std::string& cell : row) cell = printable(cell);
+  return table;
 }
 
 std::string table_text(const Table& table) {
@@ -33,12 +40,12 @@ std::string to_text(const Report& report) {
   for (const Report::Block& block : report.blocks) {
     const Table* table = std::get_if<Table>(&block);
     if (!text.empty() && (table || after_table)) text += "\n";
-    text += table ? table_text(*table) : std::get<std::string>(block) + "\n";
+    text += table ? table_text(with_printable_cells(*table)) : printable(std::get<std::string>(block)) + "\n";
     after_table = table != nullptr;
   }
   if (!report.gates.empty() && !text.empty()) text += "\n";
   for (const Gate& gate : report.gates) {
-    text += fmt::format("{}  {}: {}\n", gate.holds ? "holds" : "FAILS", gate.name, gate.words);
+    text += fmt::format("{}  {}: {}\n", gate.holds ? "holds" : "FAILS", gate.name, printable(gate.words));
   }
   return text;
 }

@@ -40,8 +40,24 @@ TEST_CASE("a file that is no model is status 3, for every command that reads one
       CHECK(outcome.status == 3);
       CHECK(outcome.err.rfind("error: ", 0) == 0);
       CHECK(outcome.err.find(model) != std::string::npos);
+      CHECK(outcome.err.find("\n  fix: ") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("every error says what to do, on one line, whatever the names hold") {
+  const test::TempDir folder;
+  const std::string values = write_text_model(folder, "values.onnx",
+                                              "<ir_version: 10, opset_import: [\"\" : 21]> g (int64 d, float[2] v) => "
+                                              "(float[3,N] y) <int64[3] i = {0, 1, 2}> { y = OneHot (i, d, v) }");
+  const test::Outcome outcome = run_mlopt({"run", values, "--range", "d=-2:-1"});
+  CHECK(outcome.status == 3);
+  CHECK(outcome.err.find(": OneHot giving 'y' of " + values + "\n  fix: the values of the inputs were generated") !=
+        std::string::npos);
+  const std::string name = folder.write("\x1b[31m\n\xFF.onnx", "");
+  const test::Outcome odd = run_mlopt({"info", name});
+  CHECK(odd.err.find("\\x1b[31m\\n\\xff.onnx\n  fix: ") != std::string::npos);
+  CHECK(run_mlopt({"bench", values, "--runs", "0"}).err.find("\n  fix: see mlopt bench --help") != std::string::npos);
 }
 
 TEST_CASE("an error is in the JSON report too") {

@@ -15,6 +15,14 @@ TEST_CASE("the standard's rules see constants and symbolic values") {
         "int64[N,3]");
 }
 
+TEST_CASE("inputs of unknown types are no danger to the standard's inference functions") {
+  CHECK(types_in("float[2] x", "u = Unheard(x) y = ai.onnx.ml.LabelEncoder<classes_strings = [\"a\"]>(u)", "y", 21,
+                 standard_types) == "?[...]");
+  CHECK(types_in("float[2] x", "u = Unheard(x) y = ai.onnx.ml.DictVectorizer(u)", "y", 21, standard_types) == "?[...]");
+  CHECK(types_in("float[2] x", "u = Unheard(x) y = RegexFullMatch<pattern = \"a\">(u)", "y", 21, standard_types) ==
+        "?");
+}
+
 TEST_CASE("unknown operators and broken nodes have no types") {
   CHECK(types_in("float[2] x", "y = Unheard(x)", "y", 21, standard_types) == "?");
   CHECK(types_in("float[2] x", "y = Split(x)", "y", 21, standard_types) == "?");  // says not into how many
