@@ -139,7 +139,7 @@ void run(const QuantizeOptions& o, Session& session) {
   means.data = data.get();
   means.calibration_samples = o.calibration_samples;
   quantize::Quantized made;
-  with_shape_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
+  with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
   warn(o, made, calibrates, session);
   session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec.format),
                                   made.samples ? fmt::format(", calibrated on {} samples", made.samples) : ""));
