@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <cstdint>
 
 #include "core/ir/infer_types.h"
+#include "core/ir/slice_span.h"
 
 namespace mlopt::infer_rules {
 namespace {
@@ -10,20 +10,9 @@ namespace {
 bool beyond(const Dim& d) { return d.value() && *d.value() >= INT32_MAX; }
 bool before(const Dim& d) { return d.value() && *d.value() <= -INT32_MAX; }
 
-/// Elements that numpy's start:end:step takes of n; every number known and step not 0.
-int64_t count(int64_t n, int64_t start, int64_t end, int64_t step) {
-  const auto place = [n](int64_t i, int64_t low, int64_t high) { return std::clamp(i < 0 ? i + n : i, low, high); };
-  if (step > 0) {
-    const int64_t length = place(end, 0, n) - place(start, 0, n);
-    return length <= 0 ? 0 : (length - 1) / step + 1;
-  }
-  const int64_t length = place(start, -1, n - 1) - (end < -n ? -1 : place(end, -1, n - 1));
-  return length <= 0 ? 0 : (length - 1) / -std::max(step, -INT64_MAX) + 1;
-}
-
 Dim sliced(const Dim& n, const Dim& start, const Dim& end, int64_t step) {
   if (n.value() && start.value() && end.value() && step != 0)
-    return count(*n.value(), *start.value(), *end.value(), step);
+    return slice_span(*n.value(), *start.value(), *end.value(), step).count;
   if (step == 1 && start.is(0) && (end == n || beyond(end))) return n;
   if (step == -1 && (start.is(-1) || beyond(start)) && before(end)) return n;
   return {};

@@ -4,6 +4,7 @@
 
 #include "core/base/checked.h"
 #include "core/ir/infer_rules.h"
+#include "core/ir/slice_span.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::infer_rules {
@@ -59,18 +60,10 @@ Elements slice(const NodeView& view) {
   const auto steps = view.opset() >= 10 ? view.ints("", 4, {1}) : std::vector<int64_t>{1};
   if (!data || !is_row(view.node().input(0)) || !starts || !ends || !steps) return std::nullopt;
   if (starts->size() != 1 || ends->size() != 1 || steps->size() != 1) return std::nullopt;
-  const auto n = static_cast<int64_t>(data->size());
-  const int64_t step = (*steps)[0];
-  if (step != 1 && step != -1) return std::nullopt;
-  const auto place = [&](int64_t i, int64_t low, int64_t high) { return std::clamp(i < 0 ? i + n : i, low, high); };
+  if ((*steps)[0] == 0) return std::nullopt;
+  const SliceSpan span = slice_span(static_cast<int64_t>(data->size()), (*starts)[0], (*ends)[0], (*steps)[0]);
   std::vector<Dim> out;
-  if (step == 1) {
-    for (int64_t i = place((*starts)[0], 0, n), end = place((*ends)[0], 0, n); i < end; ++i)
-      out.push_back((*data)[static_cast<size_t>(i)]);
-  } else {
-    const int64_t last = (*ends)[0] < -n ? -1 : place((*ends)[0], -1, n - 1);
-    for (int64_t i = place((*starts)[0], -1, n - 1); i > last; --i) out.push_back((*data)[static_cast<size_t>(i)]);
-  }
+  for (int64_t i = 0; i < span.count; ++i) out.push_back((*data)[static_cast<size_t>(span.first + i * span.step)]);
   return out;
 }
 

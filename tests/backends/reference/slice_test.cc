@@ -11,7 +11,7 @@ OpCase slice(const Tensor& data, Ints start, Ints end, Ints axes, Ints step, con
       "Slice", {data, Tensor::ints(start), Tensor::ints(end), Tensor::ints(axes), Tensor::ints(step)}, {}, {expected}};
 }
 
-TEST_CASE("Slice follows Python's rules") {
+TEST_CASE("Slice counts from both ends, forward and backward") {
   const Tensor line = counting({5}), table = counting({2, 3}, DType::kU4), none = Tensor(DType::kF32, {0});
   const int64_t least = INT64_MIN, most = INT64_MAX;
   check_cases({
@@ -24,6 +24,7 @@ TEST_CASE("Slice follows Python's rules") {
       slice(line, {least}, {most}, {0}, {1}, line),
       slice(line, {least}, {most}, {0}, {-1}, none),
       slice(line, {4}, {least}, {0}, {least}, tensor({1}, {4})),
+      slice(line, {-9}, {least}, {0}, {-1}, tensor({1}, {0})),
       slice(none, {0}, {5}, {0}, {1}, none),
       slice(none, {-1}, {least}, {0}, {-1}, none),
       slice(table, {1, 2}, {2, -9}, {0, 1}, {1, -2}, tensor({1, 2}, {5, 3}, DType::kU4)),

@@ -14,7 +14,7 @@ std::string sliced(const std::string& x, const std::string& start, const std::st
 
 }  // namespace
 
-TEST_CASE("Slice counts as numpy does") {
+TEST_CASE("Slice counts what it takes") {
   CHECK(sliced("N,7", "1", "6", "2") == "float32[N,3]");
   CHECK(sliced("N,7", "-3", "100", "1") == "float32[N,3]");
   CHECK(sliced("N,7", "5", "2", "1") == "float32[N,0]");
@@ -24,6 +24,7 @@ TEST_CASE("Slice counts as numpy does") {
   CHECK(sliced("N,7", "4", "-7", "-2") == "float32[N,2]");
   CHECK(sliced("N,7", "0", "3", "-1") == "float32[N,0]");
   CHECK(sliced("N,7", "6", "-9223372036854775807", "-9223372036854775807") == "float32[N,1]");
+  CHECK(sliced("N,7", "-8", "-9223372036854775808", "-1") == "float32[N,1]");
   CHECK(sliced("N,0", "-1", "-9", "-1") == "float32[N,0]");
 }
 

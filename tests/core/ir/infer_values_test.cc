@@ -15,7 +15,7 @@ TEST_CASE("shapes become values") {
 TEST_CASE("values are picked, joined and cut") {
   const std::string constants =
       "int64[2] i = {-1, 0}, int64[1] one = {1}, int64[1] most = {9223372036854775807}, "
-      "int64[1] last = {-1}, int64[1] least = {-9223372036854775808}, int64[1] zero = {0}";
+      "int64[1] last = {-1}, int64[1] least = {-9223372036854775808}, int64[1] zero = {0}, int64[1] two = {2}";
   const auto of = [&](const std::string& nodes) {
     return elements_in("float[N,3,8] x", "s = Shape(x) " + nodes, "y", constants);
   };
@@ -23,6 +23,8 @@ TEST_CASE("values are picked, joined and cut") {
   CHECK(of("y = Concat<axis = 0>(s, one)") == "[N,3,8,1]");
   CHECK(of("y = Slice(s, one, most)") == "[3,8]");
   CHECK(of("y = Slice(s, last, least, zero, last)") == "[8,3,N]");
+  CHECK(of("y = Slice(s, least, most, zero, two)") == "[N,8]");
+  CHECK(of("y = Slice(s, least, least, zero, last)") == "[N]");
   CHECK(of("a = Gather(s, zero) b = Squeeze(a) c = Cast<to = 6>(b) y = Unsqueeze(c, zero)") == "[N]");
 }
 

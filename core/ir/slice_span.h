@@ -1,0 +1,16 @@
+#pragma once
+#include <cstdint>
+
+namespace mlopt {
+
+/// The positions first, first + step, ... that Slice takes of an axis; a step of 1 where there is one or none.
+struct SliceSpan {
+  int64_t first = 0, count = 0, step = 1;
+};
+
+/// ONNX's rules for start:end:step on an axis of `length`. Limits count from the end where negative and may be any
+/// integer; `step` is not 0. They are Python's, but for a backward slice that starts before the axis: it takes the
+/// first element.
+SliceSpan slice_span(int64_t length, int64_t start, int64_t end, int64_t step);
+
+}  // namespace mlopt
