@@ -157,11 +157,7 @@ Expected<Step> compile_concat(const NodeView& view, const CompileContext& contex
       out[axis] += std::exchange(dims[axis], first.dim(static_cast<int>(axis)));
       if (dims != first.dims()) return Decline{"the inputs differ in shape"};
     }
-    Middle m;
-    m.length = out[axis];
-    for (size_t k = 0; k < axis; ++k) m.outer *= out[k];
-    for (size_t k = axis + 1; k < out.size(); ++k) m.inner *= out[k];
-    return Step([=, type = first.dtype()](Call& c) {
+    return Step([=, m = around(out, axis), type = first.dtype()](Call& c) {
       Tensor& y = c.make(0, type, out);
       int64_t at = 0;
       for (int i = 2; i < c.input_count(); i += 3) {

@@ -21,16 +21,11 @@ Expected<Middle> scaled_along(const Call& call, int64_t axis) {
   const Dims &x = call.in(0).dims(), &scale = call.in(1).dims();
   if (call.in(1).dtype() != DType::kF32) return Decline{"the scale is not float32"};
   if (call.has(2) && call.in(2).dims() != scale) return Decline{"scale and zero point differ in shape"};
-  Middle m;
-  m.inner = call.in(0).size();
-  if (call.in(1).size() == 1 && scale.size() <= 1) return m;
+  if (call.in(1).size() == 1 && scale.size() <= 1) return Middle{1, 1, call.in(0).size()};
   if (scale.size() != 1 || x.empty()) return Decline{"scales for blocks"};
   const auto at = static_cast<size_t>(normalize_axis(axis, static_cast<int64_t>(x.size())));
   if (x[at] != scale[0]) return Decline{"scales do not fit the axis"};
-  for (size_t k = 0; k < at; ++k) m.outer *= x[k];
-  m.length = x[at];
-  m.inner /= m.outer * m.length;
-  return m;
+  return around(x, at);
 }
 
 int32_t zero_at(const Call& call, int64_t i) {

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/middle.h"
 #include "backends/cpu/planned.h"
-#include "backends/cpu/reduce.h"
+#include "backends/cpu/rows.h"
 #include "core/base/parallel.h"
 #include "core/tensor/cast.h"
 
@@ -120,18 +121,9 @@ void apply_filter(const Filter& f, const float* in, float* out, const Middle& m)
   });
 }
 
-Middle around(const Dims& dims, size_t axis) {
-  Middle m;
-  m.length = dims[axis];
-  for (size_t k = 0; k < axis; ++k) m.outer *= dims[k];
-  for (size_t k = axis + 1; k < dims.size(); ++k) m.inner *= dims[k];
-  return m;
-}
-
 void run(const std::vector<Filter>& filters, const Dims& dims, Call& call) {
   Tensor current = call.in(0);
-  for (size_t k = 0; k < filters.size(); ++k) {
-    const Filter& f = filters[k];
+  for (const Filter& f : filters) {
     const Middle m = around(current.dims(), f.axis);
     Dims shape = current.dims();
     shape[f.axis] = f.to;

@@ -21,10 +21,10 @@ constexpr int kGruOrder[] = {0, 1, 2};
 
 struct Shared {
   Layer layer;
-  dnnl::rnn_direction direction;
-  int64_t directions, hidden, inputs;
-  std::shared_ptr<Packed> w, r;  ///< [1, D, in, gates, H]
-  Tensor bias;                   ///< [1, D, gates, H]
+  dnnl::rnn_direction direction = dnnl::rnn_direction::unidirectional_left2right;
+  int64_t directions = 1, hidden = 0, inputs = 0;
+  std::shared_ptr<Packed> w = {}, r = {};  ///< [1, D, in, gates, H]
+  Tensor bias = {};                        ///< [1, D, gates, H]
 };
 
 std::span<const int> order_of(Layer layer) {
@@ -181,17 +181,8 @@ Expected<Shared> shared_of(const NodeView& view, const CompileContext& context) 
   if (!has_default_activations(view, lstm)) return Decline{"other activations"};
   if (view.get_int("input_forget", 0) != 0 || view.get_int("layout", 0) != 0)
     return Decline{"coupled gates or batches first"};
-  const bool linear = !lstm && view.get_int("linear_before_reset", 0) != 0;
-  Shared s{lstm     ? Layer::kLstm
-           : linear ? Layer::kLinearGru
-                    : Layer::kGru,
-           dnnl::rnn_direction::unidirectional_left2right,
-           1,
-           0,
-           0,
-           {},
-           {},
-           {}};
+  const bool linear = view.get_int("linear_before_reset", 0) != 0;
+  Shared s{.layer = lstm ? Layer::kLstm : linear ? Layer::kLinearGru : Layer::kGru};
   const std::string direction = view.get_string("direction", "forward");
   if (direction == "reverse") s.direction = dnnl::rnn_direction::unidirectional_right2left;
   if (direction == "bidirectional") s.direction = dnnl::rnn_direction::bidirectional_concat, s.directions = 2;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "backends/cpu/arithmetic.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/planned.h"
 #include "backends/cpu/reduce.h"
@@ -54,10 +55,9 @@ void softmax_row(const float* x, float* y, int64_t n, bool log) {
   const float most = fold_row(Fold::kMax, x, n);
   HWY_DYNAMIC_DISPATCH(ExpRow)(x, y, n, most);
   const float sum = fold_row(Fold::kSum, y, n);
-  if (log)
-    affine(x, y, n, 1, -most - std::log(sum));
-  else
-    affine(y, y, n, 1 / sum, 0);
+  if (!log) return affine(y, y, n, 1 / sum, 0);
+  affine(x, y, n, 1, -most);  // a difference of neighbours, where most + log(sum) would be rounded to most's last place
+  affine(y, y, n, 1, -std::log(sum));
 }
 
 /// [length, inner] along its first axis.
@@ -66,24 +66,11 @@ void softmax_columns(const float* x, float* y, int64_t length, int64_t inner, bo
   for (int64_t i = 0; i < length; ++i) fold(Fold::kMax, most.data(), x + i * inner, inner);
   for (int64_t i = 0; i < length; ++i)
     HWY_DYNAMIC_DISPATCH(ExpColumns)(x + i * inner, most.data(), y + i * inner, sum.data(), inner);
-  for (int64_t k = 0; k < length * inner; ++k) {
-    const auto column = static_cast<size_t>(k % inner);
-    y[k] = log ? x[k] - most[column] - std::log(sum[column]) : y[k] / sum[column];
-  }
-}
-
-Middle middle_of(const Dims& dims, int64_t axis, bool to_the_end) {
-  Middle m;
-  const auto at = static_cast<size_t>(normalize_axis(axis, static_cast<int64_t>(dims.size())));
-  for (size_t k = 0; k < dims.size(); ++k) {
-    if (k < at)
-      m.outer *= dims[k];
-    else if (k == at || to_the_end)
-      m.length *= dims[k];
-    else
-      m.inner *= dims[k];
-  }
-  return m;
+  const Paired columns{{length, inner}, {{inner, 0}, {1, 1}}};
+  if (!log) return run_arithmetic(Arithmetic::kDiv, columns, y, sum.data(), y);
+  for (float& s : sum) s = std::log(s);
+  run_arithmetic(Arithmetic::kSub, columns, x, most.data(), y);
+  run_arithmetic(Arithmetic::kSub, columns, y, sum.data(), y);
 }
 
 Expected<Step> compile(const NodeView& view, const CompileContext& context) {
@@ -92,7 +79,9 @@ Expected<Step> compile(const NodeView& view, const CompileContext& context) {
   const int64_t axis = view.get_int("axis", old ? 1 : -1);
   return planned(view, context, [=](const Call& call) -> Expected<Step> {
     if (call.in(0).dtype() != DType::kF32 || call.in(0).rank() == 0) return Decline{"not a float32 array"};
-    const Middle m = middle_of(call.in(0).dims(), axis, old);
+    const Dims& dims = call.in(0).dims();
+    const auto at = static_cast<size_t>(normalize_axis(axis, call.in(0).rank()));
+    const Middle m = around(dims, at, old ? dims.size() : at + 1);
     return Step([=](Call& c) {
       const Tensor& x = c.in(0);
       const float* in = x.data<float>();

@@ -54,8 +54,31 @@ std::vector<double> sampled_columns(const Geometry& g, const T* picture, const T
   return columns;
 }
 
+/// Positions of the kernel along a spatial axis.
+int64_t positions(const Call& call, const Geometry& g, size_t axis, int64_t in, int64_t taps) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  const int64_t stride = g.strides[axis], dilation = g.dilations[axis];
+  const int64_t before = g.pads[axis], after = g.pads[axis + 2];
+  require(call,
+          stride > 0 && dilation > 0 && taps > 0 && stride < kMost && dilation < kMost / taps &&
+              std::abs(before) < kMost && std::abs(after) < kMost,
+          "strides, pads or dilations are impossible");
+  const int64_t room = in + before + after - dilation * (taps - 1) - 1;
+  require(call, room >= 0, "the kernel is larger than the padded picture");
+  return room / stride + 1;
+}
+
+void check_operands(const Call& call, const Geometry& g) {
+  const int64_t batch = call.in(0).dim(0), taps = g.offset_groups * g.kernel_rows * g.kernel_columns;
+  if (call.in(2).dims() != Dims{batch, taps * 2, g.rows, g.columns})
+    fail(call, fmt::format("the offsets have the shape {}", to_string(call.in(2).dims())));
+  require(call, !call.has(4) || call.in(4).dims() == Dims{batch, taps, g.rows, g.columns},
+          "the mask does not fit the offsets");
+  require(call, !call.has(3) || call.in(3).dims() == Dims{call.in(1).dim(0)}, "the bias does not fit the weights");
+}
+
 Geometry geometry_of(const Call& call) {
-  const Tensor &data = call.in(0), &weights = call.in(1), &offsets = call.in(2);
+  const Tensor &data = call.in(0), &weights = call.in(1);
   if (data.rank() != 4 || weights.rank() != 4)
     unsupported_error("DeformConv with other than two spatial axes cannot be run", call.view.node().label());
   const NodeView& view = call.view;
@@ -80,26 +103,9 @@ Geometry geometry_of(const Call& call) {
           g.groups > 0 && g.offset_groups > 0 && g.channels % g.groups == 0 && g.channels % g.offset_groups == 0 &&
               weights.dim(0) % g.groups == 0 && weights.dim(1) * g.groups == g.channels,
           "the channels do not fit the groups");
-  const auto length = [&](size_t i, int64_t in, int64_t taps) {
-    constexpr int64_t kMost = int64_t{1} << 40;
-    const int64_t stride = g.strides[i], dilation = g.dilations[i], before = g.pads[i], after = g.pads[i + 2];
-    require(call,
-            stride > 0 && dilation > 0 && taps > 0 && stride < kMost && dilation < kMost / taps &&
-                std::abs(before) < kMost && std::abs(after) < kMost,
-            "strides, pads or dilations are impossible");
-    const int64_t room = in + before + after - dilation * (taps - 1) - 1;
-    require(call, room >= 0, "the kernel is larger than the padded picture");
-    return room / stride + 1;
-  };
-  g.rows = length(0, g.height, g.kernel_rows);
-  g.columns = length(1, g.width, g.kernel_columns);
-  const int64_t kernel_size = g.kernel_rows * g.kernel_columns;
-  if (offsets.dims() != Dims{data.dim(0), g.offset_groups * kernel_size * 2, g.rows, g.columns})
-    fail(call, fmt::format("the offsets have the shape {}", to_string(offsets.dims())));
-  require(call,
-          !call.has(4) || call.in(4).dims() == Dims{data.dim(0), g.offset_groups * kernel_size, g.rows, g.columns},
-          "the mask does not fit the offsets");
-  require(call, !call.has(3) || call.in(3).dims() == Dims{weights.dim(0)}, "the bias does not fit the weights");
+  g.rows = positions(call, g, 0, g.height, g.kernel_rows);
+  g.columns = positions(call, g, 1, g.width, g.kernel_columns);
+  check_operands(call, g);
   return g;
 }
 

@@ -85,6 +85,37 @@ void read_members(const Call& call, Forest& forest) {
   }
 }
 
+/// A tensor attribute that must be there.
+std::vector<double> numbers_of(const Call& call, std::string_view attr) {
+  const Tensor* held = call.view.get_tensor(attr);
+  if (!held) fail(call, fmt::format("attribute '{}' is missing", attr));
+  return to_doubles(*held);
+}
+
+/// TreeEnsemble's lists, one entry for each inner node; `missing` may be empty.
+struct IndexedNodes {
+  std::vector<double> modes, splits;
+  std::vector<int64_t> features, yes, no, yes_leaf, no_leaf, missing;
+};
+
+IndexedNodes indexed_nodes(const Call& call) {
+  const NodeView& view = call.view;
+  IndexedNodes n{.modes = numbers_of(call, "nodes_modes"),
+                 .splits = numbers_of(call, "nodes_splits"),
+                 .features = view.get_ints("nodes_featureids"),
+                 .yes = view.get_ints("nodes_truenodeids"),
+                 .no = view.get_ints("nodes_falsenodeids"),
+                 .yes_leaf = view.get_ints("nodes_trueleafs"),
+                 .no_leaf = view.get_ints("nodes_falseleafs"),
+                 .missing = view.get_ints("nodes_missing_value_tracks_true")};
+  const size_t count = n.features.size();
+  for (const size_t length :
+       {n.modes.size(), n.splits.size(), n.yes.size(), n.no.size(), n.yes_leaf.size(), n.no_leaf.size()})
+    require(call, length == count, "the lists that describe the nodes have different lengths");
+  require(call, n.missing.empty() || n.missing.size() == count, "nodes_missing_value_tracks_true has the wrong length");
+  return n;
+}
+
 }  // namespace
 
 const TreeNode& Forest::leaf(const Call& call, int64_t root, std::span<const double> row) const {
@@ -135,24 +166,11 @@ Forest read_numbered_forest(const Call& call, std::string_view votes) {
 }
 
 Forest read_indexed_forest(const Call& call) {
-  const NodeView& view = call.view;
-  const auto tensor = [&](std::string_view name) {
-    const Tensor* held = view.get_tensor(name);
-    if (!held) fail(call, fmt::format("attribute '{}' is missing", name));
-    return to_doubles(*held);
-  };
-  const std::vector<double> modes = tensor("nodes_modes"), splits = tensor("nodes_splits"),
-                            weights = tensor("leaf_weights");
-  const std::vector<int64_t> yes = view.get_ints("nodes_truenodeids"), no = view.get_ints("nodes_falsenodeids");
-  const std::vector<int64_t> yes_leaf = view.get_ints("nodes_trueleafs"), no_leaf = view.get_ints("nodes_falseleafs");
-  const std::vector<int64_t> features = view.get_ints("nodes_featureids"),
-                             missing = view.get_ints("nodes_missing_value_tracks_true");
-  const std::vector<int64_t> targets = view.get_ints("leaf_targetids");
-  const size_t count = features.size();
-  for (const size_t length : {modes.size(), splits.size(), yes.size(), no.size(), yes_leaf.size(), no_leaf.size()})
-    require(call, length == count, "the lists that describe the nodes have different lengths");
-  require(call, missing.empty() || missing.size() == count, "nodes_missing_value_tracks_true has the wrong length");
+  const IndexedNodes lists = indexed_nodes(call);
+  const std::vector<double> weights = numbers_of(call, "leaf_weights");
+  const std::vector<int64_t> targets = call.view.get_ints("leaf_targetids");
   require(call, targets.size() == weights.size(), "the lists that describe the leaves have different lengths");
+  const size_t count = lists.features.size();
 
   Forest forest;
   const auto child = [&](int64_t id, bool is_leaf) {
@@ -161,22 +179,17 @@ Forest read_indexed_forest(const Call& call) {
     return is_leaf ? id + static_cast<int64_t>(count) : id;
   };
   for (size_t i = 0; i < count; ++i) {
-    require(call, modes[i] >= 0 && modes[i] <= 6, "a node mode is unknown");
-    forest.nodes.push_back({static_cast<TreeNode::Mode>(1 + static_cast<int>(modes[i])),
-                            features[i],
-                            splits[i],
-                            !missing.empty() && missing[i] != 0,
-                            child(yes[i], yes_leaf[i] != 0),
-                            child(no[i], no_leaf[i] != 0),
-                            {},
-                            {}});
+    require(call, lists.modes[i] >= 0 && lists.modes[i] <= 6, "a node mode is unknown");
+    forest.nodes.push_back({.mode = static_cast<TreeNode::Mode>(1 + static_cast<int>(lists.modes[i])),
+                            .feature = lists.features[i],
+                            .value = lists.splits[i],
+                            .missing_is_true = !lists.missing.empty() && lists.missing[i] != 0,
+                            .yes = child(lists.yes[i], lists.yes_leaf[i] != 0),
+                            .no = child(lists.no[i], lists.no_leaf[i] != 0)});
   }
   read_members(call, forest);
-  for (size_t i = 0; i < targets.size(); ++i) {
-    forest.nodes.emplace_back();
-    forest.nodes.back().votes.push_back({targets[i], weights[i]});
-  }
-  for (const int64_t root : view.get_ints("tree_roots")) forest.roots.push_back(child(root, false));
+  for (size_t i = 0; i < targets.size(); ++i) forest.nodes.push_back({.votes = {{targets[i], weights[i]}}});
+  for (const int64_t root : call.view.get_ints("tree_roots")) forest.roots.push_back(child(root, false));
   return forest;
 }
 

@@ -103,35 +103,46 @@ Tensor stacked_and_filled(const Call& call, const std::vector<Tensor>& slices, c
   return concatenated(call, parts, 0);
 }
 
+/// The lengths of the sequences of a batch, and how many steps the longest may have.
+struct Batch {
+  std::vector<int64_t> lengths;
+  int64_t longest;
+};
+
+Batch batch_of(const Call& call, int states) {
+  const Tensor& first = call.in(1 + states);
+  require(call, first.rank() >= 2, "the scanned values need a batch and a time axis");
+  const int64_t size = first.dim(0), longest = first.dim(1);
+  for (int i = 1; i < call.input_count(); ++i) {
+    const Tensor& data = call.in(i);
+    require(call, data.rank() >= 1 && data.dim(0) == size, "the batch axes differ");
+    require(call, i <= states || (data.rank() >= 2 && data.dim(1) == longest),
+            "the scanned values have different lengths");
+  }
+  Batch b{call.has(0) ? to_ints(call.in(0)) : std::vector<int64_t>(static_cast<size_t>(size), longest), longest};
+  require(call, static_cast<int64_t>(b.lengths.size()) == size, "there must be one length for each sequence");
+  require(call, size > 0, "the batch is empty");
+  for (const int64_t length : b.lengths)
+    require(call, length >= 0 && length <= longest, "a length is outside the time axis");
+  return b;
+}
+
 /// Opset 8: everything has a batch axis in front, time is axis 1, and input 0 gives the length of each sequence.
 void scan_batched(Call& call) {
   const auto scanned = static_cast<int>(scanned_count(call, call.input_count() - 1));
   const int states = call.input_count() - 1 - scanned, body_at = body_index(call, "body");
   const Graph& body = checked_body(call, body_at, static_cast<size_t>(states), static_cast<size_t>(scanned));
-  const Tensor& first = call.in(1 + states);
-  require(call, first.rank() >= 2, "the scanned values need a batch and a time axis");
-  const int64_t batch = first.dim(0), longest = first.dim(1);
-  for (int i = 1; i < call.input_count(); ++i) {
-    const Tensor& data = call.in(i);
-    require(call, data.rank() >= 1 && data.dim(0) == batch, "the batch axes differ");
-    require(call, i <= states || (data.rank() >= 2 && data.dim(1) == longest),
-            "the scanned values have different lengths");
-  }
-  const std::vector<int64_t> lengths =
-      call.has(0) ? to_ints(call.in(0)) : std::vector<int64_t>(static_cast<size_t>(batch), longest);
-  require(call, static_cast<int64_t>(lengths.size()) == batch, "there must be one length for each sequence");
-  require(call, batch > 0, "the batch is empty");
+  const Batch batch = batch_of(call, states);
   const std::vector<Track> in = tracks(call, static_cast<size_t>(scanned), "", "directions");
 
   std::vector<std::vector<Tensor>> results(body.outputs().size());
-  for (int64_t b = 0; b < batch; ++b) {
-    Pass pass{body_at, {}, {}, in, lengths[static_cast<size_t>(b)], {}};
-    require(call, pass.length >= 0 && pass.length <= longest, "a length is outside the time axis");
-    for (int i = 0; i < states; ++i) pass.states.emplace_back(slice_at(call.in(1 + i), 0, b));
+  for (size_t b = 0; b < batch.lengths.size(); ++b) {
+    const auto at = static_cast<int64_t>(b);
+    Pass pass{body_at, {}, {}, in, batch.lengths[b], {}};
+    for (int i = 0; i < states; ++i) pass.states.emplace_back(slice_at(call.in(1 + i), 0, at));
     for (int i = 0; i < scanned; ++i) {
-      const Tensor sequence = slice_at(call.in(1 + states + i), 0, b);
       const int64_t kept[] = {pass.length};
-      pass.scanned.push_back(split_along(sequence, 0, kept)[0]);
+      pass.scanned.push_back(split_along(slice_at(call.in(1 + states + i), 0, at), 0, kept)[0]);
     }
     pass.collected.resize(results.size() - static_cast<size_t>(states));
     run_pass(call, pass);
@@ -140,7 +151,7 @@ void scan_batched(Call& call) {
         results[k].push_back(pass.states[k].tensor());
       else
         results[k].push_back(
-            stacked_and_filled(call, pass.collected[k - pass.states.size()], *body.outputs()[k], longest));
+            stacked_and_filled(call, pass.collected[k - pass.states.size()], *body.outputs()[k], batch.longest));
     }
   }
   for (size_t k = 0; k < results.size(); ++k) call.set(static_cast<int>(k), stacked(call, results[k], 0));
