@@ -15,7 +15,7 @@ using Pd = dnnl::matmul::primitive_desc;
 
 /// Stored numbers as float32, without their zero point.
 Memory widened(const LeftMatrix& m, const Desc& desc, Workspace& space) {
-  const Memory wide = space.memory(desc);
+  Memory wide = space.memory(desc);
   auto* numbers = static_cast<float*>(wide.get_data_handle());
   const auto count = static_cast<int64_t>(desc.get_size() / sizeof(float));
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {

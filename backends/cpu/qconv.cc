@@ -70,7 +70,7 @@ Expected<Step> plan_bytes(Shared& s, const ConvShape& shape) {
 
 /// The source's integers as float32, row-major.
 Memory widened(const Tensor& x, int32_t zero, const Desc& desc, Workspace& space) {
-  const Memory wide = space.memory(desc);
+  Memory wide = space.memory(desc);
   auto* numbers = static_cast<float*>(wide.get_data_handle());
   constexpr int64_t kGrain = 32768;
   parallel_for(x.size(), kGrain, [&](int64_t begin, int64_t end) {
