@@ -21,7 +21,7 @@ Copy::Copy(const Desc& from, const Desc& to) : to_(to) {
 
 Memory Copy::of(const Memory& memory, Workspace& workspace) const {
   if (!reorder_) return memory;
-  const Memory copy = workspace.memory(to_);
+  Memory copy = workspace.memory(to_);
   reorder_->run(memory, copy, workspace);
   return copy;
 }
@@ -49,7 +49,7 @@ Memory Result::open(Call& call, Workspace& workspace) const {
 }
 
 Memory Result::open_with(Call& call, int i, Workspace& workspace) const {
-  const Memory memory = open(call, workspace);
+  Memory memory = open(call, workspace);
   const Tensor& source = call.in(i);
   if (fill_)
     fill_->run(wrap(wanted_, source), memory, workspace);

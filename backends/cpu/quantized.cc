@@ -83,13 +83,13 @@ Tensor centred(const Tensor& weights, const std::vector<int32_t>& zeros, int cha
 }
 
 Memory memory_of(const std::vector<float>& values) {
-  const Memory memory(plain(Elem::f32, {static_cast<int64_t>(values.size())}), engine());
+  Memory memory(plain(Elem::f32, {static_cast<int64_t>(values.size())}), engine());
   std::copy(values.begin(), values.end(), static_cast<float*>(memory.get_data_handle()));
   return memory;
 }
 
 Memory memory_of(int32_t value) {
-  const Memory memory(plain(Elem::s32, {1}), engine());
+  Memory memory(plain(Elem::s32, {1}), engine());
   *static_cast<int32_t*>(memory.get_data_handle()) = value;
   return memory;
 }

@@ -86,12 +86,12 @@ void reduce(const Reduction& r, const std::vector<Middle>& groups, const Tensor&
   int64_t reduced = 1;
   for (size_t g = 0; g < groups.size(); ++g) {
     const Middle& m = groups[g];
+    const Tensor before = current;
     const bool last = g + 1 == groups.size();
-    Tensor next = last ? Tensor() : Tensor(DType::kF32, {m.outer, m.inner});
-    fold_middle(fold, current.data<float>(), (last ? out : next).mutable_data<float>(), m);
+    if (!last) current = Tensor(DType::kF32, {m.outer, m.inner});
+    fold_middle(fold, before.data<float>(), (last ? out : current).mutable_data<float>(), m);
     if (fold == Fold::kSumAbs || fold == Fold::kSumSquare) fold = Fold::kSum;  // the terms are made
     reduced *= m.length;
-    current = std::move(next);
   }
   finish(r.finish, out.mutable_data<float>(), out.size(), reduced);
 }

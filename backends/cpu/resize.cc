@@ -178,9 +178,7 @@ Expected<Step> compile(const NodeView& view, const CompileContext& context) {
     asked.scales = view.get_floats("scales");
   else if (scales && scales->size() > 0)
     asked.scales = to_floats(*scales);
-  else if (lengths && !view.node().input(2))
-    asked.lengths = to_ints(*lengths);
-  else if (lengths && scales && scales->size() == 0)
+  else if (lengths && (!view.node().input(2) || (scales && scales->size() == 0)))
     asked.lengths = to_ints(*lengths);
   else
     return Decline{"the sizes are not constant"};
