@@ -29,7 +29,7 @@ void constant(Call& call) {
 }
 
 /// A tensor of one element repeated over `dims`.
-Tensor filled(const Tensor& value, Dims dims) {
+Tensor filled(const Tensor& value, const Dims& dims) {
   const Dims strides(dims.size(), 0);
   return gather_strided(value, dims, strides);
 }

@@ -138,7 +138,7 @@ void fused_conv(Call& call) {
   auto activation = find_activation(name);
   if (!name.empty() && !activation) fail(call, fmt::format("unknown activation '{}'", name));
   const std::vector<float> parameters = call.view.get_floats("activation_params");
-  if (activation && parameters.size() > 0) activation->alpha = parameters[0];
+  if (activation && !parameters.empty()) activation->alpha = parameters[0];
   if (activation && parameters.size() > 1) activation->beta = parameters[1];
   Tensor y = convolution(call, widened(x), widened(call.in(1)), call.has(2) ? &bias : nullptr);
   require(call, !call.has(3) || (z.dims() == y.dims() && z.dtype() == y.dtype()),
