@@ -38,7 +38,7 @@ void constant_of_shape(Call& call) {
   const Tensor* value = call.view.get_tensor("value");
   require(call, !value || value->size() == 1, "attribute value must have one element");
   Dims dims = to_ints(call.in(0));
-  call.set(0, value ? filled(value->aligned(), std::move(dims)) : Tensor::zeros(DType::kF32, std::move(dims)));
+  call.set(0, value ? filled(value->aligned(), dims) : Tensor::zeros(DType::kF32, std::move(dims)));
 }
 
 void eye_like(Call& call) {
