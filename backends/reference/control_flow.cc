@@ -6,6 +6,8 @@
 namespace mlopt::reference {
 namespace {
 
+constexpr int64_t kMostIterations = 1 << 20;  // damaged counts and conditions would keep us for years
+
 bool truth(const Call& call, const Tensor& condition) {
   if (condition.dtype() != DType::kBool || condition.size() != 1) fail(call, "the condition is not one bool");
   return *condition.data<bool>();
@@ -58,7 +60,13 @@ void loop(Call& call) {
   if (call.has(1)) state.going = truth(call, call.in(1));
   require(call, !state.going || !is_endless(call, body), "the loop never ends");
 
-  for (int64_t i = 0; i < most && state.going; ++i) run_iteration(call, body_at, i, state);
+  for (int64_t i = 0; i < most && state.going; ++i) {
+    if (i == kMostIterations) {
+      unsupported_error(fmt::format("a Loop of more than {} iterations is not run", kMostIterations),
+                        call.view.node().label(), "see whether the limit and the condition of the loop are right");
+    }
+    run_iteration(call, body_at, i, state);
+  }
 
   for (size_t k = 0; k < state.carried.size(); ++k) call.set(static_cast<int>(k), std::move(state.carried[k]));
   for (size_t k = 0; k < state.collected.size(); ++k) {

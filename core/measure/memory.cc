@@ -4,46 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <string>
-#include <string_view>
-
-#include "core/base/text.h"
 
 namespace mlopt {
-
-namespace {
-
-/// The bytes in the line "KEY   123 kB" of a file of /proc; 0 where there is none.
-int64_t kilobytes_line(const char* file, std::string_view key) {
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);) {
-    if (!starts_with(line, key)) continue;
-    const std::string_view number = trim(std::string_view(line).substr(key.size()));
-    return parse_int(number.substr(0, number.find(' '))).value_or(0) * 1024;
-  }
-  return 0;
-}
-
-/// The number that a file consists of; nothing for "max" and where there is no such file.
-std::optional<int64_t> number_in(const char* file) {
-  std::ifstream in(file);
-  std::string text;
-  std::getline(in, text);
-  return parse_int(trim(text));
-}
-
-}  // namespace
-
-int64_t peak_memory() { return kilobytes_line("/proc/self/status", "VmHWM:"); }
-
-int64_t available_memory() {
-  const int64_t system = kilobytes_line("/proc/meminfo", "MemAvailable:");
-  const auto limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
-  return limit && used ? std::min(system, std::max<int64_t>(0, *limit - *used)) : system;
-}
 
 std::optional<int64_t> peak_memory_of(const std::function<void()>& work) {
   int ends[2];

@@ -10,8 +10,10 @@
 namespace mlopt {
 namespace {
 
-/// Expressions beyond this many terms are given up as unknown: they no longer help and could grow without bound.
+// Expressions beyond these limits are given up as unknown: they no longer help and could grow without bound.
 constexpr size_t kMostTerms = 16;
+constexpr size_t kMostFactors = 16;   // symbols in a product
+constexpr size_t kMostLetters = 256;  // of a quotient that becomes a symbol of its own
 
 }  // namespace
 
@@ -87,7 +89,7 @@ Dim operator*(const Dim& a, const Dim& b) {
   for (const auto& [x, p] : a.terms_)
     for (const auto& [y, q] : b.terms_) {
       int64_t factor;
-      if (__builtin_mul_overflow(p, q, &factor)) return {};
+      if (x.size() + y.size() > kMostFactors || __builtin_mul_overflow(p, q, &factor)) return {};
       std::vector<std::string> symbols;
       std::merge(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(symbols));
       terms.emplace_back(std::move(symbols), factor);
@@ -122,7 +124,8 @@ Dim Dim::floor_divide(const Dim& a, const Dim& b) {
     return *quotient - (*quotient * *y != *x && ((*x < 0) != (*y < 0)));
   }
   if (!a.known_ || !y || *y <= 0) return {};
-  return symbol(fmt::format("({})//{}", a.str(), *y));
+  const std::string text = a.str();
+  return text.size() <= kMostLetters ? symbol(fmt::format("({})//{}", text, *y)) : Dim();
 }
 
 bool operator==(const Dim& a, const Dim& b) { return a.known_ && b.known_ && a.terms_ == b.terms_; }

@@ -5,18 +5,31 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/base/memory.h"
+
 namespace mlopt {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kLarge = size_t{256} << 20;  // asking the system is cheap beside filling so much
+
+[[noreturn]] void out_of_memory(size_t bytes) {
+  unsupported_error(fmt::format("out of memory ({} bytes for one tensor)", bytes), {},
+                    "use a smaller batch or a machine with more memory");
+}
+
+/// Systems promise more than they have, and end the process that takes them at their word.
+void require_available(size_t bytes) {
+  if (bytes < kLarge) return;
+  const int64_t available = available_memory();
+  if (available > 0 && bytes > static_cast<uint64_t>(available)) out_of_memory(bytes);
+}
 
 std::shared_ptr<std::byte> allocate(size_t bytes) {
+  require_available(bytes);
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   auto* p = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded ? rounded : kAlignment));
-  if (!p) {
-    unsupported_error(fmt::format("out of memory ({} bytes for one tensor)", bytes), {},
-                      "use a smaller batch or a machine with more memory");
-  }
+  if (!p) out_of_memory(bytes);
   return {p, [](std::byte* q) { std::free(q); }};
 }
 

@@ -57,6 +57,17 @@ g (float[1] x) => (float[1] y) {
   REQUIRE_THAT(message_of(endless, {tensor({1}, {1})}), Catch::Contains("never ends"));
 }
 
+TEST_CASE("a Loop of too many iterations is stopped") {
+  const char* long_one = R"(
+g (float[1] x) => (float[1] y) <int64 most = {4611686018427387904}> {
+  y = Loop (most, , x) <body = b (int64 i, bool go, float[1] a) => (bool again, float[1] next) {
+    next = Identity (a)
+    again = Identity (go)
+  }>
+})";
+  REQUIRE_THAT(message_of(long_one, {tensor({1}, {1})}), Catch::Contains("more than 1048576 iterations"));
+}
+
 TEST_CASE("If runs the branch that the condition names, whatever the order of its attributes") {
   const std::string then = "then_branch = t () => (float[1] a) { a = Add (x, x) }";
   const std::string other = "else_branch = e () => (float[1] b) { b = Neg (x) }";

@@ -57,4 +57,11 @@ TEST_CASE("numbers that do not fit and expressions that grow become unknown") {
   Dim sum = 0;
   for (int i = 0; i < 40; ++i) sum = sum + Dim::symbol("s" + std::to_string(i));
   CHECK_FALSE(sum.known());
+  Dim square = N, half = N;
+  for (int i = 0; i < 40; ++i) {
+    square = square * square;
+    half = Dim::floor_divide(half * half + half, 2);
+  }
+  CHECK_FALSE(square.known());
+  CHECK_FALSE(half.known());
 }

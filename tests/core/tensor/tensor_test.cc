@@ -1,5 +1,6 @@
 #include "core/tensor/tensor.h"
 
+#include "core/base/memory.h"
 #include "tests/support/catch.h"
 #include "tests/support/thrown.h"
 
@@ -64,5 +65,11 @@ TEST_CASE("sizes follow the type, and impossible ones are refused") {
   CHECK(Tensor::scalar(true).span<bool>()[0]);
   CHECK(thrown_by([] { Tensor(DType::kF32, {int64_t{1} << 60}); }).code == Code::kBadInput);
   CHECK(thrown_by([] { Tensor(DType::kF32, {-1}); }).code == Code::kBadInput);
+  const int64_t available = available_memory();
+  if (available > 0) {
+    const Error error = thrown_by([&] { Tensor(DType::kU8, {available + (available >> 2)}); });
+    CHECK(error.code == Code::kUnsupported);
+    CHECK(says(error, "out of memory"));
+  }
   CHECK(reinterpret_cast<uintptr_t>(Tensor(DType::kU8, {3}).raw()) % 64 == 0);
 }

@@ -1,0 +1,46 @@
+#include "core/base/memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/text.h"
+
+namespace mlopt {
+namespace {
+
+/// The number in the line "KEY   123" of a file; 0 where there is none.
+int64_t number_after(const char* file, std::string_view key) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    if (!starts_with(line, key)) continue;
+    const std::string_view number = trim(std::string_view(line).substr(key.size()));
+    return parse_int(number.substr(0, number.find(' '))).value_or(0);
+  }
+  return 0;
+}
+
+/// The number that a file consists of; nothing for "max" and where there is no such file.
+std::optional<int64_t> number_in(const char* file) {
+  std::ifstream in(file);
+  std::string text;
+  std::getline(in, text);
+  return parse_int(trim(text));
+}
+
+}  // namespace
+
+int64_t peak_memory() { return number_after("/proc/self/status", "VmHWM:") * 1024; }
+
+int64_t available_memory() {
+  const int64_t system = number_after("/proc/meminfo", "MemAvailable:") * 1024;
+  const auto limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
+  if (!limit || !used) return system;
+  // Cached files count as used, and are given up when memory is needed.
+  const int64_t cached = number_after("/sys/fs/cgroup/memory.stat", "inactive_file ");
+  return std::min(system, std::max<int64_t>(1, *limit - *used + cached));
+}
+
+}  // namespace mlopt
