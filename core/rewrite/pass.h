@@ -48,7 +48,8 @@ class Builder {
 
   Graph& graph;
 
-  /// The first output of a new node. `type` is known at once where the rule knows it.
+  /// The first output of a new node; the first node takes the root's name. `type` is known at once where the rule knows
+  /// it.
   Value* op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, Type type = {});
   Value* constant(std::string_view hint, Tensor tensor);
   /// A constant in the place of `old`, whose name it takes when nothing but the node that is replaced reads that.
@@ -59,6 +60,7 @@ class Builder {
  private:
   const Model& model_;
   const Node* before_;
+  bool named_ = false;  ///< has a node the root's name?
 };
 
 /// New values for the root's outputs, in order; null keeps an output (which then must be unused).

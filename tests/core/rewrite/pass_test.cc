@@ -72,6 +72,21 @@ TEST_CASE("an inner value takes the name of the output that it replaces") {
   CHECK(dump(*model.graph) == "(%x:float64[N]) -> (%y)\n  %y:float64[N] = Exp(%x)\n");
 }
 
+TEST_CASE("of the nodes of a replacement only the first has the name of what they replace") {
+  Model model = fixture("g (double[N] x) => (double[N] y) { y = Relu (x) }");
+  const Pass split = {"split", "for tests", [] {
+                        return std::vector<Rule>{{Pattern::op("Relu", {Pattern::any("x")}),
+                                                  [](const Match& m, Builder& b) -> Expected<Replacement> {
+                                                    return Replacement{b.op("Neg", {b.op("Abs", {m.value("x")})})};
+                                                  }}};
+                      }};
+  model.graph->nodes()[0]->name = "only";
+  run_pass(model, split, pass_context());
+  CHECK(model.graph->nodes()[0]->name == "only");
+  CHECK_FALSE(model.graph->nodes()[1]->name.empty());
+  CHECK(model.graph->nodes()[1]->name != "only");
+}
+
 TEST_CASE("declines are counted once, with an example") {
   Model model = fixture("g (double[N] x) => (double[N] y) { a = Relu (x)  y = Relu (a) }");
   const PassTally tally = run_pass(model, kNever, pass_context());
