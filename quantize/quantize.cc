@@ -11,6 +11,7 @@
 #include "core/data/spread.h"
 #include "core/onnx/tools.h"
 #include "graphopt/pipelines.h"
+#include "quantize/delay_transpose.h"
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/half.h"
 #include "quantize/emit/qdq.h"
@@ -88,6 +89,7 @@ class Quantizer {
       model = convert_opset(model, least);
       graphopt::prepare(model, means_.passes);  // what the conversion added
     }
+    if (spec_.format == Format::kF16) run_pass(model, delay_transpose, means_.passes);
     warn_of_bodies();
   }
 

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
+#include "quantize/delay_transpose.h"
 #include "quantize/emit/half.h"
 #include "quantize/emit/single.h"
 #include "quantize/emit/weight_only.h"
@@ -47,6 +48,11 @@ void to_type(const std::string& type, Model& model, VerbResult& result) {
   if (type == "fp32") {
     result.changes["values"] = quantize::emit_single(model);
     return;
+  }
+  if (type == "fp16") {
+    PassContext context;
+    context.standard_types = standard_types;
+    run_pass(model, quantize::delay_transpose, context);
   }
   const quantize::Emitted made =
       type == "fp16" ? quantize::emit_half(model, {}) : quantize::emit_bf16_storage(model, {});

@@ -32,6 +32,7 @@ constexpr std::string_view kFloat32[] = {"Resize",
                                          "DFT",
                                          "STFT",
                                          "MelWeightMatrix",
+                                         "Celu",
                                          "Loop",
                                          "If",
                                          "Scan"};
@@ -84,6 +85,7 @@ class HalfEmitter {
 
   Emitted run() {
     for (Node* node : graph_.nodes()) {
+      if (node->is("Constant")) continue;  // as_half_ has it where float16 is asked for
       const std::string reason = why_float(*node);
       if (reason.empty()) {
         to_half(node);
@@ -108,6 +110,7 @@ class HalfEmitter {
       return std::all_of(values.begin(), values.end(), has_known_type);
     };
     if (!known(node.inputs()) || !known(node.outputs())) return "it works on values of unknown type, or on sequences";
+    if (has_fixed_results(node)) return "its results are float32 whatever its operands are";
     bool masks = false;
     for (const Value* v : node.inputs()) {
       if (!is_f32(v) || !v->known_constant()) continue;
@@ -135,6 +138,14 @@ class HalfEmitter {
       any = any || !t;
     }
     return any;
+  }
+
+  bool has_fixed_results(const Node& node) const {
+    if (node.is("Cast") || node.is("EyeLike") || node.is("ConstantOfShape")) return false;
+    if (node.is("LayerNormalization") && node.outputs().size() > 1) return true;
+    return std::any_of(node.outputs().begin(), node.outputs().end(), is_f32) &&
+           std::none_of(node.inputs().begin(), node.inputs().end(),
+                        [&](const Value* v) { return is_f32(v) || half_.contains(v); });
   }
 
   static bool is_f32(const Value* v) { return v && v->type.is_tensor() && v->type.dtype == DType::kF32; }

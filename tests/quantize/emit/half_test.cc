@@ -5,6 +5,7 @@
 #include "core/ir/infer.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/io.h"
+#include "core/onnx/tools.h"
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
@@ -68,6 +69,22 @@ TEST_CASE("an operator without a float16 form stays float32, with Casts around i
   REQUIRE(type_of(out.model, "Resize", 2) == DType::kF32);
   REQUIRE(type_of(out.model, "Sigmoid") == DType::kF16);
   REQUIRE(out.done.left.size() == 1);
+  REQUIRE(out.difference.sqnr_db > 50);
+}
+
+TEST_CASE("what makes float32 of something else, or states it, goes on doing so") {
+  Net net;
+  net.graph().name = "g";
+  Node* constant = net.graph().add_op("Constant", {}, {{"value", test::uniform({3}, -0.5, 0.5), ""}});
+  constant->output(0)->constant = std::get<Tensor>(constant->attr("value")->value);
+  constant->output(0)->type = Type::tensor(DType::kF32, Dims{3});
+  net.output(net.op("Mul", {net.input({2, 3}), constant->output(0)}));
+  net.output(net.op("HannWindow", {net.constant(Tensor::scalar(int64_t{5}))}));
+  net.output(constant->output(0));
+  const Outcome out = emitted(net.model);
+  REQUIRE(type_of(out.model, "Mul", 1) == DType::kF16);
+  for (const Value* y : out.model.graph->outputs()) REQUIRE(y->type.dtype == DType::kF32);
+  REQUIRE(check_with_onnx(out.model).errors == std::vector<std::string>{});
   REQUIRE(out.difference.sqnr_db > 50);
 }
 
