@@ -13,6 +13,8 @@ namespace {
 
 /// Products smaller than this gain less than the conversions cost.
 constexpr int64_t kLeastWidth = 16;
+/// A convolution of fewer output channels than that gains all the same where each adds up so many products.
+constexpr int64_t kLongSum = 256;
 
 constexpr std::string_view kMoves[] = {"MaxPool", "Reshape", "Flatten",      "Transpose",    "Squeeze", "Unsqueeze",
                                        "Slice",   "Split",   "DepthToSpace", "SpaceToDepth", "Resize"};
@@ -38,6 +40,17 @@ Expected<bool> matrix_is_worth_it(int64_t inner, int64_t columns) {
   return true;
 }
 
+/// Runtimes run a group at a time, but for depthwise convolutions, for which they have kernels of their own.
+Expected<bool> convolution_is_worth_it(const Tensor& w, int64_t groups) {
+  if (w.rank() < 3 || w.size() == 0 || groups < 1) return Decline{"its weight is no convolution's"};
+  const int64_t outputs = w.dim(0) / groups, inner = w.size() / w.dim(0);
+  const bool depthwise = groups > 1 && outputs == 1 && w.dim(1) == 1;
+  if (!depthwise && outputs < kLeastWidth && inner < kLongSum)
+    return Decline{fmt::format("{} output channels{} of {} products each are too few to gain", outputs,
+                               groups > 1 ? " a group" : "", inner)};
+  return true;
+}
+
 }  // namespace
 
 Expected<bool> is_product(const NodeView& view) {
@@ -46,10 +59,7 @@ Expected<bool> is_product(const NodeView& view) {
   if (!known) return Decline{""};
   if (const auto weight = constant_weight(view); !weight) return weight.error();
   const Tensor& w = *view.constant(1);
-  if (node.is("Conv")) {
-    if (w.rank() < 3 || w.size() == 0) return Decline{"its weight is no convolution's"};
-    return true;
-  }
+  if (node.is("Conv")) return convolution_is_worth_it(w, view.get_int("group", 1));
   if (w.rank() != 2) return Decline{"its weight is not a matrix"};
   const bool transposed = node.is("Gemm") && view.get_int("transB", 0) != 0;
   if (node.is("Gemm")) {
@@ -73,9 +83,22 @@ bool moves_codes(const NodeView& view) {
 
 bool combines_codes(const NodeView& view) {
   const Node& node = view.node();
+  if (node.is("Div")) return scalar_operand(view).has_value();
   if (!listed(kCombines, node)) return false;
   if (node.is("AveragePool")) return view.get_int("ceil_mode", 0) == 0 && !view.has("dilations");
   return true;
+}
+
+std::optional<int> scalar_operand(const NodeView& view) {
+  const Node& node = view.node();
+  if (!node.is("Add") && !node.is("Mul") && !node.is("Div")) return std::nullopt;
+  for (int i = node.is("Div") ? 1 : 0; i < 2; ++i) {
+    const Tensor* c = view.constant(i);
+    if (!c || c->dtype() != DType::kF32 || c->size() != 1) continue;
+    const float number = to_floats(*c)[0];
+    if (std::isnormal(number) && std::isnormal(1 / number)) return i;
+  }
+  return std::nullopt;
 }
 
 bool clamps_at_zero(const NodeView& view) {

@@ -57,9 +57,17 @@ class Planner {
   std::vector<Value*> operands(const Node& node) const {
     const NodeView v = view(node);
     if (!chosen(node, spec_)) return {};
+    if (const auto scalar = scalar_operand(v))
+      return is_clamped_sum(node) || !node.is("Add") ? std::vector{node.input(1 - *scalar)} : std::vector<Value*>{};
     if (combines_codes(v)) return node.inputs();
     if (moves_codes(v) || clamped_by_producer(node)) return {node.input(0)};
     return {};
+  }
+
+  /// The x + 3 of a HardSwish. Without the clamp at zero its grid would spend its codes on the way from zero to it.
+  bool is_clamped_sum(const Node& node) const {
+    const Value* y = node.output(0);
+    return !spec_.symmetric && y->single_use() && y->uses[0].index == 0 && clamps_at_zero(view(*y->uses[0].node));
   }
 
   /// Walking forward: what could be codes without quantizing anything that no product needs.
@@ -103,6 +111,7 @@ class Planner {
       const NodeView v = view(node);
       if (combines_codes(v)) {
         plan_.nodes.insert(&node);
+        if (const auto scalar = scalar_operand(v)) plan_.scalars[&node] = *scalar;
         add_result(node);
       } else if (moves_codes(v)) {
         plan_.nodes.insert(&node);

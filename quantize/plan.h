@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,8 +18,9 @@ struct Plan {
   std::vector<Value*> values;                       ///< activations that are quantized, in schedule order
   std::unordered_map<const Value*, Value*> shares;  ///< a value that has the grid of another (Reshape, MaxPool, ...)
   std::unordered_map<const Node*, const Node*>
-      clamped;                              ///< Relu or Clip that its producer's range replaces -> producer
-  std::map<std::string, std::string> left;  ///< node left in float -> why
+      clamped;                                   ///< Relu or Clip that its producer's range replaces -> producer
+  std::unordered_map<const Node*, int> scalars;  ///< node on integers -> its input that is one constant number
+  std::map<std::string, std::string> left;       ///< node left in float -> why
 
   bool quantizes(const Value* v) const { return grid_owner_.contains(v); }
   /// The value whose range gives v its grid.
@@ -43,6 +45,9 @@ Expected<bool> is_product(const NodeView& view);
 bool moves_codes(const NodeView& view);
 /// Has an integer kernel with a grid of its own for each operand and the result (Add, Mul, AveragePool, Concat, ...).
 bool combines_codes(const NodeView& view);
+/// The input of Add or Mul, or the divisor of Div, that is one constant float32 other than zero: a grid holds it
+/// exactly.
+std::optional<int> scalar_operand(const NodeView& view);
 /// Relu, or Clip from 0: what an unsigned grid from 0 does by itself.
 bool clamps_at_zero(const NodeView& view);
 

@@ -14,6 +14,7 @@
 #include "quantize/delay_transpose.h"
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/half.h"
+#include "quantize/emit/keep_float.h"
 #include "quantize/emit/qdq.h"
 #include "quantize/emit/qoperator.h"
 #include "quantize/emit/single.h"
@@ -159,6 +160,7 @@ class Quantizer {
     if (plan.nodes.empty()) return;
     const auto grids = calibrated_grids(plan);
     layers_ = emit_qdq(result_.model, plan, grids, spec_);
+    if (starts_with(spec_.target, "ort")) keep_float(result_.model);
   }
 
   void take(Emitted done) {

@@ -1,7 +1,9 @@
 #include "quantize/emit/qdq.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/tensor/cast.h"
 #include "core/tensor/compare.h"
 
 namespace mlopt::quantize {
@@ -34,6 +36,8 @@ class Emitter {
     for (Value* v : plan_.values) owners_[v] = plan_.owner(v)->name;
     for (Node* node : graph_.nodes())
       if (plan_.nodes.contains(node) && is_weighted(*node)) quantize_weights(node);
+    for (Node* node : graph_.nodes())
+      if (const auto it = plan_.scalars.find(node); it != plan_.scalars.end()) quantize_scalar(node, it->second);
     for (Value* v : plan_.values) quantize_activation(v);
     std::vector<LayerValue> found;
     for (auto& [layer, y] : layers) {
@@ -124,6 +128,21 @@ class Emitter {
     const std::string base = node->input(2)->name;
     const Stored stored = store(base, b.codes, b.scale, zeros);
     graph_.set_input(node, 2, dequantized(node, stored, base, b.scale.rank() ? 0 : -1));
+  }
+
+  /// A number as one step of its own size, which is exact. There is no integer division: a divisor becomes a factor.
+  void quantize_scalar(Node* node, int index) {
+    const Value* v = node->input(index);
+    const float given = to_floats(*v->known_constant())[0];
+    const float number = node->is("Div") ? 1 / given : given;
+    if (node->is("Div")) node->op = "Mul";
+    const int low = number < 0 ? -1 : 0;  // the code of the smaller of the number and zero
+    const Tensor code = spec_.symmetric ? Tensor::scalar<int8_t>(static_cast<int8_t>(2 * low + 1))
+                                        : Tensor::scalar<uint8_t>(static_cast<uint8_t>(low + 1));
+    const Tensor zero =
+        spec_.symmetric ? Tensor::scalar<int8_t>(0) : Tensor::scalar<uint8_t>(static_cast<uint8_t>(-low));
+    const Stored stored = store(v->name, code.reshaped(v->constant->dims()), Tensor::scalar(std::fabs(number)), zero);
+    graph_.set_input(node, index, dequantized(node, stored, v->name, -1));
   }
 
   /// For each output channel: room for the bias in int32, and for pairs of products in int16.

@@ -19,7 +19,8 @@ NodeView view_of(const Model& model) { return {*model.graph->nodes()[0], model.o
 }  // namespace
 
 TEST_CASE("convolutions and matrix products with constant weights are products") {
-  CHECK(refusal("g (float[N,8,9,9] x, float[4,8,3,3] W, float[4] B) => (y) { y = Conv (x, W, B) }").empty());
+  CHECK(refusal("g (float[N,8,9,9] x, float[16,8,3,3] W, float[16] B) => (y) { y = Conv (x, W, B) }").empty());
+  CHECK(refusal("g (float[N,32,9,9] x, float[4,32,3,3] W) => (y) { y = Conv (x, W) }").empty());  // of long sums
   CHECK(refusal("g (float[N,8,9] x, float[8,1,3] W) => (y) { y = Conv <group = 8> (x, W) }").empty());
   CHECK(refusal("g (float[N,32] x, float[32,16] W) => (y) { y = MatMul (x, W) }").empty());
   CHECK(refusal("g (float[N,32] x, float[16,32] W, float[16] B) => (y) { y = Gemm <transB = 1> (x, W, B) }").empty());
@@ -36,6 +37,10 @@ TEST_CASE("what integer kernels cannot do is refused with its reason") {
         Case{"g (float16[N,32] x, float16[32,16] W) => (y) { y = MatMul (x, W) }", "its weight is float16"},
         Case{"g (float[N,32] x, float[32,8] W) => (y) { y = MatMul (x, W) }",
              "its weight of 32x8 is too small to gain"},
+        Case{"g (float[N,8,9] x, float[12,8,3] W) => (y) { y = Conv (x, W) }",
+             "12 output channels of 24 products each are too few to gain"},
+        Case{"g (float[N,8,9] x, float[32,1,3] W) => (y) { y = Conv <group = 8> (x, W) }",
+             "4 output channels a group of 3 products each are too few to gain"},
         Case{"g (float[2,N,32] x, float[2,32,16] W) => (y) { y = MatMul (x, W) }", "its weight is not a matrix"},
         Case{"g (float[32,N] x, float[32,16] W) => (y) { y = Gemm <transA = 1> (x, W) }",
              "it transposes its activation"},

@@ -32,7 +32,7 @@ std::string plan_of(const std::string& graph, const std::string& spec = "w8a8") 
 }  // namespace
 
 TEST_CASE("a chain of convolutions stays on integers, and clamps at zero are the grid's") {
-  CHECK(plan_of(R"(g (float[1,4,9,9] x, float[4,4,3,3] V, float[4,4,3,3] W) => (float[1,4,5,5] y) {
+  CHECK(plan_of(R"(g (float[1,16,9,9] x, float[16,16,3,3] V, float[16,16,3,3] W) => (float[1,16,5,5] y) {
           a = Conv (x, V)
           r = Relu (a)
           y = Conv (r, W)
@@ -40,15 +40,15 @@ TEST_CASE("a chain of convolutions stays on integers, and clamps at zero are the
 }
 
 TEST_CASE("a clamp stays where another node reads what is clamped, and with signed grids") {
-  const char* branch = R"(g (float[1,4,9,9] x, float[4,4,3,3] V, float[4,4,3,3] W)
-                            => (float[1,4,5,5] y, float[1,4,7,7] s) {
+  const char* branch = R"(g (float[1,16,9,9] x, float[16,16,3,3] V, float[16,16,3,3] W)
+                            => (float[1,16,5,5] y, float[1,16,7,7] s) {
           a = Conv (x, V)
           r = Relu (a)
           s = Softmax (a)
           y = Conv (r, W)
         })";
   CHECK(plan_of(branch) == "a y | a r x y | ");
-  CHECK(plan_of(R"(g (float[1,4,9,9] x, float[4,4,3,3] V, float[4,4,3,3] W) => (float[1,4,5,5] y) {
+  CHECK(plan_of(R"(g (float[1,16,9,9] x, float[16,16,3,3] V, float[16,16,3,3] W) => (float[1,16,5,5] y) {
           a = Conv (x, V)
           r = Relu (a)
           y = Conv (r, W)
@@ -57,7 +57,9 @@ TEST_CASE("a clamp stays where another node reads what is clamped, and with sign
 }
 
 TEST_CASE("a residual sum and what moves codes between products are on integers") {
-  CHECK(plan_of(R"(g (float[1,4,8,8] x, float[4,4,1,1] V, float[4,4,1,1] W, float[4,4,1,1] U) => (float[1,4,4,4] y) {
+  CHECK(
+      plan_of(
+          R"(g (float[1,16,8,8] x, float[16,16,1,1] V, float[16,16,1,1] W, float[16,16,1,1] U) => (float[1,16,4,4] y) {
           a = Conv (x, V)
           b = Conv (a, W)
           s = Add (a, b)
@@ -117,4 +119,25 @@ TEST_CASE("nodes are chosen by name, and those left out have their reason") {
   CHECK(left("w8a8") == Left{{"MatMul 'tiny'", tiny}});
   CHECK(left("w8a8:skip=he*") == Left{{"MatMul 'head'", by_name}, {"MatMul 'tiny'", tiny}});
   CHECK(left("w8a8:only=head") == Left{{"MatMul 'stem'", by_name}, {"MatMul 'tiny'", tiny}});
+}
+
+TEST_CASE("sums and products with one number, and quotients by one, combine codes") {
+  const char* hard_swish = R"(g (float[1,16,4,4] x, float[16,16,1,1] V, float[16,16,1,1] W) => (float[1,16,4,4] y)
+      <float three = {3}, float zero = {0}, float six = {6}> {
+          a = Conv (x, V)
+          p = Add (a, three)
+          c = Clip (p, zero, six)
+          m = Mul (a, c)
+          d = Div (m, six)
+          y = Conv (d, W)
+        })";
+  CHECK(plan_of(hard_swish) == "a p m d y | a c d m x y | c");
+  // A sum that no clamp at zero follows would spend its codes on the way from zero; so would the clamp by itself.
+  CHECK(plan_of(hard_swish, "w8a8:symmetric") == "a y | a d x y | ");
+  CHECK(plan_of(R"(g (float[1,16,4,4] x, float[16,16,1,1] V, float[16,16,1,1] W) => (float[1,16,4,4] y)
+      <float three = {3}, float[16,1,1] many = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}> {
+          a = Conv (x, V)
+          p = Add (a, three)
+          y = Conv (p, W)
+        })") == "a y | a p x y | ");
 }

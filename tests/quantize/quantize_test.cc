@@ -35,7 +35,7 @@ struct Bench {
 };
 
 constexpr const char* kNet = R"(
-    g (float[1,3,8,8] x, float[8,3,3,3] V, float[8] S, float[8] B, float[8] M, float[8] R, float[32,288] W)
+    g (float[1,3,8,8] x, float[16,3,3,3] V, float[16] S, float[16] B, float[16] M, float[16] R, float[32,576] W)
         => (float[1,32] y) {
       [stem] a = Conv (x, V)
       n = BatchNormalization (a, S, B, M, R)
@@ -104,10 +104,10 @@ TEST_CASE("w8a8 without data, and a model that is quantized already, are refused
 
 TEST_CASE("layers in bodies stay float, and a warning counts them") {
   const Model source = test::fixture(R"(
-    g (bool c, float[1,3,8,8] x, float[8,3,3,3] V, float[8,3,3,3] W) => (float[1,8,6,6] y, float[1,8,6,6] z) {
+    g (bool c, float[1,3,8,8] x, float[16,3,3,3] V, float[16,3,3,3] W) => (float[1,16,6,6] y, float[1,16,6,6] z) {
       z = Conv (x, V)
-      y = If (c) <then_branch = t () => (float[1,8,6,6] a) { a = Conv (x, W) },
-                  else_branch = e () => (float[1,8,6,6] b) { b = Identity (z) }>
+      y = If (c) <then_branch = t () => (float[1,16,6,6] a) { a = Conv (x, W) },
+                  else_branch = e () => (float[1,16,6,6] b) { b = Identity (z) }>
     })");
   const quantize::Quantized made = Bench().run(source, "w8a8");
   CHECK(made.layers == 1);

@@ -5,6 +5,7 @@
 #include "backends/reference/backend.h"
 #include "core/ir/verify.h"
 #include "core/onnx/infer.h"
+#include "core/tensor/cast.h"
 #include "core/tensor/compare.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
@@ -56,10 +57,10 @@ void require_near(const Written& w, const Dims& input, double steps) {
 }
 
 constexpr const char* kTwoConvolutions = R"(
-    g (float[1,2,4,4] x, float[3,2,1,1] V, float[3] B, float[2,3,1,1] W) => (float[1,2,4,4] y) {
+    g (float[1,2,4,4] x, float[16,2,1,1] V, float[16] B, float[16,1,1,1] W) => (float[1,16,4,4] y) {
       a = Conv (x, V, B)
       r = Relu (a)
-      y = Conv (r, W)
+      y = Conv <group = 16> (r, W)
     })";
 
 }  // namespace
@@ -98,7 +99,7 @@ TEST_CASE("types, axes and ranks are those that runtimes fuse") {
   REQUIRE(conv->is("Conv"));
   const Node* weight = conv->input(1)->producer;
   CHECK(weight->input(0)->constant->dtype() == DType::kI8);
-  CHECK(weight->input(1)->constant->dims() == Dims{2});
+  CHECK(weight->input(1)->constant->dims() == Dims{16});
   CHECK(std::get<int64_t>(weight->attr("axis")->value) == 0);
   CHECK(nodes[0]->input(2)->constant->dtype() == DType::kU8);
   const Written signs = write(kTwoConvolutions, "w8a8:symmetric;per_tensor");
@@ -106,12 +107,12 @@ TEST_CASE("types, axes and ranks are those that runtimes fuse") {
   CHECK(test::operators(*signs.model.graph).find("Relu") != std::string::npos);
   const Node* whole = signs.model.graph->find("y")->producer->input(0)->producer->input(0)->producer;
   CHECK(whole->input(1)->producer->input(1)->constant->rank() == 0);
-  require_near(signs, {1, 2, 4, 4}, 4);
+  require_near(signs, {1, 2, 4, 4}, 3);
 }
 
 TEST_CASE("a value that only moves has the grid of its source, and floats are read unrounded") {
   const Written w = write(R"(
-    g (float[1,2,4,4] x, float[2,2,1,1] V, float[2,2,1,1] W) => (float[1,2,2,2] y, float[1,2,4,4] z) {
+    g (float[1,16,4,4] x, float[16,16,1,1] V, float[16,16,1,1] W) => (float[1,16,2,2] y, float[1,16,4,4] z) {
       a = Conv (x, V)
       p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (a)
       y = Conv (p, W)
@@ -152,4 +153,29 @@ TEST_CASE("the layers' results are named in both models") {
   }
   CHECK(w.layers[0].source == "r");  // with the clamp that the grid replaces
   CHECK(w.layers[1].result == "y");
+}
+
+TEST_CASE("one number is one step of its own size, and a divisor a factor") {
+  for (const char* spec : {"w8a8", "w8a8:symmetric"}) {
+    const Written w = write(R"(
+      g (float[1,16,4,4] x, float[16,16,1,1] V, float[16,16,1,1] W) => (float[1,16,4,4] y)
+      <float four = {-4}, float third = {3}> {
+        a = Conv (x, V)
+        m = Mul (four, a)
+        d = Div (m, third)
+        y = Conv (d, W)
+      })",
+                            spec);
+    std::vector<float> numbers;
+    for (const Node* node : w.model.graph->nodes())
+      if (node->is("Mul"))
+        for (const Value* v : node->inputs()) {
+          const Node* dq = v->producer;
+          if (!dq->input(0)->constant) continue;
+          const Tensor code = *dq->input(0)->constant, scale = *dq->input(1)->constant, zero = *dq->input(2)->constant;
+          numbers.push_back((to_floats(code)[0] - to_floats(zero)[0]) * to_floats(scale)[0]);
+        }
+    CHECK(numbers == std::vector<float>{-4, 1.0f / 3});
+    CHECK(test::operators(*w.model.graph).find("Div") == std::string::npos);
+  }
 }
