@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
 
 #include "cli/backends.h"
 #include "cli/commands.h"
@@ -18,6 +19,7 @@ struct EvalOptions {
   std::string model;
   DataFlags data;
   ScoreOptions score;
+  std::optional<int64_t> batch;
 };
 
 std::string metric_help() {
@@ -29,6 +31,7 @@ std::string metric_help() {
 
 void run(const EvalOptions& o, Session& session) {
   if (o.score.metric.empty()) usage_error("no metric was given", "--metric", "for example --metric top1");
+  if (o.batch && *o.batch < 1) usage_error("a batch has at least one sample", "--batch");
   const Model model = read_model(o.model);
   const std::unique_ptr<Dataset> data = open_data(o.data, model, {.seed = session.common.seed});
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
@@ -38,6 +41,7 @@ void run(const EvalOptions& o, Session& session) {
   {
     Progress progress = session.console.progress("samples", data->size());
     ScoreOptions options = o.score;
+    options.batch = o.batch.value_or(0);
     options.progress = [&](int64_t done) { progress.set(done); };
     with_data_hint(o.data, model, [&] { score = score_model(*plan, *data, options); });
   }
@@ -59,7 +63,7 @@ Action setup(Options& options) {
   declare_data(options, o->data, "");
   options.add("--metric", o->score.metric, "M", metric_help()).choices = metric_names();
   options.add("--output", o->score.output, "NAME", "the output to score (default: the first)");
-  options.add("--batch", o->score.batch, "N", "samples at a time, where the model leaves that open (default: 16)");
+  options.add("--batch", o->batch, "N", "samples at a time, where the model leaves that open (default: 16)");
   return [o](Session& session) { run(*o, session); };
 }
 

@@ -22,19 +22,45 @@ size_t find_output(const std::vector<std::string>& names, const std::string& wan
   return static_cast<size_t>(found - names.begin());
 }
 
-/// Rows of a stacked tensor from `first` on.
-Tensor rows_from(const Tensor& tensor, int64_t first) {
-  if (first == 0 || tensor.rank() == 0) return tensor;
+/// `count` rows of a stacked tensor from `first` on.
+Tensor rows(const Tensor& tensor, int64_t first, int64_t count) {
+  if (tensor.rank() == 0 || count == tensor.dim(0)) return tensor;
   Dims dims = tensor.dims();
   const int64_t row = tensor.size() / std::max<int64_t>(dims[0], 1);
-  dims[0] -= first;
+  dims[0] = count;
   if (tensor.dtype() == DType::kString) {
-    const auto& all = tensor.strings();
-    return Tensor::of_strings(dims, {all.begin() + first * row, all.end()});
+    const auto begin = tensor.strings().begin() + first * row;
+    return Tensor::of_strings(dims, {begin, begin + count * row});
   }
   Tensor out(tensor.dtype(), dims);
-  std::copy_n(tensor.raw() + tensor.bytes() - out.bytes(), out.bytes(), out.mutable_raw());
+  std::copy_n(tensor.raw() + static_cast<int64_t>(packed_bytes(tensor.dtype(), row)) * first, out.bytes(),
+              out.mutable_raw());
   return out;
+}
+
+/// What a batch gave and should have given, for the samples from `first` on; those before `skipped` have counted.
+struct Scored {
+  Tensor output, labels;
+  int64_t first, count, skipped;
+};
+
+Tensor kept_rows(const Tensor& tensor, const Scored& batch) {
+  return batch.skipped == 0 || tensor.rank() == 0 ? tensor : rows(tensor, batch.skipped, tensor.dim(0) - batch.skipped);
+}
+
+/// A batch that the metric refuses is offered again one sample at a time, so that the error names the one at fault.
+void add(const MetricDef& metric, Tally& tally, const Scored& batch, const Dataset& data) {
+  const std::string name = data.name_of(batch.first);
+  const std::string where = batch.count == 1 ? name : fmt::format("{} and the {} after it", name, batch.count - 1);
+  try {
+    metric.add(tally, kept_rows(batch.output, batch), kept_rows(batch.labels, batch), where);
+  } catch (const Error&) {
+    const auto stacked = [&](const Tensor& t) { return t.rank() > 0 && t.dim(0) == batch.count; };
+    if (!stacked(batch.output) || !stacked(batch.labels)) throw;
+    for (int64_t i = 0; i < batch.count; ++i)
+      metric.add(tally, rows(batch.output, i, 1), rows(batch.labels, i, 1), data.name_of(batch.first + i));
+    throw;
+  }
 }
 
 }  // namespace
@@ -61,10 +87,7 @@ Score score_model(Executable& plan, const Dataset& data, const ScoreOptions& opt
                   "choose one with --output");
     }
     if (!batch.labels) input_error("the label is missing", data.name_of(first), "label every sample");
-    const int64_t again = done - first;
-    metric.add(
-        tally, rows_from(outputs[output].tensor(), again), rows_from(*batch.labels, again),
-        count == 1 ? data.name_of(first) : fmt::format("{} and the {} after it", data.name_of(first), count - 1));
+    add(metric, tally, {outputs[output].tensor(), *batch.labels, first, count, done - first}, data);
     done = first + count;
     if (options.progress) options.progress(done);
   }

@@ -98,7 +98,8 @@ std::vector<fs::path> files_below(const std::string& folder) {
   for (; !failure && entry != end; entry.increment(failure)) {
     if (entry->is_regular_file()) files.push_back(entry->path());
   }
-  if (failure) input_error(fmt::format("cannot read the folder ({})", failure.message()), folder);
+  if (failure)
+    input_error(fmt::format("cannot read the folder ({})", failure.message()), folder, "check its permissions");
   std::sort(files.begin(), files.end());
   return files;
 }

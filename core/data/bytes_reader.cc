@@ -57,7 +57,7 @@ ReaderPtr bytes_reader(const DataSpec& spec, const std::vector<InputSpec>& input
   const InputSpec& input = only_input(inputs, spec.path);
   if (input.dims.empty() || input.dims.size() > 2) {
     input_error(fmt::format("a stream of tokens needs an input of rank 1 or 2; the model takes {}", to_string(inputs)),
-                spec.path);
+                spec.path, "give arrays of the model's shape: an .npz archive");
   }
   const auto fixed = input.dims.back().value();
   if (fixed && spec.length && *fixed != *spec.length) {
@@ -65,7 +65,8 @@ ReaderPtr bytes_reader(const DataSpec& spec, const std::vector<InputSpec>& input
                 "leave length out");
   }
   const int64_t length = fixed.value_or(spec.length.value_or(kDefaultLength));
-  if (length < 1 || length > (1 << 24)) input_error(fmt::format("{} tokens in a sample", length), spec.path);
+  if (length < 1 || length > (1 << 24))
+    input_error(fmt::format("{} tokens in a sample", length), spec.path, "give another length=");
   const Source stream = cut(open_source(spec.path), spec.selection.split);
   if (stream->size() <= length) {
     input_error(fmt::format("{} bytes are too few for a sample of {} tokens and its target", stream->size(), length),

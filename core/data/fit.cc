@@ -91,7 +91,8 @@ Tensor to_input_type(const Tensor& tensor, DType type, bool round, const std::st
   if (tensor.dtype() == type) return tensor;
   if ((tensor.dtype() == DType::kString) != (type == DType::kString) || is_complex(tensor.dtype()) ||
       is_complex(type)) {
-    input_error(fmt::format("the data are {}, the model takes {}", name(tensor.dtype()), name(type)), where);
+    input_error(fmt::format("the data are {}, the model takes {}", name(tensor.dtype()), name(type)), where,
+                "give an array of the model's type");
   }
   return is_float(type) ? cast(tensor, type) : integers(tensor, type, round, where);
 }

@@ -82,7 +82,12 @@ class IdxReader final : public Reader {
  public:
   IdxReader(IdxFile images, std::optional<IdxFile> labels) : images_(std::move(images)), labels_(std::move(labels)) {
     if (!labels_) return;
-    if (labels_->rows() != images_.rows() || !labels_->row_dims().empty() || !is_integer(labels_->dtype())) {
+    if (!labels_->row_dims().empty() || !is_integer(labels_->dtype())) {
+      input_error(
+          fmt::format("not labels: each is {} of shape {}", name(labels_->dtype()), to_string(labels_->row_dims())),
+          labels_->where(), "give the file of images first, then the one of its labels");
+    }
+    if (labels_->rows() != images_.rows()) {
       input_error(fmt::format("{} labels for {} samples", labels_->rows(), images_.rows()), labels_->where(),
                   "give the file of labels that belongs to the images");
     }

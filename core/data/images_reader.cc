@@ -54,7 +54,8 @@ class Pictures {
       if (entry.depth() < kMaxDepth && is_picture(name) && entry->is_regular_file()) entries_.push_back({name, 0, 0});
       if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();  // a link that leads back up
     }
-    if (failure) input_error(fmt::format("cannot read the folder ({})", failure.message()), path_);
+    if (failure)
+      input_error(fmt::format("cannot read the folder ({})", failure.message()), path_, "check its permissions");
   }
 
   void list_archive() {
@@ -93,7 +94,7 @@ class ImagesReader final : public Reader {
   RawSample read(int64_t i) const override {
     const std::string name = name_of(i);
     const Source file = pictures_.open(static_cast<size_t>(i));
-    if (file->size() > kMaxFile) input_error("the picture's file is larger than 1 GB", name);
+    if (file->size() > kMaxFile) input_error("the picture's file is larger than 1 GB", name, "take it out of the data");
     const std::string bytes = read_all(*file);
     RawSample sample;
     sample.picture = decode_picture(std::as_bytes(std::span(bytes)), name);

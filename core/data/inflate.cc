@@ -16,7 +16,7 @@ constexpr size_t kChunk = size_t{256} << 10;
 /// A zlib stream over a source: gives the next bytes, and can start over.
 class Inflater {
  public:
-  Inflater(Source packed, Compression kind) : packed_(std::move(packed)), input_(kChunk) {
+  Inflater(Source packed, Compression kind) : packed_(std::move(packed)), kind_(kind), input_(kChunk) {
     const int window = kind == Compression::kGzip ? MAX_WBITS + 16 : -MAX_WBITS;
     if (inflateInit2(&stream_, window) != Z_OK) internal_error("inflateInit2 failed", packed_->where());
   }
@@ -51,11 +51,26 @@ class Inflater {
         continue;
       }
       if (status == Z_STREAM_END) fail("the compressed data end too early");
-      fail(fmt::format("the compressed data are damaged ({})", stream_.msg ? stream_.msg : "no progress"));
+      fail_damaged();
     }
+    check_end();
   }
 
  private:
+  /// Behind the last byte stands the checksum of gzip, which nothing else would look at.
+  void check_end() {
+    if (kind_ != Compression::kGzip) return;
+    refill();
+    stream_.avail_out = 0;
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    if (status == Z_DATA_ERROR) fail_damaged();
+    const bool exhausted = stream_.avail_in == 0 && taken_ == packed_->size();
+    if (status != Z_STREAM_END && exhausted) fail("the compressed data end too early");
+  }
+
+  [[noreturn]] void fail_damaged() {
+    fail(fmt::format("the compressed data are damaged ({})", stream_.msg ? stream_.msg : "no progress"));
+  }
   [[noreturn]] void fail(std::string what) {
     restart();
     input_error(std::move(what), packed_->where(), "fetch or write the file again");
@@ -71,6 +86,7 @@ class Inflater {
   }
 
   Source packed_;
+  Compression kind_;
   std::vector<std::byte> input_;
   z_stream stream_{};
   int64_t taken_ = 0;  // compressed bytes handed to zlib

@@ -50,7 +50,7 @@ std::map<std::string, int64_t> read_label_table(const std::string& path) {
     }
     const std::string where = fmt::format("{}, line {}", path, record.line);
     if (cells.size() <= std::max(head->file, head->label) || cells[head->label].empty())
-      input_error("the label is missing", where);
+      input_error("the label is missing", where, "fill the cell, or take the row out");
     entries.push_back({cells[head->file], cells[head->label], record.line});
     const auto index = parse_int(entries.back().label);
     if (index && *index < 0)

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,7 @@ constexpr uint32_t kEndMagic = 0x06054b50, kEnd64Magic = 0x06064b50, kLocator64M
 constexpr uint32_t kEntryMagic = 0x02014b50, kLocalMagic = 0x04034b50;
 constexpr int64_t kEndSize = 22, kLocatorSize = 20, kEnd64Size = 56, kEntrySize = 46, kLocalSize = 30;
 constexpr int64_t kMaxDirectory = int64_t{64} << 20;
+constexpr int64_t kChunk = int64_t{1} << 20, kMostChecked = int64_t{1} << 30;  // larger arrays would take seconds
 constexpr int64_t kBestRatio = 1040;  // deflate cannot do better than 1032 to 1
 
 template <class T>
@@ -65,6 +67,7 @@ struct Entry {
   std::string name;
   int method = 0, flags = 0;
   int64_t packed = 0, size = 0, offset = 0;
+  uint32_t checksum = 0;
 };
 
 /// The 64-bit sizes and offset that stand in the extra field when the 32-bit ones are all ones.
@@ -96,6 +99,7 @@ std::vector<Entry> read_directory(const ByteSource& file) {
     Entry entry;
     entry.flags = number<uint16_t>(bytes, at + 8);
     entry.method = number<uint16_t>(bytes, at + 10);
+    entry.checksum = number<uint32_t>(bytes, at + 16);
     entry.packed = number<uint32_t>(bytes, at + 20);
     entry.size = number<uint32_t>(bytes, at + 24);
     entry.offset = number<uint32_t>(bytes, at + 42);
@@ -105,6 +109,19 @@ std::vector<Entry> read_directory(const ByteSource& file) {
     at = end;
   }
   return entries;
+}
+
+/// Arrays are read by row, so that a changed byte would go unnoticed: all bytes are read once beforehand.
+void check_sum(const ByteSource& array, const Entry& entry) {
+  std::vector<std::byte> chunk(static_cast<size_t>(std::min(array.size(), kChunk)));
+  uLong sum = crc32(0, nullptr, 0);
+  for (int64_t at = 0; at < array.size();) {
+    const auto part = std::span(chunk).first(static_cast<size_t>(std::min(kChunk, array.size() - at)));
+    array.read(at, part);
+    sum = crc32(sum, reinterpret_cast<const Bytef*>(part.data()), static_cast<uInt>(part.size()));
+    at += static_cast<int64_t>(part.size());
+  }
+  if (sum != entry.checksum) damaged(array.where(), "its checksum is not the stored one");
 }
 
 Source open_entry(const Source& file, const Entry& entry) {
@@ -128,7 +145,9 @@ std::vector<ArrayFile> open_npz(const std::string& path) {
   std::vector<ArrayFile> arrays;
   for (const Entry& entry : read_directory(*file)) {
     if (!ends_with(entry.name, ".npy")) continue;
-    arrays.emplace_back(entry.name.substr(0, entry.name.size() - 4), open_entry(file, entry));
+    Source array = open_entry(file, entry);
+    if (array->size() <= kMostChecked) check_sum(*array, entry);
+    arrays.emplace_back(entry.name.substr(0, entry.name.size() - 4), std::move(array));
   }
   if (arrays.empty()) input_error("the archive holds no arrays", path, "write it with numpy.savez(file, name=array)");
   return arrays;

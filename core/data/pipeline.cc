@@ -146,7 +146,7 @@ class Pipeline final : public Dataset {
       if (!fixed) continue;
       if (batch_size_ != 0 && batch_size_ != *fixed) {
         input_error(fmt::format("the inputs take different numbers of samples at a time: {}", to_string(inputs_)),
-                    spec_.path);
+                    spec_.path, "give whole inputs: a test_data_set folder, or an .npz archive to mlopt run");
       }
       batch_size_ = *fixed;
     }

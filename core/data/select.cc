@@ -69,7 +69,7 @@ void shuffle(Indices& indices, uint64_t seed) {
 
 Indices select_samples(int64_t size, const Selection& selection, uint64_t seed,
                        const std::function<std::optional<int64_t>(int64_t)>& class_of, const std::string& where) {
-  if (size == 0) input_error("the data hold no samples", where);
+  if (size == 0) input_error("the data hold no samples", where, "give at least one");
   if (size > kMostSamples)
     input_error(fmt::format("the data claim {} samples", size), where, "split them into smaller files");
   Indices chosen(static_cast<size_t>(size));

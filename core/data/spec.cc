@@ -69,7 +69,8 @@ DataKind take_kind(std::string& text, std::string_view spec) {
     names.emplace_back(kind.name);
   }
   if (word == "text")
-    unsupported_error("data of the kind 'text' are not supported yet", fmt::format("--data {}", spec));
+    unsupported_error("data of the kind 'text' are not supported yet", fmt::format("--data {}", spec),
+                      "tokenize the texts beforehand and give arrays: an .npz archive");
   bad_spec(fmt::format("unknown kind of data '{}'", word), spec,
            suggestion(word, names) + fmt::format("; a path with a colon is written ./{}:...", word));
 }

@@ -36,6 +36,7 @@ class Interpreter : public Executable {
 
  private:
   Datum& resident(std::string_view name) const;
+  void check_inputs(std::span<const Datum> inputs) const;
   void check_input(size_t i, const Datum& input) const;
 
   Model model_;  // nodes that steps look at
@@ -69,6 +70,13 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
   steps_ = std::move(context.steps);
 }
 
+void Interpreter::check_inputs(std::span<const Datum> inputs) const {
+  if (inputs.size() != input_types_.size())
+    input_error(fmt::format("{} inputs given, the model has {}", inputs.size(), input_types_.size()),
+                join(input_names_, ", "), kGiveWhatItTakes);
+  for (size_t i = 0; i < inputs.size(); ++i) check_input(i, inputs[i]);
+}
+
 void Interpreter::check_input(size_t i, const Datum& input) const {
   const Type& type = input_types_[i];
   if (!type.is_tensor()) return;
@@ -89,13 +97,10 @@ void Interpreter::check_input(size_t i, const Datum& input) const {
 }
 
 std::vector<Datum> Interpreter::run(std::span<const Datum> inputs, const RunHooks& hooks) {
-  if (inputs.size() != input_types_.size())
-    input_error(fmt::format("{} inputs given, the model has {}", inputs.size(), input_types_.size()),
-                join(input_names_, ", "), kGiveWhatItTakes);
-  for (size_t i = 0; i < inputs.size(); ++i) check_input(i, inputs[i]);
   const ThreadScope threads(options_.threads);
   const RunContext context{&hooks, options_.seed, options_.profile ? &steps_ : nullptr, &profile_mutex_};
   try {
+    check_inputs(inputs);
     return program_->run(inputs, {}, context);
   } catch (const Error& e) {
     if (e.code == Code::kInternal || model_.path.empty()) throw;

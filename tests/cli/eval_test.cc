@@ -59,6 +59,7 @@ TEST_CASE("eval refuses what it cannot score, with the status that says whose fa
   CHECK(status({"--data", labelled.data, "--metric", "top2"}, "did you mean 'top1'") == 2);
   CHECK(status({"--data", labelled.data + ",limt=3", "--metric", "top1"}, "did you mean 'limit'") == 2);
   CHECK(status({"--data", labelled.data, "--metric", "top1", "--output", "z"}, "no output 'z'") == 2);
+  CHECK(status({"--data", labelled.data, "--metric", "top1", "--batch", "0"}, "at least one sample") == 2);
   CHECK(status({"--data", labelled.folder / "none.npz", "--metric", "top1"}, "none.npz") == 3);
   CHECK(status({"--data", other.data, "--metric", "top1"},
                "the model takes 'x' float32[N,4]; the data hold 'pixels'") == 3);

@@ -27,7 +27,7 @@ class Echo final : public Executable {
 };
 
 /// Sample i has its arg-max at i % 3; every fourth label is wrong.
-class Samples final : public Dataset {
+class Samples : public Dataset {
  public:
   Samples(int64_t size, int64_t batch, bool labels = true) : size_(size), batch_(batch), labels_(labels) {}
   int64_t size() const override { return size_; }
@@ -77,6 +77,26 @@ TEST_CASE("what cannot be scored is refused") {
   CHECK(test::says(refused(Samples(4, 0), "top1", "score"), "did you mean 'scores'"));
   CHECK(test::says(refused(Samples(4, 0), "top1", ""), "'nothing' is not a tensor"));
   CHECK(test::says(refused(Samples(4, 0), "topp1", "scores"), "did you mean 'top1'"));
+}
+
+TEST_CASE("the sample at fault is named, whatever the batch") {
+  class OneWrong final : public Samples {
+   public:
+    using Samples::Samples;
+    Batch batch(int64_t first, int64_t count) const override {
+      Batch batch = Samples::batch(first, count);
+      if (first <= 5 && 5 < first + count) batch.labels->mutable_data<int64_t>()[5 - first] = 99;
+      return batch;
+    }
+  };
+  for (const int64_t fixed : {0, 1, 4, 10}) {
+    Echo plan;
+    const Error error = test::thrown_by([&] {
+      score_model(plan, OneWrong(10, fixed), {.metric = "top1", .output = "scores", .batch = 8, .progress = {}});
+    });
+    CHECK(error.where == "sample 5");
+    CHECK(test::says(error, "the label 99"));
+  }
 }
 
 TEST_CASE("a score in words") {

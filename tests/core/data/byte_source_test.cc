@@ -84,4 +84,18 @@ TEST_CASE("damaged compressed data are an error") {
   CHECK(test::thrown_by([&] { read(broken, 0, text.size() + 1); }).code == Code::kBadInput);
 }
 
+TEST_CASE("the checksum behind the last compressed byte is looked at") {
+  const test::TempDir folder;
+  const std::string text = numbers(1000), good = gzip(text);
+  for (size_t lost = 1; lost <= 8; ++lost) {
+    const Source cut = open_maybe_gzip(folder.write("c.gz", good.substr(0, good.size() - lost)));
+    CHECK(test::says(test::thrown_by([&] { read(cut, 0, text.size()); }), "end too early"));
+  }
+  std::string bytes = good;
+  bytes[bytes.size() - 6] = static_cast<char>(~bytes[bytes.size() - 6]);
+  const Source changed = open_maybe_gzip(folder.write("d.gz", bytes));
+  CHECK(read(changed, 0, text.size() - 1) == text.substr(0, text.size() - 1));
+  CHECK(test::says(test::thrown_by([&] { read(changed, 0, text.size()); }), "are damaged"));
+}
+
 }  // namespace mlopt

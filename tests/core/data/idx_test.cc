@@ -79,6 +79,7 @@ TEST_CASE("damaged idx files are refused") {
   };
   CHECK(test::says(refused(kImages.substr(0, 20), kLabels), "too short for 3 samples"));
   CHECK(test::says(refused(kImages, idx(8, {2}, {0, 1})), "2 labels for 3 samples"));
+  CHECK(test::says(refused(kLabels, kImages), "not labels: each is uint8 of shape"));
   CHECK(test::says(refused("hello, world", kLabels), "not an idx file"));
   CHECK(test::says(refused(idx(8, {1 << 30, 1 << 30, 1 << 30}, ""), kLabels), "too short"));
   CHECK(test::says(refused(idx(8, {-1, 0, 5}, ""), kLabels), "no elements"));

@@ -8,6 +8,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thrown.h"
 
 namespace mlopt {
 namespace {
@@ -114,7 +115,21 @@ TEST_CASE("every truncation of an archive is an error") {
   }
 }
 
-TEST_CASE("a flipped bit gives an error or an array, never a crash") {
+TEST_CASE("a flipped bit in an array's bytes is an error, packed or not") {
+  const test::TempDir folder;
+  for (const char* name : {"stored.npz", "deflated.npz"}) {
+    const std::string bytes = bytes_of(file(name));
+    const size_t first = 30 + static_cast<uint8_t>(bytes[26]) + static_cast<uint8_t>(bytes[28]);  // of the local header
+    for (size_t bit = 0; bit < 8; ++bit) {
+      std::string changed = bytes;
+      changed[first + 20] = static_cast<char>(changed[first + 20] ^ (1 << bit));
+      const std::string path = folder.write("flip.npz", changed);
+      CHECK(test::says(test::thrown_by([&] { read_npz(path); }), "flip.npz, array"));
+    }
+  }
+}
+
+TEST_CASE("a flipped bit gives an error or the same arrays, never a crash") {
   const test::TempDir folder;
   const std::string bytes = bytes_of(file("deflated.npz"));
   int errors = 0;
