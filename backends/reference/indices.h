@@ -13,9 +13,8 @@ std::vector<int64_t> axis_indices(const Call& call, const Tensor& indices, int64
 /// the element at the same place but for `axis`, where it is the index.
 std::vector<int64_t> element_offsets(const Call& call, const Tensor& indices, const Dims& dims, int axis);
 
-/// GatherND's and ScatterND's addressing: each row of the last axis of `indices` names a place on the axes first, first
-/// + 1,
-/// ... of a tensor of `dims`; its offset.
+/// GatherND's and ScatterND's addressing: each row of the last axis of `indices` names a place on the axes from `first`
+/// on of a tensor of `dims`; its offset.
 std::vector<int64_t> tuple_offsets(const Call& call, const Tensor& indices, const Dims& dims, size_t first = 0);
 
 }  // namespace mlopt::reference

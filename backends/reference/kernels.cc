@@ -11,6 +11,7 @@ std::vector<Kernel> all_kernels() {
       activation_kernels(),
       along_axis_kernels(),
       attention_kernels(),
+      beam_search_kernels(),
       binary_kernels(),
       cast_kernels(),
       concat_split_kernels(),

@@ -11,6 +11,7 @@ namespace mlopt::reference {
 std::span<const Kernel> activation_kernels();
 std::span<const Kernel> along_axis_kernels();
 std::span<const Kernel> attention_kernels();
+std::span<const Kernel> beam_search_kernels();
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
 std::span<const Kernel> concat_split_kernels();
