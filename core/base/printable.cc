@@ -49,4 +49,11 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
+    out += printable(text.substr(0, end)) + '\n';
+  return out + printable(text);
+}
+
 }  // namespace mlopt

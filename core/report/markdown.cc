@@ -37,7 +37,7 @@ std::string to_markdown(const Report& report) {
   std::string text = "## " + report.title + "\n";
   for (const Report::Block& block : report.blocks) {
     const Table* table = std::get_if<Table>(&block);
-    text += "\n" + (table ? table_text(*table) : printable(std::get<std::string>(block)) + "\n");
+    text += "\n" + (table ? table_text(*table) : printable_lines(std::get<std::string>(block)) + "\n");
   }
   if (!report.gates.empty()) text += "\n";
   for (const Gate& gate : report.gates) {

@@ -40,7 +40,7 @@ std::string to_text(const Report& report) {
   for (const Report::Block& block : report.blocks) {
     const Table* table = std::get_if<Table>(&block);
     if (!text.empty() && (table || after_table)) text += "\n";
-    text += table ? table_text(with_printable_cells(*table)) : printable(std::get<std::string>(block)) + "\n";
+    text += table ? table_text(with_printable_cells(*table)) : printable_lines(std::get<std::string>(block)) + "\n";
     after_table = table != nullptr;
   }
   if (!report.gates.empty() && !text.empty()) text += "\n";

@@ -21,6 +21,7 @@ TEST_CASE("every command and option is in every script") {
 TEST_CASE("bash completes words") {
   const test::Outcome script = test::run_mlopt({"completion", "bash"});
   REQUIRE(script.status == 0);
+  CHECK(script.out == cli::bash_completion() + "\n");
   const test::Outcome unknown = test::run_mlopt({"completion", "bsh"});
   CHECK(unknown.status == 2);
   CHECK(unknown.err.find("did you mean 'bash'?") != std::string::npos);

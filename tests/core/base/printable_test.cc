@@ -3,6 +3,7 @@
 #include "tests/support/catch.h"
 
 using mlopt::printable;
+using mlopt::printable_lines;
 
 TEST_CASE("text in any language stays as it is") {
   for (const char* text : {"", "conv1/weight:0", "a\\b 'c'", "größe", "層.重み", "\U0001F600", "\xF4\x8F\xBF\xBF"})
@@ -25,4 +26,9 @@ TEST_CASE("bytes that are no UTF-8 are escaped") {
   CHECK(printable("\xC0\xAF") == "\\xc0\\xaf");                    // in more bytes than it needs
   CHECK(printable("\xED\xA0\x80") == "\\xed\\xa0\\x80");           // half of a pair
   CHECK(printable("\xF4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // beyond Unicode
+}
+
+TEST_CASE("the lines of a text stay") {
+  CHECK(printable_lines("a\n\n\tb\n") == "a\n\n\\tb\n");
+  CHECK(printable_lines("a") == "a");
 }
