@@ -107,6 +107,16 @@ void require_known(const Model& model) {
                         "export the model with the opset that has it, or put its nodes into a domain of their own");
 }
 
+/// Scan of opset 8 has a batch axis that later ones lack; the converter takes it over as it is.
+void require_convertible(const Model& model, int64_t opset) {
+  if ((model.opset() < 9) == (opset < 9)) return;
+  for (const Node* node : all_nodes(*model.graph))
+    if (node->is("Scan"))
+      unsupported_error(fmt::format("cannot convert opset {} to {}: {} means something else there", model.opset(),
+                                    opset, node->label()),
+                        model.path, "choose an opset on the model's side of 9");
+}
+
 /// Resize of opset 10 and Upsample count coordinates from the corner, without saying so; the converter forgets to say
 /// it.
 void say_asymmetric(const Graph& graph) {
@@ -140,6 +150,7 @@ Model convert_opset(const Model& model, int64_t opset) {
     return result;
   }
   require_known(model);
+  require_convertible(model, opset);
   proto::Source source;
   source.path = model.path;
   onnx::ModelProto message = converted(model, opset, source);

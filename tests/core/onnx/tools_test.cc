@@ -133,6 +133,17 @@ TEST_CASE("a conversion that would give an invalid model is refused") {
   CHECK(contains(error_of([&] { convert_opset(model, 17); }), "would not be valid"));
 }
 
+TEST_CASE("Scan never crosses the opset that took its batch axis away") {
+  const Model model = parse_text(R"(
+    <ir_version: 3, opset_import: ["" : 8]>
+    main (float[1,2] s, float[1,3,2] x) => (float[1,2] t, float[1,3,2] y) {
+      t, y = Scan <num_scan_inputs = 1, body = b (float[2] i, float[2] e) => (float[2] o, float[2] z)
+        { o = Add (i, e)  z = Identity (o) }> ("", s, x)
+    })");
+  CHECK(contains(error_of([&] { convert_opset(model, 13); }), "Scan giving 't' means something else there"));
+  CHECK(convert_opset(model, 8).graph->nodes()[0]->op == "Scan");
+}
+
 TEST_CASE("large weights pass through the converter untouched") {
   Model model = parse_text(R"(
     <ir_version: 6, opset_import: ["" : 11]> main (float[1,256] x) => (float[1,256] y) { h = MatMul (x, x)  y = Add (h, h) })");

@@ -72,6 +72,16 @@ TEST_CASE("an operator without a float16 form stays float32, with Casts around i
   REQUIRE(out.difference.sqnr_db > 50);
 }
 
+TEST_CASE("operators whose definition is in float32 stay float32") {
+  for (const char* op : {"Celu", "MeanVarianceNormalization"}) {
+    Net net;
+    net.output(net.op(op, {net.op("Mul", {net.input({2, 3, 4, 4}), weight(net, {1, 3, 1, 1})})}));
+    INFO(op);
+    REQUIRE(type_of(emitted(net.model).model, op) == DType::kF32);
+    REQUIRE(type_of(emitted(net.model).model, "Mul") == DType::kF16);
+  }
+}
+
 TEST_CASE("what makes float32 of something else, or states it, goes on doing so") {
   Net net;
   net.graph().name = "g";
