@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -78,23 +79,36 @@ std::vector<float> block_zero_points(const Call& call, const BlockLayout& s) {
   return zeros;
 }
 
+/// The block whose scale and zero point each of the k rows of B has: its own, or the one that g_idx names.
+std::vector<int64_t> block_of_rows(const Call& call, const BlockLayout& s) {
+  std::vector<int64_t> blocks;
+  for (int64_t i = 0; i < s.k; ++i) blocks.push_back(i / s.block);
+  if (!call.has(4)) return blocks;
+  const std::vector<int64_t> given = to_ints(call.in(4));
+  require(call, std::ssize(given) >= s.k, "g_idx must name a block for each row");
+  std::copy_n(given.begin(), s.k, blocks.begin());
+  for (const int64_t block : blocks) require(call, block >= 0 && block < s.blocks, "g_idx names a block that is not");
+  return blocks;
+}
+
 void matmul_nbits(Call& call) {
-  require(call, !call.has(4), "a g_idx is not supported");
   const BlockLayout s = block_layout(call);
   const std::vector<float> zeros = block_zero_points(call, s);
+  const std::vector<int64_t> blocks = block_of_rows(call, s);
   with_float(call, call.in(0).dtype(), [&](auto tag) {
     using T = decltype(tag);
     const Tensor scales = as(call.in(2), dtype_of<T>());
     Tensor weights(dtype_of<T>(), {s.n, s.k});
     T* w = weights.mutable_data<T>();
-    const int64_t block_bytes = s.block * s.width / 8;
+    const int64_t row_bytes = s.blocks * s.block * s.width / 8;
     parallel_for(s.n, 16, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin * s.blocks; b < end * s.blocks; ++b) {
-        const T scale = scales.data<T>()[b], zero = static_cast<T>(zeros[static_cast<size_t>(b)]);
-        const int64_t first = b % s.blocks * s.block, count = std::min(s.block, s.k - first);
-        T* out = w + b / s.blocks * s.k + first;
-        for (int64_t i = 0; i < count; ++i)
-          out[i] = (static_cast<T>(code_at(bytes_of(call.in(1)) + b * block_bytes, s.width, i)) - zero) * scale;
+      for (int64_t row = begin; row < end; ++row) {
+        const uint8_t* codes = bytes_of(call.in(1)) + row * row_bytes;
+        for (int64_t i = 0; i < s.k; ++i) {
+          const int64_t at = row * s.blocks + blocks[static_cast<size_t>(i)];
+          const T zero = static_cast<T>(zeros[static_cast<size_t>(at)]);
+          w[row * s.k + i] = (static_cast<T>(code_at(codes, s.width, i)) - zero) * scales.data<T>()[at];
+        }
       }
     });
     const Tensor* bias = call.has(5) ? &call.in(5) : nullptr;

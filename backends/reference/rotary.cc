@@ -4,6 +4,7 @@
 
 #include "backends/reference/compute.h"
 #include "backends/reference/kernels.h"
+#include "core/base/error.h"
 
 namespace mlopt::reference {
 namespace {
@@ -72,7 +73,8 @@ void rotary_embedding(Call& call, int cosine_input, int position_input) {
 void rotary_op(Call& call) { rotary_embedding(call, 1, 3); }
 
 void contrib_rotary_op(Call& call) {
-  require(call, call.view.get_int("is_packed_batching", 0) == 0, "packed batches are not supported");
+  if (call.view.get_int("is_packed_batching", 0) != 0)
+    unsupported_error("rotary embeddings of packed batches cannot be run", call.view.node().label());
   rotary_embedding(call, 2, 1);
 }
 

@@ -44,6 +44,27 @@ std::vector<double> product(const Tensor& a, const std::vector<double>& w, int64
   return out;
 }
 
+TEST_CASE("MatMulNBits takes each row's scale from the block that g_idx names", "[reference]") {
+  const int64_t n = 3, k = 40, blocks = 3, length = 48;
+  const Codes codes = make_codes(n, length, 4, 1);
+  const Tensor a = uniform({2, k}, -1, 1, kF64, 3), scales = uniform({n, blocks}, 0.1, 1, kF64, 4);
+  std::vector<double> groups, weights;
+  for (int64_t p = 0; p < k; ++p) groups.push_back(static_cast<double>((p * 7 + 2) % blocks));
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t p = 0; p < k; ++p)
+      weights.push_back((codes.values[static_cast<size_t>(j * length + p)] - 8) *
+                        number_at(scales, j * blocks + (p * 7 + 2) % blocks));
+  const OpOptions options = contrib({attr("N", 3), attr("K", 40), attr("bits", 4), attr("block_size", 16)});
+  const Tensor expected = tensor({2, 3}, product(a, weights, 3), kF64);
+  const Tensor index = tensor({k}, groups, DType::kI32), short_index = tensor({2}, {0, 1}, DType::kI32);
+  check_cases({{"MatMulNBits", {a, codes.packed, scales, Datum(), index}, options, {expected}, 1e-12}});
+  const Tensor outside = tensor({k}, std::vector<double>(static_cast<size_t>(k), 3), DType::kI32);
+  check_errors({
+      {"MatMulNBits", {a, codes.packed, scales, Datum(), short_index}, options, "g_idx"},
+      {"MatMulNBits", {a, codes.packed, scales, Datum(), outside}, options, "g_idx"},
+  });
+}
+
 TEST_CASE("MatMulNBits of every width, with each form of zero points", "[reference]") {
   const int width = GENERATE(2, 4, 8);
   const auto [n, k, block, blocks] = std::array<int64_t, 4>{3, 40, 16, 3};  // the last block is half empty
