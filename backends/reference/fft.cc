@@ -83,7 +83,7 @@ void FourierTransform<T>::split(const std::complex<T>* x, size_t n, std::complex
     for (size_t j = 0; j < m; ++j) {
       std::complex<T> sum = x[j];
       for (size_t r = 1; r < p; ++r) sum += x[j + r * m] * roots_[r * q % p * (length_ / p)];
-      scratch[j] = sum * roots_[j * q * (length_ / n)];
+      scratch[j] = sum * roots_[j * q * (length_ / n)];  // NOLINT(clang-analyzer-core.DivideZero): n divides length_
     }
     split(scratch, m, out + q * step, step * p, scratch + m);
   }

@@ -99,7 +99,7 @@ void gather_nd(Call& call) {
   std::vector<int64_t> offsets = tuple_offsets(call, indices, data.dims(), static_cast<size_t>(batch));
   const int64_t batches = element_count({data.dims().begin(), data.dims().begin() + batch});
   const int64_t stride = batches > 0 ? data.size() / batches : 0;
-  const int64_t each = batches > 0 ? static_cast<int64_t>(offsets.size()) / batches : 0;
+  const int64_t each = batches > 0 ? std::max<int64_t>(1, static_cast<int64_t>(offsets.size()) / batches) : 1;
   for (int64_t i = 0; i < static_cast<int64_t>(offsets.size()); ++i)
     offsets[static_cast<size_t>(i)] += i / each * stride;
   Dims dims(indices.dims().begin(), indices.dims().end() - 1);
