@@ -20,6 +20,9 @@ constexpr std::string_view kMoves[] = {"MaxPool", "Reshape", "Flatten",      "Tr
                                        "Slice",   "Split",   "DepthToSpace", "SpaceToDepth", "Resize"};
 constexpr std::string_view kCombines[] = {"Add",    "Mul",     "AveragePool", "GlobalAveragePool",
                                           "Concat", "Sigmoid", "LeakyRelu"};
+constexpr std::string_view kActivations[] = {"Relu",     "LeakyRelu",   "Sigmoid",        "Tanh",
+                                             "Elu",      "Celu",        "Selu",           "Softplus",
+                                             "Softsign", "HardSigmoid", "ThresholdedRelu"};
 
 template <size_t N>
 bool listed(const std::string_view (&names)[N], const Node& node) {
@@ -100,6 +103,8 @@ std::optional<int> scalar_operand(const NodeView& view) {
   }
   return std::nullopt;
 }
+
+bool is_activation(const Node& node) { return listed(kActivations, node); }
 
 bool clamps_at_zero(const NodeView& view) {
   if (view.node().is("Relu")) return true;

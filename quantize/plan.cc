@@ -106,7 +106,7 @@ class Planner {
     if (products_.contains(&node)) {
       plan_.nodes.insert(&node);
       // A convolution has an integer kernel only with an integer result; a matrix product may give floats.
-      if (node.is("Conv") || wanted_.contains(node.output(0))) add_result(node);
+      if (node.is("Conv") || wanted_.contains(node.output(0)) || has_activation(node)) add_result(node);
     } else if (is_integer(node)) {
       const NodeView v = view(node);
       if (combines_codes(v)) {
@@ -118,6 +118,12 @@ class Planner {
         share_grid(node);
       }
     }
+  }
+
+  /// Runtimes make a Gemm and its activation one float node, unless the result between them is quantized.
+  static bool has_activation(const Node& gemm) {
+    const Value* y = gemm.output(0);
+    return gemm.is("Gemm") && y->single_use() && is_activation(*y->uses[0].node);
   }
 
   void share_grid(const Node& node) {

@@ -48,6 +48,8 @@ bool combines_codes(const NodeView& view);
 /// The input of Add or Mul, or the divisor of Div, that is one constant float32 other than zero: a grid holds it
 /// exactly.
 std::optional<int> scalar_operand(const NodeView& view);
+/// An activation that runtimes compute within the node before it.
+bool is_activation(const Node& node);
 /// Relu, or Clip from 0: what an unsigned grid from 0 does by itself.
 bool clamps_at_zero(const NodeView& view);
 

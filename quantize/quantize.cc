@@ -15,6 +15,7 @@
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/half.h"
 #include "quantize/emit/keep_float.h"
+#include "quantize/emit/keep_integer.h"
 #include "quantize/emit/qdq.h"
 #include "quantize/emit/qoperator.h"
 #include "quantize/emit/single.h"
@@ -160,7 +161,9 @@ class Quantizer {
     if (plan.nodes.empty()) return;
     const auto grids = calibrated_grids(plan);
     layers_ = emit_qdq(result_.model, plan, grids, spec_);
-    if (starts_with(spec_.target, "ort")) keep_float(result_.model);
+    if (!starts_with(spec_.target, "ort")) return;
+    keep_float(result_.model);
+    keep_integer(result_.model);
   }
 
   void take(Emitted done) {

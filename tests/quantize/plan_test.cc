@@ -82,6 +82,20 @@ TEST_CASE("a matrix product gives floats unless an integer node reads them") {
         })") == "a y | e x | ");
 }
 
+TEST_CASE("a Gemm that runtimes would fuse with its activation gives integers") {
+  CHECK(plan_of(R"(g (float[4,32] x, float[32,16] V, float[16] B) => (float[4,16] y) {
+          a = Gemm (x, V, B)
+          y = Relu (a)
+        })") == "a | x y | y");
+  CHECK(plan_of(R"(g (float[4,32] x, float[32,16] V, float[16] B) => (float[4,16] y) {
+          a = Gemm (x, V, B)
+          y = Tanh (a)
+        })") == "a | a x | ");
+  CHECK(
+      plan_of("g (float[4,32] x, float[32,16] V, float[16] B) => (float[4,16] y) { a = Gemm (x, V, B) y = Exp (a) }") ==
+      "a | x | ");
+}
+
 TEST_CASE("nothing is quantized that only float nodes read") {
   // The Reshape's input is float: its output is quantized for the product, the Reshape itself stays.
   CHECK(plan_of(R"(g (float[4,32] x, int64[2] S, float[32,16] W) => (float[4,16] y) {
