@@ -28,23 +28,29 @@ std::unique_ptr<Dataset> data_for(const VerbOptions& verb, bool distinct, const 
   return open_data(flags, source, {.seed = session.common.seed, .distinct = distinct});
 }
 
-RunComparison compare(const VerbOptions& verb, const Dataset& data, Executable& source, Executable& result,
-                      const Session& session) {
-  Progress progress = session.console.progress("verifying", std::min(verb.samples, data.size()));
+/// On what the models are compared, and how many samples at once.
+struct Trial {
+  const VerbOptions& verb;
+  const Session& session;
+  const Dataset& data;
+  int64_t batch;
+};
+
+RunComparison compare(const Trial& trial, Executable& source, Executable& result) {
+  Progress progress = trial.session.console.progress("verifying", std::min(trial.verb.samples, trial.data.size()));
   CompareOptions options;
-  options.samples = verb.samples;
-  options.seconds = generated(verb.data) ? kGeneratedSeconds : kDataSeconds;
-  options.batch = kBatch;
+  options.samples = trial.verb.samples;
+  options.seconds = generated(trial.verb.data) ? kGeneratedSeconds : kDataSeconds;
+  options.batch = trial.batch;
   options.progress = [&](int64_t done) { progress.set(done); };
-  return compare_runs(source, result, data, options);
+  return compare_runs(source, result, trial.data, options);
 }
 
-RunComparison compare_on_judge(const VerbOptions& verb, const Dataset& data, const Model& source, const Model& result,
-                               const Session& session) {
+RunComparison compare_on_judge(const Trial& trial, const Model& source, const Model& result) {
   const std::unique_ptr<Backend> judge = open_backend(kJudge);
-  const Runner runner = make_runner(*judge, session.common);
+  const Runner runner = make_runner(*judge, trial.session.common);
   const std::unique_ptr<Executable> before = runner.compile(source), after = runner.compile(result);
-  return compare(verb, data, *before, *after, session);
+  return compare(trial, *before, *after);
 }
 
 /// What keeps the judge from running the model; empty when nothing is known to.
@@ -56,13 +62,12 @@ std::string too_much(const Model& source) {
 }
 
 /// On the judge or, where it cannot, on the device of the session.
-void compare_anywhere(const VerbOptions& verb, const Dataset& data, const Model& source, const Model& result,
-                      Plans& plans, const Session& session, Verification& found) {
+void compare_anywhere(const Trial& trial, const Model& source, const Model& result, Plans& plans, Verification& found) {
   found.problem = too_much(source);
   if (found.problem.empty()) {
     try {
       found.device = kJudge;
-      found.comparison = compare_on_judge(verb, data, source, result, session);
+      found.comparison = compare_on_judge(trial, source, result);
       return;
     } catch (const Error& e) {
       if (e.code != Code::kUnsupported || plans.device() == kJudge) throw;
@@ -70,7 +75,7 @@ void compare_anywhere(const VerbOptions& verb, const Dataset& data, const Model&
     }
   }
   found.device = plans.device();
-  found.comparison = compare(verb, data, plans.source(), plans.result(), session);
+  found.comparison = compare(trial, plans.source(), plans.result());
   found.problem.clear();
 }
 
@@ -80,15 +85,16 @@ Verification verify_result(const VerbOptions& verb, const Model& source, const M
                            const Session& session) {
   Verification found;
   found.data = verb.data.spec.empty() ? kGenerated : verb.data.spec;
-  // Distinct sizes above 1 show more, but not every model runs with the free dimensions that it declares.
+  // Several samples at once and distinct sizes above 1 show more, but not every model runs with the free dimensions
+  // that it declares.
   for (const bool distinct : {true, false}) {
     try {
       const auto data = data_for(verb, distinct, source, session);
-      compare_anywhere(verb, *data, source, result, plans, session, found);
+      compare_anywhere({verb, session, *data, distinct ? kBatch : 1}, source, result, plans, found);
       return found;
     } catch (const Error& e) {
       if (e.code != Code::kBadInput && e.code != Code::kUnsupported) throw;
-      if (!generated(verb.data) && e.code == Code::kBadInput) throw;
+      if (!distinct && !generated(verb.data) && e.code == Code::kBadInput) throw;
       found.problem = in_words(e);
       if (e.code == Code::kUnsupported) return found;
     }
