@@ -3,6 +3,7 @@
 #include "cli/comparison.h"
 #include "cli/verb/verb.h"
 #include "core/base/text.h"
+#include "core/data/metrics.h"
 
 namespace mlopt::cli {
 namespace {
@@ -12,6 +13,13 @@ std::string percent(double result, double source) {
 }
 
 std::string size(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+/// In points where the metric is shown in percent.
+std::string score_change(const Score& source, const Score& result) {
+  const double change = result.value - source.value;
+  return find_metric(source.metric).share ? fmt::format("{:+.2f} points", 100 * change)
+                                          : fmt::format("{:+.4g}", change);
+}
 
 Json score_json(const Scores& scores) {
   const auto one = [](const Score& s) {
@@ -34,7 +42,7 @@ void add_table(const Ending& e, Report& report) {
       {"nodes", std::to_string(e.source.nodes), std::to_string(e.result.nodes), share(e.result.nodes, e.source.nodes)}};
   if (e.scores) {
     table.rows.push_back({e.scores->source.metric, in_words(e.scores->source), in_words(e.scores->result),
-                          fmt::format("{:+.4g}", e.scores->result.value - e.scores->source.value)});
+                          score_change(e.scores->source, e.scores->result)});
   }
   if (e.latency.left_out.empty()) {
     table.rows.push_back({"p50 latency", fmt::format("{:.3f} ms", e.latency.source.p50),
