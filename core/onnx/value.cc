@@ -17,6 +17,11 @@ onnx::ValueInfoProto residue_of(const Value& value, std::string* tensor = nullpt
   return residue;
 }
 
+/// The IR holds the constant as a dense tensor; the file goes on calling it sparse.
+bool is_sparse_constant(const Value& value, const onnx::TypeProto& type) {
+  return value.constant && type.has_sparse_tensor_type();
+}
+
 }  // namespace
 
 bool same(const onnx::TypeProto& a, const onnx::TypeProto& b) { return a.SerializeAsString() == b.SerializeAsString(); }
@@ -42,7 +47,8 @@ void read_value_info(onnx::ValueInfoProto& message, Value& value) {
   residue_of(value, &tensor);
   if (!value.constant) value.type = read_type(message.type());
   value.declared = true;
-  if (message.has_type() && message.type().value_case() && same(write_type(read_type(message.type())), message.type()))
+  if (message.has_type() && message.type().value_case() && !is_sparse_constant(value, message.type()) &&
+      same(write_type(read_type(message.type())), message.type()))
     message.clear_type();
   value.doc = take(message, &onnx::ValueInfoProto::doc_string, &onnx::ValueInfoProto::clear_doc_string);
   value.metadata = take_metadata(message.mutable_metadata_props());
@@ -55,7 +61,8 @@ void write_value_info(const Value& value, onnx::ValueInfoProto& out) {
   out = residue_of(value);
   out.set_name(value.name);
   // A type that the IR cannot express fully is kept while nothing has changed what the IR knows of it.
-  if (!out.has_type() || !same(write_type(read_type(out.type())), write_type(value.type))) {
+  if (!out.has_type() ||
+      (!is_sparse_constant(value, out.type()) && !same(write_type(read_type(out.type())), write_type(value.type)))) {
     out.clear_type();
     if (value.type.kind != Type::Kind::kUnknown) *out.mutable_type() = write_type(value.type);
   }

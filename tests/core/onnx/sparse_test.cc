@@ -26,10 +26,11 @@ std::string sparse(const std::vector<int64_t>& indices, const std::string& index
   return bytes(1, vector_of(2, 2, "\1\2")) + bytes(2, index_dims + number(2, 7) + bytes(9, int64s(indices))) + shape;
 }
 
-/// A graph whose one node, a Constant with this sparse value, gives its output y.
-std::string constant(const std::string& sparse_tensor) {
+/// A graph whose one node, a Constant with this sparse value, gives its output y, of this type where one is stated.
+std::string constant(const std::string& sparse_tensor, const std::string& type = {}) {
   const std::string attribute = bytes(1, "sparse_value") + number(20, 11) + bytes(22, sparse_tensor);
-  return model_with(bytes(1, bytes(2, "y") + bytes(4, "Constant") + bytes(5, attribute)) + bytes(12, bytes(1, "y")));
+  return model_with(bytes(1, bytes(2, "y") + bytes(4, "Constant") + bytes(5, attribute)) +
+                    bytes(12, bytes(1, "y") + type));
 }
 
 std::vector<int64_t> value_of(const std::string& model) {
@@ -47,6 +48,12 @@ TEST_CASE("a sparse constant is known as a dense one, and written back sparse") 
   CHECK(write_model_bytes(read_model_bytes(places)).size() < 120);
   const std::string coordinates = constant(sparse({0, 1, 1, 2}, number(1, 2) + number(1, 2), {2, 3}));
   CHECK(value_of(coordinates) == std::vector<int64_t>{0, 1, 0, 0, 0, 2});
+}
+
+TEST_CASE("an output that is called sparse goes on being called so") {
+  const std::string type = bytes(2, bytes(8, number(1, 2)));  // a sparse tensor of uint8
+  const std::string model = constant(sparse({1, 5}, number(1, 2), {2, 3}), type);
+  CHECK(write_model_bytes(read_model_bytes(model)).find(type) != std::string::npos);
 }
 
 TEST_CASE("indices that do not fit are refused, and large tensors stay sparse") {
