@@ -127,7 +127,8 @@ Tensor ElementCodec::close(Tensor opened) const {
     for (const int64_t number : opened.span<int64_t>()) texts.push_back(table_[static_cast<size_t>(number)]);
     return Tensor::of_strings(opened.dims(), std::move(texts));
   }
-  return is_sub_byte(type_) ? pack(opened, type_) : opened;
+  if (is_sub_byte(type_)) return pack(opened, type_);
+  return opened;
 }
 
 void copy_strided(const Dims& dims, size_t width, const std::byte* from, std::span<const int64_t> from_strides,

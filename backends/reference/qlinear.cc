@@ -40,7 +40,7 @@ void conv_integer(Call& call) { call.set(0, to_int32(exact_convolution(call, 0, 
 void qlinear_conv(Call& call) {
   Tensor sums = exact_convolution(call, 0, 2, 3, 5);
   const int64_t filters = sums.dim(1),
-                plane = filters == 0 || sums.dim(0) == 0 ? 0 : sums.size() / sums.dim(0) / filters;
+                plane = filters == 0 || sums.dim(0) == 0 ? 1 : sums.size() / sums.dim(0) / filters;
   if (call.has(8)) {
     const std::vector<double> bias = to_doubles(call.in(8));
     require(call, static_cast<int64_t>(bias.size()) == filters, "the bias must have one element for each filter");

@@ -143,7 +143,7 @@ class Parser {
     };
   }
 
-  Builder single(RegexState state) {
+  Builder single(const RegexState& state) {
     return [this, state](int next) {
       RegexState copy = state;
       copy.next = next;

@@ -61,12 +61,15 @@ RegionSamples region_samples(const Call& call, const AlignOptions& options, cons
   const double bins = static_cast<double>(options.rows) * static_cast<double>(options.columns);
   require(call, rows * columns * bins <= kMostSamples, "a region is too large");
   RegionSamples samples{static_cast<int64_t>(rows * columns), {}};
-  for (int64_t bin = 0; bin < options.rows * options.columns; ++bin)
-    for (double iy = 0; iy < rows; ++iy)
-      for (double ix = 0; ix < columns; ++ix)
-        samples.corners.push_back(corners_of(
-            top + (static_cast<double>(bin / options.columns) + (iy + 0.5) / rows) * bin_height,
-            left + (static_cast<double>(bin % options.columns) + (ix + 0.5) / columns) * bin_width, height, width));
+  for (int64_t bin = 0; bin < options.rows * options.columns; ++bin) {
+    const int64_t y = bin / options.columns, x = bin % options.columns;
+    for (int64_t i = 0; i < samples.per_bin; ++i) {
+      const double iy = std::floor(static_cast<double>(i) / columns), ix = static_cast<double>(i) - iy * columns;
+      samples.corners.push_back(corners_of(top + (static_cast<double>(y) + (iy + 0.5) / rows) * bin_height,
+                                           left + (static_cast<double>(x) + (ix + 0.5) / columns) * bin_width, height,
+                                           width));
+    }
+  }
   return samples;
 }
 

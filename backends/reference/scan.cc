@@ -95,7 +95,7 @@ void scan(Call& call) {
 
 /// `slices` stacked on axis 0 and filled up with zeros to `length`.
 Tensor stacked_and_filled(const Call& call, const std::vector<Tensor>& slices, const Value& declared, int64_t length) {
-  const Tensor front = slices.empty() ? stacked_nothing(call, declared, 0) : stacked(call, slices, 0);
+  Tensor front = slices.empty() ? stacked_nothing(call, declared, 0) : stacked(call, slices, 0);
   if (front.dim(0) == length) return front;
   Dims dims = front.dims();
   dims[0] = length - front.dim(0);
