@@ -102,6 +102,12 @@ void declare_gates(Options& options, ResultGates& gates) {
   options.add("--max-size", gates.max_size, "X", "gate: the size is at most X bytes (40M), or X% of the source");
 }
 
+void check_gates(const ResultGates& gates, const std::string& metric) {
+  if (gates.tolerance && *gates.tolerance < 0) usage_error("a difference is never below 0", "--tolerance");
+  if (gates.min_agreement && gates.min_agreement->value > 100) usage_error("at most 100 % agree", "--min-agreement");
+  if (gates.max_drop && metric.empty()) usage_error("a drop needs a score", "--max-drop", "add --metric");
+}
+
 Gate interval_gate(const char* name, double limit, double value, double low, double high, const std::string& words) {
   const bool holds = value <= limit && high <= limit;
   const bool unclear = !holds && std::min(value, low) <= limit;

@@ -39,6 +39,8 @@ struct ResultGates {
   std::optional<SizeLimit> max_size;
 };
 void declare_gates(Options& options, ResultGates& gates);
+/// Throws Error{kUsage} for limits that nothing can hold, and for --max-drop without a metric.
+void check_gates(const ResultGates& gates, const std::string& metric);
 
 /// A gate on a figure that was measured, at most `limit`: it holds when all of the interval does, and says
 /// "inconclusive" when only a part does.

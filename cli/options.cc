@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/base/error.h"
@@ -43,7 +44,7 @@ uint64_t parse_value<uint64_t>(const std::string& text) {
 template <>
 double parse_value<double>(const std::string& text) {
   const std::optional<double> number = parse_double(text);
-  if (!number) usage_error(fmt::format("'{}' is not a number", text));
+  if (!number || std::isnan(*number)) usage_error(fmt::format("'{}' is not a number", text));
   return *number;
 }
 
@@ -79,7 +80,7 @@ Option& Options::positional(std::string_view name, std::vector<std::string>& int
   Option& option = options_.emplace_back();
   option.name = name;
   option.help = help;
-  option.positional = option.many = true;
+  option.positional = option.many = option.required = true;
   option.store = [&into](const std::string& text) { into.push_back(text); };
   return option;
 }

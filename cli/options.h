@@ -57,7 +57,7 @@ class Options {
   }
   /// A flag: present or not.
   Option& add(std::string_view flags, bool& into, std::string_view help);
-  /// Positional arguments, in the order of their declaration; a vector takes all that remain.
+  /// Positional arguments, which must be given, in the order of their declaration; a vector takes all that remain.
   Option& positional(std::string_view name, std::string& into, std::string_view help);
   Option& positional(std::string_view name, std::vector<std::string>& into, std::string_view help);
 

@@ -12,7 +12,8 @@ namespace mlopt::cli {
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-  input_error("cannot write to standard output", std::strerror(errno));
+  input_error(fmt::format("cannot write ({})", std::strerror(errno)), "standard output",
+              "is there space, and is the program that reads it still there?");
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -46,7 +47,8 @@ void report_error(const Error& error, const std::string& json_path) {
   try {
     write_text(json_path, Json::object({{"error", to_json(error)}}).dump() + "\n");
   } catch (const Error& e) {
-    fmt::print(stderr, "{}\n", e.what());
+    // Where the report itself could not be written, that has been said.
+    if (e.where != error.where) fmt::print(stderr, "{}\n", e.what());
   }
 }
 

@@ -68,7 +68,7 @@ BenchOptions checked(const Flags& flags, const Common& common) {
     usage_error(fmt::format("the number of streams must be from 1 to {}", kMaxStreams), "--streams");
   if (bench.max_regress && bench.baseline_file.empty())
     usage_error("--max-regress needs --baseline", {}, "give an earlier report of --json");
-  if (!bench.baseline_file.empty()) bench.baseline = Json::parse(read_file(bench.baseline_file));
+  if (!bench.baseline_file.empty()) bench.baseline = Json::parse(read_file(bench.baseline_file), bench.baseline_file);
   if (bench.min_speedup && bench.models.size() * bench.devices.size() < 2)
     usage_error("--min-speedup needs a second model", {}, "give the model to compare with first");
   if (std::count(bench.models.begin(), bench.models.end(), "-") > 0 &&

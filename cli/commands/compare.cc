@@ -72,7 +72,7 @@ RunComparison run_both(Executable& a, Executable& b, const Dataset& data, const 
 }
 
 void run(const CompareFlags& o, Session& session) {
-  if (o.gates.max_drop && o.metric.empty()) usage_error("--max-drop needs --metric", "--max-drop");
+  check_gates(o.gates, o.metric);
   if (o.samples < 1) usage_error("at least one sample is compared", "--samples");
   const Model a = read_model(o.first), b = read_model(o.second);
   Report& report = session.report;

@@ -23,14 +23,6 @@ struct FuseFlags {
 };
 using Tallies = std::map<std::string, PassTally>;
 
-/// "a,b" given once or many times.
-std::vector<std::string> names_of(const std::vector<std::string>& lists) {
-  std::vector<std::string> names;
-  for (const std::string& list : lists)
-    for (const std::string& name : split(list, ',')) names.emplace_back(trim(name));
-  return names;
-}
-
 void list_passes(Report& report) {
   Table& table = report.table("", {"pass", "what it does"});
   table.left = 2;
@@ -53,8 +45,8 @@ PassContext context_of(const FuseFlags& o, const Model& source, Backend& judge) 
   PassContext context;
   context.judge = &judge;
   context.standard_types = standard_types;
-  context.only = names_of(o.only);
-  context.skip = names_of(o.skip);
+  context.only = list_items(o.only);
+  context.skip = list_items(o.skip);
   context.fold_bytes = fold_bytes(o, source);
   return context;
 }
@@ -97,7 +89,7 @@ Json show_declined(const Tallies& tallies, bool in_text, Report& report) {
 std::string spec_of(const FuseFlags& o) {
   std::vector<std::string> parts;
   const auto add = [&](const char* name, const std::vector<std::string>& lists) {
-    if (!lists.empty()) parts.push_back(fmt::format("{}={}", name, join(names_of(lists), ",")));
+    if (!lists.empty()) parts.push_back(fmt::format("{}={}", name, join(list_items(lists), ",")));
   };
   add("passes", o.passes);
   add("no-passes", o.no_passes);
@@ -112,10 +104,12 @@ void run(const FuseFlags& o, Session& session) {
   const std::unique_ptr<Backend> judge = reference_backend();
   const Model source = begin_verb(o.verb, session);
   const PassContext context = context_of(o, source, *judge);
+  check_node_names(context.only, "--only", source, session);
+  check_node_names(context.skip, "--skip", source, session);
   VerbResult result;
   result.spec = spec_of(o);
   result.model = clone(source);
-  const Tallies tallies = graphopt::fuse(result.model, context, {names_of(o.passes), names_of(o.no_passes)});
+  const Tallies tallies = graphopt::fuse(result.model, context, {list_items(o.passes), list_items(o.no_passes)});
   result.changes = show_changes(tallies, session.report);
   result.declined = show_declined(tallies, o.explain, session.report);
   finish_verb(o.verb, source, std::move(result), session);

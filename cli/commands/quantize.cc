@@ -28,13 +28,6 @@ struct QuantizeOptions {
   int64_t calibration_samples = 256;
 };
 
-std::vector<std::string> names_of(const std::vector<std::string>& lists) {
-  std::vector<std::string> names;
-  for (const std::string& list : lists)
-    for (const std::string& name : split(list, ',')) names.emplace_back(trim(name));
-  return names;
-}
-
 /// --to holds a format or a whole spec; the other options add to it.
 quantize::Spec spec_of(const QuantizeOptions& o) {
   std::string text = o.to;
@@ -44,8 +37,8 @@ quantize::Spec spec_of(const QuantizeOptions& o) {
   if (!o.target.empty()) add("target=" + o.target);
   if (o.per_tensor) add("per_tensor");
   if (o.symmetric) add("symmetric");
-  if (!o.only.empty()) add("only=" + join(names_of(o.only), "|"));
-  if (!o.skip.empty()) add("skip=" + join(names_of(o.skip), "|"));
+  if (!o.only.empty()) add("only=" + join(list_items(o.only), "|"));
+  if (!o.skip.empty()) add("skip=" + join(list_items(o.skip), "|"));
   return quantize::parse_spec(text);
 }
 
@@ -126,6 +119,8 @@ void run(const QuantizeOptions& o, Session& session) {
   const quantize::Spec spec = spec_of(o);
   if (o.calibration_samples < 1) usage_error("at least one sample calibrates", "--calibration-samples");
   const Model source = begin_verb(o.verb, session);
+  check_node_names(spec.only, "--only", source, session);
+  check_node_names(spec.skip, "--skip", source, session);
   const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend(session.common.device);
   const Runner runner = make_runner(*backend, session.common);
   const bool calibrates = spec.format == quantize::Format::kW8A8;
@@ -170,7 +165,8 @@ Action setup(Options& options) {
               "calibrate on at most N samples, evenly spaced over the data (default: 256)");
   options.add("--per-tensor", o->per_tensor, "one scale for a weight instead of one for each output channel");
   options.add("--symmetric", o->symmetric, "activations int8 around zero instead of uint8 with a zero point");
-  options.add("--emit", o->emit, "FORM", "how integers are written").choices = {"qdq", "qoperator"};
+  options.add("--emit", o->emit, "FORM", "how integers are written: qdq or qoperator (default: qdq)").choices = {
+      "qdq", "qoperator"};
   options.add("--target", o->target, "RUNTIME[:PROCESSOR]",
               "what the result will run on: onnx, ort:x86-vnni, ort:x86-amx, ort:x86-avx512, ort:x86-avx2, "
               "ort:arm-dot, ort:native for this machine (default: ort:x86-vnni)");

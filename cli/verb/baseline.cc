@@ -81,7 +81,7 @@ Gate judge_latency(const VerbOptions& verb, const SideBySide& latency, const Jso
 }  // namespace
 
 Json read_baseline(const std::string& path) {
-  Json earlier = Json::parse(read_file(path));
+  Json earlier = Json::parse(read_file(path), path);
   if (!number(earlier, {"result", "size_bytes"})) {
     input_error("the file is no report of a command that writes a model", path, "give what --json wrote");
   }

@@ -28,10 +28,13 @@ void declare_verb(Options& options, VerbOptions& verb) {
 }
 
 Model begin_verb(const VerbOptions& verb, Session& session) {
+  if (verb.output.empty()) usage_error("no file is named", "--output");
   if (verb.output == "-") session.claim_stdout("-o -");
+  if (verb.output == "-" && verb.external == "yes")
+    usage_error("external data cannot go to standard output", "--external", "write the model to a file");
   if (!verb.metric.empty() && verb.data.spec.empty())
     usage_error("--metric needs labelled data", "--metric", "add --data");
-  if (verb.gates.max_drop && verb.metric.empty()) usage_error("--max-drop needs a score", "--max-drop", "add --metric");
+  check_gates(verb.gates, verb.metric);
   if (verb.no_bench && (verb.min_speedup || verb.max_latency_ms)) {
     usage_error("--no-bench leaves nothing to judge for --min-speedup and --max-latency", "--no-bench");
   }

@@ -36,6 +36,14 @@ void declare_verb(Options& options, VerbOptions& verb);
 /// Reads the model and checks what can be checked before the work starts. Takes standard output for `-o -`.
 Model begin_verb(const VerbOptions& verb, Session& session);
 
+/// The items of an option that takes comma-separated lists, and may be given again.
+std::vector<std::string> list_items(const std::vector<std::string>& lists);
+
+/// Sees that the globs of --only or --skip mean nodes of the model; an unnamed node goes by its first output. A name of
+/// none throws Error{kUsage} with the nearest one; of a pattern that matches none, the user is warned.
+void check_node_names(const std::vector<std::string>& globs, const char* option, const Model& model,
+                      const Session& session);
+
 /// What a verb made.
 struct VerbResult {
   Model model;

@@ -9,6 +9,7 @@ namespace {
 
 using Plain = nlohmann::ordered_json;
 
+constexpr const char* kWritten = "give a file that --json wrote";
 constexpr int kMostNesting = 200;  // of files that are read: from_plain() calls itself
 
 Plain to_plain(const Json& json) {
@@ -106,15 +107,15 @@ bool Json::boolean() const {
 
 std::string Json::dump() const { return to_plain(*this).dump(2, ' ', false, Plain::error_handler_t::replace); }
 
-Json Json::parse(const std::string& text) {
+Json Json::parse(const std::string& text, const std::string& where) {
   try {
-    const auto shallow = [](int depth, Plain::parse_event_t, Plain&) {
-      if (depth > kMostNesting) input_error("JSON is nested too deeply");
+    const auto shallow = [&](int depth, Plain::parse_event_t, Plain&) {
+      if (depth > kMostNesting) input_error("JSON is nested too deeply", where, kWritten);
       return true;
     };
     return from_plain(Plain::parse(text, shallow));
   } catch (const Plain::exception& e) {
-    input_error("not valid JSON", e.what());
+    input_error(std::string("not valid JSON (") + e.what() + ")", where, kWritten);
   }
 }
 

@@ -56,8 +56,8 @@ class Json {
 
   /// UTF-8 (broken sequences replaced), indented by two, without a final newline. Infinities and NaN become null.
   std::string dump() const;
-  /// Throws Error{kBadInput} with the position of the first mistake.
-  static Json parse(const std::string& text);
+  /// Throws Error{kBadInput} with the position of the first mistake; `where` names the file.
+  static Json parse(const std::string& text, const std::string& where = {});
 
  private:
   template <class T>

@@ -67,6 +67,20 @@ TEST_CASE("a drop counts in points, in the direction of the metric") {
   CHECK_THROWS_AS(judge(gates, {}), Error);
 }
 
+TEST_CASE("limits that nothing can hold are refused") {
+  ResultGates below, above, scoreless, good;
+  below.tolerance = -1;
+  above.min_agreement = Percent{101};
+  scoreless.max_drop = Percent{1};
+  CHECK_THROWS_AS(check_gates(below, ""), Error);
+  CHECK_THROWS_AS(check_gates(above, ""), Error);
+  CHECK_THROWS_AS(check_gates(scoreless, ""), Error);
+  CHECK_NOTHROW(check_gates(scoreless, "top1"));
+  good.tolerance = 0;
+  good.min_agreement = Percent{100};
+  CHECK_NOTHROW(check_gates(good, ""));
+}
+
 TEST_CASE("limits are read with their units") {
   CHECK(parse_value<Percent>("99.5%").value == 99.5);
   CHECK(parse_value<Percent>("3").value == 3);

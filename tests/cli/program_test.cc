@@ -22,6 +22,8 @@ TEST_CASE("a wrong command line is status 2 with one error and its fix") {
   CHECK(outcome.out.empty());
   CHECK(outcome.err == "error: unknown command 'inof'\n  fix: did you mean 'info'?\n");
   CHECK(run_mlopt({"info"}).status == 2);
+  CHECK(run_mlopt({"bench"}).status == 2);
+  CHECK(run_mlopt({"compare", "a.onnx", "b.onnx", "--tolerance", "nan"}).status == 2);
   CHECK(run_mlopt({"info", "m.onnx", "--threads", "-1"}).status == 2);
   CHECK(run_mlopt({"info", "m.onnx", "--threads", "1000000"}).status == 2);
   CHECK(run_mlopt({"info", "m.onnx", "--quiet", "--verbose"}).status == 2);

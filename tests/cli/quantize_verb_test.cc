@@ -96,7 +96,7 @@ TEST_CASE("random calibration, and results that gain nothing, are called so") {
   const test::Outcome random = files.quantize({"--to", "w8a8", "--data", "random:2"});
   CHECK(random.status == 0);
   CHECK(random.err.find("calibrated on random numbers") != std::string::npos);
-  const test::Outcome nothing = files.quantize({"--to", "w8", "--only", "no_such_node"});
+  const test::Outcome nothing = files.quantize({"--to", "w8", "--only", "no_such_*"});
   CHECK(nothing.status == 0);
   CHECK(nothing.err.find("no layer gains from the format") != std::string::npos);
   CHECK(test::operators(*read_model(files.out).graph) == "MatMul Relu MatMul");
@@ -116,4 +116,15 @@ TEST_CASE("sizes that were assumed and do not fit are asked for") {
   const test::Outcome done = run_mlopt(sized);
   INFO(done.err);
   CHECK(done.status == 0);
+}
+
+TEST_CASE("names of nodes that are none are refused with the nearest, patterns that match none are warned of") {
+  const Files files;
+  const test::Outcome slip = files.quantize({"--to", "w8", "--skip", "secnd"});
+  CHECK(slip.status == 2);
+  CHECK(slip.err == "error: the model has no node 'secnd': --skip\n  fix: did you mean 'second'?\n");
+  CHECK(run_mlopt({"fuse", files.model, "-o", files.out, "--no-bench", "--only", "first,r,thrid"}).status == 2);
+  const test::Outcome pattern = files.quantize({"--to", "w8", "--skip", "head/*"});
+  CHECK(pattern.status == 0);
+  CHECK(pattern.err.find("--skip head/*: no node of the model matches") != std::string::npos);
 }

@@ -37,6 +37,14 @@ TEST_CASE("a result with other inputs or outputs is a bug, and says which") {
   }
 }
 
+TEST_CASE("a type that the source leaves out may become known") {
+  Model source = parse_text(test::kTwoLayers);
+  const Model result = clone(source);
+  source.graph->outputs()[0]->type = Type();
+  CHECK_NOTHROW(require_valid_result(source, result));
+  CHECK_THROWS_AS(require_valid_result(result, source), Error);
+}
+
 TEST_CASE("a result that ONNX's checker rejects is a bug") {
   const Model source = parse_text(test::kTwoLayers);
   Model result = clone(source);
