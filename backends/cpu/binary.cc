@@ -79,10 +79,10 @@ HWY_EXPORT(RunRow);
 
 void run_arithmetic(Arithmetic op, const Paired& p, const float* a, const float* b, float* out) {
   constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
-  const auto run_row = HWY_DYNAMIC_DISPATCH(RunRow);
   const bool a_moves = p.strides.back()[0] != 0, b_moves = p.strides.back()[1] != 0;
   for_rows(p, kGrain, [&](int64_t start, int64_t count, int64_t at_a, int64_t at_b) {
-    run_row(op, {a + at_a, b + at_b, a_moves, b_moves, out + start, count});
+    // Not a pointer taken beforehand: the first of a process is the one that asks what the processor can do, each time.
+    HWY_DYNAMIC_DISPATCH(RunRow)(op, {a + at_a, b + at_b, a_moves, b_moves, out + start, count});
   });
 }
 
