@@ -33,9 +33,8 @@ void list_passes(Report& report) {
   }
 }
 
-/// Folding may make a file larger by a hundredth, unless --fold-limit says more.
 int64_t fold_bytes(const FuseFlags& o, const Model& source) {
-  if (o.fold_limit.empty()) return std::max(source.file_bytes, constant_bytes(source)) / 100;
+  if (o.fold_limit.empty()) return usual_fold_bytes(source);
   const auto bytes = parse_bytes(o.fold_limit);
   if (!bytes) usage_error(fmt::format("'{}' is not a size", o.fold_limit), "--fold-limit", "for instance 1M");
   return *bytes;

@@ -131,6 +131,7 @@ void run(const QuantizeOptions& o, Session& session) {
   means.runner = &runner;
   means.passes.judge = judge.get();
   means.passes.standard_types = standard_types;
+  means.passes.fold_bytes = usual_fold_bytes(source);
   means.data = data.get();
   means.calibration_samples = o.calibration_samples;
   quantize::Quantized made;

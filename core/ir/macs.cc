@@ -12,10 +12,13 @@ namespace {
 
 using Count = std::optional<int64_t>;
 
+/// Nothing also where an assumed size is too small for the model, which makes inferred ones negative.
 std::optional<Dims> dims_of(const Value* value) {
   if (!value) return std::nullopt;
   if (value->constant) return value->constant->dims();
-  return value->type.static_dims();
+  std::optional<Dims> dims = value->type.static_dims();
+  if (dims && std::any_of(dims->begin(), dims->end(), [](int64_t d) { return d < 0; })) return std::nullopt;
+  return dims;
 }
 
 Count product(const Dims& factors) {

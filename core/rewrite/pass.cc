@@ -167,6 +167,8 @@ int64_t constant_bytes(const Model& model) {
   return bytes;
 }
 
+int64_t usual_fold_bytes(const Model& model) { return std::max(model.file_bytes, constant_bytes(model)) / 100; }
+
 int64_t remove_dead(Model& model) {
   const int64_t removed = remove_dead_nodes(*model.graph);
   remove_dead_constants(*model.graph);

@@ -37,4 +37,6 @@ TEST_CASE("what cannot be counted is told, never guessed") {
   CHECK(total.unknown_nodes == 1);
   CHECK(count("float[4611686018427387904,4] a, float[4,4] b", "MatMul (a, b)", "float[4611686018427387904,4]")
             .unknown_nodes == 1);
+  // No input of 3 steps fits a kernel of 5.
+  CHECK(count("float[1,2,3] x, float[4,2,5] w", "Conv (x, w)", "float[1,4,M]").unknown_nodes == 1);
 }

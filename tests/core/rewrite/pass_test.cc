@@ -135,3 +135,11 @@ TEST_CASE("nodes without outputs are there for what they do") {
   CHECK(remove_dead(model) == 1);
   CHECK(operators(*model.graph) == "Exp Print");
 }
+
+TEST_CASE("folding may usually add a hundredth of the file or of the constants") {
+  Model model = test::fixture("g (double[N] x) => (double[N] y) { y = Relu (x) }");
+  model.graph->add_constant("c", Tensor::zeros(DType::kF32, {500}));
+  CHECK(usual_fold_bytes(model) == 20);
+  model.file_bytes = 5000;
+  CHECK(usual_fold_bytes(model) == 50);
+}
