@@ -85,7 +85,13 @@ void range(Call& call) {
     const T start = scalar(0), limit = scalar(1), delta = call.has(2) ? scalar(2) : T{1};
     Tensor out(dtype_of<T>(), {range_count(call, start, limit, delta)});
     T* cell = out.mutable_data<T>();
-    for (int64_t i = 0; i < out.size(); ++i) cell[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+    for (int64_t i = 0; i < out.size(); ++i) {
+      if constexpr (std::is_integral_v<T>)  // only the sum is sure to fit
+        cell[i] =
+            static_cast<T>(static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
+      else
+        cell[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+    }
     call.set(0, as(out, type));
   });
 }

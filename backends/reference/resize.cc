@@ -128,6 +128,10 @@ Tensor resized(const Call& call, const Options& options, const std::vector<AxisS
     require(call, std::isfinite(size.scale) && (size.scale > 0 || size.to == 0), "a scale is not positive");
     require(call, size.from > 0 || size.to == 0, "an empty axis cannot be enlarged");
   }
+  Dims dims = call.in(0).dims();
+  for (const AxisSize& size : sizes) dims[static_cast<size_t>(size.axis)] = size.to;
+  // What is too large is refused here, before its axes are mapped.
+  if (Tensor out(call.in(0).dtype(), std::move(dims)); out.size() == 0) return out;
   if (options.mode == "nearest") return resize_nearest(call, options, sizes);
   if (options.mode == "linear" || options.mode == "bilinear" || options.mode == "cubic")
     return resize_filtered(call, options, sizes);
