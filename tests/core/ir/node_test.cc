@@ -28,8 +28,9 @@ std::vector<std::string> names(const std::vector<Value*>& values) {
 }  // namespace
 
 TEST_CASE("all nodes are walked outer before inner, in schedule order") {
+  const Model model = nested();
   std::vector<std::string> ops;
-  for (const Node* node : all_nodes(*nested().graph)) ops.push_back(node->op);
+  for (const Node* node : all_nodes(*model.graph)) ops.push_back(node->op);
   CHECK(ops == std::vector<std::string>{"Relu", "If", "Abs", "If", "Add", "Neg", "Identity"});
 }
 
