@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/text.h"
+#include "core/rewrite/pass.h"
 
 namespace mlopt::quantize {
 
@@ -15,10 +15,7 @@ Value* Plan::owner(Value* v) const {
   return v;
 }
 
-bool chosen(const Node& node, const Spec& spec) {
-  const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
-  return (spec.only.empty() || glob_any(spec.only, label)) && !glob_any(spec.skip, label);
-}
+bool chosen(const Node& node, const Spec& spec) { return mlopt::chosen(node, spec.only, spec.skip); }
 
 namespace {
 

@@ -97,8 +97,7 @@ Action setup(Options& options) {
   options
       .add("--to", o->to, "TYPE",
            "fp16: compute in float16 where runtimes can; bf16: store weights in bfloat16; fp32: float32 in place of "
-           "both. "
-           "Inputs and outputs keep their types")
+           "both. Inputs and outputs keep their types")
       .choices = {"fp16", "bf16", "fp32"};
   options.add("--inline", o->inline_functions, "put the bodies of local functions in place of their calls");
   options.add("--text", o->text, "write ONNX's text form instead of a model file");

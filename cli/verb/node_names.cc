@@ -11,8 +11,7 @@ namespace {
 
 std::vector<std::string> node_names(const Model& model) {
   std::vector<std::string> names;
-  for (const Node* node : all_nodes(*model.graph))
-    names.push_back(node->name.empty() && node->output(0) ? node->output(0)->name : node->name);
+  for (const Node* node : all_nodes(*model.graph)) names.push_back(node->called());
   return names;
 }
 

@@ -82,6 +82,8 @@ class Node {
   std::vector<Graph*> bodies() const;
   /// "Conv 'stem/conv1'", for messages; an unnamed node is named by its first output.
   std::string label() const;
+  /// As globs know it: its name, or that of its first output where it has none.
+  const std::string& called() const { return name.empty() && output(0) ? output(0)->name : name; }
 
  private:
   friend class Graph;

@@ -150,10 +150,11 @@ Value* Builder::successor(Value* old, Tensor tensor) {
   return constant(name, std::move(tensor));
 }
 
-bool PassContext::allows(const Node& node) const {
-  const std::string& label = node.name.empty() && node.output(0) ? node.output(0)->name : node.name;
-  return (only.empty() || glob_any(only, label)) && !glob_any(skip, label);
+bool chosen(const Node& node, const std::vector<std::string>& only, const std::vector<std::string>& skip) {
+  return (only.empty() || glob_any(only, node.called())) && !glob_any(skip, node.called());
 }
+
+bool PassContext::allows(const Node& node) const { return chosen(node, only, skip); }
 
 int64_t constant_bytes(const Model& model) {
   int64_t bytes = 0;

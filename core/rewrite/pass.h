@@ -25,6 +25,9 @@ struct PassTally {
   std::map<std::string, std::string> example;  ///< reason -> a node it was said of
 };
 
+/// Do the globs of --only (none: all) and --skip leave the node in? An unnamed node goes by its first output.
+bool chosen(const Node& node, const std::vector<std::string>& only, const std::vector<std::string>& skip);
+
 /// What passes may use.
 struct PassContext {
   Backend* judge = nullptr;                    ///< evaluates constants; null: nothing is folded

@@ -1,5 +1,7 @@
 #include "quantize/emit/keep_float.h"
 
+#include "quantize/emit/part.h"
+
 namespace mlopt::quantize {
 namespace {
 
@@ -24,12 +26,7 @@ void keep_float(Model& model) {
   const std::vector<Node*> nodes = graph.nodes();
   for (const Node* node : nodes) {
     if (!is_float_product(*node) || !is_only_quantized(*node->output(0))) continue;
-    Value* y = node->output(0);
-    const Use reader = y->uses[0];
-    Node* kept = graph.add_op("LeakyRelu", {y}, {{"alpha", 1.0f, {}}}, reader.node, y->name + "_kept");
-    kept->name = kept->output(0)->name;
-    kept->output(0)->type = y->type;
-    graph.set_input(reader.node, reader.index, kept->output(0));
+    part(graph, node->output(0)->uses[0]);
   }
 }
 

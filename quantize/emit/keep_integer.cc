@@ -1,6 +1,7 @@
 #include "quantize/emit/keep_integer.h"
 
 #include "core/rewrite/pass.h"
+#include "quantize/emit/part.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -21,14 +22,6 @@ void give_rank(Graph& graph, Node* add, int index, size_t rank) {
   graph.set_input(add, index, graph.add_constant(bias->name + "_row", bias->constant->reshaped(row)));
 }
 
-void part(Graph& graph, Node* add, int index) {
-  Value* y = add->input(index);
-  Node* kept = graph.add_op("LeakyRelu", {y}, {{"alpha", 1.0f, {}}}, add, y->name + "_kept");
-  kept->name = kept->output(0)->name;
-  kept->output(0)->type = y->type;
-  graph.set_input(add, index, kept->output(0));
-}
-
 }  // namespace
 
 void keep_integer(Model& model) {
@@ -42,7 +35,7 @@ void keep_integer(Model& model) {
     if (dims && dims->size() > 2)
       give_rank(graph, add, 1 - index, dims->size());
     else
-      part(graph, add, index);
+      part(graph, node->output(0)->uses[0]);
   }
   remove_dead(model);
 }

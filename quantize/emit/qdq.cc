@@ -30,7 +30,7 @@ class Emitter {
     for (const Node* node : graph_.nodes())
       if (plan_.nodes.contains(node) && is_weighted(*node)) {
         const Value* y = result_of(*node);
-        layers.push_back({{node->name.empty() ? node->output(0)->name : node->name, node->op, y->name, {}}, y});
+        layers.push_back({{node->called(), node->op, y->name, {}}, y});
       }
     // Every name is looked up before the graph changes: outputs of the graph hand their names on.
     for (Value* v : plan_.values) owners_[v] = plan_.owner(v)->name;

@@ -60,8 +60,10 @@ TEST_CASE("a node is named by its name, else by what it gives") {
   Graph g;
   Node* node = g.add_op("Gelu", {}, {}, nullptr, "hidden", 1, "com.microsoft");
   CHECK(node->label() == "com.microsoft.Gelu giving 'hidden'");
+  CHECK(node->called() == "hidden");
   node->name = "ffn/act";
   CHECK(node->label() == "com.microsoft.Gelu 'ffn/act'");
+  CHECK(node->called() == "ffn/act");
   CHECK(node->is("Gelu", "com.microsoft"));
   CHECK_FALSE(node->is("Gelu"));
 }
