@@ -67,6 +67,29 @@ void with_data_hint(const DataFlags& flags, const Model& model, const std::funct
   }
 }
 
+void check_batch(const Model& model, int64_t batch) {
+  if (batch == 0) return;
+  for (const Value* input : model.graph->inputs()) {
+    if (input->is_initializer() || !input->type.dims || input->type.dims->empty()) continue;
+    const auto size = input->type.dims->front().value();
+    if (!size || *size == batch) return;
+  }
+  input_error(fmt::format("the model cannot take a batch of {}: the first dimensions of its inputs are fixed", batch),
+              model.path, "leave out --batch, or export the model with a free first dimension");
+}
+
+int64_t samples_at_once(const Dataset& data, int64_t batch) {
+  const int64_t fixed = data.batch_size();
+  const bool random = starts_with(data.name_of(0), "random:");
+  const int64_t count = random || batch == 0 ? std::max<int64_t>(fixed, 1) : batch;
+  if (!random && batch > 0 && fixed > 0 && fixed != batch)
+    input_error(fmt::format("the data give {} samples at a time, not {}", fixed, batch), "--batch", "leave it out");
+  if (data.size() < count)
+    input_error(fmt::format("{} samples are too few for {} at a time", data.size(), count), "--data",
+                "give more samples");
+  return count;
+}
+
 std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, const DataUse& use) {
   if (flags.spec.empty()) usage_error("no data were given", "--data", "for example --data images:photos/");
   DataOptions options;

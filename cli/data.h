@@ -33,6 +33,12 @@ struct DataUse {
 /// to give.
 void with_data_hint(const DataFlags& flags, const Model& model, const std::function<void()>& work);
 
+/// With --batch, the first dimension of some input must be free or that size: else throws Error{kBadInput}.
+void check_batch(const Model& model, int64_t batch);
+/// How many samples of the data are one input of a run; `batch` is that of --batch, 0 without. Throws Error{kBadInput}
+/// when the data cannot give so many.
+int64_t samples_at_once(const Dataset& data, int64_t batch);
+
 /// The data for a model, which must outlive them. ONNX test data give every input of the model.
 std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, const DataUse& use);
 

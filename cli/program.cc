@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <new>
@@ -102,6 +103,14 @@ int fail(const Error& error, const std::vector<std::string>& args) {
 }
 
 }  // namespace
+
+bool runs_models(const std::vector<std::string>& args) {
+  if (args.empty() || asks_for_help(args)) return false;
+  const std::vector<Command> all = commands();
+  return std::any_of(all.begin(), all.end(), [&](const Command& command) {
+    return command.runs_models && (command.name == args[0] || (!command.alias.empty() && command.alias == args[0]));
+  });
+}
 
 int run_program(const std::vector<std::string>& args) {
   try {

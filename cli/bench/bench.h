@@ -59,7 +59,7 @@ struct Comparison {
 
 /// Every combination, those that are timed against one another next to one another.
 std::vector<Entry> list_entries(const BenchOptions& options);
-/// The peak memory of each entry, in a process of its own. Must come before anything that starts threads.
+/// The peak memory of one run of each entry, in a process of its own.
 void measure_peaks(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);
 /// Times all entries.
 std::vector<Comparison> measure(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);

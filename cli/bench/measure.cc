@@ -7,9 +7,9 @@
 
 #include "cli/backends.h"
 #include "cli/bench/bench.h"
+#include "cli/peak.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
-#include "core/measure/memory.h"
 #include "core/onnx/io.h"
 
 namespace mlopt::cli {
@@ -35,17 +35,7 @@ size_t bytes_of(const Batch& batch) {
 std::vector<std::vector<Datum>> read_inputs(const Entry& entry, const Model& model, const BenchOptions& options,
                                             uint64_t seed) {
   const auto data = open_data(options.data, model, {.seed = seed, .whole = entry.batch == 0, .batch = entry.batch});
-  const bool random = data->name_of(0).starts_with("random:");
-  const int64_t fixed = data->batch_size();
-  const int64_t count = random || entry.batch == 0 ? std::max<int64_t>(fixed, 1) : entry.batch;
-  if (!random && entry.batch > 0 && fixed > 0 && fixed != entry.batch) {
-    input_error(fmt::format("the data give {} samples at a time, not {}", fixed, entry.batch), entry.path,
-                "leave out --batch");
-  }
-  if (data->size() < count) {
-    input_error(fmt::format("{} samples are too few for --batch {}", data->size(), count), entry.path,
-                "give more samples");
-  }
+  const int64_t count = samples_at_once(*data, entry.batch);
   std::vector<std::vector<Datum>> items;
   size_t bytes = 0;
   for (int64_t first = 0; first + count <= data->size() && static_cast<int64_t>(items.size()) < kMostItems;
@@ -56,19 +46,6 @@ std::vector<std::vector<Datum>> read_inputs(const Entry& entry, const Model& mod
     items.push_back(std::move(batch.inputs));
   }
   return items;
-}
-
-/// With --batch, the first dimension of some input must be free or that size.
-void check_batch(const Entry& entry, const Model& model) {
-  if (entry.batch == 0) return;
-  for (const Value* input : model.graph->inputs()) {
-    if (input->is_initializer() || !input->type.dims || input->type.dims->empty()) continue;
-    const auto size = input->type.dims->front().value();
-    if (!size || *size == entry.batch) return;
-  }
-  input_error(
-      fmt::format("the model cannot take a batch of {}: the first dimensions of its inputs are fixed", entry.batch),
-      entry.path, "leave out --batch, or export the model with a free first dimension");
 }
 
 /// A compiled model and what it is run on.
@@ -84,10 +61,8 @@ struct Loaded {
   }
 };
 
-CompileOptions compile_options(const Entry& entry, const BenchOptions& options, const Runner& runner) {
-  CompileOptions compile = runner.options;
-  compile.threads = std::max(1, entry.threads / options.streams);
-  return compile;
+int threads_of_run(const Entry& entry, const BenchOptions& options) {
+  return std::max(1, entry.threads / options.streams);
 }
 
 std::unique_ptr<Loaded> load(Entry& entry, const BenchOptions& options, const Session& session, bool profile) {
@@ -97,12 +72,12 @@ std::unique_ptr<Loaded> load(Entry& entry, const BenchOptions& options, const Se
   entry.load_ms = ms_since(start);
   entry.size_bytes = model.file_bytes;
   entry.nodes = static_cast<int64_t>(model.graph->node_count());
-  check_batch(entry, model);
+  check_batch(model, entry.batch);
   loaded->inputs = read_inputs(entry, model, options, session.common.seed);
   loaded->backend = open_backend(entry.device);
   Runner runner = options.no_prepare ? make_runner(*loaded->backend, session.common)
                                      : make_preparing_runner(*loaded->backend, session.common);
-  runner.options = compile_options(entry, options, runner);
+  runner.options.threads = threads_of_run(entry, options);
   runner.options.profile = profile;
   const auto compile = Clock::now();
   loaded->plan = runner.compile(model);
@@ -193,8 +168,13 @@ void measure_peaks(std::vector<Entry>& entries, const BenchOptions& options, con
       entry.peak_memory = same->peak_memory;
       continue;
     }
-    Entry scratch = entry;
-    entry.peak_memory = peak_memory_of([&] { load(scratch, options, session, false); });
+    entry.peak_memory = peak_of_run({.model = entry.path,
+                                     .device = entry.device,
+                                     .data = options.data,
+                                     .batch = entry.batch,
+                                     .threads = threads_of_run(entry, options),
+                                     .seed = session.common.seed,
+                                     .no_prepare = options.no_prepare});
   }
 }
 

@@ -10,6 +10,7 @@
 #include "cli/runner.h"
 #include "cli/test_data.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/calib/model_inputs.h"
 #include "core/data/array_file.h"
 #include "core/onnx/io.h"
@@ -21,7 +22,8 @@ namespace {
 struct RunOptions {
   std::string model, output_dir, npz;
   DataFlags data;
-  bool no_check = false;
+  int64_t batch = 0;  // 0: as the data and the model say
+  bool no_check = false, no_prepare = false;
   double rtol = 1e-3, atol = 1e-5;
 };
 
@@ -43,10 +45,10 @@ TestInputs given_inputs(const RunOptions& o, Model& model, const Session& sessio
     override_defaults(model, inputs);
     return inputs;
   }
-  const auto data = open_data(o.data, model, {.seed = session.common.seed, .whole = true});
+  const auto data = open_data(o.data, model, {.seed = session.common.seed, .whole = o.batch == 0, .batch = o.batch});
   TestInputs inputs;
   for (const InputSpec& spec : model_inputs(model)) inputs.names.push_back(spec.name);
-  inputs.values = data->batch(0, std::max<int64_t>(1, data->batch_size())).inputs;
+  inputs.values = data->batch(0, samples_at_once(*data, o.batch)).inputs;
   return inputs;
 }
 
@@ -122,10 +124,14 @@ void write_archive(const std::string& path, const Graph& graph, const std::vecto
 }
 
 void run(const RunOptions& o, Session& session) {
+  if (o.batch < 0) usage_error("a batch has at least one sample", "--batch");
   Model model = read_model(o.model);
+  check_batch(model, o.batch);
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   const TestInputs inputs = given_inputs(o, model, session);
-  const std::unique_ptr<Executable> plan = make_preparing_runner(*backend, session.common).compile(model);
+  const Runner runner =
+      o.no_prepare ? make_runner(*backend, session.common) : make_preparing_runner(*backend, session.common);
+  const std::unique_ptr<Executable> plan = runner.compile(model);
   std::vector<Datum> outputs;
   with_data_hint(o.data, model, [&] { outputs = plan->run(in_order(inputs, plan->input_names())); });
 
@@ -137,6 +143,7 @@ void run(const RunOptions& o, Session& session) {
   describe(*model.graph, outputs, report);
   if (!o.output_dir.empty()) write_test_outputs(o.output_dir, *model.graph, outputs);
   if (!o.npz.empty()) write_archive(o.npz, *model.graph, outputs, session.console);
+  report.data["peak_memory_bytes"] = peak_memory();
   if (is_test_data(o.data.spec) && !o.no_check) check(o, *model.graph, outputs, report);
 }
 
@@ -144,6 +151,8 @@ Action setup(Options& options) {
   const auto o = std::make_shared<RunOptions>();
   options.positional("MODEL", o->model, "the model file; - is standard input");
   declare_data(options, o->data, "random:1");
+  options.add("--batch", o->batch, "N", "samples in the run, where the model leaves that open");
+  options.add("--no-prepare", o->no_prepare, "run the graph as it stands, without the passes of fuse");
   options.add("--no-check", o->no_check, "do not compare with output_K.pb");
   options.add("--rtol", o->rtol, "T", "relative tolerance of the comparison (default: 1e-3)");
   options.add("--atol", o->atol, "T", "absolute tolerance of the comparison (default: 1e-5)");

@@ -3,8 +3,8 @@
 #include "cli/environment.h"
 #include "cli/model_info.h"
 #include "cli/verb/verb.h"
+#include "core/base/memory.h"
 #include "core/base/text.h"
-#include "core/measure/memory.h"
 
 namespace mlopt::cli {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "cli/model_info.h"
 #include "cli/verb/verb.h"
+#include "core/base/memory.h"
 #include "core/base/text.h"
-#include "core/measure/memory.h"
 
 namespace mlopt::cli {
 namespace {

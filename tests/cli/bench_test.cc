@@ -141,3 +141,13 @@ TEST_CASE("bench refuses what it cannot measure") {
   CHECK(batch.status == 3);
   CHECK(batch.err.find("batch of 3") != std::string::npos);
 }
+
+TEST_CASE("the peak memory is that of a process that runs the model, its libraries included") {
+  const Bench bench;
+  const test::Outcome run = run_mlopt({"run", bench.model, "--device", "reference", "--json", "-"});
+  REQUIRE(run.status == 0);
+  const double alone = at(Json::parse(run.out), "peak_memory_bytes").number();
+  const double peak = at(at(bench.report({"--runs", "1"}), "models").items()[0], "peak_memory_bytes").number();
+  CHECK(peak > 0.9 * alone);
+  CHECK(peak < 1.1 * alone);
+}

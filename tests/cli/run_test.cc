@@ -80,3 +80,18 @@ TEST_CASE("where generated inputs of assumed sizes do not fit, the error says ho
   CHECK(run_mlopt({"run", model, "--shape", "x=4"}).status == 0);
   CHECK(run_mlopt({"run", model, "--shape", "x=3"}).err.find("--shape") == std::string::npos);
 }
+
+TEST_CASE("a batch is as large as is asked for, where the model leaves that open") {
+  const test::TempDir folder;
+  const std::string open = write_text_model(folder, "open.onnx", test::kTwoLayers), fixed = folder / "fixed.onnx";
+  const test::Outcome outcome = run_mlopt({"run", open, "--batch", "5", "--no-prepare", "--json", "-"});
+  REQUIRE(outcome.status == 0);
+  const Json report = Json::parse(outcome.out);
+  CHECK(report.find("outputs")->items()[0].find("type")->string() == "float32[5,3]");
+  CHECK(report.find("peak_memory_bytes")->integer() > 1 << 20);
+  CHECK(run_mlopt({"run", open, "--batch", "-1"}).status == 2);
+  write_text_model(folder, "fixed.onnx",
+                   "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2] x) => (float[2] y) { y = Abs (x) }");
+  CHECK(run_mlopt({"run", fixed, "--batch", "5"}).status == 3);
+  CHECK(run_mlopt({"run", fixed, "--batch", "2"}).status == 0);
+}
