@@ -115,6 +115,13 @@ Gate interval_gate(const char* name, double limit, double value, double low, dou
           unclear ? fmt::format("{}: inconclusive ({:.4g} to {:.4g})", words, low, high) : words};
 }
 
+Gate speedup_gate(const Ratio& ratio, double limit, const std::string& what) {
+  const bool holds = !ratio.rests_on_few() && ratio.low >= limit;
+  const bool unclear = !holds && ratio.high >= limit && !ratio.inconclusive();
+  return {"min-speedup", limit, ratio.low, holds,
+          fmt::format("{}{}, the limit is {:.4g}x{}", what, in_words(ratio), limit, unclear ? ": inconclusive" : "")};
+}
+
 std::vector<Gate> judge(const ResultGates& gates, const ResultFigures& figures) {
   std::vector<Gate> judged;
   judge_comparison(gates, figures.comparison, judged);

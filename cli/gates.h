@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "core/calib/compare_runs.h"
 #include "core/calib/score.h"
+#include "core/measure/ratio.h"
 #include "core/report/report.h"
 
 namespace mlopt::cli {
@@ -45,6 +46,9 @@ void check_gates(const ResultGates& gates, const std::string& metric);
 /// A gate on a figure that was measured, at most `limit`: it holds when all of the interval does, and says
 /// "inconclusive" when only a part does.
 Gate interval_gate(const char* name, double limit, double value, double low, double high, const std::string& words);
+
+/// --min-speedup: all of the interval reaches the limit. `what` begins the words.
+Gate speedup_gate(const Ratio& ratio, double limit, const std::string& what);
 
 /// What the gates judge, as far as it is known.
 struct ResultFigures {

@@ -20,32 +20,22 @@ std::vector<const Entry*> judged(const std::vector<Entry>& entries, const BenchO
   return chosen;
 }
 
-void speedup_gates(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, double limit,
-                   Report& report) {
-  for (const Comparison& c : comparisons) {
-    const bool holds = c.ratio.low >= limit && c.ratio.blocks > 0;
-    const bool unclear = !holds && c.ratio.high >= limit;
-    const std::string words =
-        fmt::format("{} against {}: {}, the limit is {:.2f}x{}", entries[c.entry].path, entries[c.to].path,
-                    in_words(c.ratio), limit, unclear ? ": inconclusive" : "");
-    report.gates.push_back({"min-speedup", limit, c.ratio.low, holds, words});
-  }
-}
-
-/// The 95 % interval of p50, by blocks; too few of them have none.
+/// The 95 % interval of p50, by blocks or, where there are few of them, by runs.
 Estimate p50_interval(const Entry& entry, uint64_t seed) {
-  const double p50 = entry.latency.p50;
-  if (entry.blocks.size() < kFewBlocks) return {p50, p50, p50};
-  std::vector<double> medians;
-  for (const Block& block : entry.blocks) medians.push_back(1e3 * median(block.seconds));
-  return bootstrap_median(medians, seed);
+  std::vector<double> ms;
+  for (const Block& block : entry.blocks) ms.push_back(1e3 * median(block.seconds));
+  if (entry.blocks.size() < kFewBlocks) {
+    ms = all_runs(entry.blocks);
+    for (double& run : ms) run *= 1e3;
+  }
+  return bootstrap_median(ms, seed);
 }
 
 Gate latency_gate(const Entry& entry, double limit, uint64_t seed) {
   const Estimate interval = p50_interval(entry, seed);
   return interval_gate(
       "max-latency", limit, entry.latency.p50, interval.low, interval.high,
-      fmt::format("{}: p50 is {:.3f} ms, the limit is {:.3f} ms", entry.path, entry.latency.p50, limit));
+      fmt::format("{}: p50 is {:.4g} ms, the limit is {:.4g} ms", entry.path, entry.latency.p50, limit));
 }
 
 void bytes_gate(const std::string& name, const Entry& entry, std::optional<int64_t> value, int64_t limit,
@@ -116,7 +106,11 @@ void regress_gates(const Entry& entry, const BenchOptions& options, uint64_t see
 
 void check_gates(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons,
                  const BenchOptions& options, uint64_t seed, Report& report) {
-  if (options.min_speedup) speedup_gates(entries, comparisons, *options.min_speedup, report);
+  for (const Comparison& c : comparisons) {
+    if (!options.min_speedup) break;
+    const std::string what = fmt::format("{} against {}: ", entries[c.entry].path, entries[c.to].path);
+    report.gates.push_back(speedup_gate(c.ratio, *options.min_speedup, what));
+  }
   for (const Entry* entry : judged(entries, options)) {
     if (options.max_latency_ms) report.gates.push_back(latency_gate(*entry, *options.max_latency_ms, seed));
     if (options.max_size)

@@ -10,6 +10,7 @@ namespace mlopt::cli {
 namespace {
 
 constexpr size_t kShownSteps = 12;
+constexpr double kMb = 1 << 20;
 
 bool varies(const std::vector<Entry>& entries, auto member) {
   return std::any_of(entries.begin(), entries.end(), [&](const Entry& e) { return e.*member != entries[0].*member; });
@@ -116,8 +117,7 @@ void table(const std::vector<Entry>& entries, Report& report) {
   if (devices) columns.emplace_back("device");
   if (batches) columns.emplace_back("batch");
   if (threads) columns.emplace_back("threads");
-  for (const char* name :
-       {"p50 ms", "p90 ms", "p99 ms", "mean ms", "per second", "peak memory", "load ms", "compile ms"}) {
+  for (const char* name : {"p50 ms", "p90 ms", "p99 ms", "mean ms", "per second", "peak MB", "load ms", "compile ms"}) {
     columns.emplace_back(name);
   }
   Table& rows = report.table("", columns);
@@ -128,7 +128,7 @@ void table(const std::vector<Entry>& entries, Report& report) {
     if (threads) row.push_back(std::to_string(e.threads));
     for (const double value : {e.latency.p50, e.latency.p90, e.latency.p99, e.latency.mean}) row.push_back(ms(value));
     row.push_back(fmt::format("{:.1f}", e.throughput));
-    row.push_back(e.peak_memory ? format_bytes(static_cast<double>(*e.peak_memory)) : "unknown");
+    row.push_back(e.peak_memory ? fmt::format("{:.1f}", static_cast<double>(*e.peak_memory) / kMb) : "");
     row.push_back(fmt::format("{:.1f}", e.load_ms));
     row.push_back(fmt::format("{:.1f}", e.compile_ms));
     rows.rows.push_back(std::move(row));

@@ -14,7 +14,8 @@ constexpr double kWide = 1.2;  // high / low of an interval that says nothing
 
 }  // namespace
 
-bool Ratio::inconclusive() const { return blocks < kFewBlocks || (!faster() && !slower() && high > kWide * low); }
+bool Ratio::rests_on_few() const { return blocks < kFewBlocks; }
+bool Ratio::inconclusive() const { return rests_on_few() || (!faster() && !slower() && high > kWide * low); }
 
 Ratio speed_ratio(const std::vector<Block>& first, const std::vector<Block>& other, uint64_t seed) {
   std::vector<double> ratios;
@@ -28,6 +29,7 @@ Ratio speed_ratio(const std::vector<Block>& first, const std::vector<Block>& oth
 }
 
 std::string in_words(const Ratio& ratio) {
+  if (ratio.rests_on_few()) return "inconclusive (too few runs)";
   if (ratio.inconclusive()) return fmt::format("inconclusive ({:.2f} to {:.2f})", ratio.low, ratio.high);
   if (ratio.faster()) return fmt::format("{:.2f}x faster ({:.2f} to {:.2f})", ratio.median, ratio.low, ratio.high);
   if (ratio.slower()) {

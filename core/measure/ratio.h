@@ -13,7 +13,9 @@ struct Ratio {
 
   bool faster() const { return low > 1; }
   bool slower() const { return high < 1; }
-  /// Neither faster nor slower, and the interval is too wide (or rests on too few blocks) to call them equal.
+  /// The interval rests on too few blocks to say anything.
+  bool rests_on_few() const;
+  /// That, or neither faster nor slower, and the interval is too wide to call them equal.
   bool inconclusive() const;
 };
 
@@ -22,7 +24,7 @@ struct Ratio {
 Ratio speed_ratio(const std::vector<Block>& first, const std::vector<Block>& other, uint64_t seed);
 
 /// "1.43x faster (1.38 to 1.49)", "1.20x slower (1.15 to 1.26)", "as fast (0.99 to 1.02)", "inconclusive (0.71
-/// to 1.60)".
+/// to 1.60)", "inconclusive (too few runs)".
 std::string in_words(const Ratio& ratio);
 
 }  // namespace mlopt

@@ -81,6 +81,13 @@ struct Progress {
   int64_t runs = 0;
 };
 
+/// Runs that the next block may have. Several candidates take turns also where all `runs` would fit into one block.
+int64_t most_runs(const Progress& progress, size_t candidates, const TimingOptions& options) {
+  if (options.runs == 0) return std::numeric_limits<int64_t>::max();
+  const auto blocks = candidates > 1 ? static_cast<int64_t>(options.least_blocks) : 1;
+  return std::min(options.runs - progress.runs, (options.runs + blocks - 1) / blocks);
+}
+
 bool finished(const Progress& progress, size_t blocks, size_t candidates, const TimingOptions& options) {
   if (options.runs > 0) return progress.runs >= options.runs;
   return progress.seconds >= options.seconds && (candidates == 1 || blocks >= options.least_blocks);
@@ -96,7 +103,7 @@ std::vector<std::vector<Block>> time_interleaved(std::span<const Candidate> cand
     more = false;
     for (size_t k = 0; k < candidates.size(); ++k) {
       if (finished(progress[k], blocks[k].size(), candidates.size(), options)) continue;
-      const int64_t most = options.runs > 0 ? options.runs - progress[k].runs : std::numeric_limits<int64_t>::max();
+      const int64_t most = most_runs(progress[k], candidates.size(), options);
       const bool skip_first =
           !options.count_first && (candidates.size() > 1 || blocks[k].empty() || options.streams > 1);
       if (options.streams > 1) {

@@ -12,7 +12,7 @@ struct TimingOptions {
   double warmup = 0.3;       ///< seconds of uncounted runs before (at least one run, unless 0)
   double block = 0.1;        ///< seconds of a block, at least
   int streams = 1;           ///< threads that run at the same time, each with a team of its own
-  size_t least_blocks = 5;   ///< of each of several candidates
+  size_t least_blocks = 5;   ///< of each of several candidates, if there are as many `runs`
   bool count_first = false;  ///< count the first run of a block too
 };
 

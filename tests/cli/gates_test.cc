@@ -91,3 +91,15 @@ TEST_CASE("limits are read with their units") {
   CHECK_THROWS_AS(parse_value<SizeLimit>("big"), Error);
   CHECK_THROWS_AS(parse_value<SizeLimit>("%"), Error);
 }
+
+TEST_CASE("a speed is reached when all of its interval is, and there are blocks enough") {
+  const auto gate = [](double low, double high, size_t blocks) {
+    return speedup_gate({.median = 1.5, .low = low, .high = high, .blocks = blocks}, 1.4, "b against a: ");
+  };
+  CHECK(gate(1.45, 1.6, 9).holds);
+  CHECK(gate(1.45, 1.6, 9).words == "b against a: 1.50x faster (1.45 to 1.60), the limit is 1.4x");
+  CHECK_FALSE(gate(1.3, 1.6, 9).holds);
+  CHECK(gate(1.3, 1.6, 9).words.find(": inconclusive") != std::string::npos);
+  CHECK(gate(1.1, 1.2, 9).words.find("inconclusive") == std::string::npos);
+  CHECK_FALSE(gate(1.45, 1.6, 1).holds);
+}

@@ -47,6 +47,7 @@ TEST_CASE("exactly so many runs are counted") {
   CHECK(all_runs(blocks[0]).size() == 9);
   CHECK(all_runs(blocks[1]).size() == 9);
   CHECK(blocks[0].size() == 9);
+  CHECK(time_interleaved(two, {.runs = 9, .warmup = 0})[1].size() == 5);  // not one block of nine, which says nothing
 }
 
 TEST_CASE("streams run at the same time on threads of their own") {
