@@ -118,6 +118,10 @@ void apply(const Activation& act, const float* in, float* out, int64_t count) {
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) { run(act, in + begin, out + begin, end - begin); });
 }
 
+void apply_here(const Activation& act, const float* in, float* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(Apply)(act, in, out, count);
+}
+
 Expected<Activation> activation_of(const std::string& op, const std::vector<float>& params) {
   constexpr float kMost = std::numeric_limits<float>::max();
   static const std::map<std::string, Activation> kKnown{

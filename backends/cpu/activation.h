@@ -48,6 +48,8 @@ struct Activation {
 
 /// out[i] = fn(in[i]) on the threads of the plan; in and out may be the same.
 void apply(const Activation& act, const float* in, float* out, int64_t count);
+/// The same on the calling thread alone.
+void apply_here(const Activation& act, const float* in, float* out, int64_t count);
 
 /// The function of an operator, `params` in the order of com.microsoft.FusedConv's activation_params (missing ones have
 /// the operator's defaults).

@@ -1,0 +1,252 @@
+#include "backends/cpu/packed_product.h"
+
+#include <omp.h>
+
+#include <new>
+#include <utility>
+
+#include "core/base/parallel.h"
+
+namespace mlopt::cpu {
+namespace {
+
+constexpr int64_t kAlignment = 64;        // bytes, and elements that sizes are rounded to
+constexpr int64_t kPackingGrain = 65536;  // elements
+/// Multiplications below which a second thread costs more than it brings.
+constexpr double kGrain = 1 << 17;
+/// The inner axis of a tile's call: a panel of it stays in the nearest cache while all tiles of a block pass by.
+constexpr int64_t kDepth = 256;
+/// Elements of the left matrix in a block: they stay in the second cache while all panels pass by.
+constexpr int64_t kBlock = 48 * 1024;
+/// Panels of a thread from which on rows are read often enough to pay for packing them.
+constexpr int64_t kPanelsWorthPacking = 16;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+/// The largest size not above `most` (but at least 1) that divides `total` into nearly equal pieces.
+int64_t even(int64_t total, int64_t most) {
+  return std::max<int64_t>(1, ceil_div(total, ceil_div(total, std::max<int64_t>(1, most))));
+}
+
+PanelLayout layout_for(const ProductKernels& kernels, int64_t depth, int64_t columns) {
+  return {depth, columns, kernels.lanes, kernels.width};
+}
+
+void pack_panel(const ProductKernels& kernels, const PanelLayout& l, const MatrixView& b, int64_t i, float* out) {
+  kernels.pack(b.from(0, i * l.width).data, b.column_stride, b.row_stride, l.columns_of(i), l.depth,
+               out + l.offset_of(i), l.width_of(i));
+}
+
+}  // namespace
+
+PackedMatrix::PackedMatrix(const MatrixView& b, int64_t depth, int64_t columns) {
+  const ProductKernels kernels = product_kernels();
+  layout_ = layout_for(kernels, depth, columns);
+  const int64_t elements = round_up(std::max<int64_t>(1, layout_.elements()), kAlignment);
+  data_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, static_cast<size_t>(elements) * sizeof(float))));
+  if (!data_) throw std::bad_alloc();
+  const int64_t grain = std::max<int64_t>(1, kPackingGrain / (layout_.width * depth + 1));
+  parallel_for(layout_.panels(), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) pack_panel(kernels, layout_, b, i, data_.get());
+  });
+}
+
+ProductPlan::ProductPlan(ProductShape shape, std::shared_ptr<const PackedMatrix> right, int threads)
+    : shape_(std::move(shape)),
+      right_(std::move(right)),
+      kernels_(product_kernels()),
+      layout_(right_ ? right_->layout() : layout_for(kernels_, shape_.k, shape_.n)),
+      tiles_(std::max<int64_t>(1, ceil_div(shape_.m, kernels_.rows))),
+      low_tile_(shape_.m / tiles_),
+      high_tiles_(shape_.m % tiles_) {
+  for (const BatchAxis& axis : shape_.batch) items_ *= axis.count;
+  share(threads);
+  block();
+}
+
+/// Chooses the threads and their grid over the rows and panels of a product: the one that is ready first, when a panel
+/// costs as much again for each tile as it does to bring it here, and a tile half of that.
+void ProductPlan::share(int threads) {
+  const double work = static_cast<double>(items_) * static_cast<double>(shape_.m) * static_cast<double>(shape_.n) *
+                      static_cast<double>(shape_.k);
+  shares_ = static_cast<int64_t>(std::clamp<double>(work / kGrain, 1, std::max(1, threads)));
+  apart_ = items_ >= 2 * shares_ || items_ % shares_ == 0;
+  if (apart_) return;
+  int64_t best = INT64_MAX;
+  for (int64_t rows = 1; rows <= shares_; ++rows) {
+    if (shares_ % rows != 0) continue;
+    const int64_t tiles = ceil_div(tiles_, rows), panels = ceil_div(layout_.panels(), shares_ / rows);
+    const int64_t cost = 6 * tiles * panels + 3 * tiles + 8 * panels;
+    if (cost < best) row_shares_ = rows;
+    best = std::min(best, cost);
+  }
+}
+
+void ProductPlan::block() {
+  const int64_t row_shares = apart_ ? 1 : row_shares_, column_shares = apart_ ? 1 : shares_ / row_shares_;
+  const int64_t tiles = ceil_div(tiles_, row_shares), panels = ceil_div(layout_.panels(), column_shares);
+  packs_rows_ = panels >= kPanelsWorthPacking;
+  const int64_t depth = std::max<int64_t>(1, shape_.k);
+  depth_step_ = round_up(tiles == 1 ? depth : even(depth, kDepth), 4);
+  tile_block_ = even(tiles, kBlock / (depth_step_ * kernels_.rows));
+  depth_block_ = depth_step_ * std::max<int64_t>(1, kBlock / (depth_step_ * kernels_.rows * tile_block_));
+}
+
+int64_t ProductPlan::row_elements() const {
+  if (!packs_rows_) return 0;
+  const int64_t depth = std::min(depth_block_, shape_.k);
+  return round_up(tile_block_ * kernels_.rows * depth + ProductKernels::kSlack, kAlignment);
+}
+
+int64_t ProductPlan::panel_elements() const { return right_ ? 0 : round_up(layout_.elements(), kAlignment); }
+
+size_t ProductPlan::workspace_bytes() const {
+  const int64_t elements = shares_ * row_elements() + (apart_ ? shares_ : 1) * panel_elements();
+  return static_cast<size_t>(elements) * sizeof(float);
+}
+
+ProductArgs ProductPlan::item(const ProductArgs& args, int64_t index) const {
+  ProductArgs one = args;
+  for (auto axis = shape_.batch.rbegin(); axis != shape_.batch.rend(); ++axis) {
+    const int64_t i = index % axis->count;
+    index /= axis->count;
+    one.a.data += i * axis->a;
+    if (one.b.data) one.b.data += i * axis->b;
+    one.c += i * axis->c;
+    if (one.addend) one.addend += i * axis->c;
+  }
+  return one;
+}
+
+ProductPlan::Part ProductPlan::part(int64_t share, const float* panels, float* rows) const {
+  const int64_t column_shares = shares_ / row_shares_, row = share / column_shares, column = share % column_shares;
+  return {tiles_ * row / row_shares_,
+          tiles_ * (row + 1) / row_shares_,
+          layout_.panels() * column / column_shares,
+          layout_.panels() * (column + 1) / column_shares,
+          panels,
+          rows};
+}
+
+void ProductPlan::run(const ProductArgs& args, std::byte* workspace) const {
+  if (shape_.m == 0 || shape_.n == 0 || items_ == 0) return;
+  auto* space = reinterpret_cast<float*>(workspace);
+  if (shares_ == 1) return run_apart(args, 0, space);
+  float* panels = space + shares_ * row_elements();
+#pragma omp parallel num_threads(static_cast <int>(shares_))
+  {
+    const int64_t self = omp_get_thread_num(), team = omp_get_num_threads();  // a team may be smaller than asked for
+    if (apart_)
+      for (int64_t i = self; i < shares_; i += team) run_apart(args, i, space);
+    else
+      for (int64_t index = 0; index < items_; ++index) {
+        const ProductArgs one = item(args, index);
+        if (!right_) {
+          for (int64_t i = self; i < shares_; i += team) pack_panels(one.b, i, shares_, panels);
+#pragma omp barrier
+        }
+        for (int64_t i = self; i < shares_; i += team)
+          multiply(one, part(i, right_ ? right_->data() : panels, space + i * row_elements()));
+        if (!right_) {
+#pragma omp barrier
+        }
+      }
+  }
+}
+
+void ProductPlan::run_apart(const ProductArgs& args, int64_t share, float* space) const {
+  float* rows = space + share * row_elements();
+  float* panels = space + shares_ * row_elements() + share * panel_elements();
+  for (int64_t index = items_ * share / shares_; index < items_ * (share + 1) / shares_; ++index) {
+    const ProductArgs one = item(args, index);
+    if (!right_) pack_panels(one.b, 0, 1, panels);
+    multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, rows});
+  }
+}
+
+void ProductPlan::pack_panels(const MatrixView& b, int64_t share, int64_t shares, float* out) const {
+  const int64_t panels = layout_.panels();
+  for (int64_t i = panels * share / shares; i < panels * (share + 1) / shares; ++i)
+    pack_panel(kernels_, layout_, b, i, out);
+}
+
+void ProductPlan::multiply(const ProductArgs& args, const Part& part) const {
+  for (int64_t tile = part.tile_begin; tile < part.tile_end; tile += tile_block_) {
+    int64_t k = 0;
+    do {  // once even where there is nothing to add up
+      const Block block{tile, std::min(tile + tile_block_, part.tile_end), k, std::min(k + depth_block_, shape_.k)};
+      if (packs_rows_) pack_rows(args.a, block, part.rows);
+      for (int64_t panel = part.panel_begin; panel < part.panel_end; ++panel) {
+        int64_t step = k;
+        do {
+          multiply_panel(args, part, block, panel, step);
+          step += depth_step_;
+        } while (step < block.depth_end);
+      }
+      k += depth_block_;
+    } while (k < shape_.k);
+  }
+}
+
+void ProductPlan::pack_rows(const MatrixView& a, const Block& block, float* out) const {
+  const int64_t depth = block.depth_end - block.depth_begin;
+  for (int64_t tile = block.tile_begin; tile < block.tile_end; ++tile) {
+    const int64_t row = row_of(tile), rows = row_of(tile + 1) - row;
+    kernels_.pack(a.from(row, block.depth_begin).data, a.row_stride, a.column_stride, rows, depth, out, rows);
+    out += rows * depth;
+  }
+}
+
+/// What all tiles of a panel share; `k` is where the step begins. The first sum of an element is added to its addend,
+/// the others to what c holds by then, so that c may be the addend.
+Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Block& block, int64_t panel,
+                             int64_t k) const {
+  const bool first = k == 0, last = k + depth_step_ >= shape_.k;
+  const int64_t column = panel * layout_.width;
+  Tile t;
+  t.depth = std::min(depth_step_, block.depth_end - k);
+  t.b = part.panels + layout_.offset_of(panel) + k * layout_.width_of(panel);
+  t.c = args.c + column;
+  t.c_stride = args.c_stride;
+  t.columns = layout_.columns_of(panel);
+  t.alpha = args.alpha;
+  t.base = first ? args.addend : args.c;
+  if (t.base) t.base += column;
+  t.base_stride = first ? args.addend_stride : args.c_stride;
+  t.beta = first ? args.beta : 1;
+  t.bias = first && args.bias ? args.bias + column : nullptr;
+  t.activation = last && args.activation.fn != Fn::kNone ? &args.activation : nullptr;
+  return t;
+}
+
+/// The piece of the right matrix that follows in multiply().
+const float* ProductPlan::next_piece(const Part& part, const Block& block, int64_t panel, int64_t k) const {
+  const bool same = k + depth_step_ < block.depth_end;
+  const int64_t next = same ? panel : std::min(panel + 1, part.panel_end - 1);
+  return part.panels + layout_.offset_of(next) + (same ? k + depth_step_ : block.depth_begin) * layout_.width_of(next);
+}
+
+void ProductPlan::multiply_panel(const ProductArgs& args, const Part& part, const Block& block, int64_t panel,
+                                 int64_t k) const {
+  const Tile first = first_tile(args, part, block, panel, k);
+  const auto& kernels = kernels_.tile[packs_rows_][layout_.width_of(panel) / layout_.lanes - 1];
+  const float* next = next_piece(part, block, panel, k);
+  const int64_t fetch = first.depth * ProductKernels::kAhead, fetching_tiles = layout_.width / ProductKernels::kAhead;
+  const int64_t start = row_of(block.tile_begin), block_depth = block.depth_end - block.depth_begin;
+  Tile t = first;
+  for (int64_t tile = block.tile_begin; tile < block.tile_end; ++tile) {
+    const int64_t row = row_of(tile), rows = row_of(tile + 1) - row, done = tile - block.tile_begin;
+    t.c = first.c + row * first.c_stride;
+    if (first.base) t.base = first.base + row * first.base_stride;
+    t.ahead = done < fetching_tiles ? next + done * fetch : first.b;
+    if (packs_rows_) {
+      t.a.data = part.rows + (row - start) * block_depth + (k - block.depth_begin) * rows;
+    } else {
+      t.a = args.a.from(row, k);
+      if (panel == part.panel_begin && tile + 1 < block.tile_end) t.ahead = args.a.from(row + rows, k).data;
+    }
+    kernels[rows - 1](t);
+  }
+}
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,118 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/product_kernel.h"
+
+namespace mlopt::cpu {
+
+/// Where the parts of a product lie in its panels: one place for packing and multiplying.
+struct PanelLayout {
+  int64_t depth = 0, columns = 0;
+  int lanes = 0, width = 0;  ///< as in ProductKernels
+
+  int64_t panels() const { return (columns + width - 1) / width; }
+  /// Columns of panel i that the matrix has.
+  int64_t columns_of(int64_t i) const { return std::min<int64_t>(width, columns - i * width); }
+  int64_t width_of(int64_t i) const { return columns_of(i) <= lanes ? lanes : width; }
+  int64_t offset_of(int64_t i) const { return i * width * depth; }
+  int64_t elements() const { return panels() * width * depth; }
+};
+
+/// A right matrix [depth, columns] packed once for all products with it, in the layout of the best instruction set.
+class PackedMatrix {
+ public:
+  PackedMatrix(const MatrixView& b, int64_t depth, int64_t columns);
+  const float* data() const { return data_.get(); }
+  const PanelLayout& layout() const { return layout_; }
+
+ private:
+  struct Free {
+    void operator()(float* p) const { std::free(p); }
+  };
+  PanelLayout layout_;
+  std::unique_ptr<float, Free> data_;
+};
+
+/// Products along one more axis: distances in elements between the operands of neighbours (0: the same one).
+struct BatchAxis {
+  int64_t count = 1, a = 0, b = 0, c = 0;
+};
+
+/// c[m, n] = activation(alpha a[m, k] b[k, n] + beta addend + bias), once for each index of the batch.
+struct ProductShape {
+  int64_t m = 0, n = 0, k = 0;
+  std::vector<BatchAxis> batch = {};
+};
+
+/// The operands of one run.
+struct ProductArgs {
+  MatrixView a;
+  MatrixView b = {};  ///< not used with a packed matrix
+  float* c = nullptr;
+  int64_t c_stride = 0;  ///< between rows, whose elements lie side by side
+  float alpha = 1, beta = 1;
+  const float* addend = nullptr;  ///< null: 0; steps through the batch as c does; may be c
+  int64_t addend_stride = 0;
+  const float* bias = nullptr;  ///< one for each column; null: 0
+  Activation activation = {};
+};
+
+/// How a product is divided among threads and into blocks that the caches hold, decided once. Runs allocate nothing,
+/// give the same bits every time, and may overlap when each has a workspace of its own.
+class ProductPlan {
+ public:
+  /// `right` (kept) is null where the right matrix is known only at run time; it has no batch then.
+  ProductPlan(ProductShape shape, std::shared_ptr<const PackedMatrix> right, int threads);
+
+  /// Of what run() needs, aligned to 64 bytes.
+  size_t workspace_bytes() const;
+  void run(const ProductArgs& args, std::byte* workspace) const;
+  int threads() const { return static_cast<int>(shares_); }
+
+ private:
+  /// What one thread computes of one product, and with what.
+  struct Part {
+    int64_t tile_begin, tile_end, panel_begin, panel_end;
+    const float* panels;  ///< of the right matrix
+    float* rows;          ///< room for packed rows of the left one
+  };
+  /// The left rows and the piece of the inner axis that a thread works on before it goes on to others.
+  struct Block {
+    int64_t tile_begin, tile_end, depth_begin, depth_end;
+  };
+
+  void share(int threads);
+  void block();
+  int64_t row_of(int64_t tile) const { return tile * low_tile_ + std::min(tile, high_tiles_); }
+  int64_t row_elements() const;    ///< of a thread's packed rows
+  int64_t panel_elements() const;  ///< of a packed right matrix in the workspace
+  ProductArgs item(const ProductArgs& args, int64_t index) const;
+  Part part(int64_t share, const float* panels, float* rows) const;
+  void run_apart(const ProductArgs& args, int64_t share, float* workspace) const;
+  void pack_panels(const MatrixView& b, int64_t share, int64_t shares, float* out) const;
+  void pack_rows(const MatrixView& a, const Block& block, float* out) const;
+  void multiply(const ProductArgs& args, const Part& part) const;
+  Tile first_tile(const ProductArgs& args, const Part& part, const Block& block, int64_t panel, int64_t k) const;
+  const float* next_piece(const Part& part, const Block& block, int64_t panel, int64_t k) const;
+  void multiply_panel(const ProductArgs& args, const Part& part, const Block& block, int64_t panel, int64_t k) const;
+
+  ProductShape shape_;
+  std::shared_ptr<const PackedMatrix> right_;
+  ProductKernels kernels_;
+  PanelLayout layout_;
+  int64_t items_ = 1;                      ///< of the batch
+  bool apart_ = false;                     ///< each thread takes whole products of the batch
+  int64_t shares_ = 1;                     ///< threads
+  int64_t row_shares_ = 1;                 ///< of each product's rows; its columns have shares_ / row_shares_
+  int64_t tiles_ = 1;                      ///< of rows, as equal in height as they can be
+  int64_t low_tile_ = 0, high_tiles_ = 0;  ///< rows of a tile; so many at the front have one more
+  int64_t tile_block_ = 1, depth_block_ = 1;
+  int64_t depth_step_ = 1;  ///< of one call of a tile kernel
+  bool packs_rows_ = true;
+};
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,216 @@
+#include "backends/cpu/product_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "backends/cpu/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/product_kernel.cc"
+#include <hwy/foreach_target.h>
+
+#include "backends/cpu/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mlopt::cpu::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET <= HWY_AVX3
+constexpr int kRows = 14;  // x 2 vectors, and the 3 that they are made from: 31 of 32 registers
+#else
+constexpr int kRows = 6;  // x 2 vectors, and the 3 that they are made from: 15 of 16 registers
+#endif
+
+/// How many neighbours of the inner axis a tile of so many vectors sums apart: one chain of additions for each element
+/// would leave the units idle where there are few.
+constexpr int ways_for(int vectors) { return vectors >= 8 ? 1 : vectors >= 4 ? 2 : 4; }
+
+template <int kWays, int kTileRows, int kVectors>
+HWY_INLINE void clear(V (&sums)[kWays][kTileRows][kVectors]) {
+  HWY_UNROLL(4)
+  for (int w = 0; w < kWays; ++w) HWY_UNROLL(16)
+  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
+  for (int v = 0; v < kVectors; ++v) sums[w][r][v] = hn::Zero(F());
+}
+
+/// Adds the others to the first.
+template <int kWays, int kTileRows, int kVectors>
+HWY_INLINE void join(V (&sums)[kWays][kTileRows][kVectors]) {
+  HWY_UNROLL(4)
+  for (int w = 1; w < kWays; ++w) HWY_UNROLL(16)
+  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
+  for (int v = 0; v < kVectors; ++v) sums[0][r][v] = hn::Add(sums[0][r][v], sums[w][r][v]);
+}
+
+/// The products of a tile in sums[0][row][vector].
+template <bool kPacked, int kWays, int kTileRows, int kVectors>
+HWY_INLINE void multiply(const Tile& t, V (&sums)[kWays][kTileRows][kVectors]) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t row = kPacked ? 1 : t.a.row_stride, step = kPacked ? kTileRows : t.a.column_stride;
+  const float *a = t.a.data, *b = t.b, *ahead = t.ahead;
+  const auto add = [&](int way) HWY_ATTR {
+    V right[kVectors];
+    HWY_UNROLL(2)
+    for (int v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
+    HWY_UNROLL(16)
+    for (int r = 0; r < kTileRows; ++r) {
+      const V left = hn::Set(d, a[r * row]);
+      HWY_UNROLL(2)
+      for (int v = 0; v < kVectors; ++v) sums[way][r][v] = hn::MulAdd(left, right[v], sums[way][r][v]);
+    }
+    a += step;
+    b += kVectors * lanes;
+  };
+  clear(sums);
+  int64_t k = 0;
+  for (; k + kWays <= t.depth; k += kWays) {
+    __builtin_prefetch(ahead, 0, 2);  // into the second cache: the first one is full
+    ahead += kWays * ProductKernels::kAhead;
+    HWY_UNROLL(4)
+    for (int way = 0; way < kWays; ++way) add(way);
+  }
+  for (; k < t.depth; ++k) add(0);
+  join(sums);
+}
+
+/// alpha acc, with base and bias added where the columns of c fill the panel.
+template <int kTileRows, int kVectors>
+HWY_INLINE void scale_and_add(const Tile& t, V (&acc)[kTileRows][kVectors]) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V alpha = constant(t.alpha), beta = constant(t.beta);
+  const bool full = t.columns == kVectors * lanes;
+  HWY_UNROLL(16)
+  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
+  for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Mul(alpha, acc[r][v]);
+  if (full && t.base) HWY_UNROLL(16)
+  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
+  for (int v = 0; v < kVectors; ++v)
+    acc[r][v] = hn::MulAdd(beta, hn::LoadU(d, t.base + r * t.base_stride + v * lanes), acc[r][v]);
+  if (full && t.bias) HWY_UNROLL(2)
+  for (int v = 0; v < kVectors; ++v) {
+    const V bias = hn::LoadU(d, t.bias + v * lanes);
+    HWY_UNROLL(16)
+    for (int r = 0; r < kTileRows; ++r) acc[r][v] = hn::Add(acc[r][v], bias);
+  }
+}
+
+/// What a tile that does not fill its panel, or has an activation, does last; `sums` are its rows side by side.
+void finish(const Tile& t, float* sums, int64_t rows, int64_t panel) {
+  if (t.columns < panel)
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t i = 0; i < t.columns; ++i) {
+        if (t.base) sums[r * panel + i] += t.beta * t.base[r * t.base_stride + i];
+        if (t.bias) sums[r * panel + i] += t.bias[i];
+      }
+  if (t.activation) apply_here(*t.activation, sums, sums, rows * panel);
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(sums + r * panel, t.columns, t.c + r * t.c_stride);
+}
+
+template <bool kPacked, int kVectors, int kTileRows>
+void tile(const Tile& t) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t panel = kVectors * lanes;
+  HWY_UNROLL(16)
+  for (int r = 0; r < kTileRows; ++r) {  // a row may lie across two lines
+    __builtin_prefetch(t.c + r * t.c_stride, 1, 3);
+    __builtin_prefetch(t.c + r * t.c_stride + panel - 1, 1, 3);
+  }
+  V acc[ways_for(kTileRows * kVectors)][kTileRows][kVectors];
+  multiply<kPacked>(t, acc);
+  scale_and_add(t, acc[0]);
+  HWY_ALIGN float sums[kTileRows * kVectors * hn::MaxLanes(d)];
+  const bool done = t.columns == panel && !t.activation;
+  float* out = done ? t.c : sums;
+  const int64_t stride = done ? t.c_stride : panel;
+  HWY_UNROLL(16)
+  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[0][r][v], d, out + r * stride + v * lanes);
+  if (!done) finish(t, sums, kTileRows, panel);
+}
+
+template <bool kPacked, int kVectors, int... kIndex>
+void fill(ProductKernels& k, std::integer_sequence<int, kIndex...>) {
+  ((k.tile[kPacked][kVectors - 1][kIndex] = tile<kPacked, kVectors, kIndex + 1>), ...);
+}
+
+/// Lines whose neighbours along the depth lie apart but which lie side by side: copied.
+void pack_side_by_side(const float* in, int64_t depth_stride, int64_t lines, int64_t depth, float* out,
+                       int64_t out_stride) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t k = 0; k < depth; ++k, in += depth_stride, out += out_stride) {
+    int64_t i = 0;
+    for (; i + lanes <= lines; i += lanes) hn::StoreU(hn::LoadU(d, in + i), d, out + i);
+    for (; i < lines; ++i) out[i] = in[i];
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// Lines that lie one after the other: 4 x 4 elements at a time. A group that lacks lines repeats its last one, and so
+/// writes beyond its place in each row of `out`; groups are done from the last to the first, which repairs it.
+void pack_one_by_one(const float* in, int64_t line_stride, int64_t lines, int64_t depth, float* out,
+                     int64_t out_stride) {
+  const hn::Full128<float> d;
+  int64_t k = 0;
+  for (; k + 4 <= depth; k += 4)
+    for (int64_t line = (lines - 1) / 4 * 4; line >= 0; line -= 4) {
+      const auto at = [&](int64_t i)
+                          HWY_ATTR { return hn::LoadU(d, in + std::min(line + i, lines - 1) * line_stride + k); };
+      const auto v0 = at(0), v1 = at(1), v2 = at(2), v3 = at(3);
+      const auto low01 = hn::InterleaveLower(d, v0, v1), high01 = hn::InterleaveUpper(d, v0, v1);
+      const auto low23 = hn::InterleaveLower(d, v2, v3), high23 = hn::InterleaveUpper(d, v2, v3);
+      float* to = out + k * out_stride + line;
+      hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, to);
+      hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, to + out_stride);
+      hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, to + 2 * out_stride);
+      hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, to + 3 * out_stride);
+    }
+  for (; k < depth; ++k)
+    for (int64_t line = 0; line < lines; ++line) out[k * out_stride + line] = in[line * line_stride + k];
+}
+#endif
+
+void pack(const float* in, int64_t line_stride, int64_t depth_stride, int64_t lines, int64_t depth, float* out,
+          int64_t out_stride) {
+  if (lines < out_stride) std::fill_n(out, depth * out_stride, 0.0f);
+  if (line_stride == 1) return pack_side_by_side(in, depth_stride, lines, depth, out, out_stride);
+#if HWY_TARGET != HWY_SCALAR
+  if (depth_stride == 1) return pack_one_by_one(in, line_stride, lines, depth, out, out_stride);
+#endif
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t line = 0; line < lines; ++line) out[k * out_stride + line] = in[line * line_stride + k * depth_stride];
+}
+
+void Kernels(ProductKernels& k) {
+  const std::make_integer_sequence<int, kRows> rows;
+  k.rows = kRows;
+  k.lanes = static_cast<int>(hn::Lanes(F()));
+  k.width = k.lanes * ProductKernels::kVectors;
+  fill<false, 1>(k, rows);
+  fill<false, 2>(k, rows);
+  fill<true, 1>(k, rows);
+  fill<true, 2>(k, rows);
+  k.pack = pack;
+}
+
+}  // namespace
+}  // namespace mlopt::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mlopt::cpu {
+
+HWY_EXPORT(Kernels);
+
+ProductKernels product_kernels() {
+  ProductKernels kernels;
+  HWY_DYNAMIC_DISPATCH(Kernels)(kernels);
+  return kernels;
+}
+
+}  // namespace mlopt::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,161 @@
+// Prints GFLOP/s of our float32 matrix product beside those of oneDNN's primitives, and how much of what one core can
+// do ours uses: product_bench [THREADS]. B: the right matrix is not constant; BT: nor is it, and it lies transposed.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/dnn.h"
+#include "backends/cpu/packed_product.h"
+#include "core/base/parallel.h"
+#include "core/base/rng.h"
+
+namespace {
+
+using namespace mlopt;
+using namespace mlopt::cpu;
+
+/// Processor time of this thread where it works alone, which what else runs on the machine does not count to; else the
+/// clock's.
+double seconds(int threads) {
+  if (threads > 1) return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+std::vector<float> numbers(int64_t count) {
+  Rng rng(1);
+  std::vector<float> v(static_cast<size_t>(count));
+  for (float& x : v) x = static_cast<float>(rng.uniform(-1, 1));
+  return v;
+}
+
+struct Shape {
+  int64_t batch, m, k, n;
+  bool constant, transposed;  ///< the right matrix
+};
+
+using Run = std::function<void()>;
+
+Run ours(const Shape& s, int threads) {
+  const auto a = std::make_shared<std::vector<float>>(numbers(s.batch * s.m * s.k));
+  const auto b = std::make_shared<std::vector<float>>(numbers(s.batch * s.k * s.n));
+  const auto c = std::make_shared<std::vector<float>>(static_cast<size_t>(s.batch * s.m * s.n));
+  const MatrixView right = s.transposed ? MatrixView{b->data(), 1, s.k} : MatrixView{b->data(), s.n, 1};
+  const auto packed = s.constant ? std::make_shared<PackedMatrix>(right, s.k, s.n) : nullptr;
+  const auto plan = std::make_shared<ProductPlan>(
+      ProductShape{s.m, s.n, s.k, {{s.batch, s.m * s.k, s.k * s.n, s.m * s.n}}}, packed, threads);
+  return [=, owner = b] {
+    Workspace space;
+    plan->run({.a = {a->data(), s.k, 1}, .b = right, .c = c->data(), .c_stride = s.n},
+              space.take(plan->workspace_bytes()));
+  };
+}
+
+Memory filled(const Desc& desc) {
+  Memory m(desc, engine());
+  const std::vector<float> v = numbers(static_cast<int64_t>(desc.get_size() / sizeof(float)));
+  std::memcpy(m.get_data_handle(), v.data(), desc.get_size());
+  return m;
+}
+
+template <class Primitive>
+Run primitive(const typename Primitive::primitive_desc& pd) {
+  const Args args{{DNNL_ARG_SRC, filled(pd.src_desc())},
+                  {DNNL_ARG_WEIGHTS, filled(pd.weights_desc())},
+                  {DNNL_ARG_DST, filled(pd.dst_desc())}};
+  return [op = Op::make<Primitive>(pd), args] {
+    Workspace space;
+    op.run(args, space);
+  };
+}
+
+Run dnn_matmul(const Shape& s) {
+  const Dims a{s.batch, s.m, s.k}, b{s.batch, s.k, s.n}, c{s.batch, s.m, s.n};
+  const Desc right = s.constant     ? any(Elem::f32, b)
+                     : s.transposed ? Desc(b, Elem::f32, Dims{s.k * s.n, 1, s.k})
+                                    : plain(Elem::f32, b);
+  return primitive<dnnl::matmul>({engine(), plain(Elem::f32, a), right, plain(Elem::f32, c), new_attr()});
+}
+
+Run dnn_inner_product(const Shape& s) {
+  if (s.batch != 1 || !s.constant) return {};
+  return primitive<dnnl::inner_product_forward>({engine(), dnnl::prop_kind::forward_inference,
+                                                 plain(Elem::f32, {s.m, s.k}), any(Elem::f32, {s.n, s.k}),
+                                                 plain(Elem::f32, {s.m, s.n}), new_attr()});
+}
+
+/// Lower thirds of the seconds of one call of each, from blocks that alternate. 0 where there is nothing to run.
+std::vector<double> seconds_of(const std::vector<Run>& runs, double flops, int threads) {
+  const int calls = static_cast<int>(std::clamp(2e8 / flops, 1.0, 20000.0));
+  std::vector<std::vector<double>> times(runs.size(), std::vector<double>(1, 0.0));
+  constexpr int kBlocks = 15;
+  for (int block = 0; block < kBlocks; ++block)
+    for (size_t i = 0; i < runs.size(); ++i) {
+      if (!runs[i]) continue;
+      const double start = seconds(threads);
+      for (int call = 0; call < calls; ++call) runs[i]();
+      times[i].push_back((seconds(threads) - start) / calls);
+    }
+  std::vector<double> out;
+  for (auto& t : times) {
+    std::sort(t.begin(), t.end());
+    out.push_back(t[t.size() / 3]);
+  }
+  return out;
+}
+
+/// GFLOP/s of a tile that stays in the nearest cache: what the units of one core can do just now.
+double peak() {
+  constexpr int64_t kDepth = 192;
+  const ProductKernels kernels = product_kernels();
+  const std::vector<float> a = numbers(kernels.rows * kDepth), b = numbers(kernels.width * kDepth);
+  std::vector<float> c(static_cast<size_t>(kernels.rows * kernels.width));
+  Tile t;
+  t.depth = kDepth;
+  t.a.data = a.data();
+  t.b = t.ahead = b.data();
+  t.c = c.data();
+  t.c_stride = t.columns = kernels.width;
+  const double flops = 2.0 * static_cast<double>(kDepth * kernels.rows * kernels.width);
+  const Run run = [&] { kernels.tile[1][ProductKernels::kVectors - 1][kernels.rows - 1](t); };
+  return flops / seconds_of({run}, flops, 1)[0] * 1e-9;
+}
+
+constexpr Shape kShapes[] = {
+    {1, 2048, 2048, 2048, true, false}, {1, 128, 768, 3072, true, false},  {1, 128, 3072, 768, true, false},
+    {1, 128, 768, 768, true, false},    {1, 197, 768, 3072, true, false},  {1, 197, 3072, 768, true, false},
+    {1, 197, 768, 768, true, false},    {1, 1500, 384, 1536, true, false}, {1, 1500, 1536, 384, true, false},
+    {1, 3136, 64, 256, true, false},    {1, 3136, 24, 144, true, false},   {1, 49, 2048, 512, true, false},
+    {1, 1, 768, 3072, true, false},     {1, 1, 768, 768, true, false},     {1, 1, 2048, 1000, true, false},
+    {1, 4, 768, 3072, true, false},     {1, 8, 768, 768, true, false},     {1, 16, 768, 3072, true, false},
+    {1, 1, 4, 10, true, false},         {1, 4, 10, 10, true, false},       {1, 64, 64, 64, true, false},
+    {12, 128, 64, 128, false, true},    {12, 128, 128, 64, false, false},  {12, 197, 64, 197, false, true},
+    {12, 197, 197, 64, false, false},   {1, 512, 512, 512, false, false},  {1, 512, 512, 512, false, true},
+    {12, 1, 64, 512, false, true},      {12, 1, 512, 64, false, false},    {1, 1000, 1000, 1, true, false},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  const ThreadScope scope(threads);
+  fmt::print("{:>30} {:>8} {:>8} {:>8}   ours of {} x peak\n", "batch x m x k x n", "ours", "matmul", "inner", threads);
+  for (const Shape& s : kShapes) {
+    const double flops = 2.0 * static_cast<double>(s.batch * s.m * s.k * s.n);
+    const double before = peak();
+    const auto t = seconds_of({ours(s, threads), dnn_matmul(s), dnn_inner_product(s)}, flops, threads);
+    const double best = (before + peak()) / 2 * threads;
+    const char* kind = s.constant ? "" : s.transposed ? "BT" : "B";
+    fmt::print("{:3} x {:4} x {:4} x {:4} {:2}", s.batch, s.m, s.k, s.n, kind);
+    for (const double x : t) fmt::print(" {:8.1f}", x > 0 ? flops / x * 1e-9 : 0);
+    fmt::print("   {:3.0f} %  {:9.2f} us\n", 100 * flops / t[0] * 1e-9 / best, t[0] * 1e6);
+  }
+}
