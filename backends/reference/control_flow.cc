@@ -6,7 +6,9 @@
 namespace mlopt::reference {
 namespace {
 
-constexpr int64_t kMostIterations = 1 << 20;  // damaged counts and conditions would keep us for years
+// Damaged counts and conditions would keep us for years.
+constexpr int64_t kMostIterations = 1 << 20;
+constexpr int64_t kMostItems = 1 << 27;  // of carried sequences, summed over the iterations: each may copy all of them
 
 bool truth(const Call& call, const Tensor& condition) {
   if (condition.dtype() != DType::kBool || condition.size() != 1) fail(call, "the condition is not one bool");
@@ -33,6 +35,7 @@ bool is_endless(const Call& call, const Graph& body) {
 /// The state of a Loop between iterations.
 struct LoopState {
   bool going = true;
+  int64_t items = 0;  ///< of all sequences carried so far
   std::vector<Datum> carried;
   std::vector<std::vector<Tensor>> collected;  ///< of each scan output
 };
@@ -42,7 +45,11 @@ void run_iteration(const Call& call, int body, int64_t i, LoopState& state) {
   inputs.insert(inputs.end(), state.carried.begin(), state.carried.end());
   std::vector<Datum> outputs = call.run_body(body, inputs);
   state.going = truth(call, outputs[0].tensor());
-  for (size_t k = 0; k < state.carried.size(); ++k) state.carried[k] = std::move(outputs[1 + k]);
+  for (size_t k = 0; k < state.carried.size(); ++k) {
+    state.carried[k] = std::move(outputs[1 + k]);
+    if (state.carried[k].kind() == Datum::Kind::kSequence)
+      state.items += static_cast<int64_t>(state.carried[k].items().size());
+  }
   for (size_t k = 0; k < state.collected.size(); ++k)
     state.collected[k].push_back(outputs[1 + state.carried.size() + k].tensor());
 }
@@ -61,9 +68,9 @@ void loop(Call& call) {
   require(call, !state.going || !is_endless(call, body), "the loop never ends");
 
   for (int64_t i = 0; i < most && state.going; ++i) {
-    if (i == kMostIterations) {
-      unsupported_error(fmt::format("a Loop of more than {} iterations is not run", kMostIterations),
-                        call.view.node().label(), "see whether the limit and the condition of the loop are right");
+    if (i == kMostIterations || state.items > kMostItems) {
+      unsupported_error(fmt::format("a Loop of more than {} iterations is not run", i), call.view.node().label(),
+                        "see whether the limit and the condition of the loop are right");
     }
     run_iteration(call, body_at, i, state);
   }

@@ -24,10 +24,15 @@ Ending examine(const VerbOptions& verb, const Model& source, VerbResult& made, P
   e.source = model_info(source);
   e.result = model_info(made.model);
   e.result.file_bytes = written_size(made.model, verb.output, write_options(verb));
-  e.verification = verify_result(verb, source, made.model, plans, session);
+  e.source_cost = run_cost(source, {});
+  e.result_cost = run_cost(made.model, {});
+  e.verification = verify_result(verb, source, made.model, e.source_cost, plans, session);
   if (!e.verification.comparison) e.not_verified.push_back("the outputs: " + e.verification.problem);
   if (!verb.metric.empty()) e.scores = score_both(verb, source, plans, session);
-  e.latency = time_both(verb, source, made.model, plans, session);
+  if (e.verification.cannot_run)
+    e.latency.left_out = e.verification.problem;
+  else
+    e.latency = time_both(verb, source, made.model, plans, session);
   return e;
 }
 
@@ -87,8 +92,8 @@ void finish_verb(const VerbOptions& verb, const Model& source, VerbResult made, 
 
   Report& report = session.report;
   report.data["spec"] = made.spec;
-  report.data["source"] = full_json(source, ending.source, run_cost(source, {}));
-  report.data["result"] = full_json(made.model, ending.result, run_cost(made.model, {}));
+  report.data["source"] = full_json(source, ending.source, ending.source_cost);
+  report.data["result"] = full_json(made.model, ending.result, ending.result_cost);
   report.data["changes"] = std::move(made.changes);
   report.data["declined"] = std::move(made.declined);
   report.data["environment"] = environment_json(session.common.threads);

@@ -21,16 +21,13 @@ Json latency_of(const Latency& l, const std::string& path, const std::string& de
        {"runs", l.runs}});
 }
 
-/// Why the plans of both cannot be held at once; empty when they can. The weights of each are packed anew.
+/// The plans of both hold the weights of each, packed anew.
 std::string too_large(const Model& source, const Model& result) {
   int64_t bytes = 0;
   for (const Model* model : {&source, &result}) {
     for (const auto& [type, size] : model_info(*model).sizes) bytes += size.bytes;
   }
-  const int64_t available = available_memory();
-  if (available == 0 || static_cast<double>(bytes) < kMostMemory * static_cast<double>(available)) return {};
-  return fmt::format("the weights of both take {}, and {} of memory are free", format_bytes(static_cast<double>(bytes)),
-                     format_bytes(static_cast<double>(available)));
+  return lack_of_memory(bytes, "the weights of both");
 }
 
 /// On one item of the data, or on generated inputs whose free dimensions are 1. Compiling counts.
@@ -47,6 +44,13 @@ SideBySide measure(const VerbOptions& verb, const Model& source, Plans& plans, c
 }
 
 }  // namespace
+
+std::string lack_of_memory(int64_t bytes, const std::string& what) {
+  const int64_t available = available_memory();
+  if (available == 0 || static_cast<double>(bytes) < kMostMemory * static_cast<double>(available)) return {};
+  return fmt::format("{} take {}, and {} of memory are free", what, format_bytes(static_cast<double>(bytes)),
+                     format_bytes(static_cast<double>(available)));
+}
 
 SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
                      const Session& session) {

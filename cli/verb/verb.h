@@ -69,9 +69,13 @@ struct Verification {
   std::optional<RunComparison> comparison;
   std::string data, device;  ///< what it ran on
   std::string problem;       ///< why there is no comparison; empty when there is one
+  bool cannot_run = false;   ///< it is that they cannot be run here at all
 };
-Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
-                           const Session& session);
+/// `cost` is that of a run of the source.
+Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, const RunCost& cost,
+                           Plans& plans, const Session& session);
+/// Why there cannot be so many bytes of "the weights of both", or what else `what` says; empty when there can.
+std::string lack_of_memory(int64_t bytes, const std::string& what);
 
 /// The score of both on the device of the session.
 struct Scores {
@@ -101,6 +105,7 @@ void record_origin(const Model& source, const std::string& spec, Model& result);
 /// What the ending found out, and how the report says it.
 struct Ending {
   ModelInfo source, result;
+  RunCost source_cost, result_cost;
   Verification verification;
   std::optional<Scores> scores;
   SideBySide latency;

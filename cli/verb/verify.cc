@@ -46,57 +46,68 @@ RunComparison compare(const Trial& trial, Executable& source, Executable& result
   return compare_runs(source, result, trial.data, options);
 }
 
-RunComparison compare_on_judge(const Trial& trial, const Model& source, const Model& result) {
-  const std::unique_ptr<Backend> judge = open_backend(kJudge);
-  const Runner runner = make_runner(*judge, trial.session.common);
-  const std::unique_ptr<Executable> before = runner.compile(source), after = runner.compile(result);
-  return compare(trial, *before, *after);
-}
+/// Source and result, compiled.
+struct Pair {
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Executable> source, result;
+};
 
-/// What keeps the judge from running the model; empty when nothing is known to.
-std::string too_much(const Model& source) {
-  const double macs = static_cast<double>(run_cost(source, {}).macs);
-  if (macs <= kMostMacs) return {};
-  return fmt::format("one run takes {:.0f} billion multiply-accumulates, too many for the reference backend",
-                     macs * 1e-9);
+/// Both on the judge; nothing, and why, when it lacks an operator or would take too long.
+std::optional<Pair> on_judge(const Trial& trial, const Model& source, const Model& result, const RunCost& cost,
+                             std::string& problem) {
+  if (static_cast<double>(cost.macs) > kMostMacs) {
+    problem = fmt::format("one run takes {:.0f} billion multiply-accumulates, too many for the reference backend",
+                          static_cast<double>(cost.macs) * 1e-9);
+    return std::nullopt;
+  }
+  try {
+    Pair pair{open_backend(kJudge), nullptr, nullptr};
+    const Runner runner = make_runner(*pair.backend, trial.session.common);
+    pair.source = runner.compile(source);
+    pair.result = runner.compile(result);
+    return pair;
+  } catch (const Error& e) {
+    if (e.code != Code::kUnsupported) throw;
+    problem = in_words(e);
+    return std::nullopt;
+  }
 }
 
 /// On the judge or, where it cannot, on the device of the session.
-void compare_anywhere(const Trial& trial, const Model& source, const Model& result, Plans& plans, Verification& found) {
-  found.problem = too_much(source);
-  if (found.problem.empty()) {
-    try {
-      found.device = kJudge;
-      found.comparison = compare_on_judge(trial, source, result);
-      return;
-    } catch (const Error& e) {
-      if (e.code != Code::kUnsupported || plans.device() == kJudge) throw;
-      found.problem = in_words(e);
-    }
+void compare_anywhere(const Trial& trial, const Model& source, const Model& result, const RunCost& cost, Plans& plans,
+                      Verification& found) {
+  if (const auto judge = on_judge(trial, source, result, cost, found.problem)) {
+    found.device = kJudge;
+    found.comparison = compare(trial, *judge->source, *judge->result);
+  } else if (plans.device() != kJudge) {
+    found.device = plans.device();
+    found.comparison = compare(trial, plans.source(), plans.result());
+    found.problem.clear();
   }
-  found.device = plans.device();
-  found.comparison = compare(trial, plans.source(), plans.result());
-  found.problem.clear();
 }
 
 }  // namespace
 
-Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
-                           const Session& session) {
+Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, const RunCost& cost,
+                           Plans& plans, const Session& session) {
   Verification found;
   found.data = verb.data.spec.empty() ? kGenerated : verb.data.spec;
+  found.problem = lack_of_memory(cost.activation_bytes, "the values of a run");
+  found.cannot_run = !found.problem.empty();
+  if (found.cannot_run) return found;
   // Several samples at once and distinct sizes above 1 show more, but not every model runs with the free dimensions
   // that it declares.
   for (const bool distinct : {true, false}) {
     try {
       const auto data = data_for(verb, distinct, source, session);
-      compare_anywhere({verb, session, *data, distinct ? kBatch : 1}, source, result, plans, found);
+      compare_anywhere({verb, session, *data, distinct ? kBatch : 1}, source, result, cost, plans, found);
       return found;
     } catch (const Error& e) {
       if (e.code != Code::kBadInput && e.code != Code::kUnsupported) throw;
       if (!distinct && !generated(verb.data) && e.code == Code::kBadInput) throw;
       found.problem = in_words(e);
-      if (e.code == Code::kUnsupported) return found;
+      found.cannot_run = e.code == Code::kUnsupported;
+      if (found.cannot_run) return found;
     }
   }
   return found;

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/exec/backend.h"
+#include "core/ir/macs.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 
@@ -82,10 +83,15 @@ class Folder {
     if (!context_.allows(node)) return Decline{"excluded by --only or --skip"};
     for (const Value* y : node.outputs())
       if (y && y->is_output()) return Decline{"it is an output of the graph"};
-    if (!listed(kGrowing, node.op) && !node.inputs().empty()) return std::nullopt;
-    const auto dims = node.output(0)->type.static_dims();
-    if (!dims) return Decline{"the size of its result is not known beforehand"};
-    const auto bytes = static_cast<int64_t>(packed_bytes(node.output(0)->type.dtype, element_count(*dims)));
+    if (macs(NodeView(node, model_.opset(node.domain))).value_or(0) > kMostMacs)
+      return Decline{"it takes too long to compute here"};
+    int64_t bytes = 0;
+    for (const Value* y : node.outputs()) {
+      const auto dims = y ? y->type.static_dims() : Dims{};
+      if (!dims && (listed(kGrowing, node.op) || node.inputs().empty()))
+        return Decline{"the size of its result is not known beforehand"};
+      if (y && dims) bytes += static_cast<int64_t>(packed_bytes(y->type.dtype, element_count(*dims)));
+    }
     if (too_large(node, bytes)) return Decline{kTooLarge};
     return std::nullopt;
   }
@@ -113,6 +119,7 @@ class Folder {
     return std::nullopt;
   }
 
+  static constexpr int64_t kMostMacs = 10'000'000'000;  // a few seconds
   static constexpr const char* kTooLarge = "its result is larger than the folding limit";
   static constexpr int64_t kFree = 128;  // about what the node itself takes in the file
 

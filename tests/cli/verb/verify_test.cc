@@ -1,4 +1,7 @@
+#include <fmt/core.h>
+
 #include "core/data/array_file.h"
+#include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
 #include "tests/support/program.h"
@@ -24,4 +27,31 @@ TEST_CASE("data that do not fit the model at all are an error") {
   const auto result = run_mlopt({"fuse", model, "-o", folder / "out.onnx", "--data", data, "--no-bench"});
   CHECK(result.status == 3);
   CHECK(result.err.find("nothing") != std::string::npos);
+}
+
+TEST_CASE("what needs more memory than there is, or never ends, is neither verified nor timed, and that is said") {
+  const test::TempDir folder;
+  std::string nodes = "v0 = Abs (x) ";
+  for (int i = 0; i < 45; ++i) nodes += fmt::format("v{} = Concat <axis = 0> (v{}, v{}) ", i + 1, i, i);
+  const std::string grows = write_text_model(
+      folder, "grows.onnx",
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2] x) => (float[N] y) {" + nodes + "y = Identity (v45) }");
+  const auto result = run_mlopt({"convert", grows, "-o", folder / "out.onnx", "--json", "-"});
+  INFO(result.err);
+  REQUIRE(result.status == 0);
+  const Json report = Json::parse(result.out);
+  CHECK(report.find("not_verified")->items()[0].string().find("of memory are free") != std::string::npos);
+  CHECK(report.find("latency")->find("left_out")->string().find("of memory are free") != std::string::npos);
+  CHECK(report.find("seconds")->number() < 5);
+  CHECK(run_mlopt({"convert", grows, "-o", folder / "out.onnx", "--strict", "-q"}).status == 1);
+
+  const std::string loops = write_text_model(folder, "loops.onnx", R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (float x) => (float y) <int64 n = {1099511627776}, bool c = {1}> {
+      y = Loop (n, c, x) <body = b (int64 i, bool ci, float a) => (bool co, float r)
+        { co = Identity (ci)  r = Relu (a) }> })");
+  const auto looped = run_mlopt({"convert", loops, "-o", folder / "out.onnx", "--json", "-"});
+  REQUIRE(looped.status == 0);
+  const Json said = Json::parse(looped.out);
+  for (const Json& problem : {said.find("not_verified")->items()[0], *said.find("latency")->find("left_out")})
+    CHECK(problem.string().find("a Loop of more than") != std::string::npos);
 }

@@ -67,3 +67,17 @@ TEST_CASE("a size beyond all memory is declined before it is computed") {
     { a = ConstantOfShape (s)  b = Cast <to = 11> (a)  y = Add (x, b) })") ==
         "it cannot be computed here: tensor too large");
 }
+
+TEST_CASE("large results of small inputs and long computations are declined before they are computed") {
+  const auto reasons = [](const char* graph) {
+    Model model = test::fixture(graph);
+    infer(model);
+    return run_pass(model, fold_constants, test::pass_context()).declined;
+  };
+  CHECK(reasons(R"(g (double[1] x, double[65536,1] A, double[1,65536] B) => (double[N,M] y)
+    { c = Add (A, B)  y = Add (x, c) })")
+            .contains("its result is larger than the folding limit"));
+  CHECK(reasons(R"(g (double[1] x, double[4096,1024] A, double[1024,4096] B) => (double[N,M] y)
+    { c = MatMul (A, B)  y = Add (x, c) })")
+            .contains("it takes too long to compute here"));
+}
