@@ -34,7 +34,7 @@ void pad_to_same(Window& w, size_t i, bool more_at_end) {
 }  // namespace
 
 Dims spatial_attribute(const Call& call, const char* attr, size_t rank, int64_t otherwise, int64_t least) {
-  const Dims values = call.view.get_ints(attr, Dims(rank, otherwise));
+  Dims values = call.view.get_ints(attr, Dims(rank, otherwise));
   if (values.size() != rank)
     fail(call, fmt::format("{} has {} entries for {} spatial axes", attr, values.size(), rank));
   for (const int64_t v : values)

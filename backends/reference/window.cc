@@ -46,12 +46,12 @@ std::vector<int64_t> mel_edges(const Call& call, int64_t bands, int64_t dft_leng
   const auto to_mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const auto to_hertz = [](double mel) { return 700 * (std::pow(10, mel / 2595) - 1); };
   const double step = (to_mel(high) - to_mel(low)) / static_cast<double>(bands + 2);
+  const int64_t last_bin = dft_length / 2;
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double hertz = to_hertz(to_mel(low) + static_cast<double>(i) * step);
     const double bin = std::floor(static_cast<double>(dft_length + 1) * hertz / rate);
-    if (!(bin <= static_cast<double>(dft_length / 2)))
-      fail(call, fmt::format("{} Hz is above half the sample rate", hertz));
+    if (!(bin <= static_cast<double>(last_bin))) fail(call, fmt::format("{} Hz is above half the sample rate", hertz));
     edges.push_back(static_cast<int64_t>(bin));
   }
   return edges;

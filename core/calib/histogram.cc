@@ -24,7 +24,7 @@ void Histogram::grow(double magnitude) {
   }
   while (reach_ < magnitude) {
     std::vector<int64_t> wider(kBins);
-    for (int i = 0; i < kBins; ++i) wider[static_cast<size_t>(kBins / 4 + i / 2)] += bins_[static_cast<size_t>(i)];
+    for (size_t i = 0; i < bins_.size(); ++i) wider[kBins / 4 + i / 2] += bins_[i];
     bins_ = std::move(wider);
     reach_ *= 2;
   }
@@ -66,14 +66,6 @@ void Histogram::merge(const Histogram& other) {
   count_ += theirs.count_;
   zeros_ += theirs.zeros_;
   for (size_t i = 0; i < bins_.size(); ++i) bins_[i] += theirs.bins_[i];
-}
-
-std::vector<double> Histogram::folded() const {
-  constexpr size_t kHalf = kBins / 2;
-  std::vector<double> counts(kHalf);
-  for (size_t i = 0; i < kHalf; ++i) counts[i] = static_cast<double>(bins_[kHalf + i] + bins_[kHalf - 1 - i]);
-  counts[0] -= static_cast<double>(zeros_);
-  return counts;
 }
 
 double Histogram::quantile(double q) const {

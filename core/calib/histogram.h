@@ -24,8 +24,6 @@ class Histogram {
   int64_t nonfinite() const { return nonfinite_; }
   double min() const { return min_; }  ///< exact; 0 when nothing was seen
   double max() const { return max_; }
-  /// Counts of |x| in kBins / 2 bins over [0, reach()], without the exact zeros.
-  std::vector<double> folded() const;
   const std::vector<int64_t>& bins() const { return bins_; }
   double reach() const { return reach_; }
   double bin_width() const { return 2 * reach_ / kBins; }

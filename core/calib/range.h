@@ -27,9 +27,12 @@ Range choose_range(const Histogram& histogram, const RangeMethod& method, int le
 // One for each file range_*.cc.
 Range minmax_range(const Histogram& histogram);
 Range percentile_range(const Histogram& histogram, double percentile);
-/// The clipping threshold whose quantized distribution is nearest by Kullback-Leibler divergence (Migacz, "8-bit
-/// inference with TensorRT", GTC 2017), over all thresholds that hold at least `levels` bins. Exact zeros are left out:
-/// every grid has them, and the many of a Relu would outweigh all else.
+/// The threshold t whose range, what was seen clipped to [-t, t], has the quantized distribution that is nearest by
+/// Kullback-Leibler divergence (Migacz, "8-bit inference with TensorRT", GTC 2017). That paper folds the distribution
+/// to magnitudes, for grids around zero; here the levels are spread over the range as they will be, so that a short
+/// negative side (HardSwish, SiLU) takes few. Every range holds at least `levels` filled bins: without, all numbers
+/// clipped to one would count as no loss. Exact zeros are left out: every grid has them, and the many of a Relu would
+/// outweigh all else.
 Range entropy_range(const Histogram& histogram, int levels);
 /// The sub-range with the least expected squared error: of rounding inside, of clipping outside.
 Range mse_range(const Histogram& histogram, int levels);

@@ -20,7 +20,7 @@ std::string list(const std::vector<T>& values, const char* format) {
 }
 
 std::string tensor_text(const Tensor& t) {
-  const std::string type = to_string(Type::tensor(t.dtype(), t.dims()));
+  std::string type = to_string(Type::tensor(t.dtype(), t.dims()));
   if (t.size() > static_cast<int64_t>(kMostShown) || is_complex(t.dtype())) return type;
   if (t.dtype() == DType::kString) return type + list(t.strings(), "'{}'");
   return type + list(to_doubles(t), "{:g}");

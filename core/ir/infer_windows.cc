@@ -7,7 +7,7 @@ namespace {
 /// Places of a window that reaches over `reach` of `size` + `padding`, `stride` apart.
 Dim places(const Dim& size, const Dim& reach, int64_t pad_begin, int64_t pad_end, int64_t stride, bool ceil_mode) {
   const Dim room = size + Dim(pad_begin) + Dim(pad_end) - reach;
-  const Dim whole = Dim::floor_divide(room, stride) + 1;
+  Dim whole = Dim::floor_divide(room, stride) + 1;
   if (!ceil_mode) return whole;
   // The last window must start inside the input: in front of `size` + `pad_begin`.
   if (Dim::divide(room, stride)) return reach.value() && pad_end >= *reach.value() ? whole - 1 : whole;

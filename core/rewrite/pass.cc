@@ -133,11 +133,12 @@ Value* Builder::op(std::string_view op, std::vector<Value*> inputs, std::vector<
   const std::string hint =
       before_ && before_->output(0) ? before_->output(0)->name + "_" + std::string(op) : std::string(op);
   Node* node = graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint);
+  Value* y = node->outputs().front();
   // Runtimes refuse a name that two nodes have: the first takes that of the root, which goes.
-  if (before_ && !before_->name.empty()) node->name = named_ ? node->output(0)->name : before_->name;
+  if (before_ && !before_->name.empty()) node->name = named_ ? y->name : before_->name;
   named_ = true;
-  node->output(0)->type = std::move(type);
-  return node->output(0);
+  y->type = std::move(type);
+  return y;
 }
 
 Value* Builder::constant(std::string_view hint, Tensor tensor) {

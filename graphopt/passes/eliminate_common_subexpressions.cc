@@ -55,7 +55,10 @@ std::string key_of(const Node& node, const Model& model) {
       std::find(std::begin(kNever), std::end(kNever), node.op) != std::end(kNever) || !node.bodies().empty())
     return {};
   std::string key = node.domain + ":" + node.op + ":" + node.overload;
-  for (const Value* v : node.inputs()) append(key, &v, sizeof v);
+  for (const Value* v : node.inputs()) {
+    const auto identity = reinterpret_cast<uintptr_t>(v);
+    append(key, &identity, sizeof identity);
+  }
   for (const Value* v : node.outputs()) key += v ? 'y' : 'n';
   std::vector<const Attr*> attrs;
   for (const Attr& a : node.attrs) attrs.push_back(&a);

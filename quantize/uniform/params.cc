@@ -79,7 +79,7 @@ std::vector<float> pair_room(const Tensor& weight, int axis) {
   const std::vector<float> w = to_floats(weight);
   const int64_t channels = weight.dim(axis), length = channels ? weight.size() / channels : 0;
   // Element k of the sum for channel c.
-  const int64_t inputs = weight.rank() > 2 ? weight.dim(1) : length, places = inputs ? length / inputs : 0;
+  const int64_t inputs = std::max<int64_t>(1, weight.rank() > 2 ? weight.dim(1) : length), places = length / inputs;
   const auto element = [&](int64_t c, int64_t k) {
     if (axis == 1) return w[static_cast<size_t>(k * channels + c)];
     return w[static_cast<size_t>(c * length + k % inputs * places + k / inputs)];
