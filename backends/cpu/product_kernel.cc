@@ -22,28 +22,21 @@ constexpr int kRows = 14;  // x 2 vectors, and the 3 that they are made from: 31
 constexpr int kRows = 6;  // x 2 vectors, and the 3 that they are made from: 15 of 16 registers
 #endif
 
+/// fn(row, vector) for each vector of a tile: without a loop, so that all of them stay in registers.
+template <int kTileRows, int kVectors, class Fn>
+HWY_INLINE void each(const Fn& fn) {
+  HWY_UNROLL(64)
+  for (int row = 0; row < kTileRows; ++row) {
+    HWY_UNROLL(2)
+    for (int vector = 0; vector < kVectors; ++vector) fn(row, vector);
+  }
+}
+
 /// How many neighbours of the inner axis a tile of so many vectors sums apart: one chain of additions for each element
 /// would leave the units idle where there are few.
 constexpr int ways_for(int vectors) { return vectors >= 8 ? 1 : vectors >= 4 ? 2 : 4; }
 
-template <int kWays, int kTileRows, int kVectors>
-HWY_INLINE void clear(V (&sums)[kWays][kTileRows][kVectors]) {
-  HWY_UNROLL(4)
-  for (int w = 0; w < kWays; ++w) HWY_UNROLL(16)
-  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
-  for (int v = 0; v < kVectors; ++v) sums[w][r][v] = hn::Zero(F());
-}
-
-/// Adds the others to the first.
-template <int kWays, int kTileRows, int kVectors>
-HWY_INLINE void join(V (&sums)[kWays][kTileRows][kVectors]) {
-  HWY_UNROLL(4)
-  for (int w = 1; w < kWays; ++w) HWY_UNROLL(16)
-  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
-  for (int v = 0; v < kVectors; ++v) sums[0][r][v] = hn::Add(sums[0][r][v], sums[w][r][v]);
-}
-
-/// The products of a tile in sums[0][row][vector].
+/// The products of a tile, in sums[0].
 template <bool kPacked, int kWays, int kTileRows, int kVectors>
 HWY_INLINE void multiply(const Tile& t, V (&sums)[kWays][kTileRows][kVectors]) {
   const F d;
@@ -51,28 +44,28 @@ HWY_INLINE void multiply(const Tile& t, V (&sums)[kWays][kTileRows][kVectors]) {
   const int64_t row = kPacked ? 1 : t.a.row_stride, step = kPacked ? kTileRows : t.a.column_stride;
   const float *a = t.a.data, *b = t.b, *ahead = t.ahead;
   const auto add = [&](int way) HWY_ATTR {
-    V right[kVectors];
-    HWY_UNROLL(2)
-    for (int v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
-    HWY_UNROLL(16)
-    for (int r = 0; r < kTileRows; ++r) {
-      const V left = hn::Set(d, a[r * row]);
-      HWY_UNROLL(2)
-      for (int v = 0; v < kVectors; ++v) sums[way][r][v] = hn::MulAdd(left, right[v], sums[way][r][v]);
-    }
+    V right[kVectors], left;
+    each<1, kVectors>([&](int, int v) HWY_ATTR { right[v] = hn::LoadU(d, b + v * lanes); });
+    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR {
+      if (v == 0) left = hn::Set(d, a[r * row]);
+      sums[way][r][v] = hn::MulAdd(left, right[v], sums[way][r][v]);
+    });
     a += step;
     b += kVectors * lanes;
   };
-  clear(sums);
+  each<kWays * kTileRows, kVectors>([&](int i, int v)
+                                        HWY_ATTR { sums[i / kTileRows][i % kTileRows][v] = hn::Zero(d); });
   int64_t k = 0;
   for (; k + kWays <= t.depth; k += kWays) {
     __builtin_prefetch(ahead, 0, 2);  // into the second cache: the first one is full
     ahead += kWays * ProductKernels::kAhead;
-    HWY_UNROLL(4)
-    for (int way = 0; way < kWays; ++way) add(way);
+    each<kWays, 1>([&](int way, int) HWY_ATTR { add(way); });
   }
   for (; k < t.depth; ++k) add(0);
-  join(sums);
+  each<(kWays - 1) * kTileRows, kVectors>([&](int i, int v) HWY_ATTR {
+    V& sum = sums[0][i % kTileRows][v];
+    sum = hn::Add(sum, sums[1 + i / kTileRows][i % kTileRows][v]);
+  });
 }
 
 /// alpha acc, with base and bias added where the columns of c fill the panel.
@@ -81,20 +74,15 @@ HWY_INLINE void scale_and_add(const Tile& t, V (&acc)[kTileRows][kVectors]) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V alpha = constant(t.alpha), beta = constant(t.beta);
-  const bool full = t.columns == kVectors * lanes;
-  HWY_UNROLL(16)
-  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
-  for (int v = 0; v < kVectors; ++v) acc[r][v] = hn::Mul(alpha, acc[r][v]);
-  if (full && t.base) HWY_UNROLL(16)
-  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
-  for (int v = 0; v < kVectors; ++v)
-    acc[r][v] = hn::MulAdd(beta, hn::LoadU(d, t.base + r * t.base_stride + v * lanes), acc[r][v]);
-  if (full && t.bias) HWY_UNROLL(2)
-  for (int v = 0; v < kVectors; ++v) {
-    const V bias = hn::LoadU(d, t.bias + v * lanes);
-    HWY_UNROLL(16)
-    for (int r = 0; r < kTileRows; ++r) acc[r][v] = hn::Add(acc[r][v], bias);
-  }
+  each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[r][v] = hn::Mul(alpha, acc[r][v]); });
+  if (t.columns < kVectors * lanes) return;
+  if (t.base)
+    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR {
+      acc[r][v] = hn::MulAdd(beta, hn::LoadU(d, t.base + r * t.base_stride + v * lanes), acc[r][v]);
+    });
+  if (t.bias)
+    each<kTileRows, kVectors>([&](int r, int v)
+                                  HWY_ATTR { acc[r][v] = hn::Add(acc[r][v], hn::LoadU(d, t.bias + v * lanes)); });
 }
 
 /// What a tile that does not fill its panel, or has an activation, does last; `sums` are its rows side by side.
@@ -114,11 +102,10 @@ void tile(const Tile& t) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t panel = kVectors * lanes;
-  HWY_UNROLL(16)
-  for (int r = 0; r < kTileRows; ++r) {  // a row may lie across two lines
+  each<kTileRows, 1>([&](int r, int) HWY_ATTR {  // a row may lie across two lines
     __builtin_prefetch(t.c + r * t.c_stride, 1, 3);
     __builtin_prefetch(t.c + r * t.c_stride + panel - 1, 1, 3);
-  }
+  });
   V acc[ways_for(kTileRows * kVectors)][kTileRows][kVectors];
   multiply<kPacked>(t, acc);
   scale_and_add(t, acc[0]);
@@ -126,9 +113,7 @@ void tile(const Tile& t) {
   const bool done = t.columns == panel && !t.activation;
   float* out = done ? t.c : sums;
   const int64_t stride = done ? t.c_stride : panel;
-  HWY_UNROLL(16)
-  for (int r = 0; r < kTileRows; ++r) HWY_UNROLL(2)
-  for (int v = 0; v < kVectors; ++v) hn::StoreU(acc[0][r][v], d, out + r * stride + v * lanes);
+  each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { hn::StoreU(acc[0][r][v], d, out + r * stride + v * lanes); });
   if (!done) finish(t, sums, kTileRows, panel);
 }
 

@@ -37,6 +37,30 @@ TEST_CASE("MatMul broadcasts batches as the reference does") {
   }
 }
 
+TEST_CASE("products of every proportion are the reference's") {
+  // Few rows, few columns and neither, large enough for both of the ways in which they are computed.
+  const Dims sizes[] = {{3, 100, 70}, {200, 100, 3}, {500, 80, 1}, {20, 60, 50}, {1, 300, 90}, {130, 40, 17}};
+  for (const Dims& size : sizes) {
+    INFO(to_string(size));
+    const Tensor a = uniform({size[0], size[1]}, -1, 1, DType::kF32, 1),
+                 b = uniform({size[1], size[2]}, -1, 1, DType::kF32, 2);
+    require_as_reference("MatMul", {a, b}, {}, kTolerance);
+    const Tensor swapped = uniform({size[2], size[1]}, -1, 1, DType::kF32, 3);
+    std::vector<Attr> attrs = gemm_attrs(false, true, 0.5f, 2);
+    attrs.push_back({"activation", std::string("Sigmoid"), ""});
+    for (const Dims& dims : {Dims{size[2]}, Dims{size[0], size[2]}, Dims{size[0], 1}})
+      require_as_reference("FusedGemm", {a, swapped, uniform(dims, -1, 1, DType::kF32, 4)},
+                           {.attrs = attrs, .domain = "com.microsoft"}, kTolerance);
+  }
+  // The left operand's columns are its rows, the right one is the same matrix for all of them or not.
+  const Tensor left = uniform({2, 3, 40, 30}, -1, 1, DType::kF32, 5);
+  for (const Dims& dims : {Dims{40, 20}, Dims{3, 40, 20}, Dims{2, 1, 40, 20}}) {
+    INFO(to_string(dims));
+    require_as_reference("FusedMatMul", {left, uniform(dims, -1, 1, DType::kF32, 6)},
+                         {.attrs = {{"transA", int64_t{1}, ""}}, .domain = "com.microsoft"}, kTolerance);
+  }
+}
+
 TEST_CASE("Gemm swaps, scales and adds as the reference does") {
   const Dims addends[] = {{7}, {1, 7}, {5, 7}, {5, 1}, {}, {1, 1}};
   for (const bool swap_a : {false, true})
