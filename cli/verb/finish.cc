@@ -47,6 +47,19 @@ void warn_if_far(const Verification& verification, const Session& session) {
   }
 }
 
+/// Nobody wants NaN for a number, whether a gate was asked for or not.
+std::vector<Gate> judge_numbers(const Verification& verification) {
+  std::vector<Gate> gates;
+  if (!verification.comparison) return gates;
+  for (const OutputComparison& output : verification.comparison->outputs) {
+    if (!output.difference || !output.difference->lost_numbers) continue;
+    gates.push_back(
+        {"finite", output.name, Json(), false,
+         fmt::format("output '{}' of the result has NaN or infinity where the source has a number", output.name)});
+  }
+  return gates;
+}
+
 std::vector<Gate> judge_all(const VerbOptions& verb, const Ending& e, const Model& source, const Model& result,
                             const Session& session) {
   ResultFigures figures;
@@ -61,6 +74,7 @@ std::vector<Gate> judge_all(const VerbOptions& verb, const Ending& e, const Mode
   const auto add = [&](std::vector<Gate> more) {
     for (Gate& gate : more) gates.push_back(std::move(gate));
   };
+  add(judge_numbers(e.verification));
   add(judge_speed(verb, e.latency));
   add(judge_memory(verb, source, result, session));
   add(judge_regress(verb, e.latency, session.report.data));

@@ -33,6 +33,7 @@ void DifferenceSum::add(const Tensor& actual, const Tensor& expected) {
   for (size_t i = 0; i < e.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(e[i])) {
       found_.same_nonfinite = found_.same_nonfinite && same_special(a[i], e[i]);
+      found_.lost_numbers = found_.lost_numbers || std::isfinite(e[i]);
       continue;
     }
     const double gap = std::fabs(a[i] - e[i]), size = std::fabs(e[i]);

@@ -15,6 +15,7 @@ struct Difference {
   double cosine = 1;            ///< 1 when both are zero
   double argmax_agreement = 1;  ///< share of rows (last axis) whose arg-max agrees; 1 for scalars
   bool same_nonfinite = true;   ///< NaN and infinities at the same places
+  bool lost_numbers = false;    ///< NaN or an infinity where a number is expected
   int64_t worst = -1;           ///< index of the largest difference
 };
 

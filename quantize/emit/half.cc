@@ -44,6 +44,7 @@ constexpr std::string_view kOverflows[] = {
     "Pow",      "Exp",        "ReduceSum",    "ReduceSumSquare", "ReduceMean",   "ReduceL1",
     "ReduceL2", "ReduceProd", "ReduceLogSum", "ReduceLogSumExp", "GlobalLpPool", "LpPool"};
 constexpr float kLargest = 65504;
+constexpr float kDeviations = 4;  // from the mean, that values may be
 constexpr float kSmallest = 0x1p-24f;
 /// Numbers that only mean "as far as there is": what masks out, limits that limit nothing.
 constexpr float kHuge = 1e9f;
@@ -113,6 +114,8 @@ class HalfEmitter {
       return std::all_of(values.begin(), values.end(), has_known_type);
     };
     if (!known(node.inputs()) || !known(node.outputs())) return "it works on values of unknown type, or on sequences";
+    if (feeds_wide_statistics(node))
+      return "its results do not fit into float16, as the batch normalization after it says";
     if (has_fixed_results(node)) return "its results are float32 whatever its operands are";
     bool masks = false;
     for (const Value* v : node.inputs()) {
@@ -141,6 +144,21 @@ class HalfEmitter {
       any = any || !t;
     }
     return any;
+  }
+
+  /// A batch normalization knows the mean and variance of what it is given.
+  static bool feeds_wide_statistics(const Node& node) {
+    const auto wide = [](const Use& use) {
+      if (!use.node->is("BatchNormalization") || use.index != 0) return false;
+      const Value *mean = use.node->input(3), *variance = use.node->input(4);
+      if (!mean || !variance || !mean->known_constant() || !variance->known_constant()) return false;
+      const std::vector<float> m = to_floats(*mean->known_constant()), v = to_floats(*variance->known_constant());
+      for (size_t i = 0; i < std::min(m.size(), v.size()); ++i)
+        if (std::fabs(m[i]) + kDeviations * std::sqrt(std::fabs(v[i])) > kLargest) return true;
+      return false;
+    };
+    return std::any_of(node.outputs().begin(), node.outputs().end(),
+                       [&](const Value* y) { return is_f32(y) && std::any_of(y->uses.begin(), y->uses.end(), wide); });
   }
 
   bool has_fixed_results(const Node& node) const {

@@ -190,3 +190,20 @@ TEST_CASE("the text form is written and says the model") {
   REQUIRE(outcome.status == 0);
   CHECK(parse_text(outcome.out).graph->node_count() == 3);
 }
+
+TEST_CASE("a result with infinities where the source has numbers is a failure, and is not written if that is wished") {
+  const test::TempDir folder;
+  const std::string out = folder / "out.onnx",
+                    model = write_text_model(folder, "m.onnx", R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (float[2] x) => (float[2] y) <float k = {60000}, float s = {0.0001}>
+    { e = Abs (x)  a = Sum (e, k)  b = Sum (a, k)  y = Mul (b, s) })");
+  const std::vector<std::string> line = {"convert", model, "-o", out, "--to", "fp16", "--no-bench"};
+  const test::Outcome written = run_mlopt(line);
+  CHECK(written.status == 1);
+  CHECK(written.out.find("has NaN or infinity where the source has a number") != std::string::npos);
+  CHECK(std::filesystem::remove(out));
+  std::vector<std::string> strict = line;
+  strict.emplace_back("--no-write-on-fail");
+  CHECK(run_mlopt(strict).status == 1);
+  CHECK_FALSE(std::filesystem::exists(out));
+}

@@ -41,6 +41,8 @@ TEST_CASE("NaN and infinities must be at the same places") {
   CHECK(difference(floats({2}, {nan, inf}), floats({2}, {nan, inf})).same_nonfinite);
   CHECK_FALSE(difference(floats({2}, {nan, inf}), floats({2}, {nan, -inf})).same_nonfinite);
   CHECK_FALSE(difference(floats({2}, {nan, 1}), floats({2}, {1, 1})).same_nonfinite);
+  CHECK(difference(floats({2}, {nan, 1}), floats({2}, {1, 1})).lost_numbers);
+  CHECK_FALSE(difference(floats({2}, {1, inf}), floats({2}, {nan, inf})).lost_numbers);
   CHECK_FALSE(mismatch(floats({2}, {nan, inf}), floats({2}, {nan, inf}), 0, 0));
   CHECK(mismatch(floats({2}, {1, nan}), floats({2}, {1, 2}), 1, 1));
 }

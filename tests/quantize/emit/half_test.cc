@@ -125,6 +125,19 @@ TEST_CASE("a small epsilon does not become zero, and a huge mask does not become
   }
 }
 
+TEST_CASE("what a batch normalization scales down from beyond float16 is computed in float32") {
+  Net net;
+  Value* large = net.op("Conv", {net.input({1, 2, 4, 4}), net.constant(test::uniform({2, 2, 1, 1}, 4e4, 5e4))});
+  Value* mean = net.constant(Tensor::of<float>({2}, {6e4, 0}));
+  Value* variance = net.constant(Tensor::of<float>({2}, {1e10, 1e4}));
+  Value* scale = net.constant(Tensor::of<float>({2}, {1, 1}));
+  net.output(net.op("BatchNormalization", {large, scale, scale, mean, variance}));
+  const Outcome out = emitted(net.model);
+  REQUIRE(type_of(out.model, "Conv") == DType::kF32);
+  REQUIRE_FALSE(out.difference.lost_numbers);
+  REQUIRE(out.difference.sqnr_db > 50);
+}
+
 TEST_CASE("a constant that does not fit keeps its node in float32") {
   Net net;
   Value* x = net.op("Mul", {net.input({2, 8}), scalar(net, 1e5f)});
