@@ -31,9 +31,9 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
 std::string write_model_bytes(const Model& model);
 /// The bytes of the file with the weights inside, piece by piece.
 void write_model_to(const Model& model, const std::function<void(std::span<const std::byte>)>& sink);
-/// Bytes of the files that write_model would write to a path.
+/// Bytes of the files that write_model would write to a path; throws as it does when the weights are too many for that.
 int64_t written_size(const Model& model, const std::string& path, const WriteOptions& options = {});
-/// ONNX's text form.
+/// ONNX's text form; throws Error{kUnsupported} for a model that its parser could not read back.
 std::string print_text(const Model& model);
 
 /// A tensor or any value in the form of ONNX's test data (TensorProto, SequenceProto, OptionalProto as `type` says).

@@ -1,3 +1,5 @@
+#include "core/base/text.h"
+
 #include <onnx/defs/parser.h>
 #include <onnx/defs/printer.h>
 
@@ -6,6 +8,11 @@
 #include "core/onnx/proto.h"
 
 namespace mlopt {
+namespace {
+
+std::string first_line(const std::string& text) { return std::string(trim(text.substr(0, text.find("\n", 1)))); }
+
+}  // namespace
 
 Model parse_text(std::string_view text) {
   onnx::ModelProto message;
@@ -19,7 +26,13 @@ std::string print_text(const Model& model) {
   onnx::ModelProto message;
   if (!message.ParseFromString(write_model_bytes(model)))
     unsupported_error("the model is too large for the text form", model.path);
-  return onnx::ProtoToString(message);
+  std::string text = onnx::ProtoToString(message);
+  onnx::ModelProto again;
+  const auto status = onnx::OnnxParser::Parse(again, text.c_str());
+  if (!status.IsOK())
+    unsupported_error("ONNX's text form cannot hold this model: " + first_line(status.ErrorMessage()), model.path,
+                      "write a model file");
+  return text;
 }
 
 }  // namespace mlopt

@@ -67,6 +67,16 @@ class Output {
   std::optional<wire::Spliced> spliced_;
 };
 
+/// Whether the weights stay in the model's file, and throws Error{kUnsupported} where they must and are too large.
+bool stays_inline(uint64_t size, const std::string& path, const WriteOptions& options) {
+  if (size <= kMostInline) return !options.external.value_or(false);
+  if (path == "-" || options.external == false) {
+    unsupported_error(fmt::format("{} bytes are too many for one file (2 GB)", size), path,
+                      path == "-" ? "write the model to a file" : "leave the weights in external data");
+  }
+  return false;
+}
+
 void write_to_stdout(const Output& output) {
   output.write([](wire::Bytes piece) {
     std::cout.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
@@ -107,22 +117,15 @@ void write_external(proto::Written& written, const std::string& path) {
 
 void write_model(const Model& model, const std::string& path, const WriteOptions& options) {
   proto::Written written = proto::write_message(model);
-  if (path == "-") {
-    if (options.external.value_or(false)) usage_error("external data cannot go to standard output", path);
-    return write_to_stdout(Output(written));
-  }
+  if (path == "-" && options.external.value_or(false)) usage_error("external data cannot go to standard output", path);
+  const Output output(written);
+  const bool within = written.blobs.empty() || stays_inline(output.size(), path, options);
+  if (path == "-") return write_to_stdout(output);
   const std::vector<std::string> old_data = proto::owned_data_files(path);
-  bool external = options.external.value_or(false) && !written.blobs.empty();
-  if (!external) {
-    const Output output(written);
-    external = output.size() > kMostInline;
-    if (external && options.external) {
-      unsupported_error(fmt::format("{} bytes are too many for one file (2 GB)", output.size()), path,
-                        "leave the weights in external data");
-    }
-    if (!external) write_inline(output, path);
-  }
-  if (external) write_external(written, path);
+  if (within)
+    write_inline(output, path);
+  else
+    write_external(written, path);
   proto::remove_unused(old_data, path);
 }
 
@@ -133,8 +136,7 @@ void write_model_to(const Model& model, const std::function<void(std::span<const
 int64_t written_size(const Model& model, const std::string& path, const WriteOptions& options) {
   proto::Written written = proto::write_message(model);
   const uint64_t within = Output(written).size();
-  const bool external = options.external.value_or(within > kMostInline) && !written.blobs.empty() && path != "-";
-  if (!external) return static_cast<int64_t>(within);
+  if (written.blobs.empty() || stays_inline(within, path, options)) return static_cast<int64_t>(within);
   const proto::ExternalFile data(written);
   data.refer(written, data.choose_name(path));
   return static_cast<int64_t>(Output(written).size() + data.size());

@@ -47,3 +47,9 @@ TEST_CASE("text that is not a model is refused") {
   CHECK_THROWS_AS(parse_text("main (float x) =>"), Error);
   CHECK_THROWS_AS(parse_text("<ir_version: 10> main () => (float y) { y = Relu(nowhere) }"), Error);
 }
+
+TEST_CASE("what the parser of the text form could not read back is refused") {
+  Model model = parse_text(kText);
+  model.graph->find("w")->constant = Tensor::zeros(DType::kI4, {4, 3});
+  CHECK_THROWS_WITH(print_text(model), Catch::Contains("text form cannot hold this model"));
+}
