@@ -243,7 +243,9 @@ void ProductPlan::multiply_panel(const ProductArgs& args, const Part& part, cons
       t.a.data = part.rows + (row - start) * block_depth + (k - block.depth_begin) * rows;
     } else {
       t.a = args.a.from(row, k);
-      if (panel == part.panel_begin && tile + 1 < block.tile_end) t.ahead = args.a.from(row + rows, k).data;
+      const int64_t passed = panel - part.panel_begin;
+      if (passed * ProductKernels::kAhead < rows && tile + 1 < part.tile_end)
+        t.ahead = args.a.from(row + rows, k).data + passed * fetch;
     }
     kernels[rows - 1](t);
   }

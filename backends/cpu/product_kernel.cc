@@ -128,6 +128,7 @@ void pack_side_by_side(const float* in, int64_t depth_stride, int64_t lines, int
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t k = 0; k < depth; ++k, in += depth_stride, out += out_stride) {
+    __builtin_prefetch(in + 8 * depth_stride);
     int64_t i = 0;
     for (; i + lanes <= lines; i += lanes) hn::StoreU(hn::LoadU(d, in + i), d, out + i);
     for (; i < lines; ++i) out[i] = in[i];
@@ -135,27 +136,33 @@ void pack_side_by_side(const float* in, int64_t depth_stride, int64_t lines, int
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Lines that lie one after the other: 4 x 4 elements at a time. A group that lacks lines repeats its last one, and so
-/// writes beyond its place in each row of `out`; groups are done from the last to the first, which repairs it.
+/// Up to 4 lines that lie one after the other: 4 x 4 elements at a time. Missing lines repeat the last one, and so
+/// something is written beyond the place of the others.
+void pack_four(const float* in, int64_t line_stride, int64_t lines, int64_t depth, float* out, int64_t out_stride) {
+  const hn::Full128<float> d;
+  const auto line = [&](int64_t i) { return in + std::min(i, lines - 1) * line_stride; };
+  const float *in0 = line(0), *in1 = line(1), *in2 = line(2), *in3 = line(3);
+  int64_t k = 0;
+  for (; k + 4 <= depth; k += 4, out += 4 * out_stride) {
+    __builtin_prefetch(in + (4 + k / 4 % 4) * line_stride + k);  // the next 4 lines
+    const auto v0 = hn::LoadU(d, in0 + k), v1 = hn::LoadU(d, in1 + k);
+    const auto v2 = hn::LoadU(d, in2 + k), v3 = hn::LoadU(d, in3 + k);
+    const auto low01 = hn::InterleaveLower(d, v0, v1), high01 = hn::InterleaveUpper(d, v0, v1);
+    const auto low23 = hn::InterleaveLower(d, v2, v3), high23 = hn::InterleaveUpper(d, v2, v3);
+    hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, out);
+    hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, out + out_stride);
+    hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, out + 2 * out_stride);
+    hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, out + 3 * out_stride);
+  }
+  for (; k < depth; ++k, out += out_stride)
+    for (int64_t i = 0; i < lines; ++i) out[i] = in[i * line_stride + k];
+}
+
+/// Lines that lie one after the other. The last ones are packed first: what that writes beyond them is then repaired.
 void pack_one_by_one(const float* in, int64_t line_stride, int64_t lines, int64_t depth, float* out,
                      int64_t out_stride) {
-  const hn::Full128<float> d;
-  int64_t k = 0;
-  for (; k + 4 <= depth; k += 4)
-    for (int64_t line = (lines - 1) / 4 * 4; line >= 0; line -= 4) {
-      const auto at = [&](int64_t i)
-                          HWY_ATTR { return hn::LoadU(d, in + std::min(line + i, lines - 1) * line_stride + k); };
-      const auto v0 = at(0), v1 = at(1), v2 = at(2), v3 = at(3);
-      const auto low01 = hn::InterleaveLower(d, v0, v1), high01 = hn::InterleaveUpper(d, v0, v1);
-      const auto low23 = hn::InterleaveLower(d, v2, v3), high23 = hn::InterleaveUpper(d, v2, v3);
-      float* to = out + k * out_stride + line;
-      hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, to);
-      hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, to + out_stride);
-      hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, to + 2 * out_stride);
-      hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, to + 3 * out_stride);
-    }
-  for (; k < depth; ++k)
-    for (int64_t line = 0; line < lines; ++line) out[k * out_stride + line] = in[line * line_stride + k];
+  for (int64_t line = (lines - 1) / 4 * 4; line >= 0; line -= 4)
+    pack_four(in + line * line_stride, line_stride, std::min<int64_t>(4, lines - line), depth, out + line, out_stride);
 }
 #endif
 
