@@ -92,41 +92,49 @@ Run dnn_inner_product(const Shape& s) {
                                                  plain(Elem::f32, {s.m, s.n}), new_attr()});
 }
 
-/// Seconds of one call of each, from blocks that alternate: the lower third of the processor's time, or the least of
-/// the clock's, which what else runs on the machine adds to. 0 where there is nothing to run.
-std::vector<double> seconds_of(const std::vector<Run>& runs, double flops, int threads) {
-  const int calls = static_cast<int>(std::clamp(2e8 / flops, 1.0, 20000.0)), blocks = threads > 1 ? 60 : 15;
-  std::vector<std::vector<double>> times(runs.size());
-  for (int block = 0; block < blocks; ++block)
-    for (size_t i = 0; i < runs.size(); ++i) {
-      if (!runs[i]) continue;
+/// A tile that stays in the nearest cache: what the units of one core can do just now.
+struct Peak {
+  static constexpr int64_t kDepth = 192;
+  ProductKernels kernels = product_kernels();
+  std::vector<float> a = numbers(kernels.rows * kDepth), b = numbers(kernels.width * kDepth),
+                     c = numbers(kernels.rows * kernels.width);
+
+  double flops() const { return 2.0 * static_cast<double>(kDepth * kernels.rows * kernels.width); }
+  void run() {
+    Tile t;
+    t.depth = kDepth;
+    t.a.data = a.data();
+    t.b = t.ahead = b.data();
+    t.c = c.data();
+    t.c_stride = t.columns = kernels.width;
+    kernels.tile[1][ProductKernels::kVectors - 1][kernels.rows - 1](t);
+  }
+};
+
+struct Timed {
+  Run run;  ///< empty: there is none
+  double flops;
+};
+
+/// GFLOP/s of each in the fastest tenth of short blocks that alternate, which a busy machine disturbs least.
+std::vector<double> rates_of(const std::vector<Timed>& all, int threads) {
+  constexpr int kBlocks = 40;
+  constexpr double kBlockFlops = 1e8;
+  std::vector<std::vector<double>> rates(all.size());
+  for (int block = 0; block < kBlocks; ++block)
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].run) continue;
+      const int calls = static_cast<int>(std::clamp(kBlockFlops / all[i].flops, 1.0, 20000.0));
       const double start = seconds(threads);
-      for (int call = 0; call < calls; ++call) runs[i]();
-      times[i].push_back((seconds(threads) - start) / calls);
+      for (int call = 0; call < calls; ++call) all[i].run();
+      rates[i].push_back(calls * all[i].flops / (seconds(threads) - start) * 1e-9);
     }
   std::vector<double> out;
-  for (auto& t : times) {
-    std::sort(t.begin(), t.end());
-    out.push_back(t.empty() ? 0 : threads > 1 ? t.front() : t[t.size() / 3]);
+  for (auto& r : rates) {
+    std::sort(r.rbegin(), r.rend());
+    out.push_back(r.empty() ? 0 : r[r.size() / 10]);
   }
   return out;
-}
-
-/// GFLOP/s of a tile that stays in the nearest cache: what the units of one core can do just now.
-double peak() {
-  constexpr int64_t kDepth = 192;
-  const ProductKernels kernels = product_kernels();
-  const std::vector<float> a = numbers(kernels.rows * kDepth), b = numbers(kernels.width * kDepth);
-  std::vector<float> c(static_cast<size_t>(kernels.rows * kernels.width));
-  Tile t;
-  t.depth = kDepth;
-  t.a.data = a.data();
-  t.b = t.ahead = b.data();
-  t.c = c.data();
-  t.c_stride = t.columns = kernels.width;
-  const double flops = 2.0 * static_cast<double>(kDepth * kernels.rows * kernels.width);
-  const Run run = [&] { kernels.tile[1][ProductKernels::kVectors - 1][kernels.rows - 1](t); };
-  return flops / seconds_of({run}, flops, 1)[0] * 1e-9;
 }
 
 constexpr Shape kShapes[] = {
@@ -148,14 +156,16 @@ int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   const ThreadScope scope(threads);
   fmt::print("{:>30} {:>8} {:>8} {:>8}   ours of {} x peak\n", "batch x m x k x n", "ours", "matmul", "inner", threads);
+  Peak peak;
   for (const Shape& s : kShapes) {
     const double flops = 2.0 * static_cast<double>(s.batch * s.m * s.k * s.n);
-    const double before = peak();
-    const auto t = seconds_of({ours(s, threads), dnn_matmul(s), dnn_inner_product(s)}, flops, threads);
-    const double best = (before + peak()) / 2 * threads;
+    const auto rates = rates_of({{[&] { peak.run(); }, peak.flops()},
+                                 {ours(s, threads), flops},
+                                 {dnn_matmul(s), flops},
+                                 {dnn_inner_product(s), flops}},
+                                threads);
     const char* kind = s.constant ? "" : s.transposed ? "BT" : "B";
-    fmt::print("{:3} x {:4} x {:4} x {:4} {:2}", s.batch, s.m, s.k, s.n, kind);
-    for (const double x : t) fmt::print(" {:8.1f}", x > 0 ? flops / x * 1e-9 : 0);
-    fmt::print("   {:3.0f} %  {:9.2f} us\n", 100 * flops / t[0] * 1e-9 / best, t[0] * 1e6);
+    fmt::print("{:3} x {:4} x {:4} x {:4} {:2} {:8.1f} {:8.1f} {:8.1f}   {:3.0f} %  {:9.2f} us\n", s.batch, s.m, s.k,
+               s.n, kind, rates[1], rates[2], rates[3], 100 * rates[1] / (rates[0] * threads), flops / rates[1] * 1e-3);
   }
 }

@@ -14,8 +14,8 @@ constexpr int64_t kAlignment = 64;        // bytes, and elements that sizes are 
 constexpr int64_t kPackingGrain = 65536;  // elements
 /// Multiplications below which a second thread costs more than it brings.
 constexpr double kGrain = 1 << 17;
-/// The inner axis of a tile's call: a panel of it stays in the nearest cache while all tiles of a block pass by.
-constexpr int64_t kDepth = 256;
+/// Elements of a panel over a step of the inner axis: it stays in the nearest cache while all tiles of a block pass by.
+constexpr int64_t kPanel = 6 * 1024;
 /// Elements of the left matrix in a block: they stay in the second cache while all panels pass by.
 constexpr int64_t kBlock = 48 * 1024;
 /// Panels of a thread from which on rows are read often enough to pay for packing them.
@@ -87,7 +87,7 @@ void ProductPlan::block() {
   const int64_t tiles = ceil_div(tiles_, row_shares), panels = ceil_div(layout_.panels(), column_shares);
   packs_rows_ = panels >= kPanelsWorthPacking;
   const int64_t depth = std::max<int64_t>(1, shape_.k);
-  depth_step_ = round_up(tiles == 1 ? depth : even(depth, kDepth), 4);
+  depth_step_ = round_up(tiles == 1 ? depth : even(depth, kPanel / layout_.width), 4);
   tile_block_ = even(tiles, kBlock / (depth_step_ * kernels_.rows));
   depth_block_ = depth_step_ * std::max<int64_t>(1, kBlock / (depth_step_ * kernels_.rows * tile_block_));
 }
