@@ -44,26 +44,25 @@ struct Shape {
 
 using Run = std::function<void()>;
 
-Run ours(const Shape& s, int threads) {
-  const auto a = std::make_shared<std::vector<float>>(numbers(s.batch * s.m * s.k));
-  const auto b = std::make_shared<std::vector<float>>(numbers(s.batch * s.k * s.n));
-  const auto c = std::make_shared<std::vector<float>>(static_cast<size_t>(s.batch * s.m * s.n));
-  const MatrixView right = s.transposed ? MatrixView{b->data(), 1, s.k} : MatrixView{b->data(), s.n, 1};
-  const auto packed = s.constant ? std::make_shared<PackedMatrix>(right, s.k, s.n) : nullptr;
-  const auto plan = std::make_shared<ProductPlan>(
-      ProductShape{s.m, s.n, s.k, {{s.batch, s.m * s.k, s.k * s.n, s.m * s.n}}}, packed, threads);
-  return [=, owner = b] {
-    Workspace space;
-    plan->run({.a = {a->data(), s.k, 1}, .b = right, .c = c->data(), .c_stride = s.n},
-              space.take(plan->workspace_bytes()));
-  };
-}
-
 Memory filled(const Desc& desc) {
   Memory m(desc, engine());
   const std::vector<float> v = numbers(static_cast<int64_t>(desc.get_size() / sizeof(float)));
   std::memcpy(m.get_data_handle(), v.data(), desc.get_size());
   return m;
+}
+
+Run ours(const Shape& s, int threads) {
+  const Memory a = filled(plain(Elem::f32, {s.batch, s.m, s.k})), b = filled(plain(Elem::f32, {s.batch, s.k, s.n})),
+               c = filled(plain(Elem::f32, {s.batch, s.m, s.n}));
+  const auto at = [](const Memory& m) { return static_cast<float*>(m.get_data_handle()); };
+  const MatrixView right = s.transposed ? MatrixView{at(b), 1, s.k} : MatrixView{at(b), s.n, 1};
+  const auto packed = s.constant ? std::make_shared<PackedMatrix>(right, s.k, s.n) : nullptr;
+  const auto plan = std::make_shared<ProductPlan>(
+      ProductShape{s.m, s.n, s.k, {{s.batch, s.m * s.k, s.k * s.n, s.m * s.n}}}, packed, threads);
+  return [=, owner = b] {
+    Workspace space;
+    plan->run({.a = {at(a), s.k, 1}, .b = right, .c = at(c), .c_stride = s.n}, space.take(plan->workspace_bytes()));
+  };
 }
 
 template <class Primitive>
