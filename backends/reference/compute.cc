@@ -4,7 +4,7 @@
 
 namespace mlopt::reference {
 
-void fail(const Call& call, std::string what) { input_error(std::move(what), call.view.node().label()); }
+void fail(const Call& call, const std::string& what) { input_error(what, call.view.node().label()); }
 
 void wrong_type(const Call& call, DType type) {
   fail(call, fmt::format("{} does not take {}", call.view.node().op, name(type)));

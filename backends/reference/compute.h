@@ -22,7 +22,7 @@ inline Tensor as(const Tensor& tensor, DType type) { return tensor.dtype() == ty
 inline Tensor widened(const Tensor& tensor) { return as(tensor, compute_type(tensor.dtype())); }
 
 /// Throws Error{kBadInput}: "`what`" at the call's node.
-[[noreturn]] void fail(const Call& call, std::string what);
+[[noreturn]] void fail(const Call& call, const std::string& what);
 /// Throws unless `ok`.
 inline void require(const Call& call, bool ok, const char* what) {
   if (!ok) fail(call, what);

@@ -99,7 +99,7 @@ void warn(const QuantizeOptions& o, const quantize::Quantized& made, bool calibr
 }
 
 /// A result that is no gain is called so.
-void judge_gain(Session& session) {
+void judge_gain(bool computes_in_integers, Session& session) {
   Json& data = session.report.data;
   const auto disappoint = [&](const std::string& sentence) {
     session.console.warn(sentence);
@@ -109,10 +109,15 @@ void judge_gain(Session& session) {
   if (before && after && after->integer() >= before->integer())
     disappoint("the result is not smaller than the source: its weights are too few to pay for what was added");
   const Json* ratios = data["latency"].find("ratios");
-  const Json* high = ratios && !ratios->items().empty() ? ratios->items()[0].find("high") : nullptr;
+  if (!ratios || ratios->items().empty()) return;
+  const Json *low = ratios->items()[0].find("low"), *high = ratios->items()[0].find("high");
   if (high && high->is_number() && high->number() < 1)
     disappoint(
         "the result is slower than the source on this machine; --skip leaves layers out, and other formats may do");
+  else if (computes_in_integers && low && low->is_number() && low->number() <= 1)
+    disappoint(
+        "the result is not shown to be faster than the source on this machine: measure it with the runtime and on the "
+        "processor that it is for");
 }
 
 void run(const QuantizeOptions& o, Session& session) {
@@ -149,7 +154,7 @@ void run(const QuantizeOptions& o, Session& session) {
   result.model = std::move(made.model);
   const bool changed = made.layers > 0;
   finish_verb(o.verb, source, std::move(result), session);
-  if (changed) judge_gain(session);
+  if (changed) judge_gain(calibrates || spec.format == quantize::Format::kW8A8Dynamic, session);
 }
 
 Action setup(Options& options) {

@@ -71,7 +71,7 @@ Gate judge_latency(const VerbOptions& verb, const SideBySide& latency, const Jso
   Figure figure{"p50 latency", p50(earlier), p50(report), true, ""};
   const Json *before = find(earlier, {"environment"}), *now = find(report, {"environment"});
   if (!before || !now || !same_machine(*before, *now)) figure.not_comparable = "another machine or setting";
-  const Gate plain = judge_one(figure, verb);
+  Gate plain = judge_one(figure, verb);
   if (plain.value.is_null() || *figure.before <= 0) return plain;
   const auto change = [&](double ms) { return 100 * (ms / *figure.before - 1); };
   return interval_gate("max-regress", verb.max_regress.value, change(*figure.now), change(latency.result_p50.low),

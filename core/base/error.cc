@@ -1,29 +1,27 @@
 #include "core/base/error.h"
 
-#include <utility>
-
 #include "core/base/printable.h"
 
 namespace mlopt {
 
-Error::Error(Code c, std::string what, std::string place, std::string remedy)
+Error::Error(Code c, const std::string& what, const std::string& place, const std::string& remedy)
     : code(c), message(printable(what)), where(printable(place)), fix(printable(remedy)) {
   text_ = "error: " + message;
   if (!where.empty()) text_ += ": " + where;
   if (!fix.empty()) text_ += "\n  fix: " + fix;
 }
 
-void usage_error(std::string what, std::string where, std::string fix) {
-  throw Error(Code::kUsage, std::move(what), std::move(where), std::move(fix));
+void usage_error(const std::string& what, const std::string& where, const std::string& fix) {
+  throw Error(Code::kUsage, what, where, fix);
 }
-void input_error(std::string what, std::string where, std::string fix) {
-  throw Error(Code::kBadInput, std::move(what), std::move(where), std::move(fix));
+void input_error(const std::string& what, const std::string& where, const std::string& fix) {
+  throw Error(Code::kBadInput, what, where, fix);
 }
-void unsupported_error(std::string what, std::string where, std::string fix) {
-  throw Error(Code::kUnsupported, std::move(what), std::move(where), std::move(fix));
+void unsupported_error(const std::string& what, const std::string& where, const std::string& fix) {
+  throw Error(Code::kUnsupported, what, where, fix);
 }
-void internal_error(std::string what, std::string where) {
-  throw Error(Code::kInternal, "internal check failed: " + std::move(what), std::move(where), "please report this");
+void internal_error(const std::string& what, const std::string& where) {
+  throw Error(Code::kInternal, "internal check failed: " + what, where, "please report this");
 }
 
 }  // namespace mlopt

@@ -18,7 +18,7 @@ enum class Code {
 /// Printed as `error: WHAT: WHERE` and `  fix: FIX`; `where` and `fix` may be empty.
 class Error : public std::exception {
  public:
-  Error(Code code, std::string what, std::string where = {}, std::string fix = {});
+  Error(Code code, const std::string& what, const std::string& where = {}, const std::string& fix = {});
 
   Code code;
   std::string message;
@@ -32,10 +32,11 @@ class Error : public std::exception {
   std::string text_;
 };
 
-[[noreturn]] void usage_error(std::string what, std::string where = {}, std::string fix = {});
-[[noreturn]] void input_error(std::string what, std::string where = {}, std::string fix = {});
-[[noreturn]] void unsupported_error(std::string what, std::string where = {}, std::string fix = {});
+[[noreturn]] void usage_error(const std::string& what, const std::string& where = {}, const std::string& fix = {});
+[[noreturn]] void input_error(const std::string& what, const std::string& where = {}, const std::string& fix = {});
+[[noreturn]] void unsupported_error(const std::string& what, const std::string& where = {},
+                                    const std::string& fix = {});
 /// For a broken invariant of ours: the message names the invariant.
-[[noreturn]] void internal_error(std::string what, std::string where = {});
+[[noreturn]] void internal_error(const std::string& what, const std::string& where = {});
 
 }  // namespace mlopt

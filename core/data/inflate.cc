@@ -71,9 +71,9 @@ class Inflater {
   [[noreturn]] void fail_damaged() {
     fail(fmt::format("the compressed data are damaged ({})", stream_.msg ? stream_.msg : "no progress"));
   }
-  [[noreturn]] void fail(std::string what) {
+  [[noreturn]] void fail(const std::string& what) {
     restart();
-    input_error(std::move(what), packed_->where(), "fetch or write the file again");
+    input_error(what, packed_->where(), "fetch or write the file again");
   }
 
   void refill() {

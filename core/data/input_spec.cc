@@ -33,11 +33,11 @@ void require_names(const std::vector<std::string>& given, const std::vector<Inpu
   missing = absent_from(wanted, given);
   left = absent_from(given, wanted);
   if (missing.empty() && left.empty()) return;
-  std::string what = fmt::format("the data are for other inputs: the model takes {}; the data hold '{}'",
-                                 to_string(inputs), join(given, "', '"));
+  const std::string what = fmt::format("the data are for other inputs: the model takes {}; the data hold '{}'",
+                                       to_string(inputs), join(given, "', '"));
   const std::string fix = missing.empty() ? fmt::format("leave out '{}'", join(left, "', '"))
                                           : fmt::format("name an array '{}'", join(missing, "', '"));
-  input_error(std::move(what), where, fix);
+  input_error(what, where, fix);
 }
 
 const InputSpec& only_input(const std::vector<InputSpec>& inputs, const std::string& where) {

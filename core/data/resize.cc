@@ -24,8 +24,8 @@ std::vector<Window> windows(int64_t in, int64_t out) {
   std::vector<Window> all(static_cast<size_t>(out));
   for (int64_t x = 0; x < out; ++x) {
     const double center = (static_cast<double>(x) + 0.5) * scale;
-    const auto first = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
-    const auto end = std::min<int64_t>(static_cast<int64_t>(center + support + 0.5), in);
+    const auto first = std::max<int64_t>(static_cast<int64_t>(std::floor(center - support + 0.5)), 0);
+    const auto end = std::min<int64_t>(static_cast<int64_t>(std::floor(center + support + 0.5)), in);
     std::vector<double> weights;
     double sum = 0;
     for (int64_t i = first; i < end; ++i) {
@@ -37,7 +37,7 @@ std::vector<Window> windows(int64_t in, int64_t out) {
     window.first = first;
     for (const double w : weights) {
       const double share = sum != 0 ? w / sum : w;
-      window.weights.push_back(static_cast<int32_t>(0.5 + share * (1 << kPrecision)));
+      window.weights.push_back(static_cast<int32_t>(std::floor(0.5 + share * (1 << kPrecision))));
     }
   }
   return all;

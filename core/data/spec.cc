@@ -22,8 +22,8 @@ constexpr KindName kKinds[] = {{"random", DataKind::kRandom},
                                {"bytes", DataKind::kBytes}};
 constexpr int64_t kMaxRandom = 1'000'000;
 
-[[noreturn]] void bad_spec(std::string what, std::string_view spec, std::string fix) {
-  usage_error(std::move(what), fmt::format("--data {}", spec), std::move(fix));
+[[noreturn]] void bad_spec(const std::string& what, std::string_view spec, const std::string& fix) {
+  usage_error(what, fmt::format("--data {}", spec), fix);
 }
 
 /// Pieces between commas; "\," is a comma and "\\" a backslash inside a piece.

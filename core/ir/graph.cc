@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <unordered_set>
+#include <iterator>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -35,6 +36,11 @@ std::vector<Node*> Graph::nodes() const {
   return found;
 }
 
+Node* Graph::next(const Node* node) const {
+  const auto after = node ? std::next(node->place_) : nodes_.begin();
+  return after == nodes_.end() ? nullptr : after->get();
+}
+
 Value* Graph::find(std::string_view value_name) const {
   const auto it = by_name_.find(std::string(value_name));
   return it == by_name_.end() ? nullptr : it->second;
@@ -50,6 +56,7 @@ Value* Graph::add_value(std::string value_name, Type type) {
   if (by_name_.contains(value_name)) input_error("two values have one name", value_name, "rename one of them");
   values_.push_back(std::make_unique<Value>());
   Value* v = values_.back().get();
+  v->place_ = std::prev(values_.end());
   v->name = std::move(value_name);
   v->type = std::move(type);
   v->graph = this;
@@ -91,12 +98,14 @@ Node* Graph::add_node(std::string domain, std::string op, std::vector<Value*> in
   }
   node->inputs_.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) link(node, static_cast<int>(i), inputs[i]);
-  for (Graph* body : node->bodies()) body->owner = node;
+  const std::vector<Graph*> bodies = node->bodies();
+  for (Graph* body : bodies) body->owner = node;
+  if (!bodies.empty()) with_bodies_.push_back(node);
   return node;
 }
 
 Node* Graph::add_op(std::string op, std::vector<Value*> inputs, std::vector<Attr> attrs, const Node* before,
-                    std::string hint, int outputs, std::string domain) {
+                    const std::string& hint, int outputs, std::string domain) {
   std::vector<Value*> made;
   for (int i = 0; i < outputs; ++i) made.push_back(add_value(fresh_name(hint.empty() ? op : hint)));
   return add_node(std::move(domain), std::move(op), std::move(inputs), std::move(made), std::move(attrs), before);
@@ -156,11 +165,7 @@ void Graph::drop_output(Node* node, int index) {
 
 void Graph::replace_uses(Value* from, Value* to) {
   if (from == to) return;
-  const std::vector<Use> uses = from->uses;
-  for (const Use& use : uses) {
-    unlink(use.node, use.index);
-    link(use.node, use.index, to);
-  }
+  for (const Use& use : std::exchange(from->uses, {})) link(use.node, use.index, to);
   if (!from->is_output()) return;
   const bool takes_name = to->graph == this && to->producer && !to->is_output();
   for (size_t i = 0; i < outputs_.size(); ++i)
@@ -179,7 +184,9 @@ void Graph::replace_uses(Value* from, Value* to) {
 void Graph::erase(Node* node) {
   for (Value* v : node->outputs_)
     if (v && (!v->uses.empty() || v->is_output())) internal_error("erase: an output is still used", v->name);
-  for (Graph* body : node->bodies())
+  const std::vector<Graph*> bodies = node->bodies();
+  if (!bodies.empty()) std::erase(with_bodies_, node);
+  for (Graph* body : bodies)
     for (Node* inner : all_nodes(*body))
       for (size_t i = 0; i < inner->inputs_.size(); ++i) unlink(inner, static_cast<int>(i));
   for (size_t i = 0; i < node->inputs_.size(); ++i) unlink(node, static_cast<int>(i));
@@ -195,7 +202,7 @@ void Graph::erase(Value* value) {
   if (!value->uses.empty() || value->is_output() || value->producer || value->is_input)
     internal_error("erase: the value is still used", value->name);
   by_name_.erase(value->name);
-  values_.remove_if([&](const auto& v) { return v.get() == value; });
+  values_.erase(value->place_);
 }
 
 void Graph::rename(Value* value, std::string new_name) {
@@ -209,7 +216,7 @@ void Graph::rename(Value* value, std::string new_name) {
 void Graph::move_before(Node* node, const Node* before) { nodes_.splice(before->place_, nodes_, node->place_); }
 
 bool Graph::name_taken_below(const std::string& value_name) const {
-  for (const auto& node : nodes_)
+  for (const Node* node : with_bodies_)
     for (const Graph* body : node->bodies())
       if (body->find(value_name) || body->name_taken_below(value_name)) return true;
   return false;

@@ -50,6 +50,10 @@ struct Value {
   bool is_output() const { return output_uses > 0; }
   /// Read exactly once, and not an output of its graph.
   bool single_use() const { return uses.size() == 1 && output_uses == 0; }
+
+ private:
+  friend class Graph;
+  std::list<std::unique_ptr<Value>>::iterator place_;
 };
 
 /// An operator. Change its edges only through Graph, so that `uses` stay right.
@@ -70,6 +74,8 @@ class Node {
   Value* output(int i) const {
     return i < static_cast<int>(outputs_.size()) ? outputs_[static_cast<size_t>(i)] : nullptr;
   }
+  /// The first that is not omitted (an LSTM may give its last state only); null when all are.
+  Value* first_output() const;
   Graph* graph() const { return graph_; }
 
   bool is(std::string_view op_name, std::string_view op_domain = "") const {
@@ -83,7 +89,10 @@ class Node {
   /// "Conv 'stem/conv1'", for messages; an unnamed node is named by its first output.
   std::string label() const;
   /// As globs know it: its name, or that of its first output where it has none.
-  const std::string& called() const { return name.empty() && output(0) ? output(0)->name : name; }
+  const std::string& called() const {
+    const Value* first = first_output();
+    return name.empty() && first ? first->name : name;
+  }
 
  private:
   friend class Graph;
@@ -115,6 +124,8 @@ class Graph {
   /// The schedule. Safe to erase or insert nodes while walking the returned copy, if the erased are not visited again.
   std::vector<Node*> nodes() const;
   size_t node_count() const { return nodes_.size(); }
+  /// The node after `node` (null: the first) in the schedule; null after the last.
+  Node* next(const Node* node) const;
 
   /// The value of that name in this graph, or null; lookup() also searches the enclosing graphs.
   Value* find(std::string_view name) const;
@@ -126,11 +137,12 @@ class Graph {
   /// A value without a producer yet (outputs of nodes added later); the name must be free.
   Value* add_value(std::string name, Type type = {});
   /// A node before `before` (null: at the end). Output values must have no producer; null outputs are omitted ones.
+  /// Bodies are among `attrs`: they are not given to a node later.
   Node* add_node(std::string domain, std::string op, std::vector<Value*> inputs, std::vector<Value*> outputs,
                  std::vector<Attr> attrs = {}, const Node* before = nullptr);
   /// As add_node with `outputs` fresh values named after `hint`.
   Node* add_op(std::string op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, const Node* before = nullptr,
-               std::string hint = {}, int outputs = 1, std::string domain = {});
+               const std::string& hint = {}, int outputs = 1, std::string domain = {});
   void add_output(Value* value);
   void set_output(int index, Value* value);
   void remove_input(int index);
@@ -163,6 +175,7 @@ class Graph {
   std::vector<Value*> inputs_, outputs_;
   std::list<std::unique_ptr<Node>> nodes_;
   std::list<std::unique_ptr<Value>> values_;
+  std::vector<const Node*> with_bodies_;
   std::unordered_map<std::string, Value*> by_name_;
   mutable std::unordered_map<std::string, int> fresh_;
 };

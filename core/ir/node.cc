@@ -36,11 +36,15 @@ std::vector<Graph*> Node::bodies() const {
 }
 
 std::string Node::label() const {
-  const std::string kind = domain.empty() ? op : domain + "." + op;
+  std::string kind = domain.empty() ? op : domain + "." + op;
   if (!name.empty()) return fmt::format("{} '{}'", kind, name);
-  for (const Value* v : outputs_)
-    if (v) return fmt::format("{} giving '{}'", kind, v->name);
+  if (const Value* first = first_output()) return fmt::format("{} giving '{}'", kind, first->name);
   return kind;
+}
+
+Value* Node::first_output() const {
+  const auto it = std::find_if(outputs_.begin(), outputs_.end(), [](const Value* v) { return v != nullptr; });
+  return it == outputs_.end() ? nullptr : *it;
 }
 
 std::vector<Node*> all_nodes(const Graph& graph) {

@@ -26,7 +26,7 @@ fs::path resolve(const Source& source, const std::string& location) {
   std::error_code failed;
   const fs::path folder = fs::canonical(source.folder.empty() ? "." : source.folder, failed);
   if (failed) input_error("cannot open the model's folder", source.folder);
-  const fs::path real = fs::canonical(folder / relative, failed);
+  fs::path real = fs::canonical(folder / relative, failed);
   if (failed) {
     input_error("external data missing", "'" + location + "' of " + source.path,
                 "put the file beside the model, under this name");

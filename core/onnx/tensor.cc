@@ -81,11 +81,9 @@ Tensor from_int32(const Header& h, const TensorProto& tensor) {
 Tensor from_typed_fields(const Header& h, const TensorProto& tensor) {
   switch (h.type) {
     case DType::kF32:
-      return from_numbers<float>(h, tensor.float_data());
     case DType::kC64:
       return from_numbers<float>(h, tensor.float_data());
     case DType::kF64:
-      return from_numbers<double>(h, tensor.double_data());
     case DType::kC128:
       return from_numbers<double>(h, tensor.double_data());
     case DType::kI64:

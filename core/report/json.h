@@ -24,8 +24,8 @@ class Json {
   template <class T, class = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>>
   Json(T value) : value_(static_cast<int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
   template <class T>
-  Json(const std::vector<T>& items)
-      : value_(Array(items.begin(), items.end())) {}  // NOLINT(google-explicit-constructor)
+  Json(const std::vector<T>& items)  // NOLINT(google-explicit-constructor)
+      : value_(Array(items.begin(), items.end())) {}
   static Json array() { return from(Array{}); }
   static Json object() { return from(Object{}); }
   static Json object(Object members) { return from(std::move(members)); }

@@ -28,9 +28,9 @@ Dim Dim::symbol(std::string name) {
   return d;
 }
 
-Dim Dim::from_terms(std::vector<Term> terms) {
+Dim Dim::from_terms(const std::vector<Term>& terms) {
   std::map<std::vector<std::string>, int64_t> sums;
-  for (auto& [symbols, factor] : terms) {
+  for (const auto& [symbols, factor] : terms) {
     const auto sum = checked_add(sums[symbols], factor);
     if (!sum) return {};
     sums[symbols] = *sum;
@@ -77,7 +77,7 @@ Dim operator+(const Dim& a, const Dim& b) {
   if (!a.known_ || !b.known_) return {};
   std::vector<Dim::Term> terms = a.terms_;
   terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
-  return Dim::from_terms(std::move(terms));
+  return Dim::from_terms(terms);
 }
 
 Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
@@ -94,7 +94,7 @@ Dim operator*(const Dim& a, const Dim& b) {
       std::merge(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(symbols));
       terms.emplace_back(std::move(symbols), factor);
     }
-  return Dim::from_terms(std::move(terms));
+  return Dim::from_terms(terms);
 }
 
 std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
@@ -112,7 +112,7 @@ std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
     std::set_difference(symbols.begin(), symbols.end(), divisor.begin(), divisor.end(), std::back_inserter(rest));
     terms.emplace_back(std::move(rest), *quotient);
   }
-  return from_terms(std::move(terms));
+  return from_terms(terms);
 }
 
 Dim Dim::floor_divide(const Dim& a, const Dim& b) {

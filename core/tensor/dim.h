@@ -34,7 +34,7 @@ class Dim {
 
  private:
   using Term = std::pair<std::vector<std::string>, int64_t>;  // sorted symbols of the product, coefficient
-  static Dim from_terms(std::vector<Term> terms);
+  static Dim from_terms(const std::vector<Term>& terms);
   std::vector<Term> terms_;  // sorted by symbols; no zero coefficients; empty means 0
   bool known_ = false;
 };

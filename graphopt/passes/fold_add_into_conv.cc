@@ -16,15 +16,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return affine_convolution(conv, std::vector<double>(shift->size(), 1.0), *shift, builder);
 }
 
-Pattern conv() {
-  return Pattern::op("Conv|ConvTranspose", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
-      .as("conv")
-      .single_use();
-}
-
 std::vector<Rule> rules() {
-  return {{Pattern::op("Add", {conv(), Pattern::constant("c")}).any_order(), rewrite},
-          {Pattern::op("Sub", {conv(), Pattern::constant("c")}), rewrite}};
+  return {{Pattern::op("Add", {constant_convolution(), Pattern::constant("c")}).any_order(), rewrite},
+          {Pattern::op("Sub", {constant_convolution(), Pattern::constant("c")}), rewrite}};
 }
 
 }  // namespace

@@ -74,9 +74,10 @@ Expected<Replacement> fold_batchnorm(const Match& m, Builder& builder) {
   const NodeView bn = builder.view(*m.root);
   if (bn.get_int("training_mode", 0) || m.root->outputs().size() > 1) return Decline{"it is in training mode"};
   const auto columns = columns_of(m, builder);
+  if (!columns) return Decline{"the weight of Gemm is not valid"};
   const std::vector<double> gamma = to_doubles(m.constant("gamma")), beta = to_doubles(m.constant("beta")),
                             mean = to_doubles(m.constant("mean")), var = to_doubles(m.constant("var"));
-  const auto n_columns = static_cast<size_t>(columns.value_or(0));
+  const auto n_columns = static_cast<size_t>(*columns);
   if (gamma.size() != n_columns || beta.size() != n_columns || mean.size() != n_columns || var.size() != n_columns)
     return Decline{"its channel count differs from Gemm's"};
   std::vector<double> scale, shift;

@@ -33,11 +33,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 
 std::vector<Rule> rules() {
   return {
-      {Pattern::op("BatchNormalization", {Pattern::op("Conv|ConvTranspose", {Pattern::any("x"), Pattern::constant("w"),
-                                                                             Pattern::optional_constant("b")})
-                                              .as("conv")
-                                              .single_use(),
-                                          Pattern::constant("gamma"), Pattern::constant("beta"),
+      {Pattern::op("BatchNormalization", {constant_convolution(), Pattern::constant("gamma"), Pattern::constant("beta"),
                                           Pattern::constant("mean"), Pattern::constant("var")}),
        rewrite}};
 }

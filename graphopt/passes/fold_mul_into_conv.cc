@@ -1,6 +1,4 @@
 // Conv(x, w, b) * c -> Conv(x, w c, b c) for one factor or one for each channel; Div and ConvTranspose likewise.
-#include <cmath>
-
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 
@@ -18,15 +16,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return affine_convolution(conv, *scale, std::vector<double>(scale->size(), 0.0), builder);
 }
 
-Pattern conv() {
-  return Pattern::op("Conv|ConvTranspose", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
-      .as("conv")
-      .single_use();
-}
-
 std::vector<Rule> rules() {
-  return {{Pattern::op("Mul", {conv(), Pattern::constant("c")}).any_order(), rewrite},
-          {Pattern::op("Div", {conv(), Pattern::constant("c")}), rewrite}};
+  return {{Pattern::op("Mul", {constant_convolution(), Pattern::constant("c")}).any_order(), rewrite},
+          {Pattern::op("Div", {constant_convolution(), Pattern::constant("c")}), rewrite}};
 }
 
 }  // namespace

@@ -34,6 +34,12 @@ Expected<ConvWeight> ConvWeight::of(const Node& conv, const Builder& builder) {
   return found;
 }
 
+Pattern constant_convolution() {
+  return Pattern::op("Conv|ConvTranspose", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
+      .as("conv")
+      .single_use();
+}
+
 bool aligns_axes(const Node& node) { return node.attr("axis") != nullptr; }
 
 int64_t ConvWeight::channel_of(int64_t i) const {

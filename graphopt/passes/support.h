@@ -24,6 +24,9 @@ struct ConvWeight {
   int64_t channel_of(int64_t i) const;
 };
 
+/// A Conv or ConvTranspose "conv" with a constant weight, and bias if any, that one node alone reads.
+Pattern constant_convolution();
+
 /// Does an operator of the first opsets align its second operand with given axes, not with the last ones?
 bool aligns_axes(const Node& node);
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,17 +20,10 @@ struct Emitted {
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
 };
 
-/// The first output that is not omitted (an LSTM may give its last state only); null when all are.
-inline const Value* first_output(const Node& node) {
-  const auto& outputs = node.outputs();
-  const auto it = std::find_if(outputs.begin(), outputs.end(), [](const Value* v) { return v != nullptr; });
-  return it == outputs.end() ? nullptr : *it;
-}
-
 /// The layer of a node that is still in float; its `result` is to be found.
 inline LayerValue layer_of(const Node& node) {
-  const std::string output = first_output(node) ? first_output(node)->name : "";
-  return {node.name.empty() ? output : node.name, node.op, output, output};
+  const std::string output = node.first_output() ? node.first_output()->name : "";
+  return {node.called(), node.op, output, output};
 }
 
 }  // namespace mlopt::quantize

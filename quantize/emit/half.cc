@@ -9,6 +9,7 @@
 
 #include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
+#include "quantize/emit/cast_output.h"
 #include "quantize/plan.h"
 
 namespace mlopt::quantize {
@@ -195,8 +196,8 @@ class HalfEmitter {
   void to_half(Node* node) {
     const bool weighted = std::any_of(node->inputs().begin(), node->inputs().end(),
                                       [](const Value* v) { return is_f32(v) && v->known_constant(); });
-    if (weighted && first_output(*node))
-      done_.layers.push_back(layer_of(*node)), results_.push_back(first_output(*node));
+    if (weighted && node->first_output())
+      done_.layers.push_back(layer_of(*node)), results_.push_back(node->first_output());
     for (size_t i = 0; i < node->inputs().size(); ++i) {
       Value* v = node->inputs()[i];
       if (is_f32(v)) graph_.set_input(node, static_cast<int>(i), cast_before(v, DType::kF16, node, as_half_));
@@ -240,15 +241,7 @@ class HalfEmitter {
   void restore_outputs() {
     for (Value* y : std::vector<Value*>(graph_.outputs())) {
       if (!half_.contains(y) || !y->producer) continue;
-      Node* back = graph_.add_op("Cast", {y}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}}, nullptr,
-                                 y->name + "_half");
-      const std::vector<Use> uses = y->uses;
-      const Type declared = Type::tensor(DType::kF32, y->type.dims);
-      const Type inner = y->type;
-      y->type = declared;  // what the output's new producer takes over
-      graph_.replace_uses(y, back->output(0));
-      y->type = inner;
-      for (const Use& use : uses) use.node->graph()->set_input(use.node, use.index, y);
+      cast_output(graph_, y, Type::tensor(DType::kF32, y->type.dims), y->name + "_half");
     }
   }
 

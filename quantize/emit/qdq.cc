@@ -54,9 +54,10 @@ class Emitter {
 
   /// The node's result, or that of the clamp which its grid replaces.
   const Value* result_of(const Node& node) const {
-    for (const auto& [clamp, producer] : plan_.clamped)
-      if (producer == &node) return clamp->output(0);
-    return node.output(0);
+    const Value* y = node.output(0);
+    if (!y->single_use()) return y;
+    const auto clamp = plan_.clamped.find(y->uses[0].node);
+    return clamp != plan_.clamped.end() && clamp->second == &node ? clamp->first->output(0) : y;
   }
 
   const Grid& grid_of(const Value* v) const { return grids_.at(owners_.at(v)); }
@@ -81,8 +82,7 @@ class Emitter {
     const bool integer_result =
         v->producer && (plan_.nodes.contains(v->producer) || plan_.clamped.contains(v->producer));
     const std::vector<Use> uses = v->uses;
-    const Node* before = v->producer ? nullptr : (graph_.nodes().empty() ? nullptr : graph_.nodes()[0]);
-    if (v->producer) before = next_of(v->producer);
+    const Node* before = graph_.next(v->producer);
     const std::string base = v->name;
     Node* q = graph_.add_op("QuantizeLinear", {v, scale, zero}, {}, before, base + "_quantized");
     q->name = q->output(0)->name;  // unique, as runtimes want it
@@ -99,12 +99,6 @@ class Emitter {
     for (const Use& use : uses)
       if (integer_result || plan_.nodes.contains(use.node))
         use.node->graph()->set_input(use.node, use.index, dq->output(0));
-  }
-
-  const Node* next_of(const Node* node) const {
-    const auto nodes = graph_.nodes();
-    const auto it = std::find(nodes.begin(), nodes.end(), node);
-    return it + 1 == nodes.end() ? nullptr : *(it + 1);
   }
 
   void remove_clamp(const Node* clamp) {

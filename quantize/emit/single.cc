@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/tensor/cast.h"
+#include "quantize/emit/cast_output.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -90,14 +91,7 @@ void cast_outputs(Graph& graph, const std::vector<Type>& declared) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     Value* output = outputs[i];
     if (!output->is_output() || !output->producer || !is_short(declared[i])) continue;
-    Value* back =
-        graph.add_op("Cast", {output}, cast_to(declared[i].dtype), nullptr, output->name + "_float")->output(0);
-    const std::vector<Use> uses = output->uses;  // the Cast too
-    const Type wide = output->type;
-    output->type = declared[i];  // what the output's new producer takes over
-    graph.replace_uses(output, back);
-    output->type = wide;
-    for (const Use& use : uses) use.node->graph()->set_input(use.node, use.index, output);
+    cast_output(graph, output, declared[i], output->name + "_float");
   }
 }
 

@@ -52,7 +52,7 @@ void store(Value* w, int axis) {
       "DequantizeLinear",
       {graph.add_constant(w->name + "_quantized", q.codes), graph.add_constant(w->name + "_scale", q.scale),
        graph.add_constant(w->name + "_zero_point", q.zero_point)},
-      std::move(attrs), graph.nodes()[0], w->name + "_dequantized");
+      std::move(attrs), graph.next(nullptr), w->name + "_dequantized");
   dq->name = w->name + "_DequantizeLinear";
   graph.replace_uses(w, dq->output(0));
 }
@@ -96,7 +96,7 @@ Emitted emit_bf16_storage(Model& model, const Spec& spec) {
     Graph& graph = *model.graph;
     Value* stored = graph.add_constant(w->name + "_bf16", cast(*w->constant, DType::kBF16));
     Node* back = graph.add_op("Cast", {stored}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}},
-                              graph.nodes()[0], w->name + "_f32");
+                              graph.next(nullptr), w->name + "_f32");
     for (const Use& use : w->uses) done.layers.push_back(layer_of(*use.node));
     graph.replace_uses(w, back->output(0));
   }

@@ -1,3 +1,7 @@
+#include <fmt/core.h>
+
+#include <map>
+
 #include "core/base/rng.h"
 #include "core/ir/dump.h"
 #include "graphopt/pipelines.h"
@@ -42,12 +46,67 @@ class Grower {
   }
   Value* ints(std::vector<int64_t> values) { return graph().add_constant("i", Tensor::ints(values)); }
 
+  /// One that another node reads already, at times.
+  Value* weight(const Dims& dims) {
+    std::vector<Value*>& made = weights_[dims];
+    if (!made.empty() && below(4) == 0) return made[static_cast<size_t>(below(static_cast<int64_t>(made.size())))];
+    made.push_back(constant(dims, -0.5));
+    return made.back();
+  }
+  /// Convolutions may share a bias too.
+  void add_bias(std::vector<Value*>& inputs, int64_t size) {
+    if (below(2)) inputs.push_back(weight({size}));
+  }
+
   Value* conv(Value* x) {
     std::vector<int64_t> pads(4, below(2));
     if (pads[0] == 0) x = op("Pad", {x, ints({0, 0, 1, 1, 0, 0, 1, 1})});
-    std::vector<Value*> inputs = {x, constant({4, 2, 3, 3}, -0.5)};
-    if (below(2)) inputs.push_back(constant({4}));
+    std::vector<Value*> inputs = {x, weight({4, 2, 3, 3})};
+    add_bias(inputs, 4);
     return op("Conv", inputs, {{"group", int64_t{2}, {}}, {"pads", pads, {}}});
+  }
+  Value* conv_transpose(Value* x) {
+    std::vector<Value*> inputs = {x, weight({4, 2, 3, 3})};
+    add_bias(inputs, 4);
+    return op("ConvTranspose", inputs, {{"group", int64_t{2}, {}}, {"pads", std::vector<int64_t>(4, 1), {}}});
+  }
+  /// A product over the last axis, as exporters write it: MatMul and Add, or Gemm, of a matrix that is transposed or
+  /// not.
+  Value* product(Value* x) {
+    const std::vector<int64_t> swap = {1, 0};
+    Value *rows = op("Reshape", {x, ints({-1, 6})}), *w = weight({6, 6});
+    if (below(3) == 0) w = op("Transpose", {w}, {{"perm", swap, {}}});
+    Value* y = nullptr;
+    if (below(2)) {
+      y = op("MatMul", {rows, w});
+      if (below(2)) y = op("Add", below(2) ? std::vector{y, weight({6})} : std::vector{weight({6}), y});
+    } else {
+      const int64_t transposed = below(2);
+      if (transposed) rows = op("Transpose", {rows}, {{"perm", swap, {}}});
+      std::vector<Value*> inputs = {rows, w};
+      add_bias(inputs, 6);
+      y = op("Gemm", inputs, {{"transA", transposed, {}}, {"transB", below(2), {}}, {"alpha", 0.5f, {}}});
+    }
+    if (below(2)) y = op(below(2) ? "Mul" : "Add", {y, constant(below(2) ? Dims{6} : Dims{})});
+    return op("Reshape", {y, below(2) ? ints({-1, 4, 6, 6}) : op("Shape", {x})});
+  }
+  /// Both branches read `x` and a weight from outside.
+  Value* branch(Value* x) {
+    const auto body = [&](const char* name) {
+      auto made = std::make_shared<Graph>();
+      made->name = name;
+      Value* w = weight({4, 1, 1});
+      for (const char* each : {"Mul", "Add"}) {
+        Value* y = made->add_value(graph().fresh_name(fmt::format("{}_{}_{}", name, each, bodies_)));
+        made->add_node("", each, {each[0] == 'M' ? x : made->values().front(), w}, {y});
+      }
+      made->add_output(made->values().back());
+      ++bodies_;
+      return made;
+    };
+    Value* condition =
+        graph().add_constant("condition", test::tensor({}, {static_cast<double>(below(2))}, DType::kBool));
+    return op("If", {condition}, {{"then_branch", body("then"), {}}, {"else_branch", body("else"), {}}});
   }
   Value* normalize(Value* x) {
     return op("BatchNormalization", {x, constant({4}), constant({4}), constant({4}), constant({4})});
@@ -72,7 +131,7 @@ class Grower {
     return op("Reshape", {flat, below(2) ? ints({-1, 4, 6, 6}) : op("Shape", {x})});
   }
   Value* nothing(Value* x) {
-    switch (below(5)) {
+    switch (below(7)) {
       case 0:
         return op("Identity", {x});
       case 1:
@@ -81,6 +140,11 @@ class Grower {
         return op("Cast", {x}, {{"to", static_cast<int64_t>(DType::kF64), {}}});
       case 3:
         return op("Slice", {x, ints({0}), ints({6}), ints({3})});
+      case 4:
+        return op("Expand", {x, ints({1, 4, 1, 6})});
+      case 5:
+        x = op("Cast", {x}, {{"to", static_cast<int64_t>(DType::kF32), {}}});
+        return op("Cast", {x}, {{"to", static_cast<int64_t>(DType::kF64), {}}});
       default:
         return op("Concat", {x}, {{"axis", int64_t{1}, {}}});
     }
@@ -91,11 +155,11 @@ class Grower {
   }
   Value* step() {
     Value* x = below(4) ? values_.back() : pick();
-    switch (below(9)) {
+    switch (below(12)) {
       case 0:
         return conv(x);
       case 1:
-        return normalize(conv(x));
+        return normalize(below(2) ? conv(x) : conv_transpose(x));
       case 2:
         return arithmetic(x);
       case 3:
@@ -108,6 +172,12 @@ class Grower {
         return pool(x);
       case 7:
         return op("Tanh", {x});
+      case 8:
+        return product(x);
+      case 9:
+        return branch(x);
+      case 10:
+        return arithmetic(below(2) ? conv(x) : conv_transpose(x));
       default:
         return op("Add", {x, pick()});
     }
@@ -116,6 +186,8 @@ class Grower {
   Rng rng_;
   Model model_;
   std::vector<Value*> values_;
+  std::map<Dims, std::vector<Value*>> weights_;
+  int bodies_ = 0;
 };
 
 }  // namespace

@@ -67,3 +67,12 @@ TEST_CASE("a node is named by its name, else by what it gives") {
   CHECK(node->is("Gelu", "com.microsoft"));
   CHECK_FALSE(node->is("Gelu"));
 }
+
+TEST_CASE("a node whose first outputs are omitted is named by the first that it gives") {
+  Graph g;
+  Value* state = g.add_value("last_state");
+  const Node* node = g.add_node("", "LSTM", {}, {nullptr, state});
+  CHECK(node->first_output() == state);
+  CHECK(node->called() == "last_state");
+  CHECK(node->label() == "LSTM giving 'last_state'");
+}
