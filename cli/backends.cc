@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exec/plugin.h"
+#include "core/onnx/infer.h"
 
 namespace mlopt::cli {
 namespace {
@@ -24,7 +25,7 @@ struct BuiltIn {
 };
 
 #ifdef MLOPT_CPU
-std::unique_ptr<Backend> make_cpu() { return cpu_backend(reference::all_kernels()); }
+std::unique_ptr<Backend> make_cpu() { return cpu_backend(reference::all_kernels(), standard_types); }
 #endif
 
 /// In the order of preference.

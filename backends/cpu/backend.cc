@@ -5,6 +5,7 @@
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/prepare/prepare.h"
+#include "backends/cpu/primitive.h"
 #include "core/exec/interpreter.h"
 
 namespace mlopt {
@@ -12,29 +13,30 @@ namespace {
 
 class CpuBackend : public Backend {
  public:
-  explicit CpuBackend(std::vector<Kernel> fallback) : fallback_(std::move(fallback)) {}
+  CpuBackend(std::vector<Kernel> fallback, TypeRule types) : fallback_(std::move(fallback)), types_(types) {}
 
   std::string_view name() const override { return "cpu"; }
 
   std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) override {
     const std::vector<Kernel> kernels = cpu::all_kernels();
-    const std::array lists{KernelList{"cpu", kernels}, KernelList{"reference", fallback_}};
+    const std::array lists{KernelList{"cpu", kernels, cpu::plan_reorder}, KernelList{"reference", fallback_}};
     // Values that are watched or change between runs must stay what they are.
     if (!options.taps.empty() || !options.state.empty() || options.weights_mutable)
       return compile_interpreter(model, options, lists);
     Model prepared = clone(model);
     cpu::prepare(prepared, [&](const Model& constants) { return compile_interpreter(constants, {}, lists)->run({}); });
-    return compile_interpreter(prepared, options, lists);
+    return compile_interpreter(prepared, options, lists, types_);
   }
 
  private:
   std::vector<Kernel> fallback_;
+  TypeRule types_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> cpu_backend(std::vector<Kernel> fallback) {
-  return std::make_unique<CpuBackend>(std::move(fallback));
+std::unique_ptr<Backend> cpu_backend(std::vector<Kernel> fallback, TypeRule types) {
+  return std::make_unique<CpuBackend>(std::move(fallback), types);
 }
 
 }  // namespace mlopt

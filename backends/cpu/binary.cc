@@ -3,7 +3,6 @@
 
 #include "backends/cpu/arithmetic.h"
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/planned.h"
 #include "backends/cpu/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -98,27 +97,42 @@ Arithmetic arithmetic_of(std::string_view op) {
   return Arithmetic::kPRelu;
 }
 
-Expected<Step> compile(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
-  if (view.node().inputs().size() != 2) return Decline{"not two operands"};
-  if (view.has("broadcast") || view.has("axis")) return Decline{"broadcasting by attribute"};
-  const Arithmetic op = arithmetic_of(view.node().op);
-  return planned(view, context, [op](const Call& call) -> Expected<Step> {
-    if (call.in(0).dtype() != DType::kF32 || call.in(1).dtype() != DType::kF32) return Decline{"not float32"};
-    Dims out = broadcast(call.in(0).dims(), call.in(1).dims());
-    if (op == Arithmetic::kPRelu && out != call.in(0).dims()) return Decline{"the slope has more elements"};
-    return Step([op, out, p = paired(out, call.in(0).dims(), call.in(1).dims())](Call& c) {
-      float* y = c.make(0, DType::kF32, out).mutable_data<float>();
-      run_arithmetic(op, p, c.in(0).data<float>(), c.in(1).data<float>(), y);
-    });
-  });
+/// The operand's dims as they lie in memory, with as many axes as the output. Declines an operand of lower rank whose
+/// axes lie in another order than the output's.
+Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out) {
+  TensorDesc padded{operand.dtype, Dims(out.dims.size() - operand.dims.size(), 1), out.layout};
+  padded.dims.insert(padded.dims.end(), operand.dims.begin(), operand.dims.end());
+  if (padded.layout == operand.layout || padded.is_any_layout()) return padded.memory_dims();
+  return Decline{"an operand lies in another order"};
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  if (site.in.size() != 2) return Decline{"not two operands"};
+  if (site.view.has("broadcast") || site.view.has("axis")) return Decline{"broadcasting by attribute"};
+  const TensorDesc &a = site.desc(0), &b = site.desc(1);
+  if (a.dtype != DType::kF32 || b.dtype != DType::kF32) return Decline{"not float32"};
+  const Arithmetic op = arithmetic_of(site.view.node().op);
+  TensorDesc out{DType::kF32, broadcast(a.dims, b.dims), site.layout};
+  if (out.dims.size() < 3) out.layout = mlopt::Layout::kRowMajor;
+  if (op == Arithmetic::kPRelu && out.dims != a.dims) return Decline{"the slope has more elements"};
+  const auto left = memory_dims(a, out), right = memory_dims(b, out);
+  if (!left || !right) return left ? right.error() : left.error();
+  PlannedStep step{.out = {out}};
+  step.in_place = a.dims == out.dims ? 0 : b.dims == out.dims ? 1 : -1;
+  step.run = [op, p = paired(out.memory_dims(), *left, *right)](const Buffers& buffers) {
+    run_arithmetic(op, p, buffers.in<float>(0), buffers.in<float>(1), buffers.out<float>(0));
+  };
+  return step;
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Add", .compile = compile},   {.domain = "", .op = "Sub", .compile = compile},
-    {.domain = "", .op = "Mul", .compile = compile},   {.domain = "", .op = "Div", .compile = compile},
-    {.domain = "", .op = "Max", .compile = compile},   {.domain = "", .op = "Min", .compile = compile},
-    {.domain = "", .op = "PRelu", .compile = compile},
+    {.domain = "", .op = "Add", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Sub", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Mul", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Div", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Max", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Min", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "PRelu", .plan = plan, .layout = LayoutRule::kFollows},
 };
 
 }  // namespace

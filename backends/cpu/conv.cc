@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/operand.h"
 #include "backends/cpu/planned.h"
+#include "backends/cpu/primitive.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -68,9 +69,77 @@ Expected<Step> compile(const NodeView& view, const CompileContext& context) {
   return planned(view, context, [shared = std::move(shared)](const Call& call) { return plan(shared, call); });
 }
 
+/// A primitive for one choice of layouts.
+struct Choice {
+  mlopt::Layout src, dst;
+  ConvPd pd;
+};
+
+bool is_product_of_copies(const ConvPd& pd) {
+  return std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
+}
+
+/// The first primitive that convolves directly: in the layouts that are at hand, then channels-last, then row-major.
+/// Else the first that copies its input for a matrix product.
+Expected<Choice> choose(const Site& site, const ConvShape& shapes, bool bias, bool addend) {
+  using L = mlopt::Layout;
+  const std::pair<L, L> layouts[] = {
+      {site.desc(kSource).layout, site.layout}, {L::kChannelsLast, L::kChannelsLast}, {L::kRowMajor, L::kRowMajor}};
+  std::optional<Choice> second;
+  for (const auto& [src, dst] : layouts) {
+    ConvPd pd = describe_conv(shapes, desc_of({DType::kF32, shapes.src, src}), Elem::f32,
+                              bias ? plain(Elem::f32, {shapes.channels_out()}) : Desc(),
+                              desc_of({DType::kF32, shapes.dst, dst}), attr_of(addend));
+    if (is_slow(pd)) continue;
+    if (!is_product_of_copies(pd)) return Choice{src, dst, std::move(pd)};
+    if (!second) second = Choice{src, dst, std::move(pd)};
+  }
+  if (!second) return Decline{"oneDNN has only a plain loop for it"};
+  return *std::move(second);
+}
+
+Expected<PlannedStep> plan_conv(const Site& site) {
+  for (const auto& desc : site.in)
+    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
+  const auto act = fused_activation(site.view);
+  if (!act) return act.error();
+  if (!site.constant(kWeights)) return Decline{"the weights are not constant"};
+  const auto shapes = conv_shape(site.view, site.desc(kSource).dims, site.desc(kWeights).dims);
+  if (!shapes) return shapes.error();
+  const bool bias = site.has(kBias), addend = site.has(kAddend);
+  if (bias && site.desc(kBias).dims != Dims{shapes->channels_out()}) return Decline{"bias does not fit"};
+  if (addend && site.desc(kAddend).dims != shapes->dst) return Decline{"addend does not fit"};
+  const auto choice = choose(site, *shapes, bias, addend);
+  if (!choice) return choice.error();
+  const ConvPd& pd = choice->pd;
+  const Memory weights = packed(site, kWeights, "conv", plain(Elem::f32, shapes->weights), pd.weights_desc());
+  std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
+                                        {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(weights)},
+                                        {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};
+  if (bias) args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), Source::in(kBias)});
+  auto op = Primitive::make<dnnl::convolution_forward>(pd, std::move(args));
+  PlannedStep step{.out = {{DType::kF32, shapes->dst, choice->dst}}};
+  step.scratch_bytes = op.scratch_bytes();
+  step.packed = {kWeights};
+  if (addend) step.in_place = kAddend;
+  step.in = {choice->src, mlopt::Layout::kRowMajor, mlopt::Layout::kRowMajor, choice->dst};
+  step.in.resize(site.in.size());
+  step.run = [op = std::move(op), act = *act, addend, count = step.out[0].size()](const Buffers& b) {
+    auto* y = b.out<float>(0);
+    if (addend && b.in<float>(kAddend) != y) std::copy_n(b.in<float>(kAddend), count, y);
+    op.run(b);
+    if (act.fn != Fn::kNone) apply(act, y, y, count);
+  };
+  return step;
+}
+
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Conv", .compile = compile},
-    {.domain = "com.microsoft", .op = "FusedConv", .compile = compile},
+    {.domain = "", .op = "Conv", .compile = compile, .plan = guarded<plan_conv>, .layout = LayoutRule::kChannelsLast},
+    {.domain = "com.microsoft",
+     .op = "FusedConv",
+     .compile = compile,
+     .plan = guarded<plan_conv>,
+     .layout = LayoutRule::kChannelsLast},
 };
 
 }  // namespace

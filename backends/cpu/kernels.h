@@ -8,6 +8,7 @@ namespace mlopt::cpu {
 
 /// One span of kernels for each operator family, in the file of the same name.
 std::span<const Kernel> binary_kernels();
+std::span<const Kernel> concat_kernels();
 std::span<const Kernel> conv_kernels();
 std::span<const Kernel> conv_transpose_kernels();
 std::span<const Kernel> eltwise_kernels();
@@ -20,9 +21,11 @@ std::span<const Kernel> qmatmul_kernels();
 std::span<const Kernel> qpointwise_kernels();
 std::span<const Kernel> quantize_linear_kernels();
 std::span<const Kernel> reduce_kernels();
+std::span<const Kernel> reshape_kernels();
 std::span<const Kernel> resize_kernels();
 std::span<const Kernel> rnn_kernels();
 std::span<const Kernel> softmax_kernels();
+std::span<const Kernel> transpose_kernels();
 
 /// All of them, in the order in which they are searched.
 std::vector<Kernel> all_kernels();

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/middle.h"
 #include "backends/cpu/planned.h"
 #include "backends/cpu/rows.h"
 #include "core/base/parallel.h"
@@ -26,38 +27,35 @@ void norm_row(const Norm& norm, const float* x, float* y, int64_t n, const float
 
 const float* floats_or_null(const Call& call, int i) { return call.has(i) ? call.in(i).data<float>() : nullptr; }
 
-/// Inputs x, scale, bias; `row` elements are normalized together.
-void run(const Norm& norm, int64_t row, Call& call) {
-  const Tensor& x = call.in(0);
-  const float *in = x.data<float>(), *scale = floats_or_null(call, 1), *bias = floats_or_null(call, 2);
-  float* out = call.make(0, DType::kF32, x.dims()).mutable_data<float>();
-  parallel_for(x.size() / row, std::max<int64_t>(1, kGrain / row), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) norm_row(norm, in + i * row, out + i * row, row, scale, bias);
-  });
-}
-
 bool all_float(const Call& call) {
   for (int i = 0; i < call.input_count(); ++i)
     if (call.has(i) && call.in(i).dtype() != DType::kF32) return false;
   return true;
 }
 
-Expected<Step> compile(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
-  if (view.node().output(1) || view.node().output(2)) return Decline{"mean or deviation are asked for"};
-  if (view.get_int("stash_type", 1) != 1) return Decline{"not computed in float32"};
-  const Norm norm{view.node().op == "LayerNormalization", view.get_float("epsilon", 1e-5f)};
-  const int64_t axis = view.get_int("axis", -1);
-  return planned(view, context, [=](const Call& call) -> Expected<Step> {
-    const Dims& dims = call.in(0).dims();
-    if (!all_float(call) || dims.empty()) return Decline{"not float32 arrays"};
-    int64_t row = 1;
-    for (auto k = static_cast<size_t>(normalize_axis(axis, static_cast<int64_t>(dims.size()))); k < dims.size(); ++k)
-      row *= dims[k];
-    for (const int i : {1, 2})
-      if (call.has(i) && call.in(i).size() != row) return Decline{"scale or bias broadcast"};
-    return Step([=](Call& c) { run(norm, row, c); });
-  });
+/// Inputs x, scale, bias; the last elements that are normalized together are a row.
+Expected<PlannedStep> plan(const Site& site) {
+  if (site.view.node().output(1) || site.view.node().output(2)) return Decline{"mean or deviation are asked for"};
+  if (site.view.get_int("stash_type", 1) != 1) return Decline{"not computed in float32"};
+  const TensorDesc& x = site.desc(0);
+  for (const auto& desc : site.in)
+    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
+  if (x.dims.empty()) return Decline{"a scalar"};
+  const auto axis = normalize_axis(site.view.get_int("axis", -1), static_cast<int64_t>(x.dims.size()));
+  const int64_t row = around(x.dims, static_cast<size_t>(axis), x.dims.size()).length;
+  for (const int i : {1, 2})
+    if (site.has(i) && site.desc(i).size() != row) return Decline{"scale or bias broadcast"};
+  const Norm norm{site.view.node().op == "LayerNormalization", site.view.get_float("epsilon", 1e-5f)};
+  PlannedStep step{.out = {x}};
+  step.in_place = 0;
+  step.run = [=, rows = x.size() / row, scaled = site.has(1), biased = site.has(2)](const Buffers& b) {
+    const float *in = b.in<float>(0), *scale = scaled ? b.in<float>(1) : nullptr;
+    const float* bias = biased ? b.in<float>(2) : nullptr;
+    parallel_for(rows, std::max<int64_t>(1, kGrain / row), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) norm_row(norm, in + i * row, b.out<float>(0) + i * row, row, scale, bias);
+    });
+  };
+  return step;
 }
 
 /// Inputs x, skip, scale, [bias of the norm], [bias of the sum]; the simplified form has no bias of the norm. Output 3
@@ -105,9 +103,9 @@ Expected<Step> compile_skip(const NodeView& view, const CompileContext& context)
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "LayerNormalization", .compile = compile},
-    {.domain = "", .op = "RMSNormalization", .compile = compile},
-    {.domain = "", .op = "SimplifiedLayerNormalization", .compile = compile},
+    {.domain = "", .op = "LayerNormalization", .plan = plan},
+    {.domain = "", .op = "RMSNormalization", .plan = plan},
+    {.domain = "", .op = "SimplifiedLayerNormalization", .plan = plan},
     {.domain = "com.microsoft", .op = "SkipLayerNormalization", .compile = compile_skip},
     {.domain = "com.microsoft", .op = "SkipSimplifiedLayerNormalization", .compile = compile_skip},
 };

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/arithmetic.h"
 #include "backends/cpu/matmul.h"
+#include "backends/cpu/primitive.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -16,65 +17,56 @@ dnnl::primitive_attr attr_of(const MatMul& s, bool addend) {
   return attr;
 }
 
-/// A primitive and the memory that it takes.
-struct Made {
-  Op op;
-  Desc left, right, bias;
-};
+std::vector<Primitive::Argument> arguments(const Desc& left, const Desc& right, Source from, const Desc& out,
+                                           const Desc& bias) {
+  std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, left, Source::in(MatMul::kLeft)},
+                                        {DNNL_ARG_WEIGHTS, right, std::move(from)},
+                                        {DNNL_ARG_DST, out, Source::out(0)}};
+  if (bias.get_size() > 0) args.push_back({DNNL_ARG_BIAS, bias, Source::in(MatMul::kAddend)});
+  return args;
+}
 
 /// A constant matrix is packed for an inner product: oneDNN's matmul packs it in every run on some processors.
-bool packs(const MatMul& s, const Product& p) { return s.right && p.b.size() == 2 && !s.swap_left; }
-
-Expected<Made> make_packed(const MatMul& s, const Product& p, bool bias, bool addend) {
+Expected<Primitive> make_packed(const MatMul& s, const Product& p, const Site& site, bool bias, bool addend) {
   const Desc left = plain(Elem::f32, p.a), out = plain(Elem::f32, p.out), b = bias ? plain(Elem::f32, {p.n()}) : Desc();
   const dnnl::inner_product_forward::primitive_desc pd(engine(), dnnl::prop_kind::forward_inference, left,
                                                        any(Elem::f32, {p.n(), p.k()}), b, out, attr_of(s, addend),
                                                        true);
   if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
-  return Made{Op::make<dnnl::inner_product_forward>(pd), left, pd.weights_desc(), b};
+  const Desc given = matrix(Elem::f32, {p.n(), p.k()}, !s.swap_right);
+  Source right = Source::of(packed(site, MatMul::kRight, s.swap_right ? "rows" : "columns", given, pd.weights_desc()));
+  return Primitive::make<dnnl::inner_product_forward>(pd, arguments(left, pd.weights_desc(), std::move(right), out, b));
 }
 
-Expected<Made> make_plain(const MatMul& s, const Product& p, bool bias, bool addend) {
+Expected<Primitive> make_plain(const MatMul& s, const Product& p, bool bias, bool addend) {
   const Desc left = matrix(Elem::f32, p.a, s.swap_left), right = matrix(Elem::f32, p.b, s.swap_right);
   const Desc out = plain(Elem::f32, p.out), b = bias ? plain(Elem::f32, {1, p.n()}) : Desc();
   const dnnl::matmul::primitive_desc pd(engine(), left, right, b, out, attr_of(s, addend), true);
   if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
-  return Made{Op::make<dnnl::matmul>(pd), left, right, b};
-}
-
-/// Makes the output tensor; where an addend is given, with beta / alpha C in it: alpha (A B + beta / alpha C) is the
-/// order of post-operations that the products have kernels for.
-Tensor& prepared_output(const MatMul& s, const Product& p, bool addend, Call& call) {
-  Tensor& out = call.make(0, DType::kF32, p.result);
-  if (!addend) return out;
-  const Tensor& c = call.in(MatMul::kAddend);
-  const float scale = s.beta / s.alpha;
-  run_arithmetic(Arithmetic::kMul, paired(p.out, c.dims(), {}), c.data<float>(), &scale, out.mutable_data<float>());
-  return out;
+  return Primitive::make<dnnl::matmul>(pd, arguments(left, right, Source::in(MatMul::kRight), out, b));
 }
 
 }  // namespace
 
-Expected<Step> plan_primitive(const std::shared_ptr<const MatMul>& s, const Product& p, const Call& call, bool given) {
-  // A row is the primitive's bias; any other addend lies in the output beforehand.
-  const bool bias = given && s->alpha == 1 && s->beta == 1 && is_bias(p, call.in(MatMul::kAddend).dims());
-  const bool addend = given && !bias, packed = packs(*s, p);
-  const auto made = packed ? make_packed(*s, p, bias, addend) : make_plain(*s, p, bias, addend);
+Expected<PlannedStep> plan_primitive(const MatMul& s, const Product& p, const Site& site, bool given) {
+  // A row is the primitive's bias; any other addend lies in the output beforehand, as beta / alpha C: alpha (A B +
+  // beta / alpha C) is the order of post-operations that the products have kernels for.
+  const bool bias = given && s.alpha == 1 && s.beta == 1 && is_bias(p, site.desc(MatMul::kAddend).dims);
+  const bool addend = given && !bias, packs = constant_right(site) && p.b.size() == 2 && !s.swap_left;
+  auto made = packs ? make_packed(s, p, site, bias, addend) : make_plain(s, p, bias, addend);
   if (!made) return made.error();
-  const Operand right =
-      operand(MatMul::kRight, made->right, made->right, packed ? s->right->for_primitives() : nullptr);
-  return Step([=, m = *made](Call& c) {
-    Workspace space;
-    Tensor& out = prepared_output(*s, p, addend, c);
-    Args args{{DNNL_ARG_SRC, wrap(m.left, c.in(MatMul::kLeft))},
-              {DNNL_ARG_WEIGHTS, right.get(c, space)},
-              {DNNL_ARG_DST, wrap(plain(Elem::f32, p.out), out)}};
-    if (bias) args.emplace(DNNL_ARG_BIAS, wrap(m.bias, c.in(MatMul::kAddend)));
-    m.op.run(std::move(args), space);
-    if (s->act.fn == Fn::kNone) return;
-    auto* y = out.mutable_data<float>();
-    apply(s->act, y, y, out.size());
-  });
+  PlannedStep step{.out = {{DType::kF32, p.result}}};
+  step.scratch_bytes = made->scratch_bytes();
+  if (packs) step.packed = {MatMul::kRight};
+  const Paired spread = addend ? paired(p.out, site.desc(MatMul::kAddend).dims, {}) : Paired{};
+  step.run = [=, op = std::move(*made), act = s.act, scale = s.beta / s.alpha,
+              count = step.out[0].size()](const Buffers& b) {
+    auto* y = b.out<float>(0);
+    if (addend) run_arithmetic(Arithmetic::kMul, spread, b.in<float>(MatMul::kAddend), &scale, y);
+    op.run(b);
+    if (act.fn != Fn::kNone) apply(act, y, y, count);
+  };
+  return step;
 }
 
 }  // namespace mlopt::cpu

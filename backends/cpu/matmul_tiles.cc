@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "backends/cpu/arithmetic.h"
+#include "backends/cpu/dnn.h"
 #include "backends/cpu/matmul.h"
+#include "backends/cpu/packed_product.h"
+#include "core/exec/weight_cache.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -40,36 +43,16 @@ Joins way_of(const MatMul& s, const Product& p, const Dims& addend) {
   return addend == p.out ? Joins::kMatrix : Joins::kSpread;  // spread over the output first, which is then added to
 }
 
-void join(const MatMul& s, const Product& p, Joins way, const Tensor& c, ProductArgs& args) {
-  args.addend_stride = p.n();
-  args.beta = s.beta;
-  if (way == Joins::kBias) {
-    args.bias = c.data<float>();
-  } else if (way == Joins::kMatrix) {
-    args.addend = c.data<float>();
-  } else {
-    run_arithmetic(Arithmetic::kMul, paired(p.out, c.dims(), {}), c.data<float>(), &s.beta, args.c);
-    args.addend = args.c;
-    args.beta = 1;
-  }
+std::shared_ptr<const PackedMatrix> packed_tiles(const MatMul& s, const Site& site) {
+  const Tensor& b = *constant_right(site);
+  const int64_t k = b.dim(s.swap_right ? 1 : 0), n = b.dim(s.swap_right ? 0 : 1);
+  return shared_weights<PackedMatrix>(site.context.weights, b.raw(), s.swap_right ? "tiles of rows" : "tiles", [&] {
+    const Tensor source = b.aligned();
+    return std::make_shared<PackedMatrix>(view_of(source.data<float>(), {k, n}, s.swap_right), k, n);
+  });
 }
 
 }  // namespace
-
-ConstantRight::ConstantRight(const Tensor& b, bool swapped)
-    : tensor_(b.aligned()),
-      swapped_(swapped),
-      primitives_(std::make_shared<Packed>(
-          tensor_, matrix(Elem::f32, swapped ? b.dims() : Dims{b.dim(1), b.dim(0)}, !swapped))) {}
-
-std::shared_ptr<const PackedMatrix> ConstantRight::for_tiles() {
-  if (!tiles_) {
-    const int64_t k = tensor_.dim(swapped_ ? 1 : 0), n = tensor_.dim(swapped_ ? 0 : 1);
-    const float* data = std::as_const(tensor_).data<float>();
-    tiles_ = std::make_shared<PackedMatrix>(view_of(data, {k, n}, swapped_), k, n);
-  }
-  return tiles_;
-}
 
 /// oneDNN's products reach the peak of AVX-512 and AMX but not that of older units, where the tiles are faster but for
 /// two kinds of thin products: those in which little is left to multiply for each element that is packed, and those
@@ -81,22 +64,35 @@ bool prefers_tiles(const Product& p, bool constant_right) {
   return p.n() >= kFewColumns && (constant_right || p.m() >= kFewRows);
 }
 
-Step plan_tiles(const std::shared_ptr<const MatMul>& s, const Product& p, const Call& call, bool addend) {
-  const auto right = s->right && one_matrix(p) ? s->right->for_tiles() : nullptr;
-  const auto plan = std::make_shared<ProductPlan>(shape_of(p), right, omp_get_max_threads());
-  const Joins way = addend ? way_of(*s, p, call.in(MatMul::kAddend).dims()) : Joins::kNot;
-  return [=](Call& c) {
-    Workspace space;
+Expected<PlannedStep> plan_tiles(const MatMul& s, const Product& p, const Site& site, bool addend) {
+  const auto right = constant_right(site) && one_matrix(p) ? packed_tiles(s, site) : nullptr;
+  const auto plan = std::make_shared<const ProductPlan>(shape_of(p), right, omp_get_max_threads());
+  const Joins way = addend ? way_of(s, p, site.desc(MatMul::kAddend).dims) : Joins::kNot;
+  const Paired spread = way == Joins::kSpread ? paired(p.out, site.desc(MatMul::kAddend).dims, {}) : Paired{};
+  PlannedStep step{.out = {{DType::kF32, p.result}}};
+  step.scratch_bytes = plan->workspace_bytes();
+  step.label = "tiles";
+  if (right) step.packed = {MatMul::kRight};
+  if (way == Joins::kMatrix) step.in_place = MatMul::kAddend;
+  step.run = [=](const Buffers& b) {
     ProductArgs args;
-    args.a = view_of(c.in(MatMul::kLeft).data<float>(), p.a, s->swap_left);
-    args.b = view_of(c.in(MatMul::kRight).data<float>(), p.b, s->swap_right);
-    args.c = c.make(0, DType::kF32, p.result).mutable_data<float>();
-    args.c_stride = p.n();
-    args.alpha = s->alpha;
-    args.activation = s->act;
-    if (way != Joins::kNot) join(*s, p, way, c.in(MatMul::kAddend), args);
-    plan->run(args, space.take(plan->workspace_bytes()));
+    args.a = view_of(b.in<float>(MatMul::kLeft), p.a, s.swap_left);
+    if (!right) args.b = view_of(b.in<float>(MatMul::kRight), p.b, s.swap_right);
+    args.c = b.out<float>(0);
+    args.c_stride = args.addend_stride = p.n();
+    args.alpha = s.alpha;
+    args.beta = s.beta;
+    args.activation = s.act;
+    if (way == Joins::kBias) args.bias = b.in<float>(MatMul::kAddend);
+    if (way == Joins::kMatrix) args.addend = b.in<float>(MatMul::kAddend);
+    if (way == Joins::kSpread) {
+      run_arithmetic(Arithmetic::kMul, spread, b.in<float>(MatMul::kAddend), &s.beta, args.c);
+      args.addend = args.c;
+      args.beta = 1;
+    }
+    plan->run(args, b.scratch);
   };
+  return step;
 }
 
 }  // namespace mlopt::cpu

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/planned.h"
 #include "backends/cpu/rows.h"
 #include "backends/cpu/window.h"
 #include "core/base/parallel.h"
@@ -123,42 +122,78 @@ Pool pool_of(const Window& w, const Dims& spatial, const Dims& out, bool average
   return p;
 }
 
-Expected<Step> plan(const NodeView& view, const Call& call) {
-  const Tensor& x = call.in(0);
-  const bool average = view.node().op == "AveragePool";
-  const DType type = x.dtype();
-  if (type != DType::kF32 && (average || (type != DType::kU8 && type != DType::kI8))) return Decline{"not this type"};
-  if (x.rank() < 3 || x.rank() > 2 + kAxes) return Decline{"only 1 to 3 spatial axes"};
-  const Dims spatial = spatial_of(x.dims());
-  const auto window = window_over(view, spatial, view.get_ints("kernel_shape"));
-  if (!window) return window.error();
-  const auto out = positions(*window, spatial, view.get_int("ceil_mode", 0) != 0);
-  if (!out) return out.error();
-  Dims dims{x.dim(0), x.dim(1)};
-  dims.insert(dims.end(), out->begin(), out->end());
-  const Pool p = pool_of(*window, spatial, *out, average, view.get_int("count_include_pad", 0) != 0);
-  return Step([=](Call& c) {
-    const Tensor& in = c.in(0);
-    Tensor& y = c.make(0, type, dims);
-    const int64_t planes = dims[0] * dims[1];
-    if (type == DType::kF32)
-      pool(p, in.data<float>(), y.mutable_data<float>(), planes);
-    else if (type == DType::kU8)
-      pool(p, in.data<uint8_t>(), y.mutable_data<uint8_t>(), planes);
-    else
-      pool(p, in.data<int8_t>(), y.mutable_data<int8_t>(), planes);
+/// One position of the output over all channels, which are innermost.
+template <class T>
+void pool_position(const Pool& p, const T* image, int64_t channels, const int64_t (&at)[kAxes], T* out) {
+  const Axis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
+  std::fill_n(out, channels, neutral<T>(p));
+  for_taps(depth, at[0], [&](int64_t z) {
+    for_taps(height, at[1], [&](int64_t y) {
+      for_taps(width, at[2], [&](int64_t x) {
+        fold_into(p, out, image + ((z * height.in + y) * width.in + x) * channels, channels);
+      });
+    });
+  });
+  if constexpr (std::is_same_v<T, float>) {
+    if (!p.average) return;
+    int64_t taps = 1;
+    for (int k = 0; k < kAxes; ++k) taps *= p.divisors[k][static_cast<size_t>(at[k])];
+    for (int64_t c = 0; c < channels; ++c) out[c] = taps > 0 ? out[c] / static_cast<float>(taps) : 0.0f;
+  }
+}
+
+template <class T>
+void pool_channels_last(const Pool& p, const T* in, T* out, int64_t images, int64_t channels) {
+  const Axis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
+  const int64_t image = depth.in * height.in * width.in * channels, rows = depth.out * height.out;
+  const int64_t work = width.out * channels * depth.kernel * height.kernel * width.kernel;
+  constexpr int64_t kGrain = 16384;
+  parallel_for(images * rows, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t w = 0; w < width.out; ++w)
+        pool_position(p, in + i / rows * image, channels, {i % rows / height.out, i % height.out, w},
+                      out + (i * width.out + w) * channels);
   });
 }
 
-Expected<Step> compile(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32, DType::kU8, DType::kI8})) return *no;
-  if (view.node().output(1)) return Decline{"indices are asked for"};
-  return planned(view, context, [view](const Call& call) { return plan(view, call); });
+template <class T>
+std::function<void(const Buffers&)> runner(Pool p, int64_t images, int64_t channels, bool channels_last) {
+  return [=, p = std::move(p)](const Buffers& b) {
+    if (channels_last)
+      pool_channels_last(p, b.in<T>(0), b.out<T>(0), images, channels);
+    else
+      pool(p, b.in<T>(0), b.out<T>(0), images * channels);
+  };
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  const bool average = site.view.node().op == "AveragePool";
+  if (site.view.node().output(1)) return Decline{"indices are asked for"};
+  if (x.dtype != DType::kF32 && (average || (x.dtype != DType::kU8 && x.dtype != DType::kI8)))
+    return Decline{"not this type"};
+  if (x.dims.size() < 3 || x.dims.size() > 2 + kAxes) return Decline{"only 1 to 3 spatial axes"};
+  const Dims spatial = spatial_of(x.dims);
+  const auto window = window_over(site.view, spatial, site.view.get_ints("kernel_shape"));
+  if (!window) return window.error();
+  const auto out = positions(*window, spatial, site.view.get_int("ceil_mode", 0) != 0);
+  if (!out) return out.error();
+  PlannedStep step{.out = {{x.dtype, {x.dims[0], x.dims[1]}, x.layout}}};
+  step.out[0].dims.insert(step.out[0].dims.end(), out->begin(), out->end());
+  Pool p = pool_of(*window, spatial, *out, average, site.view.get_int("count_include_pad", 0) != 0);
+  const bool last = x.layout == mlopt::Layout::kChannelsLast;
+  if (x.dtype == DType::kF32)
+    step.run = runner<float>(std::move(p), x.dims[0], x.dims[1], last);
+  else if (x.dtype == DType::kU8)
+    step.run = runner<uint8_t>(std::move(p), x.dims[0], x.dims[1], last);
+  else
+    step.run = runner<int8_t>(std::move(p), x.dims[0], x.dims[1], last);
+  return step;
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "MaxPool", .compile = compile},
-    {.domain = "", .op = "AveragePool", .compile = compile},
+    {.domain = "", .op = "MaxPool", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "AveragePool", .plan = plan, .layout = LayoutRule::kChannelsLast},
 };
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/planned.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::cpu {
@@ -79,23 +78,6 @@ void finish(Finish how, float* y, int64_t count, int64_t reduced) {
   }
 }
 
-/// The reduction of `x` over groups into `out`, which has the final shape.
-void reduce(const Reduction& r, const std::vector<Middle>& groups, const Tensor& x, Tensor& out) {
-  Tensor current = x;
-  Fold fold = r.fold;
-  int64_t reduced = 1;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const Middle& m = groups[g];
-    const Tensor before = current;
-    const bool last = g + 1 == groups.size();
-    if (!last) current = Tensor(DType::kF32, {m.outer, m.inner});
-    fold_middle(fold, before.data<float>(), (last ? out : current).mutable_data<float>(), m);
-    if (fold == Fold::kSumAbs || fold == Fold::kSumSquare) fold = Fold::kSum;  // the terms are made
-    reduced *= m.length;
-  }
-  finish(r.finish, out.mutable_data<float>(), out.size(), reduced);
-}
-
 Reduction reduction_of(std::string_view op) {
   if (op == "ReduceMean" || op == "GlobalAveragePool") return {Fold::kSum, Finish::kMean};
   if (op == "ReduceMax" || op == "GlobalMaxPool") return {Fold::kMax, Finish::kNothing};
@@ -106,54 +88,79 @@ Reduction reduction_of(std::string_view op) {
   return {Fold::kSum, Finish::kNothing};
 }
 
-Expected<Step> plan(const Reduction& r, const Dims& dims, const Dims& axes, bool keep) {
-  std::vector<bool> reduced(dims.size(), axes.empty());
-  for (const int64_t axis : axes)
-    reduced[static_cast<size_t>(normalize_axis(axis, static_cast<int64_t>(dims.size())))] = true;
+size_t made_by(const Middle& m) { return static_cast<size_t>(m.outer * m.inner); }
+
+/// The reduction over groups, one after the other; what lies between is kept in the scratch.
+void reduce(const Reduction& r, const std::vector<Middle>& groups, const Buffers& b) {
+  const float* x = b.in<float>(0);
+  auto* next = reinterpret_cast<float*>(b.scratch);
+  Fold fold = r.fold;
+  int64_t reduced = 1;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    float* y = g + 1 == groups.size() ? b.out<float>(0) : next;
+    fold_middle(fold, x, y, groups[g]);
+    if (fold == Fold::kSumAbs || fold == Fold::kSumSquare) fold = Fold::kSum;  // the terms are made
+    reduced *= groups[g].length;
+    x = y;
+    next += made_by(groups[g]);
+  }
+  finish(r.finish, b.out<float>(0), static_cast<int64_t>(made_by(groups.back())), reduced);
+}
+
+/// `reduced`: by axis of the input.
+Expected<PlannedStep> plan_over(const Site& site, const std::vector<bool>& reduced, bool keep) {
+  const TensorDesc& x = site.desc(0);
+  const bool last = x.layout == mlopt::Layout::kChannelsLast;
+  std::vector<bool> lies = reduced;
+  if (last) {
+    // What is left, images and channels, then lies in ONNX's order again.
+    if (std::find(reduced.begin() + 2, reduced.end(), false) != reduced.end()) return Decline{"spatial axes stay"};
+    lies.erase(lies.begin() + 1);
+    lies.push_back(reduced[1]);
+  }
   Dims out;
-  for (size_t k = 0; k < dims.size(); ++k)
-    if (!reduced[k] || keep) out.push_back(reduced[k] ? 1 : dims[k]);
-  std::vector<Middle> groups = groups_of(dims, reduced);
+  for (size_t k = 0; k < x.dims.size(); ++k)
+    if (!reduced[k] || keep) out.push_back(reduced[k] ? 1 : x.dims[k]);
+  std::vector<Middle> groups = groups_of(x.memory_dims(), lies);
   if (groups.empty()) return Decline{"nothing is reduced"};
-  return Step(
-      [=, groups = std::move(groups)](Call& call) { reduce(r, groups, call.in(0), call.make(0, DType::kF32, out)); });
+  PlannedStep step{.out = {{DType::kF32, std::move(out)}}};
+  for (size_t g = 0; g + 1 < groups.size(); ++g) step.scratch_bytes += made_by(groups[g]) * sizeof(float);
+  step.run = [r = reduction_of(site.view.node().op), groups = std::move(groups)](const Buffers& b) {
+    reduce(r, groups, b);
+  };
+  return step;
 }
 
-Expected<Step> compile(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
-  const auto axes = view.ints("axes", 1);
+Expected<PlannedStep> plan(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  if (x.dtype != DType::kF32) return Decline{"not float32"};
+  const auto axes = site.view.ints("axes", 1);
   if (!axes) return Decline{"the axes are not constant"};
-  if (axes->empty() && view.get_int("noop_with_empty_axes", 0) != 0) return Decline{"nothing is reduced"};
-  const bool keep = view.get_int("keepdims", 1) != 0;
-  const Reduction r = reduction_of(view.node().op);
-  return planned(view, context, [=, axes = *axes](const Call& call) -> Expected<Step> {
-    if (call.in(0).dtype() != DType::kF32) return Decline{"not float32"};
-    return plan(r, call.in(0).dims(), axes, keep);
-  });
+  if (axes->empty() && site.view.get_int("noop_with_empty_axes", 0) != 0) return Decline{"nothing is reduced"};
+  std::vector<bool> reduced(x.dims.size(), axes->empty());
+  for (const int64_t axis : *axes)
+    reduced[static_cast<size_t>(normalize_axis(axis, static_cast<int64_t>(x.dims.size())))] = true;
+  return plan_over(site, reduced, site.view.get_int("keepdims", 1) != 0);
 }
 
-Expected<Step> compile_global(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
-  const Reduction r = reduction_of(view.node().op);
-  return planned(view, context, [r](const Call& call) -> Expected<Step> {
-    const Dims& dims = call.in(0).dims();
-    if (call.in(0).dtype() != DType::kF32 || dims.size() < 3) return Decline{"not float32 with spatial axes"};
-    Dims axes;
-    for (size_t k = 2; k < dims.size(); ++k) axes.push_back(static_cast<int64_t>(k));
-    return plan(r, dims, axes, true);
-  });
+Expected<PlannedStep> plan_global(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  if (x.dtype != DType::kF32 || x.dims.size() < 3) return Decline{"not float32 with spatial axes"};
+  std::vector<bool> reduced(x.dims.size(), true);
+  reduced[0] = reduced[1] = false;
+  return plan_over(site, reduced, true);
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "ReduceSum", .compile = compile},
-    {.domain = "", .op = "ReduceMean", .compile = compile},
-    {.domain = "", .op = "ReduceMax", .compile = compile},
-    {.domain = "", .op = "ReduceMin", .compile = compile},
-    {.domain = "", .op = "ReduceL1", .compile = compile},
-    {.domain = "", .op = "ReduceL2", .compile = compile},
-    {.domain = "", .op = "ReduceSumSquare", .compile = compile},
-    {.domain = "", .op = "GlobalAveragePool", .compile = compile_global},
-    {.domain = "", .op = "GlobalMaxPool", .compile = compile_global},
+    {.domain = "", .op = "ReduceSum", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceMean", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceMax", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceMin", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceL1", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceL2", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceSumSquare", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "GlobalAveragePool", .plan = plan_global, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "GlobalMaxPool", .plan = plan_global, .layout = LayoutRule::kChannelsLast},
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "backends/cpu/arithmetic.h"
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/planned.h"
 #include "backends/cpu/reduce.h"
 #include "backends/cpu/targets.h"
 #include "core/base/parallel.h"
@@ -73,35 +72,35 @@ void softmax_columns(const float* x, float* y, int64_t length, int64_t inner, bo
   run_arithmetic(Arithmetic::kSub, columns, y, sum.data(), y);
 }
 
-Expected<Step> compile(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
-  const bool log = view.node().op == "LogSoftmax", old = view.opset() < 13;  // before, all axes from `axis` on are one
-  const int64_t axis = view.get_int("axis", old ? 1 : -1);
-  return planned(view, context, [=](const Call& call) -> Expected<Step> {
-    if (call.in(0).dtype() != DType::kF32 || call.in(0).rank() == 0) return Decline{"not a float32 array"};
-    const Dims& dims = call.in(0).dims();
-    const auto at = static_cast<size_t>(normalize_axis(axis, call.in(0).rank()));
-    const Middle m = around(dims, at, old ? dims.size() : at + 1);
-    return Step([=](Call& c) {
-      const Tensor& x = c.in(0);
-      const float* in = x.data<float>();
-      float* out = c.make(0, DType::kF32, x.dims()).mutable_data<float>();
-      const int64_t block = m.length * m.inner;
-      parallel_for(m.outer, std::max<int64_t>(1, kGrain / block), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          if (m.inner == 1)
-            softmax_row(in + i * block, out + i * block, m.length, log);
-          else
-            softmax_columns(in + i * block, out + i * block, m.length, m.inner, log);
-        }
-      });
+Expected<PlannedStep> plan(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  if (x.dtype != DType::kF32 || x.dims.empty()) return Decline{"not a float32 array"};
+  const bool log = site.view.node().op == "LogSoftmax";
+  const bool old = site.view.opset() < 13;  // before, all axes from `axis` on are one
+  const auto rank = static_cast<int64_t>(x.dims.size());
+  const auto at = static_cast<size_t>(normalize_axis(site.view.get_int("axis", old ? 1 : -1), rank));
+  const Middle m = around(x.dims, at, old ? x.dims.size() : at + 1);
+  PlannedStep step{.out = {x}};
+  if (!log) step.in_place = 0;  // logarithms read x again
+  step.run = [m, log](const Buffers& b) {
+    const int64_t block = m.length * m.inner;
+    parallel_for(m.outer, std::max<int64_t>(1, kGrain / block), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const float* in = b.in<float>(0) + i * block;
+        float* out = b.out<float>(0) + i * block;
+        if (m.inner == 1)
+          softmax_row(in, out, m.length, log);
+        else
+          softmax_columns(in, out, m.length, m.inner, log);
+      }
     });
-  });
+  };
+  return step;
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Softmax", .compile = compile},
-    {.domain = "", .op = "LogSoftmax", .compile = compile},
+    {.domain = "", .op = "Softmax", .plan = plan},
+    {.domain = "", .op = "LogSoftmax", .plan = plan},
 };
 
 }  // namespace

@@ -7,7 +7,10 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/text.h"
+#include "core/exec/plan.h"
 #include "core/exec/program.h"
+#include "core/exec/weight_cache.h"
+#include "core/ir/bind.h"
 
 namespace mlopt {
 namespace {
@@ -24,7 +27,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 class Interpreter : public Executable {
  public:
-  Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists);
+  Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists, TypeRule types);
 
   std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks) override;
   const std::vector<std::string>& input_names() const override { return input_names_; }
@@ -35,39 +38,112 @@ class Interpreter : public Executable {
   void set_state(std::string_view name, Tensor value) override;
 
  private:
+  ProgramContext context();
+  void keep(ProgramContext&& context);
+  void compile_program();
+  std::shared_ptr<const Plan> make_plan(const std::vector<Dims>& shapes);
+  std::shared_ptr<const Plan> plan_for(std::span<const Datum> inputs);
+  void forget(const std::shared_ptr<const Plan>& plan);
+  std::vector<Datum> run_node_by_node(std::span<const Datum> inputs, const RunContext& context);
   Datum& resident(std::string_view name) const;
   void check_inputs(std::span<const Datum> inputs) const;
   void check_input(size_t i, const Datum& input) const;
 
   Model model_;  // nodes that steps look at
+  TypeRule types_;
   CompileOptions options_;
-  std::unique_ptr<Program> program_;
+  std::vector<std::vector<Kernel>> kernels_;  ///< behind lists_
+  std::vector<KernelList> lists_;
+  WeightCache weights_;
+  std::unique_ptr<Program> program_;  ///< null until something has to run node by node
+  bool plans_allowed_;
+  std::mutex plans_mutex_;
+  std::vector<std::pair<std::vector<Dims>, std::shared_ptr<const Plan>>> plans_;  ///< null: inference was wrong
   std::vector<std::string> input_names_, output_names_, fallback_;
   std::vector<Type> input_types_;
   mutable std::mutex profile_mutex_;
   std::vector<StepProfile> steps_;
 };
 
-Interpreter::Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists)
-    : model_(clone(model)), options_(options) {
+/// Values that are watched or change between runs have no place in an arena.
+bool may_plan(const CompileOptions& options, std::span<const KernelList> lists) {
+  if (!options.taps.empty() || !options.state.empty() || options.weights_mutable) return false;
+  return std::any_of(lists.begin(), lists.end(), [](const KernelList& list) {
+    return std::any_of(list.kernels.begin(), list.kernels.end(), [](const Kernel& k) { return k.plan != nullptr; });
+  });
+}
+
+Interpreter::Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists,
+                         TypeRule types)
+    : model_(clone(model)), types_(types), options_(options), plans_allowed_(may_plan(options, lists)) {
   if (options_.threads <= 0) options_.threads = omp_get_max_threads();
-  const ThreadScope threads(options_.threads);
-  ProgramContext context{&model_, &options_, lists, {}, {}, {}, {}};
-  context.kernel = {options_.threads, options_.precision, options_.weights_mutable || !options_.state.empty()};
-  program_ = std::make_unique<Program>(*model_.graph, context);
-  if (!context.unsupported.empty()) {
-    const std::string_view device = lists.empty() ? "" : lists[0].backend;
-    unsupported_error(fmt::format("{} cannot run {}", device, listed(context.unsupported)), model.path,
-                      "use another device, or replace these operators");
-  }
+  for (const KernelList& list : lists) kernels_.emplace_back(list.kernels.begin(), list.kernels.end());
+  for (size_t i = 0; i < lists.size(); ++i) lists_.push_back({lists[i].backend, kernels_[i], lists[i].reorder});
+  std::vector<Dims> shapes;
+  bool known = plans_allowed_;
   for (const Value* v : model_.graph->inputs()) {
     if (v->constant) continue;
     input_names_.push_back(v->name);
     input_types_.push_back(v->type);
+    const auto dims = v->type.static_dims();
+    known = known && v->type.is_tensor() && dims;
+    shapes.push_back(dims.value_or(Dims{}));
   }
   for (const Value* v : model_.graph->outputs()) output_names_.push_back(v->name);
-  fallback_ = std::move(context.fallback);
+  if (known)
+    plans_.emplace_back(shapes, make_plan(shapes));
+  else
+    compile_program();
+}
+
+ProgramContext Interpreter::context() {
+  ProgramContext context{&model_, &options_, lists_, {}, {}, {}, steps_};
+  context.kernel = {.threads = options_.threads,
+                    .precision = options_.precision,
+                    .weights_mutable = options_.weights_mutable || !options_.state.empty(),
+                    .weights = &weights_};
+  return context;
+}
+
+void Interpreter::keep(ProgramContext&& context) {
   steps_ = std::move(context.steps);
+  fallback_ = std::move(context.fallback);
+  if (context.unsupported.empty()) return;
+  const std::string_view device = lists_.empty() ? "" : lists_[0].backend;
+  unsupported_error(fmt::format("{} cannot run {}", device, listed(context.unsupported)), model_.path,
+                    "use another device, or replace these operators");
+}
+
+void Interpreter::compile_program() {
+  const ThreadScope threads(options_.threads);
+  const std::lock_guard lock(profile_mutex_);
+  ProgramContext made = context();
+  program_ = std::make_unique<Program>(*model_.graph, made);
+  keep(std::move(made));
+}
+
+std::shared_ptr<const Plan> Interpreter::make_plan(const std::vector<Dims>& shapes) {
+  Model bound = clone(model_);
+  bind_input_shapes(bound, shapes, types_);
+  const std::lock_guard lock(profile_mutex_);
+  ProgramContext made = context();
+  auto plan = std::make_shared<const Plan>(plan_model(std::move(bound), made));
+  keep(std::move(made));
+  return plan;
+}
+
+std::shared_ptr<const Plan> Interpreter::plan_for(std::span<const Datum> inputs) {
+  constexpr size_t kRemembered = 16;
+  std::vector<Dims> shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_tensor() || inputs[i].tensor().dtype() != input_types_[i].dtype) return nullptr;
+    shapes.push_back(inputs[i].tensor().dims());
+  }
+  const std::lock_guard lock(plans_mutex_);
+  const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p.first == shapes; });
+  if (known != plans_.end()) return known->second;
+  if (plans_.size() == kRemembered) plans_.erase(plans_.begin());
+  return plans_.emplace_back(shapes, make_plan(shapes)).second;
 }
 
 void Interpreter::check_inputs(std::span<const Datum> inputs) const {
@@ -101,7 +177,14 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> inputs, const RunHook
   const RunContext context{&hooks, options_.seed, options_.profile ? &steps_ : nullptr, &profile_mutex_};
   try {
     check_inputs(inputs);
-    return program_->run(inputs, {}, context);
+    const std::shared_ptr<const Plan> plan = plans_allowed_ && !hooks.on_ready ? plan_for(inputs) : nullptr;
+    if (!plan) return run_node_by_node(inputs, context);
+    try {
+      return plan->run(inputs, context);
+    } catch (const ShapeSurprise&) {
+      forget(plan);
+      return run_node_by_node(inputs, context);
+    }
   } catch (const Error& e) {
     if (e.code == Code::kInternal || model_.path.empty()) throw;
     throw Error(e.code, e.message, e.where.empty() ? model_.path : fmt::format("{} of {}", e.where, model_.path),
@@ -109,9 +192,27 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> inputs, const RunHook
   }
 }
 
+std::vector<Datum> Interpreter::run_node_by_node(std::span<const Datum> inputs, const RunContext& context) {
+  {
+    const std::lock_guard lock(plans_mutex_);
+    if (!program_) compile_program();
+  }
+  return program_->run(inputs, {}, context);
+}
+
+/// Shapes that inference gets wrong run node by node from now on.
+void Interpreter::forget(const std::shared_ptr<const Plan>& plan) {
+  const std::lock_guard lock(plans_mutex_);
+  for (auto& [shapes, known] : plans_)
+    if (known == plan) known = nullptr;
+}
+
 std::vector<StepProfile> Interpreter::profile() const {
   const std::lock_guard lock(profile_mutex_);
-  return options_.profile ? steps_ : std::vector<StepProfile>{};
+  std::vector<StepProfile> ran;
+  for (const StepProfile& step : steps_)
+    if (step.calls > 0) ran.push_back(step);
+  return ran;
 }
 
 Datum& Interpreter::resident(std::string_view name) const {
@@ -131,8 +232,8 @@ void Interpreter::set_state(std::string_view name, Tensor value) {
 }  // namespace
 
 std::unique_ptr<Executable> compile_interpreter(const Model& model, const CompileOptions& options,
-                                                std::span<const KernelList> lists) {
-  return std::make_unique<Interpreter>(model, options, lists);
+                                                std::span<const KernelList> lists, TypeRule types) {
+  return std::make_unique<Interpreter>(model, options, lists, types);
 }
 
 }  // namespace mlopt

@@ -4,13 +4,16 @@
 
 #include "core/exec/backend.h"
 #include "core/exec/kernel.h"
+#include "core/ir/infer.h"
 
 namespace mlopt {
 
 /// Compiles a plan that runs node by node in schedule order: values are freed after their last use, bodies are plans of
 /// their own. Kernels are searched list by list; nodes run by any list but the first are reported as fallback_nodes().
-/// Local functions must have been inlined. Throws Error{kUnsupported} listing every node that no list can run.
+/// Where kernels plan for known shapes, a Plan is made for each signature of inputs; `types` tells it the types that
+/// infer() lacks. Local functions must have been inlined. Throws Error{kUnsupported} listing every node that no list
+/// can run.
 std::unique_ptr<Executable> compile_interpreter(const Model& model, const CompileOptions& options,
-                                                std::span<const KernelList> lists);
+                                                std::span<const KernelList> lists, TypeRule types = nullptr);
 
 }  // namespace mlopt

@@ -1,4 +1,5 @@
 #pragma once
+#include <any>
 #include <functional>
 #include <optional>
 #include <span>
@@ -7,6 +8,7 @@
 
 #include "core/base/expected.h"
 #include "core/exec/backend.h"
+#include "core/exec/desc.h"
 #include "core/ir/view.h"
 #include "core/tensor/datum.h"
 
@@ -55,6 +57,8 @@ class Call {
 /// What runs a step. May own packed weights and primitives; called from several threads at once.
 using Step = std::function<void(Call&)>;
 
+class WeightCache;
+
 /// What a kernel sees when it is compiled.
 struct CompileContext {
   int threads = 1;
@@ -63,6 +67,68 @@ struct CompileContext {
   /// What would run the node if this kernel declined, for shapes that a step meets only when it runs. Callable while
   /// compile() runs.
   std::function<Expected<Step>()> next = {};
+  WeightCache* weights = nullptr;  ///< what the plans of one executable share; null: nothing
+};
+
+/// A node whose inputs' types and shapes are known: what a kernel plans for.
+struct Site {
+  NodeView view;
+  std::vector<std::optional<TensorDesc>> in;  ///< one for each input; nothing: omitted
+  Layout layout = Layout::kRowMajor;          ///< in which output 0 is wanted; any other may be made
+  const CompileContext& context;
+
+  bool has(int i) const { return i < static_cast<int>(in.size()) && in[static_cast<size_t>(i)]; }
+  const TensorDesc& desc(int i) const { return *in[static_cast<size_t>(i)]; }
+  /// The constant in input i that may be prepared ahead; null when there is none or weights may change.
+  const Tensor* constant(int i) const { return context.weights_mutable ? nullptr : view.constant(i); }
+};
+
+/// The memory that a planned step runs on, inputs and outputs as the node has them.
+class Buffers {
+ public:
+  Buffers(std::byte* const* where, std::span<const int> in, std::span<const int> out, std::byte* scratch,
+          std::any& memo)
+      : scratch(scratch), memo(memo), where_(where), in_(in), out_(out) {}
+
+  std::byte* scratch;  ///< PlannedStep::scratch_bytes, 64-byte aligned
+  std::any& memo;      ///< the step's own between runs on these buffers; nothing else runs on them meanwhile
+
+  template <class T>
+  const T* in(int i) const {
+    return reinterpret_cast<const T*>(where_[in_[static_cast<size_t>(i)]]);
+  }
+  template <class T>
+  T* out(int i) const {
+    return reinterpret_cast<T*>(where_[out_[static_cast<size_t>(i)]]);
+  }
+
+ private:
+  std::byte* const* where_;
+  std::span<const int> in_, out_;
+};
+
+/// A node planned for the shapes of one Site.
+struct PlannedStep {
+  std::vector<TensorDesc> out;                ///< one for each output, wanted or not
+  std::function<void(const Buffers&)> run{};  ///< called from several threads at once, each with its own buffers
+  size_t scratch_bytes = 0;
+  int in_place = -1;          ///< input whose memory output 0 may take where nothing else reads it
+  int view_of = -1;           ///< input whose bytes are output 0: nothing runs
+  int64_t view_offset = 0;    ///< in bytes, of output 0 in that input
+  std::vector<int> packed{};  ///< inputs that `run` does not read, such as weights in a form of its own
+  int threads = 0;            ///< that `run` is called under; 0: those of the plan
+  std::string_view label{};   ///< how it is done, for --profile
+  std::vector<Layout> in{};   ///< in which inputs are wanted that are not so given; empty: as given
+  /// Byte offset in output 0 at which each input may lie already, -1: nowhere; empty: none may. `run` compares
+  /// pointers.
+  std::vector<int64_t> parts{};
+};
+
+/// Which layouts a kernel takes its tensors in.
+enum class LayoutRule {
+  kRowMajor,      ///< row-major only
+  kFollows,       ///< any, if inputs and outputs of one rank share it
+  kChannelsLast,  ///< fastest with input 0 and output 0 channels-last
 };
 
 /// One way to run an operator. A backend is an ordered list of these, fastest first; the first that does not decline
@@ -74,12 +140,19 @@ struct Kernel {
   /// A kernel with state (used when `run` is null); shapes may be unknown until it runs.
   Expected<Step> (*compile)(const NodeView&, const CompileContext&) = nullptr;
   std::string_view label = {};  ///< shown by --profile; the operator's name when empty
+  /// Plans for known shapes. Where it declines, or is null, the node runs by `run` or `compile`.
+  Expected<PlannedStep> (*plan)(const Site&) = nullptr;
+  LayoutRule layout = LayoutRule::kRowMajor;  ///< of `plan`
 };
+
+/// Plans a copy between layouts: input 0 and output 0 as described.
+using PlanReorder = PlannedStep (*)(const TensorDesc& from, Layout to, const CompileContext&);
 
 /// An ordered list of kernels and whose they are.
 struct KernelList {
   std::string_view backend;
   std::span<const Kernel> kernels;
+  PlanReorder reorder = nullptr;  ///< null: all is row-major
 };
 
 }  // namespace mlopt

@@ -3,9 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
-#include <new>
-#include <stdexcept>
 
 #include "core/base/error.h"
 
@@ -60,66 +57,14 @@ Program::Ref Program::ref(const Value* value) const {
 }
 
 void Program::compile_node(const Node& node, ProgramContext& context) {
-  const NodeView view(node, context.model->opset(node.domain));
-  Compiled compiled{view, find_kernel(view, context), {}, {}, {}, {}, {}, context.steps.size()};
-  context.steps.push_back({node.name.empty() ? node.label() : node.name, node.op, node.op, 0, 0});
+  Compiled compiled{NodeStep(node, context), {}, {}, {}, {}};
   for (const Value* v : node.inputs()) compiled.inputs.push_back(ref(v));
   for (const Value* v : node.outputs()) compiled.outputs.push_back(ref(v));
-  for (const Graph* body : node.bodies()) {
-    compiled.bodies.push_back(std::make_unique<Program>(*body, context));
-    std::vector<Ref> refs;
-    for (const Value* v : compiled.bodies.back()->captured()) refs.push_back(ref(v));
-    compiled.body_captures.push_back(std::move(refs));
+  for (const std::vector<Value*>& values : compiled.step.captured()) {
+    std::vector<Ref>& refs = compiled.captured.emplace_back();
+    for (const Value* v : values) refs.push_back(ref(v));
   }
   steps_.push_back(std::move(compiled));
-}
-
-namespace {
-
-/// A kernel of the node's operator, and whose it is.
-struct Candidate {
-  const KernelList* list;
-  const Kernel* kernel;
-};
-
-struct Found {
-  Step step;
-  const KernelList* list;
-};
-
-/// The step of the first candidate that does not decline, or the reasons of all.
-Expected<Found> first_match(const NodeView& view, std::span<const Candidate> candidates, CompileContext context) {
-  std::string reasons;
-  for (size_t k = 0; k < candidates.size(); ++k) {
-    const auto [list, kernel] = candidates[k];
-    if (kernel->run) return Found{kernel->run, list};
-    context.next = [&view, &context, rest = candidates.subspan(k + 1)]() -> Expected<Step> {
-      Expected<Found> found = first_match(view, rest, context);
-      if (!found) return found.error();
-      return std::move(found->step);
-    };
-    Expected<Step> step = kernel->compile(view, context);
-    if (step) return Found{std::move(*step), list};
-    reasons += fmt::format(" ({}: {})", list->backend, step.error().reason);
-  }
-  return Decline{reasons};
-}
-
-}  // namespace
-
-Step Program::find_kernel(const NodeView& view, ProgramContext& context) {
-  const Node& node = view.node();
-  std::vector<Candidate> candidates;
-  for (const KernelList& list : context.lists)
-    for (const Kernel& kernel : list.kernels)
-      if (kernel.op == node.op && kernel.domain == node.domain) candidates.push_back({&list, &kernel});
-  Expected<Found> found = first_match(view, candidates, context.kernel);
-  if (!found) {
-    context.unsupported.push_back(node.label() + found.error().reason);
-    return {};
-  }
-  if (found->list != &context.lists[0]) context.fallback.push_back(node.label());
-  return std::move(found->step);
 }
 
 void Program::find_last_uses() {
@@ -130,7 +75,7 @@ void Program::find_last_uses() {
   for (size_t s = 0; s < steps_.size(); ++s) {
     for (const Ref r : steps_[s].outputs) see(r, static_cast<int>(s));  // never read: dead at once
     for (const Ref r : steps_[s].inputs) see(r, static_cast<int>(s));
-    for (const auto& refs : steps_[s].body_captures)
+    for (const auto& refs : steps_[s].captured)
       for (const Ref r : refs) see(r, static_cast<int>(s));
   }
   for (const Ref r : outputs_)
@@ -167,49 +112,15 @@ std::vector<Datum> Program::run(std::span<const Datum> inputs, std::span<const D
   return outputs;
 }
 
-namespace {
-
-/// An error of a kernel gains the node it happened in.
-[[noreturn]] void rethrow_with_node(const Node& node) {
-  const std::string label = node.label();
-  try {
-    throw;
-  } catch (const Error& e) {
-    if (e.where.find(label) != std::string::npos) throw;
-    throw Error(e.code, e.message, e.where.empty() ? label : fmt::format("{} ({})", label, e.where), e.fix);
-  } catch (const std::bad_alloc&) {
-    unsupported_error("out of memory", label, "use a smaller batch or a machine with more memory");
-  } catch (const std::length_error&) {
-    input_error("a size is out of range", label);
-  }
-}
-
-}  // namespace
-
 void Program::run_step(const Compiled& step, std::vector<Datum>& frame, const RunContext& context) const {
   std::vector<const Datum*> inputs;
   inputs.reserve(step.inputs.size());
   for (const Ref r : step.inputs) inputs.push_back(at(r, frame));
   std::vector<Datum> outputs(step.outputs.size());
-  const BodyRunner bodies = [&](int body, std::span<const Datum> body_inputs) {
-    std::vector<const Datum*> captured;
-    for (const Ref r : step.body_captures[static_cast<size_t>(body)]) captured.push_back(at(r, frame));
-    return step.bodies[static_cast<size_t>(body)]->run(body_inputs, captured, context);
+  const auto captured = [&](int body, int index) {
+    return at(step.captured[static_cast<size_t>(body)][static_cast<size_t>(index)], frame);
   };
-  const auto start = context.profile ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
-  try {
-    Call call(step.view, inputs, outputs, bodies, context.seed + step.profile_index * 0x9e3779b97f4a7c15ULL);
-    step.step(call);
-  } catch (...) {
-    rethrow_with_node(step.view.node());
-  }
-  if (context.profile) {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    const std::lock_guard lock(*context.profile_mutex);
-    StepProfile& p = (*context.profile)[step.profile_index];
-    p.seconds += spent.count();
-    ++p.calls;
-  }
+  step.step.run(inputs, outputs, captured, context);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Ref r = step.outputs[i];
     if (r < 0) continue;

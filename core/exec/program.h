@@ -1,34 +1,13 @@
 #pragma once
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "core/exec/backend.h"
-#include "core/exec/kernel.h"
+#include "core/exec/node_step.h"
 
 namespace mlopt {
-
-/// What the programs of one executable share while they are compiled.
-struct ProgramContext {
-  const Model* model;
-  const CompileOptions* options;
-  std::span<const KernelList> lists;
-  CompileContext kernel;
-  std::vector<std::string> fallback;     ///< nodes run by any list but the first
-  std::vector<std::string> unsupported;  ///< nodes that no list runs, with the reasons
-  std::vector<StepProfile> steps;        ///< one for each step of all programs
-};
-
-/// What the programs of one executable share while they run.
-struct RunContext {
-  const RunHooks* hooks;
-  uint64_t seed;
-  std::vector<StepProfile>* profile;  ///< null: keep no times
-  std::mutex* profile_mutex;
-};
 
 /// A graph lowered to steps over numbered slots; a nested body is a program of its own, kept by its step.
 class Program {
@@ -51,18 +30,14 @@ class Program {
   static constexpr Ref kNone = -1;
 
   struct Compiled {
-    NodeView view;
-    Step step;
+    NodeStep step;
     std::vector<Ref> inputs, outputs;
     std::vector<Ref> dead;  ///< slots whose last reader this step is
-    std::vector<std::unique_ptr<Program>> bodies;
-    std::vector<std::vector<Ref>> body_captures;
-    size_t profile_index;
+    std::vector<std::vector<Ref>> captured;
   };
 
   void place_values(const Graph& graph);
   void compile_node(const Node& node, ProgramContext& context);
-  static Step find_kernel(const NodeView& view, ProgramContext& context);
   void find_last_uses();
   void run_step(const Compiled& step, std::vector<Datum>& frame, const RunContext& context) const;
   const Datum* at(Ref ref, const std::vector<Datum>& frame) const;

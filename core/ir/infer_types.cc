@@ -181,6 +181,7 @@ std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std
 
 std::optional<std::vector<Type>> output_types(const NodeView& view) {
   static const std::map<std::string_view, TypeOf> kRules = make_rules();
+  if (view.node().is("FusedConv", "com.microsoft")) return convolution(view);
   if (!view.node().domain.empty()) return std::nullopt;
   const auto it = kRules.find(view.node().op);
   if (it == kRules.end()) return std::nullopt;

@@ -3,6 +3,7 @@
 #include "backends/cpu/backend.h"
 #include "backends/reference/kernels.h"
 #include "core/base/parallel.h"
+#include "core/onnx/infer.h"
 #include "core/tensor/compare.h"
 #include "tests/support/catch.h"
 
@@ -29,7 +30,7 @@ void require_as_reference(const std::string& op, const std::vector<Datum>& input
                           double steps) {
   options.backend = nullptr;
   const std::vector<Datum> expected = run_node(op, inputs, options);
-  const std::unique_ptr<Backend> cpu = cpu_backend({});
+  const std::unique_ptr<Backend> cpu = cpu_backend({}, standard_types);
   options.backend = cpu.get();
   for (const bool fixed : {false, true}) {
     if (options.fixed && !fixed) continue;
@@ -43,6 +44,6 @@ void require_as_reference(const std::string& op, const std::vector<Datum>& input
   }
 }
 
-std::unique_ptr<Backend> cpu_with_fallback() { return cpu_backend(reference::all_kernels()); }
+std::unique_ptr<Backend> cpu_with_fallback() { return cpu_backend(reference::all_kernels(), standard_types); }
 
 }  // namespace mlopt::test

@@ -1,4 +1,5 @@
-// act(Conv(x, w, b)) -> com.microsoft.FusedConv(x, w, b): the activation runs over the output where it lies.
+// act(Conv(x, w, b)) -> com.microsoft.FusedConv(x, w, b), also where a sum has joined it: the activation runs over the
+// output where it lies.
 #include "backends/cpu/activation.h"
 #include "backends/cpu/prepare/prepare.h"
 #include "core/rewrite/qdq/steps.h"
@@ -23,6 +24,7 @@ std::optional<std::vector<float>> params_of(const NodeView& view) {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node* conv = m.node("conv");
+  if (conv->attr("activation")) return Decline{"it has an activation"};
   if (conv->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
   auto params = params_of(builder.view(*m.root));
   if (!params) return Decline{"its limits are not constant"};
@@ -33,8 +35,14 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 }
 
 std::vector<Rule> rules() {
-  Pattern conv = Pattern::op("Conv", {Pattern::any("x"), Pattern::any("w")}).open().as("conv").single_use();
-  return {{Pattern::op("Relu|LeakyRelu|Clip|Sigmoid|Tanh|HardSigmoid", {std::move(conv)}).open(), rewrite}};
+  const auto after = [](Pattern conv) {
+    return Rule{
+        Pattern::op("Relu|LeakyRelu|Clip|Sigmoid|Tanh|HardSigmoid", {std::move(conv).open().as("conv").single_use()})
+            .open(),
+        rewrite};
+  };
+  const std::vector<Pattern> inputs{Pattern::any("x"), Pattern::any("w")};
+  return {after(Pattern::op("Conv", inputs)), after(Pattern::op("FusedConv", inputs).domain("com.microsoft"))};
 }
 
 }  // namespace

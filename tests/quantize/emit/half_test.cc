@@ -164,10 +164,8 @@ TEST_CASE("values of unknown type and operators of other domains stay float32") 
   Net net;
   net.model.set_opset("com.microsoft", 1);
   Value* x = net.input({1, 4, 6, 6});
-  Value* fused = net.graph()
-                     .add_op("FusedConv", {x, weight(net, {4, 4, 1, 1})}, {{"activation", std::string("Relu"), ""}},
-                             nullptr, "fused", 1, "com.microsoft")
-                     ->output(0);
+  Value* fused =
+      net.graph().add_op("FusedMatMul", {x, weight(net, {6, 6})}, {}, nullptr, "fused", 1, "com.microsoft")->output(0);
   net.output(net.op("Conv", {fused, weight(net, {2, 4, 1, 1})}));
   const Outcome out = emitted(net.model);
   REQUIRE(type_of(out.model, "Conv", 1) == DType::kF32);

@@ -1,0 +1,72 @@
+// Concat of tensors of one type, whose elements may be of any size in whole bytes.
+#include <cstring>
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/middle.h"
+#include "core/base/parallel.h"
+
+namespace mlopt::cpu {
+namespace {
+
+/// Where an axis of ONNX's order lies in memory.
+size_t memory_axis(const TensorDesc& desc, size_t axis) {
+  if (desc.layout == mlopt::Layout::kRowMajor || axis == 0) return axis;
+  return axis == 1 ? desc.dims.size() - 1 : axis - 1;
+}
+
+/// Bytes that input i gives to each row of the output.
+struct Parts {
+  std::vector<int> inputs;
+  std::vector<size_t> bytes;
+  size_t row = 0;
+};
+
+void concat(const Parts& parts, int64_t rows, const Buffers& b) {
+  constexpr int64_t kGrain = 65536;  // bytes below which a second thread costs more than it brings
+  parallel_for(rows, std::max<int64_t>(1, kGrain / static_cast<int64_t>(parts.row)), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      std::byte* y = b.out<std::byte>(0) + static_cast<size_t>(row) * parts.row;
+      for (size_t i = 0; i < parts.inputs.size(); ++i) {
+        std::memcpy(y, b.in<std::byte>(parts.inputs[i]) + static_cast<size_t>(row) * parts.bytes[i], parts.bytes[i]);
+        y += parts.bytes[i];
+      }
+    }
+  });
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  if (site.in.empty() || !site.has(0)) return Decline{"nothing to join"};
+  TensorDesc out = site.desc(0);
+  const auto rank = static_cast<int64_t>(out.dims.size());
+  if (rank == 0 || bits(out.dtype) < 8) return Decline{"scalars, or elements of less than a byte"};
+  const auto axis = static_cast<size_t>(normalize_axis(site.view.get_int("axis", 1), rank));
+  out.dims[axis] = 0;
+  Parts parts;
+  for (int i = 0; i < static_cast<int>(site.in.size()); ++i) {
+    if (!site.has(i)) return Decline{"an input is missing"};
+    TensorDesc part = site.desc(i);
+    if (part.is_any_layout()) part.layout = out.layout;
+    const int64_t length = part.dims.size() == out.dims.size() ? part.dims[axis] : 0;
+    const auto inner = around(part.memory_dims(), memory_axis(part, axis)).inner;
+    part.dims[axis] = 0;
+    const int64_t joined = out.dims[axis];
+    out.dims[axis] = 0;
+    if (part != out) return Decline{"the inputs do not fit together"};
+    out.dims[axis] = joined + length;
+    parts.inputs.push_back(i);
+    parts.bytes.push_back(packed_bytes(out.dtype, length * inner));
+    parts.row += parts.bytes.back();
+  }
+  const int64_t rows = around(out.memory_dims(), memory_axis(out, axis)).outer;
+  PlannedStep step{.out = {std::move(out)}};
+  step.run = [parts = std::move(parts), rows](const Buffers& b) { concat(parts, rows, b); };
+  return step;
+}
+
+constexpr Kernel kKernels[] = {{.domain = "", .op = "Concat", .plan = plan, .layout = LayoutRule::kFollows}};
+
+}  // namespace
+
+std::span<const Kernel> concat_kernels() { return kKernels; }
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,102 @@
+#include "backends/cpu/primitive.h"
+
+#include <fmt/core.h>
+
+#include "backends/cpu/operand.h"
+#include "core/base/error.h"
+#include "core/exec/weight_cache.h"
+
+namespace mlopt::cpu {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// What one set of buffers keeps for a primitive.
+struct Ready {
+  std::vector<Memory> memories;
+  std::vector<dnnl_exec_arg_t> args;
+};
+
+void* address(const Source& source, const Buffers& b) {
+  switch (source.kind) {
+    case Source::Kind::kInput:
+      return const_cast<std::byte*>(b.in<std::byte>(source.index));
+    case Source::Kind::kOutput:
+      return b.out<std::byte>(source.index);
+    case Source::Kind::kScratch:
+      return b.scratch + source.offset;
+    case Source::Kind::kFixed:
+      return source.fixed.get_data_handle();
+  }
+  return nullptr;
+}
+
+dnnl::stream& stream() {
+  thread_local dnnl::stream s(engine());
+  return s;
+}
+
+}  // namespace
+
+Desc desc_of(const TensorDesc& tensor) {
+  const auto elem = elem_of(tensor.dtype);
+  if (!elem) internal_error("an element type that oneDNN lacks", std::string(name(tensor.dtype)));
+  if (tensor.dims.empty()) return plain(*elem, tensor.dims);
+  return Desc(tensor.dims, *elem, tensor.strides());
+}
+
+Primitive::Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vector<Argument> arguments, size_t scratch)
+    : primitive_(std::move(primitive)), arguments_(std::move(arguments)), scratch_bytes_(aligned(scratch)) {
+  if (scratchpad.get_size() == 0) return;
+  arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad, Source::scratch(scratch_bytes_)});
+  scratch_bytes_ += aligned(scratchpad.get_size());
+}
+
+void Primitive::run(const Buffers& buffers) const {
+  if (!buffers.memo.has_value()) {
+    Ready ready;
+    for (const Argument& a : arguments_) {
+      ready.memories.push_back(Memory(a.desc, engine(), DNNL_MEMORY_NONE));
+      ready.args.push_back({a.id, ready.memories.back().get()});
+    }
+    buffers.memo = std::move(ready);
+  }
+  const auto& ready = *std::any_cast<Ready>(&buffers.memo);
+  for (size_t i = 0; i < arguments_.size(); ++i)
+    dnnl_memory_set_data_handle(ready.args[i].memory, address(arguments_[i].source, buffers));
+  const auto status =
+      dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(ready.args.size()), ready.args.data());
+  if (status == dnnl_out_of_memory) throw std::bad_alloc();
+  if (status != dnnl_success) internal_error(fmt::format("oneDNN could not run the step: status {}", int{status}));
+}
+
+Memory packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted) {
+  const Tensor& constant = *site.constant(i);
+  const auto make = [&] { return std::make_shared<Packed>(constant, given); };
+  return shared_weights<Packed>(site.context.weights, constant.raw(), "onednn " + form, make)->as(wanted);
+}
+
+Decline declined(const dnnl::error& e, const Node& node) {
+  if (e.status == dnnl_unimplemented || e.status == dnnl_invalid_arguments) return {"oneDNN has no primitive for it"};
+  if (e.status == dnnl_out_of_memory)
+    unsupported_error("out of memory", node.label(), "use a smaller batch or a machine with more memory");
+  internal_error(fmt::format("oneDNN could not plan the step: {}", e.message ? e.message : "no reason given"),
+                 node.label());
+}
+
+PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext&) {
+  TensorDesc made = from;
+  made.layout = to;
+  const Desc src = desc_of(from), dst = desc_of(made);
+  const dnnl::reorder::primitive_desc pd(engine(), src, engine(), dst, new_attr());
+  PlannedStep step{.out = {made}};
+  auto op =
+      Primitive::make<dnnl::reorder>(pd, {{DNNL_ARG_FROM, src, Source::in(0)}, {DNNL_ARG_TO, dst, Source::out(0)}});
+  step.scratch_bytes = op.scratch_bytes();
+  step.run = [op = std::move(op)](const Buffers& b) { op.run(b); };
+  return step;
+}
+
+}  // namespace mlopt::cpu

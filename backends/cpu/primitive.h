@@ -1,0 +1,74 @@
+#pragma once
+#include <vector>
+
+#include "backends/cpu/dnn.h"
+#include "core/exec/kernel.h"
+
+namespace mlopt::cpu {
+
+/// oneDNN's description of a planned tensor, whose type must have an elem_of().
+Desc desc_of(const TensorDesc& tensor);
+
+/// Where an argument of a primitive comes from.
+struct Source {
+  enum class Kind { kInput, kOutput, kScratch, kFixed };
+  Kind kind = Kind::kFixed;
+  int index = 0;      ///< of the input or output
+  size_t offset = 0;  ///< in the scratch
+  Memory fixed = {};
+
+  static Source in(int i) { return {Kind::kInput, i, 0, {}}; }
+  static Source out(int i) { return {Kind::kOutput, i, 0, {}}; }
+  static Source scratch(size_t offset) { return {Kind::kScratch, 0, offset, {}}; }
+  static Source of(Memory memory) { return {Kind::kFixed, 0, 0, std::move(memory)}; }
+};
+
+/// A primitive with its arguments, run on the buffers of a planned step. What it needs between runs is kept in their
+/// memo, so that a run only sets addresses.
+class Primitive {
+ public:
+  struct Argument {
+    int id;  ///< DNNL_ARG_SRC, ...
+    Desc desc;
+    Source source;
+  };
+
+  Primitive() = default;
+  template <class T>
+  static Primitive make(const typename T::primitive_desc& pd, std::vector<Argument> arguments, size_t scratch = 0) {
+    return Primitive(T(pd), pd.scratchpad_desc(), std::move(arguments), scratch);
+  }
+
+  /// Bytes of scratch that a run uses, what lies before its own included.
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  void run(const Buffers& buffers) const;
+
+ private:
+  Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vector<Argument> arguments, size_t scratch);
+
+  dnnl::primitive primitive_;
+  std::vector<Argument> arguments_;
+  size_t scratch_bytes_ = 0;
+};
+
+/// The constant in input `i`, whose bytes lie as `given`, in the layout that a primitive wants: packed once for all
+/// plans of an executable. `form` tells apart what reads the same constant in different ways.
+Memory packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted);
+
+/// Why there is no primitive; throws Error for any other failure.
+Decline declined(const dnnl::error& e, const Node& node);
+
+/// `plan`, where failures of oneDNN are declines and errors of ours.
+template <Expected<PlannedStep> (*plan)(const Site&)>
+Expected<PlannedStep> guarded(const Site& site) {
+  try {
+    return plan(site);
+  } catch (const dnnl::error& e) {
+    return declined(e, site.view.node());
+  }
+}
+
+/// See PlanReorder.
+PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext& context);
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,13 @@
+#pragma once
+#include "core/exec/kernel.h"
+
+namespace mlopt {
+
+/// A step for a node whose shapes are not known before it runs: plans once for each signature of its inputs (types,
+/// shapes, threads) and remembers the last ones. What the plan declines, and every call with an empty tensor, is run by
+/// CompileContext::next. Several threads may run it at once. Declines where the graph gives the shapes and the plan
+/// declines them.
+Expected<Step> by_shape(const NodeView& view, const CompileContext& context,
+                        Expected<PlannedStep> (*plan)(const Site&));
+
+}  // namespace mlopt

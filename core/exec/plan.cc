@@ -1,0 +1,178 @@
+#include "core/exec/plan.h"
+
+#include <omp.h>
+
+#include <any>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace mlopt {
+
+/// The memory of one run; kept for the next.
+struct Plan::Frame {
+  Tensor arena;
+  std::byte* scratch = nullptr;
+  std::vector<std::byte*> where;  ///< of each slot
+  std::vector<Datum> data;        ///< of slots that are inputs, constants, outputs or made by general steps
+  std::vector<std::any> memos;    ///< of each step
+};
+
+Plan::Plan(Parts parts) : p_(std::move(parts)) {}
+Plan::~Plan() = default;
+
+std::unique_ptr<Plan::Frame> Plan::new_frame() const {
+  auto frame = std::make_unique<Frame>();
+  frame->arena = Tensor(DType::kU8, {static_cast<int64_t>(p_.arena_bytes + p_.scratch_bytes)});
+  std::byte* base = frame->arena.mutable_raw();
+  frame->scratch = base + p_.arena_bytes;
+  frame->where.resize(p_.slots.size());
+  frame->data.resize(p_.slots.size());
+  frame->memos.resize(p_.steps.size());
+  for (size_t k = 0; k < p_.slots.size(); ++k)
+    if (p_.slots[k].home == Home::kArena) frame->where[k] = base + p_.slots[k].offset;
+  for (const auto& [slot, tensor] : p_.constants) {
+    frame->data[static_cast<size_t>(slot)] = tensor;
+    frame->where[static_cast<size_t>(slot)] = const_cast<std::byte*>(tensor.raw());  // kernels only read it
+  }
+  for (size_t k = 0; k < p_.slots.size(); ++k)
+    if (p_.slots[k].home == Home::kArena || p_.slots[k].home == Home::kConstant)
+      place_views(*frame, static_cast<int>(k));
+  return frame;
+}
+
+std::unique_ptr<Plan::Frame> Plan::take_frame() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!frames_.empty()) {
+      auto frame = std::move(frames_.back());
+      frames_.pop_back();
+      return frame;
+    }
+  }
+  return new_frame();
+}
+
+void Plan::place_views(Frame& frame, int root) const {
+  for (const int view : p_.views[static_cast<size_t>(root)])
+    frame.where[static_cast<size_t>(view)] =
+        frame.where[static_cast<size_t>(root)] + p_.slots[static_cast<size_t>(view)].offset;
+}
+
+void Plan::set(Frame& frame, int slot, Datum datum) const {
+  const auto k = static_cast<size_t>(slot);
+  frame.data[k] = std::move(datum);
+  if (!p_.slots[k].desc) return;
+  frame.where[k] = const_cast<std::byte*>(frame.data[k].tensor().raw());
+  place_views(frame, slot);
+}
+
+void Plan::start(Frame& frame, std::span<const Datum> inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    set(frame, p_.inputs[i], inputs[i].is_tensor() ? Datum(inputs[i].tensor().aligned()) : inputs[i]);
+  for (const int slot : p_.outputs) {
+    const Slot& s = p_.slots[static_cast<size_t>(slot)];
+    if (s.home == Home::kOutput) set(frame, slot, Tensor(s.desc->dtype, s.desc->dims));
+  }
+}
+
+Datum Plan::datum_of(int slot, const Frame& frame) const {
+  const auto k = static_cast<size_t>(slot);
+  const Slot& s = p_.slots[k];
+  if (s.home != Home::kArena && s.home != Home::kView) return frame.data[k];
+  return Tensor::view(s.desc->dtype, s.desc->dims, {frame.where[k], s.desc->bytes()}, nullptr);
+}
+
+void Plan::run_planned(const Planned& step, size_t index, Frame& frame, const RunContext& context) const {
+  const StepTimer timer(context, step.profile_row);
+  const int threads = step.step.threads > 0 ? step.step.threads : p_.threads;
+  if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
+  try {
+    step.step.run(Buffers(frame.where.data(), step.in, step.out, frame.scratch, frame.memos[index]));
+  } catch (...) {
+    if (!step.node) throw;
+    rethrow_with_node(*step.node);
+  }
+}
+
+namespace {
+
+/// A copy where a tensor lies in memory that the plan uses again.
+Datum detached(const Datum& d, std::span<const Datum> views) {
+  if (d.kind() == Datum::Kind::kSequence) {
+    std::vector<Datum> items;
+    for (const Datum& item : d.items()) items.push_back(detached(item, views));
+    return Datum::sequence(std::move(items));
+  }
+  if (!d.is_tensor() || d.tensor().bytes() == 0) return d;
+  const Tensor& t = d.tensor();
+  for (const Datum& v : views) {
+    if (!v.is_tensor() || t.raw() < v.tensor().raw() || t.raw() >= v.tensor().raw() + v.tensor().bytes()) continue;
+    Tensor copy(t.dtype(), t.dims());
+    std::memcpy(copy.mutable_raw(), t.raw(), t.bytes());
+    return copy;
+  }
+  return d;
+}
+
+bool fits(const Datum& d, const TensorDesc& desc) {
+  return d.is_tensor() && d.tensor().dtype() == desc.dtype && d.tensor().dims() == desc.dims;
+}
+
+}  // namespace
+
+void Plan::run_general(const General& step, Frame& frame, const RunContext& context) const {
+  if (p_.threads != omp_get_max_threads()) omp_set_num_threads(p_.threads);
+  std::vector<Datum> views;  // of memory of the plan
+  const auto given = [&](int slot) -> const Datum* {
+    if (slot < 0) return nullptr;
+    const Home home = p_.slots[static_cast<size_t>(slot)].home;
+    if (home != Home::kArena && home != Home::kView) return &frame.data[static_cast<size_t>(slot)];
+    return &views.emplace_back(datum_of(slot, frame));
+  };
+  size_t most = step.in.size();
+  for (const auto& slots : step.captured) most += slots.size();
+  views.reserve(most);  // addresses stay
+  std::vector<const Datum*> inputs;
+  for (const int slot : step.in) inputs.push_back(given(slot));
+  std::vector<std::vector<const Datum*>> captured;
+  for (const auto& slots : step.captured) {
+    std::vector<const Datum*>& row = captured.emplace_back();
+    for (const int slot : slots) row.push_back(given(slot));
+  }
+  std::vector<Datum> outputs(step.out.size());
+  step.step.run(
+      inputs, outputs, [&](int body, int i) { return captured[static_cast<size_t>(body)][static_cast<size_t>(i)]; },
+      context);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (step.out[i] < 0) continue;
+    Datum made = views.empty() ? std::move(outputs[i]) : detached(outputs[i], views);
+    const auto& desc = p_.slots[static_cast<size_t>(step.out[i])].desc;
+    if (desc && !fits(made, *desc)) throw ShapeSurprise();
+    set(frame, step.out[i], desc ? Datum(made.tensor().aligned()) : std::move(made));
+  }
+  for (const int slot : step.dead) frame.data[static_cast<size_t>(slot)] = Datum();
+}
+
+std::vector<Datum> Plan::run(std::span<const Datum> inputs, const RunContext& context) const {
+  std::unique_ptr<Frame> frame = take_frame();
+  start(*frame, inputs);
+  for (size_t k = 0; k < p_.steps.size(); ++k) {
+    if (const auto* planned = std::get_if<Planned>(&p_.steps[k]))
+      run_planned(*planned, k, *frame, context);
+    else
+      run_general(std::get<General>(p_.steps[k]), *frame, context);
+  }
+  std::vector<Datum> outputs;
+  for (const int slot : p_.outputs) {
+    Datum d = datum_of(slot, *frame);
+    outputs.push_back(detached(d, std::span(&d, p_.slots[static_cast<size_t>(slot)].home == Home::kArena ||
+                                                    p_.slots[static_cast<size_t>(slot)].home == Home::kView)));
+  }
+  for (const int slot : p_.releases) frame->data[static_cast<size_t>(slot)] = Datum();
+  const std::lock_guard lock(mutex_);
+  frames_.push_back(std::move(frame));
+  return outputs;
+}
+
+}  // namespace mlopt

@@ -1,0 +1,94 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "core/exec/node_step.h"
+
+namespace mlopt {
+
+/// Thrown by Plan::run where a value turns out to have another shape than inference gave it.
+struct ShapeSurprise {};
+
+/// A main graph lowered for inputs of known types and shapes: every value whose shape follows from them has its place
+/// in one arena, and kernels run on memory alone. What cannot be planned runs node by node between the planned steps.
+class Plan {
+ public:
+  /// Where a value lies while the plan runs.
+  enum class Home {
+    kNowhere,
+    kConstant,
+    kInput,   ///< the caller's
+    kArena,   ///< at `offset`
+    kOutput,  ///< a tensor of its own that the caller gets
+    kDatum,   ///< whatever the step before made
+    kView,    ///< in the bytes of slot `root`, `offset` bytes behind its start
+  };
+  struct Slot {
+    Home home = Home::kNowhere;
+    std::optional<TensorDesc> desc = {};  ///< nothing: known only at run time
+    size_t offset = 0;
+    int root = -1;
+  };
+  /// A node that a kernel planned, or a copy to another layout.
+  struct Planned {
+    PlannedStep step;
+    const Node* node;
+    std::vector<int> in, out;  ///< slots, -1: omitted
+    size_t profile_row;
+  };
+  /// A node that runs on whatever its inputs are.
+  struct General {
+    NodeStep step;
+    std::vector<int> in, out;
+    std::vector<std::vector<int>> captured;
+    std::vector<int> dead;  ///< slots of Home::kDatum that nothing reads afterwards
+  };
+  using AnyStep = std::variant<Planned, General>;
+
+  /// What a plan is made of; see plan_model().
+  struct Parts {
+    Model model;
+    std::vector<Slot> slots;
+    std::vector<AnyStep> steps;
+    std::vector<int> inputs, outputs;               ///< slots
+    std::vector<std::pair<int, Tensor>> constants;  ///< slot and data
+    std::vector<std::vector<int>> views;            ///< of each slot: slots of Home::kView in it
+    std::vector<int> releases;                      ///< slots whose data ends with the run
+    size_t arena_bytes = 0, scratch_bytes = 0;
+    int threads = 1;
+  };
+  explicit Plan(Parts parts);
+  ~Plan();
+
+  /// As Executable::run(); the inputs have the types and shapes that the plan was made for. Several threads may run it
+  /// at once. Throws ShapeSurprise.
+  std::vector<Datum> run(std::span<const Datum> inputs, const RunContext& context) const;
+
+  const Parts& parts() const { return p_; }
+
+ private:
+  struct Frame;
+
+  std::unique_ptr<Frame> take_frame() const;
+  std::unique_ptr<Frame> new_frame() const;
+  void start(Frame& frame, std::span<const Datum> inputs) const;
+  void place_views(Frame& frame, int root) const;
+  void set(Frame& frame, int slot, Datum datum) const;
+  void run_planned(const Planned& step, size_t index, Frame& frame, const RunContext& context) const;
+  void run_general(const General& step, Frame& frame, const RunContext& context) const;
+  Datum datum_of(int slot, const Frame& frame) const;
+
+  Parts p_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Frame>> frames_;
+};
+
+/// Plans a model whose input shapes are bound and inferred (bind_input_shapes()). Rows of the profile, fallbacks and
+/// what cannot be run are noted in the context, whose `model` is set.
+Plan::Parts plan_model(Model model, ProgramContext& context);
+
+}  // namespace mlopt

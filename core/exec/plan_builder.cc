@@ -1,0 +1,286 @@
+#include "core/exec/plan_builder.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/parallel.h"
+#include "core/exec/layouts.h"
+
+namespace mlopt {
+namespace {
+
+bool is_random(const Node& node) {
+  static constexpr std::array<std::string_view, 7> kRandom{
+      "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli", "Dropout"};
+  return std::find(kRandom.begin(), kRandom.end(), node.op) != kRandom.end();
+}
+
+/// What inference knows of a value for sure.
+std::optional<TensorDesc> inferred(const Value& value) {
+  const Type& type = value.type;
+  if (!type.is_tensor() || type.dtype == DType::kUndefined || type.dtype == DType::kString) return std::nullopt;
+  auto dims = type.static_dims();
+  if (!dims) return std::nullopt;
+  return TensorDesc{type.dtype, std::move(*dims)};
+}
+
+/// The elements of shape arithmetic that inference followed.
+std::optional<Tensor> known_elements(const Value& value) {
+  const auto desc = inferred(value);
+  if (!value.symbolic || !desc || desc->dtype != DType::kI64) return std::nullopt;
+  std::vector<int64_t> elements;
+  for (const Dim& d : *value.symbolic) {
+    if (!d.value()) return std::nullopt;
+    elements.push_back(*d.value());
+  }
+  if (static_cast<int64_t>(elements.size()) != desc->size()) return std::nullopt;
+  return Tensor::of<int64_t>(desc->dims, elements);
+}
+
+LayoutRule rule_of(const Node& node, const KernelList& list) {
+  for (const Kernel& kernel : list.kernels)
+    if (kernel.plan && kernel.op == node.op && kernel.domain == node.domain) return kernel.layout;
+  return LayoutRule::kRowMajor;
+}
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(Model model, ProgramContext& context) : context_(&context) {
+  p_.model = std::move(model);
+  p_.threads = context.kernel.threads;
+}
+
+int PlanBuilder::new_slot(Plan::Home home, std::optional<TensorDesc> desc) {
+  p_.slots.push_back({home, std::move(desc), 0, -1});
+  return static_cast<int>(p_.slots.size()) - 1;
+}
+
+void PlanBuilder::note_constant(Value& value, Tensor tensor) {
+  if (!value.constant) value.constant = std::move(tensor);
+  const int k = slots_.at(&value);
+  slot(k).home = Plan::Home::kConstant;
+  if (value.constant->dtype() != DType::kString)
+    slot(k).desc = TensorDesc{value.constant->dtype(), value.constant->dims()};
+}
+
+void PlanBuilder::add_values() {
+  const Graph& graph = *p_.model.graph;
+  for (Value* v : graph.values()) {
+    slots_[v] = new_slot(Plan::Home::kNowhere, std::nullopt);
+    if (v->opaque && (!v->uses.empty() || v->is_output()))
+      context_->unsupported.push_back("the sparse initializer '" + v->name + "'");
+    if (v->constant) {
+      note_constant(*v, {});
+    } else if (auto known = v->producer ? known_elements(*v) : std::nullopt) {
+      note_constant(*v, std::move(*known));
+    }
+  }
+  for (const Value* v : graph.inputs()) {
+    if (v->constant) continue;
+    const int k = slots_.at(v);
+    slot(k).home = Plan::Home::kInput;
+    slot(k).desc = inferred(*v);
+    p_.inputs.push_back(k);
+  }
+}
+
+void PlanBuilder::find_needed() {
+  std::unordered_set<const Value*> wanted(p_.model.graph->outputs().begin(), p_.model.graph->outputs().end());
+  const std::vector<Node*> nodes = p_.model.graph->nodes();
+  for (size_t k = nodes.size(); k-- > 0;) {
+    const Node& node = *nodes[k];
+    const bool used = std::any_of(node.outputs().begin(), node.outputs().end(),
+                                  [&](const Value* v) { return v && !v->constant && wanted.contains(v); });
+    if (!used) continue;
+    needed_.insert(&node);
+    wanted.insert(node.inputs().begin(), node.inputs().end());
+    for (const Graph* body : node.bodies())
+      for (const Value* v : captures(*body)) wanted.insert(v);
+  }
+}
+
+void PlanBuilder::find_layouts() {
+  if (!first_list().reorder) return;
+  channels_last_ = channels_last_values(*p_.model.graph, [&](const Node& n) { return rule_of(n, first_list()); });
+}
+
+Layout PlanBuilder::layout_of(const Value* value) const {
+  return channels_last_.contains(value) ? Layout::kChannelsLast : Layout::kRowMajor;
+}
+
+bool PlanBuilder::fold(const Node& node) {
+  const auto& in = node.inputs();
+  if (is_random(node) || !node.bodies().empty() || in.empty()) return false;
+  if (!std::all_of(in.begin(), in.end(), [](const Value* v) { return !v || v->constant; })) return false;
+  const size_t rows = context_->steps.size(), fallback = context_->fallback.size(), bad = context_->unsupported.size();
+  const NodeStep step(node, *context_);
+  context_->steps.resize(rows);
+  if (context_->unsupported.size() > bad) return true;
+  context_->fallback.resize(fallback);
+  std::vector<Datum> data;
+  for (const Value* v : in) data.push_back(v ? Datum(v->constant->aligned()) : Datum());
+  std::vector<const Datum*> inputs;
+  for (size_t i = 0; i < in.size(); ++i) inputs.push_back(in[i] ? &data[i] : nullptr);
+  std::vector<Datum> outputs(node.outputs().size());
+  const RunHooks none;
+  step.run(inputs, outputs, [](int, int) { return nullptr; }, {&none, context_->options->seed, nullptr, nullptr});
+  const bool tensors =
+      std::all_of(outputs.begin(), outputs.end(), [](const Datum& d) { return d.is_tensor() || d.is_none(); });
+  if (!tensors) return false;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (node.outputs()[i] && outputs[i].is_tensor()) note_constant(*node.outputs()[i], outputs[i].tensor());
+  return true;
+}
+
+std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) const {
+  Site site{NodeView(node, p_.model.opset(node.domain)), {}, Layout::kRowMajor, context_->kernel};
+  const Value* y = node.output(0);
+  if (rule != LayoutRule::kRowMajor && y) site.layout = layout_of(y);
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Value* v = node.inputs()[i];
+    if (!v) {
+      site.in.emplace_back();
+      continue;
+    }
+    const Plan::Slot& s = p_.slots[static_cast<size_t>(slots_.at(v))];
+    if (!s.desc || s.desc->size() == 0) return std::nullopt;
+    TensorDesc desc = *s.desc;
+    desc.layout = Layout::kRowMajor;
+    const bool like_output = y && y->type.dims && y->type.dims->size() == desc.dims.size();
+    if (rule == LayoutRule::kChannelsLast && i == 0)
+      desc.layout = layout_of(v);
+    else if (rule != LayoutRule::kRowMajor && like_output && (!v->constant || rule == LayoutRule::kFollows))
+      desc.layout = site.layout;
+    site.in.emplace_back(std::move(desc));
+  }
+  return site;
+}
+
+bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Node& node, const KernelList& list) {
+  const auto site = site_of(node, rule);
+  if (!site) return false;
+  Expected<PlannedStep> step = kernel.plan(*site);
+  if (!step) return false;
+  const bool empty = std::any_of(step->out.begin(), step->out.end(), [](const TensorDesc& d) { return d.size() == 0; });
+  if (empty || step->out.size() < node.outputs().size()) return false;
+  add_planned(std::move(*step), node, *site, list);
+  return true;
+}
+
+bool PlanBuilder::lower_planned(const Node& node) {
+  if (!node.bodies().empty()) return false;
+  for (const KernelList& list : context_->lists)
+    for (const Kernel& kernel : list.kernels)
+      if (kernel.plan && kernel.op == node.op && kernel.domain == node.domain &&
+          ((list.reorder && kernel.layout != LayoutRule::kRowMajor && lower_by(kernel, kernel.layout, node, list)) ||
+           lower_by(kernel, LayoutRule::kRowMajor, node, list))) {
+        if (&list != &first_list()) context_->fallback.push_back(node.label());
+        return true;
+      }
+  return false;
+}
+
+void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& site, const KernelList& list) {
+  Plan::Planned planned{std::move(step), &node, {}, {}, 0};
+  const PlannedStep& s = planned.step;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const bool read = std::find(s.packed.begin(), s.packed.end(), static_cast<int>(i)) == s.packed.end();
+    const Layout layout = s.in.empty() || !site.in[i] ? (site.in[i] ? site.in[i]->layout : Layout::kRowMajor) : s.in[i];
+    planned.in.push_back(site.in[i] && read ? slot_of(node.inputs()[i], layout, list) : -1);
+  }
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    const Value* v = node.outputs()[i];
+    planned.out.push_back(v ? slots_.at(v) : new_slot(Plan::Home::kArena, s.out[i]));
+    if (!v) continue;
+    slot(slots_.at(v)).home = Plan::Home::kArena;
+    slot(slots_.at(v)).desc = s.out[i];
+  }
+  if (s.view_of >= 0) {
+    Plan::Slot& view = slot(planned.out[0]);
+    view.home = Plan::Home::kView;
+    view.root = planned.in[static_cast<size_t>(s.view_of)];
+    view.offset = static_cast<size_t>(s.view_offset);
+    return;
+  }
+  planned.profile_row = context_->steps.size();
+  const std::string label(s.label.empty() ? std::string_view(node.op) : s.label);
+  context_->steps.push_back({node.name.empty() ? node.label() : node.name, node.op, label, 0, 0});
+  p_.steps.emplace_back(std::move(planned));
+}
+
+int PlanBuilder::add_reorder(int from, Layout to, const KernelList& list) {
+  TensorDesc desc = *slot(from).desc;
+  PlannedStep step = list.reorder(desc, to, context_->kernel);
+  desc.layout = to;
+  if (slot(from).home == Plan::Home::kConstant) {
+    const auto given =
+        std::find_if(p_.constants.begin(), p_.constants.end(), [&](const auto& c) { return c.first == from; });
+    const Tensor source = given->second;
+    Tensor copy(desc.dtype, desc.dims);
+    std::array<std::byte*, 2> where{const_cast<std::byte*>(source.raw()), copy.mutable_raw()};
+    std::any memo;
+    const std::array in{0}, out{1};
+    Tensor scratch(DType::kU8, {static_cast<int64_t>(step.scratch_bytes)});
+    step.run(Buffers(where.data(), in, out, scratch.mutable_raw(), memo));
+    const int made = new_slot(Plan::Home::kConstant, desc);
+    p_.constants.emplace_back(made, std::move(copy));
+    return made;
+  }
+  const int made = new_slot(Plan::Home::kArena, desc);
+  const size_t row = context_->steps.size();
+  context_->steps.push_back({"", "Reorder", to == Layout::kChannelsLast ? "to channels-last" : "to row-major", 0, 0});
+  p_.steps.emplace_back(Plan::Planned{std::move(step), nullptr, {from}, {made}, row});
+  return made;
+}
+
+int PlanBuilder::slot_of(const Value* value, Layout layout, const KernelList& list) {
+  const int k = slots_.at(value);
+  if (slot(k).home == Plan::Home::kConstant &&
+      std::none_of(p_.constants.begin(), p_.constants.end(), [&](const auto& c) { return c.first == k; }))
+    p_.constants.emplace_back(k, value->constant->aligned());
+  if (!slot(k).desc || slot(k).desc->layout == layout || slot(k).desc->is_any_layout()) return k;
+  const auto known = other_layout_.find(k);
+  if (known != other_layout_.end()) return known->second;
+  return other_layout_[k] = add_reorder(k, layout, list);
+}
+
+void PlanBuilder::lower_general(const Node& node) {
+  Plan::General general{NodeStep(node, *context_), {}, {}, {}, {}};
+  const auto row_major = [&](const Value* v) { return v ? slot_of(v, Layout::kRowMajor, first_list()) : -1; };
+  for (const Value* v : node.inputs()) general.in.push_back(row_major(v));
+  for (const std::vector<Value*>& values : general.step.captured()) {
+    std::vector<int>& slots = general.captured.emplace_back();
+    for (const Value* v : values) slots.push_back(row_major(v));
+  }
+  for (const Value* v : node.outputs()) {
+    general.out.push_back(v ? slots_.at(v) : -1);
+    if (!v) continue;
+    slot(slots_.at(v)).home = Plan::Home::kDatum;
+    slot(slots_.at(v)).desc = inferred(*v);
+  }
+  p_.steps.emplace_back(std::move(general));
+}
+
+Plan::Parts PlanBuilder::build() {
+  const ThreadScope threads(p_.threads);
+  add_values();
+  find_needed();
+  find_layouts();
+  for (const Node* node : p_.model.graph->nodes()) {
+    const bool known =
+        std::all_of(node->outputs().begin(), node->outputs().end(), [](const Value* v) { return !v || v->constant; });
+    if (known || !needed_.contains(node) || fold(*node) || lower_planned(*node)) continue;
+    lower_general(*node);
+  }
+  for (const Value* v : p_.model.graph->outputs()) {
+    const int k = slot_of(v, Layout::kRowMajor, first_list());
+    if (slot(k).home == Plan::Home::kArena) slot(k).home = Plan::Home::kOutput;
+    p_.outputs.push_back(k);
+  }
+  plan_memory(p_);
+  return std::move(p_);
+}
+
+Plan::Parts plan_model(Model model, ProgramContext& context) { return PlanBuilder(std::move(model), context).build(); }
+
+}  // namespace mlopt

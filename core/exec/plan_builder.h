@@ -1,0 +1,46 @@
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/exec/plan.h"
+
+namespace mlopt {
+
+/// Lowers a graph to the parts of a Plan, node by node in schedule order.
+class PlanBuilder {
+ public:
+  PlanBuilder(Model model, ProgramContext& context);
+  Plan::Parts build();
+
+ private:
+  void add_values();
+  void find_needed();
+  void find_layouts();
+  void note_constant(Value& value, Tensor tensor);
+  bool fold(const Node& node);
+  bool lower_planned(const Node& node);
+  bool lower_by(const Kernel& kernel, LayoutRule rule, const Node& node, const KernelList& list);
+  void add_planned(PlannedStep step, const Node& node, const Site& site, const KernelList& list);
+  void lower_general(const Node& node);
+  std::optional<Site> site_of(const Node& node, LayoutRule rule) const;
+  Layout layout_of(const Value* value) const;
+
+  /// The slot of the value; in that layout, where it has a shape (a copy is added where it lies in another).
+  int slot_of(const Value* value, Layout layout, const KernelList& list);
+  int add_reorder(int from, Layout to, const KernelList& list);
+  int new_slot(Plan::Home home, std::optional<TensorDesc> desc);
+  Plan::Slot& slot(int k) { return p_.slots[static_cast<size_t>(k)]; }
+  const KernelList& first_list() const { return context_->lists[0]; }
+
+  Plan::Parts p_;
+  ProgramContext* context_;
+  std::unordered_map<const Value*, int> slots_;
+  std::unordered_map<int, int> other_layout_;  ///< a slot -> the slot of its copy in the other layout
+  std::unordered_set<const Value*> channels_last_;
+  std::unordered_set<const Node*> needed_;
+};
+
+/// Gives every slot its lifetime, lets steps work in place where they may, and places what is left in the arena.
+void plan_memory(Plan::Parts& parts);
+
+}  // namespace mlopt

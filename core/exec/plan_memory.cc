@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "core/exec/arena.h"
+#include "core/exec/plan_builder.h"
+
+namespace mlopt {
+namespace {
+
+constexpr int kForever = 1 << 30;
+
+class MemoryPlanner {
+ public:
+  explicit MemoryPlanner(Plan::Parts& parts)
+      : p_(parts), first_(parts.slots.size(), -1), last_(parts.slots.size(), -1) {}
+
+  void run() {
+    find_lifetimes();
+    share_in_place();
+    place_arena();
+    list_views();
+    list_dead();
+  }
+
+ private:
+  using Home = Plan::Home;
+  Plan::Slot& slot(int k) { return p_.slots[static_cast<size_t>(k)]; }
+  int& first(int k) { return first_[static_cast<size_t>(k)]; }
+  int& last(int k) { return last_[static_cast<size_t>(k)]; }
+
+  /// The slot whose memory slot k lies in; its offset there becomes the sum of those on the way.
+  int root_of(int k) {
+    while (slot(k).home == Home::kView) {
+      Plan::Slot& s = slot(k);
+      const Plan::Slot& above = slot(s.root);
+      if (above.home != Home::kView) return s.root;
+      s.offset += above.offset;
+      s.root = above.root;
+    }
+    return k;
+  }
+
+  void see(int k, int step) {
+    if (k < 0) return;
+    const int root = root_of(k);
+    if (first(root) < 0) first(root) = step;
+    last(root) = std::max(last(root), step);
+  }
+
+  void find_lifetimes() {
+    for (size_t k = 0; k < p_.steps.size(); ++k) {
+      const int step = static_cast<int>(k);
+      std::visit(
+          [&](const auto& s) {
+            for (const int in : s.in) see(in, step);
+            for (const int out : s.out) see(out, step);
+            if constexpr (requires { s.captured; })
+              for (const auto& slots : s.captured)
+                for (const int in : slots) see(in, step);
+          },
+          p_.steps[k]);
+    }
+    for (const int k : p_.outputs) see(k, kForever);
+  }
+
+  /// A step's output takes the memory of an input that ends there.
+  void share_in_place() {
+    for (size_t k = 0; k < p_.steps.size(); ++k) {
+      auto* planned = std::get_if<Plan::Planned>(&p_.steps[k]);
+      if (!planned || planned->step.in_place < 0) continue;
+      const int in = planned->in[static_cast<size_t>(planned->step.in_place)], out = planned->out[0];
+      if (in < 0 || slot(out).home != Home::kArena || slot(in).home != Home::kArena) continue;
+      const auto lies_there = [&](int other) { return other >= 0 && root_of(other) == in; };
+      if (std::count_if(planned->in.begin(), planned->in.end(), lies_there) != 1) continue;
+      if (last(in) != static_cast<int>(k) || slot(in).desc->bytes() != slot(out).desc->bytes()) continue;
+      slot(out).home = Home::kView;
+      slot(out).root = in;
+      slot(out).offset = 0;
+      last(in) = std::max(last(in), last(out));
+    }
+  }
+
+  void place_arena() {
+    std::vector<Lifetime> lifetimes;
+    std::vector<int> owners;
+    for (size_t k = 0; k < p_.slots.size(); ++k) {
+      const int s = static_cast<int>(k);
+      if (slot(s).home != Home::kArena) continue;
+      owners.push_back(s);
+      lifetimes.push_back({slot(s).desc->bytes(), first(s), last(s)});
+    }
+    const Arena arena = place(lifetimes);
+    for (size_t k = 0; k < owners.size(); ++k) slot(owners[k]).offset = arena.offsets[k];
+    p_.arena_bytes = arena.bytes;
+    for (const Plan::AnyStep& step : p_.steps)
+      if (const auto* planned = std::get_if<Plan::Planned>(&step))
+        p_.scratch_bytes = std::max(p_.scratch_bytes, planned->step.scratch_bytes);
+  }
+
+  void list_views() {
+    p_.views.resize(p_.slots.size());
+    for (size_t k = 0; k < p_.slots.size(); ++k) {
+      const int s = static_cast<int>(k);
+      if (slot(s).home != Home::kView) continue;
+      p_.views[static_cast<size_t>(root_of(s))].push_back(s);
+    }
+  }
+
+  void list_dead() {
+    for (size_t k = 0; k < p_.slots.size(); ++k) {
+      const int s = static_cast<int>(k);
+      const Home home = slot(s).home;
+      if (home == Home::kInput || home == Home::kOutput || home == Home::kDatum) p_.releases.push_back(s);
+      if (home != Home::kDatum || last(s) < 0 || last(s) == kForever) continue;
+      if (auto* general = std::get_if<Plan::General>(&p_.steps[static_cast<size_t>(last(s))]))
+        general->dead.push_back(s);
+    }
+  }
+
+  Plan::Parts& p_;
+  std::vector<int> first_, last_;
+};
+
+}  // namespace
+
+void plan_memory(Plan::Parts& parts) { MemoryPlanner(parts).run(); }
+
+}  // namespace mlopt

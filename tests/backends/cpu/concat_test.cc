@@ -1,0 +1,37 @@
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+
+namespace mlopt::test {
+namespace {
+
+void require_joined(const std::vector<Dims>& shapes, int64_t axis, DType type) {
+  INFO("axis " << axis << ", " << name(type));
+  std::vector<Datum> inputs;
+  for (const Dims& dims : shapes) inputs.emplace_back(uniform(dims, 0, 100, type, inputs.size() + 1));
+  OpOptions options;
+  options.attrs = {{"axis", axis, ""}};
+  require_as_reference("Concat", inputs, options, 0);
+}
+
+}  // namespace
+
+TEST_CASE("tensors of any type are joined along any axis") {
+  for (const DType type : {DType::kF32, DType::kF64, DType::kI64, DType::kU8}) {
+    require_joined({{2, 3, 4}, {2, 3, 4}}, 0, type);
+    require_joined({{2, 3, 4}, {2, 1, 4}, {2, 5, 4}}, 1, type);
+    require_joined({{2, 3, 4}, {2, 3, 1}}, -1, type);
+  }
+  require_joined({{7}, {1}, {300}}, 0, DType::kF32);
+  require_joined({{5, 90, 70}, {5, 20, 70}}, 1, DType::kF32);  // enough for several threads
+}
+
+TEST_CASE("an empty tensor adds nothing to a join") {
+  OpOptions options;
+  options.attrs = {{"axis", int64_t{0}, ""}};
+  options.backend = cpu_with_fallback().release();
+  const std::unique_ptr<Backend> cpu(options.backend);
+  require_close(run_op("Concat", {tensor({2}, {1, 2}), tensor({0}, {}), tensor({1}, {3})}, options),
+                tensor({3}, {1, 2, 3}));
+}
+
+}  // namespace mlopt::test

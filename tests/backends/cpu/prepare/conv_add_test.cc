@@ -1,0 +1,53 @@
+#include "tests/support/catch.h"
+#include "tests/support/net.h"
+
+namespace mlopt::test {
+namespace {
+
+Value* weights(Net& net) { return net.constant(uniform({3, 3, 3, 3}, -1, 1)); }
+const std::vector<Attr> kPadded{{"pads", std::vector<int64_t>{1, 1, 1, 1}, ""}};
+
+}  // namespace
+
+TEST_CASE("a sum joins the convolution before it, and the activation after it does too") {
+  for (const bool swapped : {false, true}) {
+    Net net;
+    Value* x = net.input({2, 3, 9, 7});
+    Value* y = net.op("Conv", {x, weights(net)}, kPadded);
+    net.output(net.op("Relu", {swapped ? net.op("Add", {x, y}) : net.op("Add", {y, x})}));
+    REQUIRE(prepared_ops(net.model) == "FusedConv 1");
+    require_same_result(net.model, 1e-5);
+  }
+}
+
+TEST_CASE("a value that is read again is not summed into") {
+  Net net;
+  Value* x = net.input({1, 3, 9, 7});
+  Value* a = net.op("Neg", {x});
+  Value* sum = net.op("Add", {net.op("Conv", {x, weights(net)}, kPadded), a});
+  net.output(net.op("Mul", {sum, a}));
+  REQUIRE(prepared_ops(net.model) == "FusedConv 1, Mul 1, Neg 1");
+  require_same_result(net.model, 1e-5);
+}
+
+TEST_CASE("both operands may be convolutions, of which one takes the sum") {
+  Net net;
+  Value* x = net.input({1, 3, 9, 7});
+  net.output(net.op("Add", {net.op("Conv", {x, weights(net)}, kPadded), net.op("Conv", {x, weights(net)}, kPadded)}));
+  REQUIRE(prepared_ops(net.model) == "Conv 1, FusedConv 1");
+  require_same_result(net.model, 1e-5);
+}
+
+TEST_CASE("a sum that broadcasts, or whose convolution is read elsewhere, stays by itself") {
+  Net net;
+  Value* y = net.op("Conv", {net.input({1, 3, 9, 7}), weights(net)}, kPadded);
+  net.output(net.op("Add", {y, net.op("GlobalAveragePool", {y})}));
+  Net wide;
+  wide.output(wide.op("Add", {wide.op("Conv", {wide.input({1, 3, 9, 7}), weights(wide)}, kPadded),
+                              wide.graph().add_input("b", Type::tensor(DType::kF32, Dims{2, 1, 1, 1}))}));
+  REQUIRE(prepared_ops(net.model) == "Add 1, Conv 1, GlobalAveragePool 1");
+  REQUIRE(prepared_ops(wide.model) == "Add 1, Conv 1");
+  require_same_result(wide.model, 1e-5);
+}
+
+}  // namespace mlopt::test
