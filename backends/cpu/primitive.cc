@@ -47,6 +47,19 @@ Desc desc_of(const TensorDesc& tensor) {
   return Desc(tensor.dims, *elem, tensor.strides());
 }
 
+std::optional<Elem> carrier(DType type) {
+  switch (bits(type)) {
+    case 8:
+      return Elem::u8;
+    case 16:
+      return Elem::bf16;
+    case 32:
+      return Elem::f32;
+    default:
+      return std::nullopt;
+  }
+}
+
 Primitive::Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vector<Argument> arguments, size_t scratch)
     : primitive_(std::move(primitive)), arguments_(std::move(arguments)), scratch_bytes_(aligned(scratch)) {
   if (scratchpad.get_size() == 0) return;
@@ -89,7 +102,8 @@ Decline declined(const dnnl::error& e, const Node& node) {
 PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext&) {
   TensorDesc made = from;
   made.layout = to;
-  const Desc src = desc_of(from), dst = desc_of(made);
+  const Elem elem = *carrier(from.dtype);
+  const Desc src(from.dims, elem, from.strides()), dst(made.dims, elem, made.strides());
   const dnnl::reorder::primitive_desc pd(engine(), src, engine(), dst, new_attr());
   PlannedStep step{.out = {made}};
   auto op =

@@ -9,6 +9,9 @@ namespace mlopt::cpu {
 /// oneDNN's description of a planned tensor, whose type must have an elem_of().
 Desc desc_of(const TensorDesc& tensor);
 
+/// A type of the same size whose elements oneDNN copies as they are; nothing for other sizes than 8, 16 and 32 bits.
+std::optional<Elem> carrier(DType type);
+
 /// Where an argument of a primitive comes from.
 struct Source {
   enum class Kind { kInput, kOutput, kScratch, kFixed };
@@ -68,7 +71,7 @@ Expected<PlannedStep> guarded(const Site& site) {
   }
 }
 
-/// See PlanReorder.
+/// See PlanReorder. The elements must have a carrier().
 PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext& context);
 
 }  // namespace mlopt::cpu

@@ -18,20 +18,6 @@ bool moves_nothing(const Dims& dims, const Dims& perm) {
   return true;
 }
 
-/// A type of the same size that oneDNN copies.
-std::optional<Elem> carrier(DType type) {
-  switch (bits(type)) {
-    case 8:
-      return Elem::u8;
-    case 16:
-      return Elem::bf16;
-    case 32:
-      return Elem::f32;
-    default:
-      return std::nullopt;
-  }
-}
-
 Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   Dims perm(x.dims.size());

@@ -44,13 +44,14 @@ class Classes {
   std::vector<double> weight_, saved_;
 };
 
-/// A tensor whose two layouts differ.
+/// A tensor whose two layouts differ, of elements that backends copy between them.
 bool has_layout(const Value& v) {
   if (v.constant || !v.type.is_tensor()) return false;
   const auto dims = v.type.static_dims();
   if (!dims || dims->size() < 3 || dims->size() > 5) return false;
   const TensorDesc desc{v.type.dtype, *dims};
-  return !desc.is_any_layout() && bits(desc.dtype) >= 8 && desc.size() > 0;
+  const int size = bits(desc.dtype);
+  return !desc.is_any_layout() && (size == 8 || size == 16 || size == 32) && desc.size() > 0;
 }
 
 void tie_operands(const Node& node, Classes& classes) {

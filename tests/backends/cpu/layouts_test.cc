@@ -130,4 +130,17 @@ TEST_CASE("networks give the reference's outputs whatever the layouts of their v
   }
 }
 
+TEST_CASE("elements of every size pass between operators that want other layouts") {
+  for (const DType type : {DType::kF64, DType::kF16, DType::kF32}) {
+    INFO(name(type));
+    Net net;
+    Value* x = net.op("Cast", {net.input({1, 3, 6, 6})}, {{"to", static_cast<int64_t>(type), ""}});
+    Value* pooled = net.op("MaxPool", {x}, {{"kernel_shape", Ints{2, 2}, ""}});
+    Value* joined = net.op("Concat", {pooled, pooled}, {{"axis", int64_t{1}, ""}});
+    Value* again = net.op("MaxPool", {joined}, {{"kernel_shape", Ints{2, 2}, ""}});
+    net.output(net.op("Cast", {again}, {{"to", int64_t{1}, ""}}));
+    require_same_result(net.model, 0);
+  }
+}
+
 }  // namespace mlopt::test

@@ -46,6 +46,12 @@ TEST_CASE("values that an operator ties together are decided by their bytes") {
     p = Transpose <perm = [0, 2, 3, 1]> (s) y = Conv (c, W) })") == Names{"a", "b", "s", "c"});
 }
 
+TEST_CASE("elements that are not copied between layouts stay row-major") {
+  const std::string convolutions = R"(a = Conv (x, W) b = Relu (a) y = Conv (b, W) })";
+  CHECK(chosen("(float[1,4,8,8] x, float[4,4,3,3] W) => (float[1,4,4,4] y) {" + convolutions).size() == 2);
+  CHECK(chosen("(double[1,4,8,8] x, double[4,4,3,3] W) => (double[1,4,4,4] y) {" + convolutions).empty());
+}
+
 TEST_CASE("tensors that have no layout, or no known shape, are left alone") {
   CHECK(chosen(R"((float[1,4,8,8] x, float[4,4,8,8] W) => (float[1,4,1,1] y) {
     a = Conv (x, W) b = Relu (a) y = Conv <kernel_shape = [1, 1]> (b, b) })")
