@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "core/base/align.h"
+
 namespace mlopt::cpu {
 namespace {
 
-constexpr size_t kAlignment = 64;
-
-size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-std::byte* align(std::byte* p) { return reinterpret_cast<std::byte*>(aligned(reinterpret_cast<uintptr_t>(p))); }
+std::byte* align(std::byte* p) { return reinterpret_cast<std::byte*>(aligned_size(reinterpret_cast<uintptr_t>(p))); }
 
 /// The buffer behind the workspaces of one thread.
 struct Buffer {
@@ -68,7 +66,7 @@ Memory wrap(const Desc& desc, Tensor& tensor) { return Memory(desc, engine(), te
 
 std::byte* Workspace::take(size_t bytes) {
   Buffer& b = buffer();
-  const size_t size = aligned(std::max<size_t>(bytes, 1));
+  const size_t size = aligned_size(std::max<size_t>(bytes, 1));
   b.wanted = std::max(b.wanted, b.used + size);
   b.used += size;
   taken_ += size;

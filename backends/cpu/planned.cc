@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/cpu/dnn.h"
+#include "backends/cpu/primitive.h"
 #include "core/base/error.h"
 
 namespace mlopt::cpu {
@@ -91,8 +92,7 @@ class Planned {
       else
         plan.reason = step.error().reason;
     } catch (const dnnl::error& e) {
-      if (e.status != dnnl_unimplemented && e.status != dnnl_invalid_arguments) throw;
-      plan.reason = "oneDNN has no primitive for it";
+      plan.reason = declined(e, *node_).reason;
     }
   }
 

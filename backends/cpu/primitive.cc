@@ -3,15 +3,12 @@
 #include <fmt/core.h>
 
 #include "backends/cpu/operand.h"
+#include "core/base/align.h"
 #include "core/base/error.h"
 #include "core/exec/weight_cache.h"
 
 namespace mlopt::cpu {
 namespace {
-
-constexpr size_t kAlignment = 64;
-
-size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// What one set of buffers keeps for a primitive.
 struct Ready {
@@ -61,10 +58,10 @@ std::optional<Elem> carrier(DType type) {
 }
 
 Primitive::Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vector<Argument> arguments, size_t scratch)
-    : primitive_(std::move(primitive)), arguments_(std::move(arguments)), scratch_bytes_(aligned(scratch)) {
+    : primitive_(std::move(primitive)), arguments_(std::move(arguments)), scratch_bytes_(aligned_size(scratch)) {
   if (scratchpad.get_size() == 0) return;
   arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad, Source::scratch(scratch_bytes_)});
-  scratch_bytes_ += aligned(scratchpad.get_size());
+  scratch_bytes_ += aligned_size(scratchpad.get_size());
 }
 
 void Primitive::run(const Buffers& buffers) const {

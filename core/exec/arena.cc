@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/align.h"
+
 namespace mlopt {
-namespace {
-
-constexpr size_t kAlignment = 64;
-
-size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-}  // namespace
-
 Arena place(std::span<const Lifetime> lifetimes) {
   Arena arena;
   arena.offsets.resize(lifetimes.size());
@@ -22,13 +16,13 @@ Arena place(std::span<const Lifetime> lifetimes) {
   std::vector<size_t> placed;  // by offset
   for (const size_t k : order) {
     const Lifetime& life = lifetimes[k];
-    const size_t bytes = aligned(life.bytes);
+    const size_t bytes = aligned_size(life.bytes);
     size_t offset = 0;
     for (const size_t other : placed) {
       const Lifetime& o = lifetimes[other];
       if (o.last < life.first || life.last < o.first) continue;
       if (offset + bytes <= arena.offsets[other]) break;
-      offset = std::max(offset, arena.offsets[other] + aligned(o.bytes));
+      offset = std::max(offset, arena.offsets[other] + aligned_size(o.bytes));
     }
     arena.offsets[k] = offset;
     arena.bytes = std::max(arena.bytes, offset + bytes);

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/exec/inferred.h"
+#include "core/exec/run_alone.h"
 
 namespace mlopt {
 namespace {
@@ -38,9 +39,8 @@ std::optional<Descs> descs_of(const Node& node) {
   for (const Value* v : node.inputs()) {
     descs.emplace_back();
     if (!v) continue;
-    auto dims = v->type.is_tensor() ? v->type.static_dims() : std::nullopt;
-    if (!dims || v->type.dtype == DType::kUndefined || element_count(*dims) == 0) return std::nullopt;
-    descs.back() = TensorDesc{v->type.dtype, std::move(*dims)};
+    descs.back() = inferred(*v);
+    if (!descs.back() || descs.back()->size() == 0) return std::nullopt;
   }
   return descs;
 }
@@ -53,6 +53,12 @@ class ByShape {
         plan_(plan),
         next_(context.next ? context.next() : Decline{"no other backend is asked"}) {
     context_.next = nullptr;
+  }
+
+  /// Why there is no plan for these shapes; null where there is one, which the runs then use.
+  const Decline* declined(const Descs& in) {
+    const auto step = planned_for(in);
+    return *step ? nullptr : &step->error();
   }
 
   void run(Call& call) {
@@ -78,8 +84,7 @@ class ByShape {
         std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.threads == threads && k.in == in; });
     if (found != known_.end()) return found->step;
     if (known_.size() == kRemembered) known_.erase(known_.begin());
-    const Site site{view_, in, Layout::kRowMajor, context_};
-    Expected<PlannedStep> step = plan_(site);
+    Expected<PlannedStep> step = plan_({view_, in, Layout::kRowMajor, context_});
     const auto wants_copies = [](Layout wanted) { return wanted != Layout::kRowMajor; };
     if (step && (std::any_of(step->in.begin(), step->in.end(), wants_copies) ||
                  std::any_of(step->out.begin(), step->out.end(),
@@ -90,27 +95,16 @@ class ByShape {
   }
 
   static void run(const PlannedStep& step, Call& call) {
-    const int inputs = call.input_count(), outputs = static_cast<int>(step.out.size());
-    std::vector<std::byte*> where(static_cast<size_t>(inputs + outputs));
-    std::vector<int> slots(where.size());
-    std::iota(slots.begin(), slots.end(), 0);
-    for (int i = 0; i < inputs; ++i)
-      if (call.has(i)) where[static_cast<size_t>(i)] = const_cast<std::byte*>(call.in(i).raw());
+    std::vector<const std::byte*> in;
+    for (int i = 0; i < call.input_count(); ++i) in.push_back(call.has(i) ? call.in(i).raw() : nullptr);
     std::vector<Tensor> made;
+    std::vector<std::byte*> out;
     for (const TensorDesc& desc : step.out) {
       made.emplace_back(desc.dtype, desc.dims);
-      where[static_cast<size_t>(inputs) + made.size() - 1] = made.back().mutable_raw();
+      out.push_back(made.back().mutable_raw());
     }
-    if (step.view_of >= 0) {
-      std::memcpy(made[0].mutable_raw(), where[static_cast<size_t>(step.view_of)] + step.view_offset, made[0].bytes());
-    } else {
-      Tensor scratch(DType::kU8, {static_cast<int64_t>(step.scratch_bytes)});
-      std::any memo;
-      const std::span all(slots);
-      step.run(Buffers(where.data(), all.first(static_cast<size_t>(inputs)), all.subspan(static_cast<size_t>(inputs)),
-                       scratch.mutable_raw(), memo));
-    }
-    for (int i = 0; i < outputs; ++i) call.set(i, std::move(made[static_cast<size_t>(i)]));
+    run_alone(step, in, out);
+    for (size_t i = 0; i < made.size(); ++i) call.set(static_cast<int>(i), std::move(made[i]));
   }
 
   NodeView view_;
@@ -125,11 +119,9 @@ class ByShape {
 
 Expected<Step> by_shape(const NodeView& view, const CompileContext& context,
                         Expected<PlannedStep> (*plan)(const Site&)) {
-  if (const auto descs = descs_of(view.node())) {
-    const Expected<PlannedStep> trial = plan({view, *descs, Layout::kRowMajor, context});
-    if (!trial) return trial.error();
-  }
-  auto state = std::make_shared<ByShape>(view, context, plan);
+  const auto state = std::make_shared<ByShape>(view, context, plan);
+  if (const auto descs = descs_of(view.node()))
+    if (const Decline* why = state->declined(*descs)) return *why;
   return Step([state](Call& call) { state->run(call); });
 }
 

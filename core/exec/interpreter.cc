@@ -106,7 +106,7 @@ ProgramContext Interpreter::context() {
 }
 
 void Interpreter::keep(ProgramContext&& context) {
-  steps_ = std::move(context.steps);
+  if (options_.profile) steps_ = std::move(context.steps);
   fallback_ = std::move(context.fallback);
   if (context.unsupported.empty()) return;
   const std::string_view device = lists_.empty() ? "" : lists_[0].backend;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/exec/inferred.h"
+
 namespace mlopt {
 namespace {
 
@@ -46,12 +48,10 @@ class Classes {
 
 /// A tensor whose two layouts differ, of elements that backends copy between them.
 bool has_layout(const Value& v) {
-  if (v.constant || !v.type.is_tensor()) return false;
-  const auto dims = v.type.static_dims();
-  if (!dims || dims->size() < 3 || dims->size() > 5) return false;
-  const TensorDesc desc{v.type.dtype, *dims};
-  const int size = bits(desc.dtype);
-  return !desc.is_any_layout() && (size == 8 || size == 16 || size == 32) && desc.size() > 0;
+  const auto desc = inferred(v);
+  if (v.constant || !desc || desc->dims.size() > 5) return false;
+  const int size = bits(desc->dtype);
+  return !desc->is_any_layout() && (size == 8 || size == 16 || size == 32) && desc->size() > 0;
 }
 
 void tie_operands(const Node& node, Classes& classes) {
@@ -73,7 +73,7 @@ std::unordered_set<const Value*> channels_last_values(const Graph& graph,
                                                       const std::function<LayoutRule(const Node&)>& rule_of) {
   Classes classes;
   for (const Value* v : graph.values())
-    if (has_layout(*v)) classes.add(v, static_cast<double>(TensorDesc{v->type.dtype, *v->type.static_dims()}.bytes()));
+    if (has_layout(*v)) classes.add(v, static_cast<double>(inferred(*v)->bytes()));
   for (const Node* node : graph.nodes()) {
     const LayoutRule rule = rule_of(*node);
     if (rule == LayoutRule::kFollows) tie_operands(*node, classes);

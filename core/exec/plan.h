@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,10 +55,10 @@ class Plan {
     Model model;
     std::vector<Slot> slots;
     std::vector<AnyStep> steps;
-    std::vector<int> inputs, outputs;               ///< slots
-    std::vector<std::pair<int, Tensor>> constants;  ///< slot and data
-    std::vector<std::vector<int>> views;            ///< of each slot: slots of Home::kView in it
-    std::vector<int> releases;                      ///< slots whose data ends with the run
+    std::vector<int> inputs, outputs;     ///< slots
+    std::map<int, Tensor> constants;      ///< by slot
+    std::vector<std::vector<int>> views;  ///< of each slot: slots of Home::kView in it
+    std::vector<int> releases;            ///< slots whose data ends with the run
     size_t arena_bytes = 0, scratch_bytes = 0;
     int threads = 1;
   };

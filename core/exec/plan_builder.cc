@@ -4,38 +4,13 @@
 #include <array>
 
 #include "core/base/parallel.h"
+#include "core/exec/inferred.h"
 #include "core/exec/layouts.h"
+#include "core/exec/run_alone.h"
+#include "core/ir/constant.h"
 
 namespace mlopt {
 namespace {
-
-bool is_random(const Node& node) {
-  static constexpr std::array<std::string_view, 7> kRandom{
-      "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli", "Dropout"};
-  return std::find(kRandom.begin(), kRandom.end(), node.op) != kRandom.end();
-}
-
-/// What inference knows of a value for sure.
-std::optional<TensorDesc> inferred(const Value& value) {
-  const Type& type = value.type;
-  if (!type.is_tensor() || type.dtype == DType::kUndefined || type.dtype == DType::kString) return std::nullopt;
-  auto dims = type.static_dims();
-  if (!dims) return std::nullopt;
-  return TensorDesc{type.dtype, std::move(*dims)};
-}
-
-/// The elements of shape arithmetic that inference followed.
-std::optional<Tensor> known_elements(const Value& value) {
-  const auto desc = inferred(value);
-  if (!value.symbolic || !desc || desc->dtype != DType::kI64) return std::nullopt;
-  std::vector<int64_t> elements;
-  for (const Dim& d : *value.symbolic) {
-    if (!d.value()) return std::nullopt;
-    elements.push_back(*d.value());
-  }
-  if (static_cast<int64_t>(elements.size()) != desc->size()) return std::nullopt;
-  return Tensor::of<int64_t>(desc->dims, elements);
-}
 
 LayoutRule rule_of(const Node& node, const KernelList& list) {
   for (const Kernel& kernel : list.kernels)
@@ -71,7 +46,7 @@ void PlanBuilder::add_values() {
       context_->unsupported.push_back("the sparse initializer '" + v->name + "'");
     if (v->constant) {
       note_constant(*v, {});
-    } else if (auto known = v->producer ? known_elements(*v) : std::nullopt) {
+    } else if (auto known = v->producer ? known_value(*v) : std::nullopt) {
       note_constant(*v, std::move(*known));
     }
   }
@@ -213,17 +188,12 @@ int PlanBuilder::add_reorder(int from, Layout to, const KernelList& list) {
   PlannedStep step = list.reorder(desc, to, context_->kernel);
   desc.layout = to;
   if (slot(from).home == Plan::Home::kConstant) {
-    const auto given =
-        std::find_if(p_.constants.begin(), p_.constants.end(), [&](const auto& c) { return c.first == from; });
-    const Tensor source = given->second;
     Tensor copy(desc.dtype, desc.dims);
-    std::array<std::byte*, 2> where{const_cast<std::byte*>(source.raw()), copy.mutable_raw()};
-    std::any memo;
-    const std::array in{0}, out{1};
-    Tensor scratch(DType::kU8, {static_cast<int64_t>(step.scratch_bytes)});
-    step.run(Buffers(where.data(), in, out, scratch.mutable_raw(), memo));
+    const std::byte* const in[] = {p_.constants.at(from).raw()};
+    std::byte* const out[] = {copy.mutable_raw()};
+    run_alone(step, in, out);
     const int made = new_slot(Plan::Home::kConstant, desc);
-    p_.constants.emplace_back(made, std::move(copy));
+    p_.constants.emplace(made, std::move(copy));
     return made;
   }
   const int made = new_slot(Plan::Home::kArena, desc);
@@ -235,9 +205,8 @@ int PlanBuilder::add_reorder(int from, Layout to, const KernelList& list) {
 
 int PlanBuilder::slot_of(const Value* value, Layout layout, const KernelList& list) {
   const int k = slots_.at(value);
-  if (slot(k).home == Plan::Home::kConstant &&
-      std::none_of(p_.constants.begin(), p_.constants.end(), [&](const auto& c) { return c.first == k; }))
-    p_.constants.emplace_back(k, value->constant->aligned());
+  if (slot(k).home == Plan::Home::kConstant && !p_.constants.contains(k))
+    p_.constants.emplace(k, value->constant->aligned());
   if (!slot(k).desc || slot(k).desc->layout == layout || slot(k).desc->is_any_layout()) return k;
   const auto known = other_layout_.find(k);
   if (known != other_layout_.end()) return known->second;

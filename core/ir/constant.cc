@@ -1,5 +1,10 @@
 #include "core/ir/constant.h"
 
+#include <algorithm>
+#include <string_view>
+
+#include "core/tensor/cast.h"
+
 namespace mlopt {
 
 std::optional<Tensor> constant_value(const Node& node) {
@@ -25,6 +30,27 @@ void note_constant(Node& node) {
   if (!constant || node.outputs().size() != 1 || !node.output(0)) return;
   node.output(0)->type = Type::tensor(constant->dtype(), constant->dims());
   node.output(0)->constant = std::move(constant);
+}
+
+std::optional<Tensor> known_value(const Value& y) {
+  const auto dims = y.type.static_dims();
+  if (!y.symbolic || !dims || y.constant) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (const Dim& d : *y.symbolic) {
+    if (!d.value()) return std::nullopt;
+    numbers.push_back(*d.value());
+  }
+  if (element_count(*dims) != static_cast<int64_t>(numbers.size())) return std::nullopt;
+  if (y.type.dtype == DType::kI64) return Tensor::of<int64_t>(*dims, numbers);
+  if (y.type.dtype == DType::kBool) return cast(Tensor::of<int64_t>(*dims, numbers), DType::kBool);
+  if (y.type.dtype != DType::kI32) return std::nullopt;
+  return Tensor::of<int32_t>(*dims, std::vector<int32_t>(numbers.begin(), numbers.end()));
+}
+
+bool is_random(const Node& node) {
+  static constexpr std::string_view kRandom[] = {
+      "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli", "Dropout"};
+  return std::find(std::begin(kRandom), std::end(kRandom), std::string_view(node.op)) != std::end(kRandom);
 }
 
 }  // namespace mlopt

@@ -8,6 +8,11 @@ namespace mlopt {
 /// The value that a Constant node gives, in any of its forms; nothing for other nodes, sparse values, and values that
 /// the caller of a function gives.
 std::optional<Tensor> constant_value(const Node& node);
+/// The numbers of shape arithmetic (int64, int32 or bool) where inference followed all of them; nothing for other
+/// values and for constants.
+std::optional<Tensor> known_value(const Value& value);
+/// Is what the node gives more than a function of its inputs?
+bool is_random(const Node& node);
 /// Notes it as the constant of the node's output.
 void note_constant(Node& node);
 

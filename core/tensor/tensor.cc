@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/base/align.h"
 #include "core/base/memory.h"
 
 namespace mlopt {
 namespace {
 
-constexpr size_t kAlignment = 64;
 constexpr size_t kLarge = size_t{256} << 20;  // asking the system is cheap beside filling so much
 
 [[noreturn]] void out_of_memory(size_t bytes) {
@@ -27,7 +27,7 @@ void require_available(size_t bytes) {
 
 std::shared_ptr<std::byte> allocate(size_t bytes) {
   require_available(bytes);
-  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t rounded = aligned_size(bytes);
   auto* p = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded ? rounded : kAlignment));
   if (!p) out_of_memory(bytes);
   return {p, [](std::byte* q) { std::free(q); }};

@@ -5,16 +5,15 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/ir/constant.h"
 #include "core/onnx/tools.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
 namespace {
 
-constexpr std::string_view kNever[] = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
-                                       "Multinomial", "Bernoulli", "Dropout",
-                                       // Runtimes look for a pair of their own at each quantized operator.
-                                       "QuantizeLinear", "DequantizeLinear"};
+/// Runtimes look for a pair of their own at each quantized operator.
+constexpr std::string_view kNever[] = {"QuantizeLinear", "DequantizeLinear"};
 
 void append(std::string& key, const void* data, size_t bytes) {
   key.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
@@ -51,7 +50,7 @@ bool append_attr(std::string& key, const Attr& attr) {
 /// The same for two nodes exactly when they compute the same; empty for nodes that are never merged. What an operator
 /// that no standard describes does at each call is not known.
 std::string key_of(const Node& node, const Model& model) {
-  if (!known_operator(node.domain, node.op, model.opset(node.domain)) ||
+  if (!known_operator(node.domain, node.op, model.opset(node.domain)) || is_random(node) ||
       std::find(std::begin(kNever), std::end(kNever), node.op) != std::end(kNever) || !node.bodies().empty())
     return {};
   std::string key = node.domain + ":" + node.op + ":" + node.overload;

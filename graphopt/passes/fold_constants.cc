@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/exec/backend.h"
+#include "core/ir/constant.h"
 #include "core/ir/macs.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
@@ -11,10 +12,8 @@
 namespace mlopt::graphopt {
 namespace {
 
-/// Not functions of their inputs, or kept on purpose: quantization is what a user asked for, not redundancy.
-constexpr std::string_view kNever[] = {
-    "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial",          "Bernoulli",
-    "Dropout",      "Constant",      "QuantizeLinear",   "DequantizeLinear",  "DynamicQuantizeLinear"};
+/// Kept on purpose: quantization is what a user asked for, not redundancy.
+constexpr std::string_view kNever[] = {"Constant", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"};
 /// The result is larger than the inputs by a factor that the inputs choose: its size must be known beforehand.
 constexpr std::string_view kGrowing[] = {"ConstantOfShape", "Expand", "Tile",   "Range",   "OneHot",
                                          "EyeLike",         "Pad",    "Resize", "Upsample"};
@@ -35,7 +34,7 @@ int64_t freed_bytes(const Node& node) {
 bool foldable(const Node& node) {
   const auto constant = [](const Value* v) { return !v || v->known_constant(); };
   return std::all_of(node.inputs().begin(), node.inputs().end(), constant) && node.bodies().empty() &&
-         !listed(kNever, node.op);
+         !is_random(node) && !listed(kNever, node.op);
 }
 
 std::vector<Datum> evaluate(const Node& node, const Model& model, Backend& judge) {

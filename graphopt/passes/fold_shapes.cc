@@ -1,28 +1,11 @@
 // Results of shape arithmetic that are known integers -> a constant, also where the data they came from are not
 // constant.
-#include <algorithm>
-
-#include "core/tensor/cast.h"
+#include "core/ir/constant.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
-
-std::optional<Tensor> known_value(const Value& y) {
-  const auto dims = y.type.static_dims();
-  if (!y.symbolic || !dims || y.constant) return std::nullopt;
-  std::vector<int64_t> numbers;
-  for (const Dim& d : *y.symbolic) {
-    if (!d.value()) return std::nullopt;
-    numbers.push_back(*d.value());
-  }
-  if (element_count(*dims) != static_cast<int64_t>(numbers.size())) return std::nullopt;
-  if (y.type.dtype == DType::kI64) return Tensor::of<int64_t>(*dims, numbers);
-  if (y.type.dtype == DType::kBool) return cast(Tensor::of<int64_t>(*dims, numbers), DType::kBool);
-  if (y.type.dtype != DType::kI32) return std::nullopt;
-  return Tensor::of<int32_t>(*dims, std::vector<int32_t>(numbers.begin(), numbers.end()));
-}
 
 void fold(Graph& graph, const PassContext& context, PassTally& tally) {
   for (Node* node : graph.nodes()) {

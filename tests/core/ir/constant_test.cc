@@ -41,3 +41,25 @@ TEST_CASE("the constant is noted with its type") {
   CHECK(to_string(node->output(0)->type) == "int64[2]");
   CHECK_FALSE(node->output(0)->is_initializer());
 }
+
+TEST_CASE("shape arithmetic is known where every number is") {
+  Value v;
+  v.type = Type::tensor(DType::kI64, Dims{2});
+  CHECK_FALSE(known_value(v));
+  v.symbolic = std::vector<Dim>{Dim(3), Dim::symbol("N")};
+  CHECK_FALSE(known_value(v));
+  v.symbolic = std::vector<Dim>{Dim(3), Dim(4)};
+  REQUIRE(known_value(v));
+  CHECK(known_value(v)->span<int64_t>()[1] == 4);
+  v.type.dtype = DType::kI32;
+  CHECK(known_value(v)->span<int32_t>()[0] == 3);
+  v.type.dtype = DType::kF32;
+  CHECK_FALSE(known_value(v));
+}
+
+TEST_CASE("random operators are told from functions of their inputs") {
+  Graph g;
+  CHECK(is_random(*g.add_op("Bernoulli", {})));
+  CHECK(is_random(*g.add_op("RandomNormalLike", {})));
+  CHECK_FALSE(is_random(*g.add_op("Relu", {})));
+}
