@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "backends/reference/growth.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/slices.h"
 
@@ -36,6 +37,7 @@ bool is_endless(const Call& call, const Graph& body) {
 struct LoopState {
   bool going = true;
   int64_t items = 0;  ///< of all sequences carried so far
+  Growth growth;
   std::vector<Datum> carried;
   std::vector<std::vector<Tensor>> collected;  ///< of each scan output
 };
@@ -50,6 +52,7 @@ void run_iteration(const Call& call, int body, int64_t i, LoopState& state) {
     if (state.carried[k].kind() == Datum::Kind::kSequence)
       state.items += static_cast<int64_t>(state.carried[k].items().size());
   }
+  state.growth.check(call, state.carried);
   for (size_t k = 0; k < state.collected.size(); ++k)
     state.collected[k].push_back(outputs[1 + state.carried.size() + k].tensor());
 }

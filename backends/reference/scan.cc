@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/reference/concat.h"
+#include "backends/reference/growth.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/slices.h"
 
@@ -35,6 +36,7 @@ struct Pass {
 };
 
 void run_pass(const Call& call, Pass& pass) {
+  Growth growth;
   for (int64_t i = 0; i < pass.length; ++i) {
     std::vector<Datum> inputs = pass.states;
     for (size_t k = 0; k < pass.scanned.size(); ++k) {
@@ -44,6 +46,7 @@ void run_pass(const Call& call, Pass& pass) {
     }
     std::vector<Datum> outputs = call.run_body(pass.body, inputs);
     for (size_t k = 0; k < pass.states.size(); ++k) pass.states[k] = std::move(outputs[k]);
+    growth.check(call, pass.states);
     for (size_t k = 0; k < pass.collected.size(); ++k)
       pass.collected[k].push_back(outputs[pass.states.size() + k].tensor());
   }

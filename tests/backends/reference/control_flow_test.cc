@@ -68,6 +68,26 @@ g (float[1] x) => (float[1] y) <int64 most = {4611686018427387904}> {
   REQUIRE_THAT(message_of(long_one, {tensor({1}, {1})}), Catch::Contains("more than 1048576 iterations"));
 }
 
+TEST_CASE("a body that joins its value with itself is stopped by name, in Loop and in Scan") {
+  const char* loop = R"(
+g (int64 n, float[N] x) => (float[M] y) {
+  y = Loop (n, , x) <body = b (int64 i, bool go, float[K] a) => (bool again, float[L] next) {
+    again = Identity (go)
+    next = Concat <axis = 0> (a, a)
+  }>
+})";
+  const char* scan = R"(
+g (float[N] x, float[30] steps) => (float[M] y) {
+  y = Scan <num_scan_inputs = 1, body = b (float[K] a, float step) => (float[L] next) {
+    next = Concat <axis = 0> (a, a)
+  }> (x, steps)
+})";
+  const Tensor large = Tensor::zeros(DType::kF32, {4 << 20});
+  REQUIRE_THAT(message_of(loop, {Tensor::scalar(int64_t{30}), large}),
+               Catch::Contains("keeps growing") && Catch::Contains("Loop giving 'y'"));
+  REQUIRE_THAT(message_of(scan, {large, Tensor::zeros(DType::kF32, {30})}), Catch::Contains("Scan giving 'y'"));
+}
+
 TEST_CASE("If runs the branch that the condition names, whatever the order of its attributes") {
   const std::string then = "then_branch = t () => (float[1] a) { a = Add (x, x) }";
   const std::string other = "else_branch = e () => (float[1] b) { b = Neg (x) }";
