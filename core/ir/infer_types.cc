@@ -35,16 +35,7 @@ Types shape_type(const NodeView& view) {
   return one(DType::kI64, SymDims{found ? Dim(static_cast<int64_t>(found->size())) : Dim()});
 }
 
-Types matmul(const NodeView& view) {
-  const auto &a = dims_of(view, 0), &b = dims_of(view, 1);
-  if (!a || !b || a->empty() || b->empty()) return one(dtype_of(view, 0), std::nullopt);
-  const size_t cut_a = std::min<size_t>(2, a->size()), cut_b = std::min<size_t>(2, b->size());
-  SymDims out = *broadcast_dims(SymDims(a->begin(), a->end() - static_cast<std::ptrdiff_t>(cut_a)),
-                                SymDims(b->begin(), b->end() - static_cast<std::ptrdiff_t>(cut_b)));
-  if (a->size() > 1) out.push_back((*a)[a->size() - 2]);
-  if (b->size() > 1) out.push_back(b->back());
-  return one(dtype_of(view, 0), out);
-}
+Types matmul(const NodeView& view) { return one(dtype_of(view, 0), product_dims(dims_of(view, 0), dims_of(view, 1))); }
 
 Types gemm(const NodeView& view) {
   const auto &a = dims_of(view, 0), &b = dims_of(view, 1);
@@ -179,9 +170,20 @@ std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std
   return out;
 }
 
+std::optional<SymDims> product_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b) {
+  if (!a || !b || a->empty() || b->empty()) return std::nullopt;
+  const size_t cut_a = std::min<size_t>(2, a->size()), cut_b = std::min<size_t>(2, b->size());
+  SymDims out = *broadcast_dims(SymDims(a->begin(), a->end() - static_cast<std::ptrdiff_t>(cut_a)),
+                                SymDims(b->begin(), b->end() - static_cast<std::ptrdiff_t>(cut_b)));
+  if (a->size() > 1) out.push_back((*a)[a->size() - 2]);
+  if (b->size() > 1) out.push_back(b->back());
+  return out;
+}
+
 std::optional<std::vector<Type>> output_types(const NodeView& view) {
   static const std::map<std::string_view, TypeOf> kRules = make_rules();
   if (view.node().is("FusedConv", "com.microsoft")) return convolution(view);
+  if (auto types = quantized_types(view)) return types;
   if (!view.node().domain.empty()) return std::nullopt;
   const auto it = kRules.find(view.node().op);
   if (it == kRules.end()) return std::nullopt;

@@ -42,19 +42,22 @@ SymDims window_output(const NodeView& view, const SymDims& input, const std::vec
   return out;
 }
 
-Types convolution(const NodeView& view) {
-  const auto &x = dims_of(view, 0), &w = dims_of(view, 1);
-  if (!x || !w || x->size() < 3 || w->size() != x->size()) return one(dtype_of(view, 0), std::nullopt);
+Types convolution_of(const NodeView& view, int source, int weights, DType made) {
+  const auto &x = dims_of(view, source), &w = dims_of(view, weights);
+  if (!x || !w || x->size() < 3 || w->size() != x->size()) return one(made, std::nullopt);
   std::vector<int64_t> kernel = view.get_ints("kernel_shape");
   if (kernel.empty())
     for (size_t i = 2; i < w->size(); ++i) {
-      if (!(*w)[i].value()) return one(dtype_of(view, 0), std::nullopt);
+      if (!(*w)[i].value()) return one(made, std::nullopt);
       kernel.push_back(*(*w)[i].value());
     }
+  if (kernel.size() + 2 != x->size()) return one(made, std::nullopt);
   SymDims out = window_output(view, *x, kernel);
   out[1] = (*w)[0];
-  return one(dtype_of(view, 0), out);
+  return one(made, out);
 }
+
+Types convolution(const NodeView& view) { return convolution_of(view, 0, 1, dtype_of(view, 0)); }
 
 Types pool(const NodeView& view) {
   const auto& x = dims_of(view, 0);

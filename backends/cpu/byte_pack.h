@@ -1,0 +1,76 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "backends/cpu/byte_tile.h"
+#include "core/tensor/tensor.h"
+
+namespace mlopt::cpu {
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// A convolution of numbers of 8 bits, or a product of matrices of them: images of one tap, a row for each position.
+struct ByteShape {
+  struct Axis {
+    int64_t in = 1, out = 1, taps = 1, stride = 1, dilation = 1, begin = 0;
+    /// Elements of the input from the first to the last that `count` neighbouring positions read.
+    int64_t reach(int64_t count) const { return (count - 1) * stride + (taps - 1) * dilation + 1; }
+  };
+  int64_t images = 1, channels = 1, columns = 1, groups = 1;  ///< columns: channels of the result
+  std::array<Axis, 3> axes = {};                              ///< depth, height, width
+
+  static ByteShape product(int64_t m, int64_t k, int64_t n);
+  int64_t group_channels() const { return channels / groups; }
+  int64_t group_columns() const { return columns / groups; }
+  int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
+  bool is_depthwise() const { return groups > 1 && groups == channels && groups == columns; }
+  /// One tap everywhere: the positions are rows of a matrix.
+  bool is_product() const;
+  /// Numbers of a row of weights that meet neighbours of the source: along the width where channels are not grouped.
+  bool joins_width() const { return groups == 1 && axes[2].dilation == 1; }
+  int64_t segments() const { return joins_width() ? axes[0].taps * axes[1].taps : taps(); }
+  int64_t segment_length() const { return group_channels() * (joins_width() ? axes[2].taps : 1); }
+};
+
+/// Where the panels of a group lie: one place for packing and multiplying.
+struct BytePanels {
+  int64_t columns, pairs;  ///< of a group; pairs: of all segments
+  int64_t lanes, width;
+
+  BytePanels(const ByteShape& s, const ByteKernels& k)
+      : columns(s.group_columns()),
+        pairs(s.segments() * ceil_div(s.segment_length(), 2)),
+        lanes(k.lanes),
+        width(k.width) {}
+  int64_t count() const { return ceil_div(columns, width); }
+  int64_t columns_of(int64_t panel) const { return std::min(width, columns - panel * width); }
+  int64_t width_of(int64_t panel) const { return columns_of(panel) <= lanes ? lanes : width; }
+  int64_t offset_of(int64_t panel) const { return panel * width * pairs * 2; }
+  int64_t elements() const { return offset_of(count() - 1) + width_of(count() - 1) * pairs * 2; }
+};
+
+/// Channels that a depthwise kernel takes together, and the channels of the shape filled up with such.
+inline int64_t depthwise_block(const ByteKernels& k) { return 2 * k.lanes; }
+inline int64_t padded_channels(const ByteShape& s, const ByteKernels& k) {
+  return ceil_div(s.channels, depthwise_block(k)) * depthwise_block(k);
+}
+
+/// Weights [columns, channels / groups, taps] less their zero points, in the order in which the tiles read them.
+class PackedTaps {
+ public:
+  /// `zeros`: one, or one for each column. `swapped`: a matrix [channels, columns].
+  PackedTaps(const ByteShape& shape, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped);
+
+  const std::byte* data() const { return packed_.raw(); }
+  bool is_wide() const { return packed_.dtype() == DType::kI16; }  ///< some do not fit in 8 bits
+
+ private:
+  Tensor packed_;
+};
+
+/// Bytes of a matrix [k, n] that pack_matrix() writes, which is_wide().
+size_t packed_matrix_bytes(const ByteShape& shape);
+void pack_matrix(const ByteShape& shape, Bytes matrix, int32_t zero, std::byte* out);
+
+}  // namespace mlopt::cpu
