@@ -1,5 +1,7 @@
 #pragma once
 #include "backends/cpu/broadcast.h"
+#include "core/base/expected.h"
+#include "core/exec/desc.h"
 
 namespace mlopt::cpu {
 
@@ -9,5 +11,9 @@ enum class Arithmetic { kAdd, kSub, kMul, kDiv, kMax, kMin, kPRelu };
 /// out = op(a, b), row-major over pairing.dims, on the threads of the plan. `out` may be the operand that does not
 /// repeat.
 void run_arithmetic(Arithmetic op, const Paired& pairing, const float* a, const float* b, float* out);
+
+/// The operand's dims as they lie in memory, with as many axes as the output. Declines an operand of lower rank whose
+/// axes lie in another order than the output's.
+Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out);
 
 }  // namespace mlopt::cpu

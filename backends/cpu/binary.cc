@@ -85,6 +85,13 @@ void run_arithmetic(Arithmetic op, const Paired& p, const float* a, const float*
   });
 }
 
+Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out) {
+  TensorDesc padded{operand.dtype, Dims(out.dims.size() - operand.dims.size(), 1), out.layout};
+  padded.dims.insert(padded.dims.end(), operand.dims.begin(), operand.dims.end());
+  if (padded.layout == operand.layout || padded.is_any_layout()) return padded.memory_dims();
+  return Decline{"an operand lies in another order"};
+}
+
 namespace {
 
 Arithmetic arithmetic_of(std::string_view op) {
@@ -95,15 +102,6 @@ Arithmetic arithmetic_of(std::string_view op) {
   if (op == "Max") return Arithmetic::kMax;
   if (op == "Min") return Arithmetic::kMin;
   return Arithmetic::kPRelu;
-}
-
-/// The operand's dims as they lie in memory, with as many axes as the output. Declines an operand of lower rank whose
-/// axes lie in another order than the output's.
-Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out) {
-  TensorDesc padded{operand.dtype, Dims(out.dims.size() - operand.dims.size(), 1), out.layout};
-  padded.dims.insert(padded.dims.end(), operand.dims.begin(), operand.dims.end());
-  if (padded.layout == operand.layout || padded.is_any_layout()) return padded.memory_dims();
-  return Decline{"an operand lies in another order"};
 }
 
 Expected<PlannedStep> plan(const Site& site) {

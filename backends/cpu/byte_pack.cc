@@ -93,10 +93,11 @@ size_t packed_matrix_bytes(const ByteShape& s) {
   return static_cast<size_t>(BytePanels(s, byte_kernels()).elements()) * sizeof(int16_t);
 }
 
-void pack_matrix(const ByteShape& s, Bytes matrix, int32_t zero, std::byte* out) {
+void pack_matrix(const ByteShape& s, Bytes matrix, int32_t zero, bool swapped, std::byte* out) {
   const auto* bytes = static_cast<const uint8_t*>(matrix.data);
+  const int64_t down = swapped ? 1 : s.columns, along = swapped ? s.channels : 1;
   pack_panels(s, byte_kernels(), reinterpret_cast<int16_t*>(out), [&](int64_t k, int64_t, int64_t column) {
-    const uint8_t b = bytes[k * s.columns + column];
+    const uint8_t b = bytes[k * down + column * along];
     return (matrix.is_signed ? static_cast<int8_t>(b) : int32_t{b}) - zero;
   });
 }

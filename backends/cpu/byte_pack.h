@@ -69,8 +69,8 @@ class PackedTaps {
   Tensor packed_;
 };
 
-/// Bytes of a matrix [k, n] that pack_matrix() writes, which is_wide().
+/// Bytes of a matrix [k, n] (stored as [n, k] when swapped) that pack_matrix() writes, which is wide.
 size_t packed_matrix_bytes(const ByteShape& shape);
-void pack_matrix(const ByteShape& shape, Bytes matrix, int32_t zero, std::byte* out);
+void pack_matrix(const ByteShape& shape, Bytes matrix, int32_t zero, bool swapped, std::byte* out);
 
 }  // namespace mlopt::cpu

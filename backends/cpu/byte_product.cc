@@ -1,123 +1,136 @@
 #include "backends/cpu/byte_product.h"
 
-#include <algorithm>
-#include <cmath>
+#include <omp.h>
 
-#include "backends/cpu/rows.h"
+#include <algorithm>
+
+#include "backends/cpu/operand.h"
+#include "core/base/align.h"
 #include "core/base/parallel.h"
+#include "core/exec/weight_cache.h"
 
 namespace mlopt::cpu {
 namespace {
 
-constexpr int64_t kGrain = 32768;  // elements below which a second thread costs more than it brings
+/// For each product of the batch, where its matrices begin.
+std::vector<std::pair<int64_t, int64_t>> batch_of(const Product& p) {
+  const size_t axes = p.out.size() - 2;
+  std::vector<std::pair<int64_t, int64_t>> all;
+  for (int64_t i = 0; i < element_count(Dims(p.out.begin(), p.out.end() - 2)); ++i) {
+    int64_t a = 0, b = 0, a_step = p.m() * p.k(), b_step = p.k() * p.n(), rest = i;
+    for (size_t axis = axes; axis-- > 0; rest /= p.out[axis]) {
+      const int64_t at = rest % p.out[axis];
+      const int64_t a_dim = p.a.size() == p.out.size() ? p.a[axis] : 1,
+                    b_dim = p.b.size() == p.out.size() ? p.b[axis] : 1;
+      a += a_dim == 1 ? 0 : at * a_step;
+      b += b_dim == 1 ? 0 : at * b_step;
+      a_step *= a_dim;
+      b_step *= b_dim;
+    }
+    all.emplace_back(a, b);
+  }
+  return all;
+}
 
-using Pd = dnnl::matmul::primitive_desc;
-
-/// Stored numbers as float32, without their zero point.
-Memory widened(const LeftMatrix& m, const Desc& desc, Workspace& space) {
-  Memory wide = space.memory(desc);
-  auto* numbers = static_cast<float*>(wide.get_data_handle());
-  const auto count = static_cast<int64_t>(desc.get_size() / sizeof(float));
-  parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
-    dequantize(m.numbers.at(begin), numbers + begin, end - begin, 1, m.zero);
-  });
-  return wide;
+bool is_zero(const std::vector<int32_t>& zeros) {
+  return std::all_of(zeros.begin(), zeros.end(), [](int32_t z) { return z == 0; });
 }
 
 }  // namespace
 
-Expected<ByteProduct> ByteProduct::plan_bytes(const Product& product, DType left, RightMatrix& right, Elem sums) {
-  ByteProduct p;
-  p.product_ = product;
-  p.source_ = plain(*elem_of(left), product.a);
-  p.sums_ = plain(sums, product.out);
+ByteProduct::ByteProduct(const Product& product, const ByteLeft& left, const ByteRight& right, const Site& site,
+                         size_t scratch)
+    : product_(product), left_(left), right_(right), scratch_bytes_(scratch) {
+  if (!right_.constant || !has_byte_products() || !plan_primitive(site)) plan_tiles(site);
+}
+
+size_t ByteProduct::take(size_t bytes) {
+  const size_t at = aligned_size(scratch_bytes_);
+  scratch_bytes_ = at + aligned_size(bytes);
+  return at;
+}
+
+bool ByteProduct::plan_primitive(const Site& site) {
+  const ByteWeights weights = byte_weights(*right_.constant, right_.zeros);
+  const Desc source = plain(*elem_of(left_.type), product_.a), sums = plain(Elem::s32, product_.out);
   dnnl::primitive_attr attr = new_attr();
   attr.set_zero_points_mask(DNNL_ARG_SRC, 0);
-  const Pd pd(engine(), p.source_, any(Elem::s8, product.b), p.sums_, attr, true);
-  if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
-  if (!right.bytes)
-    right.bytes = std::make_shared<Packed>(right.weights.numbers, matrix(Elem::s8, product.b, right.swapped));
-  p.weights_ = right.bytes->as(pd.weights_desc());
-  p.op_ = Op::make<dnnl::matmul>(pd);
-  if (!right.weights.symmetric())
-    for (int64_t n = 0; n < product.n(); ++n) p.right_zeros_.push_back(static_cast<float>(at(right.weights.zeros, n)));
-  return p;
+  const dnnl::matmul::primitive_desc pd(engine(), source, any(Elem::s8, product_.b), sums, attr, true);
+  if (is_slow(pd)) return false;
+  const std::string form = right_.swapped ? "onednn rows of bytes" : "onednn columns of bytes";
+  const Memory packed =
+      shared_weights<Packed>(site.context.weights, right_.constant->raw(), form, [&] {
+        return std::make_shared<Packed>(weights.numbers, matrix(Elem::s8, product_.b, right_.swapped));
+      })->as(pd.weights_desc());
+  zero_at_ = take(sizeof(int32_t));
+  sums_at_ = take(sums.get_size());
+  const Desc zero = plain(Elem::s32, {1});
+  Primitive op = Primitive::make<dnnl::matmul>(
+      pd,
+      {{DNNL_ARG_SRC, source, left_.input < 0 ? Source::scratch(left_.at) : Source::in(left_.input)},
+       {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(packed)},
+       {DNNL_ARG_DST, sums, Source::scratch(sums_at_)},
+       {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, zero, Source::scratch(zero_at_)}},
+      scratch_bytes_);
+  scratch_bytes_ = op.scratch_bytes();
+  right_.zeros = weights.zeros;
+  primitive_ = std::make_shared<const Primitive>(std::move(op));
+  return true;
 }
 
-Expected<ByteProduct> ByteProduct::plan_floats(const Product& product, RightMatrix* right) {
-  ByteProduct p;
-  p.product_ = product;
-  p.widens_ = true;
-  p.source_ = plain(Elem::f32, product.a);
-  p.sums_ = plain(Elem::f32, product.out);
-  p.right_ = plain(Elem::f32, product.b);
-  const Pd pd(engine(), p.source_, right ? any(Elem::f32, product.b) : p.right_, p.sums_, new_attr(), true);
-  if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
-  if (right && !right->floats)
-    right->floats =
-        std::make_shared<Packed>(centred(right->weights.numbers, right->weights.zeros, right->swapped ? 0 : 1),
-                                 matrix(Elem::f32, product.b, right->swapped));
-  if (right) p.weights_ = right->floats->as(pd.weights_desc());
-  p.op_ = Op::make<dnnl::matmul>(pd);
-  return p;
-}
-
-Expected<ByteProduct> ByteProduct::plan(const Product& product, DType left, RightMatrix& right) {
-  if (right.weights.exact_with(left, right.swapped ? 0 : 1))
-    if (auto p = plan_bytes(product, left, right, Elem::f32)) return p;
-  return plan_floats(product, &right);
-}
-
-Expected<ByteProduct> ByteProduct::plan(const Product& product) { return plan_floats(product, nullptr); }
-
-Expected<ByteProduct> ByteProduct::plan_exact(const Product& product, DType left, RightMatrix& right) {
-  if (right.weights.exact_with(left, right.swapped ? 0 : 1) && right.weights.symmetric())
-    if (auto p = plan_bytes(product, left, right, Elem::s32)) return p;
-  constexpr int64_t kExact = int64_t{1} << 24, kLargest = 255 * 255;
-  if (product.k() > kExact / kLargest) return Decline{"sums may be larger than float32 holds"};
-  auto p = plan_floats(product, &right);
-  if (p) p->rounds_ = true;
-  return p;
-}
-
-void ByteProduct::run(const LeftMatrix& a, const LeftMatrix& b, void* sums, Workspace& space) const {
-  const Memory out(sums_, engine(), sums);
-  if (widens_) {
-    const Memory left = widened(a, source_, space), right = weights_ ? weights_ : widened(b, right_, space);
-    op_.run({{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, out}}, space);
-    if (rounds_) round_sums(sums);
-    return;
+void ByteProduct::plan_tiles(const Site& site) {
+  const ByteShape shape = ByteShape::product(product_.m(), product_.k(), product_.n());
+  conv_ = std::make_shared<const ByteConv>(shape, ByteConv::Layouts{}, omp_get_max_threads());
+  batch_ = batch_of(product_);
+  if (right_.constant) {
+    const std::string form = right_.swapped ? "rows of bytes" : "columns of bytes";
+    packed_ = shared_weights<PackedTaps>(site.context.weights, right_.constant->raw(), form, [&] {
+      return std::make_shared<PackedTaps>(shape, *right_.constant, right_.zeros, !right_.swapped);
+    });
+  } else {
+    packed_at_ = take(packed_matrix_bytes(shape));
   }
-  const Memory left(source_, engine(), const_cast<void*>(a.numbers.data));  // primitives only read it
-  const Memory zero = space.memory(plain(Elem::s32, {1}));
-  *static_cast<int32_t*>(zero.get_data_handle()) = a.zero;
-  op_.run({{DNNL_ARG_SRC, left},
-           {DNNL_ARG_WEIGHTS, weights_},
-           {DNNL_ARG_DST, out},
-           {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, zero}},
-          space);
-  if (!right_zeros_.empty()) subtract_zeros(a, static_cast<float*>(sums));
+  conv_at_ = take(conv_->scratch_bytes());
 }
 
-/// The primitive knows no zero points of the right matrix: sum (a - a0)(b - b0) = sum (a - a0) b - b0 sum (a - a0).
-void ByteProduct::subtract_zeros(const LeftMatrix& a, float* sums) const {
-  const int64_t k = product_.k(), n = product_.n(), rows = element_count(product_.out) / n;
-  parallel_for(rows, std::max<int64_t>(1, kGrain / (k + n)), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t total = sum(a.numbers.at(row * k), k) - k * a.zero;
-      add_scaled(sums + row * n, right_zeros_.data(), n, -static_cast<float>(total));
+void ByteProduct::run(const Buffers& b, int32_t left_zero, int32_t right_zero, const ByteFinish& finish) const {
+  if (primitive_) return run_primitive(b, left_zero, finish);
+  const ByteShape shape = ByteShape::product(product_.m(), product_.k(), product_.n());
+  const std::byte* weights = packed_ ? packed_->data() : b.scratch + packed_at_;
+  const bool is_wide = !packed_ || packed_->is_wide();
+  ByteFinish own = finish;
+  for (size_t i = 0; i < batch_.size(); ++i) {
+    const auto [left, right] = batch_[i];
+    if (!packed_ && (i == 0 || right != batch_[i - 1].second)) {
+      const Bytes numbers{b.in<std::byte>(right_.input) + right, right_.type == DType::kI8};
+      pack_matrix(shape, numbers, right_zero, right_.swapped, b.scratch + packed_at_);
     }
+    own.out = static_cast<std::byte*>(finish.out) +
+              static_cast<int64_t>(i) * product_.m() * product_.n() * finish.element_bytes();
+    conv_->run(left_.in(b).at(left), left_zero, {weights, is_wide}, own, b.scratch + conv_at_);
+  }
+}
+
+void ByteProduct::run_primitive(const Buffers& b, int32_t left_zero, const ByteFinish& finish) const {
+  *reinterpret_cast<int32_t*>(b.scratch + zero_at_) = left_zero;
+  primitive_->run(b);
+  auto* sums = reinterpret_cast<int32_t*>(b.scratch + sums_at_);
+  const int64_t n = product_.n(), rows = element_count(product_.out) / n;
+  const auto finish_rows = byte_kernels().finish;
+  ByteFinish own = finish;
+  own.stride = n;
+  parallel_for(rows, std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
+    if (!is_zero(right_.zeros))
+      for (int64_t row = begin; row < end; ++row) subtract_zeros(left_.in(b), left_zero, sums, row);
+    finish_rows(own, sums + begin * n, n, end - begin, 0, n, begin * n);
   });
 }
 
-void ByteProduct::round_sums(void* sums) const {
-  auto* bytes = static_cast<char*>(sums);
-  for (int64_t i = 0; i < element_count(product_.out); ++i) {
-    float value;
-    std::memcpy(&value, bytes + i * 4, sizeof value);
-    const auto whole = static_cast<int32_t>(std::lrint(value));
-    std::memcpy(bytes + i * 4, &whole, sizeof whole);
-  }
+/// The primitive knows no zero points of the right matrix: sum (a - a0)(b - b0) = sum (a - a0) b - b0 sum (a - a0).
+void ByteProduct::subtract_zeros(Bytes left, int32_t left_zero, int32_t* sums, int64_t row) const {
+  const int64_t k = product_.k(), n = product_.n();
+  const auto total = static_cast<int32_t>(sum(left.at(row * k), k) - k * left_zero);
+  for (int64_t i = 0; i < n; ++i) sums[row * n + i] -= at(right_.zeros, i) * total;
 }
 
 }  // namespace mlopt::cpu

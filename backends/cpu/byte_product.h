@@ -1,56 +1,65 @@
 #pragma once
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "backends/cpu/operand.h"
+#include "backends/cpu/byte_conv.h"
+#include "backends/cpu/primitive.h"
 #include "backends/cpu/product.h"
 #include "backends/cpu/quantized.h"
 
 namespace mlopt::cpu {
 
-/// A constant right matrix [K, N] of 8 bits (stored as [N, K] when swapped) and its packed forms, made when first
-/// needed.
-struct RightMatrix {
-  ByteWeights weights;
+/// The left matrix of a product of integers, row-major: an input of the step, or in its scratch.
+struct ByteLeft {
+  DType type = DType::kU8;
+  int input = -1;
+  size_t at = 0;  ///< in the scratch where there is no input
+
+  Bytes in(const Buffers& b) const { return {input < 0 ? b.scratch + at : b.in<std::byte>(input), type == DType::kI8}; }
+};
+
+/// The right matrix: [K, N], stored as [N, K] when swapped.
+struct ByteRight {
+  int input = 1;
+  DType type = DType::kI8;
   bool swapped = false;
-  std::shared_ptr<Packed> bytes = {}, floats = {};
+  const Tensor* constant = nullptr;  ///< of two axes; null: known only at run time, with one zero point
+  std::vector<int32_t> zeros = {0};  ///< of the constant: one, or one for each column
 };
 
-/// The left matrix of one run; row-major.
-struct LeftMatrix {
-  Bytes numbers;
-  int32_t zero;
-};
-
-/// Sums of (a - a_zero)(b - b_zero). Where 8 bit products are exact it is a primitive over integers, elsewhere one over
-/// the integers as float32, which rounds sums beyond 2^24 in the last place.
+/// Sums of (a - a_zero)(b - b_zero), exact, and what becomes of them. With a constant right matrix it is a primitive
+/// where the processor adds up products of bytes in 32 bits; else it is our tiles.
 class ByteProduct {
  public:
-  /// Plans the product with a constant right matrix. Declines what has no fast primitive.
-  static Expected<ByteProduct> plan(const Product& product, DType left, RightMatrix& right);
-  /// As plan(), for a right operand of the call with one zero point.
-  static Expected<ByteProduct> plan(const Product& product);
-  /// As plan(), with exact sums in int32.
-  static Expected<ByteProduct> plan_exact(const Product& product, DType left, RightMatrix& right);
+  /// `scratch`: bytes that are taken already.
+  ByteProduct(const Product& product, const ByteLeft& left, const ByteRight& right, const Site& site, size_t scratch);
 
-  /// `sums`: [batch, m, n] row-major, float32 (or int32 after plan_exact).
-  void run(const LeftMatrix& a, void* sums, Workspace& space) const { run(a, {}, sums, space); }
-  /// `b` is used where the right operand is not constant.
-  void run(const LeftMatrix& a, const LeftMatrix& b, void* sums, Workspace& space) const;
+  size_t scratch_bytes() const { return scratch_bytes_; }  ///< what is taken already included
+  bool packs_right() const { return packed_ || primitive_; }
+  std::string_view label() const { return primitive_ ? "bytes" : "byte tiles"; }
+  /// finish.out is output 0: [batch, m, n] row-major.
+  void run(const Buffers& b, int32_t left_zero, int32_t right_zero, const ByteFinish& finish) const;
 
  private:
-  static Expected<ByteProduct> plan_bytes(const Product& product, DType left, RightMatrix& right, Elem sums);
-  static Expected<ByteProduct> plan_floats(const Product& product, RightMatrix* right);
-  void subtract_zeros(const LeftMatrix& a, float* sums) const;
-  void round_sums(void* sums) const;
+  bool plan_primitive(const Site& site);
+  void plan_tiles(const Site& site);
+  size_t take(size_t bytes);
+  void run_primitive(const Buffers& b, int32_t left_zero, const ByteFinish& finish) const;
+  void subtract_zeros(Bytes left, int32_t left_zero, int32_t* sums, int64_t row) const;
 
   Product product_;
-  Op op_;
-  Desc source_, right_, sums_;
-  Memory weights_;
-  bool widens_ = false;             ///< the primitive multiplies float32
-  bool rounds_ = false;             ///< float32 sums become int32
-  std::vector<float> right_zeros_;  ///< for each column; empty: 0, or taken off before
+  ByteLeft left_;
+  ByteRight right_;
+  size_t scratch_bytes_;
+
+  std::shared_ptr<const Primitive> primitive_;  ///< null: tiles
+  size_t zero_at_ = 0, sums_at_ = 0;
+
+  std::shared_ptr<const ByteConv> conv_;
+  std::shared_ptr<const PackedTaps> packed_;        ///< null: packed in each run
+  std::vector<std::pair<int64_t, int64_t>> batch_;  ///< where the matrices of each product begin, in elements
+  size_t packed_at_ = 0, conv_at_ = 0;
 };
 
 }  // namespace mlopt::cpu

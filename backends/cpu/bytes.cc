@@ -98,6 +98,66 @@ void RequantizeEach(const float* x, const MutableBytes& out, int64_t n, const fl
   });
 }
 
+/// Numbers of the operand from element i on; the others 0.
+template <class T>
+HWY_INLINE V load_steps(const SteppedRow& row, int64_t i, int64_t count) {
+  const T* x = static_cast<const T*>(row.numbers.data);
+  const V zero = constant(static_cast<float>(row.steps.zero)), scale = constant(row.steps.scale);
+  if (!row.moves) return hn::Mul(hn::Sub(constant(*x), zero), scale);
+  if (count == static_cast<int64_t>(hn::Lanes(F()))) return hn::Mul(hn::Sub(load_numbers(x + i), zero), scale);
+  HWY_ALIGN T some[hn::MaxLanes(F())] = {};
+  for (size_t k = 0; k < std::min(static_cast<size_t>(count), hn::Lanes(F())); ++k)
+    some[k] = x[i + static_cast<int64_t>(k)];
+  return hn::Mul(hn::Sub(load_numbers(some), zero), scale);
+}
+
+template <class T>
+HWY_INLINE void combine(bool multiplies, const SteppedRow& a, const SteppedRow& b, const Steps& steps, T* out,
+                        int64_t n) {
+  const V scale = constant(steps.scale);
+  if (multiplies)
+    return store_rounded(out, n, steps.zero, [&](int64_t i, int64_t count) HWY_ATTR {
+      return hn::Div(hn::Mul(load_steps<T>(a, i, count), load_steps<T>(b, i, count)), scale);
+    });
+  store_rounded(out, n, steps.zero, [&](int64_t i, int64_t count) HWY_ATTR {
+    return hn::Div(hn::Add(load_steps<T>(a, i, count), load_steps<T>(b, i, count)), scale);
+  });
+}
+
+void Combine(bool multiplies, const SteppedRow& a, const SteppedRow& b, const Steps& steps, const MutableBytes& out,
+             int64_t n) {
+  if (out.is_signed)
+    combine(multiplies, a, b, steps, static_cast<int8_t*>(out.data), n);
+  else
+    combine(multiplies, a, b, steps, static_cast<uint8_t*>(out.data), n);
+}
+
+void ChangeSteps(const Bytes& x, const Steps& from, const MutableBytes& out, const Steps& to, int64_t n) {
+  const SteppedRow row{x, from};
+  const V scale = constant(to.scale);
+  store_bytes(out, n, to.zero, [&](int64_t i, int64_t count) HWY_ATTR {
+    return hn::Div(x.is_signed ? load_steps<int8_t>(row, i, count) : load_steps<uint8_t>(row, i, count), scale);
+  });
+}
+
+template <class T>
+HWY_INLINE void add_to(const T* x, int32_t* sums, int64_t n) {
+  const I32 d;
+  const hn::Rebind<T, I32> narrow;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + i), hn::PromoteTo(d, hn::LoadU(narrow, x + i))), d, sums + i);
+  for (; i < n; ++i) sums[i] += x[i];
+}
+
+void AddTo(const Bytes& x, int32_t* sums, int64_t n) {
+  if (x.is_signed)
+    add_to(static_cast<const int8_t*>(x.data), sums, n);
+  else
+    add_to(static_cast<const uint8_t*>(x.data), sums, n);
+}
+
 void FlipSign(const uint8_t* x, uint8_t* out, int64_t n) {
   const hn::ScalableTag<uint8_t> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -117,6 +177,9 @@ HWY_EXPORT(Dequantize);
 HWY_EXPORT(Quantize);
 HWY_EXPORT(Requantize);
 HWY_EXPORT(RequantizeEach);
+HWY_EXPORT(Combine);
+HWY_EXPORT(ChangeSteps);
+HWY_EXPORT(AddTo);
 HWY_EXPORT(FlipSign);
 
 void dequantize(Bytes x, float* out, int64_t count, float scale, int32_t zero) {
@@ -132,6 +195,14 @@ void requantize(const float* x, MutableBytes out, int64_t count, const float* fa
                 int32_t zero) {
   HWY_DYNAMIC_DISPATCH(RequantizeEach)(x, out, count, factor, offset, zero);
 }
+void combine(bool multiplies, const SteppedRow& a, const SteppedRow& b, const Steps& steps, MutableBytes out,
+             int64_t count) {
+  HWY_DYNAMIC_DISPATCH(Combine)(multiplies, a, b, steps, out, count);
+}
+void change_steps(Bytes x, const Steps& from, MutableBytes out, const Steps& to, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(ChangeSteps)(x, from, out, to, count);
+}
+void add_to(Bytes x, int32_t* sums, int64_t count) { HWY_DYNAMIC_DISPATCH(AddTo)(x, sums, count); }
 void flip_sign(const void* x, void* out, int64_t count) {
   HWY_DYNAMIC_DISPATCH(FlipSign)(static_cast<const uint8_t*>(x), static_cast<uint8_t*>(out), count);
 }

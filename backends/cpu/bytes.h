@@ -25,6 +25,20 @@ inline MutableBytes bytes_of(Tensor& t) { return {t.mutable_raw(), t.dtype() == 
 
 inline bool is_bytes(DType type) { return type == DType::kU8 || type == DType::kI8; }
 
+/// What a step is worth: numbers are (stored - zero) scale.
+struct Steps {
+  float scale = 1;
+  int32_t zero = 0;
+  friend bool operator==(const Steps&, const Steps&) = default;
+};
+
+/// An operand that is stored in steps, or repeats its first element.
+struct SteppedRow {
+  Bytes numbers;
+  Steps steps;
+  bool moves = true;
+};
+
 // Vector loops over contiguous rows, on the calling thread.
 
 /// out[i] = (x[i] - zero) scale.
@@ -38,6 +52,13 @@ void requantize(const float* x, MutableBytes out, int64_t count, const float* fa
                 int32_t zero);
 /// out[i] = x[i] + 128 or - 128: int8 as uint8 and back, in the order of the numbers.
 void flip_sign(const void* x, void* out, int64_t count);
+/// out[i] = a[i] + b[i], or a[i] b[i], in steps; all of one type.
+void combine(bool multiplies, const SteppedRow& a, const SteppedRow& b, const Steps& steps, MutableBytes out,
+             int64_t count);
+/// out[i] = x[i] in other steps; both of one type.
+void change_steps(Bytes x, const Steps& from, MutableBytes out, const Steps& to, int64_t count);
+/// sums[i] += x[i].
+void add_to(Bytes x, int32_t* sums, int64_t count);
 /// The sum of x[i].
 int64_t sum(Bytes x, int64_t count);
 

@@ -8,12 +8,6 @@
 namespace mlopt::cpu {
 namespace {
 
-/// Where an axis of ONNX's order lies in memory.
-size_t memory_axis(const TensorDesc& desc, size_t axis) {
-  if (desc.layout == mlopt::Layout::kRowMajor || axis == 0) return axis;
-  return axis == 1 ? desc.dims.size() - 1 : axis - 1;
-}
-
 /// Bytes that input i gives to each row of the output.
 struct Parts {
   std::vector<int> inputs;

@@ -1,20 +1,14 @@
 #pragma once
 #include <cstdint>
 
-#include "core/tensor/tensor.h"
+#include "backends/cpu/bytes.h"
 
 namespace mlopt::cpu {
 
-/// The scale and zero point that make the best use of uint8.
-struct Stepping {
-  float scale;
-  int32_t zero;
-};
-
-/// Of DynamicQuantizeLinear: from the extremes of `x` (float32, not empty) and 0.
-Stepping dynamic_stepping(const Tensor& x);
+/// Of DynamicQuantizeLinear: the scale and zero point of uint8 from the extremes of x[0, count) and 0, count > 0.
+Steps dynamic_steps(const float* x, int64_t count);
 
 /// x as uint8 in these steps, on the threads of the plan.
-void quantize_all(const Tensor& x, const Stepping& steps, uint8_t* out);
+void quantize_all(const float* x, int64_t count, const Steps& steps, uint8_t* out);
 
 }  // namespace mlopt::cpu

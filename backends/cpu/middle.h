@@ -1,5 +1,5 @@
 #pragma once
-#include "core/tensor/dims.h"
+#include "core/exec/desc.h"
 
 namespace mlopt::cpu {
 
@@ -15,5 +15,11 @@ inline Middle around(const Dims& dims, size_t axis, size_t end) {
   return m;
 }
 inline Middle around(const Dims& dims, size_t axis) { return around(dims, axis, axis + 1); }
+
+/// Where an axis of ONNX's order lies in memory.
+inline size_t memory_axis(const TensorDesc& desc, size_t axis) {
+  if (desc.layout == mlopt::Layout::kRowMajor || axis == 0) return axis;
+  return axis == 1 ? desc.dims.size() - 1 : axis - 1;
+}
 
 }  // namespace mlopt::cpu

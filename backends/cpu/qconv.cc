@@ -49,7 +49,7 @@ Expected<Parameters> parameters_of(const Site& site) {
   if (!source_zero || !zero || xs->size() != 1 || ys->size() != 1) return Decline{"activations are scaled by channel"};
   const int64_t channels = w->dim(0);
   const auto fits = [channels](size_t n) { return n == 1 || n == static_cast<size_t>(channels); };
-  Parameters p{byte_weights(*w, wz), {}, {}, (*ys)[0], *source_zero, *zero, xz->dtype(), yz->dtype()};
+  Parameters p{byte_weights(*w, zeros_in(wz)), {}, {}, (*ys)[0], *source_zero, *zero, xz->dtype(), yz->dtype()};
   if (!fits(ws->size()) || !fits(p.weights.zeros.size())) return Decline{"weight scales do not fit the channels"};
   for (int64_t c = 0; c < channels; ++c) p.factors.push_back((*xs)[0] * at(*ws, c));
   if (!site.has(kBias)) return p;

@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "backends/cpu/arithmetic.h"
 #include "backends/cpu/bytes.h"
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/planned.h"
-#include "backends/cpu/reduce.h"
+#include "backends/cpu/middle.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::cpu {
@@ -17,66 +17,51 @@ namespace {
 
 constexpr int64_t kGrain = 32768;  // elements below which a second thread costs more than it brings
 
-/// A scale in input i and its zero point in the next one.
-struct Steps {
-  float scale;
-  int32_t zero;
-  friend bool operator==(const Steps&, const Steps&) = default;
+/// A scale in input i of the step, and its zero point in the next one.
+struct StepsIn {
+  int i = 0;
+  bool has_zero = false, is_signed = false;
+
+  Steps read(const Buffers& b) const {
+    const int32_t zero = !has_zero ? 0 : is_signed ? *b.in<int8_t>(i + 1) : *b.in<uint8_t>(i + 1);
+    return {*b.in<float>(i), zero};
+  }
 };
 
-int32_t zero_in(const Call& call, int i) {
-  if (!call.has(i)) return 0;
-  const Tensor& z = call.in(i);
-  return z.dtype() == DType::kI8 ? *z.data<int8_t>() : *z.data<uint8_t>();
-}
-
-Steps steps_in(const Call& call, int i) { return {*call.in(i).data<float>(), zero_in(call, i + 1)}; }
-
-bool are_steps(const Call& call, int i) {
-  const Tensor& scale = call.in(i);
-  return scale.dtype() == DType::kF32 && scale.size() == 1 &&
-         (!call.has(i + 1) || (is_bytes(call.in(i + 1).dtype()) && call.in(i + 1).size() == 1));
+/// Declines what is not one scale and zero point for numbers of this type.
+Expected<StepsIn> steps_in(const Site& site, int i, DType type) {
+  if (!site.has(i) || site.desc(i).dtype != DType::kF32 || site.desc(i).size() != 1) return Decline{"not one scale"};
+  if (site.has(i + 1) && (site.desc(i + 1).dtype != type || site.desc(i + 1).size() != 1))
+    return Decline{"not one zero point of the numbers' type"};
+  return StepsIn{i, site.has(i + 1), type == DType::kI8};
 }
 
 // ---- Two operands: A, its steps, B, its steps, the output's steps
 
-/// One row, in pieces that stay in the first cache.
-void run_row(Arithmetic op, const Steps& as, const Steps& bs, const Steps& ys, Bytes a, Bytes b, bool a_moves,
-             bool b_moves, MutableBytes y, int64_t count) {
-  constexpr int64_t kPiece = 1024;
-  std::array<float, kPiece> left, right;
-  const auto load = [](Bytes from, bool moves, int64_t at, int64_t n, const Steps& s, std::array<float, kPiece>& to) {
-    if (moves) return dequantize(from.at(at), to.data(), n, s.scale, s.zero);
-    dequantize(from, to.data(), 1, s.scale, s.zero);
-    std::fill_n(to.begin() + 1, n - 1, to[0]);
-  };
-  for (int64_t i = 0; i < count; i += kPiece) {
-    const int64_t n = std::min(kPiece, count - i);
-    load(a, a_moves, i, n, as, left);
-    load(b, b_moves, i, n, bs, right);
-    run_arithmetic(op, {{n}, {{1, 1}}}, left.data(), right.data(), left.data());
-    quantize(left.data(), y.at(i), n, ys.scale, ys.zero);
-  }
-}
-
-Expected<Step> compile_binary(const NodeView& view, const CompileContext& context) {
-  const Arithmetic op = view.node().op == "QLinearMul" ? Arithmetic::kMul : Arithmetic::kAdd;
-  return planned(view, context, [op](const Call& call) -> Expected<Step> {
-    const Tensor &a = call.in(0), &b = call.in(3);
-    if (!is_bytes(a.dtype()) || a.dtype() != b.dtype() || !are_steps(call, 1) || !are_steps(call, 4) ||
-        !are_steps(call, 6))
-      return Decline{"not 8 bit tensors with one scale each"};
-    Dims out = broadcast(a.dims(), b.dims());
-    return Step([op, out, type = a.dtype(), p = paired(out, a.dims(), b.dims())](Call& c) {
-      const Steps as = steps_in(c, 1), bs = steps_in(c, 4), ys = steps_in(c, 6);
-      const Bytes left = bytes_of(c.in(0)), right = bytes_of(c.in(3));
-      const MutableBytes y = bytes_of(c.make(0, type, out));
-      const bool a_moves = p.strides.back()[0] != 0, b_moves = p.strides.back()[1] != 0;
-      for_rows(p, kGrain, [&](int64_t start, int64_t count, int64_t at_a, int64_t at_b) {
-        run_row(op, as, bs, ys, left.at(at_a), right.at(at_b), a_moves, b_moves, y.at(start), count);
-      });
+Expected<PlannedStep> plan_binary(const Site& site) {
+  const TensorDesc &a = site.desc(0), &b = site.desc(3);
+  if (!is_bytes(a.dtype) || a.dtype != b.dtype) return Decline{"not two operands of 8 bits"};
+  const auto as = steps_in(site, 1, a.dtype), bs = steps_in(site, 4, a.dtype), ys = steps_in(site, 6, a.dtype);
+  for (const auto* steps : {&as, &bs, &ys})
+    if (!*steps) return steps->error();
+  TensorDesc out{a.dtype, broadcast(a.dims, b.dims), site.layout};
+  if (out.dims.size() < 3) out.layout = mlopt::Layout::kRowMajor;
+  const auto left = memory_dims(a, out), right = memory_dims(b, out);
+  if (!left || !right) return left ? right.error() : left.error();
+  PlannedStep step{.out = {out}};
+  step.in_place = a.dims == out.dims ? 0 : b.dims == out.dims ? 3 : -1;
+  step.run = [multiplies = site.view.node().op == "QLinearMul", as = *as, bs = *bs, ys = *ys,
+              p = paired(out.memory_dims(), *left, *right)](const Buffers& buffers) {
+    const SteppedRow x{{buffers.in<std::byte>(0), as.is_signed}, as.read(buffers), p.strides.back()[0] != 0};
+    const SteppedRow y{{buffers.in<std::byte>(3), as.is_signed}, bs.read(buffers), p.strides.back()[1] != 0};
+    const MutableBytes result{buffers.out<std::byte>(0), as.is_signed};
+    const Steps steps = ys.read(buffers);
+    for_rows(p, kGrain, [&](int64_t start, int64_t count, int64_t at_x, int64_t at_y) {
+      combine(multiplies, {x.numbers.at(at_x), x.steps, x.moves}, {y.numbers.at(at_y), y.steps, y.moves}, steps,
+              result.at(start), count);
     });
-  });
+  };
+  return step;
 }
 
 // ---- One operand: any function of 256 numbers is a table
@@ -88,119 +73,151 @@ template <class Fn>
 Table table_of(bool is_signed, const Steps& from, const Steps& to, const Fn& fn) {
   std::array<float, 256> values;
   Table bytes, table;
-  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
+  std::iota(bytes.begin(), bytes.end(), uint8_t{0});
   dequantize({bytes.data(), is_signed}, values.data(), 256, from.scale, from.zero);
   for (float& v : values) v = fn(v);
   quantize(values.data(), {table.data(), is_signed}, 256, to.scale, to.zero);
   return table;
 }
 
-void look_up(const Table& table, const void* x, void* y, int64_t count) {
-  const auto* in = static_cast<const uint8_t*>(x);
-  auto* out = static_cast<uint8_t*>(y);
-  for (int64_t i = 0; i < count; ++i) out[i] = table[in[i]];
-}
-
-Expected<Step> compile_unary(const NodeView& view, const CompileContext& context) {
-  const bool leaky = view.node().op == "QLinearLeakyRelu";
-  const float alpha = view.get_float("alpha", 0.01f);
-  return planned(view, context, [=](const Call& call) -> Expected<Step> {
-    const DType type = call.in(0).dtype();
-    if (!is_bytes(type) || !are_steps(call, 1) || !are_steps(call, 3))
-      return Decline{"not an 8 bit tensor with one scale"};
-    return Step([=](Call& c) {
-      const Table table = table_of(type == DType::kI8, steps_in(c, 1), steps_in(c, 3),
-                                   [=](float v) { return leaky ? (v < 0 ? alpha * v : v) : 1 / (1 + std::exp(-v)); });
-      const Bytes x = bytes_of(c.in(0));
-      Tensor& out = c.make(0, type, c.in(0).dims());
-      const MutableBytes y = bytes_of(out);
-      parallel_for(out.size(), kGrain, [&](int64_t begin, int64_t end) {
-        look_up(table, x.at(begin).data, y.at(begin).data, end - begin);
-      });
+Expected<PlannedStep> plan_unary(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  if (!is_bytes(x.dtype)) return Decline{"not 8 bits"};
+  const auto from = steps_in(site, 1, x.dtype), to = steps_in(site, 3, x.dtype);
+  if (!from || !to) return from ? to.error() : from.error();
+  PlannedStep step{.out = {x}};
+  step.in_place = 0;
+  step.run = [from = *from, to = *to, leaky = site.view.node().op == "QLinearLeakyRelu",
+              alpha = site.view.get_float("alpha", 0.01f), count = x.size()](const Buffers& b) {
+    const Table table = table_of(from.is_signed, from.read(b), to.read(b),
+                                 [=](float v) { return leaky ? (v < 0 ? alpha * v : v) : 1 / (1 + std::exp(-v)); });
+    const auto* in = b.in<uint8_t>(0);
+    auto* out = b.out<uint8_t>(0);
+    parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = table[in[i]];
     });
-  });
+  };
+  return step;
 }
 
 // ---- QLinearConcat: the output's steps, then each input and its steps
 
-void concat(const Middle& out, int64_t place, Call& call, const Tensor& x, int steps, Tensor& y) {
-  const Steps from = steps_in(call, steps), to = steps_in(call, 0);
-  const int64_t row = x.size() / out.outer, stride = out.length * out.inner;
-  const bool same = from == to;
-  const Table table = table_of(x.dtype() == DType::kI8, from, to, [](float v) { return v; });
-  const Bytes in = bytes_of(x);
-  const MutableBytes result = bytes_of(y);
-  parallel_for(out.outer, std::max<int64_t>(1, kGrain / row), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      void* at = result.at(i * stride + place * out.inner).data;
-      if (same)
-        std::memcpy(at, in.at(i * row).data, static_cast<size_t>(row));
-      else
-        look_up(table, in.at(i * row).data, at, row);
+/// One input and the bytes that it gives to each row of the output.
+struct Part {
+  int input;
+  StepsIn steps;
+  int64_t row;
+};
+
+void concat(const std::vector<Part>& parts, const StepsIn& steps, int64_t rows, int64_t row_bytes, const Buffers& b) {
+  const Steps to = steps.read(b);
+  parallel_for(rows, std::max<int64_t>(1, kGrain / row_bytes), [&](int64_t begin, int64_t end) {
+    int64_t place = 0;
+    for (const Part& part : parts) {
+      const Bytes in{b.in<std::byte>(part.input), steps.is_signed};
+      const MutableBytes out{b.out<std::byte>(0) + place, steps.is_signed};
+      const Steps from = part.steps.read(b);
+      for (int64_t i = begin; i < end; ++i)
+        if (from == to)
+          std::memcpy(out.at(i * row_bytes).data, in.at(i * part.row).data, static_cast<size_t>(part.row));
+        else
+          change_steps(in.at(i * part.row), from, out.at(i * row_bytes), to, part.row);
+      place += part.row;
     }
   });
 }
 
-Expected<Step> compile_concat(const NodeView& view, const CompileContext& context) {
-  const int64_t asked = view.get_int("axis");
-  return planned(view, context, [asked](const Call& call) -> Expected<Step> {
-    if (call.input_count() < 5 || (call.input_count() - 2) % 3 != 0) return Decline{"inputs do not come in threes"};
-    const Tensor& first = call.in(2);
-    const auto axis = static_cast<size_t>(normalize_axis(asked, first.rank()));
-    Dims out = first.dims();
-    out[axis] = 0;
-    for (int i = 2; i < call.input_count(); i += 3) {
-      Dims dims = call.in(i).dims();
-      if (!is_bytes(first.dtype()) || call.in(i).dtype() != first.dtype() || !are_steps(call, i + 1) ||
-          !are_steps(call, 0) || dims.size() != out.size())
-        return Decline{"not 8 bit tensors with one scale each"};
-      out[axis] += std::exchange(dims[axis], first.dim(static_cast<int>(axis)));
-      if (dims != first.dims()) return Decline{"the inputs differ in shape"};
-    }
-    return Step([=, m = around(out, axis), type = first.dtype()](Call& c) {
-      Tensor& y = c.make(0, type, out);
-      int64_t at = 0;
-      for (int i = 2; i < c.input_count(); i += 3) {
-        concat(m, at, c, c.in(i), i + 1, y);
-        at += c.in(i).dim(static_cast<int>(axis));
-      }
-    });
-  });
+Expected<PlannedStep> plan_concat(const Site& site) {
+  const auto inputs = static_cast<int>(site.in.size());
+  if (inputs < 5 || (inputs - 2) % 3 != 0 || !site.has(2)) return Decline{"inputs do not come in threes"};
+  TensorDesc out = site.desc(2);
+  if (!is_bytes(out.dtype) || out.dims.empty()) return Decline{"not tensors of 8 bits"};
+  const auto axis =
+      static_cast<size_t>(normalize_axis(site.view.get_int("axis"), static_cast<int64_t>(out.dims.size())));
+  const auto to = steps_in(site, 0, out.dtype);
+  if (!to) return to.error();
+  std::vector<Part> parts;
+  int64_t length = 0, row = 0;
+  for (int i = 2; i < inputs; i += 3) {
+    if (!site.has(i)) return Decline{"an input is missing"};
+    TensorDesc part = site.desc(i);
+    if (part.is_any_layout()) part.layout = out.layout;
+    const auto steps = steps_in(site, i + 1, out.dtype);
+    if (!steps) return steps.error();
+    if (part.dims.size() != out.dims.size()) return Decline{"the inputs differ in rank"};
+    parts.push_back({i, *steps, part.dims[axis] * around(part.memory_dims(), memory_axis(part, axis)).inner});
+    row += parts.back().row;
+    length += std::exchange(part.dims[axis], out.dims[axis]);
+    if (part != out) return Decline{"the inputs do not fit together"};
+  }
+  out.dims[axis] = length;
+  const int64_t rows = around(out.memory_dims(), memory_axis(out, axis)).outer;
+  PlannedStep step{.out = {std::move(out)}};
+  step.run = [parts = std::move(parts), to = *to, rows, row](const Buffers& b) { concat(parts, to, rows, row, b); };
+  return step;
 }
 
 // ---- QLinearGlobalAveragePool: X, its steps, the output's steps
 
-Expected<Step> compile_average(const NodeView& view, const CompileContext& context) {
-  if (view.get_int("channels_last", 0) != 0) return Decline{"channels come last"};
-  return planned(view, context, [](const Call& call) -> Expected<Step> {
-    const Tensor& x = call.in(0);
-    if (!is_bytes(x.dtype()) || x.rank() < 3 || !are_steps(call, 1) || !are_steps(call, 3))
-      return Decline{"not an 8 bit tensor with one scale and spatial axes"};
-    Dims out(x.dims().size(), 1);
-    std::copy_n(x.dims().begin(), 2, out.begin());
-    return Step([out, type = x.dtype()](Call& c) {
-      const Steps from = steps_in(c, 1), to = steps_in(c, 3);
-      const int64_t planes = out[0] * out[1], size = c.in(0).size() / planes;
-      const Bytes in = bytes_of(c.in(0));
-      const MutableBytes y = bytes_of(c.make(0, type, out));
-      parallel_for(planes, std::max<int64_t>(1, kGrain / size), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const double mean = static_cast<double>(sum(in.at(i * size), size)) / static_cast<double>(size) - from.zero;
-          const auto real = static_cast<float>(mean * from.scale);
-          quantize(&real, y.at(i), 1, to.scale, to.zero);
-        }
-      });
+/// Sums of [images, positions, channels] over the positions.
+void sum_positions(Bytes x, int64_t images, int64_t positions, int64_t channels, int32_t* sums) {
+  constexpr int64_t kChannels = 64;  // that one thread takes at least
+  std::fill_n(sums, images * channels, 0);
+  for (int64_t image = 0; image < images; ++image)
+    parallel_for(channels, std::max(kChannels, kGrain / positions), [&](int64_t begin, int64_t end) {
+      for (int64_t i = 0; i < positions; ++i)
+        add_to(x.at((image * positions + i) * channels + begin), sums + image * channels + begin, end - begin);
     });
+}
+
+/// Sums of planes that lie one after the other.
+void sum_planes(Bytes x, int64_t planes, int64_t size, int32_t* sums) {
+  parallel_for(planes, std::max<int64_t>(1, kGrain / size), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) sums[i] = static_cast<int32_t>(sum(x.at(i * size), size));
   });
 }
 
+Expected<PlannedStep> plan_average(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  if (site.view.get_int("channels_last", 0) != 0) return Decline{"channels come last"};
+  if (!is_bytes(x.dtype) || x.dims.size() < 3) return Decline{"not a tensor of 8 bits with spatial axes"};
+  const auto from = steps_in(site, 1, x.dtype), to = steps_in(site, 3, x.dtype);
+  if (!from || !to) return from ? to.error() : from.error();
+  const int64_t images = x.dims[0], channels = x.dims[1], planes = images * channels, size = x.size() / planes;
+  constexpr int64_t kMost = (int64_t{1} << 31) / 256;
+  if (size >= kMost) return Decline{"sums do not fit in 32 bits"};
+  TensorDesc out{x.dtype, Dims(x.dims.size(), 1), x.layout};
+  std::copy_n(x.dims.begin(), 2, out.dims.begin());
+  PlannedStep step{.out = {std::move(out)}};
+  step.scratch_bytes = static_cast<size_t>(planes) * sizeof(int32_t);
+  step.run = [=, from = *from, to = *to, last = x.layout == mlopt::Layout::kChannelsLast](const Buffers& b) {
+    auto* sums = reinterpret_cast<int32_t*>(b.scratch);
+    const Bytes in{b.in<std::byte>(0), from.is_signed};
+    if (last)
+      sum_positions(in, images, size, channels, sums);
+    else
+      sum_planes(in, planes, size, sums);
+    const Steps source = from.read(b), result = to.read(b);
+    const MutableBytes y{b.out<std::byte>(0), from.is_signed};
+    for (int64_t i = 0; i < planes; ++i) {
+      const double mean = static_cast<double>(sums[i]) / static_cast<double>(size) - source.zero;
+      const auto real = static_cast<float>(mean * source.scale);
+      quantize(&real, y.at(i), 1, result.scale, result.zero);
+    }
+  };
+  return step;
+}
+
 constexpr Kernel kKernels[] = {
-    {.domain = "com.microsoft", .op = "QLinearAdd", .compile = compile_binary},
-    {.domain = "com.microsoft", .op = "QLinearMul", .compile = compile_binary},
-    {.domain = "com.microsoft", .op = "QLinearSigmoid", .compile = compile_unary},
-    {.domain = "com.microsoft", .op = "QLinearLeakyRelu", .compile = compile_unary},
-    {.domain = "com.microsoft", .op = "QLinearConcat", .compile = compile_concat},
-    {.domain = "com.microsoft", .op = "QLinearGlobalAveragePool", .compile = compile_average},
+    {.domain = "com.microsoft", .op = "QLinearAdd", .plan = plan_binary, .layout = LayoutRule::kFollows},
+    {.domain = "com.microsoft", .op = "QLinearMul", .plan = plan_binary, .layout = LayoutRule::kFollows},
+    {.domain = "com.microsoft", .op = "QLinearSigmoid", .plan = plan_unary, .layout = LayoutRule::kFollows},
+    {.domain = "com.microsoft", .op = "QLinearLeakyRelu", .plan = plan_unary, .layout = LayoutRule::kFollows},
+    {.domain = "com.microsoft", .op = "QLinearConcat", .plan = plan_concat, .layout = LayoutRule::kFollows},
+    {.domain = "com.microsoft",
+     .op = "QLinearGlobalAveragePool",
+     .plan = plan_average,
+     .layout = LayoutRule::kChannelsLast},
 };
 
 }  // namespace

@@ -25,14 +25,8 @@ struct ByteWeights {
   std::vector<int32_t> zeros;  ///< one, or one for each channel
 
   bool symmetric() const;  ///< all zero points are 0
-  /// Does a primitive multiply sources of this type with the numbers exactly? `axis`: the output channels, 0 of
-  /// (O, I, ...) and either of a matrix.
-  bool exact_with(DType source, int axis) const;
 };
-ByteWeights byte_weights(const Tensor& weights, const Tensor* zero);
-
-/// The integers w - zero as float32. `channel` is the axis with a zero point each.
-Tensor centred(const Tensor& weights, const std::vector<int32_t>& zeros, int channel);
+ByteWeights byte_weights(const Tensor& weights, std::vector<int32_t> zeros);
 
 // Constants that primitives are given when they run.
 Memory memory_of(const std::vector<float>& values);

@@ -147,7 +147,7 @@ TEST_CASE("a matrix packed in a run gives what the same constant gives") {
   const ByteConv conv(shape, {}, 2);
   Tensor scratch(DType::kU8, {static_cast<int64_t>(conv.scratch_bytes())});
   Tensor packed(DType::kU8, {static_cast<int64_t>(packed_matrix_bytes(shape))});
-  pack_matrix(shape, bytes_of(b), -7, packed.mutable_raw());
+  pack_matrix(shape, bytes_of(b), -7, false, packed.mutable_raw());
   const PackedTaps constant(shape, b, {-7}, true);
   std::vector<int32_t> first(static_cast<size_t>(m * n)), second(first.size());
   ByteFinish finish;
