@@ -43,7 +43,8 @@ struct Entry {
 
   std::optional<int64_t> peak_memory;
   int64_t size_bytes = 0, nodes = 0;
-  double load_ms = 0, compile_ms = 0, first_run_ms = 0;
+  double compile_ms = 0;
+  std::optional<double> load_ms, first_run_ms;
   std::vector<std::string> fallback_nodes;
   std::vector<Block> blocks;
   Latency latency;
@@ -56,6 +57,10 @@ struct Comparison {
   size_t entry = 0, to = 0;
   Ratio ratio;
 };
+
+/// As reports have them in `.models[]` and `.ratios[]`; null stands for what was not measured.
+Json to_json(const Entry& entry);
+Json to_json(const Comparison& comparison, const std::vector<Entry>& entries);
 
 /// Every combination, those that are timed against one another next to one another.
 std::vector<Entry> list_entries(const BenchOptions& options);

@@ -71,7 +71,7 @@ std::unique_ptr<Loaded> load(Entry& entry, const BenchOptions& options, const Se
   const Model model = read_model(entry.path);
   entry.load_ms = ms_since(start);
   entry.size_bytes = model.file_bytes;
-  entry.nodes = static_cast<int64_t>(model.graph->node_count());
+  entry.nodes = static_cast<int64_t>(all_nodes(*model.graph).size());
   check_batch(model, entry.batch);
   loaded->inputs = read_inputs(entry, model, options, session.common.seed);
   loaded->backend = open_backend(entry.device);

@@ -92,22 +92,10 @@ void profile_tables(const Entry& entry, const std::string& title, Report& report
   }
 }
 
-Json entry_json(const Entry& entry) {
-  Json json = Json::object({{"path", entry.path}, {"device", entry.device}, {"threads", entry.threads}});
-  if (entry.batch > 0) json["batch"] = entry.batch;
-  json["latency_ms"] = latency_json(entry.latency);
-  json["throughput_per_s"] = entry.throughput;
-  json["runs"] = entry.latency.runs;
-  json["blocks"] = entry.blocks.size();
-  json["load_ms"] = entry.load_ms;
-  json["compile_ms"] = entry.compile_ms;
-  json["first_run_ms"] = entry.first_run_ms;
-  json["peak_memory_bytes"] = entry.peak_memory ? Json(*entry.peak_memory) : Json();
-  json["size_bytes"] = entry.size_bytes;
-  json["nodes"] = entry.nodes;
-  json["fallback_nodes"] = entry.fallback_nodes;
-  if (!entry.profile.empty()) json["profile"] = profile_json(entry.profile);
-  return json;
+/// Null where it is not known.
+template <class T>
+Json known(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
 }
 
 void table(const std::vector<Entry>& entries, Report& report) {
@@ -129,7 +117,7 @@ void table(const std::vector<Entry>& entries, Report& report) {
     for (const double value : {e.latency.p50, e.latency.p90, e.latency.p99, e.latency.mean}) row.push_back(ms(value));
     row.push_back(fmt::format("{:.1f}", e.throughput));
     row.push_back(e.peak_memory ? fmt::format("{:.1f}", static_cast<double>(*e.peak_memory) / kMb) : "");
-    row.push_back(fmt::format("{:.1f}", e.load_ms));
+    row.push_back(e.load_ms ? fmt::format("{:.1f}", *e.load_ms) : "");
     row.push_back(fmt::format("{:.1f}", e.compile_ms));
     rows.rows.push_back(std::move(row));
   }
@@ -137,25 +125,49 @@ void table(const std::vector<Entry>& entries, Report& report) {
 
 }  // namespace
 
+Json to_json(const Entry& entry) {
+  Json json = Json::object({{"path", entry.path}, {"device", entry.device}, {"threads", entry.threads}});
+  if (entry.batch > 0) json["batch"] = entry.batch;
+  json["latency_ms"] = latency_json(entry.latency);
+  json["throughput_per_s"] = entry.throughput;
+  json["runs"] = entry.latency.runs;
+  json["blocks"] = entry.blocks.size();
+  json["load_ms"] = known(entry.load_ms);
+  json["compile_ms"] = entry.compile_ms;
+  json["first_run_ms"] = known(entry.first_run_ms);
+  json["peak_memory_bytes"] = known(entry.peak_memory);
+  json["size_bytes"] = entry.size_bytes;
+  json["nodes"] = entry.nodes;
+  json["fallback_nodes"] = entry.fallback_nodes;
+  if (!entry.profile.empty()) json["profile"] = profile_json(entry.profile);
+  return json;
+}
+
+Json to_json(const Comparison& comparison, const std::vector<Entry>& entries) {
+  const Entry &entry = entries[comparison.entry], &to = entries[comparison.to];
+  const Ratio& ratio = comparison.ratio;
+  return Json::object({{"model", entry.path},
+                       {"to", to.path},
+                       {"device", entry.device},
+                       {"to_device", to.device},
+                       {"threads", entry.threads},
+                       {"batch", entry.batch},
+                       {"median", ratio.median},
+                       {"low", ratio.low},
+                       {"high", ratio.high},
+                       {"blocks", ratio.blocks},
+                       {"words", in_words(ratio)}});
+}
+
 void report_entries(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, Report& report) {
   table(entries, report);
   Json& models = report.data["models"] = Json::array();
-  for (const Entry& entry : entries) models.push_back(entry_json(entry));
+  for (const Entry& entry : entries) models.push_back(to_json(entry));
   Json& ratios = report.data["ratios"] = Json::array();
   for (const Comparison& c : comparisons) {
     const Entry &entry = entries[c.entry], &to = entries[c.to];
     report.line(fmt::format("{} against {}: {}", described(entry, entries), described(to, entries), in_words(c.ratio)));
-    ratios.push_back(Json::object({{"model", entry.path},
-                                   {"to", to.path},
-                                   {"device", entry.device},
-                                   {"to_device", to.device},
-                                   {"threads", entry.threads},
-                                   {"batch", entry.batch},
-                                   {"median", c.ratio.median},
-                                   {"low", c.ratio.low},
-                                   {"high", c.ratio.high},
-                                   {"blocks", c.ratio.blocks},
-                                   {"words", in_words(c.ratio)}}));
+    ratios.push_back(to_json(c, entries));
   }
   for (const Entry& entry : entries) {
     if (!entry.fallback_nodes.empty()) {

@@ -11,12 +11,6 @@ namespace {
 
 constexpr double kFarDb = 10;  // SQNR: noise of a third of the signal
 
-WriteOptions write_options(const VerbOptions& verb) {
-  WriteOptions options;
-  if (!verb.external.empty()) options.external = verb.external == "yes";
-  return options;
-}
-
 Ending examine(const VerbOptions& verb, const Model& source, VerbResult& made, Plans& plans, const Session& session) {
   Ending e;
   e.not_verified = std::move(made.not_verified);
@@ -98,6 +92,12 @@ void write_result(const VerbOptions& verb, const Model& model, Report& report) {
 
 }  // namespace
 
+WriteOptions write_options(const VerbOptions& verb) {
+  WriteOptions options;
+  if (!verb.external.empty()) options.external = verb.external == "yes";
+  return options;
+}
+
 void finish_verb(const VerbOptions& verb, const Model& source, VerbResult made, Session& session) {
   record_origin(source, made.spec, made.model);
   made.model.path = verb.output;
@@ -111,7 +111,7 @@ void finish_verb(const VerbOptions& verb, const Model& source, VerbResult made, 
   report.data["changes"] = std::move(made.changes);
   report.data["declined"] = std::move(made.declined);
   report.data["environment"] = environment_json(session.common.threads);
-  add_figures(verb, ending, plans.device(), report.data);
+  add_figures(verb, ending, plans, report.data);
   report.gates = judge_all(verb, ending, source, made.model, session);
   add_table(ending, report);
   warn_if_far(ending.verification, session);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cli/bench/bench.h"
 #include "cli/model_info.h"
 #include "cli/verb/verb.h"
 #include "core/base/memory.h"
@@ -13,12 +14,18 @@ namespace {
 
 constexpr double kMostMemory = 0.8;  // of what is free
 
-Json latency_of(const Latency& l, const std::string& path, const std::string& device) {
-  return Json::object(
-      {{"path", path},
-       {"device", device},
-       {"latency_ms", Json::object({{"min", l.min}, {"mean", l.mean}, {"p50", l.p50}, {"p90", l.p90}, {"p99", l.p99}})},
-       {"runs", l.runs}});
+Entry entry_of(const std::string& path, const ModelInfo& info, const Latency& latency, const std::vector<Block>& blocks,
+               const Plans& plans) {
+  Entry entry;
+  entry.path = path;
+  entry.device = plans.device();
+  entry.threads = plans.threads();
+  entry.size_bytes = info.file_bytes;
+  entry.nodes = info.nodes;
+  entry.blocks = blocks;
+  entry.latency = latency;
+  entry.throughput = throughput(blocks);
+  return entry;
 }
 
 /// The plans of both hold the weights of each, packed anew.
@@ -66,16 +73,17 @@ SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& 
   }
 }
 
-Json latency_json(const SideBySide& latency, const VerbOptions& verb, const std::string& device) {
-  if (!latency.left_out.empty()) return Json::object({{"left_out", latency.left_out}});
-  const Json ratio = Json::object({{"model", verb.output},
-                                   {"to", verb.model},
-                                   {"median", latency.ratio.median},
-                                   {"low", latency.ratio.low},
-                                   {"high", latency.ratio.high}});
-  return Json::object({{"models", std::vector<Json>{latency_of(latency.source, verb.model, device),
-                                                    latency_of(latency.result, verb.output, device)}},
-                       {"ratios", std::vector<Json>{ratio}}});
+Json latency_json(const VerbOptions& verb, const Ending& e, Plans& plans) {
+  const SideBySide& l = e.latency;
+  if (!l.left_out.empty()) return Json::object({{"left_out", l.left_out}});
+  std::vector<Entry> entries = {entry_of(verb.model, e.source, l.source, l.source_blocks, plans),
+                                entry_of(verb.output, e.result, l.result, l.result_blocks, plans)};
+  entries[0].compile_ms = plans.source_compile_ms();
+  entries[1].compile_ms = plans.result_compile_ms();
+  entries[0].fallback_nodes = plans.source().fallback_nodes();
+  entries[1].fallback_nodes = plans.result().fallback_nodes();
+  return Json::object({{"models", std::vector<Json>{to_json(entries[0]), to_json(entries[1])}},
+                       {"ratios", std::vector<Json>{to_json(Comparison{1, 0, l.ratio}, entries)}}});
 }
 
 std::vector<Gate> judge_speed(const VerbOptions& verb, const SideBySide& latency) {

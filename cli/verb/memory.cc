@@ -1,8 +1,6 @@
 #include <fmt/core.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <filesystem>
 
 #include "cli/peak.h"
 #include "cli/verb/verb.h"
@@ -11,30 +9,21 @@
 namespace mlopt::cli {
 namespace {
 
-bool write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(file, bytes.data(), bytes.size());
-    if (done > 0) bytes = bytes.subspan(static_cast<size_t>(done));
-    if (done <= 0 && errno != EINTR) return false;
-  }
-  return true;
+std::optional<int64_t> peak_of_file(const std::string& path, const VerbOptions& verb, const Common& common) {
+  RunSetting setting{.model = path, .device = common.device, .data = verb.data};
+  setting.threads = common.threads;
+  setting.seed = common.seed;
+  return peak_of_run(setting);
 }
 
-/// The model may be in no file yet: it goes into one that has no name and needs no removal.
-std::optional<int64_t> peak_of(const Model& model, const VerbOptions& verb, const Common& common) {
-  const int file = ::memfd_create("mlopt", 0);
-  if (file < 0) return std::nullopt;
-  bool whole = true;
-  write_model_to(model, [&](std::span<const std::byte> piece) { whole = whole && write_all(file, piece); });
-  std::optional<int64_t> peak;
-  if (whole) {
-    RunSetting setting{.model = fmt::format("/proc/self/fd/{}", file), .device = common.device, .data = verb.data};
-    setting.threads = common.threads;
-    setting.seed = common.seed;
-    peak = peak_of_run(setting);
-  }
-  ::close(file);
-  return peak;
+/// The model may be in no file yet, and what a run needs depends on the form of its file.
+std::optional<int64_t> peak_of_draft(const Model& model, const VerbOptions& verb, const Common& common) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  const bool to_file = verb.output != "-" && !fs::is_other(fs::status(verb.output, none));
+  const Draft draft(model, to_file ? verb.output : (fs::temp_directory_path() / "mlopt.onnx").string(),
+                    write_options(verb));
+  return peak_of_file(draft.path(), verb, common);
 }
 
 }  // namespace
@@ -42,9 +31,11 @@ std::optional<int64_t> peak_of(const Model& model, const VerbOptions& verb, cons
 std::vector<Gate> judge_memory(const VerbOptions& verb, const Model& source, const Model& result,
                                const Session& session) {
   if (!verb.max_memory) return {};
-  const std::optional<int64_t> needed = peak_of(result, verb, session.common);
+  const std::optional<int64_t> needed = peak_of_draft(result, verb, session.common);
   std::optional<int64_t> before;
-  if (verb.max_memory->percent) before = peak_of(source, verb, session.common);
+  if (verb.max_memory->percent)
+    before = verb.model == "-" ? peak_of_draft(source, verb, session.common)
+                               : peak_of_file(verb.model, verb, session.common);
   if (!needed || (verb.max_memory->percent && !before)) {
     return {{"max-memory", verb.max_memory->value, Json(), false, "the memory of a run could not be measured"}};
   }

@@ -1,23 +1,25 @@
 #include "cli/verb/plans.h"
 
+#include <chrono>
+
 #include "cli/backends.h"
 #include "cli/runner.h"
 
 namespace mlopt::cli {
 
 Plans::Plans(const Model& source, const Model& result, const Session& session)
-    : source_model_(source),
-      result_model_(result),
-      common_(session.common),
-      device_(common_.device.empty() ? default_device() : common_.device) {}
+    : common_(session.common),
+      device_(common_.device.empty() ? default_device() : common_.device),
+      source_{source},
+      result_{result} {}
 
-Executable& Plans::source() { return compiled(source_model_, source_); }
-Executable& Plans::result() { return compiled(result_model_, result_); }
-
-Executable& Plans::compiled(const Model& model, std::unique_ptr<Executable>& plan) {
+Plans::Compiled& Plans::compiled(Compiled& one) {
+  if (one.plan) return one;
   if (!backend_) backend_ = open_backend(device_);
-  if (!plan) plan = make_preparing_runner(*backend_, common_).compile(model);
-  return *plan;
+  const auto start = std::chrono::steady_clock::now();
+  one.plan = make_preparing_runner(*backend_, common_).compile(one.model);
+  one.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return one;
 }
 
 }  // namespace mlopt::cli

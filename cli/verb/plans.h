@@ -13,19 +13,27 @@ class Plans {
  public:
   Plans(const Model& source, const Model& result, const Session& session);
 
-  Executable& source();
-  Executable& result();
+  Executable& source() { return *compiled(source_).plan; }
+  Executable& result() { return *compiled(result_).plan; }
+  /// What compiling them took.
+  double source_compile_ms() { return compiled(source_).compile_ms; }
+  double result_compile_ms() { return compiled(result_).compile_ms; }
   /// The name of the device.
   const std::string& device() const { return device_; }
+  int threads() const { return common_.threads; }
 
  private:
-  Executable& compiled(const Model& model, std::unique_ptr<Executable>& plan);
+  struct Compiled {
+    const Model& model;
+    std::unique_ptr<Executable> plan = nullptr;
+    double compile_ms = 0;
+  };
+  Compiled& compiled(Compiled& one);
 
-  const Model &source_model_, &result_model_;
   const Common& common_;
   std::string device_;
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Executable> source_, result_;
+  Compiled source_, result_;
 };
 
 }  // namespace mlopt::cli

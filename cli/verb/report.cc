@@ -56,7 +56,7 @@ void add_table(const Ending& e, Report& report) {
   for (const std::string& sentence : e.not_verified) report.line("not verified: " + sentence);
 }
 
-void add_figures(const VerbOptions& verb, const Ending& e, const std::string& device, Json& data) {
+void add_figures(const VerbOptions& verb, const Ending& e, Plans& plans, Json& data) {
   Json verify = Json::object({{"data", e.verification.data}, {"device", e.verification.device}});
   if (e.verification.comparison) {
     verify["samples"] = e.verification.comparison->samples;
@@ -66,7 +66,7 @@ void add_figures(const VerbOptions& verb, const Ending& e, const std::string& de
   }
   data["verify"] = std::move(verify);
   if (e.scores) data["score"] = score_json(*e.scores);
-  data["latency"] = latency_json(e.latency, verb, device);
+  data["latency"] = latency_json(verb, e, plans);
   data["not_verified"] = e.not_verified;
 }
 

@@ -53,6 +53,9 @@ struct VerbResult {
   std::vector<std::string> not_verified;  ///< what the verb itself could not verify, one sentence each
 };
 
+/// Where the weights of the result go.
+WriteOptions write_options(const VerbOptions& verb);
+
 /// The common ending: verifies the result numerically against the source, scores and times both, judges the gates,
 /// writes the model with its origin in its metadata, and adds the table of before and after. Throws Error{kInternal},
 /// and writes nothing, when the result is no valid graph.
@@ -86,8 +89,6 @@ Scores score_both(const VerbOptions& verb, const Model& source, Plans& plans, co
 /// The latency of both on the device of the session; left_out says why there is none.
 SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
                      const Session& session);
-/// As `bench` writes it.
-Json latency_json(const SideBySide& latency, const VerbOptions& verb, const std::string& device);
 /// --min-speedup and --max-latency.
 std::vector<Gate> judge_speed(const VerbOptions& verb, const SideBySide& latency);
 
@@ -112,6 +113,8 @@ struct Ending {
   std::vector<std::string> not_verified;
 };
 void add_table(const Ending& ending, Report& report);
-void add_figures(const VerbOptions& verb, const Ending& ending, const std::string& device, Json& data);
+void add_figures(const VerbOptions& verb, const Ending& ending, Plans& plans, Json& data);
+/// `.models` and `.ratios` as `bench` writes them, or `.left_out`.
+Json latency_json(const VerbOptions& verb, const Ending& ending, Plans& plans);
 
 }  // namespace mlopt::cli

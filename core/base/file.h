@@ -45,6 +45,8 @@ class AtomicFile {
   /// Closes and renames over the target.
   void commit();
   const std::string& target() const { return target_; }
+  /// Where the bytes are until commit(); empty for a device or a pipe.
+  const std::string& temporary() const { return temporary_; }
 
  private:
   std::string target_, real_target_, temporary_;  // temporary_ is empty for a device or a pipe

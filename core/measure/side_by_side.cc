@@ -49,13 +49,15 @@ SideBySide measure_side_by_side(Executable& source, std::span<const Datum> sourc
                              .block = long_runs ? 0 : std::min(kLongestBlock, seconds / (2 * kBlocks)),
                              .least_blocks = long_runs ? static_cast<size_t>(kFewestPairs) : size_t{5},
                              .count_first = long_runs};
-  const std::vector<std::vector<Block>> blocks = time_interleaved(candidates, timing);
-  both.source = summarize(all_runs(blocks[0]));
-  both.result = summarize(all_runs(blocks[1]));
+  std::vector<std::vector<Block>> blocks = time_interleaved(candidates, timing);
+  both.source_blocks = std::move(blocks[0]);
+  both.result_blocks = std::move(blocks[1]);
+  both.source = summarize(all_runs(both.source_blocks));
+  both.result = summarize(all_runs(both.result_blocks));
   std::vector<double> medians;
-  for (const Block& block : blocks[1]) medians.push_back(1e3 * median(block.seconds));
+  for (const Block& block : both.result_blocks) medians.push_back(1e3 * median(block.seconds));
   both.result_p50 = bootstrap_median(medians, seed);
-  both.ratio = speed_ratio(blocks[0], blocks[1], seed);
+  both.ratio = speed_ratio(both.source_blocks, both.result_blocks, seed);
   return both;
 }
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/exec/backend.h"
 #include "core/measure/ratio.h"
@@ -12,6 +13,7 @@ namespace mlopt {
 /// The latency of a model before and after a rewrite.
 struct SideBySide {
   Latency source, result;
+  std::vector<Block> source_blocks, result_blocks;
   Estimate result_p50;   ///< milliseconds, with its 95 % interval over blocks
   Ratio ratio;           ///< of the result, relative to the source
   std::string left_out;  ///< why nothing was measured; empty when it was

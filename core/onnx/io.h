@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/file.h"
 #include "core/ir/model.h"
 #include "core/tensor/datum.h"
 
@@ -29,6 +30,17 @@ struct WriteOptions {
 /// model last. Byte for byte the same for the same model.
 void write_model(const Model& model, const std::string& path, const WriteOptions& options = {});
 std::string write_model_bytes(const Model& model);
+/// The files that write_model would write, under temporary names beside `path`: there to be read until this object
+/// goes.
+class Draft {
+ public:
+  Draft(const Model& model, const std::string& path, const WriteOptions& options = {});
+  const std::string& path() const { return model_.temporary(); }
+
+ private:
+  AtomicFile model_;
+  std::optional<AtomicFile> data_;
+};
 /// The bytes of the file with the weights inside, piece by piece.
 void write_model_to(const Model& model, const std::function<void(std::span<const std::byte>)>& sink);
 /// Bytes of the files that write_model would write to a path; throws as it does when the weights are too many for that.

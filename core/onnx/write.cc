@@ -129,6 +129,17 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
   proto::remove_unused(old_data, path);
 }
 
+Draft::Draft(const Model& model, const std::string& path, const WriteOptions& options) : model_(path) {
+  proto::Written written = proto::write_message(model);
+  if (!written.blobs.empty() && !stays_inline(Output(written).size(), path, options)) {
+    const proto::ExternalFile data(written);
+    data_.emplace(model_.temporary() + ".data");
+    data.refer(written, std::filesystem::path(data_->temporary()).filename().string());
+    data.write([&](wire::Bytes piece) { data_->write(piece); });
+  }
+  Output(written).write([&](wire::Bytes piece) { model_.write(piece); });
+}
+
 void write_model_to(const Model& model, const std::function<void(std::span<const std::byte>)>& sink) {
   Output(proto::write_message(model)).write(sink);
 }

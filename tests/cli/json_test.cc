@@ -97,3 +97,21 @@ TEST_CASE("the JSON report of every command has the members that were accepted")
     test::check_golden("cli/json/" + name + ".txt", outline(Json::parse(outcome.out)));
   }
 }
+
+TEST_CASE("the verbs tell speed in the members that bench has") {
+  const Fixture fixture;
+  const auto members = [&](std::vector<std::string> args, std::initializer_list<const char*> path) {
+    args.insert(args.end(), {"--json", "-", "--device", "reference", "--threads", "1"});
+    const test::Outcome outcome = test::run_mlopt(args);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const Json report = Json::parse(outcome.out);
+    const Json* at = &report;
+    for (const char* key : path) at = at->find(key);
+    std::vector<std::string> names;
+    for (const auto& [key, value] : at->items().at(1).members()) names.push_back(key);
+    return names;
+  };
+  const auto bench = members({"bench", fixture.model, fixture.model, "--runs", "5"}, {"models"});
+  CHECK(members({"fuse", fixture.model, "-o", fixture.out, "--bench", "0.05"}, {"latency", "models"}) == bench);
+}
