@@ -2,54 +2,25 @@
 // do ours uses: product_bench [THREADS]. B: the right matrix is not constant; BT: nor is it, and it lies transposed.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "backends/cpu/dnn.h"
 #include "backends/cpu/packed_product.h"
+#include "bench/timing.h"
 #include "core/base/parallel.h"
-#include "core/base/rng.h"
 
 namespace {
 
 using namespace mlopt;
 using namespace mlopt::cpu;
-
-/// Processor time of this thread where it works alone, which what else runs on the machine does not count to; else the
-/// clock's.
-double seconds(int threads) {
-  if (threads > 1) return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-std::vector<float> numbers(int64_t count) {
-  Rng rng(1);
-  std::vector<float> v(static_cast<size_t>(count));
-  for (float& x : v) x = static_cast<float>(rng.uniform(-1, 1));
-  return v;
-}
+using namespace mlopt::bench;
 
 struct Shape {
   int64_t batch, m, k, n;
   bool constant, transposed;  ///< the right matrix
 };
-
-using Run = std::function<void()>;
-
-Memory filled(const Desc& desc) {
-  Memory m(desc, engine());
-  const std::vector<float> v = numbers(static_cast<int64_t>(desc.get_size() / sizeof(float)));
-  std::memcpy(m.get_data_handle(), v.data(), desc.get_size());
-  return m;
-}
 
 Run ours(const Shape& s, int threads) {
   const Memory a = filled(plain(Elem::f32, {s.batch, s.m, s.k})), b = filled(plain(Elem::f32, {s.batch, s.k, s.n})),
@@ -109,32 +80,6 @@ struct Peak {
     kernels.tile[1][ProductKernels::kVectors - 1][kernels.rows - 1](t);
   }
 };
-
-struct Timed {
-  Run run;  ///< empty: there is none
-  double flops;
-};
-
-/// GFLOP/s of each in the fastest tenth of short blocks that alternate, which a busy machine disturbs least.
-std::vector<double> rates_of(const std::vector<Timed>& all, int threads) {
-  constexpr int kBlocks = 40;
-  constexpr double kBlockFlops = 1e8;
-  std::vector<std::vector<double>> rates(all.size());
-  for (int block = 0; block < kBlocks; ++block)
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (!all[i].run) continue;
-      const int calls = static_cast<int>(std::clamp(kBlockFlops / all[i].flops, 1.0, 20000.0));
-      const double start = seconds(threads);
-      for (int call = 0; call < calls; ++call) all[i].run();
-      rates[i].push_back(calls * all[i].flops / (seconds(threads) - start) * 1e-9);
-    }
-  std::vector<double> out;
-  for (auto& r : rates) {
-    std::sort(r.rbegin(), r.rend());
-    out.push_back(r.empty() ? 0 : r[r.size() / 10]);
-  }
-  return out;
-}
 
 constexpr Shape kShapes[] = {
     {1, 2048, 2048, 2048, true, false}, {1, 128, 768, 3072, true, false},  {1, 128, 3072, 768, true, false},

@@ -122,6 +122,20 @@ void apply_here(const Activation& act, const float* in, float* out, int64_t coun
   HWY_DYNAMIC_DISPATCH(Apply)(act, in, out, count);
 }
 
+std::optional<Limits> limits_of(const Activation& act) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  switch (act.fn) {
+    case Fn::kNone:
+      return Limits{-kInfinity, kInfinity};
+    case Fn::kRelu:
+      return Limits{0, kInfinity};
+    case Fn::kClip:
+      return Limits{act.a, act.b};
+    default:
+      return std::nullopt;
+  }
+}
+
 Expected<Activation> activation_of(const std::string& op, const std::vector<float>& params) {
   constexpr float kMost = std::numeric_limits<float>::max();
   static const std::map<std::string, Activation> kKnown{

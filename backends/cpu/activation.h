@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,13 @@ struct Activation {
   Fn fn = Fn::kNone;
   float a = 0, b = 0;
 };
+
+/// The range that an activation cuts numbers off to (NaN stays), where that is all it does: infinite without a
+/// function.
+struct Limits {
+  float low, high;
+};
+std::optional<Limits> limits_of(const Activation& act);
 
 /// out[i] = fn(in[i]) on the threads of the plan; in and out may be the same.
 void apply(const Activation& act, const float* in, float* out, int64_t count);

@@ -1,8 +1,7 @@
 // Conv and com.microsoft.FusedConv: dst = activation(conv(src, weights) + bias + addend).
 #include <utility>
 
-#include "backends/cpu/activation.h"
-#include "backends/cpu/conv_shape.h"
+#include "backends/cpu/conv_site.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/operand.h"
 #include "backends/cpu/planned.h"
@@ -99,32 +98,26 @@ Expected<Choice> choose(const Site& site, const ConvShape& shapes, bool bias, bo
 }
 
 Expected<PlannedStep> plan_conv(const Site& site) {
-  for (const auto& desc : site.in)
-    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
-  const auto act = fused_activation(site.view);
-  if (!act) return act.error();
-  if (!site.constant(kWeights)) return Decline{"the weights are not constant"};
-  const auto shapes = conv_shape(site.view, site.desc(kSource).dims, site.desc(kWeights).dims);
-  if (!shapes) return shapes.error();
-  const bool bias = site.has(kBias), addend = site.has(kAddend);
-  if (bias && site.desc(kBias).dims != Dims{shapes->channels_out()}) return Decline{"bias does not fit"};
-  if (addend && site.desc(kAddend).dims != shapes->dst) return Decline{"addend does not fit"};
-  const auto choice = choose(site, *shapes, bias, addend);
+  const auto conv = float_conv(site);
+  if (!conv) return conv.error();
+  const ConvShape& shapes = conv->shape;
+  const bool bias = conv->bias, addend = conv->addend;
+  const auto choice = choose(site, shapes, bias, addend);
   if (!choice) return choice.error();
   const ConvPd& pd = choice->pd;
-  const Memory weights = packed(site, kWeights, "conv", plain(Elem::f32, shapes->weights), pd.weights_desc());
+  const Memory weights = packed(site, kWeights, "conv", plain(Elem::f32, shapes.weights), pd.weights_desc());
   std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(weights)},
                                         {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};
   if (bias) args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), Source::in(kBias)});
   auto op = Primitive::make<dnnl::convolution_forward>(pd, std::move(args));
-  PlannedStep step{.out = {{DType::kF32, shapes->dst, choice->dst}}};
+  PlannedStep step{.out = {{DType::kF32, shapes.dst, choice->dst}}};
   step.scratch_bytes = op.scratch_bytes();
   step.packed = {kWeights};
   if (addend) step.in_place = kAddend;
   step.in = {choice->src, mlopt::Layout::kRowMajor, mlopt::Layout::kRowMajor, choice->dst};
   step.in.resize(site.in.size());
-  step.run = [op = std::move(op), act = *act, addend, count = step.out[0].size()](const Buffers& b) {
+  step.run = [op = std::move(op), act = conv->act, addend, count = step.out[0].size()](const Buffers& b) {
     auto* y = b.out<float>(0);
     if (addend && b.in<float>(kAddend) != y) std::copy_n(b.in<float>(kAddend), count, y);
     op.run(b);

@@ -10,7 +10,9 @@ namespace mlopt::cpu {
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> concat_kernels();
 std::span<const Kernel> conv_kernels();
+std::span<const Kernel> conv_point_kernels();
 std::span<const Kernel> conv_transpose_kernels();
+std::span<const Kernel> conv_winograd_kernels();
 std::span<const Kernel> eltwise_kernels();
 std::span<const Kernel> layer_norm_kernels();
 std::span<const Kernel> matmul_kernels();

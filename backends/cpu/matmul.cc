@@ -33,7 +33,8 @@ Expected<PlannedStep> plan_with(const Site& site, MatMul product) {
   const bool addend = site.has(MatMul::kAddend) && product.beta != 0;
   if (addend && broadcast(site.desc(MatMul::kAddend).dims, p->out) != p->out)
     return Decline{"C does not broadcast to the product"};
-  if (prefers_tiles(*p, constant_right(site) != nullptr)) return plan_tiles(product, *p, site, addend);
+  if (prefers_tiles(p->m(), p->k(), p->n(), constant_right(site) != nullptr))
+    return plan_tiles(product, *p, site, addend);
   return plan_primitive(product, *p, site, addend);
 }
 

@@ -16,8 +16,8 @@ struct MatMul {
 /// C is one row that is added to every row of the product.
 bool is_bias(const Product& product, const Dims& addend);
 
-/// The tiles of packed_product.h are expected to be faster than oneDNN's primitives here.
-bool prefers_tiles(const Product& product, bool constant_right);
+/// The tiles of packed_product.h are expected to multiply [m, k] and [k, n] faster than oneDNN's primitives.
+bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right);
 
 /// The right operand where it is one constant matrix, else null.
 const Tensor* constant_right(const Site& site);

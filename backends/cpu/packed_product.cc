@@ -215,7 +215,13 @@ Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Bl
   t.base_stride = first ? args.addend_stride : args.c_stride;
   t.beta = first ? args.beta : 1;
   t.bias = first && args.bias ? args.bias + column : nullptr;
-  t.activation = last && args.activation.fn != Fn::kNone ? &args.activation : nullptr;
+  const auto limits = limits_of(args.activation);
+  t.limited = last && limits && args.activation.fn != Fn::kNone;
+  if (t.limited) {
+    t.low = limits->low;
+    t.high = limits->high;
+  }
+  t.activation = last && !limits ? &args.activation : nullptr;
   return t;
 }
 

@@ -93,6 +93,7 @@ void finish(const Tile& t, float* sums, int64_t rows, int64_t panel) {
         if (t.base) sums[r * panel + i] += t.beta * t.base[r * t.base_stride + i];
         if (t.bias) sums[r * panel + i] += t.bias[i];
       }
+  if (t.limited) apply_here({Fn::kClip, t.low, t.high}, sums, sums, rows * panel);
   if (t.activation) apply_here(*t.activation, sums, sums, rows * panel);
   for (int64_t r = 0; r < rows; ++r) std::copy_n(sums + r * panel, t.columns, t.c + r * t.c_stride);
 }
@@ -109,8 +110,12 @@ void tile(const Tile& t) {
   V acc[ways_for(kTileRows * kVectors)][kTileRows][kVectors];
   multiply<kPacked>(t, acc);
   scale_and_add(t, acc[0]);
-  HWY_ALIGN float sums[kTileRows * kVectors * hn::MaxLanes(d)];
   const bool done = t.columns == panel && !t.activation;
+  if (done && t.limited) {
+    const V low = constant(t.low), high = constant(t.high);
+    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[0][r][v] = smaller(larger(acc[0][r][v], low), high); });
+  }
+  HWY_ALIGN float sums[kTileRows * kVectors * hn::MaxLanes(d)];
   float* out = done ? t.c : sums;
   const int64_t stride = done ? t.c_stride : panel;
   each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { hn::StoreU(acc[0][r][v], d, out + r * stride + v * lanes); });

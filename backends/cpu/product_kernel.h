@@ -29,8 +29,10 @@ struct Tile {
   float alpha = 1, beta = 1;
   const float* base = nullptr;  ///< null: 0; may be c
   int64_t base_stride = 0;
-  const float* bias = nullptr;             ///< one for each column; null: 0
-  const Activation* activation = nullptr;  ///< null: none
+  const float* bias = nullptr;  ///< one for each column; null: 0
+  bool limited = false;         ///< c is cut off to [low, high]
+  float low = 0, high = 0;
+  const Activation* activation = nullptr;  ///< another one; null: none
 };
 
 /// The loops of one instruction set. The right matrix is packed in panels of `width` columns (the last one of `lanes`

@@ -1,0 +1,27 @@
+#pragma once
+#include "backends/cpu/activation.h"
+#include "backends/cpu/conv_shape.h"
+#include "core/exec/kernel.h"
+
+namespace mlopt::cpu {
+
+/// A float32 Conv or com.microsoft.FusedConv with constant weights: dst = activation(conv(src, weights) + bias +
+/// addend).
+struct ConvSite {
+  enum Input { kSource, kWeights, kBias, kAddend };
+
+  ConvShape shape;
+  Activation act;
+  bool bias, addend;  ///< are given
+};
+
+Expected<ConvSite> float_conv(const Site& site);
+
+/// The same, declined where the source or the destination is not at hand channels-last.
+Expected<ConvSite> channels_last_conv(const Site& site);
+
+/// A step that makes the convolution channels-last from the same, weights and all, with what oneDNN calls the sum: the
+/// output where the addend lies.
+PlannedStep channels_last_step(const Site& site, const ConvSite& conv);
+
+}  // namespace mlopt::cpu
