@@ -1,6 +1,9 @@
 #include "backends/cpu/byte_pack.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <span>
 
 #include "backends/cpu/quantized.h"
 #include "core/base/parallel.h"
@@ -8,26 +11,79 @@
 namespace mlopt::cpu {
 namespace {
 
-/// value(channel of the group, tap, column) of each group, in panels.
+/// value(channel of the group, tap) of one column in the order in which the tiles read it, filled up with zeros.
 template <class T, class Value>
-void pack_panels(const ByteShape& s, const ByteKernels& kernels, T* out, const Value& value) {
-  const BytePanels panels(s, kernels);
-  const int64_t channels = s.group_channels(), pairs = ceil_div(s.segment_length(), 2);
+void gather_column(const ByteShape& s, ByteForm form, T* out, const Value& value) {
+  const int64_t length = s.segment_length(), whole = ceil_div(length, neighbours(form)) * neighbours(form);
   const int64_t joined = s.joins_width() ? s.axes[2].taps : 1;
+  for (int64_t segment = 0; segment < s.segments(); ++segment) {
+    for (int64_t tap = segment * joined; tap < (segment + 1) * joined; ++tap, out += s.group_channels())
+      for (int64_t channel = 0; channel < s.group_channels(); ++channel)
+        out[channel] = static_cast<T>(value(channel, tap));
+    out = std::fill_n(out, whole - length, T{0});
+  }
+}
+
+/// A gathered column's place in its panel.
+template <class T, int64_t kTogether>
+void scatter_column(const T* column, int64_t depth, int64_t width, T* out) {
+  for (int64_t k = 0; k < depth; k += kTogether, out += width * kTogether) std::copy_n(column + k, kTogether, out);
+}
+
+/// Columns are packed on the threads of the plan: fn(first, last).
+template <class Fn>
+void for_columns(const ByteShape& s, int64_t depth, const Fn& fn) {
+  constexpr int64_t kGrain = 65536;
+  parallel_for(s.columns, std::max<int64_t>(1, kGrain / (depth + 1)), fn);
+}
+
+/// columns: [column][depth], in the order of gather_column().
+template <class T>
+void pack_panels(const ByteShape& s, ByteForm form, const T* columns, T* out) {
+  const BytePanels panels(s, form, byte_kernels());
   std::fill_n(out, panels.elements() * s.groups, T{0});
-  parallel_for(s.columns, std::max<int64_t>(1, 65536 / (panels.pairs + 1)), [&](int64_t begin, int64_t end) {
+  for_columns(s, panels.depth, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       const int64_t group = c / panels.columns, panel = c % panels.columns / panels.width;
-      const int64_t own = c % panels.columns % panels.width, step = 2 * panels.width_of(panel);
-      T* at = out + group * panels.elements() + panels.offset_of(panel) + 2 * own;
-      for (int64_t segment = 0; segment < s.segments(); ++segment, at += pairs * step) {
-        int64_t i = 0;
-        for (int64_t tap = segment * joined; tap < (segment + 1) * joined; ++tap)
-          for (int64_t channel = 0; channel < channels; ++channel, ++i)
-            at[(i >> 1) * step + (i & 1)] = static_cast<T>(value(channel, tap, c));
-      }
+      const int64_t own = c % panels.columns % panels.width, width = panels.width_of(panel);
+      T* at = out + group * panels.elements() + panels.offset_of(panel) + neighbours(form) * own;
+      if (form == ByteForm::kQuads)
+        scatter_column<T, 4>(columns + c * panels.depth, panels.depth, width, at);
+      else
+        scatter_column<T, 2>(columns + c * panels.depth, panels.depth, width, at);
     }
   });
+}
+
+/// All columns one after the other, [column][depth].
+template <class T, class Value>
+Tensor gathered(const ByteShape& s, ByteForm form, const Value& value) {
+  const int64_t depth = BytePanels(s, form, byte_kernels()).depth;
+  Tensor columns(dtype_of<T>(), {s.columns, depth});
+  T* out = columns.mutable_data<T>();
+  for_columns(s, depth, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c)
+      gather_column(s, form, out + c * depth, [&](int64_t channel, int64_t tap) { return value(channel, tap, c); });
+  });
+  return columns;
+}
+
+/// Does 255 a + 255 b fit into 16 bits for every two weights that one instruction multiplies and adds?
+bool pairs_fit(std::span<const int8_t> weights) {
+  constexpr int kMost = 128;
+  int most = 0;
+  for (size_t i = 0; i + 1 < weights.size(); i += 2) most = std::max(most, std::abs(weights[i] + weights[i + 1]));
+  return most <= kMost;
+}
+
+std::vector<int32_t> totals_of(const Tensor& columns) {
+  const auto depth = static_cast<size_t>(columns.dim(1));
+  std::vector<int32_t> totals;
+  for (size_t c = 0; c < static_cast<size_t>(columns.dim(0)); ++c) {
+    const auto column = columns.span<int8_t>().subspan(c * depth, depth);
+    totals.push_back(std::accumulate(column.begin(), column.end(), int32_t{0}));
+  }
+  return totals;
 }
 
 int64_t depthwise_elements(const ByteShape& s, const ByteKernels& k) {
@@ -64,8 +120,8 @@ bool ByteShape::is_product() const {
          });
 }
 
-PackedTaps::PackedTaps(const ByteShape& s, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped) {
-  const ByteKernels kernels = byte_kernels();
+PackedTaps::PackedTaps(const ByteShape& s, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped,
+                       DType source) {
   const Tensor stored = weights.aligned();
   const bool is_signed = stored.dtype() == DType::kI8;
   const auto* bytes = reinterpret_cast<const uint8_t*>(stored.raw());
@@ -74,31 +130,48 @@ PackedTaps::PackedTaps(const ByteShape& s, const Tensor& weights, const std::vec
     const uint8_t b = bytes[swapped ? channel * s.columns + column : (column * channels + channel) * taps + tap];
     return (is_signed ? static_cast<int8_t>(b) : int32_t{b}) - at(zeros, column);
   };
+  if (s.is_depthwise()) {
+    packed_ = Tensor(DType::kI16, {depthwise_elements(s, byte_kernels())});
+    pack_depthwise(s, byte_kernels(), packed_.mutable_data<int16_t>(), value);
+    return;
+  }
   const int32_t low = is_signed ? -128 : 0, high = low + 255;
   const bool narrow =
       std::all_of(zeros.begin(), zeros.end(), [&](int32_t z) { return low - z >= -128 && high - z < 128; });
-  if (s.is_depthwise()) {
-    packed_ = Tensor(DType::kI16, {depthwise_elements(s, kernels)});
-    pack_depthwise(s, kernels, packed_.mutable_data<int16_t>(), value);
-    return;
+  form_ = !narrow ? ByteForm::kWidePairs : source == DType::kU8 ? ByteForm::kQuads : ByteForm::kPairs;
+  Tensor columns = narrow ? gathered<int8_t>(s, form_, value) : gathered<int16_t>(s, form_, value);
+  if (form_ == ByteForm::kQuads && !pairs_fit(columns.span<int8_t>())) {
+    form_ = ByteForm::kPairs;
+    columns = gathered<int8_t>(s, form_, value);
   }
-  packed_ = Tensor(narrow ? DType::kI8 : DType::kI16, {BytePanels(s, kernels).elements() * s.groups});
+  if (form_ == ByteForm::kQuads) totals_ = totals_of(columns);
+  packed_ = Tensor(columns.dtype(), {BytePanels(s, form_, byte_kernels()).elements() * s.groups});
   if (narrow)
-    pack_panels(s, kernels, packed_.mutable_data<int8_t>(), value);
+    pack_panels(s, form_, columns.data<int8_t>(), packed_.mutable_data<int8_t>());
   else
-    pack_panels(s, kernels, packed_.mutable_data<int16_t>(), value);
+    pack_panels(s, form_, columns.data<int16_t>(), packed_.mutable_data<int16_t>());
 }
 
 size_t packed_matrix_bytes(const ByteShape& s) {
-  return static_cast<size_t>(BytePanels(s, byte_kernels()).elements()) * sizeof(int16_t);
+  return static_cast<size_t>(BytePanels(s, ByteForm::kWidePairs, byte_kernels()).elements()) * sizeof(int16_t);
 }
 
 void pack_matrix(const ByteShape& s, Bytes matrix, int32_t zero, bool swapped, std::byte* out) {
+  const BytePanels panels(s, ByteForm::kWidePairs, byte_kernels());
   const auto* bytes = static_cast<const uint8_t*>(matrix.data);
   const int64_t down = swapped ? 1 : s.columns, along = swapped ? s.channels : 1;
-  pack_panels(s, byte_kernels(), reinterpret_cast<int16_t*>(out), [&](int64_t k, int64_t, int64_t column) {
-    const uint8_t b = bytes[k * down + column * along];
-    return (matrix.is_signed ? static_cast<int8_t>(b) : int32_t{b}) - zero;
+  auto* all = reinterpret_cast<int16_t*>(out);
+  std::fill_n(all, panels.elements(), int16_t{0});
+  for_columns(s, panels.depth, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      const int64_t panel = c / panels.width, step = 2 * panels.width_of(panel);
+      int16_t* at = all + panels.offset_of(panel) + 2 * (c % panels.width);
+      for (int64_t k = 0; k < s.channels; ++k) {
+        const uint8_t b = bytes[k * down + c * along];
+        at[k / 2 * step + k % 2] =
+            static_cast<int16_t>((matrix.is_signed ? static_cast<int8_t>(b) : int32_t{b}) - zero);
+      }
+    }
   });
 }
 

@@ -35,19 +35,19 @@ struct ByteShape {
 
 /// Where the panels of a group lie: one place for packing and multiplying.
 struct BytePanels {
-  int64_t columns, pairs;  ///< of a group; pairs: of all segments
+  int64_t columns, depth;  ///< of a group; depth: elements of a column, filled up to whole steps
   int64_t lanes, width;
 
-  BytePanels(const ByteShape& s, const ByteKernels& k)
+  BytePanels(const ByteShape& s, ByteForm form, const ByteKernels& k)
       : columns(s.group_columns()),
-        pairs(s.segments() * ceil_div(s.segment_length(), 2)),
+        depth(s.segments() * ceil_div(s.segment_length(), neighbours(form)) * neighbours(form)),
         lanes(k.lanes),
         width(k.width) {}
   int64_t count() const { return ceil_div(columns, width); }
   int64_t columns_of(int64_t panel) const { return std::min(width, columns - panel * width); }
   int64_t width_of(int64_t panel) const { return columns_of(panel) <= lanes ? lanes : width; }
-  int64_t offset_of(int64_t panel) const { return panel * width * pairs * 2; }
-  int64_t elements() const { return offset_of(count() - 1) + width_of(count() - 1) * pairs * 2; }
+  int64_t offset_of(int64_t panel) const { return panel * width * depth; }
+  int64_t elements() const { return offset_of(count() - 1) + width_of(count() - 1) * depth; }
 };
 
 /// Channels that a depthwise kernel takes together, and the channels of the shape filled up with such.
@@ -56,20 +56,29 @@ inline int64_t padded_channels(const ByteShape& s, const ByteKernels& k) {
   return ceil_div(s.channels, depthwise_block(k)) * depthwise_block(k);
 }
 
+/// Packed weights as a run reads them.
+struct PackedView {
+  const std::byte* data;
+  const int32_t* totals = nullptr;  ///< of each column, for ByteForm::kQuads: the source's zero point is taken off last
+};
+
 /// Weights [columns, channels / groups, taps] less their zero points, in the order in which the tiles read them.
 class PackedTaps {
  public:
-  /// `zeros`: one, or one for each column. `swapped`: a matrix [channels, columns].
-  PackedTaps(const ByteShape& shape, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped);
+  /// `zeros`: one, or one for each column. `swapped`: a matrix [channels, columns]. `source`: what they multiply.
+  PackedTaps(const ByteShape& shape, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped,
+             DType source);
 
-  const std::byte* data() const { return packed_.raw(); }
-  bool is_wide() const { return packed_.dtype() == DType::kI16; }  ///< some do not fit in 8 bits
+  ByteForm form() const { return form_; }
+  PackedView view() const { return {packed_.raw(), totals_.empty() ? nullptr : totals_.data()}; }
 
  private:
+  ByteForm form_ = ByteForm::kPairs;
   Tensor packed_;
+  std::vector<int32_t> totals_;
 };
 
-/// Bytes of a matrix [k, n] (stored as [n, k] when swapped) that pack_matrix() writes, which is wide.
+/// Bytes of a matrix [k, n] (stored as [n, k] when swapped) that pack_matrix() writes as ByteForm::kWidePairs.
 size_t packed_matrix_bytes(const ByteShape& shape);
 void pack_matrix(const ByteShape& shape, Bytes matrix, int32_t zero, bool swapped, std::byte* out);
 

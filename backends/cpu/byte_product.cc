@@ -1,5 +1,6 @@
 #include "backends/cpu/byte_product.h"
 
+#include <fmt/core.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -80,24 +81,24 @@ bool ByteProduct::plan_primitive(const Site& site) {
 
 void ByteProduct::plan_tiles(const Site& site) {
   const ByteShape shape = ByteShape::product(product_.m(), product_.k(), product_.n());
-  conv_ = std::make_shared<const ByteConv>(shape, ByteConv::Layouts{}, omp_get_max_threads());
   batch_ = batch_of(product_);
   if (right_.constant) {
-    const std::string form = right_.swapped ? "rows of bytes" : "columns of bytes";
+    const std::string form = fmt::format("{} for {}", right_.swapped ? "rows" : "columns", name(left_.type));
     packed_ = shared_weights<PackedTaps>(site.context.weights, right_.constant->raw(), form, [&] {
-      return std::make_shared<PackedTaps>(shape, *right_.constant, right_.zeros, !right_.swapped);
+      return std::make_shared<PackedTaps>(shape, *right_.constant, right_.zeros, !right_.swapped, left_.type);
     });
   } else {
     packed_at_ = take(packed_matrix_bytes(shape));
   }
+  conv_ = std::make_shared<const ByteConv>(shape, ByteConv::Layouts{}, packed_ ? packed_->form() : ByteForm::kWidePairs,
+                                           omp_get_max_threads());
   conv_at_ = take(conv_->scratch_bytes());
 }
 
 void ByteProduct::run(const Buffers& b, int32_t left_zero, int32_t right_zero, const ByteFinish& finish) const {
   if (primitive_) return run_primitive(b, left_zero, finish);
   const ByteShape shape = ByteShape::product(product_.m(), product_.k(), product_.n());
-  const std::byte* weights = packed_ ? packed_->data() : b.scratch + packed_at_;
-  const bool is_wide = !packed_ || packed_->is_wide();
+  const PackedView weights = packed_ ? packed_->view() : PackedView{b.scratch + packed_at_};
   ByteFinish own = finish;
   for (size_t i = 0; i < batch_.size(); ++i) {
     const auto [left, right] = batch_[i];
@@ -107,7 +108,7 @@ void ByteProduct::run(const Buffers& b, int32_t left_zero, int32_t right_zero, c
     }
     own.out = static_cast<std::byte*>(finish.out) +
               static_cast<int64_t>(i) * product_.m() * product_.n() * finish.element_bytes();
-    conv_->run(left_.in(b).at(left), left_zero, {weights, is_wide}, own, b.scratch + conv_at_);
+    conv_->run(left_.in(b).at(left), left_zero, weights, own, b.scratch + conv_at_);
   }
 }
 

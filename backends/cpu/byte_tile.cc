@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "backends/cpu/targets.h"
@@ -18,9 +19,9 @@ namespace mlopt::cpu::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET <= HWY_AVX3
-constexpr int kRows = 12;  // x 2 vectors, and the 4 that they are made from: 28 of 32 registers
+constexpr int kPairRows = 12, kQuadRows = 12;  // x 2 vectors, and the 5 that they are made from: 29 of 32 registers
 #else
-constexpr int kRows = 6;  // x 2 vectors, and the 4 that they are made from: 16 registers
+constexpr int kPairRows = 6, kQuadRows = 5;  // x 2 vectors, and the 4 or 5 that they are made from: 16 registers
 #endif
 
 using I32 = hn::Rebind<int32_t, F>;
@@ -38,6 +39,21 @@ HWY_INLINE Pairs load_pairs(const W* b) {
   return {b[0], b[1]};
 }
 HWY_INLINE Pairs repeat_pair(const int16_t* a) { return load_pairs(a); }
+
+template <class T>
+struct Four {
+  T number[4];
+};
+using Quads = Four<uint8_t>;
+using SignedQuads = Four<int8_t>;
+HWY_INLINE Sums add_quads(Quads a, SignedQuads b, Sums sums) {
+  int32_t total = 0;
+  for (int i = 0; i < 4; ++i) total += a.number[i] * b.number[i];
+  return hn::Add(sums, hn::Set(I32(), total));
+}
+HWY_INLINE SignedQuads load_quads(const int8_t* b) { return {{b[0], b[1], b[2], b[3]}}; }
+HWY_INLINE Quads repeat_quad(const uint8_t* a) { return {{a[0], a[1], a[2], a[3]}}; }
+
 HWY_INLINE Pairs interleave_lower(Pairs a, Pairs b) { return {a.even, b.even}; }
 HWY_INLINE Pairs interleave_upper(Pairs a, Pairs b) { return {a.odd, b.odd}; }
 
@@ -72,6 +88,36 @@ HWY_INLINE Pairs repeat_pair(const int16_t* a) {
   std::memcpy(&pair, a, sizeof pair);
   return hn::BitCast(I16(), hn::Set(I32(), pair));
 }
+
+using Quads = hn::Vec<hn::Repartition<uint8_t, F> >;
+using SignedQuads = hn::Vec<hn::Repartition<int8_t, F> >;
+
+/// a[2i] b[2i] + a[2i + 1] b[2i + 1] in 16 bits.
+HWY_INLINE Pairs multiply_pairs(Quads a, SignedQuads b) {
+#if HWY_TARGET == HWY_AVX2
+  return Pairs{_mm256_maddubs_epi16(a.raw, b.raw)};
+#elif HWY_TARGET == HWY_SSE4
+  return Pairs{_mm_maddubs_epi16(a.raw, b.raw)};
+#elif HWY_TARGET == HWY_AVX3
+  return Pairs{_mm512_maddubs_epi16(a.raw, b.raw)};
+#else
+  const I16 d;
+  const hn::RebindToUnsigned<I16> u;
+  const Pairs x = hn::BitCast(d, a), y = hn::BitCast(d, b);
+  const Pairs even = hn::Mul(hn::And(x, hn::Set(d, 255)), hn::ShiftRight<8>(hn::ShiftLeft<8>(y)));
+  return hn::Add(even, hn::Mul(hn::BitCast(d, hn::ShiftRight<8>(hn::BitCast(u, x))), hn::ShiftRight<8>(y)));
+#endif
+}
+HWY_INLINE Sums add_quads(Quads a, SignedQuads b, Sums sums) {
+  return add_pairs(multiply_pairs(a, b), hn::Set(I16(), int16_t{1}), sums);
+}
+HWY_INLINE SignedQuads load_quads(const int8_t* b) { return hn::LoadU(hn::Repartition<int8_t, F>(), b); }
+HWY_INLINE Quads repeat_quad(const uint8_t* a) {
+  int32_t quad;
+  std::memcpy(&quad, a, sizeof quad);
+  return hn::BitCast(hn::Repartition<uint8_t, F>(), hn::Set(I32(), quad));
+}
+
 HWY_INLINE Pairs interleave_lower(Pairs a, Pairs b) { return hn::InterleaveLower(I16(), a, b); }
 HWY_INLINE Pairs interleave_upper(Pairs a, Pairs b) { return hn::InterleaveUpper(I16(), a, b); }
 
@@ -98,22 +144,42 @@ HWY_INLINE void each(const Fn& fn) {
   }
 }
 
-template <class W, int kVectors, int kTileRows>
+/// What one step of the inner axis does.
+template <class W>
+struct PairSteps {
+  using Weight = W;
+  static constexpr int64_t kNeighbours = 2, kLeftBytes = 2;
+  static HWY_INLINE Pairs weights(const W* b) { return load_pairs(b); }
+  static HWY_INLINE Pairs left(const std::byte* a) { return repeat_pair(reinterpret_cast<const int16_t*>(a)); }
+  static HWY_INLINE Sums add(Pairs a, Pairs b, Sums sums) { return add_pairs(a, b, sums); }
+};
+struct QuadSteps {
+  using Weight = int8_t;
+  static constexpr int64_t kNeighbours = 4, kLeftBytes = 1;
+  static HWY_INLINE SignedQuads weights(const int8_t* b) { return load_quads(b); }
+  static HWY_INLINE Quads left(const std::byte* a) { return repeat_quad(reinterpret_cast<const uint8_t*>(a)); }
+  static HWY_INLINE Sums add(Quads a, SignedQuads b, Sums sums) { return add_quads(a, b, sums); }
+};
+
+template <class Steps, int kVectors, int kTileRows>
 void tile(const ByteTile& t) {
+  using Weight = typename Steps::Weight;
   const I32 d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  constexpr int64_t kStep = Steps::kNeighbours * Steps::kLeftBytes;
   Sums acc[kTileRows][kVectors];
-  each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[r][v] = hn::Zero(d); });
-  const W* b = static_cast<const W*>(t.panel);
+  each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[r][v] = hn::LoadU(d, t.start + v * lanes); });
+  const auto* b = static_cast<const Weight*>(t.panel);
   for (int64_t s = 0; s < t.segment_count; ++s) {
-    const int16_t* rows[kTileRows];
-    each<kTileRows, 1>([&](int r, int) HWY_ATTR { rows[r] = t.rows[r] + t.segments[s]; });
-    for (int64_t k = 0; k < 2 * t.pairs; k += 2, b += kVectors * 2 * lanes) {
-      Pairs right[kVectors], left;
-      each<1, kVectors>([&](int, int v) HWY_ATTR { right[v] = load_pairs(b + v * 2 * lanes); });
+    const std::byte* rows[kTileRows];
+    each<kTileRows, 1>([&](int r, int) HWY_ATTR { rows[r] = t.rows[r] + t.segments[s] + t.offset; });
+    for (int64_t k = 0; k < kStep * t.steps; k += kStep, b += kVectors * Steps::kNeighbours * lanes) {
+      decltype(Steps::weights(b)) right[kVectors];
+      decltype(Steps::left(rows[0])) left;
+      each<1, kVectors>([&](int, int v) HWY_ATTR { right[v] = Steps::weights(b + v * Steps::kNeighbours * lanes); });
       each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR {
-        if (v == 0) left = repeat_pair(rows[r] + k);
-        acc[r][v] = add_pairs(left, right[v], acc[r][v]);
+        if (v == 0) left = Steps::left(rows[r] + k);
+        acc[r][v] = Steps::add(left, right[v], acc[r][v]);
       });
     }
   }
@@ -145,8 +211,9 @@ HWY_INLINE void depthwise_block(const DepthTile& t, int64_t block, int64_t posit
   for (int64_t k = 0; k < t.pairs; ++k, w += 4 * lanes) {
     const Pairs w_low = load_pairs(w), w_high = load_pairs(w + 2 * lanes);
     each<kPositions, 1>([&](int p, int) HWY_ATTR {
-      const int16_t* x = t.rows[position + p] + block * 2 * lanes;
-      const Pairs a = load_pairs(x + t.taps[2 * k]), b = load_pairs(x + t.taps[2 * k + 1]);
+      const std::byte* x = t.rows[position + p] + block * 4 * lanes;
+      const Pairs a = load_pairs(reinterpret_cast<const int16_t*>(x + t.taps[2 * k]));
+      const Pairs b = load_pairs(reinterpret_cast<const int16_t*>(x + t.taps[2 * k + 1]));
       low[p] = add_pairs(interleave_lower(a, b), w_low, low[p]);
       high[p] = add_pairs(interleave_upper(a, b), w_high, high[p]);
     });
@@ -172,22 +239,38 @@ void Widen(Bytes in, int64_t count, int32_t zero, int16_t* out) {
     widen(static_cast<const uint8_t*>(in.data), count, zero, out);
 }
 
-/// Whole numbers round(x), within the range of bytes whose zero point is `zero`, without it.
+/// Rounding to numbers of 8 bits: x is clamped, and a number is added that leaves no bits for a fraction.
 template <class T>
-HWY_INLINE Sums to_steps(V x, int32_t zero) {
-  const V low = constant(static_cast<float>(std::numeric_limits<T>::lowest() - zero));
-  const V high = constant(static_cast<float>(std::numeric_limits<T>::max() - zero));
-  return hn::NearestInt(hn::Min(hn::Max(x, low), high));
-}
+struct Rounding {
+  explicit Rounding(int32_t zero)
+      : low(constant(static_cast<float>(std::numeric_limits<T>::lowest() - zero))),
+        high(constant(static_cast<float>(std::numeric_limits<T>::max() - zero))),
+        whole(constant(kWhole)),
+        bits(hn::Set(I32(), kBits - zero)) {}
+
+  /// Half to even, without the zero point.
+  HWY_INLINE V round(V x) const { return hn::Sub(shifted(x), whole); }
+  /// As stored.
+  HWY_INLINE Sums store(V x) const { return hn::Sub(hn::BitCast(I32(), shifted(x)), bits); }
+
+ private:
+  static constexpr float kWhole = 12582912.0f;  // 1.5 * 2^23
+  static constexpr int32_t kBits = 0x4B400000;
+  HWY_INLINE V shifted(V x) const { return hn::Add(hn::Min(hn::Max(x, low), high), whole); }
+
+  V low, high, whole;
+  Sums bits;
+};
 
 /// `count` bytes as numbers, the others anything.
 template <class T>
-HWY_INLINE Sums load_bytes(const T* x, int64_t count) {
+HWY_INLINE V load_bytes(const T* x, int64_t count) {
   const hn::Rebind<T, F> narrow;
-  if (count >= static_cast<int64_t>(hn::Lanes(F()))) return hn::PromoteTo(I32(), hn::LoadU(narrow, x));
+  if (count >= static_cast<int64_t>(hn::Lanes(F())))
+    return hn::ConvertTo(F(), hn::PromoteTo(I32(), hn::LoadU(narrow, x)));
   HWY_ALIGN T some[hn::MaxLanes(F())] = {};
   std::copy_n(x, count, some);
-  return hn::PromoteTo(I32(), hn::LoadU(narrow, some));
+  return hn::ConvertTo(F(), hn::PromoteTo(I32(), hn::LoadU(narrow, some)));
 }
 
 /// out[0, count) of a vector.
@@ -199,74 +282,123 @@ HWY_INLINE void store_some(Vector v, D d, T* out, int64_t count) {
   std::copy_n(some, count, out);
 }
 
-/// The vector of scaled sums from column i on.
-HWY_INLINE V scaled(const ByteFinish& f, const int32_t* sums, int64_t column, int64_t i) {
-  const F d;
-  return hn::MulAdd(hn::ConvertTo(d, hn::LoadU(I32(), sums + i)), hn::LoadU(d, f.factors + column + i),
-                    hn::LoadU(d, f.offsets + column + i));
-}
-
-template <class T, bool kAdds>
-HWY_INLINE void finish_bytes(const ByteFinish& f, const int32_t* sums, int64_t column, int64_t columns, int64_t at) {
-  const F d;
+/// Two vectors of numbers that fit in 8 bits, of which `count` are stored.
+template <class T>
+HWY_INLINE void store_bytes(Sums a, Sums b, T* out, int64_t count) {
   const hn::Rebind<T, F> narrow;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(narrow));
+#if HWY_TARGET == HWY_AVX2
+  if (count >= 2 * lanes) {
+    const __m256i words = _mm256_packs_epi32(a.raw, b.raw);
+    const __m256i bytes = std::is_signed_v<T> ? _mm256_packs_epi16(words, words) : _mm256_packus_epi16(words, words);
+    const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 0, 4, 1, 5));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(ordered));
+    return;
+  }
+#endif
+  store_some(hn::DemoteTo(narrow, a), narrow, out, count);
+  if (count > lanes) store_some(hn::DemoteTo(narrow, b), narrow, out + lanes, count - lanes);
+}
+
+/// Rows of sums in pieces of two vectors, whose factors and offsets are loaded once: fn(row, i, two scaled vectors).
+template <class Fn>
+HWY_INLINE void for_scaled(const ByteFinish& f, const int32_t* sums, int64_t sums_stride, int64_t rows, int64_t column,
+                           int64_t columns, const Fn& fn) {
+  const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  T* out = static_cast<T*>(f.out) + at;
-  for (int64_t i = 0; i < columns; i += lanes) {
-    Sums steps = to_steps<T>(scaled(f, sums, column, i), f.zero);
-    int32_t zero = f.zero;
-    if constexpr (kAdds) {
-      const ByteFinish::Sum& s = *f.sum;
-      zero = s.zero;
-      const Sums other =
-          hn::Sub(load_bytes(static_cast<const T*>(s.other.data) + at + i, columns - i), hn::Set(I32(), s.other_zero));
-      const V total = hn::MulAdd(hn::ConvertTo(d, steps), constant(s.own_scale),
-                                 hn::Mul(hn::ConvertTo(d, other), constant(s.other_scale)));
-      steps = to_steps<T>(hn::Div(total, constant(s.scale)), zero);
-    }
-    store_some(hn::DemoteTo(narrow, hn::Add(steps, hn::Set(I32(), zero))), narrow, out + i, columns - i);
+  for (int64_t i = 0; i < columns; i += 2 * lanes) {
+    const float *factors = f.factors + column + i, *offsets = f.offsets + column + i;
+    const V factor0 = hn::LoadU(d, factors), factor1 = hn::LoadU(d, factors + lanes);
+    const V offset0 = hn::LoadU(d, offsets), offset1 = hn::LoadU(d, offsets + lanes);
+    const int32_t* x = sums + i;
+    const int64_t second = columns - i > lanes ? lanes : 0;
+    for (int64_t r = 0; r < rows; ++r, x += sums_stride)
+      fn(r, i, hn::MulAdd(hn::ConvertTo(d, hn::LoadU(I32(), x)), factor0, offset0),
+         hn::MulAdd(hn::ConvertTo(d, hn::LoadU(I32(), x + second)), factor1, offset1));
   }
 }
 
-void finish_row(const ByteFinish& f, const int32_t* sums, int64_t column, int64_t columns, int64_t at) {
-  const F d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  switch (f.kind) {
-    case ByteFinish::Kind::kSums:
-      std::copy_n(sums, columns, static_cast<int32_t*>(f.out) + at);
-      return;
-    case ByteFinish::Kind::kFloats:
-      for (int64_t i = 0; i < columns; i += lanes)
-        store_some(scaled(f, sums, column, i), d, static_cast<float*>(f.out) + at + i, columns - i);
-      return;
-    case ByteFinish::Kind::kBytes:
-      if (f.is_signed)
-        return f.sum ? finish_bytes<int8_t, true>(f, sums, column, columns, at)
-                     : finish_bytes<int8_t, false>(f, sums, column, columns, at);
-      return f.sum ? finish_bytes<uint8_t, true>(f, sums, column, columns, at)
-                   : finish_bytes<uint8_t, false>(f, sums, column, columns, at);
-  }
+template <class T>
+void finish_bytes(const ByteFinish& f, const int32_t* sums, int64_t sums_stride, int64_t rows, int64_t column,
+                  int64_t columns, int64_t at) {
+  const Rounding<T> rounding(f.zero);
+  T* out = static_cast<T*>(f.out) + at;
+  for_scaled(f, sums, sums_stride, rows, column, columns,
+             [=, stride = f.stride](int64_t r, int64_t i, V a, V b)
+                 HWY_ATTR { store_bytes(rounding.store(a), rounding.store(b), out + r * stride + i, columns - i); });
+}
+
+template <class T>
+void finish_sum(const ByteFinish& f, const int32_t* sums, int64_t sums_stride, int64_t rows, int64_t column,
+                int64_t columns, int64_t at) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  const ByteFinish::Sum& s = *f.sum;
+  const Rounding<T> own(f.zero), total(s.zero);
+  const V own_scale = constant(s.own_scale / s.scale), other_scale = constant(s.other_scale / s.scale);
+  const V other_zero = constant(static_cast<float>(s.other_zero));
+  const T* other = static_cast<const T*>(s.other.data) + at;
+  T* out = static_cast<T*>(f.out) + at;
+  for_scaled(f, sums, sums_stride, rows, column, columns,
+             [=, stride = f.stride](int64_t r, int64_t i, V a, V b) HWY_ATTR {
+               const T* x = other + r * stride + i;
+               const int64_t count = columns - i;
+               const auto add = [&](V scaled, V added) HWY_ATTR {
+                 return total.store(
+                     hn::MulAdd(own.round(scaled), own_scale, hn::Mul(hn::Sub(added, other_zero), other_scale)));
+               };
+               const V first = load_bytes(x, count);
+               const V second = count > lanes ? load_bytes(x + lanes, count - lanes) : first;
+               store_bytes(add(a, first), add(b, second), out + r * stride + i, count);
+             });
+}
+
+void finish_floats(const ByteFinish& f, const int32_t* sums, int64_t sums_stride, int64_t rows, int64_t column,
+                   int64_t columns, int64_t at) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  float* out = static_cast<float*>(f.out) + at;
+  for_scaled(f, sums, sums_stride, rows, column, columns,
+             [=, stride = f.stride](int64_t r, int64_t i, V a, V b) HWY_ATTR {
+               float* y = out + r * stride + i;
+               store_some(a, F(), y, columns - i);
+               if (columns - i > lanes) store_some(b, F(), y + lanes, columns - i - lanes);
+             });
 }
 
 void finish(const ByteFinish& f, const int32_t* sums, int64_t sums_stride, int64_t rows, int64_t column,
             int64_t columns, int64_t at) {
-  for (int64_t r = 0; r < rows; ++r) finish_row(f, sums + r * sums_stride, column, columns, at + r * f.stride);
+  switch (f.kind) {
+    case ByteFinish::Kind::kSums:
+      for (int64_t r = 0; r < rows; ++r)
+        std::copy_n(sums + r * sums_stride, columns, static_cast<int32_t*>(f.out) + at + r * f.stride);
+      return;
+    case ByteFinish::Kind::kFloats:
+      return finish_floats(f, sums, sums_stride, rows, column, columns, at);
+    case ByteFinish::Kind::kBytes:
+      const auto fn = f.sum ? (f.is_signed ? finish_sum<int8_t> : finish_sum<uint8_t>)
+                            : (f.is_signed ? finish_bytes<int8_t> : finish_bytes<uint8_t>);
+      return fn(f, sums, sums_stride, rows, column, columns, at);
+  }
 }
 
-template <class W, int kVectors, int... kIndex>
-void fill(ByteKernels& k, std::integer_sequence<int, kIndex...>) {
-  ((k.tile[sizeof(W) - 1][kVectors - 1][kIndex] = tile<W, kVectors, kIndex + 1>), ...);
+template <class Steps, int kVectors, int... kIndex>
+void fill(ByteKernels& k, ByteForm form, std::integer_sequence<int, kIndex...>) {
+  ((k.tile[static_cast<int>(form)][kVectors - 1][kIndex] = tile<Steps, kVectors, kIndex + 1>), ...);
+}
+
+template <class Steps, int kRows>
+void fill(ByteKernels& k, ByteForm form) {
+  const std::make_integer_sequence<int, kRows> rows;
+  k.rows[static_cast<int>(form)] = kRows;
+  fill<Steps, 1>(k, form, rows);
+  fill<Steps, 2>(k, form, rows);
 }
 
 void Kernels(ByteKernels& k) {
-  const std::make_integer_sequence<int, kRows> rows;
-  k.rows = kRows;
   k.lanes = static_cast<int>(hn::Lanes(I32()));
   k.width = k.lanes * ByteKernels::kVectors;
-  fill<int8_t, 1>(k, rows);
-  fill<int8_t, 2>(k, rows);
-  fill<int16_t, 1>(k, rows);
-  fill<int16_t, 2>(k, rows);
+  fill<PairSteps<int8_t>, kPairRows>(k, ByteForm::kPairs);
+  fill<PairSteps<int16_t>, kPairRows>(k, ByteForm::kWidePairs);
+  fill<QuadSteps, kQuadRows>(k, ByteForm::kQuads);
   k.depthwise = depthwise;
   k.widen = Widen;
   k.finish = finish;

@@ -144,13 +144,14 @@ Rounding rounding_of(const Parameters& p) {
 Expected<PlannedStep> plan_tiles(const Parameters& p, const ConvShape& shape, const Site& site) {
   const bool from_last = site.desc(kSource).layout == mlopt::Layout::kChannelsLast;
   const bool to_last = site.layout == mlopt::Layout::kChannelsLast;
-  const auto conv =
-      std::make_shared<const ByteConv>(byte_shape(shape), ByteConv::Layouts{from_last, to_last}, omp_get_max_threads());
   const auto pack = [&] {
-    return std::make_shared<PackedTaps>(byte_shape(shape), p.weights.numbers, p.weights.zeros, false);
+    return std::make_shared<PackedTaps>(byte_shape(shape), p.weights.numbers, p.weights.zeros, false, p.source_type);
   };
-  const auto weights = shared_weights<PackedTaps>(site.context.weights, site.constant(kWeights)->raw(),
-                                                  fmt::format("taps of {} groups", shape.groups), pack);
+  const auto weights =
+      shared_weights<PackedTaps>(site.context.weights, site.constant(kWeights)->raw(),
+                                 fmt::format("{} groups for {}", shape.groups, name(p.source_type)), pack);
+  const auto conv = std::make_shared<const ByteConv>(byte_shape(shape), ByteConv::Layouts{from_last, to_last},
+                                                     weights->form(), omp_get_max_threads());
   PlannedStep step{.out = {{p.type, shape.dst, site.layout}}};
   step.label = "byte tiles";
   step.scratch_bytes = conv->scratch_bytes();
@@ -163,8 +164,7 @@ Expected<PlannedStep> plan_tiles(const Parameters& p, const ConvShape& shape, co
     finish.zero = zero;
     finish.is_signed = to_signed;
     finish.out = b.out<std::byte>(0);
-    conv->run({b.in<std::byte>(kSource), from_signed}, source_zero, {weights->data(), weights->is_wide()}, finish,
-              b.scratch);
+    conv->run({b.in<std::byte>(kSource), from_signed}, source_zero, weights->view(), finish, b.scratch);
   };
   return step;
 }

@@ -51,6 +51,8 @@ Case random_case(uint64_t seed) {
   const auto type = [&] { return rng.integer(0, 1) == 0 ? DType::kU8 : DType::kI8; };
   c.source = bytes({s.images, s.channels, s.axes[0].in * s.axes[1].in * s.axes[2].in}, type(), seed + 1);
   c.weights = bytes({s.columns, s.group_channels(), s.taps()}, type(), seed + 2);
+  if (rng.integer(0, 1) == 0)  // pairs of products fit in 16 bits
+    c.weights = test::uniform(c.weights.dims(), -64, 64, DType::kI8, seed + 2);
   c.zero = static_cast<int32_t>(rng.integer(0, 100));
   const int64_t zeros = rng.integer(0, 1) == 0 ? 1 : s.columns;
   for (int64_t i = 0; i < zeros; ++i)
@@ -105,13 +107,13 @@ Numbers computed(const Case& c, ByteConv::Layouts layouts, int threads) {
   const auto* raw = reinterpret_cast<const uint8_t*>(c.source.raw());
   std::vector<uint8_t> source(raw, raw + c.source.size());
   if (layouts.source_last) source = turned(source, s.images, s.channels, c.source.dim(2));
-  const PackedTaps packed(s, c.weights, c.zeros, false);
-  const ByteConv conv(s, layouts, threads);
+  const PackedTaps packed(s, c.weights, c.zeros, false, c.source.dtype());
+  const ByteConv conv(s, layouts, packed.form(), threads);
   Tensor scratch(DType::kU8, {static_cast<int64_t>(conv.scratch_bytes())});
   std::vector<int32_t> sums(static_cast<size_t>(s.images * s.columns * c.positions()));
   ByteFinish finish;
   finish.out = sums.data();
-  conv.run({source.data(), is_signed}, c.zero, {packed.data(), packed.is_wide()}, finish, scratch.mutable_raw());
+  conv.run({source.data(), is_signed}, c.zero, packed.view(), finish, scratch.mutable_raw());
   if (layouts.result_last) sums = turned(sums, s.images, c.positions(), s.columns);
   return {sums.begin(), sums.end()};
 }
@@ -144,17 +146,18 @@ TEST_CASE("a matrix packed in a run gives what the same constant gives") {
   const int64_t m = 9, k = 31, n = 45;
   const ByteShape shape = ByteShape::product(m, k, n);
   const Tensor a = bytes({m, k}, DType::kU8, 1), b = bytes({k, n}, DType::kI8, 2);
-  const ByteConv conv(shape, {}, 2);
+  const PackedTaps constant(shape, b, {-7}, true, DType::kU8);
+  REQUIRE(constant.form() == ByteForm::kWidePairs);
+  const ByteConv conv(shape, {}, constant.form(), 2);
   Tensor scratch(DType::kU8, {static_cast<int64_t>(conv.scratch_bytes())});
   Tensor packed(DType::kU8, {static_cast<int64_t>(packed_matrix_bytes(shape))});
   pack_matrix(shape, bytes_of(b), -7, false, packed.mutable_raw());
-  const PackedTaps constant(shape, b, {-7}, true);
   std::vector<int32_t> first(static_cast<size_t>(m * n)), second(first.size());
   ByteFinish finish;
   finish.out = first.data();
-  conv.run(bytes_of(a), 100, {packed.raw(), true}, finish, scratch.mutable_raw());
+  conv.run(bytes_of(a), 100, {packed.raw()}, finish, scratch.mutable_raw());
   finish.out = second.data();
-  conv.run(bytes_of(a), 100, {constant.data(), constant.is_wide()}, finish, scratch.mutable_raw());
+  conv.run(bytes_of(a), 100, constant.view(), finish, scratch.mutable_raw());
   CHECK(first == second);
 }
 
