@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/commands.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -103,11 +104,21 @@ class Line {
 };
 
 std::optional<std::string> config_path(std::span<const std::string> args) {
+  std::optional<std::string> path;
   for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
-    if (args[i] == "--config" && i + 1 < args.size()) return args[i + 1];
-    if (starts_with(args[i], "--config=")) return args[i].substr(9);
+    if (args[i] == "--config" && i + 1 < args.size()) path = args[i + 1];
+    if (starts_with(args[i], "--config=")) path = args[i].substr(9);
   }
-  return std::nullopt;
+  return path;
+}
+
+/// The command that a table is for, by its name or alias.
+std::string_view command_of(const std::string& table, const std::string& where) {
+  try {
+    return find_command(table).name;
+  } catch (const Error& e) {
+    throw Error(e.code, e.message, where, e.fix);
+  }
 }
 
 void add_words(const Options& options, const std::string& key, const std::vector<std::string>& values,
@@ -136,22 +147,23 @@ std::vector<std::string> config_words(const Options& options, std::span<const st
   const std::optional<std::string> path = config_path(args);
   if (!path) return {};
   std::vector<std::string> words;
-  std::string table;
+  std::string_view table = options.command();  // what stands before the first is for every command
   int number = 0;
   for (const std::string& text : split(read_file(*path), '\n')) {
     const std::string where = fmt::format("{}, line {}", *path, ++number);
     Line line(text, where);
     if (line.at_end()) continue;
     if (line.take('[')) {
-      table = line.key();
+      const std::string name = line.key();
       if (!line.take(']') || !line.at_end()) line.fail("a table's name must stand alone in brackets");
+      table = command_of(name, where);
       continue;
     }
     const std::string key = line.key();
     if (!line.take('=')) line.fail("expected '='");
     const std::vector<std::string> values = line.values();
     if (!line.at_end()) line.fail("text after the value");
-    if (table.empty() || table == options.command()) add_words(options, key, values, where, words);
+    if (table == options.command()) add_words(options, key, values, where, words);
   }
   return words;
 }

@@ -13,6 +13,8 @@
 namespace mlopt::cli {
 namespace {
 
+constexpr double kHopeless = -999;  // below every SQNR that is shown, and every share
+
 std::optional<double> percent_in(const std::string& text) {
   const std::optional<double> number = parse_double(ends_with(text, "%") ? text.substr(0, text.size() - 1) : text);
   return number && *number >= 0 ? number : std::nullopt;
@@ -21,7 +23,7 @@ std::optional<double> percent_in(const std::string& text) {
 /// The worst figure over all outputs; an output that could not be compared is worst.
 template <class Figure>
 double worst(const RunComparison& comparison, const Figure& figure, bool larger_is_worse) {
-  const double hopeless = larger_is_worse ? std::numeric_limits<double>::infinity() : 0;
+  const double hopeless = larger_is_worse ? std::numeric_limits<double>::infinity() : kHopeless;
   double found = larger_is_worse ? 0 : std::numeric_limits<double>::infinity();
   for (const OutputComparison& output : comparison.outputs) {
     const bool usable = output.difference && output.difference->same_nonfinite;
@@ -58,7 +60,7 @@ void judge_comparison(const ResultGates& gates, const RunComparison* comparison,
     if (!comparison) return missing("min-agreement", limit);
     const double value = 100 * worst(
                                    *comparison, [](const Difference& d) { return d.argmax_agreement; }, false);
-    judged.push_back(numeric_gate("min-agreement", limit, std::min(value, 100.0), value >= limit,
+    judged.push_back(numeric_gate("min-agreement", limit, std::clamp(value, 0.0, 100.0), value >= limit,
                                   "the lowest arg-max agreement in percent"));
   }
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ struct SizeLimit {
   bool percent = false;
 
   int64_t bytes(int64_t source) const {
-    return static_cast<int64_t>(percent ? value / 100 * static_cast<double>(source) : value);
+    const double wanted = percent ? value / 100 * static_cast<double>(source) : value;
+    return static_cast<int64_t>(std::min(wanted, 0x1p62));
   }
 };
 template <>

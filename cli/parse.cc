@@ -58,9 +58,9 @@ void declare(CLI::App& app, const Option& option, bool require) {
 }
 
 /// Is one of the flags given that want nothing beside them?
-bool has_lone_flag(const Options& options, std::span<const std::string> args) {
+bool has_lone_flag(const Options& options, std::span<const std::string> words) {
   return std::any_of(options.all().begin(), options.all().end(), [&](const Option& option) {
-    return option.alone && std::find(args.begin(), args.end(), option.shown()) != args.end();
+    return option.alone && std::find(words.begin(), words.end(), option.shown()) != words.end();
   });
 }
 
@@ -78,13 +78,13 @@ void reject_empty_values(std::span<const std::string> args) {
 
 void parse(const Options& options, std::span<const std::string> args) {
   reject_empty_values(args);
+  std::vector<std::string> words = config_words(options, args);
+  words.insert(words.end(), args.begin(), args.end());
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
-  const bool require = !has_lone_flag(options, args);
+  const bool require = !has_lone_flag(options, words);
   for (const Option& option : options.all()) declare(app, option, require);
-  std::vector<std::string> words = config_words(options, args);
-  words.insert(words.end(), args.begin(), args.end());
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   const auto remaining = [&] {
     for (const std::string& word : app.remaining()) {

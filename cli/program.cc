@@ -28,13 +28,14 @@ bool asks_for_help(const std::vector<std::string>& args) {
   return false;
 }
 
-/// The file of --json, also on a command line that does not parse.
+/// The file of --json as far as a command line tells it that need not parse.
 std::string json_path(const std::vector<std::string>& args) {
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i] == "--json" && i + 1 < args.size()) return args[i + 1];
-    if (starts_with(args[i], "--json=")) return args[i].substr(7);
+  std::string path;
+  for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
+    if (args[i] == "--json" && i + 1 < args.size()) path = args[i + 1];
+    if (starts_with(args[i], "--json=")) path = args[i].substr(7);
   }
-  return {};
+  return path;
 }
 
 constexpr int kMostThreads = 1024;  // OpenMP ends the process when it cannot have as many as it is asked for
@@ -47,7 +48,8 @@ void check_common(Common& common) {
   if (common.quiet && common.verbose) usage_error("--quiet and --verbose exclude each other");
 }
 
-int run_command(const Command& command, const std::vector<std::string>& args) {
+/// Puts into `json` where errors are reported too, once the options are known.
+int run_command(const Command& command, const std::vector<std::string>& args, std::string& json) {
   if (asks_for_help(args)) {
     print(command_help(command));
     return 0;
@@ -56,6 +58,7 @@ int run_command(const Command& command, const std::vector<std::string>& args) {
   Common common;
   const Action action = declare_all(command, options, common);
   parse(options, args);
+  json = common.json;
   check_common(common);
   omp_set_num_threads(common.threads);
 
@@ -69,14 +72,17 @@ int run_command(const Command& command, const std::vector<std::string>& args) {
   action(session);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!session.report.data.find("seconds")) session.report.data["seconds"] = elapsed.count();
-  if (session.failure) session.report.data["error"] = to_json(*session.failure);
+  if (session.failure) {
+    session.report.data["error"] = to_json(*session.failure);
+    session.report.failure = session.failure->message;
+  }
   write_reports(session);
   if (session.failure) fmt::print(stderr, "{}\n", session.failure->what());
   if (session.failure) return static_cast<int>(session.failure->code);
   return static_cast<int>(session.report.holds() ? Code::kOk : Code::kGate);
 }
 
-int dispatch(const std::vector<std::string>& args) {
+int dispatch(const std::vector<std::string>& args, std::string& json) {
   if (args.empty()) usage_error("no command was given", {}, "mlopt --help lists them");
   if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
     print(args.size() > 1 ? command_help(find_command(args[1])) : program_help());
@@ -86,7 +92,7 @@ int dispatch(const std::vector<std::string>& args) {
     print(fmt::format("mlopt {}\n", version()));
     return 0;
   }
-  return run_command(find_command(args[0]), {args.begin() + 1, args.end()});
+  return run_command(find_command(args[0]), {args.begin() + 1, args.end()}, json);
 }
 
 /// What to do about an error that does not say it.
@@ -96,9 +102,9 @@ std::string general_fix(Code code, const std::vector<std::string>& args) {
   return "mlopt check tells what is wrong with a model, mlopt info which inputs it takes";
 }
 
-int fail(const Error& error, const std::vector<std::string>& args) {
+int fail(const Error& error, const std::vector<std::string>& args, const std::string& json) {
   const std::string fix = error.fix.empty() ? general_fix(error.code, args) : error.fix;
-  report_error({error.code, error.message, error.where, fix}, json_path(args));
+  report_error({error.code, error.message, error.where, fix}, json);
   return static_cast<int>(error.code);
 }
 
@@ -113,17 +119,18 @@ bool runs_models(const std::vector<std::string>& args) {
 }
 
 int run_program(const std::vector<std::string>& args) {
+  std::string json = json_path(args);
   try {
-    return dispatch(args);
+    return dispatch(args, json);
   } catch (const Error& e) {
-    return fail(e, args);
+    return fail(e, args, json);
   } catch (const std::bad_alloc&) {
     return fail(
         {Code::kUnsupported, "not enough memory", {}, "use a machine with more memory, or a smaller model or batch"},
-        args);
+        args, json);
   } catch (const std::exception& e) {
-    return fail({Code::kInternal, e.what(), {}, "this is a bug in mlopt: please report it with the command line"},
-                args);
+    return fail({Code::kInternal, e.what(), {}, "this is a bug in mlopt: please report it with the command line"}, args,
+                json);
   }
 }
 

@@ -76,7 +76,17 @@ VerbResult converted(const ConvertOptions& o, const Model& source) {
   return result;
 }
 
+/// A text is written as it is, without the ending of the verbs.
+void check_text(const VerbOptions& verb) {
+  const ResultGates& g = verb.gates;
+  const bool numeric = g.tolerance || g.min_sqnr || g.min_agreement || g.max_drop || g.max_size;
+  const bool measured = verb.min_speedup || verb.max_latency_ms || verb.max_memory || !verb.baseline.empty();
+  if (numeric || measured || verb.strict || !verb.metric.empty())
+    usage_error("a text is neither measured nor judged", "--text", "write a model file to have it judged");
+}
+
 void run(const ConvertOptions& o, Session& session) {
+  if (o.text) check_text(o.verb);
   if (o.to == "bf16" && o.opset.value_or(kBfloat16Cast) < kBfloat16Cast) {
     usage_error(fmt::format("bfloat16 needs opset {}", kBfloat16Cast), "--opset");
   }

@@ -125,6 +125,8 @@ void write_archive(const std::string& path, const Graph& graph, const std::vecto
 
 void run(const RunOptions& o, Session& session) {
   if (o.batch < 0) usage_error("a batch has at least one sample", "--batch");
+  if (o.rtol < 0) usage_error("a tolerance is never below 0", "--rtol");
+  if (o.atol < 0) usage_error("a tolerance is never below 0", "--atol");
   Model model = read_model(o.model);
   check_batch(model, o.batch);
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);

@@ -1,9 +1,16 @@
+#include <fmt/core.h>
+
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/ir/verify.h"
 
 namespace mlopt::cli {
+namespace {
+
+constexpr int kMaxSeconds = 1000000;
+
+}  // namespace
 
 void declare_verb(Options& options, VerbOptions& verb) {
   options.positional("MODEL", verb.model, "the model file; - is standard input");
@@ -39,7 +46,8 @@ Model begin_verb(const VerbOptions& verb, Session& session) {
     usage_error("--no-bench leaves nothing to judge for --min-speedup and --max-latency", "--no-bench");
   }
   if (verb.samples < 1) usage_error("at least one sample is compared", "--samples");
-  if (!(verb.bench_seconds > 0)) usage_error("the time to measure must be above 0", "--bench");
+  if (!(verb.bench_seconds > 0 && verb.bench_seconds <= kMaxSeconds))
+    usage_error(fmt::format("the time to measure must be above 0 and at most {} s", kMaxSeconds), "--bench");
   if (!verb.baseline.empty()) read_baseline(verb.baseline);
   if (verb.output != "-") require_writable(verb.output);
   Model model = read_model(verb.model);

@@ -40,6 +40,7 @@ std::string to_html(const Report& report) {
     const Table* table = std::get_if<Table>(&block);
     text += table ? table_text(*table) : "<p>" + markup_escaped(std::get<std::string>(block)) + "</p>\n";
   }
+  if (!report.failure.empty()) text += "<p class=\"fails\">error: " + markup_escaped(report.failure) + "</p>\n";
   for (const Gate& gate : report.gates) {
     text += fmt::format("<p class=\"{}\">{}: {}</p>\n", gate.holds ? "holds" : "fails", markup_escaped(gate.name),
                         markup_escaped(gate.words));

@@ -19,6 +19,7 @@ std::string test_case(const std::string& suite, const Gate& gate) {
 
 std::string to_junit(const Report& report) {
   std::vector<Gate> cases = report.gates;
+  if (!report.failure.empty()) cases.push_back({"done", {}, {}, false, report.failure});
   if (cases.empty()) cases.push_back({"done", {}, {}, true, ""});
   const auto failures = std::count_if(cases.begin(), cases.end(), [](const Gate& gate) { return !gate.holds; });
   std::string text = fmt::format(

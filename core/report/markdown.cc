@@ -34,14 +34,15 @@ std::string table_text(const Table& table) {
 }  // namespace
 
 std::string to_markdown(const Report& report) {
-  std::string text = "## " + report.title + "\n";
+  std::string text = "## " + printable(report.title) + "\n";
   for (const Report::Block& block : report.blocks) {
     const Table* table = std::get_if<Table>(&block);
     text += "\n" + (table ? table_text(*table) : printable_lines(std::get<std::string>(block)) + "\n");
   }
+  if (!report.failure.empty()) text += fmt::format("\n**error**: {}\n", printable(report.failure));
   if (!report.gates.empty()) text += "\n";
   for (const Gate& gate : report.gates) {
-    text += fmt::format("- {} `{}`: {}\n", gate.holds ? "holds" : "**fails**", gate.name, gate.words);
+    text += fmt::format("- {} `{}`: {}\n", gate.holds ? "holds" : "**fails**", gate.name, printable(gate.words));
   }
   return text;
 }

@@ -34,6 +34,7 @@ struct Report {
   Json data = Json::object();  ///< written by --json
   std::vector<Block> blocks;   ///< shown in this order
   std::vector<Gate> gates;
+  std::string failure;  ///< why the command ends with an error although it reports; empty: it does not
 
   void line(std::string text) { blocks.emplace_back(std::move(text)); }
   Table& table(std::string table_title, std::vector<std::string> columns) {
@@ -51,7 +52,7 @@ std::string to_markdown(const Report& report);
 std::string to_csv(const Report& report);
 /// One self-contained page.
 std::string to_html(const Report& report);
-/// A test suite with one case for each gate; one case that passed when there is no gate.
+/// A test suite with one case for each gate, and one for the failure; one case that passed when there is none of them.
 std::string to_junit(const Report& report);
 
 }  // namespace mlopt

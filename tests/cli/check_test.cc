@@ -1,3 +1,4 @@
+#include "core/base/file.h"
 #include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
@@ -37,4 +38,7 @@ TEST_CASE("an invalid model is status 3, and the report has every finding") {
   CHECK_FALSE(report.find("valid")->boolean());
   CHECK(report.find("findings")->items().size() >= 1);
   CHECK(report.find("error")->find("code")->number() == 3);
+  REQUIRE(run_mlopt({"check", bad, "-q", "--junit", folder / "r.xml", "--markdown", folder / "r.md"}).status == 3);
+  CHECK(read_file(folder / "r.xml").find("failures=\"1\"") != std::string::npos);
+  CHECK(read_file(folder / "r.md").find("**error**") != std::string::npos);
 }

@@ -66,6 +66,11 @@ TEST_CASE("the command line wins over the file") {
   CHECK_FALSE(parse_with("flag = false").flag);
 }
 
+TEST_CASE("a table is for the command of that name, or of that other name") {
+  CHECK(error_of("[optimize]\nnothing = 1") == "no error");
+  CHECK(error_of("[quantise]\ndata = 1") == "unknown command 'quantise'");
+}
+
 TEST_CASE("a mistake in the file is named with its line") {
   CHECK(error_of("dta = 1") == "unknown option 'dta'");
   CHECK(error_of("data") == "expected '='");

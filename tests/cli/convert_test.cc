@@ -189,6 +189,7 @@ TEST_CASE("the text form is written and says the model") {
   const test::Outcome outcome = run_mlopt({"convert", model, "-o", "-", "--text"});
   REQUIRE(outcome.status == 0);
   CHECK(parse_text(outcome.out).graph->node_count() == 3);
+  CHECK(run_mlopt({"convert", model, "-o", "-", "--text", "--tolerance", "0"}).status == 2);  // nothing would judge it
 }
 
 TEST_CASE("a result with infinities where the source has numbers is a failure, and is not written if that is wished") {

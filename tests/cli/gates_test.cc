@@ -51,6 +51,14 @@ TEST_CASE("what could not be compared fails") {
   nan.same_nonfinite = false;
   const RunComparison broken = comparison_of({nan});
   CHECK_FALSE(judge(gates, {&broken, {}, {}, 0, 0})[0].holds);
+  ResultGates lenient;
+  lenient.min_sqnr = -5;
+  lenient.min_agreement = Percent{0};
+  for (const Gate& gate : judge(lenient, {&broken, {}, {}, 0, 0})) CHECK_FALSE(gate.holds);
+}
+
+TEST_CASE("a size beyond all numbers is a limit that everything holds") {
+  CHECK(SizeLimit{1e300, true}.bytes(1000) > int64_t{1} << 60);
 }
 
 TEST_CASE("a drop counts in points, in the direction of the metric") {

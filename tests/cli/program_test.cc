@@ -110,5 +110,10 @@ TEST_CASE("options come from a configuration file") {
   const Json report = Json::parse(run_mlopt({"info", model, "--json", "-", "--config", config}).out);
   CHECK(report.find("macs")->number() == 7 * 4 * 3);
   CHECK(run_mlopt({"info", model, "--config", folder / "none.toml"}).status == 3);
+  const std::string lone = folder.write("e.toml", "list-passes = true");
+  CHECK(run_mlopt({"fuse", "--config", lone}).out.find("fold_constants") != std::string::npos);
+  const std::string reported = folder.write("f.toml", "json = \"" + (folder / "r.json") + "\"");
+  CHECK(run_mlopt({"info", folder / "none.onnx", "--config", reported}).status == 3);
+  CHECK(Json::parse(read_file(folder / "r.json")).find("error"));
   CHECK(run_mlopt({"info", model, "--config", folder.write("d.toml", "thrads = 2")}).status == 2);
 }

@@ -45,6 +45,12 @@ TEST_CASE("outputs are compared with the stored ones") {
   }
 }
 
+TEST_CASE("a tolerance below zero is refused") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  for (const char* name : {"--rtol", "--atol"}) CHECK(run_mlopt({"run", model, name, "-1"}).status == 2);
+}
+
 TEST_CASE("outputs are written as they are read") {
   const Stored stored;
   const std::string out = stored.folder / "out/deep";
