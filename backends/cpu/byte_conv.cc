@@ -215,8 +215,8 @@ void ByteConv::multiply(const Args& args, const Block& block, int64_t begin, int
       const int64_t first = block.positions * t / tiles, rows = block.positions * (t + 1) / tiles - first;
       tile.rows = args.rows + first;
       kernels_.tile[form][width / kernels_.lanes - 1][rows - 1](tile);
-      kernels_.finish(args.finish, tile.sums, width, rows, column, panels.columns_of(panel),
-                      (block.first + first) * shape_.columns + column);
+      finish(args.finish, tile.sums, width, rows, column, panels.columns_of(panel),
+             (block.first + first) * shape_.columns + column);
     }
   }
 }
@@ -228,7 +228,7 @@ void ByteConv::convolve_depthwise(const Args& args, const Block& block) const {
     kernels_.depthwise({args.rows + first, count, segments_.data(), static_cast<int64_t>(segments_.size() / 2),
                         padded / depthwise_block(kernels_), reinterpret_cast<const int16_t*>(args.weights.data),
                         args.sums});
-    kernels_.finish(args.finish, args.sums, padded, count, 0, shape_.columns, (block.first + first) * shape_.columns);
+    finish(args.finish, args.sums, padded, count, 0, shape_.columns, (block.first + first) * shape_.columns);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "backends/cpu/byte_finish.h"
 #include "backends/cpu/byte_pack.h"
 #include "backends/cpu/byte_tile.h"
 

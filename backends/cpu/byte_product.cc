@@ -64,7 +64,7 @@ bool ByteProduct::plan_primitive(const Site& site) {
         return std::make_shared<Packed>(weights.numbers, matrix(Elem::s8, product_.b, right_.swapped));
       })->as(pd.weights_desc());
   zero_at_ = take(sizeof(int32_t));
-  sums_at_ = take(sums.get_size());
+  sums_at_ = take(sums.get_size() + ByteFinish::kSlack * sizeof(int32_t));
   const Desc zero = plain(Elem::s32, {1});
   Primitive op = Primitive::make<dnnl::matmul>(
       pd,
@@ -112,18 +112,17 @@ void ByteProduct::run(const Buffers& b, int32_t left_zero, int32_t right_zero, c
   }
 }
 
-void ByteProduct::run_primitive(const Buffers& b, int32_t left_zero, const ByteFinish& finish) const {
+void ByteProduct::run_primitive(const Buffers& b, int32_t left_zero, const ByteFinish& given) const {
   *reinterpret_cast<int32_t*>(b.scratch + zero_at_) = left_zero;
   primitive_->run(b);
   auto* sums = reinterpret_cast<int32_t*>(b.scratch + sums_at_);
   const int64_t n = product_.n(), rows = element_count(product_.out) / n;
-  const auto finish_rows = byte_kernels().finish;
-  ByteFinish own = finish;
+  ByteFinish own = given;
   own.stride = n;
   parallel_for(rows, std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
     if (!is_zero(right_.zeros))
       for (int64_t row = begin; row < end; ++row) subtract_zeros(left_.in(b), left_zero, sums, row);
-    finish_rows(own, sums + begin * n, n, end - begin, 0, n, begin * n);
+    finish(own, sums + begin * n, n, end - begin, 0, n, begin * n);
   });
 }
 
