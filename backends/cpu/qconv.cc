@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <omp.h>
 
-#include <numeric>
 #include <utility>
 
 #include "backends/cpu/byte_conv.h"
@@ -11,13 +10,34 @@
 #include "backends/cpu/operand.h"
 #include "backends/cpu/primitive.h"
 #include "backends/cpu/quantized.h"
+#include "core/base/parallel.h"
 #include "core/exec/weight_cache.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::cpu {
 namespace {
 
-enum Input { kSource, kSourceScale, kSourceZero, kWeights, kWeightScale, kWeightZero, kScale, kZero, kBias };
+enum Input {
+  kSource,
+  kSourceScale,
+  kSourceZero,
+  kWeights,
+  kWeightScale,
+  kWeightZero,
+  kScale,
+  kZero,
+  kBias,
+  kOther,
+  kOtherScale,
+  kOtherZero,
+  kSumScale,
+  kSumZero
+};
+
+/// What is added to the result, and the steps of the sum.
+struct Sum {
+  Steps other, total;
+};
 
 /// What the constants say.
 struct Parameters {
@@ -27,12 +47,31 @@ struct Parameters {
   float scale;                 ///< of the output
   int32_t source_zero, zero;
   DType source_type, type;
+  std::optional<Sum> sum = {};
 };
 
 /// A scale or zero point for the whole tensor.
 template <class T>
 std::optional<T> single(const std::vector<T>& values) {
   return values.size() == 1 ? std::optional(values[0]) : std::nullopt;
+}
+
+std::optional<Steps> constant_steps(const NodeView& view, int i) {
+  const auto scale = constant_scales(view, i);
+  const Tensor* zero = view.constant(i + 1);
+  if (!scale || !zero || scale->size() != 1 || zero->size() != 1) return std::nullopt;
+  return Steps{(*scale)[0], zeros_in(zero)[0]};
+}
+
+/// The sum that mlopt.QLinearConvAdd goes on with.
+Expected<std::optional<Sum>> sum_of(const Site& site, DType type, const Dims& dims) {
+  if (site.view.node().op != "QLinearConvAdd") return std::optional<Sum>();
+  const auto other = constant_steps(site.view, kOtherScale), total = constant_steps(site.view, kSumScale);
+  if (!other || !total) return Decline{"scales or zero points are not constant"};
+  for (const int i : {kOther, kOtherZero, kSumZero})
+    if (site.desc(i).dtype != type) return Decline{"the sum is of another type"};
+  if (site.desc(kOther).dims != dims) return Decline{"the addend does not fit"};
+  return std::optional(Sum{*other, *total});
 }
 
 Expected<Parameters> parameters_of(const Site& site) {
@@ -60,9 +99,24 @@ Expected<Parameters> parameters_of(const Site& site) {
 }
 
 std::vector<int> constant_inputs(const Site& site) {
-  std::vector<int> all(site.in.size() - 1);
-  std::iota(all.begin(), all.end(), 1);
+  std::vector<int> all;
+  for (int i = 1; i < static_cast<int>(site.in.size()); ++i)
+    if (i != kOther) all.push_back(i);
   return all;
+}
+
+/// The sum, in a pass of its own over the result of the convolution.
+void add_other(const Parameters& p, int64_t count, const Buffers& b) {
+  if (!p.sum) return;
+  constexpr int64_t kGrain = 32768;  // elements below which a second thread costs more than it brings
+  const bool is_signed = p.type == DType::kI8;
+  const Steps own{p.scale, p.zero};
+  auto* y = b.out<std::byte>(0);
+  const auto* other = b.in<std::byte>(kOther);
+  parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+    combine(false, {{y + begin, is_signed}, own}, {{other + begin, is_signed}, p.sum->other}, p.sum->total,
+            {y + begin, is_signed}, end - begin);
+  });
 }
 
 // ---- One primitive, where the processor adds up products of bytes in 32 bits
@@ -106,7 +160,10 @@ Expected<PlannedStep> plan_primitive(const Parameters& p, const ConvShape& shape
   PlannedStep step{.out = {std::move(out)}};
   step.scratch_bytes = op.scratch_bytes();
   step.packed = constant_inputs(site);
-  step.run = [op = std::move(op)](const Buffers& b) { op.run(b); };
+  step.run = [op = std::move(op), p, count = step.out[0].size()](const Buffers& b) {
+    op.run(b);
+    add_other(p, count, b);
+  };
   return step;
 }
 
@@ -156,25 +213,41 @@ Expected<PlannedStep> plan_tiles(const Parameters& p, const ConvShape& shape, co
   step.label = "byte tiles";
   step.scratch_bytes = conv->scratch_bytes();
   step.packed = constant_inputs(site);
+  const bool adds = p.sum && to_last;  // while the sums are at hand
+  if (adds) step.in_place = kOther;
   step.run = [=, r = rounding_of(p), from_signed = p.source_type == DType::kI8, to_signed = p.type == DType::kI8,
-              source_zero = p.source_zero, zero = p.zero](const Buffers& b) {
+              count = step.out[0].size()](const Buffers& b) {
     ByteFinish finish{.kind = ByteFinish::Kind::kBytes};
     finish.factors = r.factors.data();
     finish.offsets = r.offsets.data();
-    finish.zero = zero;
+    finish.zero = p.zero;
     finish.is_signed = to_signed;
     finish.out = b.out<std::byte>(0);
-    conv->run({b.in<std::byte>(kSource), from_signed}, source_zero, weights->view(), finish, b.scratch);
+    ByteFinish::Sum sum;
+    if (adds) {
+      sum = {{b.in<std::byte>(kOther), to_signed},
+             p.scale,
+             p.sum->other.scale,
+             p.sum->total.scale,
+             p.sum->other.zero,
+             p.sum->total.zero};
+      finish.sum = &sum;
+    }
+    conv->run({b.in<std::byte>(kSource), from_signed}, p.source_zero, weights->view(), finish, b.scratch);
+    if (!adds) add_other(p, count, b);
   };
   return step;
 }
 
 Expected<PlannedStep> plan(const Site& site) {
   if (site.view.get_int("channels_last", 0) != 0) return Decline{"channels come last"};
-  const auto p = parameters_of(site);
+  auto p = parameters_of(site);
   if (!p) return p.error();
   const auto shape = conv_shape(site.view, site.desc(kSource).dims, site.desc(kWeights).dims);
   if (!shape) return shape.error();
+  const auto sum = sum_of(site, p->type, shape->dst);
+  if (!sum) return sum.error();
+  p->sum = *sum;
   if (has_byte_products() && p->weights.symmetric())
     if (auto step = plan_primitive(*p, *shape, site)) return step;
   return plan_tiles(*p, *shape, site);
@@ -183,6 +256,7 @@ Expected<PlannedStep> plan(const Site& site) {
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "QLinearConv", .plan = guarded<plan>, .layout = LayoutRule::kChannelsLast},
     {.domain = "com.microsoft", .op = "QLinearConv", .plan = guarded<plan>, .layout = LayoutRule::kChannelsLast},
+    {.domain = "mlopt", .op = "QLinearConvAdd", .plan = guarded<plan>, .layout = LayoutRule::kChannelsLast},
 };
 
 }  // namespace

@@ -70,6 +70,19 @@ Expected<Step> compile(const NodeView& view, const CompileContext&) {
   return Step([kernel, layout = layout_of(op)](Call& call) { run_on_real_values(call, kernel, layout); });
 }
 
+/// QLinearConv, whose output is then an operand of QLinearAdd: the other one and its steps follow the inputs of the
+/// convolution, then the steps of the sum.
+void qlinear_conv_add(Call& call) {
+  constexpr int kConvInputs = 9, kInputs = 14;
+  require(call, call.input_count() == kInputs, "it has 14 inputs");
+  std::vector<Datum> inputs;
+  for (int i = 0; i < kConvInputs; ++i) inputs.push_back(call.has(i) ? call.datum(i) : Datum());
+  std::vector<Datum> operands = run_inner(call, find_kernel("", "QLinearConv"), inputs);
+  for (const int i : {6, 7, 9, 10, 11, 12, 13}) operands.push_back(call.datum(i));
+  const PlainKernel add = [](Call& inner) { run_on_real_values(inner, find_kernel("", "Add"), layout_of("Add")); };
+  call.set(0, run_inner(call, add, operands).front());
+}
+
 constexpr Kernel kKernels[] = {
     {"com.microsoft", "QLinearAdd", nullptr, compile},
     {"com.microsoft", "QLinearAveragePool", nullptr, compile},
@@ -81,6 +94,7 @@ constexpr Kernel kKernels[] = {
     {"com.microsoft", "QLinearSigmoid", nullptr, compile},
     {"com.microsoft", "QLinearSoftmax", nullptr, compile},
     {"com.microsoft", "QLinearWhere", nullptr, compile},
+    {"mlopt", "QLinearConvAdd", qlinear_conv_add},
 };
 
 }  // namespace

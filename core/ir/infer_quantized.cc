@@ -81,6 +81,7 @@ std::optional<Types> quantized_types(const NodeView& view) {
                                                                 {"QLinearLeakyRelu", same},
                                                                 {"QLinearConcat", joined},
                                                                 {"QLinearGlobalAveragePool", global_pool}};
+  if (view.node().is("QLinearConvAdd", "mlopt")) return conv(view);
   const bool standard = view.node().domain.empty();
   if (!standard && view.node().domain != "com.microsoft") return std::nullopt;
   const auto& rules = standard ? kStandard : kMicrosoft;

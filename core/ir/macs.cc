@@ -117,6 +117,7 @@ constexpr Rule kRules[] = {
     {"", "ConvInteger", conv},
     {"", "DeformConv", conv},
     {"", "QLinearConv", qlinear_conv},
+    {"mlopt", "QLinearConvAdd", qlinear_conv},
     {"", "ConvTranspose", conv_transpose},
     {"", "MatMul", matmul},
     {"", "MatMulInteger", matmul},

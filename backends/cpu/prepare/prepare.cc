@@ -7,13 +7,14 @@
 namespace mlopt::cpu {
 
 void prepare(Model& model, const Evaluate& evaluate) {
-  if (model.opset("com.microsoft") == 0) model.set_opset("com.microsoft", 1);
+  for (const char* domain : {"com.microsoft", "mlopt"})
+    if (model.opset(domain) == 0) model.set_opset(domain, 1);
   infer(model);
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
-  static constexpr std::array kPasses{&widen_halves,      &qdq::moves,      &qdq::split,     &qdq::conv,
-                                      &qdq::matmul,       &qdq::gemm,       &qdq::pointwise, &qdq::concat,
-                                      &qdq::matmul_float, &qdq::gemm_float, &dynamic_matmul, &integer_matmul_bias,
-                                      &conv_add,          &conv_activation};
+  static constexpr std::array kPasses{&widen_halves,        &qdq::moves,      &qdq::split,       &qdq::conv,
+                                      &qdq::matmul,         &qdq::gemm,       &qdq::pointwise,   &qdq::concat,
+                                      &qdq::matmul_float,   &qdq::gemm_float, &integer_conv_add, &dynamic_matmul,
+                                      &integer_matmul_bias, &conv_add,        &conv_activation};
   for (const Pass* pass : kPasses) run_pass(model, *pass, {});
   unpack_weights(model, evaluate);
 }

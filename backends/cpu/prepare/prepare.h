@@ -19,6 +19,7 @@ void prepare(Model& model, const Evaluate& evaluate);
 extern const Pass widen_halves;
 extern const Pass dynamic_matmul;
 extern const Pass integer_matmul_bias;
+extern const Pass integer_conv_add;
 extern const Pass conv_add;
 extern const Pass conv_activation;
 

@@ -1,3 +1,4 @@
+#include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
 
@@ -102,6 +103,21 @@ TEST_CASE("QLinearConv without constant weights is the next kernel's") {
   const auto inputs = inputs_of(kCases[0], DType::kU8, DType::kI8, true, 127, true);
   require_close(run_op("QLinearConv", inputs, {.attrs = attrs_of(kCases[0]), .backend = cpu.get()}),
                 run_op("QLinearConv", inputs, {.attrs = attrs_of(kCases[0])}));
+}
+
+TEST_CASE("QLinearConvAdd gives the steps of a convolution and a sum") {
+  for (const DType type : {DType::kU8, DType::kI8})
+    for (const Case& c : kCases) {
+      INFO(to_string(c.x) << " " << name(type) << " with " << to_string(c.w));
+      std::vector<Datum> inputs = inputs_of(c, type, DType::kI8, true, 127, true);
+      const Tensor sums = run_op("QLinearConv", inputs, {.attrs = attrs_of(c)});
+      const double scale = to_doubles(inputs[6].tensor())[0], low = type == DType::kI8 ? -128 : 0;
+      for (const Datum& more : {Datum(uniform(sums.dims(), low, low + 255, type, 7)), Datum(tensor({}, {scale * 0.7})),
+                                Datum(tensor({}, {low + 99}, type)), Datum(tensor({}, {scale * 1.4})),
+                                Datum(tensor({}, {low + 140}, type))})
+        inputs.push_back(more);
+      require_as_reference("QLinearConvAdd", inputs, {.attrs = attrs_of(c), .domain = "mlopt", .fixed = true}, 0, 1);
+    }
 }
 
 }  // namespace mlopt::test
