@@ -17,6 +17,10 @@ std::string sqnr_words(const Difference& d) {
   return d.sqnr_db >= kEqualSqnr ? "equal" : fmt::format("{:.1f} dB", shown_sqnr(d));
 }
 
+Json to_json(const Score& score) {
+  return Json::object({{"metric", score.metric}, {"value", score.value}, {"samples", score.samples}});
+}
+
 Json to_json(const RunComparison& comparison) {
   Json outputs = Json::array();
   for (const OutputComparison& output : comparison.outputs) {

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/calib/compare_runs.h"
+#include "core/calib/score.h"
 #include "core/report/report.h"
 
 namespace mlopt::cli {
@@ -9,6 +10,8 @@ double shown_sqnr(const Difference& difference);
 /// "43.1 dB", "equal".
 std::string sqnr_words(const Difference& difference);
 
+/// As `.score` of `eval` and of the verbs.
+Json to_json(const Score& score);
 /// The key `outputs` of `compare` and of a verb's `verify`.
 Json to_json(const RunComparison& comparison);
 /// A row for each output.

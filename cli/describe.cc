@@ -44,6 +44,16 @@ std::string described_type(const Datum& value) {
   return fmt::format("{} of {}", value.kind() == Datum::Kind::kMap ? "map" : "sequence", value.items().size());
 }
 
+std::string listed(const std::vector<Value*>& values) {
+  std::string text;
+  for (const Value* value : values) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value->name, to_string(value->type));
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string in_words(const Error& error) { return error.message + (error.where.empty() ? "" : ": " + error.where); }
+
 TensorStatistics tensor_statistics(const Tensor& tensor) {
   constexpr int64_t kPiece = 1 << 18;
   TensorStatistics found;

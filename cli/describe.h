@@ -18,6 +18,11 @@ TensorStatistics tensor_statistics(const Tensor& tensor);
 /// "float32[1,3]", "sequence of 3", "none".
 std::string described_type(const Datum& value);
 
+/// "x float[N,4], mask int64[N]"; "none" for no values.
+std::string listed(const std::vector<Value*>& values);
+/// "what: where", for an error that does not end the command.
+std::string in_words(const Error& error);
+
 /// Adds a table with a row for each constant of the main graph and its bodies, and the key `weights`.
 void show_weights(const Model& model, Session& session);
 

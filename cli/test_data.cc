@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "cli/describe.h"
 #include "core/base/error.h"
 #include "core/onnx/io.h"
 
@@ -18,14 +19,6 @@ size_t count_files(const std::string& folder, const char* kind) {
   size_t count = 0;
   while (std::filesystem::exists(file_name(folder, kind, count))) ++count;
   return count;
-}
-
-std::string listed(const std::vector<Value*>& values) {
-  std::string text;
-  for (const Value* value : values) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value->name, to_string(value->type));
-  }
-  return text.empty() ? "none" : text;
 }
 
 }  // namespace

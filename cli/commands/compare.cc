@@ -47,10 +47,7 @@ void show_structure(const ModelInfo& a, const ModelInfo& b, Report& report) {
 }
 
 void show_scores(const Score& a, const Score& b, Report& report) {
-  const auto json = [](const Score& s) {
-    return Json::object({{"metric", s.metric}, {"value", s.value}, {"samples", s.samples}});
-  };
-  report.data["scores"] = std::vector<Json>{json(a), json(b)};
+  report.data["scores"] = std::vector<Json>{to_json(a), to_json(b)};
   report.line(fmt::format("{} on {} samples: {} and {}", a.metric, a.samples, in_words(a), in_words(b)));
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/backends.h"
 #include "cli/commands.h"
+#include "cli/describe.h"
 #include "cli/environment.h"
 #include "core/base/text.h"
 
@@ -19,7 +20,7 @@ Device probe(const std::string& name) {
     open_backend(name);
     return {name, true, "", ""};
   } catch (const Error& e) {
-    return {name, false, e.message + (e.where.empty() ? "" : ": " + e.where), e.fix};
+    return {name, false, in_words(e), e.fix};
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/backends.h"
 #include "cli/commands.h"
+#include "cli/comparison.h"
 #include "cli/data.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
@@ -52,7 +53,7 @@ void run(const EvalOptions& o, Session& session) {
   report.data["device"] = backend->name();
   report.data["data"] = print(parse_data_spec(o.data.spec));
   report.data["output"] = o.score.output.empty() ? plan->output_names()[0] : o.score.output;
-  report.data["score"] = Json::object({{"metric", score.metric}, {"value", score.value}, {"samples", score.samples}});
+  report.data["score"] = to_json(score);
   report.data["seconds"] = score.seconds;
   report.data["fallback_nodes"] = plan->fallback_nodes();
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cli/bench/bench.h"
+#include "cli/describe.h"
 #include "cli/model_info.h"
 #include "cli/verb/verb.h"
 #include "core/base/memory.h"
@@ -68,7 +69,7 @@ SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& 
     return measure(verb, source, plans, session);
   } catch (const Error& e) {
     if (e.code == Code::kUsage || e.code == Code::kInternal) throw;
-    latency.left_out = e.message + (e.where.empty() ? "" : ": " + e.where);
+    latency.left_out = in_words(e);
     return latency;
   }
 }

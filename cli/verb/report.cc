@@ -21,13 +21,6 @@ std::string score_change(const Score& source, const Score& result) {
                                           : fmt::format("{:+.4g}", change);
 }
 
-Json score_json(const Scores& scores) {
-  const auto one = [](const Score& s) {
-    return Json::object({{"metric", s.metric}, {"value", s.value}, {"samples", s.samples}});
-  };
-  return Json::object({{"source", one(scores.source)}, {"result", one(scores.result)}});
-}
-
 }  // namespace
 
 void add_table(const Ending& e, Report& report) {
@@ -65,7 +58,8 @@ void add_figures(const VerbOptions& verb, const Ending& e, Plans& plans, Json& d
     verify["problem"] = e.verification.problem;
   }
   data["verify"] = std::move(verify);
-  if (e.scores) data["score"] = score_json(*e.scores);
+  if (e.scores)
+    data["score"] = Json::object({{"source", to_json(e.scores->source)}, {"result", to_json(e.scores->result)}});
   data["latency"] = latency_json(verb, e, plans);
   data["not_verified"] = e.not_verified;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/describe.h"
 #include "cli/model_info.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
@@ -10,15 +11,6 @@
 
 namespace mlopt::cli {
 namespace {
-
-/// "x float[N,4], mask int64[N]".
-std::string listed(const std::vector<Value*>& values) {
-  std::string text;
-  for (const Value* value : values) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", value->name, to_string(value->type));
-  }
-  return text;
-}
 
 /// A type that the source leaves out may become known.
 bool stays(const Value* before, const Value* after) {

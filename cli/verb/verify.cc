@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/backends.h"
+#include "cli/describe.h"
 #include "cli/model_info.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
@@ -17,8 +18,6 @@ constexpr double kGeneratedSeconds = 2;  // the second generated batch says litt
 constexpr int64_t kBatch = 2;
 constexpr const char* kJudge = "reference";
 constexpr const char* kGenerated = "random:2";
-
-std::string in_words(const Error& e) { return e.message + (e.where.empty() ? "" : ": " + e.where); }
 
 bool generated(const DataFlags& flags) { return flags.spec.empty() || starts_with(flags.spec, "random"); }
 

@@ -63,7 +63,13 @@ std::map<std::string, int64_t> read_label_table(const std::string& path) {
   int64_t next = 0;
   for (auto& [word, index] : words) index = next++;
   std::map<std::string, int64_t> classes;
-  for (const Entry& entry : entries) classes[entry.file] = numbers ? *parse_int(entry.label) : words[entry.label];
+  for (const Entry& entry : entries) {
+    const int64_t label = numbers ? *parse_int(entry.label) : words[entry.label];
+    const auto [at, fresh] = classes.emplace(entry.file, label);
+    if (!fresh && at->second != label)
+      input_error(fmt::format("'{}' has another label in an earlier row", entry.file),
+                  fmt::format("{}, line {}", path, entry.line), "keep one of the rows");
+  }
   return classes;
 }
 

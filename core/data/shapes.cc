@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/base/checked.h"
@@ -158,7 +159,7 @@ void add_range(RandomOptions& options, const std::string& text) {
   const std::vector<std::string> ends = split(value, ':');
   const auto low = ends.size() == 2 ? parse_double(ends[0]) : std::nullopt;
   const auto high = ends.size() == 2 ? parse_double(ends[1]) : std::nullopt;
-  if (!low || !high || !(*low <= *high))
+  if (!low || !high || !(*low <= *high) || !std::isfinite(*high - *low))
     usage_error(fmt::format("'{}' is no range", value), "--range " + text, "for example --range x=0:255");
   options.ranges[name] = {*low, *high};
 }

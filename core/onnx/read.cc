@@ -48,12 +48,14 @@ bool is_stream(const std::filesystem::path& path) {
          !std::filesystem::is_directory(status);
 }
 
+/// No other program writes a model of more bytes into one file: what goes on beyond them is something else.
 std::string read_stream(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::string bytes;
   std::vector<char> buffer(1 << 20);
   while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0)
-    bytes.append(buffer.data(), static_cast<size_t>(in.gcount()));
+    if (bytes.append(buffer.data(), static_cast<size_t>(in.gcount())).size() > kMostSkeleton)
+      unsupported_error("what is read has more than 2 GB", path.string(), "give the name of a model file");
   return bytes;
 }
 

@@ -96,6 +96,8 @@ TEST_CASE("labels from a table") {
   const std::string short_table = folder.write("short.tsv", "file\tlabel\n0.JPEG\t1\n");
   CHECK(test::says(test::thrown_by([&] { open("images:" + folder.path().string() + ",labels=" + short_table); }),
                    "a/1.jpg"));
+  const std::string twice = folder.write("twice.tsv", "file\tlabel\n0.JPEG\t1\n1.jpg\t2\n2.png\t3\n0.JPEG\t2\n");
+  CHECK(test::says(test::thrown_by([&] { open("images:" + folder.path().string() + ",labels=" + twice); }), "line 5"));
   const std::string no_header = folder.write("bad.tsv", "0.JPEG\t1\n");
   CHECK(test::says(test::thrown_by([&] { open("images:" + folder.path().string() + ",labels=" + no_header); }),
                    "columns 'file'"));

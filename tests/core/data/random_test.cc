@@ -67,6 +67,7 @@ TEST_CASE("shapes and ranges that do not fit are usage errors") {
   CHECK_THAT(refused({"ids=2xq"}), Contains("'q' is no dimension"));
   CHECK_THAT(refused({}, {"ids=3"}), Contains("no range"));
   CHECK_THAT(refused({}, {"ids=3:1"}), Contains("no range"));
+  CHECK_THAT(refused({}, {"ids=0:inf"}), Contains("no range"));
   CHECK_THAT(refused({}, {"cach=0:1"}), Contains("did you mean 'cache'"));
   RandomOptions huge;
   add_shape(huge, "cache=100000x100000x100000");
