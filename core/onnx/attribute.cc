@@ -8,22 +8,33 @@ namespace {
 
 using onnx::AttributeProto;
 
+struct Kind {
+  AttributeProto::AttributeType type;
+  bool (*held)(const AttributeProto&);
+  bool may_be_empty;  ///< zero, or a list without items, need not be written
+};
+
+constexpr Kind kKinds[] = {
+    {AttributeProto::FLOAT, [](const AttributeProto& a) { return a.has_f(); }, true},
+    {AttributeProto::INT, [](const AttributeProto& a) { return a.has_i(); }, true},
+    {AttributeProto::STRING, [](const AttributeProto& a) { return a.has_s(); }, true},
+    {AttributeProto::TENSOR, [](const AttributeProto& a) { return a.has_t(); }, false},
+    {AttributeProto::GRAPH, [](const AttributeProto& a) { return a.has_g(); }, false},
+    {AttributeProto::SPARSE_TENSOR, [](const AttributeProto& a) { return a.has_sparse_tensor(); }, true},
+    {AttributeProto::TYPE_PROTO, [](const AttributeProto& a) { return a.has_tp(); }, false},
+    {AttributeProto::FLOATS, [](const AttributeProto& a) { return a.floats_size() > 0; }, true},
+    {AttributeProto::INTS, [](const AttributeProto& a) { return a.ints_size() > 0; }, true},
+    {AttributeProto::STRINGS, [](const AttributeProto& a) { return a.strings_size() > 0; }, true},
+    {AttributeProto::TENSORS, [](const AttributeProto& a) { return a.tensors_size() > 0; }, true},
+    {AttributeProto::GRAPHS, [](const AttributeProto& a) { return a.graphs_size() > 0; }, true},
+    {AttributeProto::SPARSE_TENSORS, [](const AttributeProto& a) { return a.sparse_tensors_size() > 0; }, true},
+    {AttributeProto::TYPE_PROTOS, [](const AttributeProto& a) { return a.type_protos_size() > 0; }, true},
+};
+
 /// The kind of an attribute written before kinds had to be named (IR version 1), by what it holds.
 int kind_by_content(const AttributeProto& a) {
-  if (a.has_f()) return AttributeProto::FLOAT;
-  if (a.has_i()) return AttributeProto::INT;
-  if (a.has_s()) return AttributeProto::STRING;
-  if (a.has_t()) return AttributeProto::TENSOR;
-  if (a.has_g()) return AttributeProto::GRAPH;
-  if (a.has_sparse_tensor()) return AttributeProto::SPARSE_TENSOR;
-  if (a.has_tp()) return AttributeProto::TYPE_PROTO;
-  if (a.floats_size()) return AttributeProto::FLOATS;
-  if (a.ints_size()) return AttributeProto::INTS;
-  if (a.strings_size()) return AttributeProto::STRINGS;
-  if (a.tensors_size()) return AttributeProto::TENSORS;
-  if (a.graphs_size()) return AttributeProto::GRAPHS;
-  if (a.sparse_tensors_size()) return AttributeProto::SPARSE_TENSORS;
-  if (a.type_protos_size()) return AttributeProto::TYPE_PROTOS;
+  for (const Kind& kind : kKinds)
+    if (kind.held(a)) return kind.type;
   return AttributeProto::UNDEFINED;
 }
 
@@ -31,46 +42,9 @@ int kind_by_content(const AttributeProto& a) {
 int kind_of(const AttributeProto& a, const std::string& where) {
   const int content = kind_by_content(a);
   if (a.type() == AttributeProto::UNDEFINED) return content;
-  const auto holds = [&](bool present) { return present || content == AttributeProto::UNDEFINED; };
-  bool right = true;
-  switch (a.type()) {
-    case AttributeProto::FLOAT:
-      right = holds(a.has_f());
-      break;
-    case AttributeProto::INT:
-      right = holds(a.has_i());
-      break;
-    case AttributeProto::STRING:
-      right = holds(a.has_s());
-      break;
-    case AttributeProto::TENSOR:
-      right = a.has_t();
-      break;
-    case AttributeProto::GRAPH:
-      right = a.has_g();
-      break;
-    case AttributeProto::TYPE_PROTO:
-      right = a.has_tp();
-      break;
-    case AttributeProto::FLOATS:
-      right = holds(a.floats_size() > 0);
-      break;
-    case AttributeProto::INTS:
-      right = holds(a.ints_size() > 0);
-      break;
-    case AttributeProto::STRINGS:
-      right = holds(a.strings_size() > 0);
-      break;
-    case AttributeProto::TENSORS:
-      right = holds(a.tensors_size() > 0);
-      break;
-    case AttributeProto::GRAPHS:
-      right = holds(a.graphs_size() > 0);
-      break;
-    default:
-      break;
-  }
-  if (!right) {
+  for (const Kind& kind : kKinds) {
+    if (kind.type != a.type() || kind.held(a)) continue;
+    if (kind.may_be_empty && content == AttributeProto::UNDEFINED) continue;
     input_error(fmt::format("attribute '{}' does not hold what its type says ({})", a.name(),
                             AttributeProto::AttributeType_Name(a.type())),
                 where);

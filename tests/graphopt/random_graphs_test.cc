@@ -44,7 +44,7 @@ class Grower {
   Value* constant(const Dims& dims, double low = 0.5) {
     return graph().add_constant("c", test::uniform(dims, low, 1.5, DType::kF64, rng_.next()));
   }
-  Value* ints(std::vector<int64_t> values) { return graph().add_constant("i", Tensor::ints(values)); }
+  Value* ints(const std::vector<int64_t>& values) { return graph().add_constant("i", Tensor::ints(values)); }
 
   /// One that another node reads already, at times.
   Value* weight(const Dims& dims) {
@@ -114,7 +114,7 @@ class Grower {
   Value* arithmetic(Value* x) {
     static constexpr const char* kOps[] = {"Add", "Sub", "Mul", "Div"};
     static const std::vector<Dims> kShapes = {{}, {4, 1, 1}, {1, 4, 1, 1}, {6}, {4, 6, 6}};
-    const auto shape = kShapes[static_cast<size_t>(below(5))];
+    const Dims& shape = kShapes[static_cast<size_t>(below(5))];
     Value* c = below(4) ? constant(shape) : graph().add_constant("one", test::tensor({}, {1}, DType::kF64));
     if (below(4) == 0) c = op("Exp", {c});
     return op(kOps[below(4)], {x, c});

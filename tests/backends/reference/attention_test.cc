@@ -111,7 +111,8 @@ TEST_CASE("Attention shows its scores at every stage") {
 TEST_CASE("Attention hides keys: causal, windows, padding and masks") {
   const Sizes n;
   const auto [q, k, v] = random_inputs(n);
-  const auto check = [&](const std::vector<Datum>& inputs, std::vector<Attr> attrs, const Bias& bias) {
+  const auto check = [&, &q = q, &k = k, &v = v](const std::vector<Datum>& inputs, std::vector<Attr> attrs,
+                                                 const Bias& bias) {
     const Expected want = plain(n, q, k, v, 0.5, 0, bias);
     require_close(run_op("Attention", inputs, {.attrs = std::move(attrs)}),
                   tensor({n.batch, n.heads, n.queries, n.value_size}, want.y, DType::kF64), 1e-12);

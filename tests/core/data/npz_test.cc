@@ -169,7 +169,7 @@ TEST_CASE("headers that lie are refused before anything is allocated") {
                                                         {"<U0", "(100000000000,)"},
                                                         {"<U99999999", "(1,)"}}) {
     INFO(descr << " " << shape);
-    CHECK(error_of([&] { open_npy(npy(descr, shape)).whole(); }).find("error: ") == 0);
+    CHECK(error_of([&, &descr = descr, &shape = shape] { open_npy(npy(descr, shape)).whole(); }).find("error: ") == 0);
   }
   CHECK(error_of([] { open_npy(file("objects.npy")); }).find("Python objects") != std::string::npos);
   CHECK(error_of([&] { open_npy(folder / "none.npy"); }).find("cannot open") != std::string::npos);

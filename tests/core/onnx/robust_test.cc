@@ -66,3 +66,17 @@ TEST_CASE("what is wrong is named") {
   CHECK(contains(error_of([] { read_model_bytes("<html>404</html>"); }), "not an ONNX model"));
   CHECK(contains(error_of([] { read_model_bytes(""); }), "empty"));
 }
+
+TEST_CASE("an attribute that holds something else than its type says is refused") {
+  const std::string model = write_model_bytes(parse_text(R"(
+    <ir_version: 10, opset_import: ["" : 21, "own" : 1]>
+    main (float[2] x) => (float[2] y) { y = own.f <k = 5> (x) })"));
+  const std::string whole = "\x18\x05\xa0\x01\x02";  // i = 5, type = INT
+  const size_t at = model.find(whole);
+  REQUIRE(at != std::string::npos);
+  for (const char type : {1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}) {
+    std::string wrong = model;
+    wrong[at + 4] = type;
+    CHECK(contains(error_of([&] { read_model_bytes(wrong); }), "attribute 'k' does not hold"));
+  }
+}

@@ -94,7 +94,9 @@ TEST_CASE("what makes float32 of something else, or states it, goes on doing so"
   const Outcome out = emitted(net.model);
   REQUIRE(type_of(out.model, "Mul", 1) == DType::kF16);
   for (const Value* y : out.model.graph->outputs()) REQUIRE(y->type.dtype == DType::kF32);
-  REQUIRE(check_with_onnx(out.model).errors == std::vector<std::string>{});
+  const std::vector<std::string> errors = check_with_onnx(out.model).errors;
+  CAPTURE(errors);
+  REQUIRE(errors.empty());
   REQUIRE(out.difference.sqnr_db > 50);
 }
 
