@@ -41,11 +41,10 @@ Run direct(const ConvShape& shape) {
   const ConvPd pd =
       describe_conv(shape, channels_last(shape.src), Elem::f32, Desc(), channels_last(shape.dst), new_attr());
   const Memory dst = filled(pd.dst_desc());
-  const Args args{
-      {DNNL_ARG_SRC, filled(pd.src_desc())}, {DNNL_ARG_WEIGHTS, filled(pd.weights_desc())}, {DNNL_ARG_DST, dst}};
-  return [op = Op::make<dnnl::convolution_forward>(pd), args, dst, count = element_count(shape.dst)] {
-    Workspace space;
-    op.run(args, space);
+  const Run convolve = run_of<dnnl::convolution_forward>(
+      pd, {{DNNL_ARG_SRC, filled(pd.src_desc())}, {DNNL_ARG_WEIGHTS, filled(pd.weights_desc())}, {DNNL_ARG_DST, dst}});
+  return [=, count = element_count(shape.dst)] {
+    convolve();
     apply(kRelu, data_of(dst), data_of(dst), count);
   };
 }
@@ -55,9 +54,8 @@ Run winograd(const ConvShape& shape, int m, int threads) {
   const auto weights = std::make_shared<WinogradWeights>(w.data(), shape.dst[1], shape.src[1], m);
   const auto plan = std::make_shared<WinogradPlan>(shape, weights, threads);
   const Memory src = filled(channels_last(shape.src)), dst = filled(channels_last(shape.dst));
-  return [=] {
-    Workspace space;
-    plan->run({.src = data_of(src), .dst = data_of(dst), .activation = kRelu}, space.take(plan->workspace_bytes()));
+  return [=, space = workspace(plan->workspace_bytes())] {
+    plan->run({.src = data_of(src), .dst = data_of(dst), .activation = kRelu}, space->mutable_raw());
   };
 }
 
@@ -67,10 +65,8 @@ Run tiles(const ConvShape& shape, int threads) {
   const auto weights = std::make_shared<PackedMatrix>(MatrixView{w.data(), 1, c}, c, k);
   const auto plan = std::make_shared<ProductPlan>(ProductShape{shape.dst[2] * shape.dst[3], k, c}, weights, threads);
   const Memory src = filled(channels_last(shape.src)), dst = filled(channels_last(shape.dst));
-  return [=] {
-    Workspace space;
-    plan->run({.a = {data_of(src), c, 1}, .c = data_of(dst), .c_stride = k, .activation = kRelu},
-              space.take(plan->workspace_bytes()));
+  return [=, space = workspace(plan->workspace_bytes())] {
+    plan->run({.a = {data_of(src), c, 1}, .c = data_of(dst), .c_stride = k, .activation = kRelu}, space->mutable_raw());
   };
 }
 

@@ -30,21 +30,16 @@ Run ours(const Shape& s, int threads) {
   const auto packed = s.constant ? std::make_shared<PackedMatrix>(right, s.k, s.n) : nullptr;
   const auto plan = std::make_shared<ProductPlan>(
       ProductShape{s.m, s.n, s.k, {{s.batch, s.m * s.k, s.k * s.n, s.m * s.n}}}, packed, threads);
-  return [=, owner = b] {
-    Workspace space;
-    plan->run({.a = {at(a), s.k, 1}, .b = right, .c = at(c), .c_stride = s.n}, space.take(plan->workspace_bytes()));
+  return [=, owner = b, space = workspace(plan->workspace_bytes())] {
+    plan->run({.a = {at(a), s.k, 1}, .b = right, .c = at(c), .c_stride = s.n}, space->mutable_raw());
   };
 }
 
 template <class Primitive>
 Run primitive(const typename Primitive::primitive_desc& pd) {
-  const Args args{{DNNL_ARG_SRC, filled(pd.src_desc())},
-                  {DNNL_ARG_WEIGHTS, filled(pd.weights_desc())},
-                  {DNNL_ARG_DST, filled(pd.dst_desc())}};
-  return [op = Op::make<Primitive>(pd), args] {
-    Workspace space;
-    op.run(args, space);
-  };
+  return run_of<Primitive>(pd, {{DNNL_ARG_SRC, filled(pd.src_desc())},
+                                {DNNL_ARG_WEIGHTS, filled(pd.weights_desc())},
+                                {DNNL_ARG_DST, filled(pd.dst_desc())}});
 }
 
 Run dnn_matmul(const Shape& s) {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "backends/cpu/dnn.h"
@@ -34,6 +36,19 @@ inline cpu::Memory filled(const cpu::Desc& desc) {
   const std::vector<float> v = numbers(static_cast<int64_t>(desc.get_size() / sizeof(float)));
   std::memcpy(m.get_data_handle(), v.data(), desc.get_size());
   return m;
+}
+
+/// Room that lives as long as what runs in it.
+inline std::shared_ptr<Tensor> workspace(size_t bytes) {
+  return std::make_shared<Tensor>(DType::kU8, Dims{static_cast<int64_t>(bytes)});
+}
+
+/// A run of a oneDNN primitive.
+template <class Primitive>
+Run run_of(const typename Primitive::primitive_desc& pd, std::unordered_map<int, cpu::Memory> args) {
+  if (pd.scratchpad_desc().get_size() > 0)
+    args.emplace(DNNL_ARG_SCRATCHPAD, cpu::Memory(pd.scratchpad_desc(), cpu::engine()));
+  return [op = Primitive(pd), args, stream = dnnl::stream(cpu::engine())] { op.execute(stream, args); };
 }
 
 struct Timed {

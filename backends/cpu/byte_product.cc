@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/operand.h"
+#include "backends/cpu/packed.h"
 #include "core/base/align.h"
 #include "core/base/parallel.h"
 #include "core/exec/weight_cache.h"

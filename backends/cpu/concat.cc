@@ -21,7 +21,8 @@ void concat(const Parts& parts, int64_t rows, const Buffers& b) {
     for (int64_t row = begin; row < end; ++row) {
       std::byte* y = b.out<std::byte>(0) + static_cast<size_t>(row) * parts.row;
       for (size_t i = 0; i < parts.inputs.size(); ++i) {
-        std::memcpy(y, b.in<std::byte>(parts.inputs[i]) + static_cast<size_t>(row) * parts.bytes[i], parts.bytes[i]);
+        const std::byte* x = b.in<std::byte>(parts.inputs[i]) + static_cast<size_t>(row) * parts.bytes[i];
+        if (x != y) std::memcpy(y, x, parts.bytes[i]);
         y += parts.bytes[i];
       }
     }
@@ -36,6 +37,7 @@ Expected<PlannedStep> plan(const Site& site) {
   const auto axis = static_cast<size_t>(normalize_axis(site.view.get_int("axis", 1), rank));
   out.dims[axis] = 0;
   Parts parts;
+  std::vector<int64_t> offsets;
   for (int i = 0; i < static_cast<int>(site.in.size()); ++i) {
     if (!site.has(i)) return Decline{"an input is missing"};
     TensorDesc part = site.desc(i);
@@ -49,10 +51,12 @@ Expected<PlannedStep> plan(const Site& site) {
     out.dims[axis] = joined + length;
     parts.inputs.push_back(i);
     parts.bytes.push_back(packed_bytes(out.dtype, length * inner));
+    offsets.push_back(static_cast<int64_t>(parts.row));
     parts.row += parts.bytes.back();
   }
   const int64_t rows = around(out.memory_dims(), memory_axis(out, axis)).outer;
   PlannedStep step{.out = {std::move(out)}};
+  if (rows == 1) step.parts = std::move(offsets);
   step.run = [parts = std::move(parts), rows](const Buffers& b) { concat(parts, rows, b); };
   return step;
 }

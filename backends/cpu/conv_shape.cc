@@ -32,19 +32,4 @@ ConvPd describe_conv(const ConvShape& s, const Desc& src, Elem weights, const De
                 attr, true);
 }
 
-ConvPd describe_float_conv(const ConvShape& s, const dnnl::primitive_attr& attr, bool bias) {
-  const auto make = [&](bool row_major) {
-    const Desc src = row_major ? plain(Elem::f32, s.src) : any(Elem::f32, s.src);
-    const Desc dst = row_major ? plain(Elem::f32, s.dst) : any(Elem::f32, s.dst);
-    return describe_conv(s, src, Elem::f32, bias ? plain(Elem::f32, {s.channels_out()}) : Desc(), dst, attr);
-  };
-  // One tap is a matrix product on row-major tensors. For more taps, and where the positions are too few to fill the
-  // product's tiles, the copies into and out of the layout that the primitive prefers cost less than what its row-major
-  // form loses.
-  constexpr int64_t kFewPositions = 14 * 14;
-  if (s.window.is_point() && s.groups == 1 && element_count(spatial_of(s.dst)) >= kFewPositions) return make(true);
-  ConvPd pd = make(false);
-  return is_slow(pd) ? make(true) : pd;
-}
-
 }  // namespace mlopt::cpu

@@ -26,7 +26,4 @@ using ConvPd = dnnl::convolution_forward::primitive_desc;
 ConvPd describe_conv(const ConvShape& shape, const Desc& src, Elem weights, const Desc& bias, const Desc& dst,
                      const dnnl::primitive_attr& attr);
 
-/// A float32 convolution in the layouts that make it quickest with row-major tensors on both sides.
-ConvPd describe_float_conv(const ConvShape& shape, const dnnl::primitive_attr& attr, bool bias);
-
 }  // namespace mlopt::cpu

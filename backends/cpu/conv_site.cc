@@ -7,7 +7,6 @@ Expected<ConvSite> float_conv(const Site& site) {
     if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
   const auto act = fused_activation(site.view);
   if (!act) return act.error();
-  if (!site.constant(ConvSite::kWeights)) return Decline{"the weights are not constant"};
   auto shape = conv_shape(site.view, site.desc(ConvSite::kSource).dims, site.desc(ConvSite::kWeights).dims);
   if (!shape) return shape.error();
   ConvSite conv{*std::move(shape), *act, site.has(ConvSite::kBias), site.has(ConvSite::kAddend)};
@@ -18,6 +17,7 @@ Expected<ConvSite> float_conv(const Site& site) {
 }
 
 Expected<ConvSite> channels_last_conv(const Site& site) {
+  if (!site.constant(ConvSite::kWeights)) return Decline{"the weights are not constant"};
   auto conv = float_conv(site);
   if (!conv) return conv;
   const TensorDesc &src = site.desc(ConvSite::kSource), dst{DType::kF32, conv->shape.dst, site.layout};

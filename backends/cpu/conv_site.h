@@ -5,8 +5,7 @@
 
 namespace mlopt::cpu {
 
-/// A float32 Conv or com.microsoft.FusedConv with constant weights: dst = activation(conv(src, weights) + bias +
-/// addend).
+/// A float32 Conv or com.microsoft.FusedConv: dst = activation(conv(src, weights) + bias + addend).
 struct ConvSite {
   enum Input { kSource, kWeights, kBias, kAddend };
 
@@ -17,7 +16,7 @@ struct ConvSite {
 
 Expected<ConvSite> float_conv(const Site& site);
 
-/// The same, declined where the source or the destination is not at hand channels-last.
+/// The same with constant weights, declined where the source or the destination is not at hand channels-last.
 Expected<ConvSite> channels_last_conv(const Site& site);
 
 /// A step that makes the convolution channels-last from the same, weights and all, with what oneDNN calls the sum: the

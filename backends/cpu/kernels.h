@@ -8,15 +8,19 @@ namespace mlopt::cpu {
 
 /// One span of kernels for each operator family, in the file of the same name.
 std::span<const Kernel> binary_kernels();
+std::span<const Kernel> cast_kernels();
 std::span<const Kernel> concat_kernels();
 std::span<const Kernel> conv_kernels();
 std::span<const Kernel> conv_point_kernels();
 std::span<const Kernel> conv_transpose_kernels();
 std::span<const Kernel> conv_winograd_kernels();
 std::span<const Kernel> eltwise_kernels();
+std::span<const Kernel> expand_kernels();
+std::span<const Kernel> gather_kernels();
 std::span<const Kernel> layer_norm_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> normalization_kernels();
+std::span<const Kernel> pad_kernels();
 std::span<const Kernel> pool_kernels();
 std::span<const Kernel> qconv_kernels();
 std::span<const Kernel> qmatmul_kernels();
@@ -26,8 +30,10 @@ std::span<const Kernel> reduce_kernels();
 std::span<const Kernel> reshape_kernels();
 std::span<const Kernel> resize_kernels();
 std::span<const Kernel> rnn_kernels();
+std::span<const Kernel> slice_kernels();
 std::span<const Kernel> softmax_kernels();
 std::span<const Kernel> transpose_kernels();
+std::span<const Kernel> where_kernels();
 
 /// All of them, in the order in which they are searched.
 std::vector<Kernel> all_kernels();

@@ -1,10 +1,10 @@
 // LayerNormalization and RMSNormalization over the axes from `axis` on, and com.microsoft's forms that add first.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/middle.h"
-#include "backends/cpu/planned.h"
 #include "backends/cpu/rows.h"
 #include "core/base/parallel.h"
 
@@ -25,12 +25,8 @@ void norm_row(const Norm& norm, const float* x, float* y, int64_t n, const float
   normalize_row(x, y, n, mean, 1 / std::sqrt(variance + norm.epsilon), scale, bias);
 }
 
-const float* floats_or_null(const Call& call, int i) { return call.has(i) ? call.in(i).data<float>() : nullptr; }
-
-bool all_float(const Call& call) {
-  for (int i = 0; i < call.input_count(); ++i)
-    if (call.has(i) && call.in(i).dtype() != DType::kF32) return false;
-  return true;
+bool all_float(const Site& site) {
+  return std::all_of(site.in.begin(), site.in.end(), [](const auto& d) { return !d || d->dtype == DType::kF32; });
 }
 
 /// Inputs x, scale, bias; the last elements that are normalized together are a row.
@@ -38,9 +34,7 @@ Expected<PlannedStep> plan(const Site& site) {
   if (site.view.node().output(1) || site.view.node().output(2)) return Decline{"mean or deviation are asked for"};
   if (site.view.get_int("stash_type", 1) != 1) return Decline{"not computed in float32"};
   const TensorDesc& x = site.desc(0);
-  for (const auto& desc : site.in)
-    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
-  if (x.dims.empty()) return Decline{"a scalar"};
+  if (!all_float(site) || x.dims.empty()) return Decline{"not a float32 array"};
   const auto axis = normalize_axis(site.view.get_int("axis", -1), static_cast<int64_t>(x.dims.size()));
   const int64_t row = around(x.dims, static_cast<size_t>(axis), x.dims.size()).length;
   for (const int i : {1, 2})
@@ -63,19 +57,18 @@ Expected<PlannedStep> plan(const Site& site) {
 struct Skip {
   Norm norm;
   int norm_bias, sum_bias;  ///< inputs; -1: none
-  int64_t row = 1, skip_rows = 1;
+  bool sums;                ///< are asked for
+  int64_t rows, row, skip_rows;
 };
 
-void run_skip(const Skip& s, Call& call) {
-  const Tensor& x = call.in(0);
-  const float *in = x.data<float>(), *skip = call.in(1).data<float>(), *scale = call.in(2).data<float>();
-  const float* bias = s.norm_bias < 0 ? nullptr : floats_or_null(call, s.norm_bias);
-  const float* sum_bias = floats_or_null(call, s.sum_bias);
-  float* out = call.make(0, DType::kF32, x.dims()).mutable_data<float>();
-  float* sums = call.wants(3) ? call.make(3, DType::kF32, x.dims()).mutable_data<float>() : nullptr;
-  parallel_for(x.size() / s.row, std::max<int64_t>(1, kGrain / s.row), [&](int64_t begin, int64_t end) {
+void run_skip(const Skip& s, const Buffers& b) {
+  const float *in = b.in<float>(0), *skip = b.in<float>(1), *scale = b.in<float>(2);
+  const float* bias = s.norm_bias < 0 ? nullptr : b.in<float>(s.norm_bias);
+  const float* sum_bias = s.sum_bias < 0 ? nullptr : b.in<float>(s.sum_bias);
+  float *out = b.out<float>(0), *sums = s.sums ? b.out<float>(3) : out;
+  parallel_for(s.rows, std::max<int64_t>(1, kGrain / s.row), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      float* sum = (sums ? sums : out) + i * s.row;
+      float* sum = sums + i * s.row;
       std::copy_n(in + i * s.row, s.row, sum);
       fold(Fold::kSum, sum, skip + i % s.skip_rows * s.row, s.row);
       if (sum_bias) fold(Fold::kSum, sum, sum_bias, s.row);
@@ -84,30 +77,38 @@ void run_skip(const Skip& s, Call& call) {
   });
 }
 
-Expected<Step> compile_skip(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
-  if (view.node().output(1) || view.node().output(2)) return Decline{"mean or deviation are asked for"};
-  const bool centred = view.node().op == "SkipLayerNormalization";
-  const Skip common{{centred, view.get_float("epsilon", 1e-12f)}, centred ? 3 : -1, centred ? 4 : 3};
-  return planned(view, context, [=](const Call& call) -> Expected<Step> {
-    const Tensor &x = call.in(0), &skip = call.in(1);
-    if (!all_float(call) || x.rank() == 0 || skip.rank() == 0) return Decline{"not float32 arrays"};
-    Skip s = common;
-    s.row = x.dims().back();
-    s.skip_rows = skip.size() / s.row;
-    if (skip.dims().back() != s.row || x.size() % skip.size() != 0) return Decline{"skip does not fit"};
-    for (int i = 2; i < call.input_count(); ++i)
-      if (call.has(i) && call.in(i).dims() != Dims{s.row}) return Decline{"scale or bias does not fit"};
-    return Step([s](Call& c) { run_skip(s, c); });
-  });
+Expected<PlannedStep> plan_skip(const Site& site) {
+  const Node& node = site.view.node();
+  const TensorDesc &x = site.desc(0), &skip = site.desc(1);
+  if (node.output(1) || node.output(2)) return Decline{"mean or deviation are asked for"};
+  if (!all_float(site) || x.dims.empty() || skip.dims.empty()) return Decline{"not float32 arrays"};
+  const bool centred = node.op == "SkipLayerNormalization";
+  const auto given = [&](int i) { return site.has(i) ? i : -1; };
+  const int64_t row = x.dims.back();
+  const Skip s{{centred, site.view.get_float("epsilon", 1e-12f)},
+               centred ? given(3) : -1,
+               given(centred ? 4 : 3),
+               node.output(3) != nullptr,
+               x.size() / row,
+               row,
+               skip.size() / row};
+  if (skip.dims.back() != row || x.size() % skip.size() != 0) return Decline{"skip does not fit"};
+  for (int i = 2; i < static_cast<int>(site.in.size()); ++i)
+    if (site.has(i) && site.desc(i).dims != Dims{row}) return Decline{"scale or bias does not fit"};
+  TensorDesc statistics = x;
+  statistics.dims.back() = 1;
+  PlannedStep step{.out = {x, statistics, statistics, x}};
+  step.out.resize(node.outputs().size());
+  step.run = [s](const Buffers& b) { run_skip(s, b); };
+  return step;
 }
 
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "LayerNormalization", .plan = plan},
     {.domain = "", .op = "RMSNormalization", .plan = plan},
     {.domain = "", .op = "SimplifiedLayerNormalization", .plan = plan},
-    {.domain = "com.microsoft", .op = "SkipLayerNormalization", .compile = compile_skip},
-    {.domain = "com.microsoft", .op = "SkipSimplifiedLayerNormalization", .compile = compile_skip},
+    {.domain = "com.microsoft", .op = "SkipLayerNormalization", .plan = plan_skip},
+    {.domain = "com.microsoft", .op = "SkipSimplifiedLayerNormalization", .plan = plan_skip},
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/planned.h"
 #include "backends/cpu/rows.h"
 #include "core/base/parallel.h"
 
@@ -13,97 +12,210 @@ namespace {
 
 constexpr int64_t kGrain = 8192;  // elements below which a second thread costs more than it brings
 
-/// [N, C, spatial...] seen as planes.
+/// [N, C, spatial...] seen as planes, of channels-last tensors as positions.
 struct Planes {
   int64_t images = 1, channels = 1, size = 1;
+  bool channels_last = false;
 };
 
-Expected<Planes> planes_of(const Call& call) {
-  const Dims& dims = call.in(0).dims();
-  for (int i = 0; i < call.input_count(); ++i)
-    if (call.has(i) && call.in(i).dtype() != DType::kF32) return Decline{"not float32"};
-  if (dims.size() < 2) return Decline{"no channels"};
-  Planes p{dims[0], dims[1], 1};
-  for (size_t k = 2; k < dims.size(); ++k) p.size *= dims[k];
+Expected<Planes> planes_of(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  for (const auto& desc : site.in)
+    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
+  if (x.dims.size() < 2) return Decline{"no channels"};
+  Planes p{x.dims[0], x.dims[1], 1, x.layout == mlopt::Layout::kChannelsLast};
+  for (size_t k = 2; k < x.dims.size(); ++k) p.size *= x.dims[k];
   return p;
 }
 
-bool are_by_channel(const Call& call, int first, int64_t channels) {
-  for (int i = first; i < call.input_count(); ++i)
-    if (!call.has(i) || call.in(i).dims() != Dims{channels}) return false;
+bool are_by_channel(const Site& site, int64_t channels) {
+  for (int i = 1; i < static_cast<int>(site.in.size()); ++i)
+    if (!site.has(i) || site.desc(i).dims != Dims{channels}) return false;
   return true;
 }
 
-void run_batch_norm(const Planes& p, float epsilon, Call& call) {
-  const float *scale = call.in(1).data<float>(), *bias = call.in(2).data<float>();
-  const float *mean = call.in(3).data<float>(), *variance = call.in(4).data<float>();
-  const float* x = call.in(0).data<float>();
-  float* y = call.make(0, DType::kF32, call.in(0).dims()).mutable_data<float>();
+/// What becomes of the elements of each channel: a (x - mean) + b.
+struct Factors {
+  const float *mean, *a, *b;
+  bool by_image;  ///< one for each channel of each image, not one for each channel
+
+  Factors of_image(const Planes& p, int64_t image) const {
+    const int64_t at = by_image ? image * p.channels : 0;
+    return {mean + at, a + at, b + at, by_image};
+  }
+};
+
+void apply(const Planes& p, const Factors& factors, const float* x, float* y) {
+  if (p.channels_last) {
+    parallel_for(p.images * p.size, std::max<int64_t>(1, kGrain / p.channels), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const Factors f = factors.of_image(p, i / p.size);
+        centred_affine(x + i * p.channels, y + i * p.channels, p.channels, f.mean, f.a, f.b);
+      }
+    });
+    return;
+  }
   parallel_for(p.images * p.channels, std::max<int64_t>(1, kGrain / p.size), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
+      const Factors f = factors.of_image(p, i / p.channels);
       const int64_t c = i % p.channels;
-      const float a = scale[c] / std::sqrt(variance[c] + epsilon);
-      affine(x + i * p.size, y + i * p.size, p.size, a, bias[c] - mean[c] * a);
+      centred_affine(x + i * p.size, y + i * p.size, p.size, f.mean[c], f.a[c], f.b[c]);
     }
   });
 }
 
-Expected<Step> compile_batch_norm(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
+Expected<PlannedStep> plan_batch_norm(const Site& site) {
+  const NodeView& view = site.view;
   if (view.get_int("training_mode", 0) != 0 || view.node().outputs().size() > 1) return Decline{"training"};
   if (view.get_int("spatial", 1) != 1) return Decline{"statistics for each element"};
   if (view.opset() < 7 && view.get_int("is_test", 0) == 0) return Decline{"training"};
-  const float epsilon = view.get_float("epsilon", 1e-5f);
-  return planned(view, context, [=](const Call& call) -> Expected<Step> {
-    const auto p = planes_of(call);
-    if (!p) return p.error();
-    if (!are_by_channel(call, 1, p->channels)) return Decline{"statistics do not fit the channels"};
-    return Step([=, p = *p](Call& c) { run_batch_norm(p, epsilon, c); });
-  });
+  const auto p = planes_of(site);
+  if (!p) return p.error();
+  if (!are_by_channel(site, p->channels)) return Decline{"statistics do not fit the channels"};
+  PlannedStep step{.out = {site.desc(0)}};
+  step.in_place = 0;
+  step.scratch_bytes = static_cast<size_t>(p->channels) * sizeof(float);
+  step.run = [p = *p, epsilon = view.get_float("epsilon", 1e-5f)](const Buffers& buffers) {
+    const float *scale = buffers.in<float>(1), *variance = buffers.in<float>(4);
+    auto* a = reinterpret_cast<float*>(buffers.scratch);
+    for (int64_t c = 0; c < p.channels; ++c) a[c] = scale[c] / std::sqrt(variance[c] + epsilon);
+    apply(p, {buffers.in<float>(3), a, buffers.in<float>(2), false}, buffers.in<float>(0), buffers.out<float>(0));
+  };
+  return step;
 }
 
-/// Each group of neighbouring channels of each image is normalized by its own statistics, then each channel scaled.
-/// `scale` and `bias` are for each channel, or for each group when `by_group`.
-void run_group_norm(const Planes& p, int64_t groups, bool by_group, float epsilon, Call& call) {
-  const float *x = call.in(0).data<float>(), *scale = call.in(1).data<float>(), *bias = call.in(2).data<float>();
-  float* y = call.make(0, DType::kF32, call.in(0).dims()).mutable_data<float>();
-  const int64_t members = p.channels / groups, block = members * p.size;
-  parallel_for(p.images * groups, std::max<int64_t>(1, kGrain / block), [&](int64_t begin, int64_t end) {
+/// Groups of neighbouring channels that are normalized by their own statistics, then each channel scaled. `scale` and
+/// `bias` are for each channel, or for each group when `by_group`.
+struct Groups {
+  int64_t count, members;
+  bool by_group;
+  float epsilon;
+};
+
+/// Parts of a channels-last image whose sums are kept apart, however many threads there are.
+constexpr int64_t kParts = 16;
+
+/// The scratch of a run, for each channel of each image.
+struct Space {
+  double* sums;  ///< of each part
+  float *rows, *means, *factor, *add;
+
+  Space(const Planes& p, std::byte* scratch) : sums(reinterpret_cast<double*>(scratch)) {
+    const int64_t all = p.images * p.channels, parts = p.channels_last ? all * kParts : 0;
+    rows = reinterpret_cast<float*>(sums + parts);
+    means = rows + parts;
+    factor = means + all;
+    add = factor + all;
+  }
+  static size_t bytes(const Planes& p) {
+    const int64_t each = 3 * sizeof(float) + (p.channels_last ? kParts * (sizeof(float) + sizeof(double)) : 0);
+    return static_cast<size_t>(p.images * p.channels * each);
+  }
+};
+
+/// The variance of a group of an image becomes its channels' factors and addends; `first` is the image's first channel.
+void finish(const Groups& g, int64_t group, double variance, const Buffers& b, const Space& space, int64_t first) {
+  const double deviation = std::sqrt(variance + g.epsilon);
+  for (int64_t m = 0; m < g.members; ++m) {
+    const int64_t c = group * g.members + m, at = g.by_group ? group : c;
+    space.factor[first + c] = static_cast<float>(b.in<float>(1)[at] / deviation);
+    space.add[first + c] = b.in<float>(2)[at];
+  }
+}
+
+void normalize_planes(const Planes& p, const Groups& g, const Buffers& b, const Space& space) {
+  const int64_t block = g.members * p.size;
+  parallel_for(p.images * g.count, std::max<int64_t>(1, kGrain / block), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const float* in = x + i * block;
+      const float* in = b.in<float>(0) + i * block;
+      float* out = b.out<float>(0) + i * block;
       const float mean = fold_row(Fold::kSum, in, block) / static_cast<float>(block);
       const float variance = sum_deviation(in, block, mean) / static_cast<float>(block);
-      const float factor = 1 / std::sqrt(variance + epsilon);
-      for (int64_t c = 0; c < members; ++c) {
-        const int64_t group = i % groups, at = by_group ? group : group * members + c;
-        const float a = scale[at] * factor;
-        affine(in + c * p.size, y + i * block + c * p.size, p.size, a, bias[at] - mean * a);
-      }
+      finish(g, i % g.count, variance, b, space, i / g.count * p.channels);
+      for (int64_t m = 0; m < g.members; ++m)
+        centred_affine(in + m * p.size, out + m * p.size, p.size, mean, space.factor[i * g.members + m],
+                       space.add[i * g.members + m]);
     }
   });
 }
 
-Expected<Step> compile_group_norm(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
+/// Adds up rows of channels, or their squared distances from `mean`, to `sums`; `acc` has room for a row.
+void add_rows(const float* x, int64_t rows, int64_t channels, const float* mean, float* acc, double* sums) {
+  constexpr int64_t kBlock = 64;  // rows whose sum stays exact enough in float
+  std::fill_n(sums, channels, 0.0);
+  for (int64_t begin = 0; begin < rows; begin += kBlock) {
+    std::fill_n(acc, channels, 0.0f);
+    for (int64_t i = begin; i < std::min(rows, begin + kBlock); ++i) {
+      if (mean)
+        add_squared_distance(acc, x + i * channels, mean, channels);
+      else
+        fold(Fold::kSum, acc, x + i * channels, channels);
+    }
+    for (int64_t c = 0; c < channels; ++c) sums[c] += acc[c];
+  }
+}
+
+/// Each part of each image adds up its positions, or their squared distances from the means.
+void add_positions(const Planes& p, const float* x, bool squares, const Space& space) {
+  const int64_t length = (p.size + kParts - 1) / kParts;
+  parallel_for(p.images * kParts, std::max<int64_t>(1, kGrain / (length * p.channels)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t image = i / kParts, first = std::min(p.size, i % kParts * length);
+                   const int64_t rows = std::min(p.size - first, length);
+                   add_rows(x + (image * p.size + first) * p.channels, rows, p.channels,
+                            squares ? space.means + image * p.channels : nullptr, space.rows + i * p.channels,
+                            space.sums + i * p.channels);
+                 }
+               });
+}
+
+/// What the channels of a group of an image add up to, divided by how many elements they are.
+double group_mean(const Planes& p, const Groups& g, const double* sums, int64_t group) {
+  double sum = 0;
+  for (int64_t part = 0; part < kParts; ++part)
+    for (int64_t m = 0; m < g.members; ++m) sum += sums[part * p.channels + group * g.members + m];
+  return sum / static_cast<double>(g.members * p.size);
+}
+
+void normalize_positions(const Planes& p, const Groups& g, const Buffers& b, const Space& space) {
+  add_positions(p, b.in<float>(0), false, space);
+  for (int64_t image = 0; image < p.images; ++image)
+    for (int64_t k = 0; k < g.count; ++k)
+      std::fill_n(space.means + image * p.channels + k * g.members, g.members,
+                  static_cast<float>(group_mean(p, g, space.sums + image * kParts * p.channels, k)));
+  add_positions(p, b.in<float>(0), true, space);
+  for (int64_t image = 0; image < p.images; ++image)
+    for (int64_t k = 0; k < g.count; ++k)
+      finish(g, k, group_mean(p, g, space.sums + image * kParts * p.channels, k), b, space, image * p.channels);
+  apply(p, {space.means, space.factor, space.add, true}, b.in<float>(0), b.out<float>(0));
+}
+
+Expected<PlannedStep> plan_group_norm(const Site& site) {
+  const NodeView& view = site.view;
   if (view.get_int("stash_type", 1) != 1) return Decline{"not computed in float32"};
   const bool instance = view.node().op == "InstanceNormalization";
-  const int64_t asked = instance ? 0 : view.get_int("num_groups");
+  const auto p = planes_of(site);
+  if (!p) return p.error();
+  const int64_t count = instance ? p->channels : view.get_int("num_groups");
   const bool by_group = !instance && view.opset() < 21;
-  const float epsilon = view.get_float("epsilon", 1e-5f);
-  return planned(view, context, [=](const Call& call) -> Expected<Step> {
-    const auto p = planes_of(call);
-    if (!p) return p.error();
-    const int64_t groups = instance ? p->channels : asked;
-    if (groups < 1 || p->channels % groups != 0) return Decline{"channels and groups do not fit"};
-    if (!are_by_channel(call, 1, by_group ? groups : p->channels)) return Decline{"scale does not fit the channels"};
-    return Step([=, p = *p](Call& c) { run_group_norm(p, groups, by_group, epsilon, c); });
-  });
+  if (count < 1 || p->channels % count != 0) return Decline{"channels and groups do not fit"};
+  if (!are_by_channel(site, by_group ? count : p->channels)) return Decline{"scale does not fit the channels"};
+  const Groups g{count, p->channels / count, by_group, view.get_float("epsilon", 1e-5f)};
+  PlannedStep step{.out = {site.desc(0)}};
+  step.in_place = 0;
+  step.scratch_bytes = Space::bytes(*p);
+  step.run = [p = *p, g](const Buffers& b) {
+    const Space space(p, b.scratch);
+    p.channels_last ? normalize_positions(p, g, b, space) : normalize_planes(p, g, b, space);
+  };
+  return step;
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "BatchNormalization", .compile = compile_batch_norm},
-    {.domain = "", .op = "InstanceNormalization", .compile = compile_group_norm},
-    {.domain = "", .op = "GroupNormalization", .compile = compile_group_norm},
+    {.domain = "", .op = "BatchNormalization", .plan = plan_batch_norm, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "InstanceNormalization", .plan = plan_group_norm, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "GroupNormalization", .plan = plan_group_norm, .layout = LayoutRule::kFollows},
 };
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
-#include "backends/cpu/operand.h"
+#include <algorithm>
+
+#include "backends/cpu/packed.h"
+#include "backends/cpu/strided.h"
 #include "core/base/align.h"
 #include "core/base/error.h"
 #include "core/exec/weight_cache.h"
@@ -13,7 +16,7 @@ namespace {
 /// What one set of buffers keeps for a primitive.
 struct Ready {
   std::vector<Memory> memories;
-  std::vector<dnnl_exec_arg_t> args;
+  std::vector<dnnl_exec_arg_t> args;  ///< of all parts, one after the other
 };
 
 void* address(const Source& source, const Buffers& b) {
@@ -58,34 +61,61 @@ std::optional<Elem> carrier(DType type) {
 }
 
 Primitive::Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vector<Argument> arguments, size_t scratch)
-    : primitive_(std::move(primitive)), arguments_(std::move(arguments)), scratch_bytes_(aligned_size(scratch)) {
-  if (scratchpad.get_size() == 0) return;
-  arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratchpad, Source::scratch(scratch_bytes_)});
-  scratch_bytes_ += aligned_size(scratchpad.get_size());
+    : scratch_bytes_(aligned_size(scratch)) {
+  if (scratchpad.get_size() > 0) {
+    arguments.push_back({DNNL_ARG_SCRATCHPAD, scratchpad, Source::scratch(scratch_bytes_)});
+    scratch_bytes_ += aligned_size(scratchpad.get_size());
+  }
+  parts_.push_back({std::move(primitive), std::move(arguments)});
+}
+
+void Primitive::run_after(Primitive first) {
+  parts_.insert(parts_.begin(), first.parts_.begin(), first.parts_.end());
+  scratch_bytes_ = std::max(scratch_bytes_, first.scratch_bytes_);
 }
 
 void Primitive::run(const Buffers& buffers) const {
   if (!buffers.memo.has_value()) {
     Ready ready;
-    for (const Argument& a : arguments_) {
-      ready.memories.push_back(Memory(a.desc, engine(), DNNL_MEMORY_NONE));
-      ready.args.push_back({a.id, ready.memories.back().get()});
-    }
+    for (const Part& part : parts_)
+      for (const Argument& a : part.arguments) {
+        ready.memories.push_back(Memory(a.desc, engine(), DNNL_MEMORY_NONE));
+        ready.args.push_back({a.id, ready.memories.back().get()});
+      }
     buffers.memo = std::move(ready);
   }
-  const auto& ready = *std::any_cast<Ready>(&buffers.memo);
-  for (size_t i = 0; i < arguments_.size(); ++i)
-    dnnl_memory_set_data_handle(ready.args[i].memory, address(arguments_[i].source, buffers));
-  const auto status =
-      dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(ready.args.size()), ready.args.data());
-  if (status == dnnl_out_of_memory) throw std::bad_alloc();
-  if (status != dnnl_success) internal_error(fmt::format("oneDNN could not run the step: status {}", int{status}));
+  const dnnl_exec_arg_t* args = std::any_cast<Ready>(&buffers.memo)->args.data();
+  for (const Part& part : parts_) {
+    const size_t count = part.arguments.size();
+    for (size_t i = 0; i < count; ++i)
+      dnnl_memory_set_data_handle(args[i].memory, address(part.arguments[i].source, buffers));
+    const auto status = dnnl_primitive_execute(part.primitive.get(), stream().get(), static_cast<int>(count), args);
+    if (status == dnnl_out_of_memory) throw std::bad_alloc();
+    if (status != dnnl_success) internal_error(fmt::format("oneDNN could not run the step: status {}", int{status}));
+    args += count;
+  }
 }
 
 Memory packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted) {
   const Tensor& constant = *site.constant(i);
   const auto make = [&] { return std::make_shared<Packed>(constant, given); };
   return shared_weights<Packed>(site.context.weights, constant.raw(), "onednn " + form, make)->as(wanted);
+}
+
+Source weights_of(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted,
+                  PlannedStep& step, Primitive& before) {
+  if (site.constant(i)) {
+    step.packed.push_back(i);
+    return Source::of(packed(site, i, form, given, wanted));
+  }
+  if (given == wanted) return Source::in(i);
+  const Source copy = Source::scratch(before.scratch_bytes());
+  const dnnl::reorder::primitive_desc pd(engine(), given, engine(), wanted, new_attr());
+  Primitive reorder = Primitive::make<dnnl::reorder>(
+      pd, {{DNNL_ARG_FROM, given, Source::in(i)}, {DNNL_ARG_TO, wanted, copy}}, copy.offset + wanted.get_size());
+  reorder.run_after(std::move(before));
+  before = std::move(reorder);
+  return copy;
 }
 
 Decline declined(const dnnl::error& e, const Node& node) {
@@ -99,10 +129,15 @@ Decline declined(const dnnl::error& e, const Node& node) {
 PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext&) {
   TensorDesc made = from;
   made.layout = to;
-  const Elem elem = *carrier(from.dtype);
-  const Desc src(from.dims, elem, from.strides()), dst(made.dims, elem, made.strides());
-  const dnnl::reorder::primitive_desc pd(engine(), src, engine(), dst, new_attr());
   PlannedStep step{.out = {made}};
+  const auto elem = carrier(from.dtype);
+  if (!elem) {
+    step.run = [copy = StridedCopy(element_bytes(from.dtype).value(), from.dims, from.strides(), made.strides())](
+                   const Buffers& b) { copy.run(b.in<std::byte>(0), b.out<std::byte>(0)); };
+    return step;
+  }
+  const Desc src(from.dims, *elem, from.strides()), dst(made.dims, *elem, made.strides());
+  const dnnl::reorder::primitive_desc pd(engine(), src, engine(), dst, new_attr());
   auto op =
       Primitive::make<dnnl::reorder>(pd, {{DNNL_ARG_FROM, src, Source::in(0)}, {DNNL_ARG_TO, dst, Source::out(0)}});
   step.scratch_bytes = op.scratch_bytes();

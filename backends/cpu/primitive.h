@@ -42,21 +42,31 @@ class Primitive {
     return Primitive(T(pd), pd.scratchpad_desc(), std::move(arguments), scratch);
   }
 
+  /// Runs `first` before, on the same buffers.
+  void run_after(Primitive first);
   /// Bytes of scratch that a run uses, what lies before its own included.
   size_t scratch_bytes() const { return scratch_bytes_; }
   void run(const Buffers& buffers) const;
 
  private:
+  struct Part {
+    dnnl::primitive primitive;
+    std::vector<Argument> arguments;
+  };
   Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vector<Argument> arguments, size_t scratch);
 
-  dnnl::primitive primitive_;
-  std::vector<Argument> arguments_;
+  std::vector<Part> parts_;
   size_t scratch_bytes_ = 0;
 };
 
 /// The constant in input `i`, whose bytes lie as `given`, in the layout that a primitive wants: packed once for all
 /// plans of an executable. `form` tells apart what reads the same constant in different ways.
 Memory packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted);
+
+/// Where a primitive finds input `i`, whose bytes lie as `given`, in the layout that it wants: packed ahead where it is
+/// constant (then it is noted in step.packed), else where it lies or where `before` copies it in each run.
+Source weights_of(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted,
+                  PlannedStep& step, Primitive& before);
 
 /// Why there is no primitive; throws Error for any other failure.
 Decline declined(const dnnl::error& e, const Node& node);
@@ -71,7 +81,7 @@ Expected<PlannedStep> guarded(const Site& site) {
   }
 }
 
-/// See PlanReorder. The elements must have a carrier().
+/// See PlanReorder. Elements have whole bytes.
 PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext& context);
 
 }  // namespace mlopt::cpu

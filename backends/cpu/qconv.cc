@@ -7,7 +7,7 @@
 #include "backends/cpu/byte_conv.h"
 #include "backends/cpu/conv_shape.h"
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/operand.h"
+#include "backends/cpu/packed.h"
 #include "backends/cpu/primitive.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/parallel.h"

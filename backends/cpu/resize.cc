@@ -1,14 +1,16 @@
 // Resize and Upsample with constant sizes, one axis after the other: every output position is a weighted sum of a few
-// input positions, found once.
+// input positions, or one of them, found once.
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/middle.h"
-#include "backends/cpu/planned.h"
 #include "backends/cpu/rows.h"
+#include "backends/cpu/strided.h"
+#include "core/base/align.h"
 #include "core/base/parallel.h"
 #include "core/tensor/cast.h"
 
@@ -24,10 +26,11 @@ struct Tap {
 
 /// How one axis is resized: `taps` neighbours for each output position.
 struct Filter {
-  size_t axis = 0;
+  size_t axis = 0;  ///< of ONNX's order
   int64_t from = 1, to = 1;
   size_t taps = 1;
   std::vector<Tap> table;  ///< [to][taps]
+  Middle around;           ///< the axis in memory, of what the filter reads
 };
 
 struct Options {
@@ -88,27 +91,36 @@ bool fill(Filter& f, const Options& o, double scale) {
 }
 
 /// Row o of one [from, inner] block.
-void blend_rows(const Filter& f, const float* in, float* out, int64_t o, int64_t inner) {
+template <class T>
+void blend_rows(const Filter& f, const T* in, T* out, int64_t o, int64_t inner) {
   const Tap* taps = f.table.data() + static_cast<size_t>(o) * f.taps;
-  if (f.taps == 1) {
-    std::copy_n(in + taps[0].place * inner, inner, out);
-    return;
+  if (f.taps == 1) std::copy_n(in + taps[0].place * inner, inner, out);
+  if constexpr (std::is_same_v<T, float>) {
+    if (f.taps == 1) return;
+    affine(in + taps[0].place * inner, out, inner, taps[0].weight, 0);
+    for (size_t k = 1; k < f.taps; ++k) add_scaled(out, in + taps[k].place * inner, inner, taps[k].weight);
   }
-  affine(in + taps[0].place * inner, out, inner, taps[0].weight, 0);
-  for (size_t k = 1; k < f.taps; ++k) add_scaled(out, in + taps[k].place * inner, inner, taps[k].weight);
 }
 
-void blend_row(const Filter& f, const float* in, float* out) {
+template <class T>
+void blend_row(const Filter& f, const T* in, T* out) {
   const Tap* tap = f.table.data();
-  for (int64_t o = 0; o < f.to; ++o) {
-    float sum = in[tap->place] * tap->weight;
-    ++tap;
-    for (size_t k = 1; k < f.taps; ++k, ++tap) sum += in[tap->place] * tap->weight;
-    out[o] = sum;
+  if (f.taps == 1)
+    for (int64_t o = 0; o < f.to; ++o) out[o] = in[tap[o].place];
+  if constexpr (std::is_same_v<T, float>) {
+    if (f.taps == 1) return;
+    for (int64_t o = 0; o < f.to; ++o) {
+      float sum = in[tap->place] * tap->weight;
+      ++tap;
+      for (size_t k = 1; k < f.taps; ++k, ++tap) sum += in[tap->place] * tap->weight;
+      out[o] = sum;
+    }
   }
 }
 
-void apply_filter(const Filter& f, const float* in, float* out, const Middle& m) {
+template <class T>
+void apply_filter(const Filter& f, const T* in, T* out) {
+  const Middle& m = f.around;
   if (m.inner == 1) {
     parallel_for(m.outer, std::max<int64_t>(1, kGrain / f.to), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) blend_row(f, in + i * f.from, out + i * f.to);
@@ -121,56 +133,31 @@ void apply_filter(const Filter& f, const float* in, float* out, const Middle& m)
   });
 }
 
-void run(const std::vector<Filter>& filters, const Dims& dims, Call& call) {
-  Tensor current = call.in(0);
-  for (const Filter& f : filters) {
-    const Middle m = around(current.dims(), f.axis);
-    Dims shape = current.dims();
-    shape[f.axis] = f.to;
-    Tensor next(DType::kF32, shape);
-    apply_filter(f, current.data<float>(), next.mutable_data<float>(), m);
-    current = std::move(next);
-  }
-  call.set(0, current.reshaped(dims));
+size_t made_by(const Filter& f, size_t width) {
+  return aligned_size(static_cast<size_t>(f.around.outer * f.to * f.around.inner) * width);
 }
 
-/// What the node asks for, read once: scales or lengths for some axes.
+/// One filter after the other; what lies between is kept in the scratch.
+template <class T>
+void run(const std::vector<Filter>& filters, const Buffers& b) {
+  const T* from = b.in<T>(0);
+  std::byte* next = b.scratch;
+  for (size_t i = 0; i < filters.size(); ++i) {
+    T* to = i + 1 == filters.size() ? b.out<T>(0) : reinterpret_cast<T*>(next);
+    apply_filter(filters[i], from, to);
+    next += made_by(filters[i], sizeof(T));
+    from = to;
+  }
+}
+
+/// What the node asks for: scales or lengths for some axes.
 struct Asked {
   std::vector<float> scales;
   std::vector<int64_t> lengths, axes;
   Options options;
 };
 
-Expected<Step> plan(const Asked& asked, const Call& call) {
-  const Dims& in = call.in(0).dims();
-  if (call.in(0).dtype() != DType::kF32) return Decline{"not float32"};
-  const auto rank = static_cast<int64_t>(in.size());
-  const size_t count = std::max(asked.scales.size(), asked.lengths.size());
-  if (count != (asked.axes.empty() ? in.size() : asked.axes.size())) return Decline{"sizes do not fit the axes"};
-  Dims out = in;
-  std::vector<Filter> filters;
-  for (size_t i = 0; i < count; ++i) {
-    const auto axis = asked.axes.empty() ? i : static_cast<size_t>(normalize_axis(asked.axes[i], rank));
-    Filter f{axis, in[axis], in[axis], 1, {}};
-    const bool scaled = !asked.scales.empty();
-    const double length =
-        scaled ? std::floor(static_cast<float>(f.from) * asked.scales[i]) : static_cast<double>(asked.lengths[i]);
-    if (!(length >= 1) || length > 1e7) return Decline{"an empty or impossible axis"};
-    f.to = static_cast<int64_t>(length);
-    out[axis] = f.to;
-    const double scale = scaled ? static_cast<double>(asked.scales[i]) : length / static_cast<double>(f.from);
-    if (scale == 1) continue;
-    if (!fill(f, asked.options, scale)) return Decline{"a rare mode"};
-    filters.push_back(std::move(f));
-  }
-  element_count(out);  // throws for sizes that no memory holds
-  std::sort(filters.begin(), filters.end(),
-            [](const Filter& a, const Filter& b) { return a.to * b.from < b.to * a.from; });
-  return Step([filters = std::move(filters), out](Call& c) { run(filters, out, c); });
-}
-
-Expected<Step> compile(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, 0, {DType::kF32})) return *no;
+Expected<Asked> asked_of(const NodeView& view) {
   const bool upsample = view.node().op == "Upsample", old = upsample || view.opset() < 11;
   const Tensor *scales = view.constant(old ? 1 : 2), *lengths = old ? nullptr : view.constant(3);
   Asked asked;
@@ -187,19 +174,73 @@ Expected<Step> compile(const NodeView& view, const CompileContext& context) {
   o.mode = view.get_string("mode", "nearest");
   if (o.mode == "bilinear") o.mode = "linear";
   if (o.mode != "nearest" && o.mode != "linear" && o.mode != "cubic") return Decline{"a rare mode"};
-  if (!old) {
-    o.coordinates = view.get_string("coordinate_transformation_mode", "half_pixel");
-    o.nearest = view.get_string("nearest_mode", "round_prefer_floor");
-    o.cubic_a = view.get_float("cubic_coeff_a", -0.75f);
-    const bool plain = view.get_int("antialias", 0) == 0 && view.get_int("exclude_outside", 0) == 0;
-    if (!plain || view.get_string("keep_aspect_ratio_policy", "stretch") != "stretch") return Decline{"a rare mode"};
+  if (old) return asked;
+  o.coordinates = view.get_string("coordinate_transformation_mode", "half_pixel");
+  o.nearest = view.get_string("nearest_mode", "round_prefer_floor");
+  o.cubic_a = view.get_float("cubic_coeff_a", -0.75f);
+  const bool plain = view.get_int("antialias", 0) == 0 && view.get_int("exclude_outside", 0) == 0;
+  if (!plain || view.get_string("keep_aspect_ratio_policy", "stretch") != "stretch") return Decline{"a rare mode"};
+  return asked;
+}
+
+/// The filters by axis of ONNX's order; `out` becomes the dims of the output.
+Expected<std::vector<Filter>> filters_of(const Asked& asked, Dims& out) {
+  const auto rank = static_cast<int64_t>(out.size());
+  const size_t count = std::max(asked.scales.size(), asked.lengths.size());
+  if (count != (asked.axes.empty() ? out.size() : asked.axes.size())) return Decline{"sizes do not fit the axes"};
+  std::vector<Filter> filters;
+  for (size_t i = 0; i < count; ++i) {
+    const auto axis = asked.axes.empty() ? i : static_cast<size_t>(normalize_axis(asked.axes[i], rank));
+    Filter f{axis, out[axis], out[axis], 1, {}, {}};
+    const bool scaled = !asked.scales.empty();
+    const double length =
+        scaled ? std::floor(static_cast<float>(f.from) * asked.scales[i]) : static_cast<double>(asked.lengths[i]);
+    if (!(length >= 1) || length > 1e7) return Decline{"an empty or impossible axis"};
+    f.to = static_cast<int64_t>(length);
+    out[axis] = f.to;
+    const double scale = scaled ? static_cast<double>(asked.scales[i]) : length / static_cast<double>(f.from);
+    if (scale == 1) continue;
+    if (!fill(f, asked.options, scale)) return Decline{"a rare mode"};
+    filters.push_back(std::move(f));
   }
-  return planned(view, context, [asked = std::move(asked)](const Call& call) { return plan(asked, call); });
+  element_count(out);  // throws for sizes that no memory holds
+  std::sort(filters.begin(), filters.end(),
+            [](const Filter& a, const Filter& b) { return a.to * b.from < b.to * a.from; });
+  return filters;
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  const auto asked = asked_of(site.view);
+  if (!asked) return asked.error();
+  const bool moves = asked->options.mode == "nearest";
+  const auto width = element_bytes(x.dtype);
+  if (!width || (!moves && x.dtype != DType::kF32)) return Decline{"not float32"};
+  TensorDesc out = x;
+  auto filters = filters_of(*asked, out.dims);
+  if (!filters) return filters.error();
+  PlannedStep step{.out = {out}};
+  for (int i = 1; i < static_cast<int>(site.in.size()); ++i) step.packed.push_back(i);
+  if (filters->empty()) {
+    step.view_of = 0;
+    return step;
+  }
+  TensorDesc made = x;
+  for (Filter& f : *filters) {
+    f.around = around(made.memory_dims(), memory_axis(made, f.axis));
+    made.dims[f.axis] = f.to;
+    if (&f != &filters->back()) step.scratch_bytes += made_by(f, *width);
+  }
+  step.run = [filters = *std::move(filters), moves, width = *width](const Buffers& b) {
+    if (!moves) return run<float>(filters, b);
+    by_width(width, [&](auto sample) { run<decltype(sample)>(filters, b); });
+  };
+  return step;
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Resize", .compile = compile},
-    {.domain = "", .op = "Upsample", .compile = compile},
+    {.domain = "", .op = "Resize", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Upsample", .plan = plan, .layout = LayoutRule::kFollows},
 };
 
 }  // namespace

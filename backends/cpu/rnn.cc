@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/operand.h"
-#include "backends/cpu/planned.h"
+#include "backends/cpu/packed.h"
+#include "backends/cpu/primitive.h"
+#include "core/base/align.h"
+#include "core/exec/weight_cache.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -19,12 +21,14 @@ enum class Layer { kLstm, kGru, kLinearGru };  ///< kLinearGru: linear_before_re
 constexpr int kLstmOrder[] = {0, 2, 3, 1};
 constexpr int kGruOrder[] = {0, 1, 2};
 
-struct Shared {
+/// A layer for one size of input.
+struct Shape {
   Layer layer;
   dnnl::rnn_direction direction = dnnl::rnn_direction::unidirectional_left2right;
-  int64_t directions = 1, hidden = 0, inputs = 0;
-  std::shared_ptr<Packed> w = {}, r = {};  ///< [1, D, in, gates, H]
-  Tensor bias = {};                        ///< [1, D, gates, H]
+  int64_t directions = 1, hidden = 0, inputs = 0, steps = 0, batch = 0;
+  bool state = false, cell = false;  ///< are given
+
+  Dims state_dims() const { return {directions, batch, hidden}; }
 };
 
 std::span<const int> order_of(Layer layer) {
@@ -67,101 +71,33 @@ Tensor bias_by_gate(const Tensor* b, Layer layer, int64_t directions, int64_t hi
   return out;
 }
 
-/// The primitive and the descs of its weights.
-struct Made {
-  Op op;
-  Desc w, r;
-};
-
-template <class Primitive>
-Expected<Made> made(const typename Primitive::primitive_desc& pd) {
-  if (!pd) return Decline{"oneDNN has no primitive for it"};
-  return Made{Op::make<Primitive>(pd), pd.weights_layer_desc(), pd.weights_iter_desc()};
-}
-
-struct Sizes {
-  int64_t steps, batch;
-};
-
-Expected<Made> make(const Shared& s, const Sizes& z, bool state, bool cell) {
+/// fn(primitive type, its primitive_desc).
+template <class Fn>
+Expected<PlannedStep> with_primitive(const Shape& s, const Desc& bias, const Fn& fn) {
   constexpr auto kKind = dnnl::prop_kind::forward_inference;
   const auto gates = static_cast<int64_t>(order_of(s.layer).size());
-  const Desc x = plain(Elem::f32, {z.steps, z.batch, s.inputs}),
-             y = plain(Elem::f32, {z.steps, z.batch, s.directions * s.hidden});
-  const Desc h = plain(Elem::f32, {1, s.directions, z.batch, s.hidden}), none;
+  const Desc x = plain(Elem::f32, {s.steps, s.batch, s.inputs}),
+             y = plain(Elem::f32, {s.steps, s.batch, s.directions * s.hidden});
+  const Desc h = plain(Elem::f32, {1, s.directions, s.batch, s.hidden}), none;
   const Desc w = any(Elem::f32, {1, s.directions, s.inputs, gates, s.hidden});
-  const Desc r = any(Elem::f32, {1, s.directions, s.hidden, gates, s.hidden}), bias = plain(s.bias);
-  const Desc from = state ? h : none;
+  const Desc r = any(Elem::f32, {1, s.directions, s.hidden, gates, s.hidden});
+  const Desc from = s.state ? h : none;
   if (s.layer == Layer::kLstm)
-    return made<dnnl::lstm_forward>(dnnl::lstm_forward::primitive_desc(
-        engine(), kKind, s.direction, x, from, cell ? h : none, w, r, bias, y, h, h, new_attr(), true));
+    return fn.template operator()<dnnl::lstm_forward>(dnnl::lstm_forward::primitive_desc(
+        engine(), kKind, s.direction, x, from, s.cell ? h : none, w, r, bias, y, h, h, new_attr(), true));
   if (s.layer == Layer::kGru)
-    return made<dnnl::gru_forward>(
+    return fn.template operator()<dnnl::gru_forward>(
         dnnl::gru_forward::primitive_desc(engine(), kKind, s.direction, x, from, w, r, bias, y, h, new_attr(), true));
-  return made<dnnl::lbr_gru_forward>(
+  return fn.template operator()<dnnl::lbr_gru_forward>(
       dnnl::lbr_gru_forward::primitive_desc(engine(), kKind, s.direction, x, from, w, r, bias, y, h, new_attr(), true));
 }
 
 /// [steps, batch, D H] -> [steps, D, batch, H].
-void split_directions(const float* in, float* out, const Sizes& z, int64_t directions, int64_t hidden) {
-  for (int64_t t = 0; t < z.steps; ++t)
-    for (int64_t d = 0; d < directions; ++d)
-      for (int64_t b = 0; b < z.batch; ++b, out += hidden)
-        std::copy_n(in + ((t * z.batch + b) * directions + d) * hidden, hidden, out);
-}
-
-/// Output i, or memory that nobody reads.
-Memory state_memory(Call& call, int i, const Desc& desc, const Dims& dims, Workspace& space) {
-  return call.wants(i) ? wrap(desc, call.make(i, DType::kF32, dims)) : space.memory(desc);
-}
-
-struct Plan {
-  std::shared_ptr<const Shared> shared;
-  Sizes sizes;
-  Op op;
-  Memory w, r;
-  bool state, cell;
-
-  void run(Call& call) const {
-    const Shared& s = *shared;
-    Workspace space;
-    const Dims state_dims{s.directions, sizes.batch, s.hidden},
-        y_dims{sizes.steps, s.directions, sizes.batch, s.hidden};
-    const Desc h = plain(Elem::f32, {1, s.directions, sizes.batch, s.hidden});
-    const Desc y = plain(Elem::f32, {sizes.steps, sizes.batch, s.directions * s.hidden});
-    const bool in_place = call.wants(kY) && (s.directions == 1 || sizes.batch == 1);
-    const Memory out = in_place ? wrap(y, call.make(kY, DType::kF32, y_dims)) : space.memory(y);
-    Args args{{DNNL_ARG_SRC_LAYER, wrap(plain(call.in(kX)), call.in(kX))},
-              {DNNL_ARG_WEIGHTS_LAYER, w},
-              {DNNL_ARG_WEIGHTS_ITER, r},
-              {DNNL_ARG_BIAS, wrap(plain(s.bias), s.bias)},
-              {DNNL_ARG_DST_LAYER, out},
-              {DNNL_ARG_DST_ITER, state_memory(call, kLastState, h, state_dims, space)}};
-    if (state) args.emplace(DNNL_ARG_SRC_ITER, wrap(h, call.in(kState)));
-    if (cell) args.emplace(DNNL_ARG_SRC_ITER_C, wrap(h, call.in(kCell)));
-    if (s.layer == Layer::kLstm) args.emplace(DNNL_ARG_DST_ITER_C, state_memory(call, kLastCell, h, state_dims, space));
-    op.run(std::move(args), space);
-    if (in_place || !call.wants(kY)) return;
-    split_directions(static_cast<const float*>(out.get_data_handle()),
-                     call.make(kY, DType::kF32, y_dims).mutable_data<float>(), sizes, s.directions, s.hidden);
-  }
-};
-
-Expected<Step> plan(const std::shared_ptr<const Shared>& s, const Call& call) {
-  const Tensor& x = call.in(kX);
-  if (x.dtype() != DType::kF32 || x.rank() != 3 || x.dim(2) != s->inputs)
-    return Decline{"the input does not fit the weights"};
-  const Sizes sizes{x.dim(0), x.dim(1)};
-  const Dims state_dims{s->directions, sizes.batch, s->hidden};
-  const bool state = call.has(kState), cell = s->layer == Layer::kLstm && call.has(kCell);
-  for (const int i : {kState, kCell})
-    if (call.has(i) && (call.in(i).dtype() != DType::kF32 || call.in(i).dims() != state_dims))
-      return Decline{"the state does not fit"};
-  if (cell && !state) return Decline{"a cell without a state"};
-  const auto m = make(*s, sizes, state, cell);
-  if (!m) return m.error();
-  Plan p{s, sizes, m->op, s->w->as(m->w), s->r->as(m->r), state, cell};
-  return Step([p = std::move(p)](Call& c) { p.run(c); });
+void split_directions(const float* in, float* out, const Shape& s) {
+  for (int64_t t = 0; t < s.steps; ++t)
+    for (int64_t d = 0; d < s.directions; ++d)
+      for (int64_t b = 0; b < s.batch; ++b, out += s.hidden)
+        std::copy_n(in + ((t * s.batch + b) * s.directions + d) * s.hidden, s.hidden, out);
 }
 
 bool has_default_activations(const NodeView& view, bool lstm) {
@@ -173,47 +109,104 @@ bool has_default_activations(const NodeView& view, bool lstm) {
   return view.get_float("clip", 0) == 0;
 }
 
-Expected<Shared> shared_of(const NodeView& view, const CompileContext& context) {
+Expected<Shape> shape_of(const Site& site) {
+  const NodeView& view = site.view;
   const bool lstm = view.node().op == "LSTM";
-  const Tensor *w = packable(view, kW, context), *r = packable(view, kR, context), *b = packable(view, kBias, context);
-  if (!w || !r || (view.node().input(kBias) && !b)) return Decline{"the weights are not constant"};
-  if (view.node().input(kLengths) || view.node().input(kPeepholes)) return Decline{"sequence lengths or peepholes"};
+  if (!site.constant(kW) || !site.constant(kR) || (site.has(kBias) && !site.constant(kBias)))
+    return Decline{"the weights are not constant"};
+  if (site.has(kLengths) || site.has(kPeepholes)) return Decline{"sequence lengths or peepholes"};
   if (!has_default_activations(view, lstm)) return Decline{"other activations"};
   if (view.get_int("input_forget", 0) != 0 || view.get_int("layout", 0) != 0)
     return Decline{"coupled gates or batches first"};
+  for (const auto& desc : site.in)
+    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
   const bool linear = view.get_int("linear_before_reset", 0) != 0;
-  Shared s{.layer = lstm ? Layer::kLstm : linear ? Layer::kLinearGru : Layer::kGru};
+  Shape s{.layer = lstm ? Layer::kLstm : linear ? Layer::kLinearGru : Layer::kGru};
   const std::string direction = view.get_string("direction", "forward");
   if (direction == "reverse") s.direction = dnnl::rnn_direction::unidirectional_right2left;
   if (direction == "bidirectional") s.direction = dnnl::rnn_direction::bidirectional_concat, s.directions = 2;
   const auto gates = static_cast<int64_t>(order_of(s.layer).size());
-  if (w->dtype() != DType::kF32 || r->dtype() != DType::kF32 || w->rank() != 3 || r->rank() != 3 || w->size() == 0 ||
-      r->size() == 0)
-    return Decline{"not float32 weights"};
-  s.hidden = r->dim(2);
-  s.inputs = w->dim(2);
-  const Dims w_dims{s.directions, gates * s.hidden, s.inputs}, r_dims{s.directions, gates * s.hidden, s.hidden};
-  if (w->dims() != w_dims || r->dims() != r_dims) return Decline{"the weights do not fit together"};
-  if (b && (b->dtype() != DType::kF32 || b->dims() != Dims{s.directions, 2 * gates * s.hidden}))
+  const Dims &x = site.desc(kX).dims, &w = site.desc(kW).dims, &r = site.desc(kR).dims;
+  if (x.size() != 3 || w.size() != 3 || r.size() != 3) return Decline{"not sequences"};
+  s.steps = x[0], s.batch = x[1], s.inputs = x[2], s.hidden = r[2];
+  if (w != Dims{s.directions, gates * s.hidden, s.inputs} || r != Dims{s.directions, gates * s.hidden, s.hidden})
+    return Decline{"the weights do not fit"};
+  if (site.has(kBias) && site.desc(kBias).dims != Dims{s.directions, 2 * gates * s.hidden})
     return Decline{"the bias does not fit"};
-  const Tensor by_w = by_gate(*w, order_of(s.layer), s.hidden), by_r = by_gate(*r, order_of(s.layer), s.hidden);
-  s.w = std::make_shared<Packed>(by_w, plain(by_w));
-  s.r = std::make_shared<Packed>(by_r, plain(by_r));
-  s.bias = bias_by_gate(b, s.layer, s.directions, s.hidden);
+  for (const int i : {kState, kCell})
+    if (site.has(i) && site.desc(i).dims != s.state_dims()) return Decline{"the state does not fit"};
+  s.state = site.has(kState);
+  s.cell = lstm && site.has(kCell);
+  if (s.cell && !s.state) return Decline{"a cell without a state"};
   return s;
 }
 
-Expected<Step> compile(const NodeView& view, const CompileContext& context) {
-  if (const auto no = wrong_type(view, kX, {DType::kF32})) return *no;
-  Expected<Shared> found = shared_of(view, context);
-  if (!found) return found.error();
-  const auto shared = std::make_shared<const Shared>(std::move(*found));
-  return planned(view, context, [shared](const Call& call) { return plan(shared, call); });
+/// The weights in input i by gate, as the primitive wants them; packed once for all plans of an executable.
+Memory packed_by_gate(const Site& site, int i, const Shape& s, const Desc& wanted) {
+  const Tensor& w = *site.constant(i);
+  const auto make = [&] {
+    const Tensor gates = by_gate(w, order_of(s.layer), s.hidden);
+    return std::make_shared<Packed>(gates, plain(gates));
+  };
+  const char* form = s.layer == Layer::kLstm ? "LSTM" : "GRU";
+  return shared_weights<Packed>(site.context.weights, w.raw(), form, make)->as(wanted);
+}
+
+/// Where outputs go: those that the node lacks to the scratch, which grows.
+Source output_or_scratch(const Site& site, int i, size_t bytes, size_t& scratch) {
+  if (site.view.node().output(i)) return Source::out(i);
+  const Source space = Source::scratch(scratch);
+  scratch += aligned_size(bytes);
+  return space;
+}
+
+template <class T>
+Expected<PlannedStep> planned(const Site& site, const Shape& s, const Tensor& bias,
+                              const typename T::primitive_desc& pd) {
+  if (!pd) return Decline{"oneDNN has no primitive for it"};
+  PlannedStep step{.out = {{DType::kF32, {s.steps, s.directions, s.batch, s.hidden}},
+                           {DType::kF32, s.state_dims()},
+                           {DType::kF32, s.state_dims()}}};
+  const bool splits = site.view.node().output(kY) && s.directions > 1 && s.batch > 1;
+  size_t scratch = splits ? aligned_size(step.out[kY].bytes()) : 0;
+  const Source y = splits ? Source::scratch(0) : output_or_scratch(site, kY, step.out[kY].bytes(), scratch);
+  const Desc h = plain(Elem::f32, {1, s.directions, s.batch, s.hidden});
+  const size_t state_bytes = step.out[kLastState].bytes();
+  std::vector<Primitive::Argument> args{
+      {DNNL_ARG_SRC_LAYER, pd.src_layer_desc(), Source::in(kX)},
+      {DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(),
+       Source::of(packed_by_gate(site, kW, s, pd.weights_layer_desc()))},
+      {DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), Source::of(packed_by_gate(site, kR, s, pd.weights_iter_desc()))},
+      {DNNL_ARG_BIAS, plain(bias), Source::of(wrap(plain(bias), bias))},
+      {DNNL_ARG_DST_LAYER, pd.dst_layer_desc(), y},
+      {DNNL_ARG_DST_ITER, h, output_or_scratch(site, kLastState, state_bytes, scratch)}};
+  if (s.state) args.push_back({DNNL_ARG_SRC_ITER, h, Source::in(kState)});
+  if (s.cell) args.push_back({DNNL_ARG_SRC_ITER_C, h, Source::in(kCell)});
+  if (s.layer == Layer::kLstm)
+    args.push_back({DNNL_ARG_DST_ITER_C, h, output_or_scratch(site, kLastCell, state_bytes, scratch)});
+  auto op = Primitive::make<T>(pd, std::move(args), scratch);
+  step.scratch_bytes = op.scratch_bytes();
+  step.packed = {kW, kR, kBias};
+  step.out.resize(site.view.node().outputs().size());
+  step.run = [s, splits, bias, op = std::move(op)](const Buffers& b) {
+    op.run(b);
+    if (splits) split_directions(reinterpret_cast<const float*>(b.scratch), b.out<float>(kY), s);
+  };
+  return step;
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  const auto s = shape_of(site);
+  if (!s) return s.error();
+  const Tensor bias =
+      bias_by_gate(site.has(kBias) ? site.constant(kBias) : nullptr, s->layer, s->directions, s->hidden);
+  return with_primitive(*s, plain(bias),
+                        [&]<class T>(const typename T::primitive_desc& pd) { return planned<T>(site, *s, bias, pd); });
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "LSTM", .compile = compile},
-    {.domain = "", .op = "GRU", .compile = compile},
+    {.domain = "", .op = "LSTM", .plan = guarded<plan>},
+    {.domain = "", .op = "GRU", .plan = guarded<plan>},
 };
 
 }  // namespace

@@ -119,6 +119,21 @@ void Affine(const float* x, float* out, int64_t n, float a, float b) {
   map(x, out, n, [=](V v) HWY_ATTR { return hn::MulAdd(v, constant(a), constant(b)); });
 }
 
+void CentredAffine(const float* x, float* out, int64_t n, float mean, float a, float b) {
+  map(x, out, n, [=](V v) HWY_ATTR { return hn::MulAdd(hn::Sub(v, constant(mean)), constant(a), constant(b)); });
+}
+
+void CentredAffineEach(const float* x, float* out, int64_t n, const float* mean, const float* a, const float* b) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V distance = hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, mean + i));
+    hn::StoreU(hn::MulAdd(distance, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, out + i);
+  }
+  for (; i < n; ++i) out[i] = (x[i] - mean[i]) * a[i] + b[i];
+}
+
 void AddScaled(float* acc, const float* x, int64_t n, float a) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -126,6 +141,17 @@ void AddScaled(float* acc, const float* x, int64_t n, float a) {
   for (; i + lanes <= n; i += lanes)
     hn::StoreU(hn::MulAdd(hn::LoadU(d, x + i), constant(a), hn::LoadU(d, acc + i)), d, acc + i);
   for (; i < n; ++i) acc[i] += a * x[i];
+}
+
+void AddSquaredDistance(float* acc, const float* x, const float* mean, int64_t n) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V distance = hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, mean + i));
+    hn::StoreU(hn::MulAdd(distance, distance, hn::LoadU(d, acc + i)), d, acc + i);
+  }
+  for (; i < n; ++i) acc[i] += (x[i] - mean[i]) * (x[i] - mean[i]);
 }
 
 }  // namespace
@@ -142,7 +168,10 @@ HWY_EXPORT(FoldMaxI8);
 HWY_EXPORT(SumDeviation);
 HWY_EXPORT(NormalizeRow);
 HWY_EXPORT(Affine);
+HWY_EXPORT(CentredAffine);
+HWY_EXPORT(CentredAffineEach);
 HWY_EXPORT(AddScaled);
+HWY_EXPORT(AddSquaredDistance);
 
 float identity(Fold op) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -190,8 +219,20 @@ void affine(const float* x, float* out, int64_t count, float a, float b) {
   HWY_DYNAMIC_DISPATCH(Affine)(x, out, count, a, b);
 }
 
+void centred_affine(const float* x, float* out, int64_t count, float mean, float a, float b) {
+  HWY_DYNAMIC_DISPATCH(CentredAffine)(x, out, count, mean, a, b);
+}
+
+void centred_affine(const float* x, float* out, int64_t count, const float* mean, const float* a, const float* b) {
+  HWY_DYNAMIC_DISPATCH(CentredAffineEach)(x, out, count, mean, a, b);
+}
+
 void add_scaled(float* acc, const float* x, int64_t count, float a) {
   HWY_DYNAMIC_DISPATCH(AddScaled)(acc, x, count, a);
+}
+
+void add_squared_distance(float* acc, const float* x, const float* mean, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(AddSquaredDistance)(acc, x, mean, count);
 }
 
 }  // namespace mlopt::cpu

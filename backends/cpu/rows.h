@@ -26,7 +26,13 @@ void normalize_row(const float* x, float* out, int64_t count, float mean, float 
 /// out[i] = a x[i] + b; in place allowed.
 void affine(const float* x, float* out, int64_t count, float a, float b);
 
+/// out[i] = a (x[i] - mean) + b; in place allowed. Below, each with a mean and factors of its own.
+void centred_affine(const float* x, float* out, int64_t count, float mean, float a, float b);
+void centred_affine(const float* x, float* out, int64_t count, const float* mean, const float* a, const float* b);
+
 /// acc[i] += a x[i].
 void add_scaled(float* acc, const float* x, int64_t count, float a);
+/// acc[i] += (x[i] - mean[i])^2.
+void add_squared_distance(float* acc, const float* x, const float* mean, int64_t count);
 
 }  // namespace mlopt::cpu

@@ -45,12 +45,28 @@ std::optional<Descs> descs_of(const Node& node) {
   return descs;
 }
 
+/// A plan, and copies between the layouts that it takes and gives and row-major ones.
+struct Planned {
+  PlannedStep step;
+  std::vector<std::optional<PlannedStep>> before, after;  ///< for each input and output
+};
+
+Tensor copied(const PlannedStep& reorder, const Tensor& from) {
+  Tensor to(from.dtype(), from.dims());
+  const std::byte* const in[] = {from.raw()};
+  std::byte* const out[] = {to.mutable_raw()};
+  run_alone(reorder, in, out);
+  return to;
+}
+
 class ByShape {
  public:
-  ByShape(const NodeView& view, const CompileContext& context, Expected<PlannedStep> (*plan)(const Site&))
+  ByShape(const NodeView& view, const CompileContext& context, Expected<PlannedStep> (*plan)(const Site&),
+          PlanReorder reorder)
       : view_(view),
         context_(context),
         plan_(plan),
+        reorder_(reorder),
         next_(context.next ? context.next() : Decline{"no other backend is asked"}) {
     context_.next = nullptr;
   }
@@ -74,42 +90,63 @@ class ByShape {
   struct Known {
     int threads;
     Descs in;
-    std::shared_ptr<const Expected<PlannedStep>> step;
+    std::shared_ptr<const Expected<Planned>> plan;
   };
 
-  std::shared_ptr<const Expected<PlannedStep>> planned_for(const Descs& in) {
+  std::shared_ptr<const Expected<Planned>> planned_for(const Descs& in) {
     const int threads = omp_get_max_threads();
     const std::lock_guard lock(mutex_);
     const auto found =
         std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.threads == threads && k.in == in; });
-    if (found != known_.end()) return found->step;
+    if (found != known_.end()) return found->plan;
     if (known_.size() == kRemembered) known_.erase(known_.begin());
-    Expected<PlannedStep> step = plan_({view_, in, Layout::kRowMajor, context_});
-    const auto wants_copies = [](Layout wanted) { return wanted != Layout::kRowMajor; };
-    if (step && (std::any_of(step->in.begin(), step->in.end(), wants_copies) ||
-                 std::any_of(step->out.begin(), step->out.end(),
-                             [](const auto& d) { return !d.is_any_layout() && d.layout != Layout::kRowMajor; })))
-      step = Decline{"only in another layout"};
-    known_.push_back({threads, in, std::make_shared<const Expected<PlannedStep>>(std::move(step))});
-    return known_.back().step;
+    known_.push_back({threads, in, std::make_shared<const Expected<Planned>>(make(in))});
+    return known_.back().plan;
   }
 
-  static void run(const PlannedStep& step, Call& call) {
+  Expected<Planned> make(const Descs& in) const {
+    Expected<PlannedStep> step = plan_({view_, in, Layout::kRowMajor, context_});
+    if (!step) return step.error();
+    Planned planned{*std::move(step), std::vector<std::optional<PlannedStep>>(in.size()), {}};
+    bool copies = false;
+    for (size_t i = 0; i < planned.step.in.size(); ++i)
+      if (in[i] && planned.step.in[i] != Layout::kRowMajor && !in[i]->is_any_layout()) {
+        copies = true;
+        if (reorder_) planned.before[i] = reorder_(*in[i], planned.step.in[i], context_);
+      }
+    for (const TensorDesc& out : planned.step.out) {
+      planned.after.emplace_back();
+      if (out.layout == Layout::kRowMajor || out.is_any_layout()) continue;
+      copies = true;
+      if (reorder_) planned.after.back() = reorder_(out, Layout::kRowMajor, context_);
+    }
+    if (copies && !reorder_) return Decline{"only in another layout"};
+    return planned;
+  }
+
+  static void run(const Planned& planned, Call& call) {
     std::vector<const std::byte*> in;
-    for (int i = 0; i < call.input_count(); ++i) in.push_back(call.has(i) ? call.in(i).raw() : nullptr);
+    std::vector<Tensor> lies(planned.before.size());
+    for (size_t i = 0; i < planned.before.size(); ++i) {
+      const int k = static_cast<int>(i);
+      if (planned.before[i]) lies[i] = copied(*planned.before[i], call.in(k));
+      in.push_back(planned.before[i] ? lies[i].raw() : call.has(k) ? call.in(k).raw() : nullptr);
+    }
     std::vector<Tensor> made;
     std::vector<std::byte*> out;
-    for (const TensorDesc& desc : step.out) {
+    for (const TensorDesc& desc : planned.step.out) {
       made.emplace_back(desc.dtype, desc.dims);
       out.push_back(made.back().mutable_raw());
     }
-    run_alone(step, in, out);
-    for (size_t i = 0; i < made.size(); ++i) call.set(static_cast<int>(i), std::move(made[i]));
+    run_alone(planned.step, in, out);
+    for (size_t i = 0; i < made.size(); ++i)
+      call.set(static_cast<int>(i), planned.after[i] ? copied(*planned.after[i], made[i]) : std::move(made[i]));
   }
 
   NodeView view_;
   CompileContext context_;
   Expected<PlannedStep> (*plan_)(const Site&);
+  PlanReorder reorder_;
   Expected<Step> next_;
   std::mutex mutex_;
   std::vector<Known> known_;
@@ -117,9 +154,9 @@ class ByShape {
 
 }  // namespace
 
-Expected<Step> by_shape(const NodeView& view, const CompileContext& context,
-                        Expected<PlannedStep> (*plan)(const Site&)) {
-  const auto state = std::make_shared<ByShape>(view, context, plan);
+Expected<Step> by_shape(const NodeView& view, const CompileContext& context, Expected<PlannedStep> (*plan)(const Site&),
+                        PlanReorder reorder) {
+  const auto state = std::make_shared<ByShape>(view, context, plan, reorder);
   if (const auto descs = descs_of(view.node()))
     if (const Decline* why = state->declined(*descs)) return *why;
   return Step([state](Call& call) { state->run(call); });

@@ -5,9 +5,10 @@ namespace mlopt {
 
 /// A step for a node whose shapes are not known before it runs: plans once for each signature of its inputs (types,
 /// shapes, threads) and remembers the last ones. What the plan declines, and every call with an empty tensor, is run by
-/// CompileContext::next. Several threads may run it at once. Declines where the graph gives the shapes and the plan
-/// declines them.
-Expected<Step> by_shape(const NodeView& view, const CompileContext& context,
-                        Expected<PlannedStep> (*plan)(const Site&));
+/// CompileContext::next. Tensors that the plan wants in another layout are copied by `reorder`; where it is null, such
+/// plans decline. Several threads may run it at once. Declines where the graph gives the shapes and the plan declines
+/// them.
+Expected<Step> by_shape(const NodeView& view, const CompileContext& context, Expected<PlannedStep> (*plan)(const Site&),
+                        PlanReorder reorder);
 
 }  // namespace mlopt

@@ -97,7 +97,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
 }
 
 ProgramContext Interpreter::context() {
-  ProgramContext context{&model_, &options_, lists_, {}, {}, {}, steps_};
+  ProgramContext context{&model_, &options_, lists_, {}, {}, {}, steps_, types_};
   context.kernel = {.threads = options_.threads,
                     .precision = options_.precision,
                     .weights_mutable = options_.weights_mutable || !options_.state.empty(),

@@ -113,7 +113,7 @@ struct PlannedStep {
   std::function<void(const Buffers&)> run{};  ///< called from several threads at once, each with its own buffers
   size_t scratch_bytes = 0;
   int in_place = -1;          ///< input whose memory output 0 may take where nothing else reads it
-  int view_of = -1;           ///< input whose bytes are output 0: nothing runs
+  int view_of = -1;           ///< input in whose bytes the outputs lie, one after the other: nothing runs
   int64_t view_offset = 0;    ///< in bytes, of output 0 in that input
   std::vector<int> packed{};  ///< inputs that `run` does not read, such as weights in a form of its own
   int threads = 0;            ///< that `run` is called under; 0: those of the plan
@@ -129,6 +129,7 @@ enum class LayoutRule {
   kRowMajor,      ///< row-major only
   kFollows,       ///< any, if inputs and outputs of one rank share it
   kChannelsLast,  ///< fastest with input 0 and output 0 channels-last
+  kAny,           ///< any, each tensor its own
 };
 
 /// One way to run an operator. A backend is an ordered list of these, fastest first; the first that does not decline

@@ -34,7 +34,8 @@ Expected<Found> first_match(const NodeView& view, std::span<const Candidate> can
       if (!found) return found.error();
       return std::move(found->step);
     };
-    Expected<Step> step = kernel->compile ? kernel->compile(view, context) : by_shape(view, context, kernel->plan);
+    Expected<Step> step =
+        kernel->compile ? kernel->compile(view, context) : by_shape(view, context, kernel->plan, list->reorder);
     if (step) return Found{std::move(*step), list};
     reasons += fmt::format(" ({}: {})", list->backend, step.error().reason);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/exec/kernel.h"
+#include "core/ir/infer.h"
 
 namespace mlopt {
 
@@ -21,6 +22,7 @@ struct ProgramContext {
   std::vector<std::string> fallback;     ///< nodes run by any list but the first
   std::vector<std::string> unsupported;  ///< nodes that no list runs, with the reasons
   std::vector<StepProfile> steps;        ///< one for each step of all programs
+  TypeRule types = nullptr;              ///< for infer()
 };
 
 /// What the programs of one executable share while they run.

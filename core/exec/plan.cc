@@ -128,7 +128,7 @@ void Plan::run_general(const General& step, Frame& frame, const RunContext& cont
     if (slot < 0) return nullptr;
     const Home home = p_.slots[static_cast<size_t>(slot)].home;
     if (home != Home::kArena && home != Home::kView) return &frame.data[static_cast<size_t>(slot)];
-    return &views.emplace_back(datum_of(slot, frame));
+    return &views.emplace_back(datum_of(slot, frame).tensor().aligned());
   };
   size_t most = step.in.size();
   for (const auto& slots : step.captured) most += slots.size();

@@ -31,7 +31,10 @@ int PlanBuilder::new_slot(Plan::Home home, std::optional<TensorDesc> desc) {
 }
 
 void PlanBuilder::note_constant(Value& value, Tensor tensor) {
-  if (!value.constant) value.constant = std::move(tensor);
+  if (!value.constant) {
+    value.type = Type::tensor(tensor.dtype(), tensor.dims());
+    value.constant = std::move(tensor);
+  }
   const int k = slots_.at(&value);
   slot(k).home = Plan::Home::kConstant;
   if (value.constant->dtype() != DType::kString)
@@ -60,6 +63,7 @@ void PlanBuilder::add_values() {
 }
 
 void PlanBuilder::find_needed() {
+  needed_.clear();
   std::unordered_set<const Value*> wanted(p_.model.graph->outputs().begin(), p_.model.graph->outputs().end());
   const std::vector<Node*> nodes = p_.model.graph->nodes();
   for (size_t k = nodes.size(); k-- > 0;) {
@@ -90,8 +94,11 @@ bool PlanBuilder::fold(const Node& node) {
   const size_t rows = context_->steps.size(), fallback = context_->fallback.size(), bad = context_->unsupported.size();
   const NodeStep step(node, *context_);
   context_->steps.resize(rows);
-  if (context_->unsupported.size() > bad) return true;
   context_->fallback.resize(fallback);
+  if (context_->unsupported.size() > bad) {
+    context_->unsupported.resize(bad);
+    return false;
+  }
   std::vector<Datum> data;
   for (const Value* v : in) data.push_back(v ? Datum(v->constant->aligned()) : Datum());
   std::vector<const Datum*> inputs;
@@ -107,6 +114,22 @@ bool PlanBuilder::fold(const Node& node) {
   return true;
 }
 
+/// Shapes that follow from what is folded become known on the way.
+void PlanBuilder::fold_constants() {
+  std::unordered_set<const Value*> learned;
+  for (Node* node : p_.model.graph->nodes()) {
+    if (!needed_.contains(node)) continue;
+    const auto& in = node->inputs();
+    const bool news = std::any_of(in.begin(), in.end(), [&](const Value* v) { return learned.contains(v); });
+    if (news) {
+      infer(p_.model, *node, context_->types);
+      for (Value* v : node->outputs())
+        if (auto known = v ? known_value(*v) : std::nullopt) note_constant(*v, std::move(*known));
+    }
+    if (fold(*node) || news) learned.insert(node->outputs().begin(), node->outputs().end());
+  }
+}
+
 std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) const {
   Site site{NodeView(node, p_.model.opset(node.domain)), {}, Layout::kRowMajor, context_->kernel};
   const Value* y = node.output(0);
@@ -118,13 +141,14 @@ std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) cons
       continue;
     }
     const Plan::Slot& s = p_.slots[static_cast<size_t>(slots_.at(v))];
-    if (!s.desc || s.desc->size() == 0) return std::nullopt;
+    // Empty constants stand for parameters that are not given, such as Resize's scales.
+    if (!s.desc || (s.desc->size() == 0 && (i == 0 || !v->constant))) return std::nullopt;
     TensorDesc desc = *s.desc;
-    desc.layout = Layout::kRowMajor;
+    if (rule != LayoutRule::kAny) desc.layout = Layout::kRowMajor;
     const bool like_output = y && y->type.dims && y->type.dims->size() == desc.dims.size();
     if (rule == LayoutRule::kChannelsLast && i == 0)
       desc.layout = layout_of(v);
-    else if (rule != LayoutRule::kRowMajor && like_output && (!v->constant || rule == LayoutRule::kFollows))
+    else if ((rule == LayoutRule::kFollows || (rule == LayoutRule::kChannelsLast && !v->constant)) && like_output)
       desc.layout = site.layout;
     site.in.emplace_back(std::move(desc));
   }
@@ -133,7 +157,8 @@ std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) cons
 
 bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Node& node, const KernelList& list) {
   const auto site = site_of(node, rule);
-  if (!site) return false;
+  const auto made = node.output(0) ? inferred(*node.output(0)) : std::nullopt;
+  if (!site || (made && made->size() == 0)) return false;
   Expected<PlannedStep> step = kernel.plan(*site);
   if (!step) return false;
   const bool empty = std::any_of(step->out.begin(), step->out.end(), [](const TensorDesc& d) { return d.size() == 0; });
@@ -171,10 +196,13 @@ void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& si
     slot(slots_.at(v)).desc = s.out[i];
   }
   if (s.view_of >= 0) {
-    Plan::Slot& view = slot(planned.out[0]);
-    view.home = Plan::Home::kView;
-    view.root = planned.in[static_cast<size_t>(s.view_of)];
-    view.offset = static_cast<size_t>(s.view_offset);
+    auto offset = static_cast<size_t>(s.view_offset);
+    for (const int k : planned.out) {
+      slot(k).home = Plan::Home::kView;
+      slot(k).root = planned.in[static_cast<size_t>(s.view_of)];
+      slot(k).offset = offset;
+      offset += slot(k).desc->bytes();
+    }
     return;
   }
   planned.profile_row = context_->steps.size();
@@ -234,12 +262,13 @@ Plan::Parts PlanBuilder::build() {
   const ThreadScope threads(p_.threads);
   add_values();
   find_needed();
+  fold_constants();
+  find_needed();
   find_layouts();
   for (const Node* node : p_.model.graph->nodes()) {
     const bool known =
         std::all_of(node->outputs().begin(), node->outputs().end(), [](const Value* v) { return !v || v->constant; });
-    if (known || !needed_.contains(node) || fold(*node) || lower_planned(*node)) continue;
-    lower_general(*node);
+    if (!known && needed_.contains(node) && !lower_planned(*node)) lower_general(*node);
   }
   for (const Value* v : p_.model.graph->outputs()) {
     const int k = slot_of(v, Layout::kRowMajor, first_list());

@@ -18,6 +18,7 @@ class PlanBuilder {
   void find_layouts();
   void note_constant(Value& value, Tensor tensor);
   bool fold(const Node& node);
+  void fold_constants();
   bool lower_planned(const Node& node);
   bool lower_by(const Kernel& kernel, LayoutRule rule, const Node& node, const KernelList& list);
   void add_planned(PlannedStep step, const Node& node, const Site& site, const KernelList& list);

@@ -16,6 +16,7 @@ class MemoryPlanner {
   void run() {
     find_lifetimes();
     share_in_place();
+    share_parts();
     place_arena();
     list_views();
     list_dead();
@@ -76,6 +77,28 @@ class MemoryPlanner {
       slot(out).root = in;
       slot(out).offset = 0;
       last(in) = std::max(last(in), last(out));
+    }
+  }
+
+  /// Inputs that end at a step which joins them are made where they belong in its output.
+  void share_parts() {
+    for (size_t k = 0; k < p_.steps.size(); ++k) {
+      const auto* planned = std::get_if<Plan::Planned>(&p_.steps[k]);
+      if (!planned || planned->step.parts.empty()) continue;
+      const int out = planned->out[0];
+      if (slot(out).home != Home::kArena && slot(out).home != Home::kOutput) continue;
+      for (size_t i = 0; i < planned->in.size(); ++i) {
+        const int in = planned->in[i], root = in < 0 ? -1 : root_of(in);
+        if (planned->step.parts[i] < 0 || in < 0 || slot(root).home != Home::kArena) continue;
+        const auto lies_there = [&](int other) { return other >= 0 && root_of(other) == root; };
+        const bool alone = std::count_if(planned->in.begin(), planned->in.end(), lies_there) == 1;
+        const bool whole = slot(root).desc->bytes() == slot(in).desc->bytes();
+        if (!alone || !whole || last(root) != static_cast<int>(k)) continue;
+        slot(root).home = Home::kView;
+        slot(root).root = out;
+        slot(root).offset = static_cast<size_t>(planned->step.parts[i]);
+        first(out) = std::min(first(out), first(root));
+      }
     }
   }
 

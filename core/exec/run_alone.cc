@@ -7,7 +7,9 @@ namespace mlopt {
 
 void run_alone(const PlannedStep& step, std::span<const std::byte* const> in, std::span<std::byte* const> out) {
   if (step.view_of >= 0) {
-    std::memcpy(out[0], in[static_cast<size_t>(step.view_of)] + step.view_offset, step.out[0].bytes());
+    const std::byte* from = in[static_cast<size_t>(step.view_of)] + step.view_offset;
+    for (size_t i = 0; i < step.out.size(); from += step.out[i].bytes(), ++i)
+      std::memcpy(out[i], from, step.out[i].bytes());
     return;
   }
   std::vector<std::byte*> where;

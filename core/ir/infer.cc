@@ -19,7 +19,6 @@ class Inference {
     for (Node* node : graph.nodes()) visit(*node);
   }
 
- private:
   void visit(Node& node) {
     const NodeView view(node, model_.opset(node.domain));
     infer_rules::enter_bodies(view);
@@ -35,6 +34,7 @@ class Inference {
     if (Value* y = node.output(0); y && !y->constant) y->symbolic = infer_rules::output_elements(view);
   }
 
+ private:
   /// Declared outputs of the main graph stay as they are; a missing declaration is filled in.
   void settle(Value& y, Type fresh) const {
     const bool declared = keep_outputs_ && y.is_output() && !y.graph->owner;
@@ -59,5 +59,7 @@ class Inference {
 void infer(Model& model, TypeRule standard, bool keep_outputs) {
   Inference(model, standard, keep_outputs).walk(*model.graph);
 }
+
+void infer(const Model& model, Node& node, TypeRule standard) { Inference(model, standard, true).visit(node); }
 
 }  // namespace mlopt

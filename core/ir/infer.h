@@ -14,5 +14,7 @@ using TypeRule = std::vector<Type> (*)(const NodeView&);
 /// change, unless `keep_outputs` is false: for work on shapes that are proven, by who restores the declared ones later.
 /// `standard` gives the types of standard operators that the table here lacks (see core/onnx/infer.h).
 void infer(Model& model, TypeRule standard = nullptr, bool keep_outputs = true);
+/// The same for one node, from what is known of its inputs.
+void infer(const Model& model, Node& node, TypeRule standard = nullptr);
 
 }  // namespace mlopt

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/tensor/convert.h"
 
 namespace mlopt {
 namespace {
@@ -70,19 +71,6 @@ bool with_number_type(DType type, Fn&& fn) {
   }
 }
 
-/// A float to an integer: truncated, then wrapped; out of range and NaN do what they do on x86 for the 64 bit type.
-template <class To, class From>
-To convert(From value) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if (value >= -9.2233720368547758e18 && value < 9.2233720368547758e18)
-      return static_cast<To>(static_cast<int64_t>(value));
-    if (value > 0 && value < 1.8446744073709552e19) return static_cast<To>(static_cast<uint64_t>(value));
-    return static_cast<To>(std::numeric_limits<int64_t>::min());
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
 /// Elements [first, first + count) of any numeric tensor as To.
 template <class To>
 void read_chunk(const Tensor& t, int64_t first, int64_t count, To* out) {
@@ -90,7 +78,7 @@ void read_chunk(const Tensor& t, int64_t first, int64_t count, To* out) {
   const DType type = t.dtype();
   const bool plain = with_number_type(type, [&](auto zero) {
     using From = decltype(zero);
-    for (int64_t i = 0; i < count; ++i) out[i] = convert<To>(load<From>(data, first + i));
+    for (int64_t i = 0; i < count; ++i) out[i] = converted<To>(load<From>(data, first + i));
   });
   if (plain) return;
   const int width = bits(type);
@@ -98,17 +86,17 @@ void read_chunk(const Tensor& t, int64_t first, int64_t count, To* out) {
     if (type == DType::kBool)
       out[i] = static_cast<To>(load<uint8_t>(data, first + i) != 0);
     else if (type == DType::kF16)
-      out[i] = convert<To>(to_float(load<Half>(data, first + i)));
+      out[i] = converted<To>(to_float(load<Half>(data, first + i)));
     else if (type == DType::kBF16)
-      out[i] = convert<To>(to_float(load<BFloat16>(data, first + i)));
+      out[i] = converted<To>(to_float(load<BFloat16>(data, first + i)));
     else if (type == DType::kC64)
-      out[i] = convert<To>(load<std::complex<float>>(data, first + i).real());
+      out[i] = converted<To>(load<std::complex<float>>(data, first + i).real());
     else if (type == DType::kC128)
-      out[i] = convert<To>(load<std::complex<double>>(data, first + i).real());
+      out[i] = converted<To>(load<std::complex<double>>(data, first + i).real());
     else if (width == 8)
-      out[i] = convert<To>(small_to_float(type, load<uint8_t>(data, first + i)));
+      out[i] = converted<To>(small_to_float(type, load<uint8_t>(data, first + i)));
     else if (type == DType::kF4E2M1)
-      out[i] = convert<To>(small_to_float(type, code_at(data, width, first + i)));
+      out[i] = converted<To>(small_to_float(type, code_at(data, width, first + i)));
     else if (is_signed(type))
       out[i] = static_cast<To>(sign_extend(code_at(data, width, first + i), width));
     else
@@ -167,7 +155,7 @@ void write_chunk(Tensor& t, int64_t first, int64_t count, const From* in, bool s
       const int64_t per_byte = 8 / width, shift = width * (at % per_byte);
       const auto mask = static_cast<uint8_t>((1 << width) - 1);
       const uint8_t code = type == DType::kF4E2M1 ? static_cast<uint8_t>(float_to_small(type, to_single(in[i])))
-                                                  : static_cast<uint8_t>(convert<int64_t>(in[i]));
+                                                  : static_cast<uint8_t>(converted<int64_t>(in[i]));
       auto& byte = reinterpret_cast<uint8_t*>(data)[at / per_byte];
       byte = static_cast<uint8_t>((byte & ~(mask << shift)) | (code & mask) << shift);
     }

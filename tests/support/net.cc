@@ -2,9 +2,11 @@
 
 #include <map>
 
+#include "backends/cpu/backend.h"
 #include "backends/cpu/prepare/prepare.h"
 #include "backends/reference/backend.h"
 #include "core/base/text.h"
+#include "core/onnx/infer.h"
 #include "core/tensor/compare.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
@@ -91,12 +93,13 @@ std::string prepared_ops(const Model& model) {
   return listed_ops(copy);
 }
 
-void require_same_result(const Model& model, double tolerance) {
+void require_same_result(const Model& model, double tolerance, bool alone) {
   std::vector<Datum> inputs;
   for (const Value* v : model.graph->inputs())
     inputs.emplace_back(uniform(*v->type.static_dims(), -1, 1, v->type.dtype, 9));
   const auto expected = reference_backend()->compile(model, {})->run(inputs);
-  const auto actual = cpu_with_fallback()->compile(model, {})->run(inputs);
+  const auto cpu = alone ? cpu_backend({}, standard_types) : cpu_with_fallback();
+  const auto actual = cpu->compile(model, {})->run(inputs);
   REQUIRE(actual.size() == expected.size());
   for (size_t i = 0; i < actual.size(); ++i) {
     const Difference d = difference(actual[i].tensor(), expected[i].tensor());

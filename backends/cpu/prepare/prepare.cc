@@ -14,7 +14,7 @@ void prepare(Model& model, const Evaluate& evaluate) {
   static constexpr std::array kPasses{&widen_halves,        &qdq::moves,      &qdq::split,       &qdq::conv,
                                       &qdq::matmul,         &qdq::gemm,       &qdq::pointwise,   &qdq::concat,
                                       &qdq::matmul_float,   &qdq::gemm_float, &integer_conv_add, &dynamic_matmul,
-                                      &integer_matmul_bias, &conv_add,        &conv_activation};
+                                      &integer_matmul_bias, &conv_add,        &conv_activation,  &channel_shuffle};
   for (const Pass* pass : kPasses) run_pass(model, *pass, {});
   unpack_weights(model, evaluate);
 }

@@ -22,6 +22,7 @@ extern const Pass integer_matmul_bias;
 extern const Pass integer_conv_add;
 extern const Pass conv_add;
 extern const Pass conv_activation;
+extern const Pass channel_shuffle;
 
 /// DequantizeLinear of constants as constants.
 void unpack_weights(Model& model, const Evaluate& evaluate);

@@ -1,5 +1,6 @@
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
+#include "tests/support/net.h"
 
 namespace mlopt::test {
 namespace {
@@ -32,6 +33,20 @@ TEST_CASE("an empty tensor adds nothing to a join") {
   const std::unique_ptr<Backend> cpu(options.backend);
   require_close(run_op("Concat", {tensor({2}, {1, 2}), tensor({0}, {}), tensor({1}, {3})}, options),
                 tensor({3}, {1, 2, 3}));
+}
+
+TEST_CASE("what is joined may be made in its place, unless it is read elsewhere or twice") {
+  Net net;
+  Value* x = net.input({1, 4, 3, 3});
+  Value *a = net.op("Relu", {net.op("Neg", {x})}), *b = net.op("Exp", {x}), *c = net.op("Abs", {x});
+  const std::vector<Attr> axis{{"axis", int64_t{1}, ""}};
+  Value* first = net.op("Concat", {a, b, b}, axis);
+  Value* half = net.op(
+      "Slice", {c, net.constant(Tensor::ints({2})), net.constant(Tensor::ints({4})), net.constant(Tensor::ints({1}))});
+  Value* second = net.op("Concat", {net.op("Sigmoid", {first}), half, net.op("Tanh", {a})}, axis);
+  net.output(net.op("Concat", {x, net.op("Neg", {second}), c}, axis));
+  net.output(net.op("Concat", {net.op("Relu", {second}), net.op("Neg", {b})}, axis));
+  require_same_result(net.model, 1e-6, true);
 }
 
 }  // namespace mlopt::test

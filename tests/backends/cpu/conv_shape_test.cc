@@ -39,13 +39,4 @@ TEST_CASE("what does not fit together is declined") {
   REQUIRE(!shape({}, {2, 6, 2, 7}, {8, 6, 3, 3}));
 }
 
-TEST_CASE("a single tap is a matrix product on row-major tensors, more taps choose their layout") {
-  const auto point = shape({}, {1, 32, 14, 14}, {64, 32, 1, 1});
-  const ConvPd pd = describe_float_conv(*point, new_attr(), false);
-  REQUIRE(pd.src_desc() == mlopt::cpu::plain(Elem::f32, point->src));
-  REQUIRE(pd.dst_desc() == mlopt::cpu::plain(Elem::f32, point->dst));
-  const auto depthwise = shape({group(32)}, {1, 32, 14, 14}, {32, 1, 3, 3});
-  REQUIRE(!is_slow(describe_float_conv(*depthwise, new_attr(), true)));
-}
-
 }  // namespace mlopt::cpu

@@ -13,7 +13,7 @@ class RandomNet {
  public:
   explicit RandomNet(uint64_t seed) : rng_(seed) {
     values_.push_back({net.input({1, 3, 14, 11}), 3, 14, 11});
-    while (net.graph().node_count() < 25) step(rng_.integer(0, 15));
+    while (net.graph().node_count() < 25) step(rng_.integer(0, 24));
     net.output(values_.back().value);
     net.output(values_[values_.size() / 2].value);
     net.output(net.op("Flatten", {values_[values_.size() / 3].value}));
@@ -31,6 +31,7 @@ class RandomNet {
   Value* numbers(const Dims& dims, double low = -0.5, double high = 0.5) {
     return net.constant(uniform(dims, low, high, DType::kF32, static_cast<uint64_t>(rng_.integer(1, 1000))));
   }
+  Value* ints(const Ints& numbers) { return net.constant(Tensor::ints(numbers)); }
   void add(Value* value, int64_t channels, int64_t height, int64_t width) {
     values_.push_back({value, channels, height, width});
   }
@@ -82,6 +83,90 @@ class RandomNet {
     add_like(x, net.op("Transpose", {net.op("Softmax", {last})}, {{"perm", Ints{0, 3, 1, 2}, ""}}));
   }
 
+  void slice(const Image& x) {
+    if (x.channels < 2 || x.height < 3) return;
+    Value* y = net.op("Slice", {x.value, ints({1, -1}), ints({100, -100}), ints({1, 2}), ints({1, -2})});
+    add(y, x.channels - 1, (x.height + 1) / 2, x.width);
+  }
+
+  void split(const Image& x) {
+    if (x.channels < 2) return;
+    const Node* node = net.graph().add_op("Split", {x.value, ints({1, x.channels - 1})}, {{"axis", int64_t{1}, ""}},
+                                          nullptr, "piece", 2);
+    add(node->outputs()[0], 1, x.height, x.width);
+    add(node->outputs()[1], x.channels - 1, x.height, x.width);
+  }
+
+  void pad(const Image& x, const char* mode) {
+    if (x.height < 2 || x.width < 2) return;
+    Value* y = net.op("Pad", {x.value, ints({0, 0, 1, 0, 0, 1, 0, 1})}, {{"mode", std::string(mode), ""}});
+    add(y, x.channels + 1, x.height + 1, x.width + 1);
+  }
+
+  void resize(const Image& x, const char* mode) {
+    if (x.height > 16) return;
+    Value* scales = net.constant(tensor({4}, {1, 1, 2, 1.5}));
+    add(net.op("Resize", {x.value, nullptr, scales}, {{"mode", std::string(mode), ""}}), x.channels, 2 * x.height,
+        x.width * 3 / 2);
+  }
+
+  void conv_transpose(const Image& x) {
+    if (x.height > 16) return;
+    const int64_t channels = rng_.integer(1, 9);
+    Value* y = net.op("ConvTranspose", {x.value, numbers({x.channels, channels, 2, 2}), numbers({channels})},
+                      {{"strides", Ints{2, 2}, ""}});
+    add(y, channels, 2 * x.height, 2 * x.width);
+  }
+
+  void blocks(const Image& x) {
+    if (x.channels % 4 == 0)
+      add(net.op("DepthToSpace", {x.value}, {{"blocksize", int64_t{2}, ""}, {"mode", std::string("CRD"), ""}}),
+          x.channels / 4, 2 * x.height, 2 * x.width);
+    else if (x.height % 2 == 0 && x.width % 2 == 0)
+      add(net.op("SpaceToDepth", {x.value}, {{"blocksize", int64_t{2}, ""}}), 4 * x.channels, x.height / 2,
+          x.width / 2);
+  }
+
+  void choose(const Image& x) {
+    Value* positive = net.op("Cast", {net.op("Relu", {x.value})}, {{"to", static_cast<int64_t>(DType::kBool), ""}});
+    add_like(x, net.op("Where", {positive, x.value, numbers({x.channels, 1, x.width})}));
+  }
+
+  void gather(const Image& x) {
+    add(net.op("Gather", {x.value, ints({-1, 0, 0})}, {{"axis", int64_t{1}, ""}}), 3, x.height, x.width);
+  }
+
+  void more(int64_t kind, const Image& x) {
+    switch (kind) {
+      case 13:
+        return slice(x);
+      case 14:
+        return split(x);
+      case 15:
+        return pad(x, "constant");
+      case 16:
+        return pad(x, "edge");
+      case 17:
+        return resize(x, "nearest");
+      case 18:
+        return resize(x, "linear");
+      case 19:
+        return conv_transpose(x);
+      case 20:
+        return blocks(x);
+      case 21:
+        return choose(x);
+      case 22:
+        return gather(x);
+      case 23:
+        return add_like(x, net.op("InstanceNormalization", {x.value, numbers({x.channels}), numbers({x.channels})},
+                                  {{"epsilon", 0.1f, ""}}));
+      default:
+        return add_like(
+            x, net.op("Cast", {net.op("Cast", {x.value}, {{"to", int64_t{11}, ""}})}, {{"to", int64_t{1}, ""}}));
+    }
+  }
+
   void step(int64_t kind) {
     const Image x = any();
     switch (kind) {
@@ -112,7 +197,7 @@ class RandomNet {
         return add_like(x, net.op("BatchNormalization", {x.value, numbers({x.channels}, 0.5, 1), numbers({x.channels}),
                                                          numbers({x.channels}), numbers({x.channels}, 0.5, 1)}));
       default:
-        return conv(x);
+        return rng_.integer(0, 2) == 0 ? more(kind, x) : conv(x);
     }
   }
 

@@ -93,13 +93,13 @@ std::vector<float> computed(const Case& c, const Operands& o, int m) {
   REQUIRE(weights->is_finite());
   const WinogradPlan plan(o.shape, weights, c.threads);
   std::vector<float> dst = c.addend ? o.addend : std::vector<float>(o.addend.size(), 12345);
-  Workspace space;
+  Tensor space(DType::kU8, {static_cast<int64_t>(plan.workspace_bytes())});
   plan.run({.src = o.src.data(),
             .dst = dst.data(),
             .bias = c.bias ? o.bias.data() : nullptr,
             .addend = c.addend ? dst.data() : nullptr,
             .activation = c.activation},
-           space.take(plan.workspace_bytes()));
+           space.mutable_raw());
   return dst;
 }
 

@@ -23,6 +23,19 @@ TEST_CASE("a step runs on loose memory, with scratch, omitted inputs and several
   CHECK(given[0] == 2);
 }
 
+TEST_CASE("several views become copies, one behind the other") {
+  PlannedStep step{.out = {{DType::kF32, {1}}, {DType::kF32, {2}}}};
+  step.view_of = 0;
+  const float x[] = {1, 2, 3};
+  float y[1] = {}, z[2] = {};
+  const std::byte* const in[] = {reinterpret_cast<const std::byte*>(x)};
+  std::byte* const out[] = {reinterpret_cast<std::byte*>(y), reinterpret_cast<std::byte*>(z)};
+  run_alone(step, in, out);
+  CHECK(y[0] == 1);
+  CHECK(z[0] == 2);
+  CHECK(z[1] == 3);
+}
+
 TEST_CASE("a view becomes a copy") {
   PlannedStep step{.out = {{DType::kF32, {2}}}};
   step.view_of = 0;

@@ -1,4 +1,4 @@
-#include "backends/cpu/operand.h"
+#include "backends/cpu/packed.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/op.h"

@@ -1,0 +1,120 @@
+// Slice and Split: views where what is taken lies together, else strided copies.
+#include <algorithm>
+#include <utility>
+
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/strided.h"
+#include "core/ir/slice_span.h"
+
+namespace mlopt::cpu {
+namespace {
+
+/// Elements of an input that become one output.
+struct Taken {
+  TensorDesc out;
+  Dims strides;  ///< in the input, for each axis of `out`
+  int64_t offset = 0;
+};
+
+StridedCopy copy_of(const Taken& t, size_t width) { return {width, t.out.dims, t.strides, t.out.strides()}; }
+
+Expected<Taken> sliced(const Site& site) {
+  const auto starts = site.view.ints("starts", 1), ends = site.view.ints("ends", 2);
+  if (!starts || !ends || starts->size() != ends->size()) return Decline{"starts or ends are not constant"};
+  Dims every(starts->size());
+  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<int64_t>(i);
+  const auto axes = site.view.ints("axes", 3, every), steps = site.view.ints("steps", 4, Dims(starts->size(), 1));
+  if (!axes || !steps || axes->size() != starts->size() || steps->size() != starts->size())
+    return Decline{"axes or steps do not fit"};
+  const TensorDesc& x = site.desc(0);
+  Taken t{x, x.strides()};
+  std::vector<bool> seen(x.dims.size());
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const auto axis = static_cast<size_t>(normalize_axis((*axes)[i], static_cast<int64_t>(x.dims.size())));
+    if ((*steps)[i] == 0 || seen[axis]) return Decline{"a step is 0, or an axis is named twice"};
+    seen[axis] = true;
+    const SliceSpan span = slice_span(x.dims[axis], (*starts)[i], (*ends)[i], (*steps)[i]);
+    t.out.dims[axis] = span.count;
+    t.offset += span.first * t.strides[axis];
+    t.strides[axis] *= span.step;
+  }
+  return t;
+}
+
+Expected<PlannedStep> plan_slice(const Site& site) {
+  const auto width = element_bytes(site.desc(0).dtype);
+  if (!width) return Decline{"elements of less than a byte"};
+  const auto taken = sliced(site);
+  if (!taken) return taken.error();
+  if (taken->out.size() == 0) return Decline{"nothing is taken"};
+  PlannedStep step{.out = {taken->out}};
+  for (int i = 1; i < static_cast<int>(site.in.size()); ++i) step.packed.push_back(i);
+  const StridedCopy copy = copy_of(*taken, *width);
+  const int64_t offset = taken->offset * static_cast<int64_t>(*width);
+  if (copy.is_nothing()) {
+    step.view_of = 0;
+    step.view_offset = offset;
+  } else {
+    step.run = [=](const Buffers& b) { copy.run(b.in<std::byte>(0) + offset, b.out<std::byte>(0)); };
+  }
+  return step;
+}
+
+/// How long the pieces are: as given, or as equal as the operator's version allows.
+Expected<Dims> piece_lengths(const Site& site, int64_t length) {
+  const auto pieces = static_cast<int64_t>(site.view.node().outputs().size());
+  auto lengths = site.view.ints("split", 1);
+  if (!lengths) return Decline{"the lengths are not constant"};
+  if (lengths->empty() && !site.view.node().input(1) && pieces > 0) {
+    const int64_t most = (length + pieces - 1) / pieces;
+    if (site.view.opset() < 18 && length % pieces != 0) return Decline{"unequal pieces"};
+    for (int64_t i = 0; i < pieces; ++i) lengths->push_back(std::clamp<int64_t>(length - i * most, 0, most));
+  }
+  int64_t rest = length;
+  for (const int64_t piece : *lengths) {
+    if (piece < 1 || piece > rest) return Decline{"an empty piece, or more than there is"};
+    rest -= piece;
+  }
+  if (rest != 0 || static_cast<int64_t>(lengths->size()) != pieces) return Decline{"the pieces do not fit"};
+  return *std::move(lengths);
+}
+
+Expected<PlannedStep> plan_split(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  const auto width = element_bytes(x.dtype);
+  if (!width || x.dims.empty()) return Decline{"a scalar, or elements of less than a byte"};
+  const auto axis =
+      static_cast<size_t>(normalize_axis(site.view.get_int("axis", 0), static_cast<int64_t>(x.dims.size())));
+  const auto lengths = piece_lengths(site, x.dims[axis]);
+  if (!lengths) return lengths.error();
+  PlannedStep step;
+  if (site.has(1)) step.packed = {1};
+  std::vector<std::pair<int64_t, StridedCopy>> copies;
+  Taken piece{x, x.strides()};
+  for (const int64_t length : *lengths) {
+    piece.out.dims[axis] = length;
+    step.out.push_back(piece.out);
+    copies.emplace_back(piece.offset * static_cast<int64_t>(*width), copy_of(piece, *width));
+    piece.offset += length * piece.strides[axis];
+  }
+  if (std::all_of(copies.begin(), copies.end(), [](const auto& c) { return c.second.is_nothing(); })) {
+    step.view_of = 0;
+    return step;
+  }
+  step.run = [copies = std::move(copies)](const Buffers& b) {
+    for (size_t i = 0; i < copies.size(); ++i)
+      copies[i].second.run(b.in<std::byte>(0) + copies[i].first, b.out<std::byte>(static_cast<int>(i)));
+  };
+  return step;
+}
+
+constexpr Kernel kKernels[] = {
+    {.domain = "", .op = "Slice", .plan = plan_slice, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Split", .plan = plan_split, .layout = LayoutRule::kFollows},
+};
+
+}  // namespace
+
+std::span<const Kernel> slice_kernels() { return kKernels; }
+
+}  // namespace mlopt::cpu
