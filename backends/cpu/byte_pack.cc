@@ -11,16 +11,32 @@
 namespace mlopt::cpu {
 namespace {
 
-/// value(channel of the group, tap) of one column in the order in which the tiles read it, filled up with zeros.
-template <class T, class Value>
-void gather_column(const ByteShape& s, ByteForm form, T* out, const Value& value) {
+/// Weights as they are stored: int8, with distances between columns, channels of a group and taps.
+struct StoredTaps {
+  const int8_t* numbers;
+  const int32_t* zeros;
+  int64_t column, channel, tap, zero;
+
+  int32_t value(int64_t k, int64_t t, int64_t c) const {
+    return numbers[c * column + k * channel + t * tap] - zeros[c * zero];
+  }
+};
+
+/// Columns [begin, end), each in the order in which the tiles read it, at [column][depth]; what is missing is 0
+/// already.
+template <class T>
+void gather(const ByteShape& s, ByteForm form, const StoredTaps& w, int64_t begin, int64_t end, T* out, int64_t depth) {
   const int64_t length = s.segment_length(), whole = ceil_div(length, neighbours(form)) * neighbours(form);
-  const int64_t joined = s.joins_width() ? s.axes[2].taps : 1;
-  for (int64_t segment = 0; segment < s.segments(); ++segment) {
-    for (int64_t tap = segment * joined; tap < (segment + 1) * joined; ++tap, out += s.group_channels())
-      for (int64_t channel = 0; channel < s.group_channels(); ++channel)
-        out[channel] = static_cast<T>(value(channel, tap));
-    out = std::fill_n(out, whole - length, T{0});
+  const int64_t joined = s.joins_width() ? s.axes[2].taps : 1, channels = s.group_channels();
+  for (int64_t tap = 0; tap < s.taps(); ++tap) {
+    T* first = out + tap / joined * whole + tap % joined * channels;
+    if (w.column != 1) {
+      for (int64_t c = begin; c < end; ++c)
+        for (int64_t k = 0; k < channels; ++k) first[c * depth + k] = static_cast<T>(w.value(k, tap, c));
+      continue;
+    }
+    for (int64_t k = 0; k < channels; ++k)  // neighbours in memory first
+      for (int64_t c = begin; c < end; ++c) first[c * depth + k] = static_cast<T>(w.value(k, tap, c));
   }
 }
 
@@ -37,7 +53,7 @@ void for_columns(const ByteShape& s, int64_t depth, const Fn& fn) {
   parallel_for(s.columns, std::max<int64_t>(1, kGrain / (depth + 1)), fn);
 }
 
-/// columns: [column][depth], in the order of gather_column().
+/// columns: as gathered().
 template <class T>
 void pack_panels(const ByteShape& s, ByteForm form, const T* columns, T* out) {
   const BytePanels panels(s, form, byte_kernels());
@@ -56,14 +72,14 @@ void pack_panels(const ByteShape& s, ByteForm form, const T* columns, T* out) {
 }
 
 /// All columns one after the other, [column][depth].
-template <class T, class Value>
-Tensor gathered(const ByteShape& s, ByteForm form, const Value& value) {
+template <class T>
+Tensor gathered(const ByteShape& s, ByteForm form, const StoredTaps& w) {
+  constexpr int64_t kTogether = 32;  // columns that are read side by side: as many lines as the first cache holds
   const int64_t depth = BytePanels(s, form, byte_kernels()).depth;
-  Tensor columns(dtype_of<T>(), {s.columns, depth});
+  Tensor columns = Tensor::zeros(dtype_of<T>(), {s.columns, depth});
   T* out = columns.mutable_data<T>();
   for_columns(s, depth, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c)
-      gather_column(s, form, out + c * depth, [&](int64_t channel, int64_t tap) { return value(channel, tap, c); });
+    for (int64_t c = begin; c < end; c += kTogether) gather(s, form, w, c, std::min(end, c + kTogether), out, depth);
   });
   return columns;
 }
@@ -90,8 +106,7 @@ int64_t depthwise_elements(const ByteShape& s, const ByteKernels& k) {
   return padded_channels(s, k) * ceil_div(s.taps(), 2) * 2;
 }
 
-template <class Value>
-void pack_depthwise(const ByteShape& s, const ByteKernels& k, int16_t* out, const Value& value) {
+void pack_depthwise(const ByteShape& s, const ByteKernels& k, const StoredTaps& w, int16_t* out) {
   const int64_t block = depthwise_block(k), pairs = ceil_div(s.taps(), 2);
   std::fill_n(out, depthwise_elements(s, k), int16_t{0});
   for (int64_t c = 0; c < s.channels; ++c) {
@@ -100,7 +115,7 @@ void pack_depthwise(const ByteShape& s, const ByteKernels& k, int16_t* out, cons
     const int64_t vector = own / four % 2, lane = own / (2 * four) * four + own % four;
     int16_t* at = out + c / block * pairs * 4 * k.lanes + vector * 2 * k.lanes + 2 * lane;
     for (int64_t tap = 0; tap < s.taps(); ++tap)
-      at[tap / 2 * 4 * k.lanes + tap % 2] = static_cast<int16_t>(value(0, tap, c));
+      at[tap / 2 * 4 * k.lanes + tap % 2] = static_cast<int16_t>(w.value(0, tap, c));
   }
 }
 
@@ -122,27 +137,22 @@ bool ByteShape::is_product() const {
 
 PackedTaps::PackedTaps(const ByteShape& s, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped,
                        DType source) {
-  const Tensor stored = weights.aligned();
-  const bool is_signed = stored.dtype() == DType::kI8;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(stored.raw());
-  const int64_t channels = s.group_channels(), taps = s.taps();
-  const auto value = [&](int64_t channel, int64_t tap, int64_t column) {
-    const uint8_t b = bytes[swapped ? channel * s.columns + column : (column * channels + channel) * taps + tap];
-    return (is_signed ? static_cast<int8_t>(b) : int32_t{b}) - at(zeros, column);
-  };
+  const ByteWeights bytes = byte_weights(weights, zeros);
+  const int64_t taps = s.taps(), inputs = s.group_channels() * taps;
+  const StoredTaps w{
+      bytes.numbers.data<int8_t>(),   bytes.zeros.data(), swapped ? 1 : inputs, swapped ? s.columns : taps, 1,
+      bytes.zeros.size() == 1 ? 0 : 1};
   if (s.is_depthwise()) {
     packed_ = Tensor(DType::kI16, {depthwise_elements(s, byte_kernels())});
-    pack_depthwise(s, byte_kernels(), packed_.mutable_data<int16_t>(), value);
+    pack_depthwise(s, byte_kernels(), w, packed_.mutable_data<int16_t>());
     return;
   }
-  const int32_t low = is_signed ? -128 : 0, high = low + 255;
-  const bool narrow =
-      std::all_of(zeros.begin(), zeros.end(), [&](int32_t z) { return low - z >= -128 && high - z < 128; });
+  const bool narrow = bytes.symmetric();
   form_ = !narrow ? ByteForm::kWidePairs : source == DType::kU8 ? ByteForm::kQuads : ByteForm::kPairs;
-  Tensor columns = narrow ? gathered<int8_t>(s, form_, value) : gathered<int16_t>(s, form_, value);
+  Tensor columns = narrow ? gathered<int8_t>(s, form_, w) : gathered<int16_t>(s, form_, w);
   if (form_ == ByteForm::kQuads && !pairs_fit(columns.span<int8_t>())) {
     form_ = ByteForm::kPairs;
-    columns = gathered<int8_t>(s, form_, value);
+    columns = gathered<int8_t>(s, form_, w);
   }
   if (form_ == ByteForm::kQuads) totals_ = totals_of(columns);
   packed_ = Tensor(columns.dtype(), {BytePanels(s, form_, byte_kernels()).elements() * s.groups});
