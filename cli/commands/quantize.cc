@@ -37,9 +37,10 @@ quantize::Spec spec_of(const QuantizeOptions& o) {
   if (!o.target.empty()) add("target=" + o.target);
   if (o.per_tensor) add("per_tensor");
   if (o.symmetric) add("symmetric");
-  if (!o.only.empty()) add("only=" + join(list_items(o.only), "|"));
-  if (!o.skip.empty()) add("skip=" + join(list_items(o.skip), "|"));
-  return quantize::parse_spec(text);
+  quantize::Spec spec = quantize::parse_spec(text);
+  for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
+  for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
+  return spec;
 }
 
 /// The user's data; where there are none and the format needs none, generated ones, or nothing for a model that no

@@ -18,6 +18,16 @@ TEST_CASE("a quantization spec is printed as it was parsed") {
     CHECK(to_string(parse_spec(text)) == text);
 }
 
+TEST_CASE("names of nodes may hold what separates the parts of a spec") {
+  quantize::Spec spec = parse_spec("w8:skip=plain");
+  spec.skip.insert(spec.skip.end(), {"a;b", "c|d", "e\\f"});
+  const quantize::Spec again = parse_spec(to_string(spec));
+  CHECK(again.skip == spec.skip);
+  CHECK(parse_spec("w8:").skip.empty());
+  CHECK(parse_spec("w8:skip=").skip.empty());
+  CHECK(parse_spec("w8:skip=a;skip=b").skip == std::vector<std::string>{"a", "b"});
+}
+
 TEST_CASE("every format has one name") {
   for (const std::string& format : quantize::format_names()) CHECK(quantize::name(parse_spec(format).format) == format);
 }
