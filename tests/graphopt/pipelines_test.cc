@@ -98,7 +98,7 @@ TEST_CASE("outputs that are inputs, initializers or one value twice keep their n
 
 TEST_CASE("globs choose passes, and one that chooses nothing is an error with a suggestion") {
   const char* const graph = "g (double[N] x) => (double[N] y) { a = Identity (x)  b = Dropout (a)  y = Neg (b) }";
-  const auto with = [&](graphopt::PassSelection selection) {
+  const auto with = [&](const graphopt::PassSelection& selection) {
     Model model = fixture(graph);
     graphopt::fuse(model, pass_context(), selection);
     return operators(*model.graph);

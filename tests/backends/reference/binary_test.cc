@@ -40,8 +40,12 @@ TEST_CASE("arithmetic broadcasts in every float type", "[reference]") {
   }
 }
 
-Tensor i32(std::vector<double> values) { return tensor({static_cast<int64_t>(values.size())}, values, DType::kI32); }
-Tensor i8(std::vector<double> values) { return tensor({static_cast<int64_t>(values.size())}, values, DType::kI8); }
+Tensor i32(const std::vector<double>& values) {
+  return tensor({static_cast<int64_t>(values.size())}, values, DType::kI32);
+}
+Tensor i8(const std::vector<double>& values) {
+  return tensor({static_cast<int64_t>(values.size())}, values, DType::kI8);
+}
 
 TEST_CASE("integers wrap and divide towards zero", "[reference]") {
   const Tensor lowest = Tensor::scalar<int64_t>(INT64_MIN), minus_one = Tensor::scalar<int64_t>(-1);
