@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <span>
 
 #include "backends/cpu/quantized.h"
@@ -22,83 +21,60 @@ struct StoredTaps {
   }
 };
 
-/// Columns [begin, end), each in the order in which the tiles read it, at [column][depth]; what is missing is 0
-/// already.
-template <class T>
-void gather(const ByteShape& s, ByteForm form, const StoredTaps& w, int64_t begin, int64_t end, T* out, int64_t depth) {
-  const int64_t length = s.segment_length(), whole = ceil_div(length, neighbours(form)) * neighbours(form);
-  const int64_t joined = s.joins_width() ? s.axes[2].taps : 1, channels = s.group_channels();
-  for (int64_t tap = 0; tap < s.taps(); ++tap) {
-    T* first = out + tap / joined * whole + tap % joined * channels;
-    if (w.column != 1) {
-      for (int64_t c = begin; c < end; ++c)
-        for (int64_t k = 0; k < channels; ++k) first[c * depth + k] = static_cast<T>(w.value(k, tap, c));
-      continue;
-    }
-    for (int64_t k = 0; k < channels; ++k)  // neighbours in memory first
-      for (int64_t c = begin; c < end; ++c) first[c * depth + k] = static_cast<T>(w.value(k, tap, c));
-  }
-}
-
-/// A gathered column's place in its panel.
-template <class T, int64_t kTogether>
-void scatter_column(const T* column, int64_t depth, int64_t width, T* out) {
-  for (int64_t k = 0; k < depth; k += kTogether, out += width * kTogether) std::copy_n(column + k, kTogether, out);
-}
-
-/// Columns are packed on the threads of the plan: fn(first, last).
+/// fn(group, panel) for all panels, on the threads of the plan.
 template <class Fn>
-void for_columns(const ByteShape& s, int64_t depth, const Fn& fn) {
+void for_panels(const ByteShape& s, const BytePanels& panels, const Fn& fn) {
   constexpr int64_t kGrain = 65536;
-  parallel_for(s.columns, std::max<int64_t>(1, kGrain / (depth + 1)), fn);
+  const int64_t work = panels.depth * panels.width + 1;
+  parallel_for(s.groups * panels.count(), std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) fn(i / panels.count(), i % panels.count());
+  });
 }
 
-/// columns: as gathered().
 template <class T>
-void pack_panels(const ByteShape& s, ByteForm form, const T* columns, T* out) {
-  const BytePanels panels(s, form, byte_kernels());
-  std::fill_n(out, panels.elements() * s.groups, T{0});
-  for_columns(s, panels.depth, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) {
-      const int64_t group = c / panels.columns, panel = c % panels.columns / panels.width;
-      const int64_t own = c % panels.columns % panels.width, width = panels.width_of(panel);
-      T* at = out + group * panels.elements() + panels.offset_of(panel) + neighbours(form) * own;
-      if (form == ByteForm::kQuads)
-        scatter_column<T, 4>(columns + c * panels.depth, panels.depth, width, at);
-      else
-        scatter_column<T, 2>(columns + c * panels.depth, panels.depth, width, at);
+void pack_panel(const ByteShape& s, ByteForm form, const StoredTaps& w, int64_t first, int64_t columns, int64_t width,
+                T* out) {
+  const int64_t together = neighbours(form), steps = ceil_div(s.segment_length(), together);
+  const int64_t joined = s.joins_width() ? s.axes[2].taps : 1, channels = s.group_channels();
+  for (int64_t tap = 0; tap < s.taps(); ++tap)
+    for (int64_t k = 0; k < channels; ++k) {
+      const int64_t i = tap % joined * channels + k;
+      T* at = out + (tap / joined * steps + i / together) * width * together + i % together;
+      for (int64_t c = 0; c < columns; ++c) at[c * together] = static_cast<T>(w.value(k, tap, first + c));
     }
-  });
 }
 
-/// All columns one after the other, [column][depth].
 template <class T>
-Tensor gathered(const ByteShape& s, ByteForm form, const StoredTaps& w) {
-  constexpr int64_t kTogether = 32;  // columns that are read side by side: as many lines as the first cache holds
-  const int64_t depth = BytePanels(s, form, byte_kernels()).depth;
-  Tensor columns = Tensor::zeros(dtype_of<T>(), {s.columns, depth});
-  T* out = columns.mutable_data<T>();
-  for_columns(s, depth, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; c += kTogether) gather(s, form, w, c, std::min(end, c + kTogether), out, depth);
+Tensor pack_panels(const ByteShape& s, ByteForm form, const StoredTaps& w) {
+  const BytePanels panels(s, form, byte_kernels());
+  Tensor packed = Tensor::zeros(dtype_of<T>(), {panels.elements() * s.groups});
+  T* out = packed.mutable_data<T>();
+  for_panels(s, panels, [&](int64_t group, int64_t panel) {
+    pack_panel(s, form, w, group * panels.columns + panel * panels.width, panels.columns_of(panel),
+               panels.width_of(panel), out + group * panels.elements() + panels.offset_of(panel));
   });
-  return columns;
+  return packed;
 }
 
 /// Does 255 a + 255 b fit into 16 bits for every two weights that one instruction multiplies and adds?
-bool pairs_fit(std::span<const int8_t> weights) {
+bool pairs_fit(std::span<const int8_t> packed) {
   constexpr int kMost = 128;
   int most = 0;
-  for (size_t i = 0; i + 1 < weights.size(); i += 2) most = std::max(most, std::abs(weights[i] + weights[i + 1]));
+  for (size_t i = 0; i + 1 < packed.size(); i += 2) most = std::max(most, std::abs(packed[i] + packed[i + 1]));
   return most <= kMost;
 }
 
-std::vector<int32_t> totals_of(const Tensor& columns) {
-  const auto depth = static_cast<size_t>(columns.dim(1));
-  std::vector<int32_t> totals;
-  for (size_t c = 0; c < static_cast<size_t>(columns.dim(0)); ++c) {
-    const auto column = columns.span<int8_t>().subspan(c * depth, depth);
-    totals.push_back(std::accumulate(column.begin(), column.end(), int32_t{0}));
-  }
+/// Of each column of packed quads.
+std::vector<int32_t> totals_of(const ByteShape& s, const int8_t* packed) {
+  const BytePanels panels(s, ByteForm::kQuads, byte_kernels());
+  std::vector<int32_t> totals(static_cast<size_t>(s.columns), 0);
+  for_panels(s, panels, [&](int64_t group, int64_t panel) {
+    const int64_t width = panels.width_of(panel), columns = panels.columns_of(panel);
+    const int8_t* at = packed + group * panels.elements() + panels.offset_of(panel);
+    int32_t* total = totals.data() + group * panels.columns + panel * panels.width;
+    for (int64_t k = 0; k < panels.depth; k += 4, at += 4 * width)
+      for (int64_t c = 0; c < columns; ++c) total[c] += at[4 * c] + at[4 * c + 1] + at[4 * c + 2] + at[4 * c + 3];
+  });
   return totals;
 }
 
@@ -147,19 +123,21 @@ PackedTaps::PackedTaps(const ByteShape& s, const Tensor& weights, const std::vec
     pack_depthwise(s, byte_kernels(), w, packed_.mutable_data<int16_t>());
     return;
   }
-  const bool narrow = bytes.symmetric();
-  form_ = !narrow ? ByteForm::kWidePairs : source == DType::kU8 ? ByteForm::kQuads : ByteForm::kPairs;
-  Tensor columns = narrow ? gathered<int8_t>(s, form_, w) : gathered<int16_t>(s, form_, w);
-  if (form_ == ByteForm::kQuads && !pairs_fit(columns.span<int8_t>())) {
-    form_ = ByteForm::kPairs;
-    columns = gathered<int8_t>(s, form_, w);
+  if (!bytes.symmetric()) {
+    form_ = ByteForm::kWidePairs;
+    packed_ = pack_panels<int16_t>(s, form_, w);
+    return;
   }
-  if (form_ == ByteForm::kQuads) totals_ = totals_of(columns);
-  packed_ = Tensor(columns.dtype(), {BytePanels(s, form_, byte_kernels()).elements() * s.groups});
-  if (narrow)
-    pack_panels(s, form_, columns.data<int8_t>(), packed_.mutable_data<int8_t>());
-  else
-    pack_panels(s, form_, columns.data<int16_t>(), packed_.mutable_data<int16_t>());
+  if (source == DType::kU8) {
+    form_ = ByteForm::kQuads;
+    packed_ = pack_panels<int8_t>(s, form_, w);
+    if (pairs_fit(packed_.span<int8_t>())) {
+      totals_ = totals_of(s, packed_.data<int8_t>());
+      return;
+    }
+  }
+  form_ = ByteForm::kPairs;
+  packed_ = pack_panels<int8_t>(s, form_, w);
 }
 
 size_t packed_matrix_bytes(const ByteShape& s) {
@@ -172,14 +150,13 @@ void pack_matrix(const ByteShape& s, Bytes matrix, int32_t zero, bool swapped, s
   const int64_t down = swapped ? 1 : s.columns, along = swapped ? s.channels : 1;
   auto* all = reinterpret_cast<int16_t*>(out);
   std::fill_n(all, panels.elements(), int16_t{0});
-  for_columns(s, panels.depth, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) {
-      const int64_t panel = c / panels.width, step = 2 * panels.width_of(panel);
-      int16_t* at = all + panels.offset_of(panel) + 2 * (c % panels.width);
-      for (int64_t k = 0; k < s.channels; ++k) {
-        const uint8_t b = bytes[k * down + c * along];
-        at[k / 2 * step + k % 2] =
-            static_cast<int16_t>((matrix.is_signed ? static_cast<int8_t>(b) : int32_t{b}) - zero);
+  for_panels(s, panels, [&](int64_t, int64_t panel) {
+    const int64_t first = panel * panels.width, step = 2 * panels.width_of(panel);
+    for (int64_t k = 0; k < s.channels; ++k) {
+      int16_t* at = all + panels.offset_of(panel) + k / 2 * step + k % 2;
+      for (int64_t c = 0; c < panels.columns_of(panel); ++c) {
+        const uint8_t b = bytes[k * down + (first + c) * along];
+        at[2 * c] = static_cast<int16_t>((matrix.is_signed ? static_cast<int8_t>(b) : int32_t{b}) - zero);
       }
     }
   });
