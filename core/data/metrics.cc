@@ -79,10 +79,11 @@ void add_squares(Tally& tally, const Tensor& output, const Tensor& labels, const
   tally.weight += static_cast<double>(a.size());
 }
 
-/// Against a peak of 1, or of 255 when a target is above 1.
+/// Against a peak of 1, or of 255 when a target is above 1. Equal outputs get a number too, which can be compared.
 double psnr(const Tally& tally) {
+  constexpr double kEqual = 999;
   const double peak = tally.peak > 1 ? 255 : 1;
-  return 10 * std::log10(peak * peak / mean(tally));
+  return std::min(10 * std::log10(peak * peak / mean(tally)), kEqual);
 }
 
 /// A sample counts when all of its elements are equal.

@@ -66,6 +66,7 @@ TEST_CASE("squares, peaks and exact equality") {
         Approx(5.0 / 3));
   CHECK(score("psnr", {{floats({2}, {0.5F, 1}), floats({2}, {0.4F, 1})}}) == Approx(10 * std::log10(1 / 0.005)));
   CHECK(score("psnr", {{floats({2}, {50, 100}), floats({2}, {40, 100})}}) == Approx(10 * std::log10(255.0 * 255 / 50)));
+  CHECK(score("psnr", {{floats({2}, {0.5F, 1}), floats({2}, {0.5F, 1})}}) == 999);
   CHECK(score("exact", {{floats({2, 2}, {1, 2, 3, 4}), floats({2, 2}, {1, 2, 3, 5})}}) == 0.5);
   CHECK(score("exact", {{Tensor::of_strings({2}, {"a", "b"}), Tensor::of_strings({2}, {"a", "c"})}}) == 0.5);
   CHECK(test::says(test::thrown_by([] {
