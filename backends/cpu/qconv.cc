@@ -142,23 +142,36 @@ void add_constants(const Parameters& p, std::vector<Primitive::Argument>& args) 
   if (!real.empty()) add(DNNL_ARG_BIAS, memory_of(real));
 }
 
-Expected<PlannedStep> plan_primitive(const Parameters& p, const ConvShape& shape, const Site& site) {
+/// A primitive in the layouts that are at hand, else one whose channels come last: empty where there is none.
+ConvPd choose(const Parameters& p, const ConvShape& shape, TensorDesc& from, TensorDesc& to) {
   const Desc bias = p.bias.empty() ? Desc() : plain(Elem::f32, {shape.channels_out()});
-  const Desc src = desc_of(site.desc(kSource));
-  TensorDesc out{p.type, shape.dst, site.layout};
-  const ConvPd pd = describe_conv(shape, src, Elem::s8, bias, desc_of(out), attr_of(p, shape.groups));
-  if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
+  const auto describe = [&] {
+    ConvPd pd = describe_conv(shape, desc_of(from), Elem::s8, bias, desc_of(to), attr_of(p, shape.groups));
+    return is_slow(pd) ? ConvPd() : pd;
+  };
+  if (ConvPd pd = describe()) return pd;
+  from.layout = to.layout = mlopt::Layout::kChannelsLast;
+  return describe();
+}
+
+Expected<PlannedStep> plan_primitive(const Parameters& p, const ConvShape& shape, const Site& site) {
+  TensorDesc from = site.desc(kSource), out{p.type, shape.dst, site.layout};
+  const ConvPd pd = choose(p, shape, from, out);
+  if (!pd) return Decline{"oneDNN has only a plain loop for it"};
   const auto pack = [&] { return std::make_shared<Packed>(p.weights.numbers, plain(Elem::s8, shape.weights)); };
   const Memory weights =
       shared_weights<Packed>(site.context.weights, site.constant(kWeights)->raw(), "onednn bytes", pack)
           ->as(pd.weights_desc());
-  std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, src, Source::in(kSource)},
+  std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(weights)},
                                         {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};
   add_constants(p, args);
   auto op = Primitive::make<dnnl::convolution_forward>(pd, std::move(args));
-  PlannedStep step{.out = {std::move(out)}};
+  PlannedStep step{.out = {out}};
   step.scratch_bytes = op.scratch_bytes();
+  step.in.resize(site.in.size(), mlopt::Layout::kRowMajor);
+  step.in[kSource] = from.layout;
+  if (p.sum) step.in[kOther] = out.layout;
   step.packed = constant_inputs(site);
   step.run = [op = std::move(op), p, count = step.out[0].size()](const Buffers& b) {
     op.run(b);
