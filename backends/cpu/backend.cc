@@ -25,7 +25,7 @@ class CpuBackend : public Backend {
       return compile_interpreter(model, options, lists);
     Model prepared = clone(model);
     cpu::prepare(prepared, [&](const Model& constants) { return compile_interpreter(constants, {}, lists)->run({}); });
-    return compile_interpreter(prepared, options, lists, types_);
+    return compile_interpreter(prepared, options, lists, types_, cpu::specialize);
   }
 
  private:

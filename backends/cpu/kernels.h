@@ -7,6 +7,7 @@
 namespace mlopt::cpu {
 
 /// One span of kernels for each operator family, in the file of the same name.
+std::span<const Kernel> attention_kernels();
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
 std::span<const Kernel> concat_kernels();

@@ -154,6 +154,25 @@ void AddSquaredDistance(float* acc, const float* x, const float* mean, int64_t n
   for (; i < n; ++i) acc[i] += (x[i] - mean[i]) * (x[i] - mean[i]);
 }
 
+float ExpRow(const float* x, float* out, int64_t n, float shift) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V by = constant(shift);
+  V sums = hn::Zero(d), more = sums;
+  int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const V a = exp(hn::Sub(hn::LoadU(d, x + i), by)), b = exp(hn::Sub(hn::LoadU(d, x + i + lanes), by));
+    hn::StoreU(a, d, out + i);
+    hn::StoreU(b, d, out + i + lanes);
+    sums = hn::Add(sums, a);
+    more = hn::Add(more, b);
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sums, more)));
+  map(x + i, out + i, n - i, [=](V v) HWY_ATTR { return exp(hn::Sub(v, by)); });
+  for (; i < n; ++i) sum += out[i];
+  return sum;
+}
+
 }  // namespace
 }  // namespace mlopt::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -172,6 +191,7 @@ HWY_EXPORT(CentredAffine);
 HWY_EXPORT(CentredAffineEach);
 HWY_EXPORT(AddScaled);
 HWY_EXPORT(AddSquaredDistance);
+HWY_EXPORT(ExpRow);
 
 float identity(Fold op) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -225,6 +245,14 @@ void centred_affine(const float* x, float* out, int64_t count, float mean, float
 
 void centred_affine(const float* x, float* out, int64_t count, const float* mean, const float* a, const float* b) {
   HWY_DYNAMIC_DISPATCH(CentredAffineEach)(x, out, count, mean, a, b);
+}
+
+float exp_row(const float* x, float* out, int64_t count, float shift) {
+  constexpr int64_t kBlock = 4096;
+  double total = 0;
+  for (int64_t i = 0; i < count; i += kBlock)
+    total += HWY_DYNAMIC_DISPATCH(ExpRow)(x + i, out + i, std::min(kBlock, count - i), shift);
+  return static_cast<float>(total);
 }
 
 void add_scaled(float* acc, const float* x, int64_t count, float a) {

@@ -30,6 +30,9 @@ void affine(const float* x, float* out, int64_t count, float a, float b);
 void centred_affine(const float* x, float* out, int64_t count, float mean, float a, float b);
 void centred_affine(const float* x, float* out, int64_t count, const float* mean, const float* a, const float* b);
 
+/// out[i] = exp(x[i] - shift); gives their sum. In place allowed.
+float exp_row(const float* x, float* out, int64_t count, float shift);
+
 /// acc[i] += a x[i].
 void add_scaled(float* acc, const float* x, int64_t count, float a);
 /// acc[i] += (x[i] - mean[i])^2.

@@ -19,11 +19,6 @@ HWY_BEFORE_NAMESPACE();
 namespace mlopt::cpu::HWY_NAMESPACE {
 namespace {
 
-/// y[i] = exp(x[i] - shift).
-void ExpRow(const float* x, float* y, int64_t n, float shift) {
-  map(x, y, n, [=](V v) HWY_ATTR { return exp(hn::Sub(v, constant(shift))); });
-}
-
 /// y[i] = exp(x[i] - shift[i]); sum[i] += y[i].
 void ExpColumns(const float* x, const float* shift, float* y, float* sum, int64_t n) {
   const F d;
@@ -45,15 +40,13 @@ HWY_AFTER_NAMESPACE();
 namespace mlopt::cpu {
 namespace {
 
-HWY_EXPORT(ExpRow);
 HWY_EXPORT(ExpColumns);
 
 constexpr int64_t kGrain = 4096;  // elements below which a second thread costs more than it brings
 
 void softmax_row(const float* x, float* y, int64_t n, bool log) {
   const float most = fold_row(Fold::kMax, x, n);
-  HWY_DYNAMIC_DISPATCH(ExpRow)(x, y, n, most);
-  const float sum = fold_row(Fold::kSum, y, n);
+  const float sum = exp_row(x, y, n, most);
   if (!log) return affine(y, y, n, 1 / sum, 0);
   affine(x, y, n, 1, -most);  // a difference of neighbours, where most + log(sum) would be rounded to most's last place
   affine(y, y, n, 1, -std::log(sum));

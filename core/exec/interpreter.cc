@@ -27,7 +27,8 @@ std::string listed(const std::vector<std::string>& names) {
 
 class Interpreter : public Executable {
  public:
-  Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists, TypeRule types);
+  Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists, TypeRule types,
+              Specialize specialize);
 
   std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks) override;
   const std::vector<std::string>& input_names() const override { return input_names_; }
@@ -51,6 +52,7 @@ class Interpreter : public Executable {
 
   Model model_;  // nodes that steps look at
   TypeRule types_;
+  Specialize specialize_;
   CompileOptions options_;
   std::vector<std::vector<Kernel>> kernels_;  ///< behind lists_
   std::vector<KernelList> lists_;
@@ -74,8 +76,12 @@ bool may_plan(const CompileOptions& options, std::span<const KernelList> lists) 
 }
 
 Interpreter::Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists,
-                         TypeRule types)
-    : model_(clone(model)), types_(types), options_(options), plans_allowed_(may_plan(options, lists)) {
+                         TypeRule types, Specialize specialize)
+    : model_(clone(model)),
+      types_(types),
+      specialize_(specialize),
+      options_(options),
+      plans_allowed_(may_plan(options, lists)) {
   if (options_.threads <= 0) options_.threads = omp_get_max_threads();
   for (const KernelList& list : lists) kernels_.emplace_back(list.kernels.begin(), list.kernels.end());
   for (size_t i = 0; i < lists.size(); ++i) lists_.push_back({lists[i].backend, kernels_[i], lists[i].reorder});
@@ -125,6 +131,7 @@ void Interpreter::compile_program() {
 std::shared_ptr<const Plan> Interpreter::make_plan(const std::vector<Dims>& shapes) {
   Model bound = clone(model_);
   bind_input_shapes(bound, shapes, types_);
+  if (specialize_) specialize_(bound, types_);
   const std::lock_guard lock(profile_mutex_);
   ProgramContext made = context();
   auto plan = std::make_shared<const Plan>(plan_model(std::move(bound), made));
@@ -232,8 +239,9 @@ void Interpreter::set_state(std::string_view name, Tensor value) {
 }  // namespace
 
 std::unique_ptr<Executable> compile_interpreter(const Model& model, const CompileOptions& options,
-                                                std::span<const KernelList> lists, TypeRule types) {
-  return std::make_unique<Interpreter>(model, options, lists, types);
+                                                std::span<const KernelList> lists, TypeRule types,
+                                                Specialize specialize) {
+  return std::make_unique<Interpreter>(model, options, lists, types, specialize);
 }
 
 }  // namespace mlopt

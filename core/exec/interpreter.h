@@ -8,12 +8,16 @@
 
 namespace mlopt {
 
+using Specialize = void (*)(Model& bound, TypeRule types);
+
 /// Compiles a plan that runs node by node in schedule order: values are freed after their last use, bodies are plans of
 /// their own. Kernels are searched list by list; nodes run by any list but the first are reported as fallback_nodes().
 /// Where kernels plan for known shapes, a Plan is made for each signature of inputs; `types` tells it the types that
 /// infer() lacks. Local functions must have been inlined. Throws Error{kUnsupported} listing every node that no list
 /// can run.
+/// `specialize` rewrites the graph of a plan, whose shapes are known, before it is planned; null: nothing does.
 std::unique_ptr<Executable> compile_interpreter(const Model& model, const CompileOptions& options,
-                                                std::span<const KernelList> lists, TypeRule types = nullptr);
+                                                std::span<const KernelList> lists, TypeRule types = nullptr,
+                                                Specialize specialize = nullptr);
 
 }  // namespace mlopt

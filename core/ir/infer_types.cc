@@ -37,6 +37,15 @@ Types shape_type(const NodeView& view) {
 
 Types matmul(const NodeView& view) { return one(dtype_of(view, 0), product_dims(dims_of(view, 0), dims_of(view, 1))); }
 
+/// Of queries, keys and values with the heads as an axis.
+std::optional<Types> attention(const NodeView& view) {
+  const auto &q = dims_of(view, 0), &v = dims_of(view, 2);
+  if (view.node().outputs().size() != 1 || !q || !v || q->size() != 4 || v->size() != 4) return std::nullopt;
+  SymDims out = *q;
+  out.back() = v->back();
+  return one(dtype_of(view, 0), std::move(out));
+}
+
 Types gemm(const NodeView& view) {
   const auto &a = dims_of(view, 0), &b = dims_of(view, 1);
   if (!a || !b || a->size() != 2 || b->size() != 2) return one(dtype_of(view, 0), std::nullopt);
@@ -183,6 +192,8 @@ std::optional<SymDims> product_dims(const std::optional<SymDims>& a, const std::
 std::optional<std::vector<Type>> output_types(const NodeView& view) {
   static const std::map<std::string_view, TypeOf> kRules = make_rules();
   if (view.node().is("FusedConv", "com.microsoft")) return convolution(view);
+  if (view.node().is("Attention"))
+    if (auto types = attention(view)) return types;
   if (auto types = quantized_types(view)) return types;
   if (!view.node().domain.empty()) return std::nullopt;
   const auto it = kRules.find(view.node().op);

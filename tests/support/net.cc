@@ -93,6 +93,13 @@ std::string prepared_ops(const Model& model) {
   return listed_ops(copy);
 }
 
+std::string specialized_ops(const Model& model) {
+  Model copy = clone(model);
+  infer(copy);
+  cpu::specialize(copy, nullptr);
+  return listed_ops(copy);
+}
+
 void require_same_result(const Model& model, double tolerance, bool alone) {
   std::vector<Datum> inputs;
   for (const Value* v : model.graph->inputs())

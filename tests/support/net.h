@@ -40,6 +40,9 @@ Difference changed_by(const Model& source, const Model& result);
 /// Operators of the model as the CPU backend compiles it, listed likewise.
 std::string prepared_ops(const Model& model);
 
+/// The same as a plan of it has them, whose shapes are known.
+std::string specialized_ops(const Model& model);
+
 /// Runs the model on both backends, on seeded inputs in [-1, 1): the outputs differ by `tolerance` at most. `alone`: no
 /// kernel of the reference helps the CPU backend.
 void require_same_result(const Model& model, double tolerance, bool alone = false);

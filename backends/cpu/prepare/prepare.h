@@ -15,8 +15,15 @@ using Evaluate = std::function<std::vector<Datum>(const Model&)>;
 /// once. The result computes the same, up to rounding.
 void prepare(Model& model, const Evaluate& evaluate);
 
+/// The same for what shapes decide, in a graph in which they are known; `types` as for infer().
+void specialize(Model& model, TypeRule types);
+
 // The passes, one file each.
 extern const Pass widen_halves;
+extern const Pass attention;
+extern const Pass gelu;
+extern const Pass swish;
+extern const Pass hard_swish;
 extern const Pass dynamic_matmul;
 extern const Pass integer_matmul_bias;
 extern const Pass integer_conv_add;

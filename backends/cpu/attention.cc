@@ -1,0 +1,67 @@
+// Attention, where it is softmax(scale Q K^T + mask) V.
+#include <cmath>
+
+#include "backends/cpu/attention_plan.h"
+#include "backends/cpu/kernels.h"
+
+namespace mlopt::cpu {
+namespace {
+
+enum Input { kQuery, kKey, kValue, kMask };
+
+/// The mask's strides where it broadcasts to the scores and its keys lie side by side.
+Expected<std::array<int64_t, 3>> mask_strides(const Dims& mask, const AttentionShape& s) {
+  const Dims full{s.batch, s.heads, s.queries, s.keys};
+  if (mask.empty() || mask.size() > 4 || mask.back() != s.keys) return Decline{"the mask has other keys"};
+  std::array<int64_t, 3> strides = {};
+  int64_t step = s.keys;
+  for (size_t back = 2; back <= mask.size(); ++back) {
+    const int64_t dim = mask[mask.size() - back];
+    if (dim != 1 && dim != full[4 - back]) return Decline{"the mask does not fit"};
+    if (dim != 1) strides[4 - back] = step;
+    step *= dim;
+  }
+  return strides;
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  const NodeView& view = site.view;
+  for (const auto& desc : site.in)
+    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
+  for (int i = kQuery; i <= kValue; ++i)
+    if (site.desc(i).dims.size() != 4) return Decline{"heads are not an axis"};
+  for (int i = kMask + 1; i < static_cast<int>(site.in.size()); ++i)
+    if (site.has(i)) return Decline{"earlier keys or lengths are given"};
+  if (view.node().outputs().size() > 1) return Decline{"more than the result is wanted"};
+  for (const char* attr : {"is_causal", "left_window_size", "right_window_size"})
+    if (view.get_int(attr, *attr == 'i' ? 0 : -1) != (*attr == 'i' ? 0 : -1)) return Decline{"keys are hidden"};
+  if (view.get_float("softcap", 0) != 0) return Decline{"scores are capped"};
+  const Dims &q = site.desc(kQuery).dims, &k = site.desc(kKey).dims, &v = site.desc(kValue).dims;
+  if (k[0] != q[0] || v[0] != q[0] || q[1] % k[1] != 0 || v[1] != k[1] || k[2] != v[2] || k[3] != q[3])
+    return Decline{"queries, keys and values do not fit together"};
+  AttentionShape s{q[0], q[1], k[1], q[2], k[2], q[3], v[3], 1, {}};
+  s.scale = view.get_float("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(q[3]))));
+  const bool mask = site.has(kMask);
+  if (mask) {
+    const auto strides = mask_strides(site.desc(kMask).dims, s);
+    if (!strides) return strides.error();
+    s.mask = *strides;
+  }
+  const auto plan = std::make_shared<const AttentionPlan>(s, site.context.threads);
+  PlannedStep step{.out = {{DType::kF32, {q[0], q[1], q[2], v[3]}}}};
+  step.scratch_bytes = plan->workspace_bytes();
+  step.run = [plan, mask](const Buffers& b) {
+    plan->run({b.in<float>(kQuery), b.in<float>(kKey), b.in<float>(kValue), mask ? b.in<float>(kMask) : nullptr,
+               b.out<float>(0)},
+              b.scratch);
+  };
+  return step;
+}
+
+constexpr Kernel kKernels[] = {{.domain = "", .op = "Attention", .plan = plan}};
+
+}  // namespace
+
+std::span<const Kernel> attention_kernels() { return kKernels; }
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,141 @@
+#include "backends/cpu/attention_plan.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "backends/cpu/rows.h"
+
+namespace mlopt::cpu {
+namespace {
+
+constexpr int64_t kAlignment = 16;  // elements
+/// Elements of a block of scores, which stays in the second cache, and steps of the inner axis for which a panel stays
+/// in the first.
+constexpr int64_t kScores = 48 * 1024, kDepthStep = 384;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+}  // namespace
+
+AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
+    : s_(shape),
+      kernels_(product_kernels()),
+      keys_{s_.depth, s_.keys, kernels_.lanes, kernels_.width},
+      values_{s_.keys, s_.value_depth, kernels_.lanes, kernels_.width},
+      score_stride_(round_up(s_.keys, kAlignment)) {
+  const int64_t most = std::max<int64_t>(1, kScores / score_stride_ / kernels_.rows) * kernels_.rows;
+  blocks_ = ceil_div(s_.queries, most);
+  query_block_ = ceil_div(s_.queries, blocks_);
+  constexpr double kGrain = 1 << 17;  // multiplications below which a second thread costs more than it brings
+  const auto scores = static_cast<double>(s_.batch * s_.heads * s_.queries) * static_cast<double>(s_.keys);
+  const double work = scores * static_cast<double>(s_.depth + s_.value_depth);
+  shares_ = static_cast<int64_t>(std::clamp<double>(work / kGrain, 1, std::max(1, threads)));
+  shares_ = std::min(shares_, s_.batch * s_.heads * blocks_);
+}
+
+size_t AttentionPlan::workspace_bytes() const {
+  const int64_t packed = round_up(keys_.elements(), kAlignment) + round_up(values_.elements(), kAlignment);
+  return static_cast<size_t>(shares_ * (packed + score_elements() + round_up(query_block_, kAlignment))) *
+         sizeof(float);
+}
+
+AttentionPlan::Block AttentionPlan::block(int64_t index) const {
+  const int64_t head = index / blocks_, begin = index % blocks_ * query_block_;
+  return {head / s_.heads, head % s_.heads, begin, std::min(begin + query_block_, s_.queries)};
+}
+
+void AttentionPlan::run(const AttentionArgs& args, std::byte* workspace) const {
+  const auto each = static_cast<int64_t>(workspace_bytes() / sizeof(float)) / shares_;
+  const auto run_one = [&](int64_t i) {
+    float* keys = reinterpret_cast<float*>(workspace) + i * each;
+    float* values = keys + round_up(keys_.elements(), kAlignment);
+    float* scores = values + round_up(values_.elements(), kAlignment);
+    run_share(args, i, {keys, values, scores, scores + score_elements()});
+  };
+  if (shares_ == 1) return run_one(0);
+#pragma omp parallel num_threads(static_cast <int>(shares_))
+  for (int64_t i = omp_get_thread_num(); i < shares_; i += omp_get_num_threads()) run_one(i);
+}
+
+void AttentionPlan::run_share(const AttentionArgs& args, int64_t share, const Space& space) const {
+  const int64_t total = s_.batch * s_.heads * blocks_;
+  int64_t packed = -1;
+  for (int64_t i = total * share / shares_; i < total * (share + 1) / shares_; ++i) {
+    const Block b = block(i);
+    const int64_t head = b.batch * s_.kv_heads + b.head * s_.kv_heads / s_.heads;
+    if (head != packed) pack(args, b, space);
+    packed = head;
+    run_block(args, b, space);
+  }
+}
+
+void AttentionPlan::pack(const AttentionArgs& args, const Block& b, const Space& space) const {
+  const int64_t head = b.batch * s_.kv_heads + b.head * s_.kv_heads / s_.heads;
+  const float *k = args.k + head * s_.keys * s_.depth, *v = args.v + head * s_.keys * s_.value_depth;
+  // Later panels repair what earlier ones write beyond their place.
+  for (int64_t i = 0; i < keys_.panels(); ++i)
+    kernels_.pack(k + i * keys_.width * s_.depth, s_.depth, 1, keys_.columns_of(i), s_.depth,
+                  space.keys + keys_.offset_of(i), keys_.width_of(i));
+  for (int64_t i = 0; i < values_.panels(); ++i)
+    kernels_.pack(v + i * values_.width, 1, s_.value_depth, values_.columns_of(i), s_.keys,
+                  space.values + values_.offset_of(i), values_.width_of(i));
+}
+
+void AttentionPlan::run_block(const AttentionArgs& args, const Block& b, const Space& space) const {
+  const int64_t rows = b.end - b.begin, first = (b.batch * s_.heads + b.head) * s_.queries + b.begin;
+  ProductArgs scores;
+  scores.a = {args.q + first * s_.depth, s_.depth, 1};
+  scores.c = space.scores;
+  scores.c_stride = score_stride_;
+  scores.alpha = s_.scale;
+  if (args.mask) {
+    const float* mask = args.mask + b.batch * s_.mask[0] + b.head * s_.mask[1] + b.begin * s_.mask[2];
+    (s_.mask[2] == 0 ? scores.bias : scores.addend) = mask;
+    scores.addend_stride = s_.mask[2];
+  }
+  multiply(scores, rows, keys_, space.keys);
+  ProductArgs products;
+  products.a = {space.scores, score_stride_, 1};
+  products.c = args.out + first * s_.value_depth;
+  products.c_stride = s_.value_depth;
+  for (int64_t i = 0; i < rows; ++i) {
+    float* row = space.scores + i * score_stride_;
+    space.sums[i] = exp_row(row, row, s_.keys, fold_row(Fold::kMax, row, s_.keys));
+  }
+  multiply(products, rows, values_, space.values);
+  for (int64_t i = 0; i < rows; ++i)
+    affine(products.c + i * s_.value_depth, products.c + i * s_.value_depth, s_.value_depth, 1 / space.sums[i], 0);
+}
+
+/// c = alpha a panels + addend + bias for so many rows.
+void AttentionPlan::multiply(const ProductArgs& args, int64_t rows, const PanelLayout& layout,
+                             const float* panels) const {
+  const int64_t groups = ceil_div(rows, kernels_.rows);
+  Tile t;
+  t.alpha = args.alpha;
+  t.c_stride = args.c_stride;
+  for (int64_t panel = 0; panel < layout.panels(); ++panel) {
+    const auto& kernels = kernels_.tile[0][layout.width_of(panel) / layout.lanes - 1];
+    const int64_t column = panel * layout.width;
+    t.columns = layout.columns_of(panel);
+    for (int64_t k = 0; k < layout.depth; k += kDepthStep) {
+      t.depth = std::min(kDepthStep, layout.depth - k);
+      t.b = panels + layout.offset_of(panel) + k * layout.width_of(panel);
+      t.bias = k == 0 && args.bias ? args.bias + column : nullptr;
+      const float* base = k == 0 ? args.addend : args.c;
+      t.base_stride = k == 0 ? args.addend_stride : args.c_stride;
+      for (int64_t g = 0; g < groups; ++g) {
+        const int64_t row = rows * g / groups, count = rows * (g + 1) / groups - row;
+        t.a = args.a.from(row, k);
+        t.c = args.c + row * args.c_stride + column;
+        t.base = base ? base + row * t.base_stride + column : nullptr;
+        t.ahead = t.b + (g + 1) * t.depth * ProductKernels::kAhead;
+        kernels[count - 1](t);
+      }
+    }
+  }
+}
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,60 @@
+#pragma once
+#include <array>
+#include <cstddef>
+
+#include "backends/cpu/packed_product.h"
+
+namespace mlopt::cpu {
+
+/// softmax(scale Q K^T + mask) V for each head, row-major: Q [batch, heads, queries, depth], K [batch, kv_heads, keys,
+/// depth], V [batch, kv_heads, keys, value_depth]; neighbouring heads share those of K and V.
+struct AttentionShape {
+  int64_t batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1, depth = 1, value_depth = 1;
+  float scale = 1;
+  /// Distances in elements between what belongs to neighbouring batches, heads and queries in the mask, 0: the same;
+  /// keys lie side by side.
+  std::array<int64_t, 3> mask = {};
+};
+
+struct AttentionArgs {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  const float* mask = nullptr;  ///< null: none
+  float* out = nullptr;         ///< [batch, heads, queries, value_depth]
+};
+
+/// Attention by blocks of queries whose scores stay in the cache from the first product to the second (as in Dao et
+/// al., "FlashAttention", 2022, with whole rows of scores). Runs allocate nothing, give the same bits every time, and
+/// may overlap when each has a workspace of its own.
+class AttentionPlan {
+ public:
+  AttentionPlan(const AttentionShape& shape, int threads);
+
+  /// Of what run() needs, aligned to 64 bytes.
+  size_t workspace_bytes() const;
+  void run(const AttentionArgs& args, std::byte* workspace) const;
+
+ private:
+  /// A thread's memory: packed keys and values of one head, and the scores of one block of queries and their sums.
+  struct Space {
+    float *keys, *values, *scores, *sums;
+  };
+  /// Some queries of one head.
+  struct Block {
+    int64_t batch, head, begin, end;
+  };
+
+  Block block(int64_t index) const;
+  int64_t score_elements() const { return query_block_ * score_stride_; }
+  void run_share(const AttentionArgs& args, int64_t share, const Space& space) const;
+  void pack(const AttentionArgs& args, const Block& block, const Space& space) const;
+  void run_block(const AttentionArgs& args, const Block& block, const Space& space) const;
+  void multiply(const ProductArgs& args, int64_t rows, const PanelLayout& layout, const float* panels) const;
+
+  AttentionShape s_;
+  ProductKernels kernels_;
+  PanelLayout keys_, values_;
+  int64_t score_stride_;                   ///< between the scores of neighbouring queries
+  int64_t query_block_, blocks_, shares_;  ///< queries of a block, blocks of a head, threads
+};
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,60 @@
+// clip(x + 3, 0, 6) / 6 -> HardSigmoid(x), and x HardSigmoid(x) -> HardSwish(x), however they are spelt.
+#include <cmath>
+
+#include "backends/cpu/prepare/numbers.h"
+#include "backends/cpu/prepare/prepare.h"
+
+namespace mlopt::cpu {
+namespace {
+
+constexpr double kSlope = 1.0 / 6, kOffset = 0.5;
+
+/// "sixth" is 6 for a quotient and 1/6 for a product; the match's clip is between 0 and 6 of x + 3.
+bool is_ramp(const Match& m, const Builder& builder) {
+  const NodeView clip = builder.view(*m.node("clip"));
+  const auto low = clip.number("min", 1, -1), high = clip.number("max", 2, -1);
+  return low == 0.0 && high == 6.0 && is_number(m.value("three"), 3) &&
+         is_number(m.value("sixth"), m.node("sixths")->is("Div") ? 6 : kSlope);
+}
+
+Expected<Replacement> ramp(const Match& m, Builder& builder) {
+  Value* x = m.value("inner");
+  if (x->type.dtype != DType::kF32 || !is_ramp(m, builder)) return Decline{"other numbers than a hard sigmoid's"};
+  std::vector<Attr> attrs{{"alpha", static_cast<float>(kSlope), ""}, {"beta", static_cast<float>(kOffset), ""}};
+  return Replacement{builder.op("HardSigmoid", {x}, std::move(attrs), x->type)};
+}
+
+Expected<Replacement> spelt_out(const Match& m, Builder& builder) {
+  Value* x = m.value("x");
+  if (m.value("inner") != x) return Decline{"two values are multiplied"};
+  if (x->type.dtype != DType::kF32 || !is_ramp(m, builder)) return Decline{"other numbers than a hard swish's"};
+  return Replacement{builder.op("HardSwish", {x}, {}, x->type)};
+}
+
+Expected<Replacement> gated(const Match& m, Builder& builder) {
+  Value* x = m.value("x");
+  const NodeView gate = builder.view(*m.node("gate"));
+  const double slope = gate.get_float("alpha", 0.2f), offset = gate.get_float("beta", 0.5f);
+  if (m.value("inner") != x) return Decline{"two values are multiplied"};
+  if (x->type.dtype != DType::kF32 || std::abs(slope - kSlope) > 1e-6 || offset != kOffset)
+    return Decline{"another slope than a hard swish's"};
+  return Replacement{builder.op("HardSwish", {x}, {}, x->type)};
+}
+
+std::vector<Rule> rules() {
+  const auto clip = [] {
+    Pattern shifted = Pattern::op("Add", {Pattern::any("inner"), Pattern::constant("three")}).any_order().single_use();
+    return Pattern::op("Clip", {std::move(shifted)}).open().as("clip").single_use();
+  };
+  Pattern product = Pattern::op("Mul", {Pattern::any("x"), clip()}).any_order().single_use();
+  Pattern gate = Pattern::op("HardSigmoid", {Pattern::any("inner")}).as("gate").single_use();
+  return {{Pattern::op("Div|Mul", {std::move(product), Pattern::constant("sixth")}).as("sixths"), spelt_out},
+          {Pattern::op("Div|Mul", {clip(), Pattern::constant("sixth")}).as("sixths"), ramp},
+          {Pattern::op("Mul", {Pattern::any("x"), std::move(gate)}).any_order(), gated}};
+}
+
+}  // namespace
+
+const Pass hard_swish = {"hard_swish", "the operators that hard sigmoids and swishes are exported as, as one", rules};
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,22 @@
+#pragma once
+#include <cmath>
+#include <optional>
+
+#include "core/ir/graph.h"
+
+namespace mlopt::cpu {
+
+/// The number that a value is constantly; nothing where it is more than one, or not float32.
+inline std::optional<double> number_in(const Value* v) {
+  const Tensor* t = v ? v->known_constant() : nullptr;
+  if (!t || t->dtype() != DType::kF32 || t->size() != 1 || t->rank() > 1) return std::nullopt;
+  return static_cast<double>(t->aligned().data<float>()[0]);
+}
+
+/// Is it this number, but for rounding?
+inline bool is_number(const Value* v, double number) {
+  const auto found = number_in(v);
+  return found && std::abs(*found - number) <= 1e-5 * std::abs(number);
+}
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,39 @@
+#include "core/base/rng.h"
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+
+namespace mlopt::test {
+
+TEST_CASE("Attention gives what the reference gives") {
+  Rng rng(3);
+  for (int round = 0; round < 40; ++round) {
+    const auto one_of = [&](std::initializer_list<int64_t> sizes) {
+      return *(sizes.begin() + rng.integer(0, static_cast<int64_t>(sizes.size()) - 1));
+    };
+    const int64_t batch = one_of({1, 2, 3}), kv_heads = one_of({1, 2, 3}), heads = kv_heads * one_of({1, 1, 2});
+    const int64_t queries = one_of({1, 2, 17, 100, 213}), keys = one_of({1, 5, 16, 33, 500, 1031});
+    const int64_t depth = one_of({1, 8, 20, 64}), value_depth = one_of({1, 9, 40, 64});
+    INFO("round " << round << ": " << queries << " x " << keys << ", " << heads << " heads of " << depth);
+    std::vector<Datum> inputs{uniform({batch, heads, queries, depth}, -2, 2, DType::kF32, 1),
+                              uniform({batch, kv_heads, keys, depth}, -2, 2, DType::kF32, 2),
+                              uniform({batch, kv_heads, keys, value_depth}, -1, 1, DType::kF32, 3)};
+    const Dims masks[] = {{keys}, {queries, keys}, {batch, 1, 1, keys}, {1, heads, queries, keys}};
+    const int64_t kind = rng.integer(0, 5);
+    if (kind < 4) inputs.emplace_back(uniform(masks[kind], -3, 3, DType::kF32, 4));
+    std::vector<Attr> attrs;
+    if (kind % 2 == 0) attrs.push_back({"scale", 0.3f, ""});
+    require_as_reference("Attention", inputs, {.attrs = attrs}, 1e-5);
+  }
+}
+
+TEST_CASE("Attention keeps NaN and hides what is masked") {
+  Tensor q = uniform({1, 2, 5, 8}, -1, 1), k = uniform({1, 2, 9, 8}, -1, 1), v = uniform({1, 2, 9, 8}, -1, 1);
+  Tensor mask = uniform({5, 9}, -1, 1);
+  for (int64_t i = 0; i < 9; i += 2) mask.mutable_data<float>()[9 + i] = -std::numeric_limits<float>::infinity();
+  require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
+  q.mutable_data<float>()[11] = std::numeric_limits<float>::quiet_NaN();
+  v.mutable_data<float>()[100] = std::numeric_limits<float>::infinity();
+  require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
+}
+
+}  // namespace mlopt::test
