@@ -1,4 +1,4 @@
-// Slice and Split: views where what is taken lies together, else strided copies.
+// Slice, Crop and Split: views where what is taken lies together, else strided copies.
 #include <algorithm>
 #include <utility>
 
@@ -41,10 +41,27 @@ Expected<Taken> sliced(const Site& site) {
   return t;
 }
 
-Expected<PlannedStep> plan_slice(const Site& site) {
+/// A picture without its borders: left, top, right, bottom.
+Expected<Taken> cropped(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  const Dims border = site.view.get_ints("border"), size = site.view.get_ints("scale");
+  if (x.dims.size() != 4 || border.size() != 4 || (!size.empty() && size.size() != 2)) return Decline{"not a picture"};
+  Taken t{x, x.strides()};
+  for (size_t k = 0; k < 2; ++k) {
+    const int64_t all = x.dims[2 + k], first = border[1 - k], last = border[3 - k];
+    if (first < 0 || first > all || last < 0 || last > all) return Decline{"a border is too large"};
+    t.out.dims[2 + k] = size.empty() ? all - first - last : size[k];
+    if (t.out.dims[2 + k] < 0 || t.out.dims[2 + k] > all - first) return Decline{"it goes beyond the picture"};
+    t.offset += first * t.strides[2 + k];
+  }
+  return t;
+}
+
+template <Expected<Taken> (*take)(const Site&)>
+Expected<PlannedStep> plan_taken(const Site& site) {
   const auto width = element_bytes(site.desc(0).dtype);
   if (!width) return Decline{"elements of less than a byte"};
-  const auto taken = sliced(site);
+  const auto taken = take(site);
   if (!taken) return taken.error();
   if (taken->out.size() == 0) return Decline{"nothing is taken"};
   PlannedStep step{.out = {taken->out}};
@@ -109,7 +126,8 @@ Expected<PlannedStep> plan_split(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Slice", .plan = plan_slice, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Slice", .plan = plan_taken<sliced>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Crop", .plan = plan_taken<cropped>, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Split", .plan = plan_split, .layout = LayoutRule::kFollows},
 };
 

@@ -118,7 +118,27 @@ constexpr std::string_view kSame[] = {"Abs",
                                       "LpNormalization",
                                       "GroupNormalization",
                                       "RMSNormalization",
-                                      "Swish"};
+                                      "Swish",
+                                      "Affine",
+                                      "ImageScaler"};
+/// Of the first opset: a picture without its borders (left, top, right, bottom), or what `scale` leaves of it.
+Types crop(const NodeView& view) {
+  auto dims = dims_of(view, 0);
+  const std::vector<int64_t> border = view.get_ints("border"), size = view.get_ints("scale");
+  if (!dims || dims->size() != 4 || border.size() != 4 || (!size.empty() && size.size() != 2))
+    return one(dtype_of(view, 0), std::nullopt);
+  for (size_t k = 0; k < 2; ++k) {
+    Dim& length = (*dims)[2 + k];
+    if (!size.empty())
+      length = Dim(size[k]);
+    else if (const auto all = length.value())
+      length = Dim(std::max<int64_t>(0, *all - border[1 - k] - border[3 - k]));
+    else
+      length = Dim();
+  }
+  return one(dtype_of(view, 0), std::move(dims));
+}
+
 constexpr std::string_view kElementwise[] = {"Add",      "Sub",        "Mul",       "Div",       "Pow",
                                              "Min",      "Max",        "Mean",      "Sum",       "PRelu",
                                              "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"};
@@ -148,7 +168,8 @@ std::map<std::string_view, TypeOf> make_rules() {
                                               {"AveragePool", pool},
                                               {"Where", select},
                                               {"GlobalAveragePool", global_pool},
-                                              {"GlobalMaxPool", global_pool}};
+                                              {"GlobalMaxPool", global_pool},
+                                              {"Crop", crop}};
   for (const auto name : kSame) rules[name] = same;
   for (const auto name : kElementwise) rules[name] = elementwise;
   for (const auto name : kPredicates) rules[name] = predicate;

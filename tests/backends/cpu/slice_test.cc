@@ -81,6 +81,21 @@ TEST_CASE("old slices keep their limits in attributes, and elements may have any
   require_same_result(old.model, 0, true);
 }
 
+TEST_CASE("Crop takes the middle of a picture, in any layout") {
+  for (const Ints& size : {Ints{}, Ints{3, 2}}) {
+    Net net;
+    net.model.set_opset("", 9);
+    const std::vector<Attr> attrs{{"border", Ints{1, 2, 3, 0}, ""}, {"scale", size, ""}};
+    Value* x = net.input({1, 3, 8, 9});
+    net.output(net.op("Crop", {x}, attrs));
+    const std::vector<Attr> pads{{"pads", Ints{1, 1, 1, 1}, ""}};
+    Value* w = net.constant(uniform({4, 3, 3, 3}, -1, 1));
+    net.output(
+        net.op("MaxPool", {net.op("Crop", {net.op("Conv", {x, w}, pads)}, attrs)}, {{"kernel_shape", Ints{1, 1}, ""}}));
+    require_same_result(net.model, 1e-5, true);
+  }
+}
+
 TEST_CASE("Split gives equal or given pieces of any axis, in any layout") {
   for (const Dims& dims : {Dims{6, 12, 3, 6}, Dims{1, 6, 1, 12}, Dims{12, 6}})
     for (int64_t axis = -2; axis < static_cast<int64_t>(dims.size()) - 2; ++axis) {

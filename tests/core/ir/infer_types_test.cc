@@ -33,6 +33,14 @@ TEST_CASE("reductions take axes from the attribute or the input") {
   CHECK(types_in("float[N,3,8] x, int64[1] a", "y = ReduceSum(x, a)", "y") == "float32[...]");
 }
 
+TEST_CASE("operators of the first opset, which the standard's own inference no longer has") {
+  CHECK(types_in("float[N,3,8,9] x", "y = Crop<border = [1, 2, 3, 0]>(x)", "y", 9) == "float32[N,3,6,5]");
+  CHECK(types_in("float[1,3,H,9] x", "y = Crop<border = [1, 2, 3, 0], scale = [4, 5]>(x)", "y", 9) ==
+        "float32[1,3,4,5]");
+  CHECK(types_in("float[1,3,H,9] x", "y = Crop<border = [1, 2, 3, 0]>(x)", "y", 9) == "float32[1,3,?,5]");
+  CHECK(types_in("float[1,3,8,9] x", "y = ImageScaler<scale = 2.0>(x)", "y", 9) == "float32[1,3,8,9]");
+}
+
 TEST_CASE("broadcasting by attribute is left alone") {
   CHECK(types_in("float[2,3,4] a, float[3] b", "y = Add<axis = 1, broadcast = 1>(a, b)", "y", 6) == "?");
 }
