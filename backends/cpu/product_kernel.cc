@@ -107,7 +107,8 @@ void tile(const Tile& t) {
     __builtin_prefetch(t.c + r * t.c_stride, 1, 3);
     __builtin_prefetch(t.c + r * t.c_stride + panel - 1, 1, 3);
   });
-  V acc[ways_for(kTileRows * kVectors)][kTileRows][kVectors];
+  // In the last panel of a matrix, which may be narrower, as in the others: equal columns give equal sums.
+  V acc[ways_for(kTileRows * ProductKernels::kVectors)][kTileRows][kVectors];
   multiply<kPacked>(t, acc);
   scale_and_add(t, acc[0]);
   const bool done = t.columns == panel && !t.activation;

@@ -169,6 +169,21 @@ TEST_CASE("products of several blocks of rows and of the inner axis are those in
   }
 }
 
+TEST_CASE("equal columns give equal sums, in whatever panels they lie") {
+  constexpr int64_t kRows = 15, kDepth = 300, kColumns = 1000;
+  for (const int64_t target : test::targets()) {
+    const test::TargetScope scope(target);
+    const std::vector<float> a = numbers(kRows * kDepth, 1), column = numbers(kDepth, 2);
+    const auto right = std::make_shared<PackedMatrix>(MatrixView{column.data(), 1, 0}, kDepth, kColumns);
+    const ProductPlan plan({kRows, kColumns, kDepth}, right, 1);
+    std::vector<float> c(static_cast<size_t>(kRows * kColumns));
+    std::vector<std::byte> space(plan.workspace_bytes() + 64);
+    const auto skip = 64 - reinterpret_cast<uintptr_t>(space.data()) % 64;
+    plan.run({.a = {a.data(), kDepth, 1}, .c = c.data(), .c_stride = kColumns}, space.data() + skip);
+    for (size_t i = 0; i < c.size(); ++i) REQUIRE(c[i] == c[i / kColumns * kColumns]);
+  }
+}
+
 TEST_CASE("a sum of nothing is the epilogue of 0, and a matrix without elements is left alone") {
   for (const int64_t n : {1, 8, 16, 21})
     for (const bool constant : {false, true}) {
