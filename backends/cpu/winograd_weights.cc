@@ -15,24 +15,30 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 using Line = std::array<double, 3>;
 
+/// The points of tiles of 4 x 4, as in winograd_kernel.cc.
+constexpr double kNear = 0.75, kFar = 1.5;
+constexpr double kNearScale = 2 * kNear * kNear * (kNear * kNear - kFar * kFar);
+constexpr double kFarScale = 2 * kFar * kFar * (kFar * kFar - kNear * kNear);
+constexpr double kZeroScale = kNear * kNear * kFar * kFar;
+
 /// G of the paper: what 3 weights become.
 template <size_t n>
 std::array<double, n> transformed(const Line& g) {
   if constexpr (n == 4)
     return {g[0], (g[0] + g[1] + g[2]) / 2, (g[0] - g[1] + g[2]) / 2, g[2]};
   else
-    return {g[0] / 4,
-            -(g[0] + g[1] + g[2]) / 6,
-            -(g[0] - g[1] + g[2]) / 6,
-            g[0] / 24 + g[1] / 12 + g[2] / 6,
-            g[0] / 24 - g[1] / 12 + g[2] / 6,
+    return {g[0] / kZeroScale,
+            (g[0] + kNear * (g[1] + kNear * g[2])) / kNearScale,
+            (g[0] - kNear * (g[1] - kNear * g[2])) / kNearScale,
+            (g[0] + kFar * (g[1] + kFar * g[2])) / kFarScale,
+            (g[0] - kFar * (g[1] - kFar * g[2])) / kFarScale,
             g[2]};
 }
 
 /// Its inverse.
 Line restored(const double* u, int64_t step, int m) {
-  return m == 2 ? Line{u[0], u[step] - u[2 * step], u[3 * step]}
-                : Line{4 * u[0], 3 * (u[2 * step] - u[step]), u[5 * step]};
+  if (m == 2) return {u[0], u[step] - u[2 * step], u[3 * step]};
+  return {kZeroScale * u[0], (u[step] - u[2 * step]) * kNearScale / (2 * kNear), u[5 * step]};
 }
 
 /// The 3 x 3 weights from one channel to one other, element i to out[i * stride].

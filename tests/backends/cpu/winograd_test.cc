@@ -103,9 +103,9 @@ std::vector<float> computed(const Case& c, const Operands& o, int m) {
   return dst;
 }
 
-/// The error grows with the sums, whose parts are random. Tiles of 4 x 4 lose about 3 bits to their coefficients.
+/// The error grows with the sums, whose parts are random. Tiles of 4 x 4 lose another bit to their coefficients.
 void require_same(const std::vector<float>& actual, const std::vector<float>& wanted, const Case& c, int m) {
-  const double tolerance = (m == 2 ? 4e-6 : 1.5e-5) * std::sqrt(static_cast<double>(c.src[1]));
+  const double tolerance = (m == 2 ? 4e-6 : 8e-6) * std::sqrt(static_cast<double>(c.src[1]));
   REQUIRE(actual.size() == wanted.size());
   for (size_t i = 0; i < actual.size(); ++i) {
     const double a = actual[i], w = wanted[i];
@@ -133,7 +133,7 @@ TEST_CASE("tiles of a convolution give its sums") {
 TEST_CASE("numbers that are not finite reach what a direct convolution lets them reach") {
   for (const Case& base : {kCases[2], kCases[5]})
     for (const int m : {2, 4})
-      for (const float odd : {kNan, kInfinity, -kInfinity, 1e38f}) {
+      for (const float odd : {kNan, kInfinity, -kInfinity}) {
         INFO("tiles of " << m << ", " << odd);
         Operands o(base);
         o.src[place(base.src, 0, 3, 2, 5)] = odd;
