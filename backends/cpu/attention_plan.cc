@@ -5,17 +5,15 @@
 #include <algorithm>
 
 #include "backends/cpu/rows.h"
+#include "core/base/align.h"
 
 namespace mlopt::cpu {
 namespace {
 
-constexpr int64_t kAlignment = 16;  // elements
+constexpr int64_t kLine = 16;  // elements of a cache line
 /// Elements of a block of scores, which stays in the second cache, and steps of the inner axis for which a panel stays
 /// in the first.
 constexpr int64_t kScores = 48 * 1024, kDepthStep = 384;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 }  // namespace
 
@@ -24,7 +22,7 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
       kernels_(product_kernels()),
       keys_{s_.depth, s_.keys, kernels_.lanes, kernels_.width},
       values_{s_.keys, s_.value_depth, kernels_.lanes, kernels_.width},
-      score_stride_(round_up(s_.keys, kAlignment)) {
+      score_stride_(round_up(s_.keys, kLine)) {
   const int64_t most = std::max<int64_t>(1, kScores / score_stride_ / kernels_.rows) * kernels_.rows;
   blocks_ = ceil_div(s_.queries, most);
   query_block_ = ceil_div(s_.queries, blocks_);
@@ -36,9 +34,8 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
 }
 
 size_t AttentionPlan::workspace_bytes() const {
-  const int64_t packed = round_up(keys_.elements(), kAlignment) + round_up(values_.elements(), kAlignment);
-  return static_cast<size_t>(shares_ * (packed + score_elements() + round_up(query_block_, kAlignment))) *
-         sizeof(float);
+  const int64_t packed = round_up(keys_.elements(), kLine) + round_up(values_.elements(), kLine);
+  return static_cast<size_t>(shares_ * (packed + score_elements() + round_up(query_block_, kLine))) * sizeof(float);
 }
 
 AttentionPlan::Block AttentionPlan::block(int64_t index) const {
@@ -50,8 +47,8 @@ void AttentionPlan::run(const AttentionArgs& args, std::byte* workspace) const {
   const auto each = static_cast<int64_t>(workspace_bytes() / sizeof(float)) / shares_;
   const auto run_one = [&](int64_t i) {
     float* keys = reinterpret_cast<float*>(workspace) + i * each;
-    float* values = keys + round_up(keys_.elements(), kAlignment);
-    float* scores = values + round_up(values_.elements(), kAlignment);
+    float* values = keys + round_up(keys_.elements(), kLine);
+    float* scores = values + round_up(values_.elements(), kLine);
     run_share(args, i, {keys, values, scores, scores + score_elements()});
   };
   if (shares_ == 1) return run_one(0);

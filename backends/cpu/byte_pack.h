@@ -4,11 +4,10 @@
 #include <vector>
 
 #include "backends/cpu/byte_tile.h"
+#include "core/base/align.h"
 #include "core/tensor/tensor.h"
 
 namespace mlopt::cpu {
-
-inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// A convolution of numbers of 8 bits, or a product of matrices of them: images of one tap, a row for each position.
 struct ByteShape {

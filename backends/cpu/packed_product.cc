@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "core/base/align.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::cpu {
@@ -21,8 +22,6 @@ constexpr int64_t kBlock = 48 * 1024;
 /// Panels of a thread from which on rows are read often enough to pay for packing them.
 constexpr int64_t kPanelsWorthPacking = 16;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 /// The largest size not above `most` (but at least 1) that divides `total` into nearly equal pieces.
 int64_t even(int64_t total, int64_t most) {
   return std::max<int64_t>(1, ceil_div(total, ceil_div(total, std::max<int64_t>(1, most))));

@@ -6,19 +6,19 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/align.h"
+
 namespace mlopt::cpu {
 namespace {
 
-constexpr int64_t kAlignment = 16;  // elements
+constexpr int64_t kLine = 16;  // elements of a cache line
 /// Elements of the transformed source of a block of tiles, which is read once for each block of panels, and of their
 /// products: both stay in the second cache.
 constexpr int64_t kSourceBlock = 96 * 1024, kSumBlock = 32 * 1024;
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 /// Elements between the n * n parts of a block of so many elements: an odd number of cache lines, so that the same
 /// place in all of them does not fall into one set of the cache.
-int64_t apart(int64_t elements) { return (ceil_div(elements, kAlignment) | 1) * kAlignment; }
+int64_t apart(int64_t elements) { return (ceil_div(elements, kLine) | 1) * kLine; }
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int64_t kOutside = std::numeric_limits<int64_t>::min() / 4;
@@ -33,7 +33,7 @@ WinogradPlan::WinogradPlan(ConvShape shape, std::shared_ptr<const WinogradWeight
       rows_(ceil_div(shape_.dst[2], weights_->m())),
       columns_(ceil_div(shape_.dst[3], weights_->m())),
       tiles_(shape_.dst[0] * rows_ * columns_),
-      pitch_(round_up(shape_.src[1], kAlignment)) {
+      pitch_(round_up(shape_.src[1], kLine)) {
   const int64_t panels = weights_->product(0).layout().panels(), most = std::max(1, threads);
   // Threads share the tiles, unless the weights that each of them would then read are more than the source.
   column_shares_ = weights_->channels_out() > 2 * tiles_ ? std::min(most, panels) : 1;

@@ -4,14 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/align.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::cpu {
 namespace {
 
 constexpr int kMostPixels = 6 * 6;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 using Line = std::array<double, 3>;
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "backends/reference/gemm_kernel.h"
+#include "core/base/align.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::reference {
@@ -16,8 +17,6 @@ namespace {
 constexpr int64_t kBlockM = 96, kBlockN = 1024, kBlockK = 256;
 // Multiply-adds below which another thread costs more than it gives.
 constexpr int64_t kThreadGrain = 1 << 18;
-
-int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 template <class T>
 hwy::AlignedFreeUniquePtr<T[]> buffer(int64_t size) {
