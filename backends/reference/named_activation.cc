@@ -27,6 +27,7 @@ std::optional<Activation> find_activation(std::string_view name) {
       {"softplus", {Kind::kSoftplus}},
       {"clip", {Kind::kClip, -kMax, kMax, true, true}},
       {"swish", {Kind::kSwish, 1, 0, true, false}},
+      {"hardswish", {Kind::kHardSwish, 1.0 / 6, 0.5, true, true}},
       {"silu", {Kind::kSwish, 1, 0, true, false}},
   };
   std::string lower(name);

@@ -24,6 +24,7 @@ struct Activation {
     kSoftplus,
     kClip,
     kSwish,
+    kHardSwish,
   };
   Kind kind = Kind::kIdentity;
   double alpha = 0, beta = 0;
@@ -68,6 +69,8 @@ T Activation::operator()(T x) const {
       return x < a ? a : x > b ? b : x;
     case Kind::kSwish:
       return x * sigmoid(a * x);
+    case Kind::kHardSwish:
+      return x * std::fmin(std::fmax(a * x + b, T{0}), T{1});
   }
   return x;
 }

@@ -17,7 +17,7 @@ std::optional<std::vector<float>> params_of(const NodeView& view) {
     if (!low || !high || *low > *high) return std::nullopt;
     return std::vector{static_cast<float>(*low), static_cast<float>(*high)};
   }
-  if (op == "LeakyRelu" || op == "Elu") return std::vector{view.get_float("alpha", act->a)};
+  if (op == "LeakyRelu" || op == "Elu" || op == "Swish") return std::vector{view.get_float("alpha", act->a)};
   if (op == "HardSigmoid") return std::vector{view.get_float("alpha", act->a), view.get_float("beta", act->b)};
   return std::vector<float>{};
 }
@@ -36,10 +36,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 
 std::vector<Rule> rules() {
   const auto after = [](Pattern conv) {
-    return Rule{
-        Pattern::op("Relu|LeakyRelu|Clip|Sigmoid|Tanh|HardSigmoid", {std::move(conv).open().as("conv").single_use()})
-            .open(),
-        rewrite};
+    return Rule{Pattern::op("Relu|LeakyRelu|Clip|Sigmoid|Tanh|HardSigmoid|HardSwish|Swish",
+                            {std::move(conv).open().as("conv").single_use()})
+                    .open(),
+                rewrite};
   };
   const std::vector<Pattern> inputs{Pattern::any("x"), Pattern::any("w")};
   return {after(Pattern::op("Conv", inputs)), after(Pattern::op("FusedConv", inputs).domain("com.microsoft"))};

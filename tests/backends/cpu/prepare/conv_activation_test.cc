@@ -4,7 +4,7 @@
 namespace mlopt::test {
 
 TEST_CASE("an activation joins the convolution before it") {
-  for (const char* act : {"Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "Clip"}) {
+  for (const char* act : {"Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "HardSwish", "Swish", "Clip"}) {
     Net net;
     Value* y = net.op("Conv", {net.input({1, 3, 6, 6}), net.constant(uniform({4, 3, 3, 3}, -1, 1))});
     std::vector<Value*> inputs{y};
