@@ -63,7 +63,7 @@ Case random_case(uint64_t seed) {
 /// [images, columns, positions].
 Numbers expected(const Case& c) {
   const ByteShape& s = c.shape;
-  const auto& [d, h, w] = s.axes;
+  const ByteShape::Axis &d = s.axes[0], &h = s.axes[1], &w = s.axes[2];
   const Numbers x = to_ints(c.source), weights = to_ints(c.weights);
   Numbers sums(static_cast<size_t>(s.images * s.columns * c.positions()), 0);
   const auto term = [&](int64_t image, int64_t column, int64_t position, int64_t channel, int64_t tap) -> int64_t {
