@@ -1,5 +1,7 @@
 #include "backends/cpu/byte_pack.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <span>
@@ -109,6 +111,12 @@ bool ByteShape::is_product() const {
   return groups == 1 && std::all_of(axes.begin(), axes.end(), [](const Axis& a) {
            return a.taps == 1 && a.stride == 1 && a.begin == 0 && a.in == a.out;
          });
+}
+
+std::string taps_form(const std::string& way, const std::vector<int32_t>& zeros, DType source) {
+  const bool symmetric = std::all_of(zeros.begin(), zeros.end(), [](int32_t z) { return z == 0; });
+  return fmt::format("{} for {}, zero points {}", way, name(source),
+                     symmetric ? "0" : fmt::format("{}", fmt::join(zeros, " ")));
 }
 
 PackedTaps::PackedTaps(const ByteShape& s, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped,

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "backends/cpu/byte_tile.h"
@@ -76,6 +77,9 @@ class PackedTaps {
   Tensor packed_;
   std::vector<int32_t> totals_;
 };
+
+/// Tells apart, for shared_weights(), the PackedTaps of one constant that is read in that way.
+std::string taps_form(const std::string& way, const std::vector<int32_t>& zeros, DType source);
 
 /// Bytes of a matrix [k, n] (stored as [n, k] when swapped) that pack_matrix() writes as ByteForm::kWidePairs.
 size_t packed_matrix_bytes(const ByteShape& shape);

@@ -59,17 +59,16 @@ bool ByteProduct::plan_primitive(const Site& site) {
   const dnnl::matmul::primitive_desc pd(engine(), source, any(Elem::s8, product_.b), sums, attr, true);
   if (is_slow(pd)) return false;
   const std::string form = right_.swapped ? "onednn rows of bytes" : "onednn columns of bytes";
-  const Memory packed =
-      shared_weights<Packed>(site.context.weights, right_.constant->raw(), form, [&] {
-        return std::make_shared<Packed>(weights.numbers, matrix(Elem::s8, product_.b, right_.swapped));
-      })->as(pd.weights_desc());
+  const auto packed = shared_weights<Packed>(site.context.weights, *right_.constant, form, [&] {
+    return std::make_shared<Packed>(weights.numbers, matrix(Elem::s8, product_.b, right_.swapped));
+  });
   zero_at_ = take(sizeof(int32_t));
   sums_at_ = take(sums.get_size() + ByteFinish::kSlack * sizeof(int32_t));
   const Desc zero = plain(Elem::s32, {1});
   Primitive op = Primitive::make<dnnl::matmul>(
       pd,
       {{DNNL_ARG_SRC, source, left_.input < 0 ? Source::scratch(left_.at) : Source::in(left_.input)},
-       {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(packed)},
+       {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(packed, pd.weights_desc())},
        {DNNL_ARG_DST, sums, Source::scratch(sums_at_)},
        {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, zero, Source::scratch(zero_at_)}},
       scratch_bytes_);
@@ -83,8 +82,8 @@ void ByteProduct::plan_tiles(const Site& site) {
   const ByteShape shape = ByteShape::product(product_.m(), product_.k(), product_.n());
   batch_ = batch_of(product_);
   if (right_.constant) {
-    const std::string form = fmt::format("{} for {}", right_.swapped ? "rows" : "columns", name(left_.type));
-    packed_ = shared_weights<PackedTaps>(site.context.weights, right_.constant->raw(), form, [&] {
+    const std::string form = taps_form(right_.swapped ? "rows" : "columns", right_.zeros, left_.type);
+    packed_ = shared_weights<PackedTaps>(site.context.weights, *right_.constant, form, [&] {
       return std::make_shared<PackedTaps>(shape, *right_.constant, right_.zeros, !right_.swapped, left_.type);
     });
   } else {

@@ -1,4 +1,6 @@
 // Conv and com.microsoft.FusedConv: dst = activation(conv(src, weights) + bias + addend).
+#include <fmt/core.h>
+
 #include <utility>
 
 #include "backends/cpu/conv_site.h"
@@ -58,8 +60,8 @@ Expected<PlannedStep> plan_conv(const Site& site) {
   const ConvPd& pd = choice->pd;
   PlannedStep step{.out = {{DType::kF32, shapes.dst, choice->dst}}};
   Primitive before;
-  const Source weights =
-      weights_of(site, kWeights, "conv", plain(Elem::f32, shapes.weights), pd.weights_desc(), step, before);
+  const Source weights = weights_of(site, kWeights, fmt::format("conv, {} groups", shapes.groups),
+                                    plain(Elem::f32, shapes.weights), pd.weights_desc(), step, before);
   std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), weights},
                                         {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};

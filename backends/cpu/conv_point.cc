@@ -18,7 +18,7 @@ Expected<PlannedStep> plan_point(const Site& site) {
   const int64_t positions = element_count(shape.dst) / shape.dst[1], c = shape.src[1], k = shape.dst[1];
   if (!prefers_tiles(positions, c, k, true)) return Decline{"oneDNN is faster"};
   const Tensor& w = *site.constant(ConvSite::kWeights);
-  const auto weights = shared_weights<PackedMatrix>(site.context.weights, w.raw(), "tiles of rows", [&] {
+  const auto weights = shared_weights<PackedMatrix>(site.context.weights, w, "tiles of rows", [&] {
     const Tensor source = w.aligned();
     return std::make_shared<PackedMatrix>(MatrixView{source.data<float>(), 1, c}, c, k);
   });

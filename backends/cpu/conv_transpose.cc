@@ -1,4 +1,6 @@
 // ConvTranspose, as oneDNN's deconvolution.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -109,7 +111,8 @@ Expected<PlannedStep> plan(const Site& site) {
   const Pd& pd = choice->pd;
   PlannedStep step{.out = {{DType::kF32, shape->dst, choice->dst}}};
   Primitive before;
-  const Source weights = weights_of(site, kWeights, "deconv", shape->weights, pd.weights_desc(), step, before);
+  const Source weights = weights_of(site, kWeights, fmt::format("deconv, {} groups", site.view.get_int("group", 1)),
+                                    shape->weights, pd.weights_desc(), step, before);
   std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), weights},
                                         {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};

@@ -15,7 +15,7 @@ Expected<PlannedStep> plan_winograd(const Site& site) {
   if (tile == 0) return Decline{"a direct convolution is faster"};
   const Tensor& w = *site.constant(ConvSite::kWeights);
   const auto weights = shared_weights<WinogradWeights>(
-      site.context.weights, w.raw(), tile == 2 ? "winograd 2" : "winograd 4",
+      site.context.weights, w, tile == 2 ? "winograd 2" : "winograd 4",
       [&] { return std::make_shared<WinogradWeights>(w.aligned().data<float>(), w.dim(0), w.dim(1), tile); });
   if (!weights->is_finite()) return Decline{"weights are not finite"};
   const auto plan = std::make_shared<const WinogradPlan>(shape, weights, site.context.threads);

@@ -34,7 +34,7 @@ Expected<Primitive> make_packed(const MatMul& s, const Product& p, const Site& s
                                                        true);
   if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
   const Desc given = matrix(Elem::f32, {p.n(), p.k()}, !s.swap_right);
-  Source right = Source::of(packed(site, MatMul::kRight, s.swap_right ? "rows" : "columns", given, pd.weights_desc()));
+  Source right = packed(site, MatMul::kRight, s.swap_right ? "rows" : "columns", given, pd.weights_desc());
   return Primitive::make<dnnl::inner_product_forward>(pd, arguments(left, pd.weights_desc(), std::move(right), out, b));
 }
 

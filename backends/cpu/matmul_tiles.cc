@@ -46,7 +46,7 @@ Joins way_of(const MatMul& s, const Product& p, const Dims& addend) {
 std::shared_ptr<const PackedMatrix> packed_tiles(const MatMul& s, const Site& site) {
   const Tensor& b = *constant_right(site);
   const int64_t k = b.dim(s.swap_right ? 1 : 0), n = b.dim(s.swap_right ? 0 : 1);
-  return shared_weights<PackedMatrix>(site.context.weights, b.raw(), s.swap_right ? "tiles of rows" : "tiles", [&] {
+  return shared_weights<PackedMatrix>(site.context.weights, b, s.swap_right ? "tiles of rows" : "tiles", [&] {
     const Tensor source = b.aligned();
     return std::make_shared<PackedMatrix>(view_of(source.data<float>(), {k, n}, s.swap_right), k, n);
   });

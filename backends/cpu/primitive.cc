@@ -96,17 +96,17 @@ void Primitive::run(const Buffers& buffers) const {
   }
 }
 
-Memory packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted) {
+Source packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted) {
   const Tensor& constant = *site.constant(i);
   const auto make = [&] { return std::make_shared<Packed>(constant, given); };
-  return shared_weights<Packed>(site.context.weights, constant.raw(), "onednn " + form, make)->as(wanted);
+  return Source::of(shared_weights<Packed>(site.context.weights, constant, "onednn " + form, make), wanted);
 }
 
 Source weights_of(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted,
                   PlannedStep& step, Primitive& before) {
   if (site.constant(i)) {
     step.packed.push_back(i);
-    return Source::of(packed(site, i, form, given, wanted));
+    return packed(site, i, form, given, wanted);
   }
   if (given == wanted) return Source::in(i);
   const Source copy = Source::scratch(before.scratch_bytes());

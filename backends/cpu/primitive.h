@@ -1,7 +1,9 @@
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "backends/cpu/dnn.h"
+#include "backends/cpu/packed.h"
 #include "core/exec/kernel.h"
 
 namespace mlopt::cpu {
@@ -19,11 +21,15 @@ struct Source {
   int index = 0;      ///< of the input or output
   size_t offset = 0;  ///< in the scratch
   Memory fixed = {};
+  std::shared_ptr<const void> owner = {};  ///< of what `fixed` lies in, where that is not its own
 
-  static Source in(int i) { return {Kind::kInput, i, 0, {}}; }
-  static Source out(int i) { return {Kind::kOutput, i, 0, {}}; }
-  static Source scratch(size_t offset) { return {Kind::kScratch, 0, offset, {}}; }
-  static Source of(Memory memory) { return {Kind::kFixed, 0, 0, std::move(memory)}; }
+  static Source in(int i) { return {Kind::kInput, i, 0, {}, {}}; }
+  static Source out(int i) { return {Kind::kOutput, i, 0, {}, {}}; }
+  static Source scratch(size_t offset) { return {Kind::kScratch, 0, offset, {}, {}}; }
+  static Source of(Memory memory) { return {Kind::kFixed, 0, 0, std::move(memory), {}}; }
+  static Source of(const std::shared_ptr<Packed>& weights, const Desc& wanted) {
+    return {Kind::kFixed, 0, 0, weights->as(wanted), weights};
+  }
 };
 
 /// A primitive with its arguments, run on the buffers of a planned step. What it needs between runs is kept in their
@@ -61,7 +67,7 @@ class Primitive {
 
 /// The constant in input `i`, whose bytes lie as `given`, in the layout that a primitive wants: packed once for all
 /// plans of an executable. `form` tells apart what reads the same constant in different ways.
-Memory packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted);
+Source packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted);
 
 /// Where a primitive finds input `i`, whose bytes lie as `given`, in the layout that it wants: packed ahead where it is
 /// constant (then it is noted in step.packed), else where it lies or where `before` copies it in each run.

@@ -159,11 +159,10 @@ Expected<PlannedStep> plan_primitive(const Parameters& p, const ConvShape& shape
   const ConvPd pd = choose(p, shape, from, out);
   if (!pd) return Decline{"oneDNN has only a plain loop for it"};
   const auto pack = [&] { return std::make_shared<Packed>(p.weights.numbers, plain(Elem::s8, shape.weights)); };
-  const Memory weights =
-      shared_weights<Packed>(site.context.weights, site.constant(kWeights)->raw(), "onednn bytes", pack)
-          ->as(pd.weights_desc());
+  const auto weights = shared_weights<Packed>(site.context.weights, *site.constant(kWeights),
+                                              fmt::format("onednn bytes, {} groups", shape.groups), pack);
   std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
-                                        {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(weights)},
+                                        {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(weights, pd.weights_desc())},
                                         {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};
   add_constants(p, args);
   auto op = Primitive::make<dnnl::convolution_forward>(pd, std::move(args));
@@ -217,9 +216,9 @@ Expected<PlannedStep> plan_tiles(const Parameters& p, const ConvShape& shape, co
   const auto pack = [&] {
     return std::make_shared<PackedTaps>(byte_shape(shape), p.weights.numbers, p.weights.zeros, false, p.source_type);
   };
-  const auto weights =
-      shared_weights<PackedTaps>(site.context.weights, site.constant(kWeights)->raw(),
-                                 fmt::format("{} groups for {}", shape.groups, name(p.source_type)), pack);
+  const auto weights = shared_weights<PackedTaps>(
+      site.context.weights, *site.constant(kWeights),
+      taps_form(fmt::format("{} groups", shape.groups), p.weights.zeros, p.source_type), pack);
   const auto conv = std::make_shared<const ByteConv>(byte_shape(shape), ByteConv::Layouts{from_last, to_last},
                                                      weights->form(), omp_get_max_threads());
   PlannedStep step{.out = {{p.type, shape.dst, site.layout}}};

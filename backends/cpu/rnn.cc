@@ -142,14 +142,14 @@ Expected<Shape> shape_of(const Site& site) {
 }
 
 /// The weights in input i by gate, as the primitive wants them; packed once for all plans of an executable.
-Memory packed_by_gate(const Site& site, int i, const Shape& s, const Desc& wanted) {
+Source packed_by_gate(const Site& site, int i, const Shape& s, const Desc& wanted) {
   const Tensor& w = *site.constant(i);
   const auto make = [&] {
     const Tensor gates = by_gate(w, order_of(s.layer), s.hidden);
     return std::make_shared<Packed>(gates, plain(gates));
   };
   const char* form = s.layer == Layer::kLstm ? "LSTM" : "GRU";
-  return shared_weights<Packed>(site.context.weights, w.raw(), form, make)->as(wanted);
+  return Source::of(shared_weights<Packed>(site.context.weights, w, form, make), wanted);
 }
 
 /// Where outputs go: those that the node lacks to the scratch, which grows.
@@ -174,9 +174,8 @@ Expected<PlannedStep> planned(const Site& site, const Shape& s, const Tensor& bi
   const size_t state_bytes = step.out[kLastState].bytes();
   std::vector<Primitive::Argument> args{
       {DNNL_ARG_SRC_LAYER, pd.src_layer_desc(), Source::in(kX)},
-      {DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(),
-       Source::of(packed_by_gate(site, kW, s, pd.weights_layer_desc()))},
-      {DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), Source::of(packed_by_gate(site, kR, s, pd.weights_iter_desc()))},
+      {DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(), packed_by_gate(site, kW, s, pd.weights_layer_desc())},
+      {DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), packed_by_gate(site, kR, s, pd.weights_iter_desc())},
       {DNNL_ARG_BIAS, plain(bias), Source::of(wrap(plain(bias), bias))},
       {DNNL_ARG_DST_LAYER, pd.dst_layer_desc(), y},
       {DNNL_ARG_DST_ITER, h, output_or_scratch(site, kLastState, state_bytes, scratch)}};
