@@ -33,8 +33,9 @@ Expected<PlannedStep> plan(const Site& site) {
   for (int i = kMask + 1; i < static_cast<int>(site.in.size()); ++i)
     if (site.has(i)) return Decline{"earlier keys or lengths are given"};
   if (view.node().outputs().size() > 1) return Decline{"more than the result is wanted"};
-  for (const char* attr : {"is_causal", "left_window_size", "right_window_size"})
-    if (view.get_int(attr, *attr == 'i' ? 0 : -1) != (*attr == 'i' ? 0 : -1)) return Decline{"keys are hidden"};
+  if (view.get_int("is_causal", 0) != 0 || view.get_int("left_window_size", -1) != -1 ||
+      view.get_int("right_window_size", -1) != -1)
+    return Decline{"keys are hidden"};
   if (view.get_float("softcap", 0) != 0) return Decline{"scores are capped"};
   const Dims &q = site.desc(kQuery).dims, &k = site.desc(kKey).dims, &v = site.desc(kValue).dims;
   if (k[0] != q[0] || v[0] != q[0] || q[1] % k[1] != 0 || v[1] != k[1] || k[2] != v[2] || k[3] != q[3])

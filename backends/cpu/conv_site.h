@@ -19,8 +19,8 @@ Expected<ConvSite> float_conv(const Site& site);
 /// The same with constant weights, declined where the source or the destination is not at hand channels-last.
 Expected<ConvSite> channels_last_conv(const Site& site);
 
-/// A step that makes the convolution channels-last from the same, weights and all, with what oneDNN calls the sum: the
-/// output where the addend lies.
+/// The step of a kernel that reads and writes channels-last, has packed the weights, and may write where the addend
+/// lies; without `run`.
 PlannedStep channels_last_step(const Site& site, const ConvSite& conv);
 
 }  // namespace mlopt::cpu

@@ -90,15 +90,8 @@ Expected<PlannedStep> with_places(PlannedStep step, const Rows& r, std::vector<i
   }
   step.packed = {1};
   if (const auto t = turned(places)) {
-    const StridedCopy copy = copy_of(*t, r);
     const int64_t offset = t->first * r.data.inner * static_cast<int64_t>(r.width);
-    if (copy.is_nothing()) {
-      step.view_of = 0;
-      step.view_offset = offset;
-    } else {
-      step.run = [=](const Buffers& b) { copy.run(b.in<std::byte>(0) + offset, b.out<std::byte>(0)); };
-    }
-    return step;
+    return view_or_copy(std::move(step), copy_of(*t, r), offset);
   }
   step.run = [r, places = std::move(places)](const Buffers& b) {
     gather(r, b.in<std::byte>(0), places.data(), b.out<std::byte>(0));

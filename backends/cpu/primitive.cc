@@ -126,23 +126,28 @@ Decline declined(const dnnl::error& e, const Node& node) {
                  node.label());
 }
 
-PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext&) {
-  TensorDesc made = from;
-  made.layout = to;
-  PlannedStep step{.out = {made}};
-  const auto elem = carrier(from.dtype);
-  if (!elem) {
-    step.run = [copy = StridedCopy(element_bytes(from.dtype).value(), from.dims, from.strides(), made.strides())](
-                   const Buffers& b) { copy.run(b.in<std::byte>(0), b.out<std::byte>(0)); };
+PlannedStep plan_copy(TensorDesc out, const Dims& dims, const Dims& from, const Dims& to) {
+  PlannedStep step{.out = {std::move(out)}};
+  const auto elem = carrier(step.out[0].dtype);
+  if (!elem || dims.size() > DNNL_MAX_NDIMS) {
+    step.run = [copy = StridedCopy(*element_bytes(step.out[0].dtype), dims, from, to)](const Buffers& b) {
+      copy.run(b.in<std::byte>(0), b.out<std::byte>(0));
+    };
     return step;
   }
-  const Desc src(from.dims, *elem, from.strides()), dst(made.dims, *elem, made.strides());
+  const Desc src(dims, *elem, from), dst(dims, *elem, to);
   const dnnl::reorder::primitive_desc pd(engine(), src, engine(), dst, new_attr());
   auto op =
       Primitive::make<dnnl::reorder>(pd, {{DNNL_ARG_FROM, src, Source::in(0)}, {DNNL_ARG_TO, dst, Source::out(0)}});
   step.scratch_bytes = op.scratch_bytes();
   step.run = [op = std::move(op)](const Buffers& b) { op.run(b); };
   return step;
+}
+
+PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext&) {
+  TensorDesc made = from;
+  made.layout = to;
+  return plan_copy(made, from.dims, from.strides(), made.strides());
 }
 
 }  // namespace mlopt::cpu

@@ -87,6 +87,10 @@ Expected<PlannedStep> guarded(const Site& site) {
   }
 }
 
+/// Copies the elements that lie in input 0 as `from` says, in strides over the index space `dims`, to where `to` says.
+/// They have whole bytes.
+PlannedStep plan_copy(TensorDesc out, const Dims& dims, const Dims& from, const Dims& to);
+
 /// See PlanReorder. Elements have whole bytes.
 PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext& context);
 

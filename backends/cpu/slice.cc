@@ -66,15 +66,7 @@ Expected<PlannedStep> plan_taken(const Site& site) {
   if (taken->out.size() == 0) return Decline{"nothing is taken"};
   PlannedStep step{.out = {taken->out}};
   for (int i = 1; i < static_cast<int>(site.in.size()); ++i) step.packed.push_back(i);
-  const StridedCopy copy = copy_of(*taken, *width);
-  const int64_t offset = taken->offset * static_cast<int64_t>(*width);
-  if (copy.is_nothing()) {
-    step.view_of = 0;
-    step.view_offset = offset;
-  } else {
-    step.run = [=](const Buffers& b) { copy.run(b.in<std::byte>(0) + offset, b.out<std::byte>(0)); };
-  }
-  return step;
+  return view_or_copy(std::move(step), copy_of(*taken, *width), taken->offset * static_cast<int64_t>(*width));
 }
 
 /// How long the pieces are: as given, or as equal as the operator's version allows.

@@ -83,4 +83,14 @@ void StridedCopy::run(const std::byte* from, std::byte* to) const {
   });
 }
 
+PlannedStep view_or_copy(PlannedStep step, const StridedCopy& copy, int64_t offset) {
+  if (copy.is_nothing()) {
+    step.view_of = 0;
+    step.view_offset = offset;
+  } else {
+    step.run = [=](const Buffers& b) { copy.run(b.in<std::byte>(0) + offset, b.out<std::byte>(0)); };
+  }
+  return step;
+}
+
 }  // namespace mlopt::cpu

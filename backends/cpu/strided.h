@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/exec/desc.h"
+#include "core/exec/kernel.h"
 
 namespace mlopt::cpu {
 
@@ -45,5 +45,9 @@ void by_width(size_t width, const Fn& fn) {
   if (width == 8) return fn(uint64_t{});
   fn(Bytes16{});
 }
+
+/// Finishes a step whose output is what `copy` takes from input 0, `offset` bytes behind its start: a view of it where
+/// that changes nothing.
+PlannedStep view_or_copy(PlannedStep step, const StridedCopy& copy, int64_t offset);
 
 }  // namespace mlopt::cpu

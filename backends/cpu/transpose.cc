@@ -19,25 +19,6 @@ bool lies_as(const TensorDesc& out, const Dims& strides) {
   return true;
 }
 
-/// Copies the elements that lie in input 0 as `from` says, over the index space `dims`, to where `to` says.
-PlannedStep copied(TensorDesc out, const Dims& dims, const Dims& from, const Dims& to) {
-  PlannedStep step{.out = {std::move(out)}};
-  const auto elem = carrier(step.out[0].dtype);
-  if (!elem || dims.size() > DNNL_MAX_NDIMS) {
-    step.run = [copy = StridedCopy(*element_bytes(step.out[0].dtype), dims, from, to)](const Buffers& b) {
-      copy.run(b.in<std::byte>(0), b.out<std::byte>(0));
-    };
-    return step;
-  }
-  const Desc src(dims, *elem, from), dst(dims, *elem, to);
-  const dnnl::reorder::primitive_desc pd(engine(), src, engine(), dst, new_attr());
-  auto op =
-      Primitive::make<dnnl::reorder>(pd, {{DNNL_ARG_FROM, src, Source::in(0)}, {DNNL_ARG_TO, dst, Source::out(0)}});
-  step.scratch_bytes = op.scratch_bytes();
-  step.run = [op = std::move(op)](const Buffers& b) { op.run(b); };
-  return step;
-}
-
 Expected<PlannedStep> plan_transpose(const Site& site) {
   const TensorDesc& x = site.desc(0);
   if (!element_bytes(x.dtype)) return Decline{"elements of less than a byte"};
@@ -60,7 +41,7 @@ Expected<PlannedStep> plan_transpose(const Site& site) {
     return step;
   }
   out.layout = out.dims.size() < 3 ? mlopt::Layout::kRowMajor : site.layout;
-  return copied(out, out.dims, strides, out.strides());
+  return plan_copy(out, out.dims, strides, out.strides());
 }
 
 /// [N, C, H, W] <-> [N, C b b, H / b, W / b]; the block is taken from (DepthToSpace) or put into the channels, before
@@ -87,7 +68,7 @@ Expected<PlannedStep> plan_blocks(const Site& site) {
   const int64_t apart = behind ? d[1] : channels * d[1];
   const Dims in_deep{d[0], block * apart, apart, behind ? block * block * d[1] : d[1], d[2], d[3]};
   const Dims in_wide{w[0], w[2], w[3], w[1], block * w[2], block * w[3]};
-  return to_space ? copied(out, dims, in_deep, in_wide) : copied(out, dims, in_wide, in_deep);
+  return to_space ? plan_copy(out, dims, in_deep, in_wide) : plan_copy(out, dims, in_wide, in_deep);
 }
 
 constexpr Kernel kKernels[] = {

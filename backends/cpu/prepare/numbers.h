@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/ir/graph.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt::cpu {
 
@@ -10,7 +11,7 @@ namespace mlopt::cpu {
 inline std::optional<double> number_in(const Value* v) {
   const Tensor* t = v ? v->known_constant() : nullptr;
   if (!t || t->dtype() != DType::kF32 || t->size() != 1 || t->rank() > 1) return std::nullopt;
-  return static_cast<double>(t->aligned().data<float>()[0]);
+  return number_at(*t, 0);
 }
 
 /// Is it this number, but for rounding?
