@@ -13,8 +13,10 @@ namespace {
 
 constexpr int64_t kAlignment = 64;        // bytes, and elements that sizes are rounded to
 constexpr int64_t kPackingGrain = 65536;  // elements
-/// Multiplications below which a second thread costs more than it brings.
-constexpr double kGrain = 1 << 17;
+/// Multiplications below which a second thread costs more than it brings, and a part is not worth fetching.
+constexpr double kGrain = 1 << 17, kPartGrain = 1 << 19;
+/// Parts for each thread: what one of them is late by is at most so much of its work.
+constexpr double kPartsPerThread = 4;
 /// Elements of a panel over a step of the inner axis: it stays in the nearest cache while all tiles of a block pass by.
 constexpr int64_t kPanel = 6 * 1024;
 /// Elements of the left matrix in a block: they stay in the second cache while all panels pass by.
@@ -63,28 +65,32 @@ ProductPlan::ProductPlan(ProductShape shape, std::shared_ptr<const PackedMatrix>
   block();
 }
 
-/// Chooses the threads and their grid over the rows and panels of a product: the one that is ready first, when a panel
-/// costs as much again for each tile as it does to bring it here, and a tile half of that.
+/// Chooses the threads, and the grid over the rows and panels of a product that they take parts from: the one that
+/// costs least to bring here, when a panel costs 8 for each part that reads it and a tile of rows 3.
 void ProductPlan::share(int threads) {
   const double work = static_cast<double>(items_) * static_cast<double>(shape_.m) * static_cast<double>(shape_.n) *
                       static_cast<double>(shape_.k);
   shares_ = static_cast<int64_t>(std::clamp<double>(work / kGrain, 1, std::max(1, threads)));
   apart_ = items_ >= 2 * shares_ || items_ % shares_ == 0;
   if (apart_) return;
+  const auto least = static_cast<double>(shares_);
+  const auto wanted =
+      static_cast<int64_t>(std::clamp(work / static_cast<double>(items_) / kPartGrain, least, least * kPartsPerThread));
   int64_t best = INT64_MAX;
-  for (int64_t rows = 1; rows <= shares_; ++rows) {
-    if (shares_ % rows != 0) continue;
-    const int64_t tiles = ceil_div(tiles_, rows), panels = ceil_div(layout_.panels(), shares_ / rows);
-    const int64_t cost = 6 * tiles * panels + 3 * tiles + 8 * panels;
-    if (cost < best) row_shares_ = rows;
-    best = std::min(best, cost);
+  for (int64_t rows = 1; rows <= std::min(wanted, tiles_); ++rows) {
+    const int64_t columns = std::min(ceil_div(wanted, rows), layout_.panels());
+    const int64_t missing = std::max<int64_t>(0, shares_ - rows * columns);
+    const int64_t cost = 3 * tiles_ * columns + 8 * layout_.panels() * rows + (missing << 32);
+    if (cost >= best) continue;
+    best = cost;
+    row_parts_ = rows;
+    column_parts_ = columns;
   }
 }
 
 void ProductPlan::block() {
-  const int64_t row_shares = apart_ ? 1 : row_shares_, column_shares = apart_ ? 1 : shares_ / row_shares_;
-  const int64_t tiles = ceil_div(tiles_, row_shares), panels = ceil_div(layout_.panels(), column_shares);
-  packs_rows_ = panels >= kPanelsWorthPacking;
+  const int64_t tiles = ceil_div(tiles_, row_parts_);
+  if (layout_.panels() >= kPanelsWorthPacking) packing_ = column_parts_ > 1 ? Packing::kAhead : Packing::kByBlock;
   const int64_t depth = std::max<int64_t>(1, shape_.k);
   depth_step_ = round_up(tiles == 1 ? depth : even(depth, kPanel / layout_.width), 4);
   tile_block_ = even(tiles, kBlock / (depth_step_ * kernels_.rows));
@@ -92,15 +98,20 @@ void ProductPlan::block() {
 }
 
 int64_t ProductPlan::row_elements() const {
-  if (!packs_rows_) return 0;
-  const int64_t depth = std::min(depth_block_, shape_.k);
-  return round_up(tile_block_ * kernels_.rows * depth + ProductKernels::kSlack, kAlignment);
+  if (packing_ == Packing::kNone) return 0;
+  constexpr int64_t kSlack = ProductKernels::kSlack;
+  const int64_t elements = packing_ == Packing::kAhead
+                               ? shape_.m * shape_.k + tiles_ * kSlack * ceil_div(shape_.k, depth_block_)
+                               : tile_block_ * (kernels_.rows * std::min(depth_block_, shape_.k) + kSlack);
+  return round_up(elements, kAlignment);
 }
 
 int64_t ProductPlan::panel_elements() const { return right_ ? 0 : round_up(layout_.elements(), kAlignment); }
 
+int64_t ProductPlan::panels_from() const { return (packing_ == Packing::kAhead ? 1 : shares_) * row_elements(); }
+
 size_t ProductPlan::workspace_bytes() const {
-  const int64_t elements = shares_ * row_elements() + (apart_ ? shares_ : 1) * panel_elements();
+  const int64_t elements = panels_from() + (apart_ ? shares_ : 1) * panel_elements();
   return static_cast<size_t>(elements) * sizeof(float);
 }
 
@@ -117,12 +128,12 @@ ProductArgs ProductPlan::item(const ProductArgs& args, int64_t index) const {
   return one;
 }
 
-ProductPlan::Part ProductPlan::part(int64_t share, const float* panels, float* rows) const {
-  const int64_t column_shares = shares_ / row_shares_, row = share / column_shares, column = share % column_shares;
-  return {tiles_ * row / row_shares_,
-          tiles_ * (row + 1) / row_shares_,
-          layout_.panels() * column / column_shares,
-          layout_.panels() * (column + 1) / column_shares,
+ProductPlan::Part ProductPlan::part(int64_t index, const float* panels, float* rows) const {
+  const int64_t row = index / column_parts_, column = index % column_parts_;
+  return {tiles_ * row / row_parts_,
+          tiles_ * (row + 1) / row_parts_,
+          layout_.panels() * column / column_parts_,
+          layout_.panels() * (column + 1) / column_parts_,
           panels,
           rows};
 }
@@ -130,43 +141,52 @@ ProductPlan::Part ProductPlan::part(int64_t share, const float* panels, float* r
 void ProductPlan::run(const ProductArgs& args, std::byte* workspace) const {
   if (shape_.m == 0 || shape_.n == 0 || items_ == 0) return;
   auto* space = reinterpret_cast<float*>(workspace);
-  if (shares_ == 1) return run_apart(args, 0, space);
-  float* panels = space + shares_ * row_elements();
+  if (shares_ == 1) {
+    for (int64_t index = 0; index < items_; ++index) run_alone(item(args, index), 0, space);
+    return;
+  }
 #pragma omp parallel num_threads(static_cast <int>(shares_))
   {
-    const int64_t self = omp_get_thread_num(), team = omp_get_num_threads();  // a team may be smaller than asked for
-    if (apart_)
-      for (int64_t i = self; i < shares_; i += team) run_apart(args, i, space);
-    else
-      for (int64_t index = 0; index < items_; ++index) {
-        const ProductArgs one = item(args, index);
-        if (!right_) {
-          for (int64_t i = self; i < shares_; i += team) pack_panels(one.b, i, shares_, panels);
-#pragma omp barrier
-        }
-        for (int64_t i = self; i < shares_; i += team)
-          multiply(one, part(i, right_ ? right_->data() : panels, space + i * row_elements()));
-        if (!right_) {
-#pragma omp barrier
-        }
-      }
+    if (apart_) {
+#pragma omp for schedule(dynamic, 1) nowait
+      for (int64_t index = 0; index < items_; ++index) run_alone(item(args, index), omp_get_thread_num(), space);
+    } else {
+      for (int64_t index = 0; index < items_; ++index) run_together(item(args, index), space);
+    }
   }
 }
 
-void ProductPlan::run_apart(const ProductArgs& args, int64_t share, float* space) const {
-  float* rows = space + share * row_elements();
-  float* panels = space + shares_ * row_elements() + share * panel_elements();
-  for (int64_t index = items_ * share / shares_; index < items_ * (share + 1) / shares_; ++index) {
-    const ProductArgs one = item(args, index);
-    if (!right_) pack_panels(one.b, 0, 1, panels);
-    multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, rows});
-  }
+/// One product, by one thread.
+void ProductPlan::run_alone(const ProductArgs& one, int64_t thread, float* space) const {
+  float* rows = space + thread * row_elements();
+  float* panels = space + panels_from() + thread * panel_elements();
+  if (!right_)
+    for (int64_t i = 0; i < layout_.panels(); ++i) pack_panel(kernels_, layout_, one.b, i, panels);
+  multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, rows});
 }
 
-void ProductPlan::pack_panels(const MatrixView& b, int64_t share, int64_t shares, float* out) const {
-  const int64_t panels = layout_.panels();
-  for (int64_t i = panels * share / shares; i < panels * (share + 1) / shares; ++i)
-    pack_panel(kernels_, layout_, b, i, out);
+/// One product, by a team, of which every thread calls this: whoever is ready takes the next part, for cores are not
+/// equally fast at all times.
+void ProductPlan::run_together(const ProductArgs& one, float* space) const {
+  float* panels = space + panels_from();
+  const bool ahead = packing_ == Packing::kAhead;
+  if (!right_) {
+#pragma omp for schedule(static) nowait
+    for (int64_t i = 0; i < layout_.panels(); ++i) pack_panel(kernels_, layout_, one.b, i, panels);
+  }
+  if (ahead) {
+#pragma omp for schedule(static) nowait
+    for (int64_t tile = 0; tile < tiles_; ++tile)
+      for (int64_t k = 0; k < shape_.k; k += depth_block_)
+        pack_rows(one.a, {tile, tile + 1, k, std::min(k + depth_block_, shape_.k)}, space);
+  }
+  if (!right_ || ahead) {
+#pragma omp barrier
+  }
+  float* rows = ahead ? space : space + omp_get_thread_num() * row_elements();
+#pragma omp for schedule(dynamic, 1)
+  for (int64_t i = 0; i < row_parts_ * column_parts_; ++i)
+    multiply(one, part(i, right_ ? right_->data() : panels, rows));
 }
 
 void ProductPlan::multiply(const ProductArgs& args, const Part& part) const {
@@ -174,7 +194,7 @@ void ProductPlan::multiply(const ProductArgs& args, const Part& part) const {
     int64_t k = 0;
     do {  // once even where there is nothing to add up
       const Block block{tile, std::min(tile + tile_block_, part.tile_end), k, std::min(k + depth_block_, shape_.k)};
-      if (packs_rows_) pack_rows(args.a, block, part.rows);
+      if (packing_ == Packing::kByBlock) pack_rows(args.a, block, part.rows);
       for (int64_t panel = part.panel_begin; panel < part.panel_end; ++panel) {
         int64_t step = k;
         do {
@@ -187,12 +207,21 @@ void ProductPlan::multiply(const ProductArgs& args, const Part& part) const {
   }
 }
 
+/// Of a tile's packed rows, in the room for all of them: pieces of the inner axis one after the other, each of them
+/// tile by tile, with room for what packing writes beyond.
+int64_t ProductPlan::place_of(const Block& block, int64_t tile) const {
+  constexpr int64_t kSlack = ProductKernels::kSlack;
+  const bool ahead = packing_ == Packing::kAhead;
+  const int64_t first = ahead ? 0 : block.tile_begin, before = ahead ? block.depth_begin : 0;
+  return before * shape_.m + before / depth_block_ * tiles_ * kSlack + (tile - first) * kSlack +
+         (row_of(tile) - row_of(first)) * (block.depth_end - block.depth_begin);
+}
+
 void ProductPlan::pack_rows(const MatrixView& a, const Block& block, float* out) const {
-  const int64_t depth = block.depth_end - block.depth_begin;
   for (int64_t tile = block.tile_begin; tile < block.tile_end; ++tile) {
     const int64_t row = row_of(tile), rows = row_of(tile + 1) - row;
-    kernels_.pack(a.from(row, block.depth_begin).data, a.row_stride, a.column_stride, rows, depth, out, rows);
-    out += rows * depth;
+    kernels_.pack(a.from(row, block.depth_begin).data, a.row_stride, a.column_stride, rows,
+                  block.depth_end - block.depth_begin, out + place_of(block, tile), rows);
   }
 }
 
@@ -234,18 +263,17 @@ const float* ProductPlan::next_piece(const Part& part, const Block& block, int64
 void ProductPlan::multiply_panel(const ProductArgs& args, const Part& part, const Block& block, int64_t panel,
                                  int64_t k) const {
   const Tile first = first_tile(args, part, block, panel, k);
-  const auto& kernels = kernels_.tile[packs_rows_][layout_.width_of(panel) / layout_.lanes - 1];
+  const auto& kernels = kernels_.tile[packing_ != Packing::kNone][layout_.width_of(panel) / layout_.lanes - 1];
   const float* next = next_piece(part, block, panel, k);
   const int64_t fetch = first.depth * ProductKernels::kAhead, fetching_tiles = layout_.width / ProductKernels::kAhead;
-  const int64_t start = row_of(block.tile_begin), block_depth = block.depth_end - block.depth_begin;
   Tile t = first;
   for (int64_t tile = block.tile_begin; tile < block.tile_end; ++tile) {
     const int64_t row = row_of(tile), rows = row_of(tile + 1) - row, done = tile - block.tile_begin;
     t.c = first.c + row * first.c_stride;
     if (first.base) t.base = first.base + row * first.base_stride;
     t.ahead = done < fetching_tiles ? next + done * fetch : first.b;
-    if (packs_rows_) {
-      t.a.data = part.rows + (row - start) * block_depth + (k - block.depth_begin) * rows;
+    if (packing_ != Packing::kNone) {
+      t.a.data = part.rows + place_of(block, tile) + (k - block.depth_begin) * rows;
     } else {
       t.a = args.a.from(row, k);
       const int64_t passed = panel - part.panel_begin;

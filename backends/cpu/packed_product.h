@@ -74,11 +74,14 @@ class ProductPlan {
   int threads() const { return static_cast<int>(shares_); }
 
  private:
-  /// What one thread computes of one product, and with what.
+  /// Whether rows of the left matrix are packed: not at all, a block of them before it is multiplied, all of them
+  /// before.
+  enum class Packing { kNone, kByBlock, kAhead };
+  /// What a thread computes of one product at a time, and with what.
   struct Part {
     int64_t tile_begin, tile_end, panel_begin, panel_end;
     const float* panels;  ///< of the right matrix
-    float* rows;          ///< room for packed rows of the left one
+    float* rows;          ///< packed ones of the left one, or room for them
   };
   /// The left rows and the piece of the inner axis that a thread works on before it goes on to others.
   struct Block {
@@ -88,12 +91,14 @@ class ProductPlan {
   void share(int threads);
   void block();
   int64_t row_of(int64_t tile) const { return tile * low_tile_ + std::min(tile, high_tiles_); }
-  int64_t row_elements() const;    ///< of a thread's packed rows
+  int64_t row_elements() const;    ///< of the packed rows, of a thread's where each packs its own
   int64_t panel_elements() const;  ///< of a packed right matrix in the workspace
+  int64_t panels_from() const;     ///< where they are in the workspace, behind the rows
   ProductArgs item(const ProductArgs& args, int64_t index) const;
-  Part part(int64_t share, const float* panels, float* rows) const;
-  void run_apart(const ProductArgs& args, int64_t share, float* workspace) const;
-  void pack_panels(const MatrixView& b, int64_t share, int64_t shares, float* out) const;
+  Part part(int64_t index, const float* panels, float* rows) const;
+  void run_alone(const ProductArgs& one, int64_t thread, float* workspace) const;
+  void run_together(const ProductArgs& one, float* workspace) const;
+  int64_t place_of(const Block& block, int64_t tile) const;
   void pack_rows(const MatrixView& a, const Block& block, float* out) const;
   void multiply(const ProductArgs& args, const Part& part) const;
   Tile first_tile(const ProductArgs& args, const Part& part, const Block& block, int64_t panel, int64_t k) const;
@@ -104,15 +109,15 @@ class ProductPlan {
   std::shared_ptr<const PackedMatrix> right_;
   ProductKernels kernels_;
   PanelLayout layout_;
-  int64_t items_ = 1;                      ///< of the batch
-  bool apart_ = false;                     ///< each thread takes whole products of the batch
-  int64_t shares_ = 1;                     ///< threads
-  int64_t row_shares_ = 1;                 ///< of each product's rows; its columns have shares_ / row_shares_
-  int64_t tiles_ = 1;                      ///< of rows, as equal in height as they can be
-  int64_t low_tile_ = 0, high_tiles_ = 0;  ///< rows of a tile; so many at the front have one more
+  int64_t items_ = 1;                         ///< of the batch
+  bool apart_ = false;                        ///< each thread takes whole products of the batch
+  int64_t shares_ = 1;                        ///< threads
+  int64_t row_parts_ = 1, column_parts_ = 1;  ///< the grid of parts of a product
+  int64_t tiles_ = 1;                         ///< of rows, as equal in height as they can be
+  int64_t low_tile_ = 0, high_tiles_ = 0;     ///< rows of a tile; so many at the front have one more
   int64_t tile_block_ = 1, depth_block_ = 1;
   int64_t depth_step_ = 1;  ///< of one call of a tile kernel
-  bool packs_rows_ = true;
+  Packing packing_ = Packing::kNone;
 };
 
 }  // namespace mlopt::cpu

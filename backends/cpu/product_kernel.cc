@@ -34,6 +34,8 @@ HWY_INLINE void each(const Fn& fn) {
 
 /// How many neighbours of the inner axis a tile of so many vectors sums apart: one chain of additions for each element
 /// would leave the units idle where there are few.
+/// Steps along the inner axis without a branch: then one line is fetched, and the units do little else than multiply.
+constexpr int kUnrolled = 2;
 constexpr int ways_for(int vectors) { return vectors >= 8 ? 1 : vectors >= 4 ? 2 : 4; }
 
 /// The products of a tile, in sums[0].
@@ -43,25 +45,30 @@ HWY_INLINE void multiply(const Tile& t, V (&sums)[kWays][kTileRows][kVectors]) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t row = kPacked ? 1 : t.a.row_stride, step = kPacked ? kTileRows : t.a.column_stride;
   const float *a = t.a.data, *b = t.b, *ahead = t.ahead;
-  const auto add = [&](int way) HWY_ATTR {
-    V right[kVectors], left;
-    each<1, kVectors>([&](int, int v) HWY_ATTR { right[v] = hn::LoadU(d, b + v * lanes); });
+  const auto add = [&](int ahead_of_k) HWY_ATTR {
+    const float *left = a + ahead_of_k * step, *right = b + ahead_of_k * kVectors * lanes;
+    V columns[kVectors], element;
+    each<1, kVectors>([&](int, int v) HWY_ATTR { columns[v] = hn::LoadU(d, right + v * lanes); });
     each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR {
-      if (v == 0) left = hn::Set(d, a[r * row]);
-      sums[way][r][v] = hn::MulAdd(left, right[v], sums[way][r][v]);
+      if (v == 0) element = hn::Set(d, left[r * row]);
+      V& sum = sums[ahead_of_k % kWays][r][v];
+      sum = hn::MulAdd(element, columns[v], sum);
     });
-    a += step;
-    b += kVectors * lanes;
   };
   each<kWays * kTileRows, kVectors>([&](int i, int v)
                                         HWY_ATTR { sums[i / kTileRows][i % kTileRows][v] = hn::Zero(d); });
   int64_t k = 0;
-  for (; k + kWays <= t.depth; k += kWays) {
+  for (; k + kUnrolled <= t.depth; k += kUnrolled) {
     __builtin_prefetch(ahead, 0, 2);  // into the second cache: the first one is full
-    ahead += kWays * ProductKernels::kAhead;
-    each<kWays, 1>([&](int way, int) HWY_ATTR { add(way); });
+    each<kUnrolled, 1>([&](int i, int) HWY_ATTR {
+      add(i);
+      HWY_FENCE;
+    });
+    a += kUnrolled * step;
+    b += kUnrolled * kVectors * lanes;
+    ahead += kUnrolled * ProductKernels::kAhead;
   }
-  for (; k < t.depth; ++k) add(0);
+  for (; k < t.depth; ++k, a += step, b += kVectors * lanes) add(0);
   each<(kWays - 1) * kTileRows, kVectors>([&](int i, int v) HWY_ATTR {
     V& sum = sums[0][i % kTileRows][v];
     sum = hn::Add(sum, sums[1 + i / kTileRows][i % kTileRows][v]);
