@@ -1,13 +1,15 @@
 // Cast between the number types of C++, and between float32 and the 16 bit floats.
 #include <type_traits>
 
+#include "backends/cpu/halves.h"
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/primitive.h"
 #include "core/base/parallel.h"
 #include "core/tensor/convert.h"
 
 namespace mlopt::cpu {
 namespace {
+
+constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
 
 template <class T>
 struct Type {
@@ -39,25 +41,23 @@ bool with_type(DType type, const Fn& fn) {
 
 template <class To, class From>
 void cast(const Buffers& b, int64_t count) {
-  constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) b.out<To>(0)[i] = converted<To>(b.in<From>(0)[i]);
   });
 }
 
-bool is_half(DType type) { return type == DType::kF16 || type == DType::kBF16; }
+/// Calls fn(Type<T>) with the storage type of a 16 bit float; false for another type.
+template <class Fn>
+bool with_half(DType type, const Fn& fn) {
+  if (type == DType::kF16) return fn(Type<Half>()), true;
+  return type == DType::kBF16 && (fn(Type<BFloat16>()), true);
+}
 
-/// oneDNN's copy of elements that lie alike.
-Expected<PlannedStep> plan_floats(const TensorDesc& x, TensorDesc out) {
-  const Desc from = desc_of(x), to = desc_of(out);
-  const dnnl::reorder::primitive_desc pd(engine(), from, engine(), to, new_attr(), true);
-  if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
-  auto op =
-      Primitive::make<dnnl::reorder>(pd, {{DNNL_ARG_FROM, from, Source::in(0)}, {DNNL_ARG_TO, to, Source::out(0)}});
-  PlannedStep step{.out = {std::move(out)}};
-  step.scratch_bytes = op.scratch_bytes();
-  step.run = [op = std::move(op)](const Buffers& b) { op.run(b); };
-  return step;
+/// `convert` is widen() or narrow().
+template <class To, class From>
+void cast_halves(const Buffers& b, int64_t count, void (*convert)(const From*, To*, int64_t)) {
+  parallel_for(count, kGrain,
+               [&](int64_t begin, int64_t end) { convert(b.in<From>(0) + begin, b.out<To>(0) + begin, end - begin); });
 }
 
 Expected<PlannedStep> plan(const Site& site) {
@@ -68,18 +68,24 @@ Expected<PlannedStep> plan(const Site& site) {
     step.view_of = 0;
     return step;
   }
-  if ((is_half(x.dtype) && out.dtype == DType::kF32) || (x.dtype == DType::kF32 && is_half(out.dtype)))
-    return plan_floats(x, out);
-  with_type(x.dtype, [&]<class From>(Type<From>) {
-    with_type(out.dtype, [&]<class To>(Type<To>) {
-      step.run = [count = x.size()](const Buffers& b) { cast<To, From>(b, count); };
+  const int64_t count = x.size();
+  if (out.dtype == DType::kF32)
+    with_half(x.dtype, [&]<class From>(Type<From>) {
+      step.run = [count](const Buffers& b) { cast_halves<float, From>(b, count, widen); };
     });
+  if (x.dtype == DType::kF32)
+    with_half(out.dtype, [&]<class To>(Type<To>) {
+      step.run = [count](const Buffers& b) { cast_halves<To, float>(b, count, narrow); };
+    });
+  with_type(x.dtype, [&]<class From>(Type<From>) {
+    with_type(out.dtype,
+              [&]<class To>(Type<To>) { step.run = [count](const Buffers& b) { cast<To, From>(b, count); }; });
   });
   if (!step.run) return Decline{"not these types"};
   return step;
 }
 
-constexpr Kernel kKernels[] = {{.domain = "", .op = "Cast", .plan = guarded<plan>, .layout = LayoutRule::kFollows}};
+constexpr Kernel kKernels[] = {{.domain = "", .op = "Cast", .plan = plan, .layout = LayoutRule::kFollows}};
 
 }  // namespace
 

@@ -51,8 +51,6 @@ std::optional<Elem> carrier(DType type) {
   switch (bits(type)) {
     case 8:
       return Elem::u8;
-    case 16:
-      return Elem::bf16;
     case 32:
       return Elem::f32;
     default:

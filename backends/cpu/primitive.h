@@ -11,7 +11,8 @@ namespace mlopt::cpu {
 /// oneDNN's description of a planned tensor, whose type must have an elem_of().
 Desc desc_of(const TensorDesc& tensor);
 
-/// A type of the same size whose elements oneDNN copies as they are; nothing for other sizes than 8, 16 and 32 bits.
+/// A type of the same size whose elements oneDNN copies as they are; nothing for other sizes than 8 and 32 bits (of 16
+/// bits it has a plain loop on processors without AVX-512).
 std::optional<Elem> carrier(DType type);
 
 /// Where an argument of a primitive comes from.

@@ -1,5 +1,8 @@
+#include <bit>
 #include <cmath>
+#include <numeric>
 
+#include "backends/cpu/halves.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
 
@@ -21,8 +24,55 @@ TEST_CASE("floats that no integer holds, and short floats") {
   const Tensor odd = tensor({8}, {inf, -inf, std::nan(""), 1e30, -1e30, -0.0, 3e9, 65519});
   for (const DType to : {DType::kI64, DType::kI32, DType::kU8, DType::kBool, DType::kF64, DType::kF16, DType::kBF16})
     require_as_reference("Cast", {odd}, {.attrs = {{"to", static_cast<int64_t>(to), ""}}}, 0);
-  for (const DType from : {DType::kF16, DType::kBF16})
-    require_as_reference("Cast", {uniform({3, 70}, -9, 9, from)}, {.attrs = {{"to", int64_t{1}, ""}}}, 0);
+  for (const DType type : {DType::kF16, DType::kBF16}) {
+    require_as_reference("Cast", {uniform({3, 70}, -9, 9, type)}, {.attrs = {{"to", int64_t{1}, ""}}}, 0);
+    require_as_reference("Cast", {uniform({31}, -70000, 70000)}, {.attrs = {{"to", static_cast<int64_t>(type), ""}}},
+                         0);
+  }
+}
+
+TEST_CASE("all 16 bit patterns become floats, and those the same patterns") {
+  std::vector<uint16_t> all(65536);
+  std::iota(all.begin(), all.end(), uint16_t{0});
+  std::vector<float> wide(all.size());
+  const auto require_all = [&](auto sample) {
+    using T = decltype(sample);
+    std::vector<T> back(all.size());
+    cpu::widen(reinterpret_cast<const T*>(all.data()), wide.data(), 65536);
+    cpu::narrow(wide.data(), back.data(), 65536);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const float expected = to_float(T{all[i]});
+      const bool same = std::isnan(expected) ? std::isnan(wide[i]) && std::isnan(to_float(back[i]))
+                                             : wide[i] == expected && back[i].bits == all[i];
+      if (!same) FAIL("pattern " << all[i]);
+    }
+  };
+  require_all(Half());
+  require_all(BFloat16());
+}
+
+TEST_CASE("floats between two short ones go to the nearest, ties to even") {
+  const auto require_near = [](auto sample, int dropped) {
+    using T = decltype(sample);
+    for (uint32_t bits = 0x33000000; bits < 0x47ff0000; bits += 0x3ff) {  // about where float16 has numbers
+      std::vector<float> in;
+      for (const uint32_t rest : {0u, 1u, (1u << (dropped - 1)) - 1, 1u << (dropped - 1), (1u << (dropped - 1)) + 1})
+        for (const uint32_t sign : {0u, 1u << 31})
+          in.push_back(std::bit_cast<float>((bits >> dropped << dropped | rest) ^ sign));
+      std::vector<T> out(in.size());
+      cpu::narrow(in.data(), out.data(), static_cast<int64_t>(in.size()));
+      for (size_t i = 0; i < in.size(); ++i) {
+        T expected;
+        if constexpr (std::is_same_v<T, Half>)
+          expected = to_half(in[i]);
+        else
+          expected = to_bfloat16(in[i]);
+        if (out[i].bits != expected.bits) FAIL(in[i]);
+      }
+    }
+  };
+  require_near(Half(), 13);
+  require_near(BFloat16(), 16);
 }
 
 }  // namespace mlopt::test
