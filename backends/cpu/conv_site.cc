@@ -16,13 +16,20 @@ Expected<ConvSite> float_conv(const Site& site) {
   return conv;
 }
 
-Expected<ConvSite> channels_last_conv(const Site& site) {
+Expected<ConvSite> constant_conv(const Site& site) {
   if (!site.constant(ConvSite::kWeights)) return Decline{"the weights are not constant"};
-  auto conv = float_conv(site);
-  if (!conv) return conv;
-  const TensorDesc &src = site.desc(ConvSite::kSource), dst{DType::kF32, conv->shape.dst, site.layout};
-  for (const TensorDesc* desc : {&src, &dst})
-    if (desc->layout != mlopt::Layout::kChannelsLast && !desc->is_any_layout()) return Decline{"not channels-last"};
+  return float_conv(site);
+}
+
+bool is_channels_last(const Site& site, const ConvSite& conv) {
+  const TensorDesc &src = site.desc(ConvSite::kSource), dst{DType::kF32, conv.shape.dst, site.layout};
+  const auto fits = [](const TensorDesc& d) { return d.layout == mlopt::Layout::kChannelsLast || d.is_any_layout(); };
+  return fits(src) && fits(dst);
+}
+
+Expected<ConvSite> channels_last_conv(const Site& site) {
+  auto conv = constant_conv(site);
+  if (conv && !is_channels_last(site, *conv)) return Decline{"not channels-last"};
   return conv;
 }
 

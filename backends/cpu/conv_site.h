@@ -16,7 +16,13 @@ struct ConvSite {
 
 Expected<ConvSite> float_conv(const Site& site);
 
-/// The same with constant weights, declined where the source or the destination is not at hand channels-last.
+/// The same with constant weights.
+Expected<ConvSite> constant_conv(const Site& site);
+
+/// The source and the destination are at hand channels-last.
+bool is_channels_last(const Site& site, const ConvSite& conv);
+
+/// constant_conv(), declined where they are not.
 Expected<ConvSite> channels_last_conv(const Site& site);
 
 /// The step of a kernel that reads and writes channels-last, has packed the weights, and may write where the addend

@@ -12,6 +12,7 @@ std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
 std::span<const Kernel> concat_kernels();
 std::span<const Kernel> conv_kernels();
+std::span<const Kernel> conv_line_kernels();
 std::span<const Kernel> conv_point_kernels();
 std::span<const Kernel> conv_transpose_kernels();
 std::span<const Kernel> conv_winograd_kernels();
