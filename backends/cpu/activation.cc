@@ -145,6 +145,7 @@ Expected<Activation> activation_of(const std::string& op, const std::vector<floa
       {"Elu", {Fn::kElu, 1.0f}},
       {"Erf", {Fn::kErf}},
       {"Exp", {Fn::kExp}},
+      {"FastGelu", {Fn::kGeluTanh}},
       {"Floor", {Fn::kFloor}},
       {"Gelu", {Fn::kGelu}},
       {"HardSigmoid", {Fn::kHardSigmoid, 0.2f, 0.5f}},

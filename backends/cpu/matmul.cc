@@ -1,4 +1,4 @@
-// MatMul, Gemm and com.microsoft's fused forms: dst = activation(alpha A B + beta C).
+// MatMul, Gemm and their fused forms: dst = activation(alpha A B + bias + beta C).
 #include "backends/cpu/matmul.h"
 
 #include <utility>
@@ -8,10 +8,6 @@
 #include "backends/cpu/primitive.h"
 
 namespace mlopt::cpu {
-
-bool is_bias(const Product& p, const Dims& addend) {
-  return p.n() > 1 && (addend == Dims{p.n()} || addend == Dims{1, p.n()});
-}
 
 const Tensor* constant_right(const Site& site) {
   const Tensor* b = site.constant(MatMul::kRight);
@@ -30,12 +26,12 @@ Expected<PlannedStep> plan_with(const Site& site, MatMul product) {
   const auto p =
       product_of(site.desc(MatMul::kLeft).dims, site.desc(MatMul::kRight).dims, product.swap_left, product.swap_right);
   if (!p) return p.error();
-  const bool addend = site.has(MatMul::kAddend) && product.beta != 0;
-  if (addend && broadcast(site.desc(MatMul::kAddend).dims, p->out) != p->out)
-    return Decline{"C does not broadcast to the product"};
-  if (prefers_tiles(p->m(), p->k(), p->n(), constant_right(site) != nullptr))
-    return plan_tiles(product, *p, site, addend);
-  return plan_primitive(product, *p, site, addend);
+  for (const int i : {product.bias, product.addend})
+    if (i >= 0 && broadcast(site.desc(i).dims, p->result) != p->result)
+      return Decline{"what is added does not broadcast to the product"};
+  if (!prefers_tiles(p->m(), p->k(), p->n(), constant_right(site) != nullptr))
+    if (auto step = plan_primitive(product, *p, site)) return step;
+  return plan_tiles(product, *p, site);
 }
 
 Expected<PlannedStep> plan_matmul(const Site& site) {
@@ -48,11 +44,27 @@ Expected<PlannedStep> plan_matmul(const Site& site) {
 
 Expected<PlannedStep> plan_gemm(const Site& site) {
   const NodeView& view = site.view;
-  if (site.desc(MatMul::kLeft).dims.size() != 2) return Decline{"not matrices"};
-  return plan_with(site, {.swap_left = view.get_int("transA", 0) != 0,
-                          .swap_right = view.get_int("transB", 0) != 0,
-                          .alpha = view.get_float("alpha", 1),
-                          .beta = view.get_float("beta", 1)});
+  if (site.desc(MatMul::kLeft).dims.size() != 2 || site.desc(MatMul::kRight).dims.size() != 2)
+    return Decline{"not matrices"};
+  MatMul product{.swap_left = view.get_int("transA", 0) != 0,
+                 .swap_right = view.get_int("transB", 0) != 0,
+                 .alpha = view.get_float("alpha", 1),
+                 .beta = view.get_float("beta", 1)};
+  constexpr int kC = 2;
+  const int64_t n = site.desc(MatMul::kRight).dims[product.swap_right ? 0 : 1];
+  if (site.has(kC) && product.beta != 0) {
+    const Dims& c = site.desc(kC).dims;
+    const bool row = product.beta == 1 && n > 1 && (c == Dims{n} || c == Dims{1, n});
+    (row ? product.bias : product.addend) = kC;
+  }
+  return plan_with(site, product);
+}
+
+/// The product of prepare/matmul_add.cc: A B + row + C.
+Expected<PlannedStep> plan_sum(const Site& site) {
+  return plan_with(site, {.swap_right = site.view.get_int("transB", 0) != 0,
+                          .bias = site.has(2) ? 2 : -1,
+                          .addend = site.has(3) ? 3 : -1});
 }
 
 constexpr Kernel kKernels[] = {
@@ -61,6 +73,7 @@ constexpr Kernel kKernels[] = {
     {.domain = "com.microsoft", .op = "FusedMatMul", .plan = guarded<plan_matmul>},
     {.domain = "com.microsoft", .op = "TransposeMatMul", .plan = guarded<plan_matmul>},
     {.domain = "com.microsoft", .op = "FusedGemm", .plan = guarded<plan_gemm>},
+    {.domain = "mlopt", .op = "MatMulAdd", .plan = guarded<plan_sum>},
 };
 
 }  // namespace

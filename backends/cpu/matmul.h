@@ -5,16 +5,15 @@
 
 namespace mlopt::cpu {
 
-/// activation(alpha A B + beta C): inputs 0 to 2 of MatMul, Gemm and their fused forms.
+/// activation(alpha A B + bias + beta C) of MatMul, Gemm and their fused forms.
 struct MatMul {
-  enum Input { kLeft, kRight, kAddend };
+  enum Input { kLeft, kRight };
   bool swap_left = false, swap_right = false;
   float alpha = 1, beta = 1;
   Activation act = {};
+  /// The inputs of one row that is added to every row of the product, and of C, which broadcasts to it; -1: none.
+  int bias = -1, addend = -1;
 };
-
-/// C is one row that is added to every row of the product.
-bool is_bias(const Product& product, const Dims& addend);
 
 /// The tiles of packed_product.h are expected to multiply [m, k] and [k, n] faster than oneDNN's primitives.
 bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right);
@@ -22,8 +21,8 @@ bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right);
 /// The right operand where it is one constant matrix, else null.
 const Tensor* constant_right(const Site& site);
 
-// Plans of a product whose operands are float32 and fit; `addend`: C is given and beta is not 0.
-Expected<PlannedStep> plan_tiles(const MatMul& s, const Product& product, const Site& site, bool addend);
-Expected<PlannedStep> plan_primitive(const MatMul& s, const Product& product, const Site& site, bool addend);
+// Plans of a product whose operands are float32 and fit.
+PlannedStep plan_tiles(const MatMul& s, const Product& product, const Site& site);
+Expected<PlannedStep> plan_primitive(const MatMul& s, const Product& product, const Site& site);
 
 }  // namespace mlopt::cpu

@@ -35,14 +35,6 @@ bool one_matrix(const Product& p) {
   return std::all_of(p.b.begin(), p.b.end() - 2, [](int64_t d) { return d == 1; });
 }
 
-/// How C joins the product.
-enum class Joins { kNot, kBias, kMatrix, kSpread };
-
-Joins way_of(const MatMul& s, const Product& p, const Dims& addend) {
-  if (s.beta == 1 && is_bias(p, addend)) return Joins::kBias;
-  return addend == p.out ? Joins::kMatrix : Joins::kSpread;  // spread over the output first, which is then added to
-}
-
 std::shared_ptr<const PackedMatrix> packed_tiles(const MatMul& s, const Site& site) {
   const Tensor& b = *constant_right(site);
   const int64_t k = b.dim(s.swap_right ? 1 : 0), n = b.dim(s.swap_right ? 0 : 1);
@@ -64,16 +56,17 @@ bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right) {
   return n >= kFewColumns && (constant_right || m >= kFewRows);
 }
 
-Expected<PlannedStep> plan_tiles(const MatMul& s, const Product& p, const Site& site, bool addend) {
+PlannedStep plan_tiles(const MatMul& s, const Product& p, const Site& site) {
   const auto right = constant_right(site) && one_matrix(p) ? packed_tiles(s, site) : nullptr;
   const auto plan = std::make_shared<const ProductPlan>(shape_of(p), right, omp_get_max_threads());
-  const Joins way = addend ? way_of(s, p, site.desc(MatMul::kAddend).dims) : Joins::kNot;
-  const Paired spread = way == Joins::kSpread ? paired(p.out, site.desc(MatMul::kAddend).dims, {}) : Paired{};
+  // What repeats is spread over the output first, which is then added to.
+  const bool spreads = s.addend >= 0 && site.desc(s.addend).size() != element_count(p.result);
+  const Paired spread = spreads ? paired(p.result, site.desc(s.addend).dims, {}) : Paired{};
   PlannedStep step{.out = {{DType::kF32, p.result}}};
   step.scratch_bytes = plan->workspace_bytes();
   step.label = "tiles";
   if (right) step.packed = {MatMul::kRight};
-  if (way == Joins::kMatrix) step.in_place = MatMul::kAddend;
+  if (!spreads) step.in_place = s.addend;
   step.run = [=](const Buffers& b) {
     ProductArgs args;
     args.a = view_of(b.in<float>(MatMul::kLeft), p.a, s.swap_left);
@@ -83,10 +76,10 @@ Expected<PlannedStep> plan_tiles(const MatMul& s, const Product& p, const Site& 
     args.alpha = s.alpha;
     args.beta = s.beta;
     args.activation = s.act;
-    if (way == Joins::kBias) args.bias = b.in<float>(MatMul::kAddend);
-    if (way == Joins::kMatrix) args.addend = b.in<float>(MatMul::kAddend);
-    if (way == Joins::kSpread) {
-      run_arithmetic(Arithmetic::kMul, spread, b.in<float>(MatMul::kAddend), &s.beta, args.c);
+    if (s.bias >= 0) args.bias = b.in<float>(s.bias);
+    if (s.addend >= 0) args.addend = b.in<float>(s.addend);
+    if (spreads) {
+      run_arithmetic(Arithmetic::kMul, spread, args.addend, &s.beta, args.c);
       args.addend = args.c;
       args.beta = 1;
     }

@@ -134,12 +134,7 @@ void fused_conv(Call& call) {
   const Tensor& x = call.in(0);
   const Tensor bias = call.has(2) ? widened(call.in(2)) : Tensor();
   const Tensor z = call.has(3) ? widened(call.in(3)) : Tensor();
-  const std::string name = call.view.get_string("activation", "");
-  auto activation = find_activation(name);
-  if (!name.empty() && !activation) fail(call, fmt::format("unknown activation '{}'", name));
-  const std::vector<float> parameters = call.view.get_floats("activation_params");
-  if (activation && !parameters.empty()) activation->alpha = parameters[0];
-  if (activation && parameters.size() > 1) activation->beta = parameters[1];
+  const auto activation = fused_activation(call);
   Tensor y = convolution(call, widened(x), widened(call.in(1)), call.has(2) ? &bias : nullptr);
   require(call, !call.has(3) || (z.dims() == y.dims() && z.dtype() == y.dtype()),
           "Z has not the shape and type of the result");

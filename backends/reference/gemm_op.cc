@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backends/reference/inner_call.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/matmul.h"
 #include "backends/reference/named_activation.h"
@@ -122,11 +123,26 @@ void fused_matmul(Call& call) {
   call.set(0, as(y, call.in(0).dtype()));
 }
 
+/// A product, to which a row and another tensor are added, and an activation.
+void matmul_add(Call& call) {
+  const auto activation = fused_activation(call);
+  Datum sum = run_inner(call, fused_matmul, std::vector<Datum>{call.datum(0), call.datum(1)}).front();
+  for (const int i : {2, 3})
+    if (call.has(i)) sum = run_inner(call, find_kernel("", "Add"), std::vector<Datum>{sum, call.datum(i)}).front();
+  Tensor y = widened(sum.tensor());
+  with_float(call, y.dtype(), [&](auto zero) {
+    auto* out = y.mutable_data<decltype(zero)>();
+    for (int64_t i = 0; i < y.size() && activation; ++i) out[i] = (*activation)(out[i]);
+  });
+  call.set(0, as(y, call.in(0).dtype()));
+}
+
 constexpr Kernel kKernels[] = {
     {"", "Gemm", gemm_op},
     {"com.microsoft", "FusedGemm", fused_gemm},
     {"com.microsoft", "FusedMatMul", fused_matmul},
     {"com.microsoft", "TransposeMatMul", fused_matmul},
+    {"mlopt", "MatMulAdd", matmul_add},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "backends/reference/activation.h"
+#include "core/exec/kernel.h"
 
 namespace mlopt::reference {
 
@@ -25,6 +26,8 @@ struct Activation {
     kClip,
     kSwish,
     kHardSwish,
+    kGelu,
+    kGeluTanh,
   };
   Kind kind = Kind::kIdentity;
   double alpha = 0, beta = 0;
@@ -36,6 +39,10 @@ struct Activation {
 
 /// By its ONNX name, in any case, with its default alpha and beta; nothing for an unknown name.
 std::optional<Activation> find_activation(std::string_view name);
+
+/// The one of a fused operator's attributes `activation` and `activation_params`; nothing when it has none. Throws
+/// Error for an unknown name.
+std::optional<Activation> fused_activation(const Call& call);
 
 template <class T>
 T Activation::operator()(T x) const {
@@ -71,6 +78,10 @@ T Activation::operator()(T x) const {
       return x * sigmoid(a * x);
     case Kind::kHardSwish:
       return x * std::fmin(std::fmax(a * x + b, T{0}), T{1});
+    case Kind::kGelu:
+      return gelu_exact(x);
+    case Kind::kGeluTanh:
+      return gelu_tanh(x);
   }
   return x;
 }

@@ -35,6 +35,13 @@ Types shape_type(const NodeView& view) {
   return one(DType::kI64, SymDims{found ? Dim(static_cast<int64_t>(found->size())) : Dim()});
 }
 
+/// A MatMul, of which a row and an addend change nothing but the numbers.
+Types matmul_add(const NodeView& view) {
+  auto b = dims_of(view, 1);
+  if (view.get_int("transB", 0) != 0 && b && b->size() == 2) std::swap((*b)[0], (*b)[1]);
+  return one(dtype_of(view, 0), product_dims(dims_of(view, 0), b));
+}
+
 Types matmul(const NodeView& view) { return one(dtype_of(view, 0), product_dims(dims_of(view, 0), dims_of(view, 1))); }
 
 /// Of queries, keys and values with the heads as an axis.
@@ -213,6 +220,7 @@ std::optional<SymDims> product_dims(const std::optional<SymDims>& a, const std::
 std::optional<std::vector<Type>> output_types(const NodeView& view) {
   static const std::map<std::string_view, TypeOf> kRules = make_rules();
   if (view.node().is("FusedConv", "com.microsoft")) return convolution(view);
+  if (view.node().is("MatMulAdd", "mlopt")) return matmul_add(view);
   if (view.node().is("Attention"))
     if (auto types = attention(view)) return types;
   if (auto types = quantized_types(view)) return types;

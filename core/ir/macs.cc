@@ -117,6 +117,7 @@ constexpr Rule kRules[] = {
     {"", "ConvInteger", conv},
     {"", "DeformConv", conv},
     {"", "QLinearConv", qlinear_conv},
+    {"mlopt", "MatMulAdd", matmul},
     {"mlopt", "QLinearConvAdd", qlinear_conv},
     {"", "ConvTranspose", conv_transpose},
     {"", "MatMul", matmul},

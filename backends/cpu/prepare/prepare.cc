@@ -35,7 +35,7 @@ void prepare(Model& model, const Evaluate& evaluate) {
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{&attention, &conv_add, &conv_activation};
+  static constexpr std::array kPasses{&attention, &conv_add, &conv_activation, &matmul_add};
   PassContext context;
   context.standard_types = types;
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);

@@ -25,6 +25,7 @@ extern const Pass gelu;
 extern const Pass swish;
 extern const Pass hard_swish;
 extern const Pass dynamic_matmul;
+extern const Pass matmul_add;
 extern const Pass integer_matmul_bias;
 extern const Pass integer_conv_add;
 extern const Pass conv_add;

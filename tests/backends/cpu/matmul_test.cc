@@ -102,4 +102,20 @@ TEST_CASE("MatMul of empty or unfit operands is the next kernel's") {
           std::string::npos);
 }
 
+TEST_CASE("MatMulAdd adds a row and another tensor in every proportion") {
+  for (const Dims& size : {Dims{3, 100, 70}, Dims{200, 100, 3}, Dims{20, 60, 50}, Dims{1, 300, 90}}) {
+    INFO(to_string(size));
+    const Tensor a = uniform({2, size[0], size[1]}, -1, 1, DType::kF32, 1),
+                 b = uniform({size[2], size[1]}, -1, 1, DType::kF32, 2), row = uniform({size[2]}, -1, 1),
+                 addend = uniform({2, size[0], size[2]}, -1, 1, DType::kF32, 4);
+    for (const char* activation : {"", "Relu", "FastGelu"}) {
+      const OpOptions options{.attrs = {{"transB", int64_t{1}, ""}, {"activation", std::string(activation), ""}},
+                              .domain = "mlopt"};
+      require_as_reference("MatMulAdd", {a, b, row, addend}, options, kTolerance);
+      require_as_reference("MatMulAdd", {a, b, Datum(), addend}, options, kTolerance);
+      require_as_reference("MatMulAdd", {a, b, row}, options, kTolerance);
+    }
+  }
+}
+
 }  // namespace mlopt::test

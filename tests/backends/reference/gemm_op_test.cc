@@ -52,6 +52,21 @@ TEST_CASE("FusedGemm applies its activation") {
   require_close(run_op("FusedGemm", {a, b}, options), tensor({1, 2}, {3, -1.5}));
 }
 
+TEST_CASE("MatMulAdd adds a row and another tensor before its activation") {
+  const Tensor a = tensor({1, 2}, {1, 2}), b = tensor({2, 2}, {1, 1, -1, -1});
+  const Tensor row = tensor({2}, {-1, 2}), addend = tensor({1, 2}, {-5, 1});
+  const OpOptions options{.attrs = {{"transB", int64_t{1}, ""},
+                                    {"activation", std::string("LeakyRelu"), ""},
+                                    {"activation_params", std::vector<float>{0.5f}, ""}},
+                          .domain = "mlopt"};
+  require_close(run_op("MatMulAdd", {a, b, row, addend}, options), tensor({1, 2}, {-1.5, 0}));
+  require_close(run_op("MatMulAdd", {a, b, Datum(), addend}, options), tensor({1, 2}, {-1, -1}));
+  OpOptions gelu{.attrs = {{"activation", std::string("FastGelu"), ""}}, .domain = "mlopt"};
+  require_close(run_op("MatMulAdd", {a, b, row}, gelu), tensor({1, 2}, {-0.0454023, 0.841192}), 1e-5);
+  gelu.attrs[0].value = std::string("Gelu");
+  require_close(run_op("MatMulAdd", {a, b, row}, gelu), tensor({1, 2}, {-0.0455003, 0.841345}), 1e-5);
+}
+
 TEST_CASE("FusedMatMul transposes matrices and batches") {
   const Tensor a = uniform({2, 3, 4}, -1, 1, DType::kF64, 1), b = uniform({2, 4, 5}, -1, 1, DType::kF64, 2);
   const Tensor product = run_op("MatMul", {a, b});
