@@ -59,6 +59,28 @@ TEST_CASE("GRU gives what the reference gives") {
   });
 }
 
+TEST_CASE("long sequences and many of them are divided among threads") {
+  constexpr int64_t kSteps = 210, kBatch = 10, kInputs = 6, kHidden = 40;
+  struct Case {
+    const char* op;
+    int64_t gates, directions, linear;
+  };
+  for (const Case& c :
+       {Case{"LSTM", 4, 1, 0}, {"LSTM", 4, 2, 0}, {"GRU", 3, 1, 0}, {"GRU", 3, 1, 1}, {"GRU", 3, 2, 0}}) {
+    INFO(c.op << ", " << c.directions << " directions, linear " << c.linear);
+    const auto numbers = [](Dims dims, uint64_t seed) {
+      return uniform(std::move(dims), -0.2, 0.2, DType::kF32, seed);
+    };
+    const int64_t width = c.gates * kHidden;
+    const std::vector<Datum> inputs{numbers({kSteps, kBatch, kInputs}, 1), numbers({c.directions, width, kInputs}, 2),
+                                    numbers({c.directions, width, kHidden}, 3), numbers({c.directions, 2 * width}, 4)};
+    std::vector<Attr> attrs{{"direction", std::string(c.directions == 2 ? "bidirectional" : "reverse"), ""},
+                            {"hidden_size", kHidden, ""}};
+    if (c.gates == 3) attrs.push_back({"linear_before_reset", c.linear, ""});
+    require_as_reference(c.op, inputs, {.attrs = attrs, .outputs = 2, .fixed = true}, kTolerance);
+  }
+}
+
 TEST_CASE("recurrent layers of other kinds are the next kernel's") {
   const std::unique_ptr<Backend> cpu = cpu_with_fallback();
   const auto inputs = inputs_of(4, 3, 2, 5, 7, 1, true, 0);
