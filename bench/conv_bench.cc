@@ -1,5 +1,5 @@
-// Prints GFLOP/s (of a direct convolution's operations) of convolutions with a Relu by oneDNN, by tiles of ours and by
-// Winograd's method, and which tile of the latter is chosen: conv_bench [THREADS].
+// Prints GFLOP/s (of a direct convolution's operations) of convolutions with a Relu by oneDNN, by tiles of ours, by
+// Winograd's method (and which tile of it is chosen) and by our depthwise loops: conv_bench [THREADS].
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/cpu/depthwise.h"
 #include "backends/cpu/dnn.h"
 #include "backends/cpu/winograd.h"
 #include "bench/timing.h"
@@ -70,6 +71,37 @@ Run tiles(const ConvShape& shape, int threads) {
   };
 }
 
+struct Depthwise {
+  int64_t channels, channels_out, size, taps, stride;
+};
+
+ConvShape conv_of(const Depthwise& s) {
+  const Dims kernel(2, s.taps), ones(2, 1), strides(2, s.stride), pads(2, s.taps / 2);
+  const int64_t out = (s.size + s.taps / 2 * 2 - s.taps) / s.stride + 1;
+  return {{1, s.channels, s.size, s.size},
+          {s.channels, s.channels_out / s.channels, 1, s.taps, s.taps},
+          {1, s.channels_out, out, out},
+          s.channels,
+          {kernel, strides, ones, pads, pads}};
+}
+
+Run depthwise(const ConvShape& shape, int threads) {
+  const std::vector<float> w = numbers(element_count(shape.weights));
+  const auto weights = std::make_shared<std::vector<float>>(DepthwisePlan::packed(w.data(), shape));
+  const auto plan = std::make_shared<DepthwisePlan>(shape, weights, threads);
+  const Memory src = filled(channels_last(shape.src)), dst = filled(channels_last(shape.dst));
+  return [=] { plan->run({.src = data_of(src), .dst = data_of(dst), .activation = kRelu}); };
+}
+
+void print_depthwise(const Depthwise& s, int threads) {
+  const ConvShape shape = conv_of(s);
+  const double flops = 2.0 * static_cast<double>(element_count(shape.dst) * s.taps * s.taps);
+  fmt::print("{:5}{:5}{:5}{:5}{:7}", s.channels, s.channels_out, s.size, s.taps, s.stride);
+  for (const double rate : rates_of({{direct(shape), flops}, {depthwise(shape, threads), flops}}, threads))
+    fmt::print("{:10.1f}", rate);
+  fmt::print("\n");
+}
+
 void print(const Shape& shape, const std::vector<Run>& runs, int64_t taps, int threads) {
   const double flops =
       2.0 * static_cast<double>(taps * taps * shape.channels * shape.channels_out * shape.size * shape.size);
@@ -92,6 +124,13 @@ constexpr Shape kDeep[] = {
     {16, 16, 112},  {64, 64, 112}, {128, 128, 112}, {256, 256, 7},  {512, 512, 7},
 };
 
+constexpr Depthwise kDepthwise[] = {
+    {32, 32, 112, 3, 1},  {96, 96, 112, 3, 2}, {144, 144, 56, 3, 1}, {144, 144, 56, 3, 2}, {192, 192, 28, 3, 1},
+    {384, 384, 14, 3, 1}, {960, 960, 7, 3, 1}, {240, 240, 28, 5, 1}, {672, 672, 14, 5, 2}, {960, 960, 7, 5, 1},
+    {16, 16, 16, 3, 1},   {8, 8, 64, 3, 1},    {80, 80, 32, 3, 1},   {58, 58, 28, 3, 1},   {51, 51, 15, 3, 1},
+    {328, 328, 4, 3, 1},  {64, 256, 56, 3, 1}, {198, 792, 28, 3, 1}, {96, 96, 56, 7, 1},   {16, 32, 56, 3, 2},
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -102,6 +141,9 @@ int main(int argc, char** argv) {
     print(s, {direct(conv_of(s, 1)), tiles(conv_of(s, 1), threads)}, 1, threads);
     fmt::print("\n");
   }
+  fmt::print("depthwise\n{:>5}{:>5}{:>5}{:>5}{:>7}{:>10}{:>10}\n", "c", "m", "size", "taps", "stride", "oneDNN",
+             "ours");
+  for (const Depthwise& s : kDepthwise) print_depthwise(s, threads);
   fmt::print("3 x 3\n{:>5}{:>5}{:>5}{:>10}{:>10}{:>10}{:>8}\n", "c", "m", "size", "oneDNN", "tile 2", "tile 4",
              "chosen");
   for (const Shape& s : kDeep) {
