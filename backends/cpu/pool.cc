@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/pool_taps.h"
 #include "backends/cpu/rows.h"
 #include "backends/cpu/window.h"
 #include "core/base/parallel.h"
@@ -122,23 +123,30 @@ Pool pool_of(const Window& w, const Dims& spatial, const Dims& out, bool average
   return p;
 }
 
-/// One position of the output over all channels, which are innermost.
+/// One position of the output over all channels, which are innermost. `taps` has room for those of a window.
 template <class T>
-void pool_position(const Pool& p, const T* image, int64_t channels, const int64_t (&at)[kAxes], T* out) {
+void pool_position(const Pool& p, const T* image, int64_t channels, const int64_t (&at)[kAxes],
+                   std::vector<const T*>& taps, T* out) {
   const Axis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
-  std::fill_n(out, channels, neutral<T>(p));
+  taps.clear();
   for_taps(depth, at[0], [&](int64_t z) {
     for_taps(height, at[1], [&](int64_t y) {
-      for_taps(width, at[2], [&](int64_t x) {
-        fold_into(p, out, image + ((z * height.in + y) * width.in + x) * channels, channels);
-      });
+      for_taps(width, at[2],
+               [&](int64_t x) { taps.push_back(image + ((z * height.in + y) * width.in + x) * channels); });
     });
   });
-  if constexpr (std::is_same_v<T, float>) {
-    if (!p.average) return;
-    int64_t taps = 1;
-    for (int k = 0; k < kAxes; ++k) taps *= p.divisors[k][static_cast<size_t>(at[k])];
-    for (int64_t c = 0; c < channels; ++c) out[c] = taps > 0 ? out[c] / static_cast<float>(taps) : 0.0f;
+  const auto count = static_cast<int64_t>(taps.size());
+  if (count == 0) {
+    std::fill_n(out, channels, neutral<T>(p));
+  } else if constexpr (std::is_same_v<T, float>) {
+    int64_t divisor = 1;
+    for (int k = 0; k < kAxes && p.average; ++k) divisor *= p.divisors[k][static_cast<size_t>(at[k])];
+    if (p.average)
+      mean_of_taps(taps.data(), count, static_cast<float>(divisor), out, channels);
+    else
+      max_of_taps(taps.data(), count, out, channels);
+  } else {
+    max_of_taps(taps.data(), count, out, channels);
   }
 }
 
@@ -147,11 +155,12 @@ void pool_channels_last(const Pool& p, const T* in, T* out, int64_t images, int6
   const Axis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
   const int64_t image = depth.in * height.in * width.in * channels, rows = depth.out * height.out;
   const int64_t work = width.out * channels * depth.kernel * height.kernel * width.kernel;
-  constexpr int64_t kGrain = 16384;
+  constexpr int64_t kGrain = 65536;
   parallel_for(images * rows, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    std::vector<const T*> taps;
     for (int64_t i = begin; i < end; ++i)
       for (int64_t w = 0; w < width.out; ++w)
-        pool_position(p, in + i / rows * image, channels, {i % rows / height.out, i % height.out, w},
+        pool_position(p, in + i / rows * image, channels, {i % rows / height.out, i % height.out, w}, taps,
                       out + (i * width.out + w) * channels);
   });
 }

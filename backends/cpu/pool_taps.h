@@ -1,0 +1,16 @@
+#pragma once
+#include <cstdint>
+
+namespace mlopt::cpu {
+
+// What lies under a window, one array of n numbers for each of its taps (at least one), reduced number by number. `out`
+// overlaps none of them. On the calling thread.
+
+/// out[i] = the largest of taps[k][i]; NaN wins.
+void max_of_taps(const float* const* taps, int64_t count, float* out, int64_t n);
+void max_of_taps(const uint8_t* const* taps, int64_t count, uint8_t* out, int64_t n);
+void max_of_taps(const int8_t* const* taps, int64_t count, int8_t* out, int64_t n);
+/// out[i] = the sum of taps[k][i] / divisor.
+void mean_of_taps(const float* const* taps, int64_t count, float divisor, float* out, int64_t n);
+
+}  // namespace mlopt::cpu
