@@ -28,9 +28,33 @@ HWY_INLINE V keep_nan(V x, V y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 HWY_INLINE V larger(V a, V b) { return keep_nan(a, hn::IfThenElse(hn::Gt(a, b), a, b)); }
 HWY_INLINE V smaller(V a, V b) { return keep_nan(a, hn::IfThenElse(hn::Lt(a, b), a, b)); }
 
+/// The sum of the coefficients times 1, x, x^2 and so on.
+HWY_INLINE V polynomial(V, float coefficient) { return constant(coefficient); }
+template <class... Others>
+HWY_INLINE V polynomial(V x, float coefficient, Others... others) {
+  return hn::MulAdd(polynomial(x, others...), x, constant(coefficient));
+}
+
+/// 2^x of integers within the range of normal numbers.
+template <class Integers>
+HWY_INLINE V power_of_two(Integers x) {
+  const hn::RebindToSigned<F> integers;
+  return hn::BitCast(F(), hn::ShiftLeft<23>(hn::Add(x, hn::Set(integers, 127))));
+}
+
+/// 2^(x / ln 2) as a power of two, in halves as it may lie beyond the normal numbers, times a polynomial fitted to the
+/// fractions, with a relative error of 1e-7.
 HWY_INLINE V exp(V x) {
-  constexpr float kOverflows = 90.0f;  // finite, so that the reduction stays defined
-  return keep_nan(x, hn::Exp(F(), hn::Min(x, constant(kOverflows))));
+  constexpr float kUnderflows = -105, kOverflows = 90, kLog2E = 1.4426950408889634f;
+  constexpr float kLn2 = 0.693145751953125f, kLn2Rest = 1.428606765330187e-06f;  // the first without its last bits
+  const hn::RebindToSigned<F> integers;
+  const V inside = hn::Clamp(x, constant(kUnderflows), constant(kOverflows));
+  const V whole = hn::Round(hn::Mul(inside, constant(kLog2E)));
+  const V rest = hn::NegMulAdd(whole, constant(kLn2Rest), hn::NegMulAdd(whole, constant(kLn2), inside));
+  const V y = polynomial(rest, 1.0f, 1.0f, 0.4999999403953552f, 0.1666652113199234f, 0.04166838899254799f,
+                         0.008368710987269878f, 0.0013814610429108143f);
+  const auto exponent = hn::ConvertTo(integers, whole), half = hn::ShiftRight<1>(exponent);
+  return keep_nan(x, hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(exponent, half))));
 }
 
 HWY_INLINE V log(V x) {
@@ -43,7 +67,25 @@ HWY_INLINE V log(V x) {
   return keep_nan(x, y);
 }
 
-HWY_INLINE V sigmoid(V x) { return hn::Div(constant(1), hn::Add(constant(1), exp(hn::Neg(x)))); }
+/// 2^x of numbers up to 128, from where on it is infinite, to a relative error of 1e-7; below -126 it is 2^-126. The
+/// polynomial is fitted to the fractions of x.
+HWY_INLINE V exp2(V x) {
+  const F d;
+  const hn::RebindToSigned<F> integers;
+  x = hn::Clamp(x, constant(-126), constant(128));
+  const V whole = hn::Round(x), fraction = hn::Sub(x, whole);
+  const V y = polynomial(fraction, 1.0f, 0.6931471824645996f, 0.24022647738456726f, 0.055503323674201965f,
+                         0.00961843691766262f, 0.0013398875016719103f, 0.00015353361959569156f);
+  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(integers, whole));
+  return hn::BitCast(d, hn::Add(hn::BitCast(integers, y), exponent));
+}
+
+/// Rounded in the exponent, which costs a small result a few bits.
+HWY_INLINE V sigmoid(V x) {
+  constexpr float kLog2E = 1.4426950408889634f;
+  const V e = exp2(hn::Mul(x, constant(-kLog2E)));
+  return keep_nan(x, hn::Div(constant(1), hn::Add(constant(1), e)));
+}
 
 HWY_INLINE V tanh(V x) {
   constexpr float kOne = 10.0f;  // rounds to 1 from here on
@@ -62,13 +104,10 @@ HWY_INLINE V erf(V x) {
   constexpr float kOne = 3.95f;
   const V c = hn::Clamp(x, constant(-kOne), constant(kOne));
   const V t = hn::Mul(c, c);
-  V p = constant(2.025905430203323e-06f);
-  for (const float k : {0.0002846882712887486f, 0.0038081819409568744f, 0.052875508466326174f, 0.19155077537820214f,
-                        1.1283791437333384f})
-    p = hn::MulAdd(p, t, constant(k));
-  V q = constant(3.783180278394067e-05f);
-  for (const float k : {0.0011707308809860391f, 0.015055130083514851f, 0.11455981641648029f, 0.5030901302097945f, 1.0f})
-    q = hn::MulAdd(q, t, constant(k));
+  const V p = polynomial(t, 1.1283791437333384f, 0.19155077537820214f, 0.052875508466326174f, 0.0038081819409568744f,
+                         0.0002846882712887486f, 2.025905430203323e-06f);
+  const V q = polynomial(t, 1.0f, 0.5030901302097945f, 0.11455981641648029f, 0.015055130083514851f,
+                         0.0011707308809860391f, 3.783180278394067e-05f);
   const V y =
       hn::IfThenElse(hn::Lt(hn::Abs(x), constant(kOne)), hn::Div(hn::Mul(c, p), q), hn::CopySign(constant(1), x));
   return keep_nan(x, y);

@@ -6,6 +6,7 @@
 #include "core/base/parallel.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
+#include "tests/support/targets.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -56,6 +57,30 @@ TEST_CASE("an activation gives the same wherever an element lies, on any number 
         REQUIRE(std::equal(z.raw(), z.raw() + z.bytes(), y.raw()));
       }
     }
+  }
+}
+
+TEST_CASE("exponentials and what is made of them are exact to rounding, at the ends of their range too") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
+  for (const int64_t target : test::targets()) {
+    const test::TargetScope scope(target);
+    for (double x = -110; x <= 110; x += 0.0371) {
+      const auto f = static_cast<float>(x);
+      INFO(f << ", target " << target);
+      if (x < 88.7)
+        REQUIRE(applied(*activation_of("Exp"), f) == Approx(std::exp(double{f})).epsilon(2e-7).margin(1e-44));
+      REQUIRE(applied(*activation_of("Sigmoid"), f) == Approx(logistic(f)).epsilon(1e-5).margin(1e-38));
+      REQUIRE(applied(*activation_of("Swish"), f) == Approx(f * logistic(f)).epsilon(1e-5).margin(1e-36));
+      REQUIRE(applied(*activation_of("Erf"), f / 20) == Approx(std::erf(double{f / 20})).epsilon(4e-7));
+    }
+    REQUIRE(applied(*activation_of("Exp"), 89) == kInfinity);
+    REQUIRE(applied(*activation_of("Exp"), -kInfinity) == 0);
+    REQUIRE(applied(*activation_of("Sigmoid"), -kInfinity) == 0);
+    REQUIRE(applied(*activation_of("Sigmoid"), kInfinity) == 1);
+    REQUIRE(applied(*activation_of("Swish"), kInfinity) == kInfinity);
+    REQUIRE(std::isnan(applied(*activation_of("Swish"), -kInfinity)));  // as the product of its parts
+    for (const char* op : {"Exp", "Sigmoid", "Swish", "Erf"}) REQUIRE(std::isnan(applied(*activation_of(op), kNan)));
   }
 }
 
