@@ -105,6 +105,12 @@ Dim combine(std::string_view op, const Dim& a, const Dim& b) {
   if (!x || !y) return {};
   if (op == "Min") return std::min(*x, *y);
   if (op == "Max") return std::max(*x, *y);
+  if (op == "Less") return *x < *y;
+  if (op == "LessOrEqual") return *x <= *y;
+  if (op == "Greater") return *x > *y;
+  if (op == "GreaterOrEqual") return *x >= *y;
+  if (op == "And") return *x != 0 && *y != 0;
+  if (op == "Or") return *x != 0 || *y != 0;
   return {};
 }
 
@@ -118,6 +124,13 @@ Elements arithmetic(const NodeView& view) {
   for (size_t i = 0; i < std::max(a->size(), b->size()); ++i)
     out.push_back(combine(node.op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
   return out;
+}
+
+Elements negated(const NodeView& view) {
+  Elements x = elements(view.node().input(0));
+  if (!x) return std::nullopt;
+  for (Dim& d : *x) d = d.value() ? Dim(*d.value() == 0) : Dim();
+  return x;
 }
 
 Elements where(const NodeView& view) {
@@ -161,6 +174,13 @@ const std::map<std::string_view, Rule>& rules() {
       {"Min", arithmetic},
       {"Max", arithmetic},
       {"Equal", arithmetic},
+      {"Less", arithmetic},
+      {"LessOrEqual", arithmetic},
+      {"Greater", arithmetic},
+      {"GreaterOrEqual", arithmetic},
+      {"And", arithmetic},
+      {"Or", arithmetic},
+      {"Not", negated},
       {"Where", where},
       {"Shape", shape_elements},
       {"Size", size_of},

@@ -16,27 +16,29 @@ const Graph& outermost(const Graph& graph) {
   return *found;
 }
 
-/// One copy of a function's body in a graph.
+/// One copy of a function's body in a graph, or of a branch, which reads values of the graph.
 class Instance {
  public:
   Instance(Node* call, const Function& function, FreshNames& names)
-      : call_(call), graph_(*call->graph()), function_(function), names_(names) {}
+      : call_(call), graph_(*call->graph()), body_(*function.body), function_(&function), names_(names) {}
+  Instance(Node* call, const Graph& branch, FreshNames& names)
+      : call_(call), graph_(*call->graph()), body_(branch), names_(names) {}
 
   std::vector<Node*> make() {
-    const Graph& body = *function_.body;
-    if (call_->inputs().size() > body.inputs().size() || call_->outputs().size() > body.outputs().size())
-      input_error(fmt::format("a call with more inputs or outputs than function '{}' has", function_.name),
-                  call_->label());
-    for (size_t i = 0; i < body.inputs().size(); ++i) map_[body.inputs()[i]] = call_->input(static_cast<int>(i));
-    copy_nodes(body, graph_, call_);
+    const size_t inputs = function_ ? call_->inputs().size() : 0;
+    if (inputs > body_.inputs().size() || call_->outputs().size() > body_.outputs().size())
+      input_error(fmt::format("more inputs or outputs than {} has", called()), call_->label());
+    for (size_t i = 0; i < body_.inputs().size(); ++i) map_[body_.inputs()[i]] = call_->input(static_cast<int>(i));
+    copy_nodes(body_, graph_, call_);
     for (size_t i = 0; i < call_->outputs().size(); ++i)
-      if (call_->outputs()[i]) connect(*call_->outputs()[i], body.outputs()[i]);
+      if (call_->outputs()[i]) connect(*call_->outputs()[i], body_.outputs()[i]);
     graph_.erase(call_);
     for (const auto& [value, name] : renames_) graph_.rename(value, name);
     return made_;
   }
 
  private:
+  std::string called() const { return function_ ? fmt::format("function '{}'", function_->name) : "its branch"; }
   std::string hint(const std::string& inner) const {
     return call_->name.empty() ? inner : fmt::format("{}/{}", call_->name, inner);
   }
@@ -53,7 +55,7 @@ class Instance {
 
   Node* copy_node(const Node& from, Graph& to, const Node* before) {
     std::vector<Value*> inputs, outputs;
-    for (const Value* value : from.inputs()) inputs.push_back(value ? mapped(value) : nullptr);
+    for (Value* value : from.inputs()) inputs.push_back(value ? mapped(value) : nullptr);
     for (const Value* value : from.outputs()) outputs.push_back(value ? copy_value(*value, to) : nullptr);
     std::vector<std::pair<const Graph*, Graph*>> bodies;
     std::vector<Attr> attrs;
@@ -70,10 +72,11 @@ class Instance {
     return node;
   }
 
-  Value* mapped(const Value* value) const {
+  Value* mapped(Value* value) const {
     const auto found = map_.find(value);
-    if (found == map_.end()) internal_error("a function's body reads a value from outside", value->name);
-    return found->second;
+    if (found != map_.end()) return found->second;
+    if (function_) internal_error("a function's body reads a value from outside", value->name);
+    return value;
   }
 
   Value* copy_value(const Value& value, Graph& to) {
@@ -90,12 +93,12 @@ class Instance {
       map_[input] = copy;
     }
     copy_nodes(from, to, nullptr);
-    for (const Value* output : from.outputs()) to.add_output(mapped(output));
+    for (Value* output : from.outputs()) to.add_output(mapped(output));
   }
 
   /// Nothing where the attribute refers to one that neither the call nor the function gives.
   std::optional<Attr> copy_attr(const Attr& attr, std::vector<std::pair<const Graph*, Graph*>>& bodies) {
-    if (const auto* ref = std::get_if<RefAttr>(&attr.value)) {
+    if (const auto* ref = function_ ? std::get_if<RefAttr>(&attr.value) : nullptr) {
       const Attr* given = given_attr(ref->name);
       if (!given) return std::nullopt;
       Attr copy = *given;
@@ -117,22 +120,22 @@ class Instance {
 
   const Attr* given_attr(const std::string& name) const {
     if (const Attr* attr = call_->attr(name)) return attr;
-    for (const Attr& attr : function_.attribute_defaults)
+    for (const Attr& attr : function_->attribute_defaults)
       if (attr.name == name) return &attr;
     return nullptr;
   }
 
   /// Users of the call's output read the copy, which takes its name once the call is gone.
-  void connect(Value& output, const Value* inner) {
+  void connect(Value& output, Value* inner) {
     Value* value = mapped(inner);
-    if (!value)
-      input_error(fmt::format("function '{}' returns an input that is omitted", function_.name), call_->label());
-    if (!inner->producer || !connected_.insert(value).second) {  // an input is passed on, or a value is given twice
+    if (!value) input_error(fmt::format("{} returns an input that is omitted", called()), call_->label());
+    if (!inner->producer || value == inner ||
+        !connected_.insert(value).second) {  // an input is passed on, or a value is given twice
       Value* copy = graph_.add_value(names_.make(hint(inner->name)));
       made_.push_back(graph_.add_node("", "Identity", {value}, {copy}, {}, call_));
       value = copy;
     }
-    value->type = output.type;
+    if (output.type.kind != Type::Kind::kUnknown) value->type = output.type;
     value->doc = output.doc;
     value->metadata = output.metadata;
     value->unknown_fields = output.unknown_fields;
@@ -144,7 +147,8 @@ class Instance {
 
   Node* call_;
   Graph& graph_;
-  const Function& function_;
+  const Graph& body_;
+  const Function* function_ = nullptr;  ///< null: a branch
   FreshNames& names_;
   std::unordered_map<const Value*, Value*> map_;
   std::unordered_set<const Value*> connected_;
@@ -175,6 +179,10 @@ std::string FreshNames::make(std::string_view hint) {
 
 std::vector<Node*> instantiate(Node* call, const Function& function, FreshNames& names) {
   return Instance(call, function, names).make();
+}
+
+std::vector<Node*> instantiate_branch(Node* node, const Graph& branch, FreshNames& names) {
+  return Instance(node, branch, names).make();
 }
 
 }  // namespace mlopt

@@ -25,4 +25,7 @@ class FreshNames {
 /// order.
 std::vector<Node*> instantiate(Node* call, const Function& function, FreshNames& names);
 
+/// Puts a branch of the If `node` in its place likewise.
+std::vector<Node*> instantiate_branch(Node* node, const Graph& branch, FreshNames& names);
+
 }  // namespace mlopt

@@ -11,31 +11,17 @@ void prepare(Model& model, const Evaluate& evaluate) {
     if (model.opset(domain) == 0) model.set_opset(domain, 1);
   infer(model);
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
-  static constexpr std::array kPasses{&widen_halves,
-                                      &qdq::moves,
-                                      &qdq::split,
-                                      &qdq::conv,
-                                      &qdq::matmul,
-                                      &qdq::gemm,
-                                      &qdq::pointwise,
-                                      &qdq::concat,
-                                      &qdq::matmul_float,
-                                      &qdq::gemm_float,
-                                      &integer_conv_add,
-                                      &dynamic_matmul,
-                                      &integer_matmul_bias,
-                                      &gelu,
-                                      &swish,
-                                      &hard_swish,
-                                      &conv_add,
-                                      &conv_activation,
-                                      &channel_shuffle};
+  static constexpr std::array kPasses{
+      &inline_if,       &widen_halves,     &qdq::moves,     &qdq::split,          &qdq::conv,
+      &qdq::matmul,     &qdq::gemm,        &qdq::pointwise, &qdq::concat,         &qdq::matmul_float,
+      &qdq::gemm_float, &integer_conv_add, &dynamic_matmul, &integer_matmul_bias, &gelu,
+      &swish,           &hard_swish,       &conv_add,       &conv_activation,     &channel_shuffle};
   for (const Pass* pass : kPasses) run_pass(model, *pass, {});
   unpack_weights(model, evaluate);
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{&attention, &conv_add, &conv_activation, &matmul_add};
+  static constexpr std::array kPasses{&inline_if, &attention, &conv_add, &conv_activation, &matmul_add};
   PassContext context;
   context.standard_types = types;
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);

@@ -19,6 +19,7 @@ void prepare(Model& model, const Evaluate& evaluate);
 void specialize(Model& model, TypeRule types);
 
 // The passes, one file each.
+extern const Pass inline_if;
 extern const Pass widen_halves;
 extern const Pass attention;
 extern const Pass gelu;
@@ -32,7 +33,7 @@ extern const Pass conv_add;
 extern const Pass conv_activation;
 extern const Pass channel_shuffle;
 
-/// DequantizeLinear of constants as constants.
+/// DequantizeLinear of constants as constants; in bodies, whose steps are planned one by one, other operators too.
 void unpack_weights(Model& model, const Evaluate& evaluate);
 
 }  // namespace mlopt::cpu

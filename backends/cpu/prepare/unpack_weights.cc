@@ -1,5 +1,6 @@
 #include "backends/cpu/prepare/prepare.h"
 #include "core/base/error.h"
+#include "core/ir/constant.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -8,6 +9,16 @@ bool is_constant(const Node& node) {
   for (const Value* v : node.inputs())
     if (v && !v->known_constant()) return false;
   return true;
+}
+
+/// One output, that no run changes. What a body keeps is bounded, for it may repeat a small constant.
+bool pays(const Node& node) {
+  constexpr int64_t kMostElements = int64_t{1} << 24;
+  if (node.op == "DequantizeLinear") return true;
+  const Value* y = node.outputs().size() == 1 ? node.output(0) : nullptr;
+  const auto dims = y ? y->type.static_dims() : std::nullopt;
+  return node.graph()->owner && dims && !y->constant && y->type.is_tensor() && node.bodies().empty() &&
+         !is_random(node) && element_count(*dims) <= kMostElements;
 }
 
 /// A model of this node alone, its inputs constants.
@@ -24,13 +35,25 @@ Model alone(const Model& model, const Node& node) {
   return one;
 }
 
+/// Nothing where it fails: a branch that is never taken may not compute.
+std::optional<Tensor> evaluated(const Model& one, const Evaluate& evaluate) {
+  try {
+    const Datum value = evaluate(one).front();
+    return value.is_tensor() ? std::optional(value.tensor()) : std::nullopt;
+  } catch (const Error& e) {
+    if (e.code == Code::kInternal) throw;
+    return std::nullopt;
+  }
+}
+
 void unpack(Model& model, Graph& graph, const Evaluate& evaluate) {
   for (Node* node : graph.nodes()) {
     for (Graph* body : node->bodies()) unpack(model, *body, evaluate);
-    if (node->op != "DequantizeLinear" || !is_constant(*node) || node->output(0)->is_output()) continue;
+    if (!pays(*node) || !is_constant(*node) || node->output(0)->is_output()) continue;
     Value* stored = node->output(0);
-    const Datum value = evaluate(alone(model, *node)).front();
-    graph.replace_uses(stored, graph.add_constant(stored->name + "_unpacked", value.tensor()));
+    const auto value = evaluated(alone(model, *node), evaluate);
+    if (!value) continue;
+    graph.replace_uses(stored, graph.add_constant(stored->name + "_unpacked", *value));
     graph.erase(node);
   }
 }

@@ -46,6 +46,13 @@ TEST_CASE("values are computed with") {
   CHECK(of("e = Equal(s, none) y = Where(e, two, s)") == "[N]");  // a size is never -1
   CHECK(of("e = Equal(s, two) y = Where(e, two, s)") == "[?]");
   CHECK(of("y = Max(minus, two)") == "[2]");
+  CHECK(of("y = Less(minus, two)") == "[1]");
+  CHECK(of("y = GreaterOrEqual(minus, two)") == "[0]");
+  CHECK(of("y = LessOrEqual(two, two)") == "[1]");
+  CHECK(of("y = Greater(s, two)") == "[?]");
+  CHECK(of("a = Less(minus, two) b = Equal(minus, two) y = And(a, b)") == "[0]");
+  CHECK(of("a = Less(minus, two) b = Equal(minus, two) c = Or(a, b) y = Not(c)") == "[0]");
+  CHECK(of("e = Equal(s, two) y = Not(e)") == "[?]");
 }
 
 TEST_CASE("only rows are picked from, cut, reversed and computed with") {

@@ -1,0 +1,51 @@
+// If of a condition that is known -> the nodes of its branch, which then are planned with those around them.
+#include "backends/cpu/prepare/prepare.h"
+#include "core/ir/constant.h"
+#include "core/ir/instantiate.h"
+#include "core/tensor/cast.h"
+
+namespace mlopt::cpu {
+namespace {
+
+std::optional<bool> known_condition(const Node& node) {
+  const Value* condition = node.input(0);
+  if (!condition) return std::nullopt;
+  std::optional<Tensor> known;
+  if (const Tensor* constant = condition->known_constant())
+    known = *constant;
+  else
+    known = known_value(*condition);
+  if (!known || known->size() != 1 || known->dtype() != DType::kBool) return std::nullopt;
+  return number_at(*known, 0) != 0;
+}
+
+int64_t inline_branches(Graph& graph) {
+  int64_t inlined = 0;
+  for (Node* node : graph.nodes()) {
+    const auto condition = node->is("If") ? known_condition(*node) : std::nullopt;
+    const Attr* attr = condition ? node->attr(*condition ? "then_branch" : "else_branch") : nullptr;
+    if (!attr) {
+      for (Graph* body : node->bodies()) inlined += inline_branches(*body);
+      continue;
+    }
+    const GraphPtr branch = std::get<GraphPtr>(attr->value);  // outlives the node
+    FreshNames names(graph);
+    instantiate_branch(node, *branch, names);
+    ++inlined;
+  }
+  return inlined;
+}
+
+/// What is known of a branch's own conditions is known once it is in its place.
+void run(Model& model, const PassContext& context, PassTally& tally) {
+  while (const int64_t inlined = inline_branches(*model.graph)) {
+    tally.applied += inlined;
+    infer(model, context.standard_types, context.keep_outputs);
+  }
+}
+
+}  // namespace
+
+const Pass inline_if = {"inline_if", "the branch of an If whose condition is known, in its place", nullptr, run};
+
+}  // namespace mlopt::cpu

@@ -1,0 +1,53 @@
+#include "tests/support/catch.h"
+#include "tests/support/net.h"
+
+namespace mlopt::test {
+namespace {
+
+/// A branch of one operator on a value of the graph around it.
+Attr branch(Net& net, const char* attr, const char* op, Value* x) {
+  auto body = std::make_shared<Graph>();
+  Value* y = body->add_value(net.graph().fresh_name(attr));
+  body->add_node("", op, {x}, {y});
+  body->add_output(y);
+  return {attr, GraphPtr(std::move(body)), ""};
+}
+
+Value* choice(Net& net, Value* condition, Value* x, const char* yes, const char* no) {
+  return net.op("If", {condition}, {branch(net, "then_branch", yes, x), branch(net, "else_branch", no, x)});
+}
+
+}  // namespace
+
+TEST_CASE("the branch of a constant condition takes the place of the If") {
+  for (const bool value : {false, true}) {
+    Net net;
+    Value* x = net.op("Tanh", {net.input({3, 4})});
+    net.output(choice(net, net.constant(tensor({}, {value ? 1.0 : 0.0}, DType::kBool)), x, "Neg", "Abs"));
+    REQUIRE(prepared_ops(net.model) == (value ? "Neg 1, Tanh 1" : "Abs 1, Tanh 1"));
+    require_same_result(net.model, 1e-5);
+  }
+}
+
+TEST_CASE("so does that of a condition on shapes") {
+  Net net;
+  Value* x = net.input({3, 4});
+  Value* rows = net.op("Gather", {net.op("Shape", {x}), net.constant(tensor({}, {0}, DType::kI64))});
+  Value* condition = net.op("Equal", {rows, net.constant(tensor({}, {3}, DType::kI64))});
+  net.output(net.op("Sigmoid", {choice(net, condition, x, "Neg", "Abs")}));
+  net.output(choice(net, net.op("Not", {condition}), x, "Exp", "Identity"));
+  REQUIRE(specialized_ops(net.model).find("If") == std::string::npos);
+  require_same_result(net.model, 1e-5);
+}
+
+TEST_CASE("an If whose condition is data stays") {
+  Net net;
+  Value* x = net.input({3, 4});
+  Value* condition =
+      net.op("Greater", {net.op("ReduceSum", {x}, {{"keepdims", int64_t{0}, ""}}), net.constant(tensor({}, {0}))});
+  net.output(choice(net, condition, x, "Neg", "Abs"));
+  REQUIRE(specialized_ops(net.model).find("If 1") != std::string::npos);
+  require_same_result(net.model, 1e-5);
+}
+
+}  // namespace mlopt::test
