@@ -65,6 +65,22 @@ void softmax_columns(const float* x, float* y, int64_t length, int64_t inner, bo
   run_arithmetic(Arithmetic::kSub, columns, y, sum.data(), y);
 }
 
+/// Rows that take longer one by one than to turn into columns, many at a time.
+constexpr int64_t kShort = 16;
+
+void softmax_short_rows(const float* x, float* y, int64_t rows, int64_t n, bool log) {
+  constexpr int64_t kRows = 256;
+  float in[kShort * kRows], out[kShort * kRows];
+  for (int64_t first = 0; first < rows; first += kRows) {
+    const int64_t count = std::min(kRows, rows - first);
+    for (int64_t r = 0; r < count; ++r)
+      for (int64_t k = 0; k < n; ++k) in[k * count + r] = x[(first + r) * n + k];
+    softmax_columns(in, out, n, count, log);
+    for (int64_t r = 0; r < count; ++r)
+      for (int64_t k = 0; k < n; ++k) y[(first + r) * n + k] = out[k * count + r];
+  }
+}
+
 Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   if (x.dtype != DType::kF32 || x.dims.empty()) return Decline{"not a float32 array"};
@@ -78,6 +94,9 @@ Expected<PlannedStep> plan(const Site& site) {
   step.run = [m, log](const Buffers& b) {
     const int64_t block = m.length * m.inner;
     parallel_for(m.outer, std::max<int64_t>(1, kGrain / block), [&](int64_t begin, int64_t end) {
+      if (m.inner == 1 && m.length <= kShort && m.outer > 1)
+        return softmax_short_rows(b.in<float>(0) + begin * block, b.out<float>(0) + begin * block, end - begin, block,
+                                  log);
       for (int64_t i = begin; i < end; ++i) {
         const float* in = b.in<float>(0) + i * block;
         float* out = b.out<float>(0) + i * block;
