@@ -62,50 +62,61 @@ struct Rows {
   std::vector<T> padded, folded;
 };
 
-/// One row of the output: positions (d, h, all w) of one plane.
+/// One row of the output: positions (d, h, all w) of one plane, whose pixels have so many channels side by side.
 template <class T>
-void pool_row(const Pool& p, const T* plane, int64_t d, int64_t h, Rows<T>& rows, T* out) {
+void pool_row(const Pool& p, const T* plane, int64_t channels, int64_t d, int64_t h, Rows<T>& rows, T* out) {
   const Axis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
+  const int64_t row = width.in * channels;
   std::fill(rows.padded.begin(), rows.padded.end(), neutral<T>(p));
   for_taps(depth, d, [&](int64_t z) {
     for_taps(height, h, [&](int64_t y) {
-      fold_into(p, rows.padded.data() + width.begin, plane + (z * height.in + y) * width.in, width.in);
+      fold_into(p, rows.padded.data() + width.begin * channels, plane + (z * height.in + y) * row, row);
     });
   });
-  const auto positions = static_cast<int64_t>(rows.folded.size());
-  std::copy_n(rows.padded.data(), positions, rows.folded.data());
+  const auto elements = static_cast<int64_t>(rows.folded.size());
+  std::copy_n(rows.padded.data(), elements, rows.folded.data());
   for (int64_t k = 1; k < width.kernel; ++k)
-    fold_into(p, rows.folded.data(), rows.padded.data() + k * width.dilation, positions);
-  for (int64_t w = 0; w < width.out; ++w) out[w] = rows.folded[static_cast<size_t>(w * width.stride)];
+    fold_into(p, rows.folded.data(), rows.padded.data() + k * width.dilation * channels, elements);
+  const T* from = rows.folded.data();
+  for (int64_t w = 0; w < width.out; ++w, from += width.stride * channels, out += channels)
+    for (int64_t c = 0; c < channels; ++c) out[c] = from[c];
 }
 
-void divide_row(const Pool& p, int64_t d, int64_t h, float* out) {
+void divide_row(const Pool& p, int64_t channels, int64_t d, int64_t h, float* out) {
   const int64_t rows = p.divisors[0][static_cast<size_t>(d)] * p.divisors[1][static_cast<size_t>(h)];
-  for (int64_t w = 0; w < p.axes[2].out; ++w) {
+  for (int64_t w = 0; w < p.axes[2].out; ++w, out += channels) {
     const int64_t taps = rows * p.divisors[2][static_cast<size_t>(w)];
-    out[w] = taps > 0 ? out[w] / static_cast<float>(taps) : 0.0f;
+    for (int64_t c = 0; c < channels; ++c) out[c] = taps > 0 ? out[c] / static_cast<float>(taps) : 0.0f;
   }
 }
 
 template <class T>
-void pool(const Pool& p, const T* in, T* out, int64_t planes) {
+void pool(const Pool& p, const T* in, T* out, int64_t planes, int64_t channels) {
   const Axis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
-  const int64_t in_plane = depth.in * height.in * width.in, rows_out = depth.out * height.out;
-  const int64_t work = depth.kernel * height.kernel * width.in + width.kernel * width.out;
+  const int64_t in_plane = depth.in * height.in * width.in * channels, rows_out = depth.out * height.out;
+  const int64_t work = (depth.kernel * height.kernel * width.in + width.kernel * width.out) * channels;
   constexpr int64_t kGrain = 16384;  // element operations below which a second thread costs more than it brings
   parallel_for(planes * rows_out, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
     const int64_t positions = (width.out - 1) * width.stride + 1;
     const int64_t reach = positions + (width.kernel - 1) * width.dilation;
-    Rows<T> rows{std::vector<T>(static_cast<size_t>(std::max(reach, width.begin + width.in))),
-                 std::vector<T>(static_cast<size_t>(positions))};
+    Rows<T> rows{std::vector<T>(static_cast<size_t>(std::max(reach, width.begin + width.in) * channels)),
+                 std::vector<T>(static_cast<size_t>(positions * channels))};
     for (int64_t i = begin; i < end; ++i) {
       const int64_t d = i % rows_out / height.out, h = i % height.out;
-      T* y = out + i * width.out;
-      pool_row(p, in + i / rows_out * in_plane, d, h, rows, y);
+      T* y = out + i * width.out * channels;
+      pool_row(p, in + i / rows_out * in_plane, channels, d, h, rows, y);
       if constexpr (std::is_same_v<T, float>)
-        if (p.average) divide_row(p, d, h, y);
+        if (p.average) divide_row(p, channels, d, h, y);
     }
   });
+}
+
+/// With the channels innermost, folding rows is expected to take fewer vector operations than each window's taps.
+bool prefers_rows(const Pool& p, int64_t channels) {
+  constexpr int64_t kLanes = 8, kPosition = 40;  // what a position costs besides its taps
+  const int64_t above = p.axes[0].kernel * p.axes[1].kernel, side = p.axes[2].kernel;
+  const int64_t vectors = (channels + kLanes - 1) / kLanes;
+  return (above + side + 1) * p.axes[2].stride * channels < (above * side * vectors + kPosition) * kLanes;
 }
 
 Pool pool_of(const Window& w, const Dims& spatial, const Dims& out, bool average, bool counts_padding) {
@@ -168,10 +179,12 @@ void pool_channels_last(const Pool& p, const T* in, T* out, int64_t images, int6
 template <class T>
 std::function<void(const Buffers&)> runner(Pool p, int64_t images, int64_t channels, bool channels_last) {
   return [=, p = std::move(p)](const Buffers& b) {
-    if (channels_last)
-      pool_channels_last(p, b.in<T>(0), b.out<T>(0), images, channels);
+    if (!channels_last)
+      pool(p, b.in<T>(0), b.out<T>(0), images * channels, 1);
+    else if (prefers_rows(p, channels))
+      pool(p, b.in<T>(0), b.out<T>(0), images, channels);
     else
-      pool(p, b.in<T>(0), b.out<T>(0), images * channels);
+      pool_channels_last(p, b.in<T>(0), b.out<T>(0), images, channels);
   };
 }
 

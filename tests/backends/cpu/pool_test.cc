@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
+#include "tests/support/net.h"
 
 namespace mlopt::test {
 namespace {
@@ -65,6 +66,23 @@ TEST_CASE("pools resolve automatic padding and keep NaN") {
                                       {"strides", Ints{2, 2}, ""},
                                       {"auto_pad", std::string(mode), ""}}},
                            1e-6);
+}
+
+TEST_CASE("pools with the channels innermost give what the reference gives, NaN too") {
+  for (const char* op : {"MaxPool", "AveragePool"})
+    for (const int64_t channels : {1, 2, 13, 64})
+      for (const auto& [kernel, stride] : {std::pair<int64_t, int64_t>{2, 2}, {3, 1}, {3, 2}, {9, 1}}) {
+        INFO(op << " of " << channels << " channels, " << kernel << " taps, stride " << stride);
+        Net net;
+        Value* w = net.constant(uniform({channels, 3, 1, 1}, -1, 1));
+        Value* x = net.op("Conv", {net.input({2, 3, 21, 18}), w, net.constant(uniform({channels}, 1, 2))});
+        x = net.op(op, {net.op("Sqrt", {x})},  // of negative numbers, too
+                   {{"kernel_shape", Ints(2, kernel), ""},
+                    {"strides", Ints(2, stride), ""},
+                    {"pads", Ints{kernel / 2, 0, kernel / 2, 1}, ""}});
+        net.output(net.op("Relu", {x}));
+        require_same_result(net.model, 1e-5);
+      }
 }
 
 }  // namespace mlopt::test
