@@ -131,11 +131,7 @@ constexpr Depthwise kDepthwise[] = {
     {328, 328, 4, 3, 1},  {64, 256, 56, 3, 1}, {198, 792, 28, 3, 1}, {96, 96, 56, 7, 1},   {16, 32, 56, 3, 2},
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const int threads = argc > 1 ? std::max(1, std::atoi(argv[1])) : 1;
-  const ThreadScope scope(threads);
+void measure(int threads) {
   fmt::print("1 x 1\n{:>5}{:>5}{:>5}{:>10}{:>10}\n", "c", "m", "size", "oneDNN", "tiles");
   for (const Shape& s : kPoints) {
     print(s, {direct(conv_of(s, 1)), tiles(conv_of(s, 1), threads)}, 1, threads);
@@ -151,4 +147,11 @@ int main(int argc, char** argv) {
     print(s, {direct(shape), winograd(shape, 2, threads), winograd(shape, 4, threads)}, 3, threads);
     fmt::print("{:8}\n", winograd_tile(shape, threads));
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::max(1, std::atoi(argv[1])) : 1;
+  with_threads(threads, [&] { measure(threads); });
 }

@@ -30,11 +30,7 @@ double seconds_for(int64_t m, int64_t n, int64_t k, bool transposed) {
   return best;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const mlopt::ThreadScope scope(argc > 1 ? std::atoi(argv[1]) : 0);
-  const bool wide = argc > 2 && std::string(argv[2]) == "double";
+void measure(bool wide) {
   const int64_t shapes[][3] = {{128, 768, 768}, {128, 3072, 768}, {128, 768, 3072}, {1024, 1024, 1024}, {64, 3136, 576},
                                {512, 49, 4608}, {128, 128, 64},   {37, 53, 29},     {1, 4096, 4096}};
   for (const auto& [m, n, k] : shapes) {
@@ -44,4 +40,11 @@ int main(int argc, char** argv) {
                  s * 1e3, 2e-9 * static_cast<double>(m * n * k) / s);
     }
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool wide = argc > 2 && std::string(argv[2]) == "double";
+  mlopt::with_threads(argc > 1 ? std::atoi(argv[1]) : 0, [&] { measure(wide); });
 }

@@ -89,11 +89,7 @@ constexpr Shape kShapes[] = {
     {12, 1, 64, 512, false, true},      {12, 1, 512, 64, false, false},    {1, 1000, 1000, 1, true, false},
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
-  const ThreadScope scope(threads);
+void measure(int threads) {
   fmt::print("{:>30} {:>8} {:>8} {:>8}   ours of {} x peak\n", "batch x m x k x n", "ours", "matmul", "inner", threads);
   Peak peak;
   for (const Shape& s : kShapes) {
@@ -107,4 +103,11 @@ int main(int argc, char** argv) {
     fmt::print("{:3} x {:4} x {:4} x {:4} {:2} {:8.1f} {:8.1f} {:8.1f}   {:3.0f} %  {:9.2f} us\n", s.batch, s.m, s.k,
                s.n, kind, rates[1], rates[2], rates[3], 100 * rates[1] / (rates[0] * threads), flops / rates[1] * 1e-3);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  with_threads(threads, [&] { measure(threads); });
 }

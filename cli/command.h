@@ -52,7 +52,6 @@ struct Command {
   std::array<Example, 2> examples;
   Action (*setup)(Options& options);  ///< declares the command's own options
   std::string_view alias = {};
-  bool runs_models = true;
 };
 
 /// The command's own options, then the common ones.

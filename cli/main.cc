@@ -1,10 +1,8 @@
-#include "cli/busy.h"
 #include "cli/program.h"
 #include "core/base/file.h"
 
 int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
-  if (mlopt::cli::runs_models(args)) mlopt::cli::spin_briefly_when_busy(argv);
   mlopt::install_signal_cleanup();
   return mlopt::cli::run_program(args);
 }

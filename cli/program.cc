@@ -1,7 +1,6 @@
 #include "cli/program.h"
 
 #include <fmt/core.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "cli/version.h"
 #include "core/base/cpus.h"
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/base/text.h"
 
 namespace mlopt::cli {
@@ -38,7 +38,7 @@ std::string json_path(const std::vector<std::string>& args) {
   return path;
 }
 
-constexpr int kMostThreads = 1024;  // OpenMP ends the process when it cannot have as many as it is asked for
+constexpr int kMostThreads = 1024;  // more than that is a mistake
 
 void check_common(Common& common) {
   if (common.threads < 0 || common.threads > kMostThreads)
@@ -60,7 +60,6 @@ int run_command(const Command& command, const std::vector<std::string>& args, st
   parse(options, args);
   json = common.json;
   check_common(common);
-  omp_set_num_threads(common.threads);
 
   Session session{common, Console(common.quiet, common.verbose), {}};
   if (common.json == "-") session.claim_stdout("--json -");
@@ -69,7 +68,7 @@ int run_command(const Command& command, const std::vector<std::string>& args, st
   session.report.title = fmt::format("mlopt {} {}", command.name, join(args, " "));
   session.report.data["command"] = command.name;
   const auto start = std::chrono::steady_clock::now();
-  action(session);
+  with_threads(common.threads, [&] { action(session); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!session.report.data.find("seconds")) session.report.data["seconds"] = elapsed.count();
   if (session.failure) {
@@ -109,14 +108,6 @@ int fail(const Error& error, const std::vector<std::string>& args, const std::st
 }
 
 }  // namespace
-
-bool runs_models(const std::vector<std::string>& args) {
-  if (args.empty() || asks_for_help(args)) return false;
-  const std::vector<Command> all = commands();
-  return std::any_of(all.begin(), all.end(), [&](const Command& command) {
-    return command.runs_models && (command.name == args[0] || (!command.alias.empty() && command.alias == args[0]));
-  });
-}
 
 int run_program(const std::vector<std::string>& args) {
   std::string json = json_path(args);

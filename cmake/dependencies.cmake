@@ -5,7 +5,7 @@ execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/setup.sh --prefixes
                 OUTPUT_VARIABLE MLOPT_PREFIXES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 list(PREPEND CMAKE_PREFIX_PATH ${MLOPT_PREFIXES})
 
-find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(TBB REQUIRED CONFIG)
 find_package(Eigen3 3.4 REQUIRED CONFIG)
 
 # Debian's Protocol Buffers have no CMake package, which ONNXConfig.cmake asks for: so the targets alone.
@@ -21,8 +21,8 @@ include(${MLOPT_ONNX_TARGETS})
 if(MLOPT_CPU)
   unset(dnnl_DIR CACHE)
   find_package(dnnl 3.1 CONFIG)
-  if(NOT dnnl_FOUND)
-    message(FATAL_ERROR "oneDNN 3.1 or later is missing: run scripts/setup.sh, or configure with -DMLOPT_CPU=OFF")
+  if(NOT dnnl_FOUND OR NOT DNNL_CPU_THREADING_RUNTIME STREQUAL "TBB")
+    message(FATAL_ERROR "oneDNN 3.1 or later, built for oneTBB, is missing: run scripts/setup.sh, or configure with -DMLOPT_CPU=OFF")
   endif()
 endif()
 

@@ -62,11 +62,14 @@ function(mlopt_plugin name)
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-# libdnnl.so.3 beside the programs, so that the build folder and the packages work in the same way.
+# libdnnl.so.3 beside the programs with what lies beside it for it alone, so that the build folder and the packages work
+# in the same way.
 if(MLOPT_CPU)
+  file(GLOB onednn_needs ${dnnl_DIR}/../../libimf.so ${dnnl_DIR}/../../libintlc.so.5)
   add_custom_command(
     OUTPUT ${PROJECT_BINARY_DIR}/libdnnl.so.3
-    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:DNNL::dnnl> ${PROJECT_BINARY_DIR}/libdnnl.so.3
+    COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:DNNL::dnnl> ${onednn_needs} ${PROJECT_BINARY_DIR}
+    COMMAND ${CMAKE_COMMAND} -E rename ${PROJECT_BINARY_DIR}/$<TARGET_FILE_NAME:DNNL::dnnl> ${PROJECT_BINARY_DIR}/libdnnl.so.3
     COMMENT "Copying oneDNN beside the program")
   add_custom_target(mlopt_onednn DEPENDS ${PROJECT_BINARY_DIR}/libdnnl.so.3)
 endif()

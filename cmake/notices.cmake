@@ -40,7 +40,7 @@ mlopt_notice("zlib" ${system}/zlib1g-dev/copyright)
 mlopt_notice("xxHash" ${system}/libxxhash-dev/copyright)
 mlopt_notice("libjpeg-turbo" ${system}/libturbojpeg0-dev/copyright)
 mlopt_notice("libspng" ${system}/libspng-dev/copyright)
-mlopt_notice("GNU OpenMP run time" ${system}/libgomp1/copyright)
+mlopt_notice("oneTBB" ${system}/libtbb-dev/copyright)
 # The texts that the notices above name without giving them.
 foreach(license MPL-2.0 GPL-3 Apache-2.0)
   mlopt_notice("The license ${license}" /usr/share/common-licenses/${license})

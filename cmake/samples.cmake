@@ -10,11 +10,11 @@ foreach(folder ${sample_folders})
   if(sources)
     list(REMOVE_ITEM sources ${folder}/main.cc)
     add_library(sample_${name}_parts STATIC ${sources})
-    target_link_libraries(sample_${name}_parts PRIVATE OpenMP::OpenMP_CXX Eigen3::Eigen mlopt_deps)
+    target_link_libraries(sample_${name}_parts PRIVATE Eigen3::Eigen mlopt_deps)
     target_compile_options(sample_${name}_parts PRIVATE -O2) # algebra that takes minutes in a debug build
     list(APPEND sample_libraries sample_${name}_parts)
     mlopt_executable(sample_${name} ${folder}/main.cc)
-    target_link_libraries(sample_${name} PRIVATE sample_${name}_parts OpenMP::OpenMP_CXX mlopt_deps)
+    target_link_libraries(sample_${name} PRIVATE sample_${name}_parts mlopt_deps)
     add_dependencies(samples sample_${name})
   endif()
   if(EXISTS ${folder}/run.sh AND MLOPT_TESTS AND CMAKE_BUILD_TYPE STREQUAL "Release") # what others measure is no figure

@@ -18,7 +18,7 @@ if(NOT MLOPT_CPU)
   endforeach()
 endif()
 mlopt_executable(mlopt_tests ${test_sources} ${support_sources})
-target_link_libraries(mlopt_tests PRIVATE ${sample_libraries} Catch2::Catch2 OpenMP::OpenMP_CXX Eigen3::Eigen mlopt_deps)
+target_link_libraries(mlopt_tests PRIVATE ${sample_libraries} Catch2::Catch2 Eigen3::Eigen mlopt_deps)
 if(MLOPT_CPU)
   target_link_libraries(mlopt_tests PRIVATE DNNL::dnnl) # for its headers
 endif()
@@ -44,9 +44,7 @@ list(REMOVE_DUPLICATES folders)
 foreach(folder ${folders})
   list(JOIN "tests_in_${folder}" "," selection)
   add_test(NAME ${folder} COMMAND mlopt_tests --filenames-as-tags ${selection} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(
-    ${folder} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600
-                       ENVIRONMENT "OMP_WAIT_POLICY=passive") # several run at once
+  set_tests_properties(${folder} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endforeach()
 if(core/measure IN_LIST folders)
   set_tests_properties(core/measure PROPERTIES RUN_SERIAL ON)

@@ -15,15 +15,15 @@ deps=${MLOPT_DEPS:-$HOME/.cache/mlopt/deps}
 # ONNX's generated code fits one version of Protocol Buffers.
 protobuf_version() { protoc --version 2>/dev/null | awk '{print $2}'; }
 onnx_prefix() { echo "$deps/onnx-$onnx_version-protobuf-$(protobuf_version)-$(uname -m)-r$deps_revision"; }
-onednn_prefix() { echo "$deps/onednn-$onednn_version-$(uname -m)-r$deps_revision"; }
+onednn_prefix() { echo "$deps/onednn-tbb-$onednn_version-$(uname -m)-r$deps_revision"; }
 
-# Whether the system has oneDNN 3.1 or later by itself.
+# Whether the system has oneDNN 3.1 or later, built for oneTBB, by itself.
 system_onednn() {
-  local header
-  for header in /usr/include/oneapi/dnnl/dnnl_version.h /usr/local/include/oneapi/dnnl/dnnl_version.h; do
-    [ -f "$header" ] || continue
+  local folder
+  for folder in /usr/include/oneapi/dnnl /usr/local/include/oneapi/dnnl; do
+    grep -qs "CPU_THREADING_RUNTIME DNNL_RUNTIME_TBB" "$folder/dnnl_config.h" || continue
     awk '$2 == "DNNL_VERSION_MAJOR" { major = $3 } $2 == "DNNL_VERSION_MINOR" { minor = $3 }
-         END { exit !(major > 3 || (major == 3 && minor >= 1)) }' "$header" && return 0
+         END { exit !(major > 3 || (major == 3 && minor >= 1)) }' "$folder/dnnl_version.h" && return 0
   done
   return 1
 }
@@ -108,11 +108,23 @@ build_onnx() {
   cp "$scratch/onnx-$onnx_version/LICENSE" "$prefix/LICENSE"
 }
 
+# This build of oneDNN asks for two libraries of the compiler that made it. Of one it uses two functions that the C
+# library has by other names, of the other mathematics that libm has by the same: so two small files stand in for them.
+stand_in_for_compiler() {
+  local folder=$1
+  cc -x c -O2 -fPIC -shared -Wl,-soname,libintlc.so.5 -o "$folder/libintlc.so.5" - <<'END'
+#include <string.h>
+void* _intel_fast_memcpy(void* to, const void* from, size_t size) { return memcpy(to, from, size); }
+void* _intel_fast_memset(void* to, int value, size_t size) { return memset(to, value, size); }
+END
+  cc -x c -shared -Wl,-soname,libimf.so -o "$folder/libimf.so" /dev/null -Wl,--no-as-needed -lm
+}
+
 unpack_onednn() {
   local prefix=$1 wheel
   [ "$(uname -m)" = x86_64 ] || {
-    say "no oneDNN of 3.1 or later in the system, and none to download for $(uname -m)"
-    say "fix: install libdnnl-dev 3.1 or later, or configure with -DMLOPT_CPU=OFF"
+    say "no oneDNN of 3.1 or later for oneTBB in the system, and none to download for $(uname -m)"
+    say "fix: install such a one, or configure with -DMLOPT_CPU=OFF"
     exit 1
   }
   say "unpacking oneDNN"
@@ -125,6 +137,7 @@ unpack_onednn() {
   real=$(basename "$(ls "$prefix"/lib/libdnnl.so.3.*)")
   ln -sf "$real" "$prefix/lib/libdnnl.so.3"
   ln -sf libdnnl.so.3 "$prefix/lib/libdnnl.so"
+  stand_in_for_compiler "$prefix/lib"
 }
 
 # provide PREFIX COMMAND: runs COMMAND with a temporary prefix, which gets its name only when it is whole.

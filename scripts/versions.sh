@@ -5,15 +5,15 @@
 deps_revision=1
 
 onnx_version=1.23.2
-onednn_version=2023.2.0 # the distribution's number: oneDNN 3.2.0, for GNU OpenMP
+onednn_version=2023.2.0 # the distribution's number: oneDNN 3.2.0, for oneTBB
 
 # Python packages, as pip's --require-hashes wants them.
 onnx_requirement="onnx==$onnx_version \
   --hash=sha256:008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8"
-onednn_requirements="onednn-cpu-gomp==$onednn_version \
-  --hash=sha256:2f22a54d6a890ed14bfa185d42a4be65d8b5b1df85dc1f0f3a9abe31620416fb
-onednn-devel-cpu-gomp==$onednn_version \
-  --hash=sha256:9763c69e8c907e119056bd52ad918ca84ac9ba939d130a99dfa95ccca3e5e284"
+onednn_requirements="onednn-cpu-tbb==$onednn_version \
+  --hash=sha256:3265b317e9d74ee42f3b7fe4ba0e6d8347a400f0e9c1531fa80b0bfa18d76b13
+onednn-devel-cpu-tbb==$onednn_version \
+  --hash=sha256:d76b9ddf0ac717b5c5caa89e9922ec752d175e6f0492503f3baa8499607bec82"
 # ONNX asks for CMake 3.26: used only to build it, and only where the system's is older (x86-64, then aarch64).
 cmake_requirement="cmake==4.4.4 \
   --hash=sha256:f773a0544c66370408f451acd487c2c643b0dfebb48c5d64f3638bc1bb820238 \
@@ -23,6 +23,6 @@ onnx_build_constraints="scikit-build-core==0.11.5"
 
 # Debian and Ubuntu packages: what the program needs, what its tests need besides, and what .ci/run needs besides.
 build_packages=(g++ cmake ninja-build ccache mold python3 python3-venv protobuf-compiler libprotobuf-dev libeigen3-dev
-  libcli11-dev nlohmann-json3-dev libfmt-dev libhwy-dev zlib1g-dev libxxhash-dev libturbojpeg0-dev libspng-dev)
+  libcli11-dev nlohmann-json3-dev libfmt-dev libhwy-dev zlib1g-dev libxxhash-dev libturbojpeg0-dev libspng-dev libtbb-dev)
 test_packages=(catch2)
-ci_packages=(git clang libclang-rt-dev libomp-dev clang-format)
+ci_packages=(git clang libclang-rt-dev clang-format)

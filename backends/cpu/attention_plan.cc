@@ -1,11 +1,11 @@
 #include "backends/cpu/attention_plan.h"
 
-#include <omp.h>
-
 #include <algorithm>
+#include <functional>
 
 #include "backends/cpu/rows.h"
 #include "core/base/align.h"
+#include "core/base/parallel.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -51,9 +51,7 @@ void AttentionPlan::run(const AttentionArgs& args, std::byte* workspace) const {
     float* scores = values + round_up(values_.elements(), kLine);
     run_share(args, i, {keys, values, scores, scores + score_elements()});
   };
-  if (shares_ == 1) return run_one(0);
-#pragma omp parallel num_threads(static_cast <int>(shares_))
-  for (int64_t i = omp_get_thread_num(); i < shares_; i += omp_get_num_threads()) run_one(i);
+  parallel_parts(shares_, std::cref(run_one));
 }
 
 void AttentionPlan::run_share(const AttentionArgs& args, int64_t share, const Space& space) const {

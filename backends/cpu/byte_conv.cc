@@ -1,7 +1,5 @@
 #include "backends/cpu/byte_conv.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 

@@ -1,7 +1,6 @@
 #include "backends/cpu/byte_product.h"
 
 #include <fmt/core.h>
-#include <omp.h>
 
 #include <algorithm>
 
@@ -90,7 +89,7 @@ void ByteProduct::plan_tiles(const Site& site) {
     packed_at_ = take(packed_matrix_bytes(shape));
   }
   conv_ = std::make_shared<const ByteConv>(shape, ByteConv::Layouts{}, packed_ ? packed_->form() : ByteForm::kWidePairs,
-                                           omp_get_max_threads());
+                                           max_threads());
   conv_at_ = take(conv_->scratch_bytes());
 }
 

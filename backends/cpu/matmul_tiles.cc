@@ -1,5 +1,4 @@
 // Matrix products by tiles of our own, with the addend and the activation in their epilogue.
-#include <omp.h>
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "backends/cpu/dnn.h"
 #include "backends/cpu/matmul.h"
 #include "backends/cpu/packed_product.h"
+#include "core/base/parallel.h"
 #include "core/exec/weight_cache.h"
 
 namespace mlopt::cpu {
@@ -58,7 +58,7 @@ bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right) {
 
 PlannedStep plan_tiles(const MatMul& s, const Product& p, const Site& site) {
   const auto right = constant_right(site) && one_matrix(p) ? packed_tiles(s, site) : nullptr;
-  const auto plan = std::make_shared<const ProductPlan>(shape_of(p), right, omp_get_max_threads());
+  const auto plan = std::make_shared<const ProductPlan>(shape_of(p), right, max_threads());
   // What repeats is spread over the output first, which is then added to.
   const bool spreads = s.addend >= 0 && site.desc(s.addend).size() != element_count(p.result);
   const Paired spread = spreads ? paired(p.result, site.desc(s.addend).dims, {}) : Paired{};

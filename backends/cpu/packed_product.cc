@@ -1,7 +1,5 @@
 #include "backends/cpu/packed_product.h"
 
-#include <omp.h>
-
 #include <new>
 #include <utility>
 
@@ -141,52 +139,34 @@ ProductPlan::Part ProductPlan::part(int64_t index, const float* panels, float* r
 void ProductPlan::run(const ProductArgs& args, std::byte* workspace) const {
   if (shape_.m == 0 || shape_.n == 0 || items_ == 0) return;
   auto* space = reinterpret_cast<float*>(workspace);
-  if (shares_ == 1) {
-    for (int64_t index = 0; index < items_; ++index) run_alone(item(args, index), 0, space);
-    return;
-  }
-#pragma omp parallel num_threads(static_cast <int>(shares_))
-  {
-    if (apart_) {
-#pragma omp for schedule(dynamic, 1) nowait
-      for (int64_t index = 0; index < items_; ++index) run_alone(item(args, index), omp_get_thread_num(), space);
-    } else {
-      for (int64_t index = 0; index < items_; ++index) run_together(item(args, index), space);
-    }
-  }
+  if (apart_)
+    return take_turns(shares_, items_, [&](int64_t worker, int64_t i) { run_alone(item(args, i), worker, space); });
+  for (int64_t i = 0; i < items_; ++i) run_together(item(args, i), space);
 }
 
 /// One product, by one thread.
-void ProductPlan::run_alone(const ProductArgs& one, int64_t thread, float* space) const {
-  float* rows = space + thread * row_elements();
-  float* panels = space + panels_from() + thread * panel_elements();
+void ProductPlan::run_alone(const ProductArgs& one, int64_t worker, float* space) const {
+  float* rows = space + worker * row_elements();
+  float* panels = space + panels_from() + worker * panel_elements();
   if (!right_)
     for (int64_t i = 0; i < layout_.panels(); ++i) pack_panel(kernels_, layout_, one.b, i, panels);
   multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, rows});
 }
 
-/// One product, by a team, of which every thread calls this: whoever is ready takes the next part, for cores are not
-/// equally fast at all times.
+/// One product, by all threads.
 void ProductPlan::run_together(const ProductArgs& one, float* space) const {
   float* panels = space + panels_from();
   const bool ahead = packing_ == Packing::kAhead;
-  if (!right_) {
-#pragma omp for schedule(static) nowait
-    for (int64_t i = 0; i < layout_.panels(); ++i) pack_panel(kernels_, layout_, one.b, i, panels);
-  }
-  if (ahead) {
-#pragma omp for schedule(static) nowait
-    for (int64_t tile = 0; tile < tiles_; ++tile)
+  if (!right_)
+    take_turns(shares_, layout_.panels(), [&](int64_t, int64_t i) { pack_panel(kernels_, layout_, one.b, i, panels); });
+  if (ahead)
+    parallel_for(tiles_, ceil_div(tiles_, shares_), [&](int64_t begin, int64_t end) {
       for (int64_t k = 0; k < shape_.k; k += depth_block_)
-        pack_rows(one.a, {tile, tile + 1, k, std::min(k + depth_block_, shape_.k)}, space);
-  }
-  if (!right_ || ahead) {
-#pragma omp barrier
-  }
-  float* rows = ahead ? space : space + omp_get_thread_num() * row_elements();
-#pragma omp for schedule(dynamic, 1)
-  for (int64_t i = 0; i < row_parts_ * column_parts_; ++i)
-    multiply(one, part(i, right_ ? right_->data() : panels, rows));
+        pack_rows(one.a, {begin, end, k, std::min(k + depth_block_, shape_.k)}, space);
+    });
+  take_turns(shares_, row_parts_ * column_parts_, [&](int64_t worker, int64_t i) {
+    multiply(one, part(i, right_ ? right_->data() : panels, ahead ? space : space + worker * row_elements()));
+  });
 }
 
 void ProductPlan::multiply(const ProductArgs& args, const Part& part) const {

@@ -96,7 +96,7 @@ class ProductPlan {
   int64_t panels_from() const;     ///< where they are in the workspace, behind the rows
   ProductArgs item(const ProductArgs& args, int64_t index) const;
   Part part(int64_t index, const float* panels, float* rows) const;
-  void run_alone(const ProductArgs& one, int64_t thread, float* workspace) const;
+  void run_alone(const ProductArgs& one, int64_t worker, float* workspace) const;
   void run_together(const ProductArgs& one, float* workspace) const;
   int64_t place_of(const Block& block, int64_t tile) const;
   void pack_rows(const MatrixView& a, const Block& block, float* out) const;

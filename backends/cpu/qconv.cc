@@ -1,6 +1,5 @@
 // QLinearConv: one of oneDNN's primitives where the processor adds up products of bytes, tiles of our own elsewhere.
 #include <fmt/core.h>
-#include <omp.h>
 
 #include <utility>
 
@@ -220,7 +219,7 @@ Expected<PlannedStep> plan_tiles(const Parameters& p, const ConvShape& shape, co
       site.context.weights, *site.constant(kWeights),
       taps_form(fmt::format("{} groups", shape.groups), p.weights.zeros, p.source_type), pack);
   const auto conv = std::make_shared<const ByteConv>(byte_shape(shape), ByteConv::Layouts{from_last, to_last},
-                                                     weights->form(), omp_get_max_threads());
+                                                     weights->form(), max_threads());
   PlannedStep step{.out = {{p.type, shape.dst, site.layout}}};
   step.label = "byte tiles";
   step.scratch_bytes = conv->scratch_bytes();

@@ -1,12 +1,12 @@
 #include "backends/cpu/winograd.h"
 
-#include <omp.h>
-
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
 #include "core/base/align.h"
+#include "core/base/parallel.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -88,9 +88,7 @@ void WinogradPlan::run(const WinogradArgs& args, std::byte* workspace) const {
     float* begin = reinterpret_cast<float*>(workspace) + i * space_elements();
     run_share(args, share(i), {begin, begin + source_elements(), begin + source_elements() + sum_elements()});
   };
-  if (shares == 1) return run_one(0);
-#pragma omp parallel num_threads(static_cast <int>(shares))
-  for (int64_t i = omp_get_thread_num(); i < shares; i += omp_get_num_threads()) run_one(i);
+  parallel_parts(shares, std::cref(run_one));
 }
 
 void WinogradPlan::run_share(const WinogradArgs& args, const Share& s, const Space& space) const {

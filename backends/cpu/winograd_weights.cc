@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 
 #include "core/base/align.h"
@@ -83,6 +84,7 @@ int winograd_tile(const ConvShape& s, int threads) {
 }
 
 WinogradWeights::WinogradWeights(const float* weights, int64_t channels_out, int64_t channels, int m) : m_(m) {
+  std::atomic<bool> all_finite = true;
   const int64_t n = m + 2, size = channels_out * channels;
   std::vector<float> elements(static_cast<size_t>(n * n * size));
   parallel_for(size, 4096, [&](int64_t begin, int64_t end) {
@@ -90,11 +92,9 @@ WinogradWeights::WinogradWeights(const float* weights, int64_t channels_out, int
     for (int64_t i = begin; i < end; ++i)
       finite &= m == 2 ? transform_weights<4>(weights + 9 * i, elements.data() + i, size)
                        : transform_weights<6>(weights + 9 * i, elements.data() + i, size);
-    if (!finite) {
-#pragma omp atomic write
-      finite_ = false;
-    }
+    if (!finite) all_finite = false;
   });
+  finite_ = all_finite;
   for (int64_t i = 0; i < n * n; ++i)
     products_.emplace_back(MatrixView{elements.data() + i * size, 1, channels}, channels, channels_out);
 }

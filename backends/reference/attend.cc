@@ -55,7 +55,7 @@ void Attend<T>::run_head(int64_t b, int64_t h) const {
 template <class T>
 void Attend<T>::run() const {
   const int64_t all = batch * heads;
-  const int64_t grain = all >= omp_get_max_threads() ? grain_of(queries * keys * (size + value_size + 16)) : all;
+  const int64_t grain = all >= max_threads() ? grain_of(queries * keys * (size + value_size + 16)) : all;
   parallel_for(all, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) run_head(i / heads, i % heads);
   });

@@ -116,10 +116,9 @@ void run(const Job<T>& job) {
   // Many products: one thread each; few: each on all threads.
   const int64_t products = job.batch * job.groups;
   const int64_t work = job.filters * job.out_plane() * job.channels * job.window.kernel_size();
-  parallel_for(products, products >= 4 * omp_get_max_threads() ? grain_of(work) : products,
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) group_by_product(job, i / job.groups, i % job.groups);
-               });
+  parallel_for(products, products >= 4 * max_threads() ? grain_of(work) : products, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) group_by_product(job, i / job.groups, i % job.groups);
+  });
 }
 
 void conv_op(Call& call) {

@@ -169,7 +169,7 @@ void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int
   const Product<T> whole{m, n, k, a, b, c, ldc, add};
   const bool thin = is_thin(whole);
   const int64_t worth = std::max<int64_t>(1, m * n / 64 * k / (kThreadGrain / 64));
-  const int64_t threads = omp_in_parallel() ? 1 : std::min<int64_t>(omp_get_max_threads(), worth);
+  const int64_t threads = std::min<int64_t>(max_threads(), worth);
   const Grid grid = thread_grid(thin ? 1 : m, n, threads, kernel.rows, kernel.columns);
   parallel_for(grid.rows * grid.columns, 1, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {

@@ -134,7 +134,7 @@ Tensor batched_product(const Call& call, const MatMulShape& s, const Tensor& a, 
       return one_product(flat, pa, pb, pc);
     }
     // Many matrices: one thread each; few: each on all threads.
-    const int64_t grain = batch >= omp_get_max_threads() ? grain_of(s.m * s.n * s.k) : batch;
+    const int64_t grain = batch >= max_threads() ? grain_of(s.m * s.n * s.k) : batch;
     parallel_for(batch, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         one_product(s, pa + batch_offset(i, s.batch, s.a_batch) * s.m * s.k,

@@ -76,8 +76,7 @@ Command check_command() {
           .summary = "is it a valid model; what is wrong, and where",
           .examples = {{{"check model.onnx", "by ONNX's checker, its shape inference and our own verifier"},
                         {"check model.onnx --target onnx", "also name the operators that are not in the standard"}}},
-          .setup = setup,
-          .runs_models = false};
+          .setup = setup};
 }
 
 }  // namespace mlopt::cli

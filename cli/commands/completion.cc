@@ -35,8 +35,7 @@ Command completion_command() {
           .summary = "print a script that completes commands and options in a shell",
           .examples = {{{"completion bash > ~/.local/share/bash-completion/completions/mlopt", "for bash"},
                         {"completion fish > ~/.config/fish/completions/mlopt.fish", "for fish"}}},
-          .setup = setup,
-          .runs_models = false};
+          .setup = setup};
 }
 
 }  // namespace mlopt::cli

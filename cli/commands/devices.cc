@@ -77,8 +77,7 @@ Command devices_command() {
       .arguments = "",
       .summary = "what this machine can run, what is missing, and how to get it",
       .examples = {{{"devices", "processor, libraries and devices"}, {"devices --json -", "the same for a script"}}},
-      .setup = [](Options&) -> Action { return run; },
-      .runs_models = false};
+      .setup = [](Options&) -> Action { return run; }};
 }
 
 }  // namespace mlopt::cli

@@ -109,8 +109,7 @@ Command info_command() {
           .summary = "what is in a model: inputs and outputs, operators, sizes, cost of a run",
           .examples = {{{"info model.onnx", "a summary"},
                         {"info model.onnx --shape batch=8 --json -", "with the cost of a batch of 8, for a script"}}},
-          .setup = setup,
-          .runs_models = false};
+          .setup = setup};
 }
 
 }  // namespace mlopt::cli

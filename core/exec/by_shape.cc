@@ -1,7 +1,6 @@
 #include "core/exec/by_shape.h"
 
 #include <fmt/core.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/exec/inferred.h"
 #include "core/exec/run_alone.h"
 
@@ -94,7 +94,7 @@ class ByShape {
   };
 
   std::shared_ptr<const Expected<Planned>> planned_for(const Descs& in) {
-    const int threads = omp_get_max_threads();
+    const int threads = max_threads();
     const std::lock_guard lock(mutex_);
     const auto found =
         std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.threads == threads && k.in == in; });

@@ -82,7 +82,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
       specialize_(specialize),
       options_(options),
       plans_allowed_(may_plan(options, lists)) {
-  if (options_.threads <= 0) options_.threads = omp_get_max_threads();
+  if (options_.threads <= 0) options_.threads = max_threads();
   for (const KernelList& list : lists) kernels_.emplace_back(list.kernels.begin(), list.kernels.end());
   for (size_t i = 0; i < lists.size(); ++i) lists_.push_back({lists[i].backend, kernels_[i], lists[i].reorder});
   std::vector<Dims> shapes;
@@ -121,10 +121,9 @@ void Interpreter::keep(ProgramContext&& context) {
 }
 
 void Interpreter::compile_program() {
-  const ThreadScope threads(options_.threads);
   const std::lock_guard lock(profile_mutex_);
   ProgramContext made = context();
-  program_ = std::make_unique<Program>(*model_.graph, made);
+  with_threads(options_.threads, [&] { program_ = std::make_unique<Program>(*model_.graph, made); });
   keep(std::move(made));
 }
 
@@ -134,7 +133,8 @@ std::shared_ptr<const Plan> Interpreter::make_plan(const std::vector<Dims>& shap
   if (specialize_) specialize_(bound, types_);
   const std::lock_guard lock(profile_mutex_);
   ProgramContext made = context();
-  auto plan = std::make_shared<const Plan>(plan_model(std::move(bound), made));
+  std::shared_ptr<const Plan> plan;
+  with_threads(options_.threads, [&] { plan = std::make_shared<const Plan>(plan_model(std::move(bound), made)); });
   keep(std::move(made));
   return plan;
 }
@@ -180,7 +180,11 @@ void Interpreter::check_input(size_t i, const Datum& input) const {
 }
 
 std::vector<Datum> Interpreter::run(std::span<const Datum> inputs, const RunHooks& hooks) {
-  const ThreadScope threads(options_.threads);
+  if (options_.threads != max_threads()) {
+    std::vector<Datum> outputs;
+    with_threads(options_.threads, [&] { outputs = run(inputs, hooks); });
+    return outputs;
+  }
   const RunContext context{&hooks, options_.seed, options_.profile ? &steps_ : nullptr, &profile_mutex_};
   try {
     check_inputs(inputs);

@@ -116,7 +116,6 @@ struct PlannedStep {
   int view_of = -1;           ///< input in whose bytes the outputs lie, one after the other: nothing runs
   int64_t view_offset = 0;    ///< in bytes, of output 0 in that input
   std::vector<int> packed{};  ///< inputs that `run` does not read, such as weights in a form of its own
-  int threads = 0;            ///< that `run` is called under; 0: those of the plan
   std::string_view label{};   ///< how it is done, for --profile
   std::vector<Layout> in{};   ///< in which inputs are wanted that are not so given; empty: as given
   /// Byte offset in output 0 at which each input may lie already, -1: nowhere; empty: none may. `run` compares

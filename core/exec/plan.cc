@@ -1,7 +1,5 @@
 #include "core/exec/plan.h"
 
-#include <omp.h>
-
 #include <any>
 #include <cstring>
 
@@ -85,8 +83,6 @@ Datum Plan::datum_of(int slot, const Frame& frame) const {
 
 void Plan::run_planned(const Planned& step, size_t index, Frame& frame, const RunContext& context) const {
   const StepTimer timer(context, step.profile_row);
-  const int threads = step.step.threads > 0 ? step.step.threads : p_.threads;
-  if (threads != omp_get_max_threads()) omp_set_num_threads(threads);
   try {
     step.step.run(Buffers(frame.where.data(), step.in, step.out, frame.scratch, frame.memos[index]));
   } catch (...) {
@@ -122,7 +118,6 @@ bool fits(const Datum& d, const TensorDesc& desc) {
 }  // namespace
 
 void Plan::run_general(const General& step, Frame& frame, const RunContext& context) const {
-  if (p_.threads != omp_get_max_threads()) omp_set_num_threads(p_.threads);
   std::vector<Datum> views;  // of memory of the plan
   const auto given = [&](int slot) -> const Datum* {
     if (slot < 0) return nullptr;

@@ -60,7 +60,6 @@ class Plan {
     std::vector<std::vector<int>> views;  ///< of each slot: slots of Home::kView in it
     std::vector<int> releases;            ///< slots whose data ends with the run
     size_t arena_bytes = 0, scratch_bytes = 0;
-    int threads = 1;
   };
   explicit Plan(Parts parts);
   ~Plan();

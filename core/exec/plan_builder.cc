@@ -20,10 +20,7 @@ LayoutRule rule_of(const Node& node, const KernelList& list) {
 
 }  // namespace
 
-PlanBuilder::PlanBuilder(Model model, ProgramContext& context) : context_(&context) {
-  p_.model = std::move(model);
-  p_.threads = context.kernel.threads;
-}
+PlanBuilder::PlanBuilder(Model model, ProgramContext& context) : context_(&context) { p_.model = std::move(model); }
 
 int PlanBuilder::new_slot(Plan::Home home, std::optional<TensorDesc> desc) {
   p_.slots.push_back({home, std::move(desc), 0, -1});
@@ -259,7 +256,6 @@ void PlanBuilder::lower_general(const Node& node) {
 }
 
 Plan::Parts PlanBuilder::build() {
-  const ThreadScope threads(p_.threads);
   add_values();
   find_needed();
   fold_constants();

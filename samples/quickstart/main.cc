@@ -23,7 +23,6 @@ constexpr uint64_t kTrainSeed = 1, kTestSeed = 2, kNetworkSeed = 3;
 constexpr int64_t kTrainPictures = 4000, kTestPictures = 2000;
 
 void make(const std::string& folder, int64_t train_count, int64_t test_count) {
-  const ThreadScope threads(available_cpus());
   const Pictures train = draw_pictures(train_count, kTrainSeed);
   write_idx(train, folder, "train");
   write_idx(draw_pictures(test_count, kTestSeed), folder, "test");
@@ -40,7 +39,8 @@ int64_t count_of(const std::vector<std::string>& args, size_t index, int64_t fal
 
 int run(const std::vector<std::string>& args) {
   if (args.size() >= 2 && args.size() <= 4 && args[0] == "make") {
-    make(args[1], count_of(args, 2, kTrainPictures), count_of(args, 3, kTestPictures));
+    const int64_t train = count_of(args, 2, kTrainPictures), test = count_of(args, 3, kTestPictures);
+    with_threads(available_cpus(), [&] { make(args[1], train, test); });
     return 0;
   }
   if (args.size() == 2 && args[0] == "summary") {

@@ -1,10 +1,9 @@
-#include "cli/program.h"
+#include "tests/support/program.h"
 
 #include "core/base/file.h"
 #include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
-#include "tests/support/program.h"
 
 using namespace mlopt;
 using test::run_mlopt;
@@ -14,16 +13,6 @@ TEST_CASE("the version is one line") {
   CHECK(outcome.status == 0);
   CHECK(outcome.out.rfind("mlopt ", 0) == 0);
   CHECK(outcome.out.find('\n') == outcome.out.size() - 1);
-}
-
-TEST_CASE("only command lines that may run a model are taken for such") {
-  using cli::runs_models;
-  CHECK(runs_models({"bench", "m.onnx"}));
-  CHECK(runs_models({"optimize", "m.onnx", "-o", "n.onnx"}));
-  CHECK(runs_models({"run", "--", "--help"}));
-  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
-           {}, {"--version"}, {"info", "m.onnx"}, {"check", "m.onnx"}, {"devices"}, {"bench", "--help"}, {"bnech"}})
-    CHECK_FALSE(runs_models(args));
 }
 
 TEST_CASE("a wrong command line is status 2 with one error and its fix") {

@@ -35,11 +35,10 @@ void require_as_reference(const std::string& op, const std::vector<Datum>& input
   for (const bool fixed : {false, true}) {
     if (options.fixed && !fixed) continue;
     for (const int threads : {1, 3}) {
-      const ThreadScope scope(threads);
       OpOptions way = options;
       way.fixed = fixed;
       INFO(op << (fixed ? ", inputs constant, " : ", ") << threads << " threads");
-      require_same(run_node(op, inputs, way), expected, tolerance, steps);
+      with_threads(threads, [&] { require_same(run_node(op, inputs, way), expected, tolerance, steps); });
     }
   }
 }

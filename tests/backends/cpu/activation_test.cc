@@ -46,9 +46,8 @@ TEST_CASE("an activation gives the same wherever an element lies, on any number 
       auto* in = x.mutable_data<float>();
       if (count > 5) in[5] = kNan;
       for (const int threads : {1, 3}) {
-        const ThreadScope scope(threads);
         Tensor y(DType::kF32, {count});
-        apply(act, in, y.mutable_data<float>(), count);
+        with_threads(threads, [&] { apply(act, in, y.mutable_data<float>(), count); });
         INFO(op << " of " << count << " on " << threads);
         for (int64_t i = 0; i < count; i += 1 + count / 50)
           REQUIRE((y.data<float>()[i] == applied(act, in[i]) || (std::isnan(in[i]) && std::isnan(y.data<float>()[i]))));

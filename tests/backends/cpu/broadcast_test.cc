@@ -38,17 +38,17 @@ TEST_CASE("operands are stepped through as broadcasting says, whatever axes were
                                           {{2, 1, 3, 1, 2}, {2, 5, 3, 7, 2}}};
   for (const auto& [a, b] : shapes)
     for (const int threads : {1, 3}) {
-      const ThreadScope scope(threads);
       const Dims out = broadcast(a, b);
       const auto count = static_cast<size_t>(element_count(out));
       std::vector<int64_t> from_a(count, -1), from_b(count, -1);
       const Paired p = paired(out, a, b);
-      for_rows(p, 1, [&](int64_t start, int64_t n, int64_t left, int64_t right) {
+      const auto note = [&](int64_t start, int64_t n, int64_t left, int64_t right) {
         for (int64_t i = 0; i < n; ++i) {
           from_a[static_cast<size_t>(start + i)] = left + i * p.strides.back()[0];
           from_b[static_cast<size_t>(start + i)] = right + i * p.strides.back()[1];
         }
-      });
+      };
+      with_threads(threads, [&] { for_rows(p, 1, note); });
       INFO(to_string(a) << " with " << to_string(b));
       REQUIRE(from_a == sources(out, a));
       REQUIRE(from_b == sources(out, b));

@@ -41,13 +41,13 @@ void require_all_ways() {
 }  // namespace
 
 TEST_CASE("elements of every width are copied between any strides") {
-  for (const int threads : {1, 3}) {
-    const ThreadScope scope(threads);
-    require_all_ways<uint8_t>();
-    require_all_ways<uint16_t>();
-    require_all_ways<uint32_t>();
-    require_all_ways<uint64_t>();
-  }
+  for (const int threads : {1, 3})
+    with_threads(threads, [] {
+      require_all_ways<uint8_t>();
+      require_all_ways<uint16_t>();
+      require_all_ways<uint32_t>();
+      require_all_ways<uint64_t>();
+    });
 }
 
 TEST_CASE("a copy knows when it is nothing") {

@@ -65,13 +65,9 @@ TEST_CASE("gemm gives the same bits on any number of threads") {
   const int64_t m = 150, n = 333, k = 290;
   const std::vector<float> a = random_values<float>(m * k, 3), b = random_values<float>(k * n, 4);
   std::vector<float> one(static_cast<size_t>(m * n)), many(one);
-  {
-    const ThreadScope scope(1);
-    gemm<float>(m, n, k, rows_of(a.data(), k), rows_of(b.data(), n), one.data(), n);
-  }
+  with_threads(1, [&] { gemm<float>(m, n, k, rows_of(a.data(), k), rows_of(b.data(), n), one.data(), n); });
   for (const int threads : {2, 3, 5, 8}) {
-    const ThreadScope scope(threads);
-    gemm<float>(m, n, k, rows_of(a.data(), k), rows_of(b.data(), n), many.data(), n);
+    with_threads(threads, [&] { gemm<float>(m, n, k, rows_of(a.data(), k), rows_of(b.data(), n), many.data(), n); });
     CHECK(one == many);
   }
 }

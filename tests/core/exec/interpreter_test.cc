@@ -1,10 +1,9 @@
 #include "core/exec/interpreter.h"
 
-#include <omp.h>
-
 #include <mutex>
 #include <thread>
 
+#include "core/base/parallel.h"
 #include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/thrown.h"
@@ -31,7 +30,7 @@ void choose(Call& call) {
   for (size_t i = 0; i < results.size(); ++i) call.set(static_cast<int>(i), std::move(results[i]));
 }
 
-void count_threads(Call& call) { call.set(0, Tensor::scalar(static_cast<int64_t>(omp_get_max_threads()))); }
+void count_threads(Call& call) { call.set(0, Tensor::scalar(static_cast<int64_t>(max_threads()))); }
 
 void fail(Call&) { input_error("a kernel gave up"); }
 
@@ -153,10 +152,10 @@ TEST_CASE("state lives in the executable and may be replaced between runs") {
 TEST_CASE("the thread count belongs to the plan") {
   CompileOptions options;
   options.threads = 3;
-  const int before = omp_get_max_threads();
+  const int before = max_threads();
   const auto plan = compiled("float[2] x", "int64 y", "{ y = test.Threads (x) }", options);
   CHECK(plan->run(std::vector<Datum>{floats({1, 2})})[0].tensor().span<int64_t>()[0] == 3);
-  CHECK(omp_get_max_threads() == before);
+  CHECK(max_threads() == before);
 }
 
 TEST_CASE("a plan runs in several threads at once") {
