@@ -1,4 +1,6 @@
-// x (1 + erf(x / sqrt 2)) / 2, however it is spelt -> Gelu(x).
+// x (1 + erf(x / sqrt 2)) / 2, and its approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, however they
+// are spelt -> Gelu(x).
+#include <array>
 #include <cmath>
 
 #include "backends/cpu/prepare/numbers.h"
@@ -7,29 +9,122 @@
 namespace mlopt::cpu {
 namespace {
 
-Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  Value* x = m.value("x");
-  if (m.value("inner") != x) return Decline{"two values are multiplied"};
-  if (x->type.dtype != DType::kF32) return Decline{"it is not float32"};
-  const double root = m.node("scaled")->is("Div") ? std::sqrt(2.0) : std::sqrt(0.5);
-  if (!is_number(m.value("root"), root) || !is_number(m.value("one"), 1) || !is_number(m.value("half"), 0.5))
-    return Decline{"other numbers than GELU's"};
-  return Replacement{builder.op("Gelu", {x}, {}, x->type)};
+constexpr int kMostDepth = 8;  ///< of operators between GELU's and what it is made from
+
+/// A sum of x^power times its coefficient.
+using Polynomial = std::array<double, 4>;
+
+std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b) {
+  Polynomial found{};
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t k = 0; k < b.size(); ++k) {
+      if (a[i] == 0 || b[k] == 0) continue;
+      if (i + k >= found.size()) return std::nullopt;
+      found[i + k] += a[i] * b[k];
+    }
+  return found;
 }
 
-std::vector<Rule> rules() {
-  const auto factor = [] {
-    Pattern scaled =
-        Pattern::op("Div|Mul", {Pattern::any("inner"), Pattern::constant("root")}).as("scaled").single_use();
-    Pattern erf = Pattern::op("Erf", {std::move(scaled)}).single_use();
-    return Pattern::op("Add", {std::move(erf), Pattern::constant("one")}).any_order().single_use();
+/// The operators that GELU is spelt in, all of one shape but for numbers, which have as many axes at most.
+class Spelling {
+ public:
+  explicit Spelling(const Node& root) : root_(root) {
+    if (root.output(0)->type.dims) axes_ = std::max<size_t>(1, root.output(0)->type.dims->size());
+  }
+
+  /// The factors of the root's product: numbers multiplied, and the others.
+  struct Factors {
+    double number = 1;
+    std::vector<Value*> values = {};
   };
-  const auto times = [](Pattern a, Pattern b) { return Pattern::op("Mul", {std::move(a), std::move(b)}).any_order(); };
-  const auto half = [] { return Pattern::constant("half"); };
-  return {{times(times(Pattern::any("x"), factor()).single_use(), half()), rewrite},
-          {times(Pattern::any("x"), times(factor(), half()).single_use()), rewrite},
-          {times(times(Pattern::any("x"), half()).single_use(), factor()), rewrite}};
+  Factors factors() const {
+    Factors found;
+    take_apart(root_.output(0), found, 0);
+    return found;
+  }
+
+  /// erf(...) or tanh(...) of 1 + it, that nothing else reads; null for other values.
+  const Node* inner_function(const Value* v) const {
+    const Node* sum = v->producer;
+    if (!sum || !sum->is("Add") || !v->single_use()) return nullptr;
+    for (const int i : {0, 1}) {
+      const Node* fn = sum->input(i)->producer;
+      if (fn && (fn->is("Erf") || fn->is("Tanh")) && fn->output(0)->single_use() &&
+          is_number(sum->input(1 - i), 1, axes_))
+        return fn;
+    }
+    return nullptr;
+  }
+
+  /// What the operators from x to `v` compute, where that is a polynomial of x.
+  std::optional<Polynomial> polynomial(const Value* v, const Value* x, int depth = 0) const {
+    if (v == x) return Polynomial{0, 1};
+    if (const auto number = number_in(v, axes_)) return Polynomial{*number};
+    const Node* node = v->producer;
+    if (!node || depth == kMostDepth || node->inputs().size() != 2) return std::nullopt;
+    const auto a = polynomial(node->input(0), x, depth + 1);
+    if (!a) return std::nullopt;
+    if (node->is("Div") || node->is("Pow")) return divided_or_raised(*node, *a);
+    const auto b = polynomial(node->input(1), x, depth + 1);
+    if (b && node->is("Mul")) return product(*a, *b);
+    if (!b || !node->is("Add")) return std::nullopt;
+    Polynomial sum = *a;
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += (*b)[i];
+    return sum;
+  }
+
+ private:
+  /// Takes apart the products that nothing else reads.
+  void take_apart(Value* v, Factors& found, int depth) const {
+    const Node* node = v->producer;
+    if (const auto number = number_in(v, axes_)) {
+      found.number *= *number;
+    } else if (node && node->is("Mul") && (depth == 0 || v->single_use()) && depth < kMostDepth) {
+      for (Value* input : node->inputs()) take_apart(input, found, depth + 1);
+    } else {
+      found.values.push_back(v);
+    }
+  }
+
+  std::optional<Polynomial> divided_or_raised(const Node& node, const Polynomial& a) const {
+    const auto number = number_in(node.input(1), axes_);
+    if (!number || *number == 0) return std::nullopt;
+    if (node.is("Div")) return product(a, {1 / *number});
+    const auto square = product(a, a);
+    if (!square || *number == 2) return square;
+    return *number == 3 ? product(*square, a) : std::nullopt;
+  }
+
+  const Node& root_;
+  size_t axes_ = 1;
+};
+
+bool is(const Polynomial& p, const Polynomial& wanted) {
+  for (size_t i = 0; i < p.size(); ++i)
+    if (std::abs(p[i] - wanted[i]) > 1e-4 * std::abs(wanted[i])) return false;
+  return true;
 }
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const Spelling spelling(*m.root);
+  const Spelling::Factors f = spelling.factors();
+  if (f.values.size() != 2 || std::abs(f.number - 0.5) > 1e-5) return Decline{"not half of a product of two"};
+  const Node* fn = spelling.inner_function(f.values[0]);
+  Value* x = f.values[fn ? 1 : 0];
+  if (!fn) fn = spelling.inner_function(f.values[1]);
+  if (!fn) return Decline{"no factor is 1 + erf or 1 + tanh"};
+  if (x->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  if (x->type.dims != m.root->output(0)->type.dims) return Decline{"the numbers have more axes"};
+  const auto inner = spelling.polynomial(fn->input(0), x);
+  const double root = std::sqrt(2 / M_PI);
+  if (fn->is("Erf") && inner && is(*inner, {0, std::sqrt(0.5)}))
+    return Replacement{builder.op("Gelu", {x}, {}, x->type)};
+  if (fn->is("Tanh") && inner && is(*inner, {0, root, 0, root * 0.044715}))
+    return Replacement{builder.op("Gelu", {x}, {{"approximate", std::string("tanh"), ""}}, x->type)};
+  return Decline{"another function of x than GELU's"};
+}
+
+std::vector<Rule> rules() { return {{Pattern::op("Mul", {Pattern::any("a"), Pattern::any("b")}), rewrite}}; }
 
 }  // namespace
 

@@ -7,16 +7,16 @@
 
 namespace mlopt::cpu {
 
-/// The number that a value is constantly; nothing where it is more than one, or not float32.
-inline std::optional<double> number_in(const Value* v) {
+/// The number that a value is constantly; nothing where it is more than one, has more axes, or is not float32.
+inline std::optional<double> number_in(const Value* v, size_t most_axes = 1) {
   const Tensor* t = v ? v->known_constant() : nullptr;
-  if (!t || t->dtype() != DType::kF32 || t->size() != 1 || t->rank() > 1) return std::nullopt;
+  if (!t || t->dtype() != DType::kF32 || t->size() != 1 || t->dims().size() > most_axes) return std::nullopt;
   return number_at(*t, 0);
 }
 
 /// Is it this number, but for rounding?
-inline bool is_number(const Value* v, double number) {
-  const auto found = number_in(v);
+inline bool is_number(const Value* v, double number, size_t most_axes = 1) {
+  const auto found = number_in(v, most_axes);
   return found && std::abs(*found - number) <= 1e-5 * std::abs(number);
 }
 

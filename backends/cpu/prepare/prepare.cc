@@ -21,7 +21,7 @@ void prepare(Model& model, const Evaluate& evaluate) {
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{&inline_if, &attention, &conv_add, &conv_activation, &matmul_add};
+  static constexpr std::array kPasses{&inline_if, &attention, &gelu, &conv_add, &conv_activation, &matmul_add};
   PassContext context;
   context.standard_types = types;
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);

@@ -43,4 +43,42 @@ TEST_CASE("what only looks like GELU stays as it is") {
   require_same_result(model, 1e-6);
 }
 
+TEST_CASE("so does its approximation by tanh") {
+  constexpr double kRoot = 0.7978845608, kCube = 0.044715;
+  for (const int way : {0, 1, 2, 3}) {
+    INFO("spelling " << way);
+    Net net;
+    const auto number = [&](double v) { return net.constant(tensor(way == 1 ? Dims{1, 1} : Dims{}, {v})); };
+    const auto times = [&](Value* a, Value* b) { return net.op("Mul", {a, b}); };
+    Value* x = net.op("Tanh", {net.input({5, 7})});
+    Value *cube = nullptr, *inner = nullptr;
+    if (way == 0) cube = times(number(kCube), net.op("Pow", {x, number(3)}));
+    if (way == 1) cube = times(x, times(x, times(x, number(kCube))));
+    if (way == 2) cube = times(times(net.op("Pow", {x, number(2)}), x), number(kCube));
+    if (way == 3)  // x root (1 + cube x^2)
+      inner = times(times(x, number(kRoot)), net.op("Add", {times(times(x, number(kCube)), x), number(1)}));
+    else
+      inner = times(number(kRoot), net.op("Add", {x, cube}));
+    Value* factor = net.op("Add", {number(1), net.op("Tanh", {inner})});
+    net.output(way % 2 == 0 ? times(times(number(0.5), x), factor) : times(x, times(number(0.5), factor)));
+    REQUIRE(prepared_ops(net.model) == "Gelu 1, Tanh 1");
+    require_same_result(net.model, 1e-6);
+  }
+}
+
+TEST_CASE("other polynomials, and factors that are read again, are not GELU's") {
+  for (const bool again : {false, true}) {
+    Net net;
+    const auto number = [&](double v) { return net.constant(tensor({}, {v})); };
+    Value* x = net.input({5, 7});
+    Value* inner = net.op("Mul", {net.op("Add", {x, net.op("Mul", {net.op("Pow", {x, number(3)}), number(0.044715)})}),
+                                  number(again ? 0.7978845608 : 0.75)});
+    Value* factor = net.op("Add", {net.op("Tanh", {inner}), number(1)});
+    net.output(net.op("Mul", {net.op("Mul", {x, number(0.5)}), factor}));
+    if (again) net.output(net.op("Neg", {factor}));
+    REQUIRE(prepared_ops(net.model).find("Gelu") == std::string::npos);
+    require_same_result(net.model, 1e-6);
+  }
+}
+
 }  // namespace mlopt::test
