@@ -42,7 +42,9 @@ bool with_type(DType type, const Fn& fn) {
 template <class To, class From>
 void cast(const Buffers& b, int64_t count) {
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) b.out<To>(0)[i] = converted<To>(b.in<From>(0)[i]);
+    const From* in = b.in<From>(0);
+    To* out = b.out<To>(0);
+    for (int64_t i = begin; i < end; ++i) out[i] = converted<To>(in[i]);
   });
 }
 

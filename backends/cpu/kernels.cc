@@ -12,7 +12,7 @@ std::vector<Kernel> all_kernels() {
            concat_kernels(),        resize_kernels(),         rnn_kernels(),        quantize_linear_kernels(),
            qconv_kernels(),         qmatmul_kernels(),        qpointwise_kernels(), slice_kernels(),
            gather_kernels(),        expand_kernels(),         pad_kernels(),        where_kernels(),
-           cast_kernels(),          attention_kernels(),
+           cast_kernels(),          attention_kernels(),      compare_kernels(),
        })
     all.insert(all.end(), family.begin(), family.end());
   return all;

@@ -10,6 +10,7 @@ namespace mlopt::cpu {
 std::span<const Kernel> attention_kernels();
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
+std::span<const Kernel> compare_kernels();
 std::span<const Kernel> concat_kernels();
 std::span<const Kernel> conv_depthwise_kernels();
 std::span<const Kernel> conv_kernels();
