@@ -1,5 +1,6 @@
 #include "backends/cpu/activation.h"
 
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -34,7 +35,7 @@ HWY_INLINE V gelu(V x) {
 
 HWY_INLINE V ramp(V x, float a, float b) {
   const V y = hn::MulAdd(x, constant(a), constant(b));
-  return smaller(larger(y, constant(0)), constant(1));
+  return limited(y, constant(0), constant(1));
 }
 
 void Apply(const Activation& act, const float* in, float* out, int64_t n) {
@@ -130,6 +131,7 @@ std::optional<Limits> limits_of(const Activation& act) {
     case Fn::kRelu:
       return Limits{0, kInfinity};
     case Fn::kClip:
+      if (std::isnan(act.a) || std::isnan(act.b)) return std::nullopt;
       return Limits{act.a, act.b};
     default:
       return std::nullopt;

@@ -47,8 +47,8 @@ struct Activation {
   float a = 0, b = 0;
 };
 
-/// The range that an activation cuts numbers off to (NaN stays), where that is all it does: infinite without a
-/// function.
+/// The range, between numbers, that an activation cuts numbers off to (NaN stays), where that is all it does: infinite
+/// without a function.
 struct Limits {
   float low, high;
 };

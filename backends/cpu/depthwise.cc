@@ -1,7 +1,6 @@
 #include "backends/cpu/depthwise.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -112,7 +111,6 @@ void DepthwisePlan::run_row(const DepthwiseArgs& args, const Block& block, int64
   const int64_t source_column = width.at(block.columns.begin);
   const int64_t place = (row * width.out + block.columns.begin) * channels_out_;
   const auto limits = limits_of(args.activation);
-  const bool limited = limits && !std::isnan(limits->low) && !std::isnan(limits->high);
   const auto inside = [&](int64_t x) { return std::clamp(x, block.columns.begin, block.columns.end); };
   kernels_.row[first_.empty() ? 0 : 1]({.src = args.src + source_row * pitch + source_column * channels_,
                                         .weights = weights_->data() + from * width.kernel * channels_out_,
@@ -134,9 +132,9 @@ void DepthwisePlan::run_row(const DepthwiseArgs& args, const Block& block, int64
                                         .lanes = lanes_.data(),
                                         .bias = args.bias,
                                         .addend = args.addend ? args.addend + place : nullptr,
-                                        .low = limited ? limits->low : -kInfinity,
-                                        .high = limited ? limits->high : kInfinity,
-                                        .activation = limited ? nullptr : &args.activation,
+                                        .low = limits ? limits->low : -kInfinity,
+                                        .high = limits ? limits->high : kInfinity,
+                                        .activation = limits ? nullptr : &args.activation,
                                         .out = args.dst + place});
 }
 

@@ -42,9 +42,8 @@ HWY_INLINE void finish(const DepthwiseRow& t, int64_t column, int64_t channel, V
     each<kColumns, kVectors>([&](int c, int v) HWY_ATTR { sums[c][v] = hn::Load(d, at(c, v)); });
   }
   const V low = constant(t.low), high = constant(t.high);
-  each<kColumns, kVectors>([&](int c, int v) HWY_ATTR {  // NaN stays
-    const V least = hn::IfThenElse(hn::Lt(sums[c][v], low), low, sums[c][v]);
-    hn::StoreU(hn::IfThenElse(hn::Gt(least, high), high, least), d, t.out + place + c * t.channels + v * lanes);
+  each<kColumns, kVectors>([&](int c, int v) HWY_ATTR {
+    hn::StoreU(limited(sums[c][v], low, high), d, t.out + place + c * t.channels + v * lanes);
   });
 }
 

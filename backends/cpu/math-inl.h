@@ -28,6 +28,12 @@ HWY_INLINE V keep_nan(V x, V y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 HWY_INLINE V larger(V a, V b) { return keep_nan(a, hn::IfThenElse(hn::Gt(a, b), a, b)); }
 HWY_INLINE V smaller(V a, V b) { return keep_nan(a, hn::IfThenElse(hn::Lt(a, b), a, b)); }
 
+/// x between limits that are numbers; NaN stays, and a limit's zero keeps its sign.
+HWY_INLINE V limited(V x, V low, V high) {
+  x = hn::IfThenElse(hn::Le(x, low), low, x);
+  return hn::IfThenElse(hn::Ge(x, high), high, x);
+}
+
 /// The sum of the coefficients times 1, x, x^2 and so on.
 HWY_INLINE V polynomial(V, float coefficient) { return constant(coefficient); }
 template <class... Others>

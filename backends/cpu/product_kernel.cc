@@ -121,7 +121,7 @@ void tile(const Tile& t) {
   const bool done = t.columns == panel && !t.activation;
   if (done && t.limited) {
     const V low = constant(t.low), high = constant(t.high);
-    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[0][r][v] = smaller(larger(acc[0][r][v], low), high); });
+    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[0][r][v] = limited(acc[0][r][v], low, high); });
   }
   HWY_ALIGN float sums[kTileRows * kVectors * hn::MaxLanes(d)];
   float* out = done ? t.c : sums;

@@ -126,7 +126,7 @@ bool result(const float* sums, int64_t stride, int64_t columns, const WinogradRe
       trace = hn::MulAdd(v, hn::Zero(d), trace);
       v = hn::Add(v, bias);
       if (to.addend && to.pixels[i] >= 0) v = hn::Add(v, load_some(to.addend + to.pixels[i] + c, columns - c));
-      hn::StoreU(smaller(larger(v, low), high), d, to.out + to.places[i] + c);
+      hn::StoreU(limited(v, low, high), d, to.out + to.places[i] + c);
     });
   }
   return hn::AllFalse(d, hn::IsNaN(trace));

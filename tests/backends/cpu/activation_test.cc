@@ -59,6 +59,15 @@ TEST_CASE("an activation gives the same wherever an element lies, on any number 
   }
 }
 
+TEST_CASE("limits are numbers") {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  REQUIRE(limits_of({Fn::kClip, -1, 2})->high == 2);
+  REQUIRE(limits_of(*activation_of("Relu"))->low == 0);
+  REQUIRE(!limits_of({Fn::kClip, kNan, 2}));
+  REQUIRE(!limits_of({Fn::kClip, 0, kNan}));
+  REQUIRE(!limits_of(*activation_of("Sigmoid")));
+}
+
 TEST_CASE("exponentials and what is made of them are exact to rounding, at the ends of their range too") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
   const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
