@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/align.h"
+#include "core/base/memory.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::cpu {
@@ -42,7 +43,7 @@ PackedMatrix::PackedMatrix(const MatrixView& b, int64_t depth, int64_t columns) 
   const ProductKernels kernels = product_kernels();
   layout_ = layout_for(kernels, depth, columns);
   const int64_t elements = round_up(std::max<int64_t>(1, layout_.elements()), kAlignment);
-  data_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, static_cast<size_t>(elements) * sizeof(float))));
+  data_.reset(static_cast<float*>(allocate_aligned(static_cast<size_t>(elements) * sizeof(float))));
   if (!data_) throw std::bad_alloc();
   const int64_t grain = std::max<int64_t>(1, kPackingGrain / (layout_.width * depth + 1));
   parallel_for(layout_.panels(), grain, [&](int64_t begin, int64_t end) {

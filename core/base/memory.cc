@@ -1,11 +1,15 @@
 #include "core/base/memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/base/align.h"
 #include "core/base/text.h"
 
 namespace mlopt {
@@ -41,6 +45,16 @@ int64_t available_memory() {
   // Cached files count as used, and are given up when memory is needed.
   const int64_t cached = number_after("/sys/fs/cgroup/memory.stat", "inactive_file ");
   return std::min(system, std::max<int64_t>(1, *limit - *used + cached));
+}
+
+void* allocate_aligned(size_t bytes) {
+  constexpr size_t kPage = size_t{2} << 20;  // a large one, of x86-64 and of most others
+  if (bytes < 2 * kPage) return std::aligned_alloc(kAlignment, std::max(aligned_size(bytes), kAlignment));
+  const size_t rounded = (bytes + kPage - 1) / kPage * kPage;
+  void* block = std::aligned_alloc(kPage, rounded);
+  // The last piece may be no whole page: it takes what is used of it.
+  if (block) ::madvise(block, bytes / kPage * kPage, MADV_HUGEPAGE);
+  return block;
 }
 
 }  // namespace mlopt

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace mlopt {
@@ -9,5 +10,10 @@ int64_t peak_memory();
 /// Bytes that this process may still allocate: what the system has free or can free, within the limit of the control
 /// group; 0 where the system does not tell.
 int64_t available_memory();
+
+/// Memory for numbers, aligned to kAlignment and to be freed with std::free(); large blocks lie on large pages where
+/// the system has any, since walking through megabytes of weights otherwise waits for the addresses of pages. Null
+/// where the system has no memory left.
+void* allocate_aligned(size_t bytes);
 
 }  // namespace mlopt

@@ -27,8 +27,7 @@ void require_available(size_t bytes) {
 
 std::shared_ptr<std::byte> allocate(size_t bytes) {
   require_available(bytes);
-  const size_t rounded = aligned_size(bytes);
-  auto* p = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded ? rounded : kAlignment));
+  auto* p = static_cast<std::byte*>(allocate_aligned(bytes));
   if (!p) out_of_memory(bytes);
   return {p, [](std::byte* q) { std::free(q); }};
 }
