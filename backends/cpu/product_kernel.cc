@@ -32,10 +32,12 @@ HWY_INLINE void each(const Fn& fn) {
   }
 }
 
+/// Steps along the inner axis without a branch, so that the units do little else than multiply: more of them, and the
+/// compiler keeps sums in memory.
+constexpr int kUnrolled = 2;
+
 /// How many neighbours of the inner axis a tile of so many vectors sums apart: one chain of additions for each element
 /// would leave the units idle where there are few.
-/// Steps along the inner axis without a branch: then one line is fetched, and the units do little else than multiply.
-constexpr int kUnrolled = 2;
 constexpr int ways_for(int vectors) { return vectors >= 8 ? 1 : vectors >= 4 ? 2 : 4; }
 
 /// The products of a tile, in sums[0].
