@@ -1,18 +1,21 @@
 #include "backends/cpu/depthwise.h"
 
-#include <fmt/core.h>
-
-#include <cmath>
 #include <limits>
 
 #include "tests/support/catch.h"
+#include "tests/support/convolution.h"
 #include "tests/support/op.h"
 #include "tests/support/targets.h"
 
 namespace mlopt::cpu {
 namespace {
 
+using test::Convolution;
+using test::place;
+using test::require_near;
+
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
+constexpr double kTolerance = 4e-6;
 
 struct Case {
   Dims src;  ///< [N, C, H, W]
@@ -47,53 +50,7 @@ ConvShape shape_of(const Case& c) {
   return {c.src, {c.src[1], c.each, 1, c.kernel[0], c.kernel[1]}, dst, c.src[1], window};
 }
 
-std::vector<float> numbers(const Dims& dims, uint64_t seed) {
-  const Tensor t = test::uniform(dims, -1, 1, DType::kF32, seed);
-  return {t.data<float>(), t.data<float>() + t.size()};
-}
-
-/// Element (n, c, y, x) of an image that lies channels-last.
-size_t place(const Dims& d, int64_t n, int64_t c, int64_t y, int64_t x) {
-  return static_cast<size_t>(((n * d[2] + y) * d[3] + x) * d[1] + c);
-}
-
-struct Operands {
-  explicit Operands(const Case& c)
-      : shape(shape_of(c)),
-        src(numbers(shape.src, 1)),
-        weights(numbers(shape.weights, 2)),
-        bias(numbers({shape.dst[1]}, 3)),
-        addend(numbers(shape.dst, 4)) {}
-  ConvShape shape;
-  std::vector<float> src, weights, bias, addend;
-};
-
-/// One result before the activation, in double.
-double sum_at(const Case& c, const Operands& o, int64_t n, int64_t k, int64_t y, int64_t x) {
-  double sum = c.bias ? o.bias[static_cast<size_t>(k)] : 0;
-  if (c.addend) sum += o.addend[place(o.shape.dst, n, k, y, x)];
-  for (int64_t i = 0; i < c.kernel[0] * c.kernel[1]; ++i) {
-    const int64_t row = y * c.strides[0] - c.begin[0] + i / c.kernel[1] * c.dilations[0];
-    const int64_t column = x * c.strides[1] - c.begin[1] + i % c.kernel[1] * c.dilations[1];
-    if (row < 0 || row >= c.src[2] || column < 0 || column >= c.src[3]) continue;
-    sum += static_cast<double>(o.weights[static_cast<size_t>(k * c.kernel[0] * c.kernel[1] + i)]) *
-           o.src[place(c.src, n, k / c.each, row, column)];
-  }
-  return sum;
-}
-
-std::vector<float> expected(const Case& c, const Operands& o) {
-  std::vector<float> out(o.addend.size());
-  const Dims& d = o.shape.dst;
-  for (int64_t n = 0; n < d[0]; ++n)
-    for (int64_t k = 0; k < d[1]; ++k)
-      for (int64_t y = 0; y < d[2]; ++y)
-        for (int64_t x = 0; x < d[3]; ++x) out[place(d, n, k, y, x)] = static_cast<float>(sum_at(c, o, n, k, y, x));
-  apply_here(c.activation, out.data(), out.data(), static_cast<int64_t>(out.size()));
-  return out;
-}
-
-std::vector<float> computed(const Case& c, const Operands& o) {
+std::vector<float> computed(const Case& c, const Convolution& o) {
   REQUIRE(DepthwisePlan::takes(o.shape));
   const auto weights = std::make_shared<std::vector<float>>(DepthwisePlan::packed(o.weights.data(), o.shape));
   const DepthwisePlan plan(o.shape, weights, c.threads);
@@ -108,26 +65,16 @@ std::vector<float> computed(const Case& c, const Operands& o) {
   return dst;
 }
 
-void require_same(const std::vector<float>& actual, const std::vector<float>& wanted) {
-  REQUIRE(actual.size() == wanted.size());
-  for (size_t i = 0; i < actual.size(); ++i) {
-    const double a = actual[i], w = wanted[i];
-    const bool same =
-        std::isfinite(w) ? std::abs(a - w) <= 4e-6 * (1 + std::abs(w)) : (std::isnan(w) ? std::isnan(a) : a == w);
-    if (!same) FAIL(fmt::format("element {} is {}, not {}", i, a, w));
-  }
-}
-
 }  // namespace
 
 TEST_CASE("depthwise convolutions give their sums") {
   for (const Case& c : kCases) {
-    const Operands o(c);
-    const std::vector<float> wanted = expected(c, o);
+    const Convolution o(shape_of(c));
+    const std::vector<float> wanted = o.results(c.bias, c.addend, c.activation);
     for (const int64_t target : test::targets()) {
       INFO("case " << &c - kCases << ", target " << target);
       const test::TargetScope scope(target);
-      require_same(computed(c, o), wanted);
+      require_near(computed(c, o), wanted, kTolerance);
     }
   }
 }
@@ -136,18 +83,18 @@ TEST_CASE("numbers that are not finite reach the results of their channel and wi
   for (const Case& c : {kCases[1], kCases[3], kCases[5], kCases[9]})
     for (const float odd : {kNan, kInfinity, -kInfinity}) {
       INFO("case of " << c.src[1] << " channels, " << odd);
-      Operands o(c);
+      Convolution o(shape_of(c));
       o.src[place(c.src, 0, 3, 2, 3)] = odd;
       o.src[place(c.src, 0, 16, 5, 0)] = odd;
-      require_same(computed(c, o), expected(c, o));
+      require_near(computed(c, o), o.results(c.bias, c.addend, c.activation), kTolerance);
     }
 }
 
 TEST_CASE("limits that are no numbers make every result of a clip NaN") {
   Case c = kCases[0];
   c.activation = {Fn::kClip, kNan, 1};
-  const Operands o(c);
-  require_same(computed(c, o), expected(c, o));
+  const Convolution o(shape_of(c));
+  require_near(computed(c, o), o.results(c.bias, c.addend, c.activation), kTolerance);
 }
 
 TEST_CASE("depthwise plans take one channel a group, and as many as fill a vector") {
