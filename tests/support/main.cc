@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tests/support/catch.h"
+#include "tests/support/listener.h"
 
 namespace mlopt::test {
 namespace {
@@ -10,12 +10,6 @@ namespace {
 constexpr int kSkipped = 77;
 uint64_t skipped_tests = 0;
 uint64_t all_tests = 0;
-
-#if CATCH_VERSION_MAJOR == 2
-using Listener = Catch::TestEventListenerBase;
-#else
-using Listener = Catch::EventListenerBase;
-#endif
 
 struct CountTests : Listener {
   using Listener::Listener;
