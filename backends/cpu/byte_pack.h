@@ -71,6 +71,7 @@ class PackedTaps {
 
   ByteForm form() const { return form_; }
   PackedView view() const { return {packed_.raw(), totals_.empty() ? nullptr : totals_.data()}; }
+  size_t bytes() const { return packed_.bytes() + totals_.size() * sizeof(int32_t); }
 
  private:
   ByteForm form_ = ByteForm::kPairs;

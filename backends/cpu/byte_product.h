@@ -37,7 +37,8 @@ class ByteProduct {
 
   size_t scratch_bytes() const { return scratch_bytes_; }  ///< what is taken already included
   bool packs_right() const { return packed_ || primitive_; }
-  std::string_view label() const { return primitive_ ? "bytes" : "byte tiles"; }
+  size_t packed_bytes() const { return primitive_ ? primitive_->packed_bytes() : packed_ ? packed_->bytes() : 0; }
+  std::string label() const { return primitive_ ? primitive_->name() : "byte tiles"; }
   /// finish.out is output 0: [batch, m, n] row-major.
   void run(const Buffers& b, int32_t left_zero, int32_t right_zero, const ByteFinish& finish) const;
 

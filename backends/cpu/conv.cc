@@ -68,7 +68,7 @@ Expected<PlannedStep> plan_conv(const Site& site) {
   if (bias) args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), Source::in(kBias)});
   auto op = Primitive::make<dnnl::convolution_forward>(pd, std::move(args), before.scratch_bytes());
   op.run_after(std::move(before));
-  step.scratch_bytes = op.scratch_bytes();
+  op.describe(step);
   if (addend) step.in_place = kAddend;
   step.in = {choice->src, mlopt::Layout::kRowMajor, mlopt::Layout::kRowMajor, choice->dst};
   step.in.resize(site.in.size());

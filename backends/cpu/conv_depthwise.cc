@@ -20,7 +20,7 @@ Expected<PlannedStep> plan_depthwise(const Site& site) {
   const auto plan = std::make_shared<const DepthwisePlan>(shape, weights, site.context.threads);
   PlannedStep step = channels_last_step(site, *conv);
   if (!plan->in_place()) step.in_place = -1;
-  step.label = "depthwise";
+  step.packed_bytes = weights->size() * sizeof(float);
   step.run = [plan, act = conv->act, bias = conv->bias, addend = conv->addend](const Buffers& b) {
     plan->run({.src = b.in<float>(ConvSite::kSource),
                .dst = b.out<float>(0),

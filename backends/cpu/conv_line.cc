@@ -98,11 +98,12 @@ Expected<PlannedStep> plan_line(const Site& site) {
   const ProductShape product = product_shape(shape, *axis, lines);
   if (!pays(site, *conv, lines, product) || !prefers_tiles(product.m, product.k, product.n, true))
     return Decline{"oneDNN is faster"};
-  const auto plan = std::make_shared<const ProductPlan>(product, packed_windows(site, shape), site.context.threads);
+  const auto weights = packed_windows(site, shape);
+  const auto plan = std::make_shared<const ProductPlan>(product, weights, site.context.threads);
   PlannedStep step = channels_last_step(site, *conv);
   const size_t room = aligned_size(plan->workspace_bytes());
   step.scratch_bytes = room + lines.padded_bytes();
-  step.label = "tiles";
+  step.packed_bytes = weights->bytes();
   step.run = [=, stride = shape.window.strides[*axis], act = conv->act, bias = conv->bias,
               addend = conv->addend](const Buffers& b) {
     const auto* src = b.in<float>(ConvSite::kSource);

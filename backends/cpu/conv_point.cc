@@ -25,7 +25,7 @@ Expected<PlannedStep> plan_point(const Site& site) {
   const auto plan = std::make_shared<const ProductPlan>(ProductShape{positions, k, c}, weights, site.context.threads);
   PlannedStep step = channels_last_step(site, *conv);
   step.scratch_bytes = plan->workspace_bytes();
-  step.label = "tiles";
+  step.packed_bytes = weights->bytes();
   step.run = [=, act = conv->act, bias = conv->bias, addend = conv->addend](const Buffers& b) {
     plan->run({.a = {b.in<float>(ConvSite::kSource), c, 1},
                .c = b.out<float>(0),

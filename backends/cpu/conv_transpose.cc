@@ -119,7 +119,7 @@ Expected<PlannedStep> plan(const Site& site) {
   if (bias) args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), Source::in(kBias)});
   auto op = Primitive::make<dnnl::deconvolution_forward>(pd, std::move(args), before.scratch_bytes());
   op.run_after(std::move(before));
-  step.scratch_bytes = op.scratch_bytes();
+  op.describe(step);
   step.in = {choice->src, mlopt::Layout::kRowMajor, mlopt::Layout::kRowMajor};
   step.in.resize(site.in.size());
   step.run = [op = std::move(op)](const Buffers& b) { op.run(b); };

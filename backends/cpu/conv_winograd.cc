@@ -21,7 +21,7 @@ Expected<PlannedStep> plan_winograd(const Site& site) {
   const auto plan = std::make_shared<const WinogradPlan>(shape, weights, site.context.threads);
   PlannedStep step = channels_last_step(site, *conv);
   step.scratch_bytes = plan->workspace_bytes();
-  step.label = "winograd";
+  step.packed_bytes = weights->bytes();
   step.run = [plan, act = conv->act, bias = conv->bias, addend = conv->addend](const Buffers& b) {
     plan->run({.src = b.in<float>(ConvSite::kSource),
                .dst = b.out<float>(0),

@@ -1,20 +1,56 @@
 #include "backends/cpu/kernels.h"
 
 namespace mlopt::cpu {
+namespace {
+
+struct Family {
+  std::string_view name;  ///< by which its steps go that have no other
+  std::span<const Kernel> (*kernels)();
+};
+
+constexpr Family kFamilies[] = {
+    {"winograd", conv_winograd_kernels},
+    {"depthwise", conv_depthwise_kernels},
+    {"tiles", conv_point_kernels},
+    {"tiles", conv_line_kernels},
+    {"conv", conv_kernels},
+    {"conv transpose", conv_transpose_kernels},
+    {"matmul", matmul_kernels},
+    {"eltwise", eltwise_kernels},
+    {"binary", binary_kernels},
+    {"pool", pool_kernels},
+    {"reduce", reduce_kernels},
+    {"softmax", softmax_kernels},
+    {"layer norm", layer_norm_kernels},
+    {"normalization", normalization_kernels},
+    {"copy", reshape_kernels},
+    {"transpose", transpose_kernels},
+    {"concat", concat_kernels},
+    {"resize", resize_kernels},
+    {"rnn", rnn_kernels},
+    {"quantize", quantize_linear_kernels},
+    {"byte conv", qconv_kernels},
+    {"byte product", qmatmul_kernels},
+    {"byte eltwise", qpointwise_kernels},
+    {"slice", slice_kernels},
+    {"gather", gather_kernels},
+    {"expand", expand_kernels},
+    {"pad", pad_kernels},
+    {"where", where_kernels},
+    {"cast", cast_kernels},
+    {"attention", attention_kernels},
+    {"compare", compare_kernels},
+};
+
+}  // namespace
 
 std::vector<Kernel> all_kernels() {
   std::vector<Kernel> all;
-  for (const auto family : {
-           conv_winograd_kernels(), conv_depthwise_kernels(), conv_point_kernels(), conv_line_kernels(),
-           conv_kernels(),          conv_transpose_kernels(), matmul_kernels(),     eltwise_kernels(),
-           binary_kernels(),        pool_kernels(),           reduce_kernels(),     softmax_kernels(),
-           layer_norm_kernels(),    normalization_kernels(),  reshape_kernels(),    transpose_kernels(),
-           concat_kernels(),        resize_kernels(),         rnn_kernels(),        quantize_linear_kernels(),
-           qconv_kernels(),         qmatmul_kernels(),        qpointwise_kernels(), slice_kernels(),
-           gather_kernels(),        expand_kernels(),         pad_kernels(),        where_kernels(),
-           cast_kernels(),          attention_kernels(),      compare_kernels(),
-       })
-    all.insert(all.end(), family.begin(), family.end());
+  for (const Family& family : kFamilies)
+    for (Kernel kernel : family.kernels()) {
+      if (kernel.label.empty()) kernel.label = family.name;
+      all.push_back(kernel);
+    }
   return all;
 }
 

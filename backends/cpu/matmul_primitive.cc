@@ -59,7 +59,7 @@ Expected<PlannedStep> plan_primitive(const MatMul& given, const Product& p, cons
   auto made = packs ? make_packed(s, p, site) : make_plain(s, p);
   if (!made) return made.error();
   PlannedStep step{.out = {{DType::kF32, p.result}}};
-  step.scratch_bytes = made->scratch_bytes();
+  made->describe(step);
   if (packs) step.packed = {MatMul::kRight};
   const Paired spread = s.addend >= 0 ? paired(p.result, site.desc(s.addend).dims, {}) : Paired{};
   step.run = [=, op = std::move(*made), scale = s.beta / s.alpha, count = step.out[0].size()](const Buffers& b) {

@@ -65,7 +65,10 @@ PlannedStep plan_tiles(const MatMul& s, const Product& p, const Site& site) {
   PlannedStep step{.out = {{DType::kF32, p.result}}};
   step.scratch_bytes = plan->workspace_bytes();
   step.label = "tiles";
-  if (right) step.packed = {MatMul::kRight};
+  if (right) {
+    step.packed = {MatMul::kRight};
+    step.packed_bytes = right->bytes();
+  }
   if (!spreads) step.in_place = s.addend;
   step.run = [=](const Buffers& b) {
     ProductArgs args;

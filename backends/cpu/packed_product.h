@@ -28,6 +28,7 @@ class PackedMatrix {
   PackedMatrix(const MatrixView& b, int64_t depth, int64_t columns);
   const float* data() const { return data_.get(); }
   const PanelLayout& layout() const { return layout_; }
+  size_t bytes() const { return static_cast<size_t>(layout_.elements()) * sizeof(float); }
 
  private:
   struct Free {

@@ -58,8 +58,9 @@ std::optional<Elem> carrier(DType type) {
   }
 }
 
-Primitive::Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vector<Argument> arguments, size_t scratch)
-    : scratch_bytes_(aligned_size(scratch)) {
+Primitive::Primitive(dnnl::primitive primitive, std::string name, const Desc& scratchpad,
+                     std::vector<Argument> arguments, size_t scratch)
+    : name_(std::move(name)), scratch_bytes_(aligned_size(scratch)) {
   if (scratchpad.get_size() > 0) {
     arguments.push_back({DNNL_ARG_SCRATCHPAD, scratchpad, Source::scratch(scratch_bytes_)});
     scratch_bytes_ += aligned_size(scratchpad.get_size());
@@ -70,6 +71,20 @@ Primitive::Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vec
 void Primitive::run_after(Primitive first) {
   parts_.insert(parts_.begin(), first.parts_.begin(), first.parts_.end());
   scratch_bytes_ = std::max(scratch_bytes_, first.scratch_bytes_);
+}
+
+size_t Primitive::packed_bytes() const {
+  size_t bytes = 0;
+  for (const Part& part : parts_)
+    for (const Argument& a : part.arguments)
+      if (a.source.kind == Source::Kind::kFixed) bytes += a.desc.get_size();
+  return bytes;
+}
+
+void Primitive::describe(PlannedStep& step) const {
+  step.scratch_bytes = scratch_bytes();
+  step.packed_bytes = packed_bytes();
+  step.label = name_;
 }
 
 void Primitive::run(const Buffers& buffers) const {
@@ -137,7 +152,7 @@ PlannedStep plan_copy(TensorDesc out, const Dims& dims, const Dims& from, const 
   const dnnl::reorder::primitive_desc pd(engine(), src, engine(), dst, new_attr());
   auto op =
       Primitive::make<dnnl::reorder>(pd, {{DNNL_ARG_FROM, src, Source::in(0)}, {DNNL_ARG_TO, dst, Source::out(0)}});
-  step.scratch_bytes = op.scratch_bytes();
+  op.describe(step);
   step.run = [op = std::move(op)](const Buffers& b) { op.run(b); };
   return step;
 }

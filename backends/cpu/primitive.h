@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backends/cpu/dnn.h"
@@ -46,7 +47,7 @@ class Primitive {
   Primitive() = default;
   template <class T>
   static Primitive make(const typename T::primitive_desc& pd, std::vector<Argument> arguments, size_t scratch = 0) {
-    return Primitive(T(pd), pd.scratchpad_desc(), std::move(arguments), scratch);
+    return Primitive(T(pd), pd.impl_info_str(), pd.scratchpad_desc(), std::move(arguments), scratch);
   }
 
   /// Runs `first` before, on the same buffers.
@@ -54,15 +55,22 @@ class Primitive {
   /// Bytes of scratch that a run uses, what lies before its own included.
   size_t scratch_bytes() const { return scratch_bytes_; }
   void run(const Buffers& buffers) const;
+  /// oneDNN's name of the implementation: "jit:avx2", "brg_matmul:avx512_core".
+  const std::string& name() const { return name_; }
+  size_t packed_bytes() const;  ///< of arguments that are always the same
+  /// What it needs and how it goes, of a step that it does.
+  void describe(PlannedStep& step) const;
 
  private:
   struct Part {
     dnnl::primitive primitive;
     std::vector<Argument> arguments;
   };
-  Primitive(dnnl::primitive primitive, const Desc& scratchpad, std::vector<Argument> arguments, size_t scratch);
+  Primitive(dnnl::primitive primitive, std::string name, const Desc& scratchpad, std::vector<Argument> arguments,
+            size_t scratch);
 
   std::vector<Part> parts_;
+  std::string name_;
   size_t scratch_bytes_ = 0;
 };
 

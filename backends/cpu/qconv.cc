@@ -166,7 +166,7 @@ Expected<PlannedStep> plan_primitive(const Parameters& p, const ConvShape& shape
   add_constants(p, args);
   auto op = Primitive::make<dnnl::convolution_forward>(pd, std::move(args));
   PlannedStep step{.out = {out}};
-  step.scratch_bytes = op.scratch_bytes();
+  op.describe(step);
   step.in.resize(site.in.size(), mlopt::Layout::kRowMajor);
   step.in[kSource] = from.layout;
   if (p.sum) step.in[kOther] = out.layout;
@@ -222,6 +222,7 @@ Expected<PlannedStep> plan_tiles(const Parameters& p, const ConvShape& shape, co
                                                      weights->form(), max_threads());
   PlannedStep step{.out = {{p.type, shape.dst, site.layout}}};
   step.label = "byte tiles";
+  step.packed_bytes = weights->bytes();
   step.scratch_bytes = conv->scratch_bytes();
   step.packed = constant_inputs(site);
   const bool adds = p.sum && to_last;  // while the sums are at hand

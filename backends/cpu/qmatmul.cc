@@ -149,6 +149,7 @@ Expected<PlannedStep> plan_form(const Site& site, const Form& f) {
   step.scratch_bytes = product.scratch_bytes();
   step.label = product.label();
   if (product.packs_right()) step.packed = {f.b};
+  step.packed_bytes = product.packed_bytes();
   step.run = runner(site, f, product, left, scaling, finish, 0);
   return step;
 }

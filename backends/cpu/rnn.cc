@@ -93,7 +93,8 @@ std::shared_ptr<const RnnWeights> packed_weights(const Site& site, const RnnShap
 Expected<PlannedStep> plan(const Site& site) {
   const auto s = shape_of(site);
   if (!s) return s.error();
-  const auto rnn = std::make_shared<const RnnPlan>(*s, packed_weights(site, *s), site.context.threads);
+  const auto weights = packed_weights(site, *s);
+  const auto rnn = std::make_shared<const RnnPlan>(*s, weights, site.context.threads);
   const Dims state{s->directions, s->batch, s->hidden};
   PlannedStep step{.out = {{DType::kF32, {s->steps, s->directions, s->batch, s->hidden}},
                            {DType::kF32, state},
@@ -101,6 +102,7 @@ Expected<PlannedStep> plan(const Site& site) {
   step.out.resize(site.view.node().outputs().size());
   step.scratch_bytes = rnn->workspace_bytes();
   step.packed = {kW, kR, kBias};
+  step.packed_bytes = weights->bytes();
   step.run = [rnn, has_state = site.has(kState), has_cell = site.has(kCell),
               outputs = step.out.size()](const Buffers& b) {
     rnn->run({.x = b.in<float>(kX),

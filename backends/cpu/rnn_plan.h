@@ -30,6 +30,13 @@ struct RnnWeights {
   std::vector<float> bias;                    ///< [directions, width], of both products
   std::vector<float>
       recurrent_bias;  ///< kLinearGru: [directions, width], 0 but for the candidate, whose is not in bias
+
+  size_t bytes() const {
+    size_t sum = (bias.size() + recurrent_bias.size()) * sizeof(float);
+    for (const auto& matrices : {input, recurrent, candidate})
+      for (size_t i = 0; matrices && i < matrices->size(); ++i) sum += (*matrices)[i]->bytes();
+    return sum;
+  }
 };
 
 /// The operands of one run, row-major as ONNX has them.

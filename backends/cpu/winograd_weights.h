@@ -21,6 +21,7 @@ class WinogradWeights {
   int64_t channels() const { return products_[0].layout().depth; }
   int64_t channels_out() const { return products_[0].layout().columns; }
   const PackedMatrix& product(int64_t i) const { return products_[static_cast<size_t>(i)]; }
+  size_t bytes() const { return products_.size() * products_[0].bytes(); }
   /// All numbers are finite.
   bool is_finite() const { return finite_; }
   /// The 3 x 3 weights from channel c to channel k, to rounding.

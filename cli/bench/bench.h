@@ -11,6 +11,7 @@
 #include "core/exec/backend.h"
 #include "core/ir/model.h"
 #include "core/measure/ratio.h"
+#include "core/measure/roofline.h"
 #include "core/measure/stats.h"
 
 namespace mlopt::cli {
@@ -24,7 +25,7 @@ struct BenchOptions {
   int streams = 1;
   double duration = 2, warmup = 0.3;
   std::optional<int64_t> runs;
-  bool profile = false, no_prepare = false;
+  bool profile = false, show_plan = false, no_prepare = false;
   // Gates.
   std::optional<double> min_speedup, max_latency_ms;
   std::optional<SizeLimit> max_memory, max_size;
@@ -50,6 +51,8 @@ struct Entry {
   Latency latency;
   double throughput = 0;  ///< samples (with --batch) or runs in a second
   std::vector<StepProfile> profile;
+  std::optional<Roofline> roofline;  ///< of the machine, measured with the profile
+  std::optional<PlanInfo> plan;
 };
 
 /// How an entry compares with the first one of the same batch size and thread count.
@@ -69,7 +72,18 @@ void measure_peaks(std::vector<Entry>& entries, const BenchOptions& options, con
 /// Times all entries.
 std::vector<Comparison> measure(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);
 
-void report_entries(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, Report& report);
+/// Times by step, from a plan of its own for each entry: keeping them slows it down.
+void profile(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);
+/// Prints what would run, and runs nothing.
+void show_plans(std::vector<Entry>& entries, const BenchOptions& options, Session& session);
+
+/// "m.onnx, batch 2": what tells an entry from the others.
+std::string described(const Entry& entry, const std::vector<Entry>& all);
+/// As `.models[].profile`, and as tables: the slowest steps, or all of them.
+Json profile_json(const Entry& entry);
+void profile_tables(const Entry& entry, const std::string& title, bool all, Report& report);
+void report_entries(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, bool verbose,
+                    Report& report);
 /// The machine, the libraries and how noisy it is now.
 void report_environment(const BenchOptions& options, Session& session);
 /// Says so when report_environment() found much noise.

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 
 #include "cli/bench/bench.h"
 #include "core/base/text.h"
@@ -9,7 +8,6 @@
 namespace mlopt::cli {
 namespace {
 
-constexpr size_t kShownSteps = 12;
 constexpr double kMb = 1 << 20;
 
 bool varies(const std::vector<Entry>& entries, auto member) {
@@ -18,78 +16,9 @@ bool varies(const std::vector<Entry>& entries, auto member) {
 
 std::string ms(double value) { return value < 0.1 ? fmt::format("{:.4f}", value) : fmt::format("{:.3f}", value); }
 
-std::string described(const Entry& entry, const std::vector<Entry>& all) {
-  std::string text = entry.path;
-  if (varies(all, &Entry::device)) text += " on " + entry.device;
-  if (varies(all, &Entry::batch)) text += fmt::format(", batch {}", entry.batch);
-  if (varies(all, &Entry::threads)) text += fmt::format(", {} threads", entry.threads);
-  return text;
-}
-
 Json latency_json(const Latency& latency) {
   return Json::object(
       {{"min", latency.min}, {"mean", latency.mean}, {"p50", latency.p50}, {"p90", latency.p90}, {"p99", latency.p99}});
-}
-
-struct Share {
-  std::string name;
-  double seconds = 0;
-  int64_t calls = 0;
-};
-
-std::vector<Share> by_operator(const std::vector<StepProfile>& steps) {
-  std::map<std::string, Share> sums;
-  for (const StepProfile& step : steps) {
-    Share& share = sums[step.op];
-    share.name = step.op;
-    share.seconds += step.seconds;
-    share.calls += step.calls;
-  }
-  std::vector<Share> shares;
-  for (auto& [op, share] : sums) shares.push_back(std::move(share));
-  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.seconds > b.seconds; });
-  return shares;
-}
-
-/// Runs that a profile covers: the most calls of a step outside loops is theirs.
-int64_t profiled_runs(const std::vector<StepProfile>& steps) {
-  return steps.empty() ? 1 : std::max<int64_t>(steps[0].calls, 1);
-}
-
-Json profile_json(const std::vector<StepProfile>& steps) {
-  const auto runs = static_cast<double>(profiled_runs(steps));
-  Json nodes = Json::array(), operators = Json::array();
-  for (const StepProfile& s : steps) {
-    nodes.push_back(Json::object(
-        {{"node", s.node}, {"op", s.op}, {"kernel", s.kernel}, {"ms", 1e3 * s.seconds / runs}, {"calls", s.calls}}));
-  }
-  for (const Share& s : by_operator(steps)) {
-    operators.push_back(Json::object({{"op", s.name}, {"ms", 1e3 * s.seconds / runs}, {"calls", s.calls}}));
-  }
-  return Json::object({{"runs", profiled_runs(steps)}, {"nodes", nodes}, {"operators", operators}});
-}
-
-void profile_tables(const Entry& entry, const std::string& title, Report& report) {
-  const auto runs = static_cast<double>(profiled_runs(entry.profile));
-  double total = 0;
-  for (const StepProfile& step : entry.profile) total += step.seconds;
-  const auto cells = [&](double seconds) {
-    return std::array{ms(1e3 * seconds / runs), fmt::format("{:.1f} %", total > 0 ? 100 * seconds / total : 0)};
-  };
-  Table& operators = report.table("by operator: " + title, {"operator", "ms", "share", "calls"});
-  for (const Share& share : by_operator(entry.profile)) {
-    const auto [time, part] = cells(share.seconds);
-    operators.rows.push_back({share.name, time, part, std::to_string(share.calls)});
-  }
-  std::vector<StepProfile> steps = entry.profile;
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const StepProfile& a, const StepProfile& b) { return a.seconds > b.seconds; });
-  steps.resize(std::min(steps.size(), kShownSteps));
-  Table& nodes = report.table("slowest nodes: " + title, {"node", "operator", "kernel", "ms", "share"});
-  for (const StepProfile& step : steps) {
-    const auto [time, part] = cells(step.seconds);
-    nodes.rows.push_back({step.node, step.op, step.kernel, time, part});
-  }
 }
 
 /// Null where it is not known.
@@ -125,6 +54,14 @@ void table(const std::vector<Entry>& entries, Report& report) {
 
 }  // namespace
 
+std::string described(const Entry& entry, const std::vector<Entry>& all) {
+  std::string text = entry.path;
+  if (varies(all, &Entry::device)) text += " on " + entry.device;
+  if (varies(all, &Entry::batch)) text += fmt::format(", batch {}", entry.batch);
+  if (varies(all, &Entry::threads)) text += fmt::format(", {} threads", entry.threads);
+  return text;
+}
+
 Json to_json(const Entry& entry) {
   Json json = Json::object({{"path", entry.path}, {"device", entry.device}, {"threads", entry.threads}});
   if (entry.batch > 0) json["batch"] = entry.batch;
@@ -139,7 +76,7 @@ Json to_json(const Entry& entry) {
   json["size_bytes"] = entry.size_bytes;
   json["nodes"] = entry.nodes;
   json["fallback_nodes"] = entry.fallback_nodes;
-  if (!entry.profile.empty()) json["profile"] = profile_json(entry.profile);
+  if (!entry.profile.empty()) json["profile"] = profile_json(entry);
   return json;
 }
 
@@ -159,7 +96,8 @@ Json to_json(const Comparison& comparison, const std::vector<Entry>& entries) {
                        {"words", in_words(ratio)}});
 }
 
-void report_entries(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, Report& report) {
+void report_entries(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons, bool verbose,
+                    Report& report) {
   table(entries, report);
   Json& models = report.data["models"] = Json::array();
   for (const Entry& entry : entries) models.push_back(to_json(entry));
@@ -174,7 +112,7 @@ void report_entries(const std::vector<Entry>& entries, const std::vector<Compari
       report.line(fmt::format("{}: {} of {} nodes run on the reference backend", described(entry, entries),
                               entry.fallback_nodes.size(), entry.nodes));
     }
-    if (!entry.profile.empty()) profile_tables(entry, described(entry, entries), report);
+    if (!entry.profile.empty()) profile_tables(entry, described(entry, entries), verbose, report);
   }
 }
 

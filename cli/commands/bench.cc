@@ -20,7 +20,7 @@ namespace {
 struct Flags {
   BenchOptions bench;
   std::string batches, precision = "fp32", csv, html;
-  bool sweep_threads = false, show_plan = false;
+  bool sweep_threads = false;
 };
 
 constexpr int64_t kMaxBatch = 1 << 20;
@@ -48,13 +48,15 @@ std::vector<int> thread_counts(bool sweep, int most) {
   return counts;
 }
 
+bool has_gates(const BenchOptions& o) {
+  return o.min_speedup || o.max_latency_ms || o.max_memory || o.max_size || !o.baseline_file.empty();
+}
+
 BenchOptions checked(const Flags& flags, const Common& common) {
   if (flags.precision != "fp32") {
     unsupported_error(fmt::format("--precision {} is not supported yet", flags.precision), {},
                       "leave it out: fp32 is measured");
   }
-  if (flags.show_plan)
-    unsupported_error("--show-plan is not supported yet", {}, "leave it out; --profile shows the kernels");
   BenchOptions bench = flags.bench;
   bench.devices = common.device.empty() ? std::vector<std::string>{default_device()} : split(common.device, ',');
   bench.batches = parse_batches(flags.batches);
@@ -66,6 +68,8 @@ BenchOptions checked(const Flags& flags, const Common& common) {
   if (bench.runs && *bench.runs < 1) usage_error("at least one run is measured", "--runs");
   if (bench.streams < 1 || bench.streams > kMaxStreams)
     usage_error(fmt::format("the number of streams must be from 1 to {}", kMaxStreams), "--streams");
+  if (bench.show_plan && (bench.profile || has_gates(bench)))
+    usage_error("--show-plan times nothing", {}, "leave out --profile and the gates");
   if (bench.max_regress && bench.baseline_file.empty())
     usage_error("--max-regress needs --baseline", {}, "give an earlier report of --json");
   if (!bench.baseline_file.empty()) bench.baseline = Json::parse(read_file(bench.baseline_file), bench.baseline_file);
@@ -83,11 +87,12 @@ void run(const Flags& flags, Session& session) {
   if (flags.csv == "-") session.claim_stdout("--csv -");
   if (flags.html == "-") session.claim_stdout("--html -");
   std::vector<Entry> entries = list_entries(options);
+  if (options.show_plan) return show_plans(entries, options, session);
   measure_peaks(entries, options, session);
   report_environment(options, session);
   const std::vector<Comparison> comparisons = measure(entries, options, session);
   warn_of_noise(session);
-  report_entries(entries, comparisons, session.report);
+  report_entries(entries, comparisons, session.common.verbose, session.report);
   check_gates(entries, comparisons, options, session.common.seed, session.report);
   if (!flags.csv.empty()) write_text(flags.csv, to_csv(session.report));
   if (!flags.html.empty()) write_text(flags.html, to_html(session.report));
@@ -116,9 +121,10 @@ Action setup(Options& options) {
   options.add("--warmup", flags->bench.warmup, "S", "seconds before the measurement (default: 0.3)");
   options.add("--precision", flags->precision, "P", "fp32, bf16, fp16 or tf32 (default: fp32)").choices = {
       "fp32", "bf16", "fp16", "tf32"};
-  options.add("--profile", flags->bench.profile, "time by operator and by node");
+  options.add("--profile", flags->bench.profile, "time by operator and by step, against what the machine can do");
   options.add("--no-prepare", flags->bench.no_prepare, "run the graphs as they stand, without the passes of fuse");
-  options.add("--show-plan", flags->show_plan, "print what runs, in which layouts and memory");
+  options.add("--show-plan", flags->bench.show_plan,
+              "print what would run, in which layouts and memory; times nothing");
   options.add("--sweep-threads", flags->sweep_threads, "measure 1, 2, 4, ... threads");
   options.add("--csv", flags->csv, "FILE", "write the tables as CSV");
   options.add("--html", flags->html, "FILE", "write the report as one page");

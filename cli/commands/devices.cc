@@ -1,10 +1,15 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+
 #include "cli/backends.h"
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/environment.h"
 #include "core/base/text.h"
+#include "core/measure/roofline.h"
 
 namespace mlopt::cli {
 namespace {
@@ -46,8 +51,59 @@ void show_machine(const Json& environment, Report& report) {
   report.line("libraries: " + libraries);
 }
 
-void run(Session& session) {
+Json roofline_json(const Roofline& r) {
+  Json json = Json::object({{"threads", r.threads},
+                            {"matrix", r.size},
+                            {"gflops", r.gflops.best},
+                            {"gflops_median", r.gflops.median},
+                            {"copy_bytes", r.copy_bytes},
+                            {"copy_gb_per_s", r.copy.best},
+                            {"copy_gb_per_s_median", r.copy.median},
+                            {"runs", std::min(r.gflops.runs, r.copy.runs)}});
+  json["int8_gops"] = r.int8 ? Json(r.int8->best) : Json();
+  json["int8_gops_median"] = r.int8 ? Json(r.int8->median) : Json();
+  return json;
+}
+
+/// What the processor can do at most, on one thread and on those of the session.
+struct Peaks {
+  Roofline one, all;
+};
+
+Peaks measure_peaks(const Session& session) {
+  const std::unique_ptr<Backend> backend = open_backend("cpu");
+  std::vector<int> threads{1};
+  if (session.common.threads > 1) threads.push_back(session.common.threads);
+  const std::vector<Roofline> found = measure_rooflines(*backend, threads, {});
+  return {found.front(), found.back()};
+}
+
+Json to_json(const Peaks& peaks) {
+  Json json = roofline_json(peaks.all);
+  json["one_thread"] = roofline_json(peaks.one);
+  return json;
+}
+
+void add_row(const Roofline& r, Table& table) {
+  std::vector<std::string>& row = table.rows.emplace_back(std::vector{std::to_string(r.threads)});
+  for (const Rate& rate : {r.gflops, r.int8.value_or(Rate{}), r.copy})
+    for (const double value : {rate.best, rate.median}) row.push_back(value > 0 ? fmt::format("{:.1f}", value) : "");
+}
+
+void show(const Peaks& peaks, Report& report) {
+  report.line(fmt::format(
+      "peaks of the cpu, best and median: products of {0} x {0} matrices of float32 and of 8-bit integers; bytes read "
+      "and written by a copy of {1:.0f} MB{2}",
+      peaks.all.size, 1e-6 * static_cast<double>(peaks.all.copy_bytes),
+      peaks.all.copy_bytes < RooflineOptions{}.copy_bytes ? ", as memory is short" : ""));
+  Table& table = report.table("", {"threads", "GFLOP/s", "median", "int8 Gop/s", "median", "copy GB/s", "median"});
+  add_row(peaks.one, table);
+  if (peaks.all.threads > 1) add_row(peaks.all, table);
+}
+
+void run(bool measure, Session& session) {
   Report& report = session.report;
+  const std::optional<Peaks> peaks = measure ? std::optional(measure_peaks(session)) : std::nullopt;
   Json environment = environment_json(session.common.threads);
   show_machine(environment, report);
   report.data["environment"] = std::move(environment);
@@ -61,23 +117,33 @@ void run(Session& session) {
                           : is_default  ? "ready, default"
                                         : "ready",
                           device.missing, device.fix});
-    list.push_back(Json::object({{"name", device.name},
-                                 {"ready", device.ready},
-                                 {"default", is_default},
-                                 {"missing", device.missing},
-                                 {"fix", device.fix}}));
+    Json entry = Json::object({{"name", device.name},
+                               {"ready", device.ready},
+                               {"default", is_default},
+                               {"missing", device.missing},
+                               {"fix", device.fix}});
+    if (peaks) entry["measured"] = device.name == "cpu" ? to_json(*peaks) : Json();
+    list.push_back(std::move(entry));
   }
+  if (peaks) show(*peaks, report);
+}
+
+Action setup(Options& options) {
+  const auto measure = std::make_shared<bool>(false);
+  options.add("--measure", *measure, "how fast it multiplies matrices and copies memory at most: takes a few seconds");
+  return [measure](Session& session) { run(*measure, session); };
 }
 
 }  // namespace
 
 Command devices_command() {
-  return {
-      .name = "devices",
-      .arguments = "",
-      .summary = "what this machine can run, what is missing, and how to get it",
-      .examples = {{{"devices", "processor, libraries and devices"}, {"devices --json -", "the same for a script"}}},
-      .setup = [](Options&) -> Action { return run; }};
+  return {.name = "devices",
+          .arguments = "",
+          .summary = "what this machine can run, what is missing, and how to get it",
+          .examples = {{{"devices", "processor, libraries and devices"},
+                        {"devices --measure --threads 4 --json -",
+                         "also the peaks of one and of 4 threads, for a script"}}},
+          .setup = setup};
 }
 
 }  // namespace mlopt::cli

@@ -1,11 +1,13 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/exec/plan_info.h"
 #include "core/ir/model.h"
 #include "core/tensor/datum.h"
 
@@ -26,8 +28,7 @@ struct CompileOptions {
 };
 
 /// Time of one step, summed over runs.
-struct StepProfile {
-  std::string node, op, kernel;
+struct StepProfile : StepInfo {
   double seconds = 0;
   int64_t calls = 0;
 };
@@ -53,6 +54,8 @@ class Executable {
   /// Nodes that another backend's kernels run ("Conv 'stem'").
   virtual const std::vector<std::string>& fallback_nodes() const = 0;
   virtual std::vector<StepProfile> profile() const = 0;
+  /// What runs for inputs of these types and shapes; nothing where the graph runs node by node.
+  virtual std::optional<PlanInfo> plan_info(std::span<const Datum>) { return std::nullopt; }
 
   virtual Tensor state(std::string_view name) const = 0;
   virtual void set_state(std::string_view name, Tensor value) = 0;

@@ -35,6 +35,7 @@ class Interpreter : public Executable {
   const std::vector<std::string>& output_names() const override { return output_names_; }
   const std::vector<std::string>& fallback_nodes() const override { return fallback_; }
   std::vector<StepProfile> profile() const override;
+  std::optional<PlanInfo> plan_info(std::span<const Datum> inputs) override;
   Tensor state(std::string_view name) const override { return resident(name).tensor(); }
   void set_state(std::string_view name, Tensor value) override;
 
@@ -224,6 +225,12 @@ std::vector<StepProfile> Interpreter::profile() const {
   for (const StepProfile& step : steps_)
     if (step.calls > 0) ran.push_back(step);
   return ran;
+}
+
+std::optional<PlanInfo> Interpreter::plan_info(std::span<const Datum> inputs) {
+  check_inputs(inputs);
+  const std::shared_ptr<const Plan> plan = plans_allowed_ ? plan_for(inputs) : nullptr;
+  return plan ? std::optional(plan->info()) : std::nullopt;
 }
 
 Datum& Interpreter::resident(std::string_view name) const {

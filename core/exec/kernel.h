@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -116,7 +117,8 @@ struct PlannedStep {
   int view_of = -1;           ///< input in whose bytes the outputs lie, one after the other: nothing runs
   int64_t view_offset = 0;    ///< in bytes, of output 0 in that input
   std::vector<int> packed{};  ///< inputs that `run` does not read, such as weights in a form of its own
-  std::string_view label{};   ///< how it is done, for --profile
+  std::string label{};        ///< how it is done, for --profile; empty: Kernel::label
+  size_t packed_bytes = 0;    ///< of what `run` reads instead of them
   std::vector<Layout> in{};   ///< in which inputs are wanted that are not so given; empty: as given
   /// Byte offset in output 0 at which each input may lie already, -1: nowhere; empty: none may. `run` compares
   /// pointers.
@@ -139,7 +141,7 @@ struct Kernel {
   void (*run)(Call&) = nullptr;  ///< a kernel without state
   /// A kernel with state (used when `run` is null); shapes may be unknown until it runs.
   Expected<Step> (*compile)(const NodeView&, const CompileContext&) = nullptr;
-  std::string_view label = {};  ///< shown by --profile; the operator's name when empty
+  std::string_view label = {};  ///< shown by --profile; the backend's name when empty
   /// Plans for known shapes. Where it declines, or is null, the node runs by `run` or `compile`.
   Expected<PlannedStep> (*plan)(const Site&) = nullptr;
   LayoutRule layout = LayoutRule::kRowMajor;  ///< of `plan`

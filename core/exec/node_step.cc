@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/exec/by_shape.h"
 #include "core/exec/program.h"
+#include "core/exec/step_info.h"
 
 namespace mlopt {
 namespace {
@@ -20,7 +21,7 @@ struct Candidate {
 
 struct Found {
   Step step;
-  const KernelList* list;
+  Candidate from;
 };
 
 /// The step of the first candidate that does not decline, or the reasons of all.
@@ -28,7 +29,7 @@ Expected<Found> first_match(const NodeView& view, std::span<const Candidate> can
   std::string reasons;
   for (size_t k = 0; k < candidates.size(); ++k) {
     const auto [list, kernel] = candidates[k];
-    if (kernel->run) return Found{kernel->run, list};
+    if (kernel->run) return Found{kernel->run, candidates[k]};
     context.next = [&view, &context, rest = candidates.subspan(k + 1)]() -> Expected<Step> {
       Expected<Found> found = first_match(view, rest, context);
       if (!found) return found.error();
@@ -36,13 +37,13 @@ Expected<Found> first_match(const NodeView& view, std::span<const Candidate> can
     };
     Expected<Step> step =
         kernel->compile ? kernel->compile(view, context) : by_shape(view, context, kernel->plan, list->reorder);
-    if (step) return Found{std::move(*step), list};
+    if (step) return Found{std::move(*step), candidates[k]};
     reasons += fmt::format(" ({}: {})", list->backend, step.error().reason);
   }
   return Decline{reasons};
 }
 
-Step find_kernel(const NodeView& view, ProgramContext& context) {
+Step find_kernel(const NodeView& view, ProgramContext& context, std::string_view& label) {
   const Node& node = view.node();
   std::vector<Candidate> candidates;
   for (const KernelList& list : context.lists)
@@ -53,7 +54,9 @@ Step find_kernel(const NodeView& view, ProgramContext& context) {
     context.unsupported.push_back(node.label() + found.error().reason);
     return {};
   }
-  if (found->list != &context.lists[0]) context.fallback.push_back(node.label());
+  if (found->from.list != &context.lists[0]) context.fallback.push_back(node.label());
+  const Kernel& kernel = *found->from.kernel;
+  label = kernel.run || kernel.compile ? label_of(kernel, *found->from.list) : "by shape";
   return std::move(found->step);
 }
 
@@ -64,14 +67,15 @@ NodeStep::~NodeStep() = default;
 
 NodeStep::NodeStep(const Node& node, ProgramContext& context)
     : view_(node, context.model->opset(node.domain)),
-      step_(find_kernel(view_, context)),
+      step_(find_kernel(view_, context, kernel_)),
       profile_row_(context.steps.size()),
       salt_(std::hash<std::string>()(node.called())) {
-  context.steps.push_back({node.name.empty() ? node.label() : node.name, node.op, node.op, 0, 0});
+  if (context.options->profile) context.steps.push_back({step_info(view_, kernel_), 0, 0});
   for (const Graph* body : node.bodies()) {
     bodies_.push_back(std::make_unique<Program>(*body, context));
     captured_.push_back(bodies_.back()->captured());
   }
+  for (size_t row = profile_row_ + 1; row < context.steps.size(); ++row) context.steps[row].inner = true;
 }
 
 void rethrow_with_node(const Node& node) {

@@ -21,7 +21,7 @@ struct ProgramContext {
   CompileContext kernel;
   std::vector<std::string> fallback;     ///< nodes run by any list but the first
   std::vector<std::string> unsupported;  ///< nodes that no list runs, with the reasons
-  std::vector<StepProfile> steps;        ///< one for each step of all programs
+  std::vector<StepProfile> steps;        ///< one for each step of all programs, where a profile is kept
   TypeRule types = nullptr;              ///< for infer()
 };
 
@@ -43,6 +43,8 @@ class NodeStep {
 
   /// Values of enclosing graphs that the node's bodies read, body by body, in order.
   const std::vector<std::vector<Value*>>& captured() const { return captured_; }
+  const NodeView& view() const { return view_; }
+  std::string_view kernel() const { return kernel_; }
 
   /// Fills `outputs`. `captured` gives a value of captured() at run time. Errors of the kernel gain the node.
   void run(std::span<const Datum* const> inputs, std::span<Datum> outputs,
@@ -50,6 +52,7 @@ class NodeStep {
 
  private:
   NodeView view_;
+  std::string_view kernel_;
   Step step_;
   std::vector<std::unique_ptr<Program>> bodies_;
   std::vector<std::vector<Value*>> captured_;

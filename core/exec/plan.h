@@ -33,11 +33,12 @@ class Plan {
     std::optional<TensorDesc> desc = {};  ///< nothing: known only at run time
     size_t offset = 0;
     int root = -1;
+    const Value* value = nullptr;  ///< null: an output that nobody reads
   };
   /// A node that a kernel planned, or a copy to another layout.
   struct Planned {
     PlannedStep step;
-    const Node* node;
+    const Node* node;          ///< null: a copy
     std::vector<int> in, out;  ///< slots, -1: omitted
     size_t profile_row;
   };
@@ -69,6 +70,7 @@ class Plan {
   std::vector<Datum> run(std::span<const Datum> inputs, const RunContext& context) const;
 
   const Parts& parts() const { return p_; }
+  PlanInfo info() const;
 
  private:
   struct Frame;

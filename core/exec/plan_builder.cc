@@ -7,6 +7,7 @@
 #include "core/exec/inferred.h"
 #include "core/exec/layouts.h"
 #include "core/exec/run_alone.h"
+#include "core/exec/step_info.h"
 #include "core/ir/constant.h"
 
 namespace mlopt {
@@ -23,7 +24,7 @@ LayoutRule rule_of(const Node& node, const KernelList& list) {
 PlanBuilder::PlanBuilder(Model model, ProgramContext& context) : context_(&context) { p_.model = std::move(model); }
 
 int PlanBuilder::new_slot(Plan::Home home, std::optional<TensorDesc> desc) {
-  p_.slots.push_back({home, std::move(desc), 0, -1});
+  p_.slots.push_back({home, std::move(desc)});
   return static_cast<int>(p_.slots.size()) - 1;
 }
 
@@ -41,7 +42,7 @@ void PlanBuilder::note_constant(Value& value, Tensor tensor) {
 void PlanBuilder::add_values() {
   const Graph& graph = *p_.model.graph;
   for (Value* v : graph.values()) {
-    slots_[v] = new_slot(Plan::Home::kNowhere, std::nullopt);
+    slot(slots_[v] = new_slot(Plan::Home::kNowhere, std::nullopt)).value = v;
     if (v->opaque && (!v->uses.empty() || v->is_output()))
       context_->unsupported.push_back("the sparse initializer '" + v->name + "'");
     if (v->constant) {
@@ -160,6 +161,7 @@ bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Node& no
   if (!step) return false;
   const bool empty = std::any_of(step->out.begin(), step->out.end(), [](const TensorDesc& d) { return d.size() == 0; });
   if (empty || step->out.size() < node.outputs().size()) return false;
+  if (step->label.empty()) step->label = label_of(kernel, list);
   add_planned(std::move(*step), node, *site, list);
   return true;
 }
@@ -202,9 +204,7 @@ void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& si
     }
     return;
   }
-  planned.profile_row = context_->steps.size();
-  const std::string label(s.label.empty() ? std::string_view(node.op) : s.label);
-  context_->steps.push_back({node.name.empty() ? node.label() : node.name, node.op, label, 0, 0});
+  planned.profile_row = add_row(planned);
   p_.steps.emplace_back(std::move(planned));
 }
 
@@ -221,11 +221,18 @@ int PlanBuilder::add_reorder(int from, Layout to, const KernelList& list) {
     p_.constants.emplace(made, std::move(copy));
     return made;
   }
+  if (step.label.empty()) step.label = list.backend;
   const int made = new_slot(Plan::Home::kArena, desc);
-  const size_t row = context_->steps.size();
-  context_->steps.push_back({"", "Reorder", to == Layout::kChannelsLast ? "to channels-last" : "to row-major", 0, 0});
-  p_.steps.emplace_back(Plan::Planned{std::move(step), nullptr, {from}, {made}, row});
+  slot(made).value = slot(from).value;
+  Plan::Planned planned{std::move(step), nullptr, {from}, {made}, 0};
+  planned.profile_row = add_row(planned);
+  p_.steps.emplace_back(std::move(planned));
   return made;
+}
+
+size_t PlanBuilder::add_row(const Plan::Planned& planned) {
+  if (context_->options->profile) context_->steps.push_back({step_info(planned, p_.model), 0, 0});
+  return context_->steps.size() - 1;
 }
 
 int PlanBuilder::slot_of(const Value* value, Layout layout, const KernelList& list) {

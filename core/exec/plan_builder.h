@@ -29,6 +29,8 @@ class PlanBuilder {
   /// The slot of the value; in that layout, where it has a shape (a copy is added where it lies in another).
   int slot_of(const Value* value, Layout layout, const KernelList& list);
   int add_reorder(int from, Layout to, const KernelList& list);
+  /// Of the profile, where one is kept.
+  size_t add_row(const Plan::Planned& planned);
   int new_slot(Plan::Home home, std::optional<TensorDesc> desc);
   Plan::Slot& slot(int k) { return p_.slots[static_cast<size_t>(k)]; }
   const KernelList& first_list() const { return context_->lists[0]; }

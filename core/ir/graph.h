@@ -67,6 +67,7 @@ class Node {
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::string unknown_fields;
+  std::vector<std::string> origins;  ///< labels of the nodes that it was put in place of, not written; empty: none
 
   const std::vector<Value*>& inputs() const { return inputs_; }    ///< null: omitted
   const std::vector<Value*>& outputs() const { return outputs_; }  ///< null: omitted
@@ -126,6 +127,8 @@ class Graph {
   size_t node_count() const { return nodes_.size(); }
   /// The node after `node` (null: the first) in the schedule; null after the last.
   Node* next(const Node* node) const;
+  /// The node before `node`; null before the first.
+  Node* previous(const Node* node) const;
 
   /// The value of that name in this graph, or null; lookup() also searches the enclosing graphs.
   Value* find(std::string_view name) const;

@@ -67,6 +67,7 @@ class Instance {
     node->doc = from.doc;
     node->metadata = from.metadata;
     node->unknown_fields = from.unknown_fields;
+    node->origins = from.origins;
     for (const auto& [body, copy] : bodies) copy_body(*body, *copy);
     note_constant(*node);
     return node;

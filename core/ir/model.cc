@@ -65,6 +65,7 @@ void copy_graph(const Graph& from, Graph& to, ValueMap& map) {
     copy->doc = node->doc;
     copy->metadata = node->metadata;
     copy->unknown_fields = node->unknown_fields;
+    copy->origins = node->origins;
     const std::vector<Graph*> bodies = node->bodies();
     for (size_t i = 0; i < bodies.size(); ++i) copy_graph(*bodies[i], *made[i], map);
   }

@@ -71,13 +71,14 @@ class RuleWalk {
         decline(*node, "excluded by --only or --skip");
         continue;
       }
+      const Node* before = graph.previous(node);
       Builder builder(model_, graph, node);
       const Expected<Replacement> replacement = rule.rewrite(**match, builder);
       if (!replacement) {
         decline(*node, replacement.error().reason);
         continue;
       }
-      replace(graph, node, *replacement);
+      replace(graph, node, before, *replacement);
       return true;
     }
     return false;
@@ -88,7 +89,11 @@ class RuleWalk {
     tally_.example.emplace(reason, node.label());
   }
 
-  void replace(Graph& graph, Node* node, const Replacement& values) {
+  /// New nodes stand between `before` (null: the beginning) and the node.
+  void replace(Graph& graph, Node* node, const Node* before, const Replacement& values) {
+    std::vector<Node*> made;
+    for (Node* n = graph.next(before); n != node; n = graph.next(n)) made.push_back(n);
+    std::vector<std::string> origins = origins_of(*node);
     for (size_t i = 0; i < node->outputs().size(); ++i) {
       Value* old = node->outputs()[i];
       if (!old || i >= values.size() || !values[i]) continue;
@@ -102,20 +107,33 @@ class RuleWalk {
         graph.replace_uses(old, values[i]);
       }
     }
-    erase_dead(node);
+    erase_dead(node, origins);
+    for (Node* n : made) n->origins = origins;
     ++tally_.applied;
   }
 
-  /// The node and whatever only it needed.
-  void erase_dead(Node* node) {
+  static std::vector<std::string> origins_of(const Node& node) {
+    return node.origins.empty() ? std::vector{node.label()} : node.origins;
+  }
+
+  /// The node and whatever only it needed, whose origins come before those of the node.
+  void erase_dead(Node* node, std::vector<std::string>& origins) {
     std::deque<Node*> waiting = {node};
+    std::unordered_set<const Node*> gone;  // of this call alone: a later node may lie where an erased one lay
     while (!waiting.empty()) {
       Node* dead = waiting.front();
       waiting.pop_front();
-      if (erased_.contains(dead) || !has_no_effect(*dead)) continue;
+      if (gone.contains(dead) || !has_no_effect(*dead)) continue;
       for (Value* v : dead->inputs())
         if (v && v->producer && v->graph == dead->graph()) waiting.push_back(v->producer);
+      gone.insert(dead);
       erased_.insert(dead);
+      if (dead != node && !dead->is("Constant")) {
+        std::vector<std::string> all = origins_of(*dead);
+        std::erase_if(all,
+                      [&](const auto& o) { return std::find(origins.begin(), origins.end(), o) != origins.end(); });
+        origins.insert(origins.begin(), all.begin(), all.end());
+      }
       dead->graph()->erase(dead);
     }
   }

@@ -125,7 +125,8 @@ TEST_CASE("bench refuses what it cannot measure") {
     return outcome.status;
   };
   CHECK(status({"--precision", "bf16"}, "--precision bf16") == 4);
-  CHECK(status({"--show-plan"}, "--show-plan") == 4);
+  CHECK(status({"--show-plan", "--profile"}, "--show-plan") == 2);
+  CHECK(status({"--show-plan", "--max-size", "1M"}, "--show-plan") == 2);
   CHECK(status({"--batch", "0"}, "no batch size") == 2);
   CHECK(status({"--min-speedup", "2"}, "second model") == 2);
   CHECK(status({"--max-size", "40X"}, "no size") == 2);

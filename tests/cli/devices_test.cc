@@ -21,6 +21,34 @@ TEST_CASE("devices lists what is here and what is missing") {
   CHECK(defaults == 1);
 }
 
+TEST_CASE("what the processor can do at most is measured when asked for") {
+  const test::Outcome outcome = run_mlopt({"devices", "--measure", "--threads", "2", "--json", "-"});
+  if (outcome.status == 4) return test::skip("this build has no CPU backend");
+  REQUIRE(outcome.status == 0);
+  const Json report = Json::parse(outcome.out);
+  for (const Json& device : report.find("devices")->items()) {
+    const Json* all = device.find("measured");
+    REQUIRE(all);
+    CHECK(all->is_null() == (device.find("name")->string() != "cpu"));
+    if (all->is_null()) continue;
+    const Json* one = all->find("one_thread");
+    CHECK(all->find("threads")->integer() == 2);
+    CHECK(one->find("threads")->integer() == 1);
+    for (const Json* measured : {all, one}) {
+      CHECK(measured->find("matrix")->integer() == 2048);
+      CHECK(measured->find("copy_bytes")->integer() > 0);
+      CHECK(measured->find("runs")->integer() >= 3);
+      for (const std::string key : {"gflops", "int8_gops", "copy_gb_per_s"}) {
+        INFO(key);
+        const double best = measured->find(key)->number(), median = measured->find(key + "_median")->number();
+        CHECK(median > 0);
+        CHECK(best >= median);
+      }
+    }
+  }
+  CHECK_FALSE(Json::parse(run_mlopt({"devices", "--json", "-"}).out).find("devices")->items()[0].find("measured"));
+}
+
 TEST_CASE("a device that is not here is status 4 and names the library") {
   const test::TempDir folder;
   const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);

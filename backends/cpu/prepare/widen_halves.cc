@@ -52,6 +52,7 @@ class Widening {
       outputs.push_back(y ? graph_.add_value(graph_.fresh_name(y->name + "_wide")) : nullptr);
     Node* replacement = graph_.add_node(node->domain, node->op, std::move(inputs), outputs, node->attrs, node);
     replacement->name = node->name;
+    replacement->origins = node->origins;
     for (size_t i = 0; i < outputs.size(); ++i) {
       Value* y = node->outputs()[i];
       if (!y) continue;

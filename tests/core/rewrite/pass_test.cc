@@ -143,3 +143,24 @@ TEST_CASE("folding may usually add a hundredth of the file or of the constants")
   model.file_bytes = 5000;
   CHECK(usual_fold_bytes(model) == 50);
 }
+
+TEST_CASE("a node that a rule adds says in place of which nodes it stands") {
+  const Pass join = {"join", "for tests", [] {
+                       const auto joined = [](const Match& m, Builder& b) -> Expected<Replacement> {
+                         return Replacement{b.op("Abs", {m.value("x")})};
+                       };
+                       Pattern inner = Pattern::op("Neg|Abs", {Pattern::any("x")}).single_use();
+                       return std::vector<Rule>{{Pattern::op("Relu", {std::move(inner)}), joined}};
+                     }};
+  Model model = fixture(R"(g (double[N] x) => (double[N] y) {
+    [first] a = Neg (x)
+    [second] b = Relu (a)
+    c = Relu (b)
+    y = Exp (c)
+  })");
+  CHECK(run_pass(model, join, pass_context()).applied == 2);
+  REQUIRE(operators(*model.graph) == "Abs Exp");
+  const Model copy = clone(model);
+  CHECK(copy.graph->nodes()[0]->origins == std::vector<std::string>{"Neg 'first'", "Relu 'second'", "Relu giving 'c'"});
+  CHECK(copy.graph->nodes()[1]->origins.empty());
+}
