@@ -53,14 +53,14 @@ Expected<Choice> choose(const Site& site, const ConvShape& shapes, bool bias, bo
 Expected<PlannedStep> plan_conv(const Site& site) {
   const auto conv = float_conv(site);
   if (!conv) return conv.error();
-  const ConvShape& shapes = conv->shape;
+  const ConvShape shapes = long_axes_last(conv->shape);
   const bool bias = conv->bias, addend = conv->addend;
   const auto choice = choose(site, shapes, bias, addend);
   if (!choice) return choice.error();
   const ConvPd& pd = choice->pd;
-  PlannedStep step{.out = {{DType::kF32, shapes.dst, choice->dst}}};
+  PlannedStep step{.out = {{DType::kF32, conv->shape.dst, choice->dst}}};
   Primitive before;
-  const Source weights = weights_of(site, kWeights, fmt::format("conv, {} groups", shapes.groups),
+  const Source weights = weights_of(site, kWeights, fmt::format("conv of {}", to_string(shapes.weights)),
                                     plain(Elem::f32, shapes.weights), pd.weights_desc(), step, before);
   std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), weights},

@@ -80,6 +80,13 @@ void pad(const Lines& lines, const float* src, float* dst) {
   });
 }
 
+/// From few channels to a vector or more of them, as in the first layer for a sound. oneDNN goes tap by tap there, on
+/// any processor.
+bool is_first_layer(const Lines& lines, const ProductShape& product) {
+  constexpr int64_t kFewChannels = 4, kVector = 16;
+  return lines.channels < kFewChannels && product.n >= kVector;
+}
+
 /// Copies between layouts and into the padding are nothing beside the product, or not needed.
 bool pays(const Site& site, const ConvSite& conv, const Lines& lines, const ProductShape& product) {
   constexpr int64_t kUses = 64;  // of an element
@@ -96,8 +103,8 @@ Expected<PlannedStep> plan_line(const Site& site) {
   if (!axis) return axis.error();
   const Lines lines = lines_of(shape, *axis);
   const ProductShape product = product_shape(shape, *axis, lines);
-  if (!pays(site, *conv, lines, product) || !prefers_tiles(product.m, product.k, product.n, true))
-    return Decline{"oneDNN is faster"};
+  const bool tiles = is_first_layer(lines, product) || prefers_tiles(product.m, product.k, product.n, true);
+  if (!tiles || !pays(site, *conv, lines, product)) return Decline{"oneDNN is faster"};
   const auto weights = packed_windows(site, shape);
   const auto plan = std::make_shared<const ProductPlan>(product, weights, site.context.threads);
   PlannedStep step = channels_last_step(site, *conv);

@@ -1,5 +1,8 @@
 #include "backends/cpu/conv_shape.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace mlopt::cpu {
 
 Dims conv_weight_dims(const Dims& w, int64_t groups) {
@@ -23,6 +26,25 @@ Expected<ConvShape> conv_shape(const NodeView& view, const Dims& x, const Dims& 
   Dims dst{x[0], w[0]};
   dst.insert(dst.end(), out->begin(), out->end());
   return ConvShape{x, conv_weight_dims(w, groups), std::move(dst), groups, *window};
+}
+
+ConvShape long_axes_last(const ConvShape& s) {
+  std::vector<size_t> order(s.window.kernel.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(),
+                        [&](size_t i) { return s.src[i + 2] == 1 && s.window.kernel[i] == 1 && s.dst[i + 2] == 1; });
+  const auto turned = [&](const Dims& dims) {
+    Dims all = dims;
+    const size_t first = dims.size() - order.size();
+    for (size_t i = 0; i < order.size(); ++i) all[first + i] = dims[first + order[i]];
+    return all;
+  };
+  const Window& w = s.window;
+  return {turned(s.src),
+          turned(s.weights),
+          turned(s.dst),
+          s.groups,
+          {turned(w.kernel), turned(w.strides), turned(w.dilations), turned(w.begin), turned(w.end)}};
 }
 
 ConvPd describe_conv(const ConvShape& s, const Desc& src, Elem weights, const Desc& bias, const Desc& dst,

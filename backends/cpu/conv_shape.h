@@ -20,6 +20,10 @@ Expected<ConvShape> conv_shape(const NodeView& view, const Dims& x, const Dims& 
 /// [M, C/g, k...] as oneDNN has it.
 Dims conv_weight_dims(const Dims& w, int64_t groups);
 
+/// The same convolution with its axes of one position in front, since primitives multiply along the last axis. It reads
+/// and writes the same bytes, in any layout.
+ConvShape long_axes_last(const ConvShape& shape);
+
 using ConvPd = dnnl::convolution_forward::primitive_desc;
 
 /// A null desc for `bias` leaves it out. The result is empty where oneDNN has no such primitive.

@@ -50,9 +50,9 @@ std::shared_ptr<const PackedMatrix> packed_tiles(const MatMul& s, const Site& si
 /// two kinds of thin products: those in which little is left to multiply for each element that is packed, and those
 /// with less columns than fill a vector.
 bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right) {
-  if (static_cast<int>(dnnl::get_effective_cpu_isa()) >= static_cast<int>(dnnl::cpu_isa::avx512_core)) return false;
   constexpr int64_t kFewRows = 8, kFewColumns = 4, kSmall = 1 << 14;
   if (m * n * k < kSmall) return true;  // a primitive's call costs more than all of it
+  if (static_cast<int>(dnnl::get_effective_cpu_isa()) >= static_cast<int>(dnnl::cpu_isa::avx512_core)) return false;
   return n >= kFewColumns && (constant_right || m >= kFewRows);
 }
 

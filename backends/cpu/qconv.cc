@@ -142,34 +142,36 @@ void add_constants(const Parameters& p, std::vector<Primitive::Argument>& args) 
 }
 
 /// A primitive in the layouts that are at hand, else one whose channels come last: empty where there is none.
-ConvPd choose(const Parameters& p, const ConvShape& shape, TensorDesc& from, TensorDesc& to) {
+ConvPd choose(const Parameters& p, const ConvShape& shape, mlopt::Layout& from, mlopt::Layout& to) {
   const Desc bias = p.bias.empty() ? Desc() : plain(Elem::f32, {shape.channels_out()});
   const auto describe = [&] {
-    ConvPd pd = describe_conv(shape, desc_of(from), Elem::s8, bias, desc_of(to), attr_of(p, shape.groups));
+    ConvPd pd = describe_conv(shape, desc_of({p.source_type, shape.src, from}), Elem::s8, bias,
+                              desc_of({p.type, shape.dst, to}), attr_of(p, shape.groups));
     return is_slow(pd) ? ConvPd() : pd;
   };
   if (ConvPd pd = describe()) return pd;
-  from.layout = to.layout = mlopt::Layout::kChannelsLast;
+  from = to = mlopt::Layout::kChannelsLast;
   return describe();
 }
 
-Expected<PlannedStep> plan_primitive(const Parameters& p, const ConvShape& shape, const Site& site) {
-  TensorDesc from = site.desc(kSource), out{p.type, shape.dst, site.layout};
-  const ConvPd pd = choose(p, shape, from, out);
+Expected<PlannedStep> plan_primitive(const Parameters& p, const ConvShape& given, const Site& site) {
+  const ConvShape shape = long_axes_last(given);
+  mlopt::Layout from = site.desc(kSource).layout, to = site.layout;
+  const ConvPd pd = choose(p, shape, from, to);
   if (!pd) return Decline{"oneDNN has only a plain loop for it"};
   const auto pack = [&] { return std::make_shared<Packed>(p.weights.numbers, plain(Elem::s8, shape.weights)); };
   const auto weights = shared_weights<Packed>(site.context.weights, *site.constant(kWeights),
-                                              fmt::format("onednn bytes, {} groups", shape.groups), pack);
+                                              fmt::format("onednn bytes of {}", to_string(shape.weights)), pack);
   std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), Source::of(weights, pd.weights_desc())},
                                         {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};
   add_constants(p, args);
   auto op = Primitive::make<dnnl::convolution_forward>(pd, std::move(args));
-  PlannedStep step{.out = {out}};
+  PlannedStep step{.out = {{p.type, given.dst, to}}};
   op.describe(step);
   step.in.resize(site.in.size(), mlopt::Layout::kRowMajor);
-  step.in[kSource] = from.layout;
-  if (p.sum) step.in[kOther] = out.layout;
+  step.in[kSource] = from;
+  if (p.sum) step.in[kOther] = to;
   step.packed = constant_inputs(site);
   step.run = [op = std::move(op), p, count = step.out[0].size()](const Buffers& b) {
     op.run(b);

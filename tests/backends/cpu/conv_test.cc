@@ -1,5 +1,6 @@
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
+#include "tests/support/net.h"
 
 namespace mlopt::test {
 namespace {
@@ -27,6 +28,7 @@ const Case kCases[] = {
     {{3, 4, 17}, {6, 2, 3}, {2}, {1}, {1, 0}, 2},
     {{1, 2, 5, 6, 7}, {4, 2, 3, 1, 2}, {1, 2, 1}, {1, 1, 2}, {1, 0, 1, 1, 0, 0}},
     {{1, 64, 6, 6}, {33, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+    {{2, 8, 21, 1}, {6, 4, 5, 1}, {2, 1}, {1, 1}, {3, 0, 1, 0}, 2},
 };
 
 std::vector<Attr> attrs_of(const Case& c) {
@@ -55,6 +57,15 @@ TEST_CASE("Conv resolves automatic padding") {
     require_as_reference("Conv", {x, w}, {.attrs = {{"auto_pad", std::string(mode), ""}, {"strides", Ints{2, 3}, ""}}},
                          kTolerance);
   }
+}
+
+TEST_CASE("one column and several are convolved with the same weights") {
+  Net net;
+  Value* weights = net.constant(uniform({8, 3, 5, 1}, -1, 1));  // in groups, which no tiles of ours take
+  Value* several = net.input({1, 6, 12, 4});
+  Value* one = net.op("Reshape", {several, net.constant(Tensor::ints({4, 6, 12, 1}))});
+  for (Value* x : {several, one}) net.output(net.op("Conv", {x, weights}, {{"group", int64_t{2}, ""}}));
+  require_same_result(net.model, kTolerance, true);
 }
 
 TEST_CASE("FusedConv adds and activates after the bias") {
