@@ -51,6 +51,7 @@ struct Entry {
   Latency latency;
   double throughput = 0;  ///< samples (with --batch) or runs in a second
   std::vector<StepProfile> profile;
+  int64_t profiled_runs = 0;
   std::optional<Roofline> roofline;  ///< of the machine, measured with the profile
   std::optional<PlanInfo> plan;
 };

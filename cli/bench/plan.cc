@@ -51,8 +51,8 @@ int64_t count(const PlanInfo& plan, bool (*is)(const PlanStepInfo&)) {
   return std::count_if(plan.steps.begin(), plan.steps.end(), is);
 }
 
-bool is_view(const PlanStepInfo& step) { return step.view; }
-bool is_copy(const PlanStepInfo& step) { return step.nodes.empty(); }
+bool is_view(const PlanStepInfo& step) { return step.view && !step.nodes.empty(); }
+bool is_copy(const PlanStepInfo& step) { return step.nodes.empty() && !step.view; }
 bool is_outside(const PlanStepInfo& step) { return !step.planned; }
 
 Json plan_json(const PlanInfo& plan, const Loaded& loaded) {
@@ -63,12 +63,11 @@ Json plan_json(const PlanInfo& plan, const Loaded& loaded) {
         Json::object({{"name", loaded.plan->input_names()[i]}, {"type", name(t.dtype())}, {"shape", t.dims()}}));
   }
   for (const PlanStepInfo& step : plan.steps) steps.push_back(step_json(step));
-  const int64_t views = count(plan, is_view);
   return Json::object({{"inputs", inputs},
-                       {"step_count", static_cast<int64_t>(plan.steps.size()) - views},
+                       {"step_count", count(plan, [](const PlanStepInfo& step) { return !step.view; })},
                        {"copies", count(plan, is_copy)},
                        {"outside", count(plan, is_outside)},
-                       {"views", views},
+                       {"views", count(plan, is_view)},
                        {"folded_nodes", plan.folded_nodes},
                        {"arena_bytes", plan.arena_bytes},
                        {"scratch_bytes", plan.scratch_bytes},

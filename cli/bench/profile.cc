@@ -18,20 +18,22 @@ constexpr size_t kShownSteps = 12;
 constexpr double kProfileSeconds = 0.5;
 
 /// The times of a plan of its own. The first run, which prepares, is left out.
-std::vector<StepProfile> steps_of(Entry entry, const BenchOptions& options, const Session& session) {
+void time_steps(Entry& entry, const BenchOptions& options, const Session& session) {
   using Clock = std::chrono::steady_clock;
-  const std::unique_ptr<Loaded> loaded = load(entry, options, session, Purpose::kProfile);
+  Entry own = entry;
+  const std::unique_ptr<Loaded> loaded = load(own, options, session, Purpose::kProfile);
   const std::vector<StepProfile> before = loaded->plan->profile();
   const auto start = Clock::now();
   do {
     loaded->run();
+    ++entry.profiled_runs;
   } while (std::chrono::duration<double>(Clock::now() - start).count() < kProfileSeconds);
   std::vector<StepProfile> steps = loaded->plan->profile();
   for (size_t i = 0; i < std::min(before.size(), steps.size()); ++i) {
     steps[i].seconds -= before[i].seconds;
     steps[i].calls -= before[i].calls;
   }
-  return steps;
+  entry.profile = std::move(steps);
 }
 
 /// A short measurement of what the processor can do, for entries that run on it.
@@ -45,11 +47,6 @@ void find_rooflines(std::vector<Entry>& entries, const BenchOptions& options) {
   for (Entry& entry : entries)
     for (const Roofline& r : found)
       if (entry.device == "cpu" && r.threads == threads_of_run(entry, options)) entry.roofline = r;
-}
-
-/// Runs that a profile covers: the calls of a step outside loops are theirs.
-int64_t profiled_runs(const std::vector<StepProfile>& steps) {
-  return steps.empty() ? 1 : std::max<int64_t>(steps[0].calls, 1);
 }
 
 double total_seconds(const std::vector<StepProfile>& steps) {
@@ -134,11 +131,11 @@ std::string percent(double part, double total) { return fmt::format("{:.1f} %", 
 
 void profile(std::vector<Entry>& entries, const BenchOptions& options, const Session& session) {
   find_rooflines(entries, options);
-  for (Entry& entry : entries) entry.profile = steps_of(entry, options, session);
+  for (Entry& entry : entries) time_steps(entry, options, session);
 }
 
 Json profile_json(const Entry& entry) {
-  const int64_t runs = profiled_runs(entry.profile);
+  const int64_t runs = entry.profiled_runs;
   const double total = total_seconds(entry.profile), per_run = 1e3 / static_cast<double>(runs);
   Json nodes = Json::array(), operators = Json::array();
   for (const StepProfile& step : entry.profile)
@@ -153,7 +150,7 @@ Json profile_json(const Entry& entry) {
 }
 
 void profile_tables(const Entry& entry, const std::string& title, bool all, Report& report) {
-  const auto runs = static_cast<double>(profiled_runs(entry.profile));
+  const auto runs = static_cast<double>(entry.profiled_runs);
   const double total = total_seconds(entry.profile);
   Table& operators = report.table("by operator: " + title, {"operator", "ms", "share", "calls"});
   for (const Share& share : by_operator(entry.profile))

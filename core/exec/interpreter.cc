@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/text.h"
+#include "core/exec/pieces.h"
 #include "core/exec/plan.h"
 #include "core/exec/program.h"
 #include "core/exec/weight_cache.h"
@@ -43,9 +44,15 @@ class Interpreter : public Executable {
   ProgramContext context();
   void keep(ProgramContext&& context);
   void compile_program();
-  std::shared_ptr<const Plan> make_plan(const std::vector<Dims>& shapes);
-  std::shared_ptr<const Plan> plan_for(std::span<const Datum> inputs);
-  void forget(const std::shared_ptr<const Plan>& plan);
+  /// What runs for inputs of these shapes; without a plan where inference was wrong.
+  struct Known {
+    std::vector<Dims> shapes;
+    std::unique_ptr<const Plan> plan;
+    Pieces pieces;
+  };
+  std::shared_ptr<const Known> make_plan(const std::vector<Dims>& shapes);
+  std::shared_ptr<const Known> plan_for(std::span<const Datum> inputs);  ///< null: there is no plan
+  void forget(const std::shared_ptr<const Known>& known);
   std::vector<Datum> run_node_by_node(std::span<const Datum> inputs, const RunContext& context);
   Datum& resident(std::string_view name) const;
   void check_inputs(std::span<const Datum> inputs) const;
@@ -61,7 +68,7 @@ class Interpreter : public Executable {
   std::unique_ptr<Program> program_;  ///< null until something has to run node by node
   bool plans_allowed_;
   std::mutex plans_mutex_;
-  std::vector<std::pair<std::vector<Dims>, std::shared_ptr<const Plan>>> plans_;  ///< null: inference was wrong
+  std::vector<std::shared_ptr<const Known>> plans_;
   std::vector<std::string> input_names_, output_names_, fallback_;
   std::vector<Type> input_types_;
   mutable std::mutex profile_mutex_;
@@ -98,7 +105,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
   }
   for (const Value* v : model_.graph->outputs()) output_names_.push_back(v->name);
   if (known)
-    plans_.emplace_back(shapes, make_plan(shapes));
+    plans_.push_back(make_plan(shapes));
   else
     compile_program();
 }
@@ -128,19 +135,22 @@ void Interpreter::compile_program() {
   keep(std::move(made));
 }
 
-std::shared_ptr<const Plan> Interpreter::make_plan(const std::vector<Dims>& shapes) {
+std::shared_ptr<const Interpreter::Known> Interpreter::make_plan(const std::vector<Dims>& shapes) {
   Model bound = clone(model_);
   bind_input_shapes(bound, shapes, types_);
+  auto known = std::make_shared<Known>();
+  known->shapes = shapes;
+  known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
   if (specialize_) specialize_(bound, types_);
   const std::lock_guard lock(profile_mutex_);
   ProgramContext made = context();
-  std::shared_ptr<const Plan> plan;
-  with_threads(options_.threads, [&] { plan = std::make_shared<const Plan>(plan_model(std::move(bound), made)); });
+  with_threads(options_.threads,
+               [&] { known->plan = std::make_unique<const Plan>(plan_model(std::move(bound), made)); });
   keep(std::move(made));
-  return plan;
+  return known;
 }
 
-std::shared_ptr<const Plan> Interpreter::plan_for(std::span<const Datum> inputs) {
+std::shared_ptr<const Interpreter::Known> Interpreter::plan_for(std::span<const Datum> inputs) {
   constexpr size_t kRemembered = 16;
   std::vector<Dims> shapes;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -148,10 +158,10 @@ std::shared_ptr<const Plan> Interpreter::plan_for(std::span<const Datum> inputs)
     shapes.push_back(inputs[i].tensor().dims());
   }
   const std::lock_guard lock(plans_mutex_);
-  const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p.first == shapes; });
-  if (known != plans_.end()) return known->second;
+  const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p->shapes == shapes; });
+  if (known != plans_.end()) return (*known)->plan ? *known : nullptr;
   if (plans_.size() == kRemembered) plans_.erase(plans_.begin());
-  return plans_.emplace_back(shapes, make_plan(shapes)).second;
+  return plans_.emplace_back(make_plan(shapes));
 }
 
 void Interpreter::check_inputs(std::span<const Datum> inputs) const {
@@ -189,12 +199,12 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> inputs, const RunHook
   const RunContext context{&hooks, options_.seed, options_.profile ? &steps_ : nullptr, &profile_mutex_};
   try {
     check_inputs(inputs);
-    const std::shared_ptr<const Plan> plan = plans_allowed_ && !hooks.on_ready ? plan_for(inputs) : nullptr;
-    if (!plan) return run_node_by_node(inputs, context);
+    const std::shared_ptr<const Known> known = plans_allowed_ && !hooks.on_ready ? plan_for(inputs) : nullptr;
+    if (!known) return run_node_by_node(inputs, context);
     try {
-      return plan->run(inputs, context);
+      return run_pieces(*known->plan, known->pieces, inputs, context);
     } catch (const ShapeSurprise&) {
-      forget(plan);
+      forget(known);
       return run_node_by_node(inputs, context);
     }
   } catch (const Error& e) {
@@ -213,10 +223,11 @@ std::vector<Datum> Interpreter::run_node_by_node(std::span<const Datum> inputs, 
 }
 
 /// Shapes that inference gets wrong run node by node from now on.
-void Interpreter::forget(const std::shared_ptr<const Plan>& plan) {
+void Interpreter::forget(const std::shared_ptr<const Known>& known) {
   const std::lock_guard lock(plans_mutex_);
-  for (auto& [shapes, known] : plans_)
-    if (known == plan) known = nullptr;
+  auto none = std::make_shared<Known>();
+  none->shapes = known->shapes;
+  std::replace(plans_.begin(), plans_.end(), known, std::shared_ptr<const Known>(std::move(none)));
 }
 
 std::vector<StepProfile> Interpreter::profile() const {
@@ -229,8 +240,13 @@ std::vector<StepProfile> Interpreter::profile() const {
 
 std::optional<PlanInfo> Interpreter::plan_info(std::span<const Datum> inputs) {
   check_inputs(inputs);
-  const std::shared_ptr<const Plan> plan = plans_allowed_ ? plan_for(inputs) : nullptr;
-  return plan ? std::optional(plan->info()) : std::nullopt;
+  const std::shared_ptr<const Known> known = plans_allowed_ ? plan_for(inputs) : nullptr;
+  if (!known) return std::nullopt;
+  PlanInfo info = known->plan->info();
+  const int64_t pieces = known->pieces.count;
+  if (pieces > 1)
+    info.steps.insert(info.steps.begin(), {StepInfo{"", "Batch", fmt::format("in {} pieces", pieces)}, true, true});
+  return info;
 }
 
 Datum& Interpreter::resident(std::string_view name) const {
