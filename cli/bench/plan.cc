@@ -85,17 +85,21 @@ std::string place_words(const PlanStepInfo& step, const PlaceInfo& place) {
   return place.of.empty() ? words : fmt::format("{} in {}", words, shortened(place.of));
 }
 
+/// A row for each output, the first of which tells what the step is.
 void add_rows(const PlanStepInfo& step, Table& table) {
-  const PlaceInfo none;
-  const PlaceInfo& first = step.out.empty() ? none : step.out[0];
-  const auto shape = [](const PlaceInfo& p) { return p.desc ? to_string(p.desc->dims) : "?"; };
-  const auto size = [](const PlaceInfo& p) { return p.desc ? bytes(p.desc->bytes()) : ""; };
-  table.rows.push_back({"", shortened(step.node), operators_of(step), step.kernel, step.layout, shape(first),
-                        place_words(step, first), size(first), step.scratch_bytes ? bytes(step.scratch_bytes) : "",
-                        step.packed_bytes ? bytes(step.packed_bytes) : ""});
-  for (size_t i = 1; i < step.out.size(); ++i)
-    table.rows.push_back(
-        {"", "", "", "", "", shape(step.out[i]), place_words(step, step.out[i]), size(step.out[i]), "", ""});
+  constexpr size_t kShape = 5, kPlace = 6, kSize = 7, kColumns = 10;
+  const auto if_any = [](size_t n) { return n > 0 ? bytes(n) : ""; };
+  for (size_t i = 0; i < std::max<size_t>(1, step.out.size()); ++i) {
+    std::vector<std::string>& row = table.rows.emplace_back(kColumns);
+    if (i == 0)
+      row = {"", shortened(step.node),       operators_of(step),       step.kernel, step.layout, "", "",
+             "", if_any(step.scratch_bytes), if_any(step.packed_bytes)};
+    if (step.out.empty()) return;
+    const PlaceInfo& place = step.out[i];
+    row[kShape] = place.desc ? to_string(place.desc->dims) : "?";
+    row[kPlace] = place_words(step, place);
+    row[kSize] = place.desc ? bytes(place.desc->bytes()) : "";
+  }
 }
 
 /// Which nodes are outside of the plan, and why.

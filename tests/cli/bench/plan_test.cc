@@ -74,6 +74,18 @@ TEST_CASE("bench shows a plan without running it") {
     CHECK(text.out.find(words) != std::string::npos);
 }
 
+TEST_CASE("the plan of a batch that does not fit into the cache is that of a piece") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", kNet);
+  const Json plan = plan_of({model, "--batch", "4096", "--threads", "1"});
+  if (plan.is_null()) return test::skip("this build has no CPU backend");
+  const Json& first = plan.find("steps")->items().at(0);
+  CHECK(first.find("op")->string() == "Batch");
+  CHECK(first.find("kernel")->string().find("pieces") != std::string::npos);
+  CHECK(step_of(plan, "Conv 'conv'")->find("macs")->integer() < int64_t{4096} * 32 * 12 * 12 * 9);
+  CHECK(plan.find("views")->integer() == 1);
+}
+
 TEST_CASE("nodes whose shapes depend on the data are said to be outside of the plan") {
   const test::TempDir folder;
   const std::string model = write_text_model(folder, "m.onnx", R"(
