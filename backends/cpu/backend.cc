@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/prepare/prepare.h"
 #include "backends/cpu/primitive.h"
+#include "core/base/error.h"
 #include "core/exec/interpreter.h"
 
 namespace mlopt {
@@ -36,6 +37,8 @@ class CpuBackend : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> cpu_backend(std::vector<Kernel> fallback, TypeRule types) {
+  if (dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::isa_default)  // the library does not ask, and would be killed
+    unsupported_error("this processor lacks SSE4.1, which oneDNN needs", {}, "use --device reference");
   return std::make_unique<CpuBackend>(std::move(fallback), types);
 }
 
