@@ -23,8 +23,7 @@ DeclaredTypes::DeclaredTypes(Model& model) { note(*model.graph, {}, model); }
 void DeclaredTypes::note(Graph& graph, const std::string& path, const Model& model) {
   for (Value* v : graph.values()) {
     if (v->declared || v->is_output()) types_[path + v->name] = v->type;
-    if (v->producer && known_operator(v->producer->domain, v->producer->op, model.opset(v->producer->domain)))
-      forget_shape(*v);
+    if (v->producer && !v->constant && known_operator(*v->producer, model)) forget_shape(*v);
   }
   for (Node* node : graph.nodes()) {
     const std::vector<Graph*> bodies = node->bodies();

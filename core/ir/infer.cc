@@ -43,6 +43,8 @@ class Inference {
   }
 
   std::vector<Type> types_of(const NodeView& view) {
+    const auto& outputs = view.node().outputs();
+    if (std::all_of(outputs.begin(), outputs.end(), [](const Value* y) { return !y || y->constant; })) return {};
     if (auto own = infer_rules::body_types(view)) return std::move(*own);
     if (auto own = infer_rules::output_types(view)) return std::move(*own);
     if (standard_ && view.node().bodies().empty()) return standard_(view);

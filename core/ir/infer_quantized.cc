@@ -65,10 +65,14 @@ Types joined(const NodeView& view) {
 
 }  // namespace
 
-std::optional<Types> quantized_types(const NodeView& view) {
-  static const std::map<std::string_view, TypeOf> kStandard = {
+std::span<const std::pair<std::string_view, TypeOf>> quantized_rules() {
+  static constexpr std::pair<std::string_view, TypeOf> kRules[] = {
       {"QuantizeLinear", quantize}, {"DequantizeLinear", dequantize}, {"DynamicQuantizeLinear", dynamic_quantize},
       {"QLinearConv", conv},        {"QLinearMatMul", product},       {"MatMulInteger", integer_product}};
+  return kRules;
+}
+
+std::optional<Types> quantized_types(const NodeView& view) {
   static const std::map<std::string_view, TypeOf> kMicrosoft = {{"QuantizeLinear", quantize},
                                                                 {"DequantizeLinear", dequantize},
                                                                 {"QLinearConv", conv},
@@ -82,12 +86,9 @@ std::optional<Types> quantized_types(const NodeView& view) {
                                                                 {"QLinearConcat", joined},
                                                                 {"QLinearGlobalAveragePool", global_pool}};
   if (view.node().is("QLinearConvAdd", "mlopt")) return conv(view);
-  const bool standard = view.node().domain.empty();
-  if (!standard && view.node().domain != "com.microsoft") return std::nullopt;
-  const auto& rules = standard ? kStandard : kMicrosoft;
-  const auto it = rules.find(view.node().op);
-  if (it == rules.end() || view.get_int("channels_last", 0) != 0) return std::nullopt;
-  return it->second(view);
+  if (view.node().domain != "com.microsoft" || view.get_int("channels_last", 0) != 0) return std::nullopt;
+  const auto it = kMicrosoft.find(view.node().op);
+  return it == kMicrosoft.end() ? std::nullopt : std::optional(it->second(view));
 }
 
 }  // namespace mlopt::infer_rules

@@ -76,6 +76,19 @@ Types reduce(const NodeView& view) {
   return one(dtype_of(view, 0), out);
 }
 
+/// The index of the largest or smallest element along one axis.
+Types arg_extreme(const NodeView& view) {
+  auto dims = dims_of(view, 0);
+  int64_t axis = view.get_int("axis", 0);
+  if (axis < 0 && dims) axis += static_cast<int64_t>(dims->size());
+  if (!dims || axis < 0 || axis >= static_cast<int64_t>(dims->size())) return one(DType::kI64, std::nullopt);
+  if (view.get_int("keepdims", 1) != 0)
+    (*dims)[static_cast<size_t>(axis)] = 1;
+  else
+    dims->erase(dims->begin() + static_cast<std::ptrdiff_t>(axis));
+  return one(DType::kI64, std::move(dims));
+}
+
 constexpr std::string_view kSame[] = {"Abs",
                                       "Acos",
                                       "Acosh",
@@ -176,12 +189,35 @@ std::map<std::string_view, TypeOf> make_rules() {
                                               {"Where", select},
                                               {"GlobalAveragePool", global_pool},
                                               {"GlobalMaxPool", global_pool},
-                                              {"Crop", crop}};
+                                              {"Crop", crop},
+                                              {"Split", split},
+                                              {"Pad", pad},
+                                              {"Tile", tile},
+                                              {"DepthToSpace", depth_to_space},
+                                              {"Resize", resize},
+                                              {"Upsample", resize},
+                                              {"ArgMax", arg_extreme},
+                                              {"ArgMin", arg_extreme},
+                                              {"BatchNormalization", batch_normalization},
+                                              {"LayerNormalization", layer_normalization},
+                                              {"Dropout", dropout},
+                                              {"LSTM", recurrent},
+                                              {"GRU", recurrent},
+                                              {"RNN", recurrent},
+                                              {"ConvTranspose", transposed_convolution}};
   for (const auto name : kSame) rules[name] = same;
   for (const auto name : kElementwise) rules[name] = elementwise;
   for (const auto name : kPredicates) rules[name] = predicate;
   for (const auto name : kReductions) rules[name] = reduce;
+  rules.insert(quantized_rules().begin(), quantized_rules().end());
   return rules;
+}
+
+/// The rule of an operator of the standard's main domain, or null.
+TypeOf find_rule(const Node& node) {
+  static const std::map<std::string_view, TypeOf> kRules = make_rules();
+  const auto it = node.domain.empty() ? kRules.find(node.op) : kRules.end();
+  return it == kRules.end() ? nullptr : it->second;
 }
 
 }  // namespace
@@ -218,19 +254,23 @@ std::optional<SymDims> product_dims(const std::optional<SymDims>& a, const std::
 }
 
 std::optional<std::vector<Type>> output_types(const NodeView& view) {
-  static const std::map<std::string_view, TypeOf> kRules = make_rules();
   if (view.node().is("FusedConv", "com.microsoft")) return convolution(view);
   if (view.node().is("MatMulAdd", "mlopt")) return matmul_add(view);
   if (view.node().is("Attention"))
     if (auto types = attention(view)) return types;
   if (auto types = quantized_types(view)) return types;
-  if (!view.node().domain.empty()) return std::nullopt;
-  const auto it = kRules.find(view.node().op);
-  if (it == kRules.end()) return std::nullopt;
-  Types types = it->second(view);
+  const TypeOf rule = find_rule(view.node());
+  if (!rule) return std::nullopt;
+  Types types = rule(view);
   // An attribute broadcast of the first opsets aligns axes in its own way: leave it to the standard's rule.
-  if (view.has("broadcast")) return std::nullopt;
+  if (types.empty() || view.has("broadcast")) return std::nullopt;
   return types;
 }
 
 }  // namespace mlopt::infer_rules
+
+namespace mlopt {
+
+bool has_type_rule(const Node& node) { return infer_rules::find_rule(node) != nullptr; }
+
+}  // namespace mlopt

@@ -1,12 +1,15 @@
 #pragma once
 #include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/ir/infer_rules.h"
 
 namespace mlopt::infer_rules {
 
-/// Types of a node's outputs; the rules of one operator each.
+/// Types of a node's outputs; the rules of one operator each. None at all: the standard's rule knows better.
 using Types = std::vector<Type>;
 using TypeOf = Types (*)(const NodeView&);
 
@@ -31,13 +34,29 @@ Types expand(const NodeView& view);
 Types transpose(const NodeView& view);
 Types constant_of_shape(const NodeView& view);
 
+Types split(const NodeView& view);
+Types pad(const NodeView& view);
+Types tile(const NodeView& view);
+Types depth_to_space(const NodeView& view);
+/// Also of Upsample.
+Types resize(const NodeView& view);
+
+Types batch_normalization(const NodeView& view);
+Types layer_normalization(const NodeView& view);
+Types dropout(const NodeView& view);
+/// Of LSTM, GRU and RNN.
+Types recurrent(const NodeView& view);
+
 Types convolution(const NodeView& view);
+Types transposed_convolution(const NodeView& view);
 /// With the source in input `x` and the weights in input `w`.
 Types convolution_of(const NodeView& view, int x, int w, DType made);
 Types pool(const NodeView& view);
 Types global_pool(const NodeView& view);
 
-/// Of operators on integers with scales and zero points; nothing for others.
+/// The standard's operators on integers with scales and zero points.
+std::span<const std::pair<std::string_view, TypeOf>> quantized_rules();
+/// The same of com.microsoft; nothing for other operators.
 std::optional<Types> quantized_types(const NodeView& view);
 
 }  // namespace mlopt::infer_rules

@@ -59,6 +59,27 @@ Types convolution_of(const NodeView& view, int source, int weights, DType made) 
 
 Types convolution(const NodeView& view) { return convolution_of(view, 0, 1, dtype_of(view, 0)); }
 
+Types transposed_convolution(const NodeView& view) {
+  const auto &x = dims_of(view, 0), &w = dims_of(view, 1);
+  if (!x || !w || x->size() < 3 || w->size() != x->size() || view.has("output_shape") ||
+      view.get_string("auto_pad", "NOTSET") != "NOTSET")
+    return {};
+  const size_t spatial = x->size() - 2;
+  const auto strides = view.get_ints("strides", std::vector<int64_t>(spatial, 1));
+  const auto dilations = view.get_ints("dilations", std::vector<int64_t>(spatial, 1));
+  const auto pads = view.get_ints("pads", std::vector<int64_t>(2 * spatial, 0));
+  const auto more = view.get_ints("output_padding", std::vector<int64_t>(spatial, 0));
+  if (strides.size() != spatial || dilations.size() != spatial || pads.size() != 2 * spatial || more.size() != spatial)
+    return {};
+  SymDims out = *x;
+  out[1] = (*w)[1] * Dim(view.get_int("group", 1));
+  for (size_t i = 0; i < spatial; ++i) {
+    const Dim reach = ((*w)[i + 2] - 1) * Dim(dilations[i]) + 1;
+    out[i + 2] = (out[i + 2] - 1) * Dim(strides[i]) + reach + Dim(more[i]) - Dim(pads[i]) - Dim(pads[i + spatial]);
+  }
+  return one(dtype_of(view, 0), std::move(out));
+}
+
 Types pool(const NodeView& view) {
   const auto& x = dims_of(view, 0);
   const std::vector<int64_t> kernel = view.get_ints("kernel_shape");

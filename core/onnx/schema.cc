@@ -1,5 +1,6 @@
 #include <onnx/defs/schema.h>
 
+#include "core/ir/infer.h"
 #include "core/onnx/tools.h"
 
 namespace mlopt {
@@ -15,9 +16,14 @@ constexpr Release kReleases[] = {{8, 3},  {9, 4},   {10, 5},  {11, 6},  {14, 7},
 }  // namespace
 
 bool known_operator(std::string_view domain, std::string_view op, int64_t opset) {
-  if (opset < 1 || opset > INT32_MAX) return false;
+  const auto& domains = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  if (opset < 1 || opset > INT32_MAX || !domains.contains(std::string(domain))) return false;
   const auto* schema = onnx::OpSchemaRegistry::Schema(std::string(op), static_cast<int>(opset), std::string(domain));
   return schema && !schema->Deprecated();
+}
+
+bool known_operator(const Node& node, const Model& model) {
+  return has_type_rule(node) || known_operator(node.domain, node.op, model.opset(node.domain));
 }
 
 int64_t newest_opset() {

@@ -47,11 +47,10 @@ bool append_attr(std::string& key, const Attr& attr) {
       attr.value);
 }
 
-/// The same for two nodes exactly when they compute the same; empty for nodes that are never merged. What an operator
-/// that no standard describes does at each call is not known.
-std::string key_of(const Node& node, const Model& model) {
-  if (!known_operator(node.domain, node.op, model.opset(node.domain)) || is_random(node) ||
-      std::find(std::begin(kNever), std::end(kNever), node.op) != std::end(kNever) || !node.bodies().empty())
+/// The same for two nodes exactly when they compute the same; empty for nodes that are never merged.
+std::string key_of(const Node& node) {
+  if (is_random(node) || std::find(std::begin(kNever), std::end(kNever), node.op) != std::end(kNever) ||
+      !node.bodies().empty())
     return {};
   std::string key = node.domain + ":" + node.op + ":" + node.overload;
   for (const Value* v : node.inputs()) {
@@ -67,7 +66,9 @@ std::string key_of(const Node& node, const Model& model) {
   return key;
 }
 
-bool can_replace(const Node& first, const Node& second) {
+/// What an operator that no standard describes does at each call is not known.
+bool can_replace(const Node& first, const Node& second, const Model& model) {
+  if (!known_operator(second, model)) return false;
   for (size_t i = 0; i < second.outputs().size(); ++i)
     if (second.outputs()[i] && second.outputs()[i]->is_output()) return false;  // the output's name needs its own node
   return first.outputs().size() == second.outputs().size();
@@ -77,10 +78,10 @@ void merge(Graph& graph, const Model& model, const PassContext& context, PassTal
   std::unordered_map<std::string, Node*> seen;
   for (Node* node : graph.nodes()) {
     for (Graph* body : node->bodies()) merge(*body, model, context, tally);
-    std::string key = key_of(*node, model);
+    std::string key = key_of(*node);
     if (key.empty() || !context.allows(*node)) continue;
     const auto [it, fresh] = seen.emplace(std::move(key), node);
-    if (fresh || !can_replace(*it->second, *node)) continue;
+    if (fresh || !can_replace(*it->second, *node, model)) continue;
     for (size_t i = 0; i < node->outputs().size(); ++i)
       if (node->outputs()[i]) graph.replace_uses(node->outputs()[i], it->second->outputs()[i]);
     graph.erase(node);

@@ -38,3 +38,18 @@ TEST_CASE("windows that make no sense have no size, and overflow is no number") 
   CHECK(pooled("1,1,8,8", "kernel_shape = [9223372036854775807,2], dilations = [9,1]") == "float32[1,1,?,7]");
   CHECK(pooled("1,1,8,8", "kernel_shape = [2,2,2]") == "float32[...]");
 }
+
+TEST_CASE("a transposed convolution's output follows from stride, padding, dilation and group") {
+  const char* inputs = "float[1,4,5,7] x, float[4,3,3,2] w";
+  for (const char* attributes : {"", "<strides = [2,3], pads = [1,0,1,1], output_padding = [1,0]>",
+                                 "<group = 2, dilations = [2,1], kernel_shape = [3,2]>"}) {
+    const std::string node = std::string("y = ConvTranspose") + attributes + "(x, w)";
+    INFO(node);
+    CHECK(types_in(inputs, node, "y") == standard_type_in(inputs, node, "y", 21));
+  }
+  CHECK(types_in(inputs, "y = ConvTranspose<strides = [2,3]>(x, w)", "y") == "float32[1,3,11,20]");
+  CHECK(types_in("float[N,4,H,7] x, float[4,3,2,2] w", "y = ConvTranspose<strides = [2,2]>(x, w)", "y") ==
+        "float32[N,3,2*H,14]");
+  CHECK(types_in(inputs, "y = ConvTranspose<auto_pad = \"SAME_UPPER\">(x, w)", "y") == "?");
+  CHECK(types_in(inputs, "y = ConvTranspose<strides = [2]>(x, w)", "y") == "?");
+}
