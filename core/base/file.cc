@@ -49,6 +49,11 @@ extern "C" void clean_up_and_end(int signal) {
 
 std::string reason() { return std::strerror(errno); }
 
+/// By its deleter a file is known behind an owner of bytes.
+struct Unmap {
+  void operator()(const MappedFile* file) const { delete file; }
+};
+
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
@@ -59,7 +64,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
     ::close(fd);
     input_error("not a regular file", path, "give the path of a file");
   }
-  std::shared_ptr<MappedFile> file(new MappedFile);
+  std::shared_ptr<MappedFile> file(new MappedFile, Unmap{});
   file->path_ = path;
   file->size_ = static_cast<size_t>(info.st_size);
   if (file->size_ > 0) {
@@ -69,6 +74,10 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
   ::close(fd);
   if (file->size_ > 0 && !file->data_) input_error("cannot map the file (" + reason() + ")", path);
   return file;
+}
+
+const MappedFile* MappedFile::behind(const std::shared_ptr<const void>& owner) {
+  return std::get_deleter<Unmap>(owner) ? static_cast<const MappedFile*>(owner.get()) : nullptr;
 }
 
 void MappedFile::release(std::span<const std::byte> part) const {

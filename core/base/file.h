@@ -17,6 +17,8 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
+  /// The file that keeps bytes alive, or null where something else does.
+  static const MappedFile* behind(const std::shared_ptr<const void>& owner);
   /// Lets go of the memory behind a part that was looked at in passing; it is read again when touched again.
   void release(std::span<const std::byte> part) const;
 

@@ -105,8 +105,11 @@ class ByShape {
   }
 
   Expected<Planned> make(const Descs& in) const {
-    Expected<PlannedStep> step = plan_({view_, in, Layout::kRowMajor, context_});
+    const Site site{view_, in, Layout::kRowMajor, context_};
+    Expected<PlannedStep> step = plan_(site);
     if (!step) return step.error();
+    for (const int i : step->packed)
+      if (const Tensor* weights = site.constant(i)) weights->release_pages();
     Planned planned{*std::move(step), std::vector<std::optional<PlannedStep>>(in.size()), {}};
     bool copies = false;
     for (size_t i = 0; i < planned.step.in.size(); ++i)
@@ -155,9 +158,9 @@ class ByShape {
 }  // namespace
 
 Expected<Step> by_shape(const NodeView& view, const CompileContext& context, Expected<PlannedStep> (*plan)(const Site&),
-                        PlanReorder reorder) {
+                        PlanReorder reorder, bool at_once) {
   const auto state = std::make_shared<ByShape>(view, context, plan, reorder);
-  if (const auto descs = descs_of(view.node()))
+  if (const auto descs = at_once ? descs_of(view.node()) : std::nullopt)
     if (const Decline* why = state->declined(*descs)) return *why;
   return Step([state](Call& call) { state->run(call); });
 }

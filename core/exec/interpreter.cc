@@ -37,7 +37,7 @@ class Interpreter : public Executable {
   const std::vector<std::string>& fallback_nodes() const override { return fallback_; }
   std::vector<StepProfile> profile() const override;
   std::optional<PlanInfo> plan_info(std::span<const Datum> inputs) override;
-  Tensor state(std::string_view name) const override { return resident(name).tensor(); }
+  Tensor state(std::string_view name) const override { return resident(name).tensor().aligned(); }
   void set_state(std::string_view name, Tensor value) override;
 
  private:
@@ -111,7 +111,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
 }
 
 ProgramContext Interpreter::context() {
-  ProgramContext context{&model_, &options_, lists_, {}, {}, {}, steps_, types_};
+  ProgramContext context{&model_, &options_, lists_, {}, {}, {}, steps_, types_, !plans_allowed_};
   context.kernel = {.threads = options_.threads,
                     .precision = options_.precision,
                     .weights_mutable = options_.weights_mutable || !options_.state.empty(),

@@ -25,18 +25,19 @@ struct Found {
 };
 
 /// The step of the first candidate that does not decline, or the reasons of all.
-Expected<Found> first_match(const NodeView& view, std::span<const Candidate> candidates, CompileContext context) {
+Expected<Found> first_match(const NodeView& view, std::span<const Candidate> candidates, CompileContext context,
+                            bool plan_at_once) {
   std::string reasons;
   for (size_t k = 0; k < candidates.size(); ++k) {
     const auto [list, kernel] = candidates[k];
     if (kernel->run) return Found{kernel->run, candidates[k]};
-    context.next = [&view, &context, rest = candidates.subspan(k + 1)]() -> Expected<Step> {
-      Expected<Found> found = first_match(view, rest, context);
+    context.next = [&view, &context, rest = candidates.subspan(k + 1), plan_at_once]() -> Expected<Step> {
+      Expected<Found> found = first_match(view, rest, context, plan_at_once);
       if (!found) return found.error();
       return std::move(found->step);
     };
-    Expected<Step> step =
-        kernel->compile ? kernel->compile(view, context) : by_shape(view, context, kernel->plan, list->reorder);
+    Expected<Step> step = kernel->compile ? kernel->compile(view, context)
+                                          : by_shape(view, context, kernel->plan, list->reorder, plan_at_once);
     if (step) return Found{std::move(*step), candidates[k]};
     reasons += fmt::format(" ({}: {})", list->backend, step.error().reason);
   }
@@ -49,7 +50,7 @@ Step find_kernel(const NodeView& view, ProgramContext& context, std::string_view
   for (const KernelList& list : context.lists)
     for (const Kernel& kernel : list.kernels)
       if (kernel.op == node.op && kernel.domain == node.domain) candidates.push_back({&list, &kernel});
-  Expected<Found> found = first_match(view, candidates, context.kernel);
+  Expected<Found> found = first_match(view, candidates, context.kernel, context.plan_at_once);
   if (!found) {
     context.unsupported.push_back(node.label() + found.error().reason);
     return {};

@@ -23,6 +23,7 @@ struct ProgramContext {
   std::vector<std::string> unsupported;  ///< nodes that no list runs, with the reasons
   std::vector<StepProfile> steps;        ///< one for each step of all programs, where a profile is kept
   TypeRule types = nullptr;              ///< for infer()
+  bool plan_at_once = true;              ///< false: the programs may never run, so their kernels plan when they do
 };
 
 /// What the programs of one executable share while they run.

@@ -186,6 +186,7 @@ void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& si
     const bool read = std::find(s.packed.begin(), s.packed.end(), static_cast<int>(i)) == s.packed.end();
     const Layout layout = s.in.empty() || !site.in[i] ? (site.in[i] ? site.in[i]->layout : Layout::kRowMajor) : s.in[i];
     planned.in.push_back(site.in[i] && read ? slot_of(node.inputs()[i], layout, list) : -1);
+    if (const Value* v = node.inputs()[i]; v && v->constant && !read) v->constant->release_pages();
   }
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     const Value* v = node.outputs()[i];
@@ -237,8 +238,10 @@ size_t PlanBuilder::add_row(const Plan::Planned& planned) {
 
 int PlanBuilder::slot_of(const Value* value, Layout layout, const KernelList& list) {
   const int k = slots_.at(value);
-  if (slot(k).home == Plan::Home::kConstant && !p_.constants.contains(k))
-    p_.constants.emplace(k, value->constant->aligned());
+  if (slot(k).home == Plan::Home::kConstant && !p_.constants.contains(k)) {
+    const Tensor& kept = p_.constants.emplace(k, value->constant->aligned()).first->second;
+    if (kept.raw() != value->constant->raw()) value->constant->release_pages();
+  }
   if (!slot(k).desc || slot(k).desc->layout == layout || slot(k).desc->is_any_layout()) return k;
   const auto known = other_layout_.find(k);
   if (known != other_layout_.end()) return known->second;

@@ -36,7 +36,7 @@ void Program::place_values(const Graph& graph) {
   for (const Value* v : graph.values()) {
     if (v->constant) {
       refs_[v] = -2 - static_cast<Ref>(residents_.size());
-      residents_.emplace_back(v->constant->aligned());
+      residents_.emplace_back(*v->constant);
       resident_names_.push_back(v->name);
     } else {
       new_slot(v);
@@ -98,6 +98,9 @@ std::vector<Datum> Program::run(std::span<const Datum> inputs, std::span<const D
                                 const RunContext& context) const {
   if (inputs.size() != inputs_.size())
     input_error(fmt::format("{} inputs given where {} are needed", inputs.size(), inputs_.size()));
+  std::call_once(aligned_, [&] {
+    for (Datum& d : residents_) d = Datum(d.tensor().aligned());
+  });
   std::vector<Datum> frame(slot_names_.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     Datum& slot = frame[static_cast<size_t>(inputs_[i])];

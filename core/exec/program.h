@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -45,7 +46,9 @@ class Program {
 
   bool is_body_;
   std::unordered_map<const Value*, Ref> refs_;
-  std::vector<Datum> residents_;
+  /// Aligned by the first run: beside a plan, a program often never runs.
+  mutable std::vector<Datum> residents_;
+  mutable std::once_flag aligned_;
   std::vector<std::string> resident_names_;
   std::vector<std::string> slot_names_;
   std::vector<bool> tapped_;

@@ -205,6 +205,7 @@ void Graph::erase(Node* node) {
 void Graph::erase(Value* value) {
   if (!value->uses.empty() || value->is_output() || value->producer || value->is_input)
     internal_error("erase: the value is still used", value->name);
+  if (value->constant) value->constant->release_pages();
   by_name_.erase(value->name);
   values_.erase(value->place_);
 }

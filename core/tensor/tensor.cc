@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/base/align.h"
+#include "core/base/file.h"
 #include "core/base/memory.h"
 
 namespace mlopt {
@@ -101,6 +102,10 @@ Tensor Tensor::aligned() const {
   Tensor copy = *this;
   copy.mutable_raw();
   return copy;
+}
+
+void Tensor::release_pages() const {
+  if (const MappedFile* file = MappedFile::behind(owner_)) file->release(raw_bytes());
 }
 
 Tensor Tensor::reshaped(Dims dims) const {

@@ -110,6 +110,9 @@ class Tensor {
   /// The same bytes with other dims of the same size.
   Tensor reshaped(Dims dims) const;
   bool is_view() const { return view_; }
+  /// Lets go of the memory behind a view of a mapped file, which is read again when it is looked at again; changes
+  /// nothing for others.
+  void release_pages() const;
 
  private:
   template <class T>

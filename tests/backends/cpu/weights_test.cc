@@ -1,8 +1,11 @@
 // Constants that several nodes read in different ways, and such as only some plans of an executable have.
 #include "backends/reference/backend.h"
+#include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
+#include "tests/support/file_pages.h"
 #include "tests/support/net.h"
+#include "tests/support/temp_dir.h"
 
 namespace mlopt::test {
 
@@ -44,6 +47,20 @@ TEST_CASE("one constant may be a matrix of bytes with other zero points") {
   const auto actual = cpu_with_fallback()->compile(net.model, {})->run(input);
   const auto expected = reference_backend()->compile(net.model, {})->run(input);
   for (size_t i = 0; i < expected.size(); ++i) require_close(actual[i].tensor(), expected[i].tensor());
+}
+
+TEST_CASE("weights that are packed do not stay in memory as the file has them") {
+  constexpr int64_t kSide = 1024, kPages = kSide * kSide * 4 / 4096;
+  Net net;
+  net.output(net.op("MatMul", {net.input({4, kSide}), net.constant(uniform({kSide, kSide}, -1, 1))}));
+  const TempDir folder;
+  write_model(net.model, folder / "m.onnx");
+  const Model model = read_model(folder / "m.onnx");
+  const int64_t before = file_pages();
+  const auto cpu = cpu_with_fallback()->compile(model, {});
+  CHECK(file_pages() - before < kPages / 2);
+  const std::vector<Datum> input{uniform({4, kSide}, -1, 1)};
+  require_close(cpu->run(input)[0].tensor(), reference_backend()->compile(model, {})->run(input)[0].tensor(), 1e-4);
 }
 
 }  // namespace mlopt::test

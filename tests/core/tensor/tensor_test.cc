@@ -1,11 +1,18 @@
 #include "core/tensor/tensor.h"
 
+#include <numeric>
+
+#include "core/base/file.h"
 #include "core/base/memory.h"
 #include "tests/support/catch.h"
+#include "tests/support/file_pages.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/thrown.h"
 
 using namespace mlopt;
+using test::file_pages;
 using test::says;
+using test::TempDir;
 using test::thrown_by;
 
 TEST_CASE("copies share bytes until one of them is written") {
@@ -44,6 +51,23 @@ TEST_CASE("aligned() copies only what lies askew") {
   CHECK(straight.aligned().raw() == straight.raw());
   CHECK(askew.aligned().raw() != askew.raw());
   CHECK(reinterpret_cast<uintptr_t>(askew.aligned().raw()) % 16 == 0);
+}
+
+TEST_CASE("the pages of a mapped file may be let go of, and only those") {
+  const TempDir folder;
+  const auto file = MappedFile::open(folder.write("a", std::string(8 << 20, 'x')));
+  const auto in_memory = std::make_shared<const std::string>(8 << 20, 'x');
+  const Tensor mapped = Tensor::view(DType::kU8, {8 << 20}, file->bytes(), file);
+  const Tensor owned = Tensor::view(DType::kU8, {8 << 20}, std::as_bytes(std::span(*in_memory)), in_memory);
+  const auto sum = [](const Tensor& t) {
+    return std::accumulate(t.span<uint8_t>().begin(), t.span<uint8_t>().end(), 0);
+  };
+  const int64_t before = file_pages();
+  const int64_t expected = sum(mapped);
+  const int64_t touched = file_pages() - before;
+  for (const Tensor& t : {mapped, owned}) t.release_pages();
+  if (touched > 0) CHECK(file_pages() - before < touched / 2);
+  for (const Tensor& t : {mapped, owned}) CHECK(sum(t) == expected);
 }
 
 TEST_CASE("typed access checks the type") {
