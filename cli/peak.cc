@@ -58,6 +58,7 @@ std::vector<std::string> arguments(const RunSetting& setting) {
   for (const std::string& shape : setting.data.shapes) add("--shape", shape);
   for (const std::string& range : setting.data.ranges) add("--range", range);
   if (setting.batch > 0) add("--batch", std::to_string(setting.batch));
+  if (!setting.precision.empty()) add("--precision", setting.precision);
   if (setting.no_prepare) args.emplace_back("--no-prepare");
   args.insert(args.end(), {"--", setting.model});
   return args;

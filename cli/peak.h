@@ -14,6 +14,7 @@ struct RunSetting {
   int64_t batch = 0;  ///< 0: as the data and the model say
   int threads = 1;
   uint64_t seed = 0;
+  std::string precision = {};  ///< as --precision names it; empty: fp32
   bool no_prepare = false;
 };
 

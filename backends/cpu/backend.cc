@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "backends/cpu/dnn.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/prepare/prepare.h"
 #include "backends/cpu/primitive.h"
@@ -12,6 +13,16 @@
 namespace mlopt {
 namespace {
 
+void require_precision(Precision precision) {
+  if (precision == Precision::kF32) return;
+  if (precision != Precision::kBF16)
+    unsupported_error("the CPU computes float32 operators in fp32 or bf16 only", "--precision",
+                      "use fp32 or bf16, or a GPU");
+  if (!cpu::has_bf16())
+    unsupported_error("this processor has no arithmetic on bf16 (AVX-512 or AMX)", "--precision bf16",
+                      "use --precision fp32, or a processor that has it");
+}
+
 class CpuBackend : public Backend {
  public:
   CpuBackend(std::vector<Kernel> fallback, TypeRule types) : fallback_(std::move(fallback)), types_(types) {}
@@ -19,6 +30,7 @@ class CpuBackend : public Backend {
   std::string_view name() const override { return "cpu"; }
 
   std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) override {
+    require_precision(options.precision);
     const std::vector<Kernel> kernels = cpu::all_kernels();
     const std::array lists{KernelList{"cpu", kernels, cpu::plan_reorder}, KernelList{"reference", fallback_}};
     // Values that are watched or change between runs must stay what they are.

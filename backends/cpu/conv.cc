@@ -33,13 +33,13 @@ bool is_product_of_copies(const ConvPd& pd) {
 
 /// The first primitive that convolves directly: in the layouts that are at hand, then channels-last, then row-major.
 /// Else the first that copies its input for a matrix product.
-Expected<Choice> choose(const Site& site, const ConvShape& shapes, bool bias, bool addend) {
+Expected<Choice> choose(const Site& site, const ConvShape& shapes, DType type, bool bias, bool addend) {
   using L = mlopt::Layout;
   const std::pair<L, L> layouts[] = {
       {site.desc(kSource).layout, site.layout}, {L::kChannelsLast, L::kChannelsLast}, {L::kRowMajor, L::kRowMajor}};
   std::optional<Choice> second;
   for (const auto& [src, dst] : layouts) {
-    ConvPd pd = describe_conv(shapes, desc_of({DType::kF32, shapes.src, src}), Elem::f32,
+    ConvPd pd = describe_conv(shapes, desc_of({type, shapes.src, src}), *elem_of(type),
                               bias ? plain(Elem::f32, {shapes.channels_out()}) : Desc(),
                               desc_of({DType::kF32, shapes.dst, dst}), attr_of(addend));
     if (is_slow(pd)) continue;
@@ -50,19 +50,21 @@ Expected<Choice> choose(const Site& site, const ConvShape& shapes, bool bias, bo
   return *std::move(second);
 }
 
-Expected<PlannedStep> plan_conv(const Site& site) {
+/// `type`: in which source and weights are multiplied; sums are float32.
+Expected<PlannedStep> plan_with(const Site& site, DType type) {
   const auto conv = float_conv(site);
   if (!conv) return conv.error();
   const ConvShape shapes = long_axes_last(conv->shape);
   const bool bias = conv->bias, addend = conv->addend;
-  const auto choice = choose(site, shapes, bias, addend);
+  const auto choice = choose(site, shapes, type, bias, addend);
   if (!choice) return choice.error();
   const ConvPd& pd = choice->pd;
   PlannedStep step{.out = {{DType::kF32, conv->shape.dst, choice->dst}}};
   Primitive before;
   const Source weights = weights_of(site, kWeights, fmt::format("conv of {}", to_string(shapes.weights)),
                                     plain(Elem::f32, shapes.weights), pd.weights_desc(), step, before);
-  std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), Source::in(kSource)},
+  const Source source = input_as(kSource, desc_of({DType::kF32, shapes.src, choice->src}), pd.src_desc(), before);
+  std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), source},
                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), weights},
                                         {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};
   if (bias) args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), Source::in(kBias)});
@@ -81,6 +83,21 @@ Expected<PlannedStep> plan_conv(const Site& site) {
   return step;
 }
 
+Expected<PlannedStep> plan_conv(const Site& site) { return plan_with(site, DType::kF32); }
+
+/// Convolutions of single channels do too little with a number that they read for its conversion to pay.
+Expected<PlannedStep> plan_bf16(const Site& site) {
+  if (site.context.precision != Precision::kBF16) return Decline{"float32 is asked for"};
+  if (site.desc(kWeights).dims.size() > 1 && site.desc(kWeights).dims[1] == 1 && site.view.get_int("group", 1) > 1)
+    return Decline{"a convolution of single channels"};
+  return plan_with(site, DType::kBF16);
+}
+
+constexpr Kernel kHalfKernels[] = {
+    {.domain = "", .op = "Conv", .plan = guarded<plan_bf16>, .layout = LayoutRule::kChannelsLast},
+    {.domain = "com.microsoft", .op = "FusedConv", .plan = guarded<plan_bf16>, .layout = LayoutRule::kChannelsLast},
+};
+
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Conv", .plan = guarded<plan_conv>, .layout = LayoutRule::kChannelsLast},
     {.domain = "com.microsoft", .op = "FusedConv", .plan = guarded<plan_conv>, .layout = LayoutRule::kChannelsLast},
@@ -88,6 +105,7 @@ constexpr Kernel kKernels[] = {
 
 }  // namespace
 
+std::span<const Kernel> conv_bf16_kernels() { return kHalfKernels; }
 std::span<const Kernel> conv_kernels() { return kKernels; }
 
 }  // namespace mlopt::cpu

@@ -43,6 +43,11 @@ Memory wrap(const Desc& desc, const Tensor& tensor) {
   return Memory(desc, engine(), const_cast<std::byte*>(tensor.raw()));  // primitives only read it
 }
 
+bool has_bf16() {
+  constexpr auto kNeeded = static_cast<int>(dnnl::cpu_isa::avx512_core);
+  return (static_cast<int>(dnnl::get_effective_cpu_isa()) & kNeeded) == kNeeded;
+}
+
 dnnl::primitive_attr new_attr() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);

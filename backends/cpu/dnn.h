@@ -31,6 +31,9 @@ Desc plain(Elem type, const Dims& dims);
 /// The tensor's own bytes, which must be laid out as `desc` says.
 Memory wrap(const Desc& desc, const Tensor& tensor);
 
+/// Does oneDNN multiply bfloat16 here? Processors with AVX-512 but without its instructions for that are slow at it.
+bool has_bf16();
+
 /// Attributes that every primitive starts from: the scratchpad is the caller's, so that threads may share a primitive.
 dnnl::primitive_attr new_attr();
 

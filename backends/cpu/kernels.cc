@@ -9,6 +9,7 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
+    {"conv", conv_bf16_kernels},
     {"winograd", conv_winograd_kernels},
     {"depthwise", conv_depthwise_kernels},
     {"tiles", conv_point_kernels},

@@ -12,6 +12,7 @@ std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
 std::span<const Kernel> compare_kernels();
 std::span<const Kernel> concat_kernels();
+std::span<const Kernel> conv_bf16_kernels();
 std::span<const Kernel> conv_depthwise_kernels();
 std::span<const Kernel> conv_kernels();
 std::span<const Kernel> conv_line_kernels();

@@ -29,7 +29,8 @@ Expected<PlannedStep> plan_with(const Site& site, MatMul product) {
   for (const int i : {product.bias, product.addend})
     if (i >= 0 && broadcast(site.desc(i).dims, p->result) != p->result)
       return Decline{"what is added does not broadcast to the product"};
-  if (!prefers_tiles(p->m(), p->k(), p->n(), constant_right(site) != nullptr))
+  const bool float32 = site.context.precision == Precision::kF32;
+  if (!float32 || !prefers_tiles(p->m(), p->k(), p->n(), constant_right(site) != nullptr))
     if (auto step = plan_primitive(product, *p, site)) return step;
   return plan_tiles(product, *p, site);
 }

@@ -17,34 +17,44 @@ dnnl::primitive_attr attr_of(const MatMul& s) {
   return attr;
 }
 
-std::vector<Primitive::Argument> arguments(const MatMul& s, const Desc& left, const Desc& right, Source from,
-                                           const Desc& out, const Desc& bias) {
-  std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, left, Source::in(MatMul::kLeft)},
-                                        {DNNL_ARG_WEIGHTS, right, std::move(from)},
-                                        {DNNL_ARG_DST, out, Source::out(0)}};
-  if (s.bias >= 0) args.push_back({DNNL_ARG_BIAS, bias, Source::in(s.bias)});
-  return args;
+/// In which the operands are multiplied; sums are float32.
+Elem operand(const Site& site) { return site.context.precision == Precision::kBF16 ? Elem::bf16 : Elem::f32; }
+
+template <class T>
+Primitive make(const typename T::primitive_desc& pd, const MatMul& s, Source left, Source right, Primitive before) {
+  std::vector<Primitive::Argument> args{{DNNL_ARG_SRC, pd.src_desc(), std::move(left)},
+                                        {DNNL_ARG_WEIGHTS, pd.weights_desc(), std::move(right)},
+                                        {DNNL_ARG_DST, pd.dst_desc(), Source::out(0)}};
+  if (s.bias >= 0) args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), Source::in(s.bias)});
+  Primitive op = Primitive::make<T>(pd, std::move(args), before.scratch_bytes());
+  op.run_after(std::move(before));
+  return op;
 }
 
 /// A constant matrix is packed for an inner product: oneDNN's matmul packs it in every run on some processors.
 Expected<Primitive> make_packed(const MatMul& s, const Product& p, const Site& site) {
-  const Desc left = plain(Elem::f32, p.a), out = plain(Elem::f32, p.out),
-             b = s.bias >= 0 ? plain(Elem::f32, {p.n()}) : Desc();
-  const dnnl::inner_product_forward::primitive_desc pd(engine(), dnnl::prop_kind::forward_inference, left,
-                                                       any(Elem::f32, {p.n(), p.k()}), b, out, attr_of(s), true);
+  const Elem elem = operand(site);
+  const Desc out = plain(Elem::f32, p.out), b = s.bias >= 0 ? plain(Elem::f32, {p.n()}) : Desc();
+  const dnnl::inner_product_forward::primitive_desc pd(engine(), dnnl::prop_kind::forward_inference, plain(elem, p.a),
+                                                       any(elem, {p.n(), p.k()}), b, out, attr_of(s), true);
   if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
+  Primitive before;
+  Source left = input_as(MatMul::kLeft, plain(Elem::f32, p.a), pd.src_desc(), before);
   const Desc given = matrix(Elem::f32, {p.n(), p.k()}, !s.swap_right);
   Source right = packed(site, MatMul::kRight, s.swap_right ? "rows" : "columns", given, pd.weights_desc());
-  return Primitive::make<dnnl::inner_product_forward>(pd,
-                                                      arguments(s, left, pd.weights_desc(), std::move(right), out, b));
+  return make<dnnl::inner_product_forward>(pd, s, std::move(left), std::move(right), std::move(before));
 }
 
-Expected<Primitive> make_plain(const MatMul& s, const Product& p) {
-  const Desc left = matrix(Elem::f32, p.a, s.swap_left), right = matrix(Elem::f32, p.b, s.swap_right);
+Expected<Primitive> make_plain(const MatMul& s, const Product& p, const Site& site) {
+  const Elem elem = operand(site);
   const Desc out = plain(Elem::f32, p.out), b = s.bias >= 0 ? plain(Elem::f32, {1, p.n()}) : Desc();
-  const dnnl::matmul::primitive_desc pd(engine(), left, right, b, out, attr_of(s), true);
+  const dnnl::matmul::primitive_desc pd(engine(), matrix(elem, p.a, s.swap_left), matrix(elem, p.b, s.swap_right), b,
+                                        out, attr_of(s), true);
   if (is_slow(pd)) return Decline{"oneDNN has only a plain loop for it"};
-  return Primitive::make<dnnl::matmul>(pd, arguments(s, left, right, Source::in(MatMul::kRight), out, b));
+  Primitive before;
+  Source left = input_as(MatMul::kLeft, matrix(Elem::f32, p.a, s.swap_left), pd.src_desc(), before);
+  Source right = input_as(MatMul::kRight, matrix(Elem::f32, p.b, s.swap_right), pd.weights_desc(), before);
+  return make<dnnl::matmul>(pd, s, std::move(left), std::move(right), std::move(before));
 }
 
 }  // namespace
@@ -56,7 +66,7 @@ Expected<PlannedStep> plan_primitive(const MatMul& given, const Product& p, cons
   if (s.alpha != 1 && s.addend < 0) std::swap(s.bias, s.addend);
   if (s.alpha != 1 && s.bias >= 0) return Decline{"the product is scaled and both are added"};
   const bool packs = constant_right(site) && p.b.size() == 2 && !s.swap_left;
-  auto made = packs ? make_packed(s, p, site) : make_plain(s, p);
+  auto made = packs ? make_packed(s, p, site) : make_plain(s, p, site);
   if (!made) return made.error();
   PlannedStep step{.out = {{DType::kF32, p.result}}};
   made->describe(step);

@@ -115,12 +115,7 @@ Source packed(const Site& site, int i, const std::string& form, const Desc& give
   return Source::of(shared_weights<Packed>(site.context.weights, constant, "onednn " + form, make), wanted);
 }
 
-Source weights_of(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted,
-                  PlannedStep& step, Primitive& before) {
-  if (site.constant(i)) {
-    step.packed.push_back(i);
-    return packed(site, i, form, given, wanted);
-  }
+Source input_as(int i, const Desc& given, const Desc& wanted, Primitive& before) {
   if (given == wanted) return Source::in(i);
   const Source copy = Source::scratch(before.scratch_bytes());
   const dnnl::reorder::primitive_desc pd(engine(), given, engine(), wanted, new_attr());
@@ -129,6 +124,13 @@ Source weights_of(const Site& site, int i, const std::string& form, const Desc& 
   reorder.run_after(std::move(before));
   before = std::move(reorder);
   return copy;
+}
+
+Source weights_of(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted,
+                  PlannedStep& step, Primitive& before) {
+  if (!site.constant(i)) return input_as(i, given, wanted, before);
+  step.packed.push_back(i);
+  return packed(site, i, form, given, wanted);
 }
 
 Decline declined(const dnnl::error& e, const Node& node) {

@@ -78,8 +78,11 @@ class Primitive {
 /// plans of an executable. `form` tells apart what reads the same constant in different ways.
 Source packed(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted);
 
-/// Where a primitive finds input `i`, whose bytes lie as `given`, in the layout that it wants: packed ahead where it is
-/// constant (then it is noted in step.packed), else where it lies or where `before` copies it in each run.
+/// Where a primitive finds input `i`, whose elements lie as `given`, as it wants them: where they lie, or where
+/// `before` copies them in each run.
+Source input_as(int i, const Desc& given, const Desc& wanted, Primitive& before);
+
+/// The same, packed ahead where the input is constant (then it is noted in step.packed). `form` as for packed().
 Source weights_of(const Site& site, int i, const std::string& form, const Desc& given, const Desc& wanted,
                   PlannedStep& step, Primitive& before);
 

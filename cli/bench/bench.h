@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/data.h"
 #include "cli/gates.h"
+#include "core/calib/compare_runs.h"
 #include "core/exec/backend.h"
 #include "core/ir/model.h"
 #include "core/measure/ratio.h"
@@ -23,6 +24,7 @@ struct BenchOptions {
   std::vector<int64_t> batches;  ///< {0}: as the data and the model say
   std::vector<int> threads;      ///< of a run; shared out to the streams
   int streams = 1;
+  std::string precision;  ///< as --precision names it
   double duration = 2, warmup = 0.3;
   std::optional<int64_t> runs;
   bool profile = false, show_plan = false, no_prepare = false;
@@ -46,6 +48,8 @@ struct Entry {
   int64_t size_bytes = 0, nodes = 0;
   double compile_ms = 0;
   std::optional<double> load_ms, first_run_ms;
+  std::string precision = "fp32";
+  std::optional<RunComparison> from_fp32;  ///< how far the outputs are from those in fp32, in any other precision
   std::vector<std::string> fallback_nodes;
   std::vector<Block> blocks;
   Latency latency;

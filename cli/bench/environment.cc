@@ -19,10 +19,10 @@ void report_environment(const BenchOptions& options, Session& session) {
   Json environment = environment_json(session.common.threads);
   environment["noise"] = noise;
   report.data["spec"] =
-      fmt::format("data={};devices={};threads={};streams={};{};warmup={};precision=fp32;seed={}", options.data.spec,
+      fmt::format("data={};devices={};threads={};streams={};{};warmup={};precision={};seed={}", options.data.spec,
                   join(options.devices, ","), session.common.threads, options.streams,
                   options.runs ? fmt::format("runs={}", *options.runs) : fmt::format("duration={}", options.duration),
-                  options.warmup, session.common.seed);
+                  options.warmup, options.precision, session.common.seed);
   report.line(fmt::format("{}, {} of {} CPUs, {} threads; noise {:.0f} %", environment.find("cpu")->string(),
                           environment.find("usable_cpus")->integer(), environment.find("logical_cpus")->integer(),
                           session.common.threads, 100 * noise));

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cli/backends.h"
+#include "cli/precision.h"
 #include "cli/runner.h"
 #include "core/onnx/io.h"
 
@@ -42,6 +43,14 @@ std::vector<std::vector<Datum>> read_inputs(const Entry& entry, const Model& mod
   return items;
 }
 
+/// Lower precision is never silent.
+RunComparison difference_from_fp32(Runner runner, const Model& model, Loaded& loaded) {
+  runner.options.precision = Precision::kF32;
+  runner.options.profile = false;
+  const std::vector<Datum>& inputs = loaded.inputs[0];
+  return compare_outputs(loaded.plan->output_names(), runner.compile(model)->run(inputs), loaded.plan->run(inputs));
+}
+
 }  // namespace
 
 int threads_of_run(const Entry& entry, const BenchOptions& options) {
@@ -62,6 +71,7 @@ std::unique_ptr<Loaded> load(Entry& entry, const BenchOptions& options, const Se
                                      : make_preparing_runner(*loaded->backend, session.common);
   runner.options.threads = threads_of_run(entry, options);
   runner.options.profile = purpose == Purpose::kProfile;
+  runner.options.precision = precision_of(options.precision);
   const auto compile = Clock::now();
   loaded->plan = runner.compile(model);
   entry.compile_ms = ms_since(compile);
@@ -73,6 +83,9 @@ std::unique_ptr<Loaded> load(Entry& entry, const BenchOptions& options, const Se
       loaded->run();
   });
   if (purpose != Purpose::kPlan) entry.first_run_ms = ms_since(first);
+  entry.precision = options.precision;
+  if (purpose == Purpose::kTiming && runner.options.precision != Precision::kF32)
+    entry.from_fp32 = difference_from_fp32(runner, model, *loaded);
   entry.fallback_nodes = loaded->plan->fallback_nodes();  // free sizes are known since the first run only
   return loaded;
 }

@@ -74,6 +74,7 @@ void measure_peaks(std::vector<Entry>& entries, const BenchOptions& options, con
                                      .batch = entry.batch,
                                      .threads = threads_of_run(entry, options),
                                      .seed = session.common.seed,
+                                     .precision = options.precision,
                                      .no_prepare = options.no_prepare});
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/bench/bench.h"
+#include "cli/comparison.h"
 #include "core/base/text.h"
 
 namespace mlopt::cli {
@@ -76,6 +77,8 @@ Json to_json(const Entry& entry) {
   json["size_bytes"] = entry.size_bytes;
   json["nodes"] = entry.nodes;
   json["fallback_nodes"] = entry.fallback_nodes;
+  json["precision"] = entry.precision;
+  if (entry.from_fp32) json["from_fp32"] = to_json(*entry.from_fp32);
   if (!entry.profile.empty()) json["profile"] = profile_json(entry);
   return json;
 }
@@ -112,6 +115,9 @@ void report_entries(const std::vector<Entry>& entries, const std::vector<Compari
       report.line(fmt::format("{}: {} of {} nodes run on the reference backend", described(entry, entries),
                               entry.fallback_nodes.size(), entry.nodes));
     }
+    if (entry.from_fp32)
+      report.line(fmt::format("{} in {}: {} from fp32", described(entry, entries), entry.precision,
+                              in_words(*entry.from_fp32)));
     if (!entry.profile.empty()) profile_tables(entry, described(entry, entries), verbose, report);
   }
 }

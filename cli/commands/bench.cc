@@ -8,6 +8,7 @@
 #include "cli/backends.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/precision.h"
 #include "core/base/cpus.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -19,7 +20,7 @@ namespace {
 /// What was given, before it is checked.
 struct Flags {
   BenchOptions bench;
-  std::string batches, precision = "fp32", csv, html;
+  std::string batches, csv, html;
   bool sweep_threads = false;
 };
 
@@ -53,10 +54,6 @@ bool has_gates(const BenchOptions& o) {
 }
 
 BenchOptions checked(const Flags& flags, const Common& common) {
-  if (flags.precision != "fp32") {
-    unsupported_error(fmt::format("--precision {} is not supported yet", flags.precision), {},
-                      "leave it out: fp32 is measured");
-  }
   BenchOptions bench = flags.bench;
   bench.devices = common.device.empty() ? std::vector<std::string>{default_device()} : split(common.device, ',');
   bench.batches = parse_batches(flags.batches);
@@ -119,8 +116,7 @@ Action setup(Options& options) {
   options.add("--duration", flags->bench.duration, "S", "seconds of measurement for each model (default: 2)");
   options.add("--runs", flags->bench.runs, "N", "measure exactly so many runs in place of --duration");
   options.add("--warmup", flags->bench.warmup, "S", "seconds before the measurement (default: 0.3)");
-  options.add("--precision", flags->precision, "P", "fp32, bf16, fp16 or tf32 (default: fp32)").choices = {
-      "fp32", "bf16", "fp16", "tf32"};
+  declare_precision(options, flags->bench.precision);
   options.add("--profile", flags->bench.profile, "time by operator and by step, against what the machine can do");
   options.add("--no-prepare", flags->bench.no_prepare, "run the graphs as they stand, without the passes of fuse");
   options.add("--show-plan", flags->bench.show_plan,

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/data.h"
 #include "cli/describe.h"
+#include "cli/precision.h"
 #include "cli/runner.h"
 #include "cli/test_data.h"
 #include "core/base/error.h"
@@ -20,7 +21,7 @@ namespace mlopt::cli {
 namespace {
 
 struct RunOptions {
-  std::string model, output_dir, npz;
+  std::string model, output_dir, npz, precision;
   DataFlags data;
   int64_t batch = 0;  // 0: as the data and the model say
   bool no_check = false, no_prepare = false;
@@ -131,8 +132,9 @@ void run(const RunOptions& o, Session& session) {
   check_batch(model, o.batch);
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   const TestInputs inputs = given_inputs(o, model, session);
-  const Runner runner =
+  Runner runner =
       o.no_prepare ? make_runner(*backend, session.common) : make_preparing_runner(*backend, session.common);
+  runner.options.precision = precision_of(o.precision);
   const std::unique_ptr<Executable> plan = runner.compile(model);
   std::vector<Datum> outputs;
   with_data_hint(o.data, model, [&] { outputs = plan->run(in_order(inputs, plan->input_names())); });
@@ -155,6 +157,7 @@ Action setup(Options& options) {
   declare_data(options, o->data, "random:1");
   options.add("--batch", o->batch, "N", "samples in the run, where the model leaves that open");
   options.add("--no-prepare", o->no_prepare, "run the graph as it stands, without the passes of fuse");
+  declare_precision(options, o->precision);
   options.add("--no-check", o->no_check, "do not compare with output_K.pb");
   options.add("--rtol", o->rtol, "T", "relative tolerance of the comparison (default: 1e-3)");
   options.add("--atol", o->atol, "T", "absolute tolerance of the comparison (default: 1e-5)");

@@ -124,7 +124,8 @@ TEST_CASE("bench refuses what it cannot measure") {
     CHECK(outcome.err.find(words) != std::string::npos);
     return outcome.status;
   };
-  CHECK(status({"--precision", "bf16"}, "--precision bf16") == 4);
+  CHECK(status({"--precision", "bf16"}, "--precision") == 4);
+  CHECK(status({"--precision", "fp7"}, "--precision") == 2);
   CHECK(status({"--show-plan", "--profile"}, "--show-plan") == 2);
   CHECK(status({"--show-plan", "--max-size", "1M"}, "--show-plan") == 2);
   CHECK(status({"--batch", "0"}, "no batch size") == 2);
@@ -151,4 +152,24 @@ TEST_CASE("the peak memory is that of a process that runs the model, its librari
   const double peak = at(at(bench.report({"--runs", "1"}), "models").items()[0], "peak_memory_bytes").number();
   CHECK(peak > 0.9 * alone);
   CHECK(peak < 1.1 * alone);
+}
+
+TEST_CASE("bench in bfloat16 says how far that is from float32, or that the processor lacks it") {
+  const Bench bench;
+  const std::string file = bench.folder / "report.json";
+  const auto run = [&](const std::string& precision) {
+    return run_mlopt(
+        {"bench", bench.model, "--device", "cpu", "--runs", "3", "--precision", precision, "--json", file});
+  };
+  CHECK(run("fp16").status == 4);
+  const test::Outcome outcome = run("bf16");
+  if (outcome.status == 4) {
+    CHECK(outcome.err.find("this processor has no arithmetic on bf16") != std::string::npos);
+    return;
+  }
+  REQUIRE(outcome.status == 0);
+  const Json report = Json::parse(read_file(file));
+  const Json& model = report.find("models")->items()[0];
+  CHECK(model.find("precision")->string() == "bf16");
+  CHECK(model.find("from_fp32")->items()[0].find("sqnr_db")->number() > 20);
 }
