@@ -21,7 +21,7 @@ Pair computed(const std::string& op, const Tensor& x, const Tensor& w, bool cons
   Net net;
   const Dims bias_dims{op == "Conv" ? w.dim(0) : w.dim(w.rank() - 1)};
   Value* left = net.input(x.dims());
-  Value* right = constant ? net.constant(w) : net.input(w.dims());
+  Value* right = constant ? net.constant(w) : net.graph().add_input("w", Type::tensor(DType::kF32, w.dims()));
   Value* y = op == "Conv" ? net.op(op, {left, right, net.constant(uniform(bias_dims, -1, 1))}, std::move(attrs))
                           : net.op("Add", {net.op(op, {left, right}), net.constant(uniform(bias_dims, -1, 1))});
   net.output(net.op("Relu", {y}));
