@@ -28,7 +28,9 @@ Expected<Planes> planes_of(const Site& site) {
   return p;
 }
 
-bool are_by_channel(const Site& site, int64_t channels) {
+/// All `inputs` are there, and those behind the first have an element for each channel.
+bool are_by_channel(const Site& site, size_t inputs, int64_t channels) {
+  if (site.in.size() != inputs) return false;
   for (int i = 1; i < static_cast<int>(site.in.size()); ++i)
     if (!site.has(i) || site.desc(i).dims != Dims{channels}) return false;
   return true;
@@ -71,7 +73,7 @@ Expected<PlannedStep> plan_batch_norm(const Site& site) {
   if (view.opset() < 7 && view.get_int("is_test", 0) == 0) return Decline{"training"};
   const auto p = planes_of(site);
   if (!p) return p.error();
-  if (!are_by_channel(site, p->channels)) return Decline{"statistics do not fit the channels"};
+  if (!are_by_channel(site, 5, p->channels)) return Decline{"statistics do not fit the channels"};
   PlannedStep step{.out = {site.desc(0)}};
   step.in_place = 0;
   step.scratch_bytes = static_cast<size_t>(p->channels) * sizeof(float);
@@ -200,7 +202,7 @@ Expected<PlannedStep> plan_group_norm(const Site& site) {
   const int64_t count = instance ? p->channels : view.get_int("num_groups");
   const bool by_group = !instance && view.opset() < 21;
   if (count < 1 || p->channels % count != 0) return Decline{"channels and groups do not fit"};
-  if (!are_by_channel(site, by_group ? count : p->channels)) return Decline{"scale does not fit the channels"};
+  if (!are_by_channel(site, 3, by_group ? count : p->channels)) return Decline{"scale does not fit the channels"};
   const Groups g{count, p->channels / count, by_group, view.get_float("epsilon", 1e-5f)};
   PlannedStep step{.out = {site.desc(0)}};
   step.in_place = 0;

@@ -105,6 +105,7 @@ class ByShape {
   }
 
   Expected<Planned> make(const Descs& in) const {
+    if (in.empty() || !in[0]) return Decline{"the first input is missing"};
     const Site site{view_, in, Layout::kRowMajor, context_};
     Expected<PlannedStep> step = plan_(site);
     if (!step) return step.error();

@@ -156,7 +156,7 @@ std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) cons
 bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Node& node, const KernelList& list) {
   const auto site = site_of(node, rule);
   const auto made = node.output(0) ? inferred(*node.output(0)) : std::nullopt;
-  if (!site || (made && made->size() == 0)) return false;
+  if (!site || site->in.empty() || !site->has(0) || (made && made->size() == 0)) return false;
   Expected<PlannedStep> step = kernel.plan(*site);
   if (!step) return false;
   const bool empty = std::any_of(step->out.begin(), step->out.end(), [](const TensorDesc& d) { return d.size() == 0; });

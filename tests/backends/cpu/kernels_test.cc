@@ -6,6 +6,7 @@
 
 #include "backends/reference/kernels.h"
 #include "core/base/error.h"
+#include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
 
@@ -115,6 +116,22 @@ TEST_CASE("operands broadcast as on the reference backend, whatever their axes")
                                           {{3, 1, 1}, {3, 8, 9}}, {{2, 3}, {4, 3}}};
   for (const char* op : kBinary)
     for (const auto& [a, b] : shapes) require_same_outcome(op, {floats(a, 1), floats(b, 2)});
+}
+
+TEST_CASE("a required input that is missing is an error, never a crash") {
+  const auto runs = [](const std::string& op, const std::string& inputs) {
+    const Model model = parse_text(
+        "<ir_version: 10, opset_import: [\"\" : 17]> main (float[1,2,3] x, bool[1] c) => (y) "
+        "<float[2] s = {1, 2}> { y = " +
+        op + "(" + inputs + ") }");
+    return cpu_with_fallback()->compile(model, {})->run(
+        std::vector<Datum>{floats({1, 2, 3}, 1), tensor({1}, {1}, DType::kBool)});
+  };
+  CHECK_THROWS_AS(runs("ReduceSum", ", "), Error);
+  CHECK_THROWS_AS(runs("BatchNormalization", "x"), Error);
+  CHECK_THROWS_AS(runs("BatchNormalization", ", s, s, s, s"), Error);
+  CHECK_THROWS_AS(runs("InstanceNormalization", "x, s"), Error);
+  CHECK_THROWS_AS(runs("Where", "c, x"), Error);
 }
 
 }  // namespace mlopt::test
