@@ -6,13 +6,6 @@
 namespace mlopt::infer_rules {
 namespace {
 
-/// The axis in [0, rank), or nothing when it is out of range.
-std::optional<size_t> axis_in(int64_t axis, size_t rank) {
-  if (axis < 0) axis += static_cast<int64_t>(rank);
-  if (axis < 0 || axis >= static_cast<int64_t>(rank)) return std::nullopt;
-  return static_cast<size_t>(axis);
-}
-
 /// Dimensions of Reshape's target: 0 copies (unless allowzero), -1 takes what is left where that can be computed.
 std::optional<SymDims> reshaped(const SymDims& x, const std::vector<Dim>& target, bool allow_zero) {
   SymDims out;

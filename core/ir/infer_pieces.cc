@@ -4,13 +4,6 @@
 namespace mlopt::infer_rules {
 namespace {
 
-std::optional<size_t> axis_of(const NodeView& view, size_t rank, int64_t otherwise) {
-  int64_t axis = view.get_int("axis", otherwise);
-  if (axis < 0) axis += static_cast<int64_t>(rank);
-  if (axis < 0 || axis >= static_cast<int64_t>(rank)) return std::nullopt;
-  return static_cast<size_t>(axis);
-}
-
 /// Lengths of `count` pieces of `whole`; the last one is shorter where they cannot be equal.
 std::vector<Dim> equal_pieces(const Dim& whole, size_t count) {
   const auto pieces = static_cast<int64_t>(count);
@@ -37,7 +30,7 @@ std::optional<std::vector<Dim>> piece_lengths(const NodeView& view, const Dim& w
 
 Types split(const NodeView& view) {
   const auto& x = dims_of(view, 0);
-  const auto axis = x ? axis_of(view, x->size(), 0) : std::nullopt;
+  const auto axis = x ? axis_in(view.get_int("axis", 0), x->size()) : std::nullopt;
   const auto lengths = axis && view.opset() > 1 ? piece_lengths(view, (*x)[*axis]) : std::nullopt;
   if (!lengths || lengths->size() != view.node().outputs().size()) return {};
   Types types;
@@ -57,10 +50,9 @@ Types pad(const NodeView& view) {
   if (pads->size() != 2 * count) return {};
   SymDims out = *x;
   for (size_t i = 0; i < count; ++i) {
-    int64_t axis = axes->empty() ? static_cast<int64_t>(i) : (*axes)[i];
-    if (axis < 0) axis += static_cast<int64_t>(x->size());
-    if (axis < 0 || axis >= static_cast<int64_t>(x->size())) return {};
-    Dim& d = out[static_cast<size_t>(axis)];
+    const auto axis = axis_in(axes->empty() ? static_cast<int64_t>(i) : (*axes)[i], x->size());
+    if (!axis) return {};
+    Dim& d = out[*axis];
     d = d + Dim((*pads)[i]) + Dim((*pads)[i + count]);
   }
   return one(dtype_of(view, 0), std::move(out));

@@ -79,13 +79,12 @@ Types reduce(const NodeView& view) {
 /// The index of the largest or smallest element along one axis.
 Types arg_extreme(const NodeView& view) {
   auto dims = dims_of(view, 0);
-  int64_t axis = view.get_int("axis", 0);
-  if (axis < 0 && dims) axis += static_cast<int64_t>(dims->size());
-  if (!dims || axis < 0 || axis >= static_cast<int64_t>(dims->size())) return one(DType::kI64, std::nullopt);
+  const auto axis = dims ? axis_in(view.get_int("axis", 0), dims->size()) : std::nullopt;
+  if (!axis) return one(DType::kI64, std::nullopt);
   if (view.get_int("keepdims", 1) != 0)
-    (*dims)[static_cast<size_t>(axis)] = 1;
+    (*dims)[*axis] = 1;
   else
-    dims->erase(dims->begin() + static_cast<std::ptrdiff_t>(axis));
+    dims->erase(dims->begin() + static_cast<std::ptrdiff_t>(*axis));
   return one(DType::kI64, std::move(dims));
 }
 
@@ -229,6 +228,12 @@ const Type& type_of(const NodeView& view, int i) {
 }
 const std::optional<SymDims>& dims_of(const NodeView& view, int i) { return type_of(view, i).dims; }
 DType dtype_of(const NodeView& view, int i) { return type_of(view, i).dtype; }
+
+std::optional<size_t> axis_in(int64_t axis, size_t rank) {
+  if (axis < 0) axis += static_cast<int64_t>(rank);
+  if (axis < 0 || axis >= static_cast<int64_t>(rank)) return std::nullopt;
+  return static_cast<size_t>(axis);
+}
 
 Types one(DType dtype, std::optional<SymDims> dims) { return {Type::tensor(dtype, std::move(dims))}; }
 

@@ -17,6 +17,8 @@ const Type& type_of(const NodeView& view, int i);
 const std::optional<SymDims>& dims_of(const NodeView& view, int i);
 DType dtype_of(const NodeView& view, int i);
 Types one(DType dtype, std::optional<SymDims> dims);
+/// The axis, counted from the front, or nothing when it is out of range.
+std::optional<size_t> axis_in(int64_t axis, size_t rank);
 /// Shapes under broadcasting; a dimension that is an integer above 1 wins over what is not known.
 std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);
 
