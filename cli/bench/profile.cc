@@ -95,8 +95,6 @@ Speed speed_of(const StepProfile& step, const std::optional<Roofline>& limits) {
   return speed;
 }
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
 Json step_json(const StepProfile& step, const Entry& entry, double runs, double total) {
   const Speed speed = speed_of(step, entry.roofline);
   Json json = Json::object({{"node", step.node}, {"op", step.op}});

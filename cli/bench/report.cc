@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/bench/bench.h"
+#include "cli/bench/step.h"
 #include "cli/comparison.h"
 #include "core/base/text.h"
 
@@ -20,12 +21,6 @@ std::string ms(double value) { return value < 0.1 ? fmt::format("{:.4f}", value)
 Json latency_json(const Latency& latency) {
   return Json::object(
       {{"min", latency.min}, {"mean", latency.mean}, {"p50", latency.p50}, {"p90", latency.p90}, {"p99", latency.p99}});
-}
-
-/// Null where it is not known.
-template <class T>
-Json known(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 void table(const std::vector<Entry>& entries, Report& report) {
@@ -70,10 +65,10 @@ Json to_json(const Entry& entry) {
   json["throughput_per_s"] = entry.throughput;
   json["runs"] = entry.latency.runs;
   json["blocks"] = entry.blocks.size();
-  json["load_ms"] = known(entry.load_ms);
+  json["load_ms"] = or_null(entry.load_ms);
   json["compile_ms"] = entry.compile_ms;
-  json["first_run_ms"] = known(entry.first_run_ms);
-  json["peak_memory_bytes"] = known(entry.peak_memory);
+  json["first_run_ms"] = or_null(entry.first_run_ms);
+  json["peak_memory_bytes"] = or_null(entry.peak_memory);
   json["size_bytes"] = entry.size_bytes;
   json["nodes"] = entry.nodes;
   json["fallback_nodes"] = entry.fallback_nodes;

@@ -3,11 +3,6 @@
 #include <fmt/core.h>
 
 namespace mlopt::cli {
-namespace {
-
-Json or_null(const std::optional<int64_t>& value) { return value ? Json(*value) : Json(); }
-
-}  // namespace
 
 std::string operators_of(const StepInfo& step) {
   constexpr size_t kShown = 3;
