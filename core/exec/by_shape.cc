@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/exec/inferred.h"
+#include "core/exec/plan_step.h"
 #include "core/exec/run_alone.h"
 
 namespace mlopt {
@@ -105,12 +106,8 @@ class ByShape {
   }
 
   Expected<Planned> make(const Descs& in) const {
-    if (in.empty() || !in[0]) return Decline{"the first input is missing"};
-    const Site site{view_, in, Layout::kRowMajor, context_};
-    Expected<PlannedStep> step = plan_(site);
+    Expected<PlannedStep> step = plan_step(plan_, {view_, in, Layout::kRowMajor, context_});
     if (!step) return step.error();
-    for (const int i : step->packed)
-      if (const Tensor* weights = site.constant(i)) weights->release_pages();
     Planned planned{*std::move(step), std::vector<std::optional<PlannedStep>>(in.size()), {}};
     bool copies = false;
     for (size_t i = 0; i < planned.step.in.size(); ++i)

@@ -6,6 +6,7 @@
 #include "core/base/parallel.h"
 #include "core/exec/inferred.h"
 #include "core/exec/layouts.h"
+#include "core/exec/plan_step.h"
 #include "core/exec/run_alone.h"
 #include "core/exec/step_info.h"
 #include "core/ir/constant.h"
@@ -156,8 +157,8 @@ std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) cons
 bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Node& node, const KernelList& list) {
   const auto site = site_of(node, rule);
   const auto made = node.output(0) ? inferred(*node.output(0)) : std::nullopt;
-  if (!site || site->in.empty() || !site->has(0) || (made && made->size() == 0)) return false;
-  Expected<PlannedStep> step = kernel.plan(*site);
+  if (!site || (made && made->size() == 0)) return false;
+  Expected<PlannedStep> step = plan_step(kernel.plan, *site);
   if (!step) return false;
   const bool empty = std::any_of(step->out.begin(), step->out.end(), [](const TensorDesc& d) { return d.size() == 0; });
   if (empty || step->out.size() < node.outputs().size()) return false;
@@ -186,7 +187,6 @@ void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& si
     const bool read = std::find(s.packed.begin(), s.packed.end(), static_cast<int>(i)) == s.packed.end();
     const Layout layout = s.in.empty() || !site.in[i] ? (site.in[i] ? site.in[i]->layout : Layout::kRowMajor) : s.in[i];
     planned.in.push_back(site.in[i] && read ? slot_of(node.inputs()[i], layout, list) : -1);
-    if (const Value* v = node.inputs()[i]; v && v->constant && !read) v->constant->release_pages();
   }
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     const Value* v = node.outputs()[i];
