@@ -18,6 +18,7 @@ std::vector<Command> commands() {
       bench_command(),
       fuse_command(),
       quantize_command(),
+      train_command(),
       convert_command(),
       devices_command(),
       completion_command(),

@@ -1,7 +1,6 @@
 #include "backends/cpu/attention_plan.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "backends/cpu/rows.h"
 #include "core/base/align.h"
@@ -31,6 +30,9 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
   const double work = scores * static_cast<double>(s_.depth + s_.value_depth);
   shares_ = static_cast<int64_t>(std::clamp<double>(work / kGrain, 1, std::max(1, threads)));
   shares_ = std::min(shares_, s_.batch * s_.heads * blocks_);
+  // What reads the same keys stays together where there is enough of it.
+  const int64_t together = s_.batch * s_.kv_heads;
+  parts_ = shares_ == 1 || together < shares_ ? shares_ : together;
 }
 
 size_t AttentionPlan::workspace_bytes() const {
@@ -45,19 +47,18 @@ AttentionPlan::Block AttentionPlan::block(int64_t index) const {
 
 void AttentionPlan::run(const AttentionArgs& args, std::byte* workspace) const {
   const auto each = static_cast<int64_t>(workspace_bytes() / sizeof(float)) / shares_;
-  const auto run_one = [&](int64_t i) {
-    float* keys = reinterpret_cast<float*>(workspace) + i * each;
+  take_turns(shares_, parts_, [&](int64_t worker, int64_t part) {
+    float* keys = reinterpret_cast<float*>(workspace) + worker * each;
     float* values = keys + round_up(keys_.elements(), kLine);
     float* scores = values + round_up(values_.elements(), kLine);
-    run_share(args, i, {keys, values, scores, scores + score_elements()});
-  };
-  parallel_parts(shares_, std::cref(run_one));
+    run_part(args, part, {keys, values, scores, scores + score_elements()});
+  });
 }
 
-void AttentionPlan::run_share(const AttentionArgs& args, int64_t share, const Space& space) const {
+void AttentionPlan::run_part(const AttentionArgs& args, int64_t part, const Space& space) const {
   const int64_t total = s_.batch * s_.heads * blocks_;
   int64_t packed = -1;
-  for (int64_t i = total * share / shares_; i < total * (share + 1) / shares_; ++i) {
+  for (int64_t i = total * part / parts_; i < total * (part + 1) / parts_; ++i) {
     const Block b = block(i);
     const int64_t head = b.batch * s_.kv_heads + b.head * s_.kv_heads / s_.heads;
     if (head != packed) pack(args, b, space);

@@ -45,7 +45,7 @@ class AttentionPlan {
 
   Block block(int64_t index) const;
   int64_t score_elements() const { return query_block_ * score_stride_; }
-  void run_share(const AttentionArgs& args, int64_t share, const Space& space) const;
+  void run_part(const AttentionArgs& args, int64_t part, const Space& space) const;
   void pack(const AttentionArgs& args, const Block& block, const Space& space) const;
   void run_block(const AttentionArgs& args, const Block& block, const Space& space) const;
   void multiply(const ProductArgs& args, int64_t rows, const PanelLayout& layout, const float* panels) const;
@@ -55,6 +55,7 @@ class AttentionPlan {
   PanelLayout keys_, values_;
   int64_t score_stride_;                   ///< between the scores of neighbouring queries
   int64_t query_block_, blocks_, shares_;  ///< queries of a block, blocks of a head, threads
+  int64_t parts_;                          ///< of the work, which threads take one after the other
 };
 
 }  // namespace mlopt::cpu

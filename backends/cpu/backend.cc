@@ -33,9 +33,8 @@ class CpuBackend : public Backend {
     require_precision(options.precision);
     const std::vector<Kernel> kernels = cpu::all_kernels();
     const std::array lists{KernelList{"cpu", kernels, cpu::plan_reorder}, KernelList{"reference", fallback_}};
-    // Values that are watched or change between runs must stay what they are.
-    if (!options.taps.empty() || !options.state.empty() || options.weights_mutable)
-      return compile_interpreter(model, options, lists);
+    // Values that are watched must stay what they are.
+    if (!options.taps.empty()) return compile_interpreter(model, options, lists);
     Model prepared = clone(model);
     cpu::prepare(prepared, [&](const Model& constants) { return compile_interpreter(constants, {}, lists)->run({}); });
     return compile_interpreter(prepared, options, lists, types_, cpu::specialize);

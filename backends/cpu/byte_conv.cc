@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "core/base/align.h"
 #include "core/base/parallel.h"
@@ -9,8 +10,9 @@
 namespace mlopt::cpu {
 namespace {
 
-constexpr int64_t kSlack = 64;               // elements that vectors may read behind the last one
-constexpr int64_t kDepthwisePositions = 16;  // whose sums are made together
+constexpr int64_t kSlack = 64;  // elements that vectors may read behind the last one
+constexpr int64_t kTiles = 8;   // whose sums are finished together
+constexpr int32_t kFlip = 128;  // int8 as uint8: the order of the numbers stays
 
 }  // namespace
 
@@ -32,27 +34,40 @@ struct ByteConv::Block {
   int64_t positions, first;  ///< in the block, and the one that it begins with
 };
 
-ByteConv::ByteConv(ByteShape shape, Layouts layouts, ByteForm form, int threads)
+bool ByteConv::fits(const ByteShape& shape) {
+  double reach = static_cast<double>(shape.channels) * sizeof(int16_t);
+  for (const ByteShape::Axis& a : shape.axes) reach *= static_cast<double>(std::max(a.in, a.reach(a.out)));
+  return shape.taps() == 1 || reach <= std::numeric_limits<int32_t>::max();
+}
+
+ByteConv::ByteConv(const ByteShape& shape, ByteSource source, bool result_channels_last, const PackedTaps* weights,
+                   int threads)
     : shape_(shape),
-      layouts_(layouts),
-      form_(shape.is_depthwise() ? ByteForm::kPairs : form),
+      source_(source),
+      result_last_(result_channels_last),
+      form_(weights ? weights->form() : ByteForm::kPairs),
       kernels_(byte_kernels()) {
+  if (shape.is_depthwise()) {
+    depthwise_.emplace(shape, source, result_channels_last, threads);
+    return;
+  }
   const auto& [depth, height, width] = shape_.axes;
-  if (shape_.is_product() && layouts_.source_last && layouts_.result_last)
+  if (shape_.is_product() && source_.channels_last && result_last_)
     shape_ = ByteShape::product(shape_.images * depth.in * height.in * width.in, shape_.channels, shape_.columns);
-  direct_ = form_ == ByteForm::kQuads && layouts_.source_last && shape_.segment_length() % neighbours(form_) == 0 &&
+  direct_ = form_ == ByteForm::kQuads && source_.channels_last && !source_.is_signed &&
+            shape_.segment_length() % neighbours(form_) == 0 &&
             std::all_of(shape_.axes.begin(), shape_.axes.end(),
                         [](const ByteShape::Axis& a) { return a.begin == 0 && a.reach(a.out) <= a.in; });
   divide(threads);
   place_taps();
+  place_steps(weights);
   start_bytes_ = aligned_size(static_cast<size_t>(shape_.columns + kernels_.width) * sizeof(int32_t));
   const int64_t positions = height_ * width.out;
   if (!direct_) image_bytes_ = aligned_size(static_cast<size_t>(depth.taps * slab_) + kSlack * sizeof(int16_t));
   rows_bytes_ = aligned_size(static_cast<size_t>(positions) * sizeof(std::byte*));
-  const int64_t sums = shape_.is_depthwise() ? kDepthwisePositions * padded_channels(shape_, kernels_)
-                                             : int64_t{ByteTile::kMostRows} * kernels_.width;
-  sums_bytes_ = aligned_size(static_cast<size_t>(sums) * sizeof(int32_t));
-  if (!layouts_.result_last) result_bytes_ = aligned_size(static_cast<size_t>(positions * shape_.columns) * 4);
+  sums_bytes_ =
+      aligned_size(static_cast<size_t>(kTiles * kernels_.most_rows(form_) * kernels_.width) * sizeof(int32_t));
+  if (!result_last_) result_bytes_ = aligned_size(static_cast<size_t>(positions * shape_.columns) * 4);
 }
 
 /// Among threads, and the rows of the result into blocks.
@@ -73,6 +88,8 @@ void ByteConv::divide(int threads) {
   blocks_of_height_ = ceil_div(height.out, std::min(height_, height.out));
   height_ = ceil_div(height.out, blocks_of_height_);
   blocks_of_height_ = ceil_div(height.out, height_);
+  // What is smaller stays in the first cache while the other streams.
+  weights_inside_ = panels().elements() * shape_.groups * weight_bytes(form_) < height_ * height.stride * row_bytes;
 }
 
 /// Where the taps of a position lie behind its first one.
@@ -85,12 +102,28 @@ void ByteConv::place_taps() {
     for (int64_t h = 0; h < height.taps; ++h)
       for (int64_t w = 0; w < (shape_.joins_width() ? 1 : width.taps); ++w)
         segments_.push_back(d * slab_ + h * height.dilation * line_ + w * width.dilation * pixel);
-  if (shape_.is_depthwise() && segments_.size() % 2 != 0) segments_.push_back(segments_.back());
+}
+
+/// Where each step of the weights finds its neighbours.
+void ByteConv::place_steps(const PackedTaps* weights) {
+  if (form_ == ByteForm::kQuads && segments_.size() == 1) return;  // as the weights have it
+  const int64_t together = neighbours(form_), length = ceil_div(shape_.segment_length(), together) * together;
+  const auto place = [&](int64_t element) {
+    offsets_.push_back(
+        static_cast<int32_t>(segments_[static_cast<size_t>(element / length)] + element % length * left_bytes(form_)));
+  };
+  if (form_ == ByteForm::kQuads) {
+    for (const int32_t element : weights->order()) place(element);
+  } else {
+    for (int64_t element = 0; element < panels().depth; element += together) place(element);
+  }
 }
 
 void ByteConv::run(Bytes source, int32_t zero, const PackedView& weights, ByteFinish finish, std::byte* scratch) const {
+  if (depthwise_) return depthwise_->run(source, zero, weights, finish, scratch);
   finish.stride = shape_.columns;
   auto* start = reinterpret_cast<int32_t*>(scratch);
+  if (form_ == ByteForm::kQuads && source_.is_signed) zero += kFlip;
   for (int64_t c = 0; c < shape_.columns; ++c) start[c] = weights.totals ? -zero * weights.totals[c] : 0;
   std::fill_n(start + shape_.columns, kernels_.width, 0);
   parallel_for(shares_, 1, [&](int64_t begin, int64_t end) {
@@ -110,25 +143,22 @@ void ByteConv::run_share(const Args& args, int64_t share) const {
   const int64_t pixel = shape_.channels * left_bytes(form_);
   Args own = args;
   std::byte* result = args.image + image_bytes_ + rows_bytes_ + sums_bytes_;
-  if (!layouts_.result_last) own.finish.out = result;
+  if (!result_last_) own.finish.out = result;
   for (int64_t b = blocks() * row / row_shares; b < blocks() * (row + 1) / row_shares; ++b) {
     const Block block = this->block(b);
     const std::byte* first = source_of(own, block);
     for (int64_t i = 0, y = 0; y < block.height; ++y)
       for (int64_t x = 0; x < width.out; ++x, ++i)
         own.rows[i] = first + y * height.stride * line_ + x * width.stride * pixel;
-    if (shape_.is_depthwise())
-      convolve_depthwise(own, block);
-    else
-      multiply(own, block, begin, end);
-    if (!layouts_.result_last) spread(args, block, result, begin, end);
+    multiply(own, block, begin, end);
+    if (!result_last_) spread(args, block, result, begin, end);
   }
 }
 
 ByteConv::Block ByteConv::block(int64_t index) const {
   const int64_t row = index % blocks_of_height_ * height_, plane = index / blocks_of_height_;
   const int64_t height = std::min(height_, shape_.axes[1].out - row), line = shape_.axes[2].out;
-  const int64_t first = layouts_.result_last ? (plane * shape_.axes[1].out + row) * line : 0;
+  const int64_t first = result_last_ ? (plane * shape_.axes[1].out + row) * line : 0;
   return {plane / shape_.axes[0].out, plane % shape_.axes[0].out, row, height, height * line, first};
 }
 
@@ -175,17 +205,20 @@ void ByteConv::load_row(const Args& args, const Block& block, int64_t depth, int
   std::fill_n(out + (left + count) * channels, (length - left - count) * channels, padding);
   out += left * channels;
   const int64_t line = (depth * h.in + row) * w.in, plane = d.in * h.in * w.in;
-  if (layouts_.source_last) {
+  if (source_.channels_last) {
     const Bytes from = args.source.at((block.image * plane + line) * channels);
-    if constexpr (kAsStored)
-      std::memcpy(out, from.data, static_cast<size_t>(count * channels));
-    else
+    if constexpr (!kAsStored)
       kernels_.widen(from, count * channels, args.zero, out);
+    else if (from.is_signed)
+      flip_sign(from.data, out, count * channels);
+    else
+      std::memcpy(out, from.data, static_cast<size_t>(count * channels));
     return;
   }
+  const int32_t zero = !kAsStored ? args.zero : source_.is_signed ? -kFlip : 0;
   const auto scatter = [&]<class From>(const From* in) {
     for (int64_t c = 0; c < channels; ++c, in += plane)
-      for (int64_t x = 0; x < count; ++x) out[x * channels + c] = static_cast<T>(in[x] - (kAsStored ? 0 : args.zero));
+      for (int64_t x = 0; x < count; ++x) out[x * channels + c] = static_cast<T>(in[x] - zero);
   };
   const Bytes from = args.source.at(block.image * channels * plane + line);
   if (from.is_signed)
@@ -194,40 +227,41 @@ void ByteConv::load_row(const Args& args, const Block& block, int64_t depth, int
     scatter(static_cast<const uint8_t*>(from.data));
 }
 
+/// The panels [begin, end) of all groups for a block.
 void ByteConv::multiply(const Args& args, const Block& block, int64_t begin, int64_t end) const {
-  const BytePanels panels = this->panels();
-  const auto form = static_cast<size_t>(form_);
-  const int64_t tiles = ceil_div(block.positions, kernels_.rows[form]);
-  ByteTile tile{};
-  tile.segments = segments_.data();
-  tile.segment_count = shape_.segments();
-  tile.steps = ceil_div(shape_.segment_length(), neighbours(form_));
-  tile.sums = args.sums;
-  for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t group = unit / panels.count(), panel = unit % panels.count(), width = panels.width_of(panel);
-    const int64_t column = group * panels.columns + panel * panels.width;
-    tile.panel = args.weights.data + (group * panels.elements() + panels.offset_of(panel)) * weight_bytes(form_);
-    tile.offset = group * shape_.group_channels() * left_bytes(form_);
-    tile.start = args.start + column;
-    for (int64_t t = 0; t < tiles; ++t) {
-      const int64_t first = block.positions * t / tiles, rows = block.positions * (t + 1) / tiles - first;
-      tile.rows = args.rows + first;
-      kernels_.tile[form][width / kernels_.lanes - 1][rows - 1](tile);
-      finish(args.finish, tile.sums, width, rows, column, panels.columns_of(panel),
-             (block.first + first) * shape_.columns + column);
-    }
+  const int64_t tiles = ceil_div(block.positions, kernels_.most_rows(form_)), parts = ceil_div(tiles, kTiles);
+  const auto rows = [&](int64_t part) { return block.positions * (tiles * part / parts) / tiles; };
+  const int64_t units = end - begin;
+  for (int64_t i = 0; i < units * parts; ++i) {
+    const int64_t part = weights_inside_ ? i / units : i % parts;
+    multiply_panel(args, block, begin + (weights_inside_ ? i % units : i / parts), rows(part), rows(part + 1));
   }
 }
 
-void ByteConv::convolve_depthwise(const Args& args, const Block& block) const {
-  const int64_t padded = padded_channels(shape_, kernels_);
-  for (int64_t first = 0; first < block.positions; first += kDepthwisePositions) {
-    const int64_t count = std::min(kDepthwisePositions, block.positions - first);
-    kernels_.depthwise({args.rows + first, count, segments_.data(), static_cast<int64_t>(segments_.size() / 2),
-                        padded / depthwise_block(kernels_), reinterpret_cast<const int16_t*>(args.weights.data),
-                        args.sums});
-    finish(args.finish, args.sums, padded, count, 0, shape_.columns, (block.first + first) * shape_.columns);
+/// The positions [first, last) of a block, which make no more than kTiles.
+void ByteConv::multiply_panel(const Args& args, const Block& block, int64_t unit, int64_t first, int64_t last) const {
+  const BytePanels panels = this->panels();
+  const int64_t group = unit / panels.count(), panel = unit % panels.count(), width = panels.width_of(panel);
+  const int64_t column = group * panels.columns + panel * panels.width, positions = last - first;
+  PanelSteps steps{group * panels.elements() + panels.offset_of(panel), 0, 0, panels.depth / neighbours(form_)};
+  if (args.weights.panels) steps = args.weights.panels[unit];
+  ByteTile tile{};
+  tile.offset = group * shape_.group_channels() * left_bytes(form_);
+  tile.offsets = (offsets_.empty() ? args.weights.order : offsets_.data()) + steps.first;
+  tile.twos = steps.twos;
+  tile.ones = steps.ones;
+  tile.panel = args.weights.data + steps.weights * weight_bytes(form_);
+  tile.start = args.start + column;
+  const auto* kernels = kernels_.tile[static_cast<size_t>(form_)][width / kernels_.lanes - 1];
+  const int64_t tiles = ceil_div(positions, kernels_.most_rows(form_));
+  for (int64_t t = 0; t < tiles; ++t) {
+    const int64_t done = positions * t / tiles, rows = positions * (t + 1) / tiles - done;
+    tile.rows = args.rows + first + done;
+    tile.sums = args.sums + done * width;
+    kernels[rows - 1](tile);
   }
+  finish(args.finish, args.sums, width, positions, column, panels.columns_of(panel),
+         (block.first + first) * shape_.columns + column);
 }
 
 /// A block of the result whose channels come last to where ONNX has it.
@@ -237,7 +271,6 @@ void ByteConv::spread(const Args& args, const Block& block, const std::byte* res
   const int64_t place = (block.depth * height.out + block.row) * width.out;
   const BytePanels panels = this->panels();
   const auto column_of = [&](int64_t unit) {
-    if (shape_.is_depthwise()) return unit * shape_.columns;
     return unit / panels.count() * panels.columns + unit % panels.count() * panels.width;
   };
   const int64_t last = end == units() ? shape_.columns : column_of(end);

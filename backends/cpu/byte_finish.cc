@@ -19,29 +19,6 @@ namespace {
 using I32 = hn::Rebind<int32_t, F>;
 using Sums = hn::Vec<I32>;
 
-/// Rounding to numbers of 8 bits: x is clamped, and a number is added that leaves no bits for a fraction.
-template <class T>
-struct Rounding {
-  explicit Rounding(int32_t zero)
-      : low(constant(static_cast<float>(std::numeric_limits<T>::lowest() - zero))),
-        high(constant(static_cast<float>(std::numeric_limits<T>::max() - zero))),
-        whole(constant(kWhole)),
-        bits(hn::Set(I32(), kBits - zero)) {}
-
-  /// Half to even, without the zero point.
-  HWY_INLINE V round(V x) const { return hn::Sub(shifted(x), whole); }
-  /// As stored.
-  HWY_INLINE Sums store(V x) const { return hn::Sub(hn::BitCast(I32(), shifted(x)), bits); }
-
- private:
-  static constexpr float kWhole = 12582912.0f;  // 1.5 * 2^23
-  static constexpr int32_t kBits = 0x4B400000;
-  HWY_INLINE V shifted(V x) const { return hn::Add(hn::Min(hn::Max(x, low), high), whole); }
-
-  V low, high, whole;
-  Sums bits;
-};
-
 /// `count` bytes as numbers, the others anything.
 template <class T>
 HWY_INLINE V load_bytes(const T* x, int64_t count) {
@@ -62,23 +39,50 @@ HWY_INLINE void store_some(Vector v, D d, T* out, int64_t count) {
   std::copy_n(some, count, out);
 }
 
-/// Two vectors of numbers that fit in 8 bits, of which `count` are stored.
+/// Rounding to numbers of 8 bits, half to even.
 template <class T>
-HWY_INLINE void store_bytes(Sums a, Sums b, T* out, int64_t count) {
-  const hn::Rebind<T, F> narrow;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(narrow));
+struct Rounding {
+  explicit Rounding(int32_t zero)
+      : low(constant(static_cast<float>(std::numeric_limits<T>::lowest() - zero))),
+        high(constant(static_cast<float>(std::numeric_limits<T>::max() - zero))),
+        zero_point(hn::Set(I32(), zero)) {}
+
+  /// Clamped, without the zero point.
+  HWY_INLINE V round(V x) const { return hn::Round(hn::Min(hn::Max(x, low), high)); }
+
+  /// `count` numbers of two vectors, as stored.
+  HWY_INLINE void store(V a, V b, T* out, int64_t count) const {
+    const hn::Rebind<T, F> narrow;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(narrow));
 #if HWY_TARGET == HWY_AVX2
-  if (count >= 2 * lanes) {
-    const __m256i words = _mm256_packs_epi32(a.raw, b.raw);
+    if (count >= 2 * lanes) return store_all(a, b, out);
+#endif
+    const auto stored = [&](V x) HWY_ATTR {
+      return hn::DemoteTo(narrow, hn::Add(hn::ConvertTo(I32(), round(x)), zero_point));
+    };
+    store_some(stored(a), narrow, out, count);
+    if (count > lanes) store_some(stored(b), narrow, out + lanes, count - lanes);
+  }
+
+ private:
+#if HWY_TARGET == HWY_AVX2
+  /// What is packed saturates: to 16 bits, with the zero point, and to 8 bits. What is too low for 32 bits becomes the
+  /// lowest of them, as does NaN; what is too high must not.
+  HWY_INLINE void store_all(V a, V b, T* out) const {
+    const __m256 most = _mm256_set1_ps(65536.0f);
+    const __m256i low = _mm256_cvtps_epi32(_mm256_min_ps(most, a.raw)),
+                  high = _mm256_cvtps_epi32(_mm256_min_ps(most, b.raw));
+    const __m256i zero = _mm256_packs_epi32(zero_point.raw, zero_point.raw);
+    const __m256i words = _mm256_adds_epi16(_mm256_packs_epi32(low, high), zero);
     const __m256i bytes = std::is_signed_v<T> ? _mm256_packs_epi16(words, words) : _mm256_packus_epi16(words, words);
     const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 0, 4, 1, 5));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(ordered));
-    return;
   }
 #endif
-  store_some(hn::DemoteTo(narrow, a), narrow, out, count);
-  if (count > lanes) store_some(hn::DemoteTo(narrow, b), narrow, out + lanes, count - lanes);
-}
+
+  V low, high;
+  Sums zero_point;
+};
 
 /// Rows of sums in pieces of two vectors, whose factors and offsets are loaded once: fn(row, i, two scaled vectors).
 template <class Fn>
@@ -105,7 +109,7 @@ void finish_bytes(const ByteFinish& f, const int32_t* sums, int64_t sums_stride,
   T* out = static_cast<T*>(f.out) + at;
   for_scaled(f, sums, sums_stride, rows, column, columns,
              [=, stride = f.stride](int64_t r, int64_t i, V a, V b)
-                 HWY_ATTR { store_bytes(rounding.store(a), rounding.store(b), out + r * stride + i, columns - i); });
+                 HWY_ATTR { rounding.store(a, b, out + r * stride + i, columns - i); });
 }
 
 template <class T>
@@ -123,12 +127,11 @@ void finish_sum(const ByteFinish& f, const int32_t* sums, int64_t sums_stride, i
                const T* x = other + r * stride + i;
                const int64_t count = columns - i;
                const auto add = [&](V scaled, V added) HWY_ATTR {
-                 return total.store(
-                     hn::MulAdd(own.round(scaled), own_scale, hn::Mul(hn::Sub(added, other_zero), other_scale)));
+                 return hn::MulAdd(own.round(scaled), own_scale, hn::Mul(hn::Sub(added, other_zero), other_scale));
                };
                const V first = load_bytes(x, count);
                const V second = count > lanes ? load_bytes(x + lanes, count - lanes) : first;
-               store_bytes(add(a, first), add(b, second), out + r * stride + i, count);
+               total.store(add(a, first), add(b, second), out + r * stride + i, count);
              });
 }
 

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <span>
 
+#include "backends/cpu/byte_quads.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/parallel.h"
 
@@ -46,55 +45,58 @@ void pack_panel(const ByteShape& s, ByteForm form, const StoredTaps& w, int64_t 
     }
 }
 
-template <class T>
-Tensor pack_panels(const ByteShape& s, ByteForm form, const StoredTaps& w) {
-  const BytePanels panels(s, form, byte_kernels());
-  Tensor packed = Tensor::zeros(dtype_of<T>(), {panels.elements() * s.groups});
-  T* out = packed.mutable_data<T>();
+/// Pairs, all panels of all groups.
+Tensor pack_pairs(const ByteShape& s, const StoredTaps& w) {
+  const BytePanels panels(s, ByteForm::kPairs, byte_kernels());
+  Tensor packed = Tensor::zeros(DType::kI16, {panels.elements() * s.groups});
+  auto* out = packed.mutable_data<int16_t>();
   for_panels(s, panels, [&](int64_t group, int64_t panel) {
-    pack_panel(s, form, w, group * panels.columns + panel * panels.width, panels.columns_of(panel),
+    pack_panel(s, ByteForm::kPairs, w, group * panels.columns + panel * panels.width, panels.columns_of(panel),
                panels.width_of(panel), out + group * panels.elements() + panels.offset_of(panel));
   });
   return packed;
 }
 
-/// Does 255 a + 255 b fit into 16 bits for every two weights that one instruction multiplies and adds?
-bool pairs_fit(std::span<const int8_t> packed) {
-  constexpr int kMost = 128;
-  int most = 0;
-  for (size_t i = 0; i + 1 < packed.size(); i += 2) most = std::max(most, std::abs(packed[i] + packed[i + 1]));
-  return most <= kMost;
-}
-
-/// Of each column of packed quads.
-std::vector<int32_t> totals_of(const ByteShape& s, const int8_t* packed) {
+/// Quads, panel by panel. `totals`: of each column.
+std::vector<QuadPanel> pack_quads(const ByteShape& s, const StoredTaps& w, int32_t* totals) {
   const BytePanels panels(s, ByteForm::kQuads, byte_kernels());
-  std::vector<int32_t> totals(static_cast<size_t>(s.columns), 0);
+  std::vector<QuadPanel> all(static_cast<size_t>(s.groups * panels.count()));
   for_panels(s, panels, [&](int64_t group, int64_t panel) {
     const int64_t width = panels.width_of(panel), columns = panels.columns_of(panel);
-    const int8_t* at = packed + group * panels.elements() + panels.offset_of(panel);
-    int32_t* total = totals.data() + group * panels.columns + panel * panels.width;
+    const int64_t first = group * panels.columns + panel * panels.width;
+    std::vector<int8_t> weights(static_cast<size_t>(panels.depth * width), 0);
+    pack_panel(s, ByteForm::kQuads, w, first, columns, width, weights.data());
+    const int8_t* at = weights.data();
     for (int64_t k = 0; k < panels.depth; k += 4, at += 4 * width)
-      for (int64_t c = 0; c < columns; ++c) total[c] += at[4 * c] + at[4 * c + 1] + at[4 * c + 2] + at[4 * c + 3];
+      for (int64_t c = 0; c < columns; ++c)
+        totals[first + c] += at[4 * c] + at[4 * c + 1] + at[4 * c + 2] + at[4 * c + 3];
+    all[static_cast<size_t>(group * panels.count() + panel)] = order_quads(std::move(weights), width);
   });
-  return totals;
+  return all;
 }
 
-int64_t depthwise_elements(const ByteShape& s, const ByteKernels& k) {
-  return padded_channels(s, k) * ceil_div(s.taps(), 2) * 2;
+/// Do they take less time than pairs, two of which make a step? Each step that is split takes twice as long, each two
+/// steps that go together three quarters.
+bool are_fast(const ByteShape& s, const std::vector<QuadPanel>& panels) {
+  const int64_t steps = BytePanels(s, ByteForm::kQuads, byte_kernels()).depth / neighbours(ByteForm::kQuads);
+  int64_t cost = 0;
+  for (const QuadPanel& p : panels) cost += 4 * static_cast<int64_t>(p.order.size()) - 2 * p.twos;
+  return cost <= 4 * steps * static_cast<int64_t>(panels.size());
 }
 
-void pack_depthwise(const ByteShape& s, const ByteKernels& k, const StoredTaps& w, int16_t* out) {
-  const int64_t block = depthwise_block(k), pairs = ceil_div(s.taps(), 2);
-  std::fill_n(out, depthwise_elements(s, k), int16_t{0});
-  for (int64_t c = 0; c < s.channels; ++c) {
-    // The kernel interleaves two taps by 128 bits: every other 4 channels are in its first vector.
-    const int64_t four = std::min<int64_t>(4, k.lanes), own = c % block;
-    const int64_t vector = own / four % 2, lane = own / (2 * four) * four + own % four;
-    int16_t* at = out + c / block * pairs * 4 * k.lanes + vector * 2 * k.lanes + 2 * lane;
-    for (int64_t tap = 0; tap < s.taps(); ++tap)
-      at[tap / 2 * 4 * k.lanes + tap % 2] = static_cast<int16_t>(w.value(0, tap, c));
-  }
+/// [vector of channels][pair][lane][2]. `totals`: of each channel.
+Tensor pack_depthwise(const ByteShape& s, const StoredTaps& w, int32_t* totals) {
+  const int64_t lanes = byte_kernels().lanes, pairs = depthwise_pairs(s), width = s.axes[2].taps;
+  Tensor packed = Tensor::zeros(DType::kI16, {padded_channels(s, byte_kernels()) * pairs * 2});
+  auto* out = packed.mutable_data<int16_t>();
+  for (int64_t c = 0; c < s.channels; ++c)
+    for (int64_t tap = 0; tap < s.taps(); ++tap) {
+      const int64_t pair = tap / width * ceil_div(width, 2) + tap % width / 2;
+      const int32_t value = w.value(0, tap, c);
+      out[((c / lanes * pairs + pair) * lanes + c % lanes) * 2 + tap % width % 2] = static_cast<int16_t>(value);
+      totals[c] += value;
+    }
+  return packed;
 }
 
 }  // namespace
@@ -113,47 +115,63 @@ bool ByteShape::is_product() const {
          });
 }
 
-std::string taps_form(const std::string& way, const std::vector<int32_t>& zeros, DType source) {
+std::string taps_form(const std::string& way, const std::vector<int32_t>& zeros) {
   const bool symmetric = std::all_of(zeros.begin(), zeros.end(), [](int32_t z) { return z == 0; });
-  return fmt::format("{} for {}, zero points {}", way, name(source),
-                     symmetric ? "0" : fmt::format("{}", fmt::join(zeros, " ")));
+  return fmt::format("{}, zero points {}", way, symmetric ? "0" : fmt::format("{}", fmt::join(zeros, " ")));
 }
 
-PackedTaps::PackedTaps(const ByteShape& s, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped,
-                       DType source) {
+PackedTaps::PackedTaps(const ByteShape& s, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped) {
   const ByteWeights bytes = byte_weights(weights, zeros);
   const int64_t taps = s.taps(), inputs = s.group_channels() * taps;
   const StoredTaps w{
       bytes.numbers.data<int8_t>(),   bytes.zeros.data(), swapped ? 1 : inputs, swapped ? s.columns : taps, 1,
       bytes.zeros.size() == 1 ? 0 : 1};
+  totals_.resize(static_cast<size_t>(s.columns), 0);
   if (s.is_depthwise()) {
-    packed_ = Tensor(DType::kI16, {depthwise_elements(s, byte_kernels())});
-    pack_depthwise(s, byte_kernels(), w, packed_.mutable_data<int16_t>());
+    packed_ = pack_depthwise(s, w, totals_.data());
     return;
   }
-  if (!bytes.symmetric()) {
-    form_ = ByteForm::kWidePairs;
-    packed_ = pack_panels<int16_t>(s, form_, w);
-    return;
-  }
-  if (source == DType::kU8) {
-    form_ = ByteForm::kQuads;
-    packed_ = pack_panels<int8_t>(s, form_, w);
-    if (pairs_fit(packed_.span<int8_t>())) {
-      totals_ = totals_of(s, packed_.data<int8_t>());
+  if (bytes.symmetric()) {
+    const std::vector<QuadPanel> panels = pack_quads(s, w, totals_.data());
+    if (are_fast(s, panels)) {
+      join(panels);
       return;
     }
   }
-  form_ = ByteForm::kPairs;
-  packed_ = pack_panels<int8_t>(s, form_, w);
+  totals_.clear();
+  packed_ = pack_pairs(s, w);
+}
+
+void PackedTaps::join(const std::vector<QuadPanel>& panels) {
+  form_ = ByteForm::kQuads;
+  int64_t weights = 0;
+  for (const QuadPanel& p : panels) {
+    const auto steps = static_cast<int64_t>(p.order.size());
+    panels_.push_back({weights, static_cast<int64_t>(order_.size()), p.twos, steps - 2 * p.twos});
+    order_.insert(order_.end(), p.order.begin(), p.order.end());
+    weights += static_cast<int64_t>(p.weights.size());
+  }
+  packed_ = Tensor(DType::kI8, {weights});
+  for (size_t i = 0; i < panels.size(); ++i)
+    std::copy(panels[i].weights.begin(), panels[i].weights.end(), packed_.mutable_data<int8_t>() + panels_[i].weights);
+}
+
+PackedView PackedTaps::view() const {
+  if (totals_.empty()) return {packed_.raw()};
+  if (panels_.empty()) return {packed_.raw(), totals_.data()};
+  return {packed_.raw(), totals_.data(), panels_.data(), order_.data()};
+}
+
+size_t PackedTaps::bytes() const {
+  return packed_.bytes() + (totals_.size() + order_.size()) * sizeof(int32_t) + panels_.size() * sizeof(PanelSteps);
 }
 
 size_t packed_matrix_bytes(const ByteShape& s) {
-  return static_cast<size_t>(BytePanels(s, ByteForm::kWidePairs, byte_kernels()).elements()) * sizeof(int16_t);
+  return static_cast<size_t>(BytePanels(s, ByteForm::kPairs, byte_kernels()).elements()) * sizeof(int16_t);
 }
 
 void pack_matrix(const ByteShape& s, Bytes matrix, int32_t zero, bool swapped, std::byte* out) {
-  const BytePanels panels(s, ByteForm::kWidePairs, byte_kernels());
+  const BytePanels panels(s, ByteForm::kPairs, byte_kernels());
   const auto* bytes = static_cast<const uint8_t*>(matrix.data);
   const int64_t down = swapped ? 1 : s.columns, along = swapped ? s.channels : 1;
   auto* all = reinterpret_cast<int16_t*>(out);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/byte_quads.h"
 #include "backends/cpu/byte_tile.h"
 #include "core/base/align.h"
 #include "core/tensor/tensor.h"
@@ -50,39 +51,62 @@ struct BytePanels {
   int64_t elements() const { return offset_of(count() - 1) + width_of(count() - 1) * depth; }
 };
 
-/// Channels that a depthwise kernel takes together, and the channels of the shape filled up with such.
-inline int64_t depthwise_block(const ByteKernels& k) { return 2 * k.lanes; }
+/// Where the source of a convolution lies, and how.
+struct ByteSource {
+  bool is_signed = false;
+  bool channels_last = true;  ///< else as ONNX has it
+};
+
+/// Of a convolution that goes channel by channel: its channels filled up to whole vectors, and its pairs of taps,
+/// which are neighbours of the width.
 inline int64_t padded_channels(const ByteShape& s, const ByteKernels& k) {
-  return ceil_div(s.channels, depthwise_block(k)) * depthwise_block(k);
+  return ceil_div(s.channels, int64_t{2} * k.lanes) * 2 * k.lanes;
 }
+inline int64_t depthwise_pairs(const ByteShape& s) {
+  return s.axes[0].taps * s.axes[1].taps * ceil_div(s.axes[2].taps, 2);
+}
+
+/// Where the packed weights of a panel begin, and what its steps are, in the order in which tiles take them.
+struct PanelSteps {
+  int64_t weights = 0, first = 0;  ///< in elements, and of its steps in `order`
+  int64_t twos = 0, ones = 0;
+};
 
 /// Packed weights as a run reads them.
 struct PackedView {
   const std::byte* data;
-  const int32_t* totals = nullptr;  ///< of each column, for ByteForm::kQuads: the source's zero point is taken off last
+  const int32_t* totals =
+      nullptr;  ///< of each column: the source's zero point is taken off last; of quads and channels
+  // Of quads:
+  const PanelSteps* panels = nullptr;
+  const int32_t* order = nullptr;  ///< for each step, an element of [segment][length filled up to whole steps]
 };
 
-/// Weights [columns, channels / groups, taps] less their zero points, in the order in which the tiles read them.
+/// Weights [columns, channels / groups, taps] less their zero points, in the order in which the tiles read them:
+/// quads where those are zero and few steps of them must be split.
 class PackedTaps {
  public:
-  /// `zeros`: one, or one for each column. `swapped`: a matrix [channels, columns]. `source`: what they multiply.
-  PackedTaps(const ByteShape& shape, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped,
-             DType source);
+  /// `zeros`: one, or one for each column. `swapped`: a matrix [channels, columns].
+  PackedTaps(const ByteShape& shape, const Tensor& weights, const std::vector<int32_t>& zeros, bool swapped);
 
   ByteForm form() const { return form_; }
-  PackedView view() const { return {packed_.raw(), totals_.empty() ? nullptr : totals_.data()}; }
-  size_t bytes() const { return packed_.bytes() + totals_.size() * sizeof(int32_t); }
+  PackedView view() const;
+  const std::vector<int32_t>& order() const { return order_; }
+  size_t bytes() const;
 
  private:
+  void join(const std::vector<QuadPanel>& panels);
+
   ByteForm form_ = ByteForm::kPairs;
   Tensor packed_;
-  std::vector<int32_t> totals_;
+  std::vector<int32_t> totals_, order_;
+  std::vector<PanelSteps> panels_;
 };
 
 /// Tells apart, for shared_weights(), the PackedTaps of one constant that is read in that way.
-std::string taps_form(const std::string& way, const std::vector<int32_t>& zeros, DType source);
+std::string taps_form(const std::string& way, const std::vector<int32_t>& zeros);
 
-/// Bytes of a matrix [k, n] (stored as [n, k] when swapped) that pack_matrix() writes as ByteForm::kWidePairs.
+/// Bytes of a matrix [k, n] (stored as [n, k] when swapped) that pack_matrix() writes as ByteForm::kPairs.
 size_t packed_matrix_bytes(const ByteShape& shape);
 void pack_matrix(const ByteShape& shape, Bytes matrix, int32_t zero, bool swapped, std::byte* out);
 

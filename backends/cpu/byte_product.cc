@@ -81,15 +81,15 @@ void ByteProduct::plan_tiles(const Site& site) {
   const ByteShape shape = ByteShape::product(product_.m(), product_.k(), product_.n());
   batch_ = batch_of(product_);
   if (right_.constant) {
-    const std::string form = taps_form(right_.swapped ? "rows" : "columns", right_.zeros, left_.type);
+    const std::string form = taps_form(right_.swapped ? "rows" : "columns", right_.zeros);
     packed_ = shared_weights<PackedTaps>(site.context.weights, *right_.constant, form, [&] {
-      return std::make_shared<PackedTaps>(shape, *right_.constant, right_.zeros, !right_.swapped, left_.type);
+      return std::make_shared<PackedTaps>(shape, *right_.constant, right_.zeros, !right_.swapped);
     });
   } else {
     packed_at_ = take(packed_matrix_bytes(shape));
   }
-  conv_ = std::make_shared<const ByteConv>(shape, ByteConv::Layouts{}, packed_ ? packed_->form() : ByteForm::kWidePairs,
-                                           max_threads());
+  conv_ =
+      std::make_shared<const ByteConv>(shape, ByteSource{left_.type == DType::kI8}, true, packed_.get(), max_threads());
   conv_at_ = take(conv_->scratch_bytes());
 }
 

@@ -1,7 +1,7 @@
 #include "backends/cpu/byte_tile.h"
 
 #include <algorithm>
-#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "backends/cpu/targets.h"
@@ -10,7 +10,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/byte_tile.cc"
 #include <hwy/foreach_target.h>
 
-#include "backends/cpu/math-inl.h"
+#include "backends/cpu/byte-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mlopt::cpu::HWY_NAMESPACE {
@@ -20,116 +20,6 @@ namespace {
 constexpr int kPairRows = 12, kQuadRows = 12;  // x 2 vectors, and the 5 that they are made from: 29 of 32 registers
 #else
 constexpr int kPairRows = 6, kQuadRows = 5;  // x 2 vectors, and the 4 or 5 that they are made from: 16 registers
-#endif
-
-using I32 = hn::Rebind<int32_t, F>;
-using Sums = hn::Vec<I32>;
-
-#if HWY_TARGET == HWY_SCALAR
-struct Pairs {
-  int16_t even, odd;
-};
-HWY_INLINE Sums add_pairs(Pairs a, Pairs b, Sums sums) {
-  return hn::Add(sums, hn::Set(I32(), a.even * b.even + a.odd * b.odd));
-}
-template <class W>
-HWY_INLINE Pairs load_pairs(const W* b) {
-  return {b[0], b[1]};
-}
-HWY_INLINE Pairs repeat_pair(const int16_t* a) { return load_pairs(a); }
-
-template <class T>
-struct Four {
-  T number[4];
-};
-using Quads = Four<uint8_t>;
-using SignedQuads = Four<int8_t>;
-HWY_INLINE Sums add_quads(Quads a, SignedQuads b, Sums sums) {
-  int32_t total = 0;
-  for (int i = 0; i < 4; ++i) total += a.number[i] * b.number[i];
-  return hn::Add(sums, hn::Set(I32(), total));
-}
-HWY_INLINE SignedQuads load_quads(const int8_t* b) { return {{b[0], b[1], b[2], b[3]}}; }
-HWY_INLINE Quads repeat_quad(const uint8_t* a) { return {{a[0], a[1], a[2], a[3]}}; }
-
-HWY_INLINE Pairs interleave_lower(Pairs a, Pairs b) { return {a.even, b.even}; }
-HWY_INLINE Pairs interleave_upper(Pairs a, Pairs b) { return {a.odd, b.odd}; }
-
-template <class T>
-HWY_INLINE void widen(const T* in, int64_t count, int32_t zero, int16_t* out) {
-  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int16_t>(in[i] - zero);
-}
-#else
-using I16 = hn::Repartition<int16_t, F>;
-using Pairs = hn::Vec<I16>;
-
-/// sums[i] + a[2i] b[2i] + a[2i + 1] b[2i + 1].
-HWY_INLINE Sums add_pairs(Pairs a, Pairs b, Sums sums) {
-#if HWY_ARCH_X86
-  Sums unused = sums;
-  return hn::ReorderWidenMulAccumulate(I32(), a, b, sums, unused);
-#else
-  const I32 d;
-  const auto even = [&](Pairs v) HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(d, v))); };
-  const auto odd = [&](Pairs v) HWY_ATTR { return hn::ShiftRight<16>(hn::BitCast(d, v)); };
-  return hn::Add(sums, hn::Add(hn::Mul(even(a), even(b)), hn::Mul(odd(a), odd(b))));
-#endif
-}
-
-HWY_INLINE Pairs load_pairs(const int16_t* b) { return hn::LoadU(I16(), b); }
-HWY_INLINE Pairs load_pairs(const int8_t* b) {
-  const hn::Rebind<int8_t, I16> narrow;
-  return hn::PromoteTo(I16(), hn::LoadU(narrow, b));
-}
-HWY_INLINE Pairs repeat_pair(const int16_t* a) {
-  int32_t pair;
-  std::memcpy(&pair, a, sizeof pair);
-  return hn::BitCast(I16(), hn::Set(I32(), pair));
-}
-
-using Quads = hn::Vec<hn::Repartition<uint8_t, F> >;
-using SignedQuads = hn::Vec<hn::Repartition<int8_t, F> >;
-
-/// a[2i] b[2i] + a[2i + 1] b[2i + 1] in 16 bits.
-HWY_INLINE Pairs multiply_pairs(Quads a, SignedQuads b) {
-#if HWY_TARGET == HWY_AVX2
-  return Pairs{_mm256_maddubs_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_SSE4
-  return Pairs{_mm_maddubs_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_AVX3
-  return Pairs{_mm512_maddubs_epi16(a.raw, b.raw)};
-#else
-  const I16 d;
-  const hn::RebindToUnsigned<I16> u;
-  const Pairs x = hn::BitCast(d, a), y = hn::BitCast(d, b);
-  const Pairs even = hn::Mul(hn::And(x, hn::Set(d, 255)), hn::ShiftRight<8>(hn::ShiftLeft<8>(y)));
-  return hn::Add(even, hn::Mul(hn::BitCast(d, hn::ShiftRight<8>(hn::BitCast(u, x))), hn::ShiftRight<8>(y)));
-#endif
-}
-HWY_INLINE Sums add_quads(Quads a, SignedQuads b, Sums sums) {
-  return add_pairs(multiply_pairs(a, b), hn::Set(I16(), int16_t{1}), sums);
-}
-HWY_INLINE SignedQuads load_quads(const int8_t* b) { return hn::LoadU(hn::Repartition<int8_t, F>(), b); }
-HWY_INLINE Quads repeat_quad(const uint8_t* a) {
-  int32_t quad;
-  std::memcpy(&quad, a, sizeof quad);
-  return hn::BitCast(hn::Repartition<uint8_t, F>(), hn::Set(I32(), quad));
-}
-
-HWY_INLINE Pairs interleave_lower(Pairs a, Pairs b) { return hn::InterleaveLower(I16(), a, b); }
-HWY_INLINE Pairs interleave_upper(Pairs a, Pairs b) { return hn::InterleaveUpper(I16(), a, b); }
-
-template <class T>
-HWY_INLINE void widen(const T* in, int64_t count, int32_t zero, int16_t* out) {
-  const I16 d;
-  const hn::Rebind<T, I16> narrow;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const Pairs z = hn::Set(d, static_cast<int16_t>(zero));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(hn::Sub(hn::PromoteTo(d, hn::LoadU(narrow, in + i)), z), d, out + i);
-  for (; i < count; ++i) out[i] = static_cast<int16_t>(in[i] - zero);
-}
 #endif
 
 /// fn(row, vector) for each vector of a tile: without a loop, so that all of them stay in registers.
@@ -143,91 +33,123 @@ HWY_INLINE void each(const Fn& fn) {
 }
 
 /// What one step of the inner axis does.
-template <class W>
 struct PairSteps {
-  using Weight = W;
-  static constexpr int64_t kNeighbours = 2, kLeftBytes = 2;
-  static HWY_INLINE Pairs weights(const W* b) { return load_pairs(b); }
+  using Weight = int16_t;
+  static constexpr int64_t kNeighbours = 2;
+  static constexpr bool kHasTwos = false;
+  static HWY_INLINE Pairs weights(const int16_t* b) { return load_pairs(b); }
   static HWY_INLINE Pairs left(const std::byte* a) { return repeat_pair(reinterpret_cast<const int16_t*>(a)); }
   static HWY_INLINE Sums add(Pairs a, Pairs b, Sums sums) { return add_pairs(a, b, sums); }
 };
 struct QuadSteps {
   using Weight = int8_t;
-  static constexpr int64_t kNeighbours = 4, kLeftBytes = 1;
+  static constexpr int64_t kNeighbours = 4;
+  static constexpr bool kHasTwos = true;
   static HWY_INLINE SignedQuads weights(const int8_t* b) { return load_quads(b); }
   static HWY_INLINE Quads left(const std::byte* a) { return repeat_quad(reinterpret_cast<const uint8_t*>(a)); }
-  static HWY_INLINE Sums add(Quads a, SignedQuads b, Sums sums) { return add_quads(a, b, sums); }
+  static HWY_INLINE Sums add(Quads a, SignedQuads b, Sums sums) { return widen_pairs(multiply_pairs(a, b), sums); }
 };
 
 template <class Steps, int kVectors, int kTileRows>
 void tile(const ByteTile& t) {
-  using Weight = typename Steps::Weight;
   const I32 d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  constexpr int64_t kStep = Steps::kNeighbours * Steps::kLeftBytes;
+  const int64_t vector = Steps::kNeighbours * lanes;
   Sums acc[kTileRows][kVectors];
+  const std::byte* rows[kTileRows];
   each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[r][v] = hn::LoadU(d, t.start + v * lanes); });
-  const auto* b = static_cast<const Weight*>(t.panel);
-  for (int64_t s = 0; s < t.segment_count; ++s) {
-    const std::byte* rows[kTileRows];
-    each<kTileRows, 1>([&](int r, int) HWY_ATTR { rows[r] = t.rows[r] + t.segments[s] + t.offset; });
-    for (int64_t k = 0; k < kStep * t.steps; k += kStep, b += kVectors * Steps::kNeighbours * lanes) {
-      decltype(Steps::weights(b)) right[kVectors];
-      decltype(Steps::left(rows[0])) left;
-      each<1, kVectors>([&](int, int v) HWY_ATTR { right[v] = Steps::weights(b + v * Steps::kNeighbours * lanes); });
-      each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR {
-        if (v == 0) left = Steps::left(rows[r] + k);
-        acc[r][v] = Steps::add(left, right[v], acc[r][v]);
+  each<kTileRows, 1>([&](int r, int) HWY_ATTR { rows[r] = t.rows[r] + t.offset; });
+  const auto* b = static_cast<const typename Steps::Weight*>(t.panel);
+  const int32_t* at = t.offsets;
+  if constexpr (Steps::kHasTwos)
+    for (int64_t k = 0; k < t.twos; ++k, at += 2, b += 2 * kVectors * vector) {
+      const int64_t first = at[0], second = at[1];
+      each<kTileRows, 1>([&](int r, int) HWY_ATTR {
+        const auto left0 = Steps::left(rows[r] + first), left1 = Steps::left(rows[r] + second);
+        each<1, kVectors>([&](int, int v) HWY_ATTR {
+          acc[r][v] = widen_pairs(add(multiply_pairs(left0, Steps::weights(b + v * vector)),
+                                      multiply_pairs(left1, Steps::weights(b + (kVectors + v) * vector))),
+                                  acc[r][v]);
+        });
       });
     }
+  for (int64_t k = 0; k < t.ones; ++k, ++at, b += kVectors * vector) {
+    const int64_t first = *at;
+    each<kTileRows, 1>([&](int r, int) HWY_ATTR {
+      const auto left = Steps::left(rows[r] + first);
+      each<1, kVectors>([&](int, int v)
+                            HWY_ATTR { acc[r][v] = Steps::add(left, Steps::weights(b + v * vector), acc[r][v]); });
+    });
   }
   each<kTileRows, kVectors>([&](int r, int v)
                                 HWY_ATTR { hn::StoreU(acc[r][v], d, t.sums + (r * kVectors + v) * lanes); });
 }
 
-/// Interleaving goes by 128 bits, so that `low` has every other 4 channels and `high` those between.
-HWY_INLINE void store_in_order(Sums low, Sums high, int32_t* out) {
-  const I32 d;
-  constexpr size_t kTogether = std::min<size_t>(4, hn::MaxLanes(d));
-  HWY_ALIGN int32_t apart[2][hn::MaxLanes(d)];
-  hn::Store(low, d, apart[0]);
-  hn::Store(high, d, apart[1]);
-  for (size_t i = 0; i < hn::Lanes(d); i += kTogether) {
-    std::copy_n(apart[0] + i, kTogether, out + 2 * i);
-    std::copy_n(apart[1] + i, kTogether, out + 2 * i + kTogether);
-  }
-}
-
-/// So many neighbouring positions, whose weights are loaded once.
-template <int kPositions>
-HWY_INLINE void depthwise_block(const DepthTile& t, int64_t block, int64_t position) {
+/// So many neighbouring positions and vectors of channels, whose weights are loaded once.
+template <int kPositions, int kVectors>
+void depthwise_block(const DepthTile& t, int64_t vector, int64_t position) {
   const I32 d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  Sums low[kPositions], high[kPositions];
-  each<kPositions, 1>([&](int p, int) HWY_ATTR { low[p] = high[p] = hn::Zero(d); });
-  const int16_t* w = t.weights + block * t.pairs * 4 * lanes;
-  for (int64_t k = 0; k < t.pairs; ++k, w += 4 * lanes) {
-    const Pairs w_low = load_pairs(w), w_high = load_pairs(w + 2 * lanes);
-    each<kPositions, 1>([&](int p, int) HWY_ATTR {
-      const std::byte* x = t.rows[position + p] + block * 4 * lanes;
-      const Pairs a = load_pairs(reinterpret_cast<const int16_t*>(x + t.taps[2 * k]));
-      const Pairs b = load_pairs(reinterpret_cast<const int16_t*>(x + t.taps[2 * k + 1]));
-      low[p] = add_pairs(interleave_lower(a, b), w_low, low[p]);
-      high[p] = add_pairs(interleave_upper(a, b), w_high, high[p]);
+  const int64_t pairs = t.pairs, next_weights = pairs * 2 * lanes, next = t.step / 2;
+  const int64_t at = position * next + vector * 2 * lanes;
+  Sums acc[kPositions][kVectors];
+  each<kPositions, kVectors>([&](int p, int v) HWY_ATTR { acc[p][v] = hn::LoadU(d, t.start + (vector + v) * lanes); });
+  const int16_t* w = t.weights + vector * next_weights;
+  for (int64_t k = 0; k < pairs; ++k, w += 2 * lanes) {
+    const auto* x = reinterpret_cast<const int16_t*>(t.taps[k]) + at;
+    each<1, kVectors>([&](int, int v) HWY_ATTR {
+      const Pairs weights = load_pairs(w + v * next_weights);
+      each<kPositions, 1>([&](int p, int) HWY_ATTR {
+        acc[p][v] = add_pairs(load_pairs(x + p * next + v * 2 * lanes), weights, acc[p][v]);
+      });
     });
   }
-  each<kPositions, 1>([&](int p, int) HWY_ATTR {
-    store_in_order(low[p], high[p], t.sums + ((position + p) * t.blocks + block) * 2 * lanes);
-  });
+  const int64_t row = t.vectors * lanes;
+  int32_t* sums = t.sums + position * row + vector * lanes;
+  each<kPositions, kVectors>([&](int p, int v) HWY_ATTR { hn::StoreU(acc[p][v], d, sums + p * row + v * lanes); });
+}
+
+template <int kVectors>
+void depthwise_vectors(const DepthTile& t, int64_t vector) {
+  constexpr int64_t kTogether = 4;
+  constexpr void (*kBlocks[])(const DepthTile&, int64_t, int64_t) = {
+      depthwise_block<1, kVectors>, depthwise_block<2, kVectors>, depthwise_block<3, kVectors>,
+      depthwise_block<4, kVectors>};
+  const int64_t blocks = (t.positions + kTogether - 1) / kTogether;
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t first = t.positions * i / blocks, last = t.positions * (i + 1) / blocks;
+    kBlocks[last - first - 1](t, vector, first);
+  }
 }
 
 void depthwise(const DepthTile& t) {
-  constexpr int kTogether = 4;
-  for (int64_t block = 0; block < t.blocks; ++block) {
-    int64_t i = 0;
-    for (; i + kTogether <= t.positions; i += kTogether) depthwise_block<kTogether>(t, block, i);
-    for (; i < t.positions; ++i) depthwise_block<1>(t, block, i);
-  }
+  int64_t vector = 0;
+  for (; vector + 2 <= t.vectors; vector += 2) depthwise_vectors<2>(t, vector);
+  if (vector < t.vectors) depthwise_vectors<1>(t, vector);
+}
+
+template <class T>
+HWY_INLINE void pair_up(const NeighbourPixels& p) {
+  const I32 d;
+  const hn::Rebind<T, I32> narrow;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t channels = p.channels, step = p.step;
+  const auto *x = reinterpret_cast<const T*>(p.first), *y = reinterpret_cast<const T*>(p.second);
+  int32_t* out = p.out;
+  for (int64_t i = p.count; i > 0; --i, x += step, y += step, out += channels)
+    for (int64_t c = 0; c < channels; c += lanes) {
+      const Sums first = hn::PromoteTo(d, hn::LoadU(narrow, x + c)),
+                 second = hn::PromoteTo(d, hn::LoadU(narrow, y + c));
+      const Sums low = std::is_signed_v<T> ? hn::And(first, hn::Set(d, 0xFFFF)) : first;
+      hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(second)), d, out + c);
+    }
+}
+
+void PairUp(const NeighbourPixels& p) {
+  if (p.is_signed)
+    pair_up<int8_t>(p);
+  else
+    pair_up<uint8_t>(p);
 }
 
 void Widen(Bytes in, int64_t count, int32_t zero, int16_t* out) {
@@ -253,10 +175,10 @@ void fill(ByteKernels& k, ByteForm form) {
 void Kernels(ByteKernels& k) {
   k.lanes = static_cast<int>(hn::Lanes(I32()));
   k.width = k.lanes * ByteKernels::kVectors;
-  fill<PairSteps<int8_t>, kPairRows>(k, ByteForm::kPairs);
-  fill<PairSteps<int16_t>, kPairRows>(k, ByteForm::kWidePairs);
+  fill<PairSteps, kPairRows>(k, ByteForm::kPairs);
   fill<QuadSteps, kQuadRows>(k, ByteForm::kQuads);
   k.depthwise = depthwise;
+  k.pair_up = PairUp;
   k.widen = Widen;
 }
 

@@ -8,41 +8,49 @@ namespace mlopt::cpu {
 
 /// How weights are packed for products, and what the left numbers are.
 enum class ByteForm {
-  kPairs,      ///< int8, with int16: two neighbours of the inner axis at a time, exact for all numbers
-  kWidePairs,  ///< int16, with int16: likewise, for weights that need more than 8 bits without their zero point
-  kQuads,      ///< int8, with uint8: four at a time, exact where two neighbours' products fit in 16 bits
+  kPairs,  ///< int16, with int16: two neighbours of the inner axis at a time, exact for all numbers of 8 bits
+  kQuads,  ///< int8, with uint8: four at a time, exact where what is summed in 16 bits fits: see byte_pack.h
 };
 constexpr int64_t neighbours(ByteForm form) { return form == ByteForm::kQuads ? 4 : 2; }
 constexpr int64_t left_bytes(ByteForm form) { return form == ByteForm::kQuads ? 1 : 2; }
-constexpr int64_t weight_bytes(ByteForm form) { return form == ByteForm::kWidePairs ? 2 : 1; }
+constexpr int64_t weight_bytes(ByteForm form) { return form == ByteForm::kQuads ? 1 : 2; }
 
-/// A few rows of a product, in segments that lie apart, times a panel of packed weights.
+/// A few rows of a product times a panel of packed weights.
 struct ByteTile {
   static constexpr int kMostRows = 12;
   const std::byte* const* rows;
-  const int64_t* segments;  ///< where each begins behind the row, in bytes
-  int64_t segment_count;
-  int64_t offset;        ///< of all of them
-  int64_t steps;         ///< pairs or quads of each segment
-  const void* panel;     ///< [segment][step][columns of the panel][neighbours]
-  const int32_t* start;  ///< what the sums of the panel's columns begin with
-  int32_t* sums;         ///< [rows][columns of the panel]
+  int64_t offset;          ///< behind all of them, in bytes
+  const int32_t* offsets;  ///< behind that, where each step finds its neighbours
+  int64_t twos;            ///< pairs of steps whose products are summed in 16 bits; only of quads
+  int64_t ones;            ///< steps after them
+  const void* panel;       ///< [step][columns of the panel][neighbours]
+  const int32_t* start;    ///< what the sums of the panel's columns begin with
+  int32_t* sums;           ///< [rows][columns of the panel]
 };
 
-/// Positions of a convolution that goes channel by channel.
+/// Positions of a convolution that goes channel by channel: pairs of neighbours times the weights of both.
 struct DepthTile {
-  const std::byte* const* rows;  ///< the first tap of each position, int16
-  int64_t positions;
-  const int64_t* taps;  ///< where they lie behind the first one in bytes, two a pair
+  const std::byte* const* taps;  ///< where each pair of taps of the first position lies: [vector][lane][2] of int16
   int64_t pairs;
-  int64_t blocks;          ///< of channels: 2 x lanes each
-  const int16_t* weights;  ///< [block][pair][2 vectors]: see pack_depthwise()
-  int32_t* sums;           ///< [position][block][2 x lanes]
+  int64_t positions, step;  ///< bytes from one to the next
+  int64_t vectors;          ///< of channels
+  const int16_t* weights;   ///< [vector][pair][lane][2]
+  const int32_t* start;     ///< [vector][lane]: what sums begin with
+  int32_t* sums;            ///< [position][vector][lane]
+};
+
+/// Numbers of 8 bits that become pairs of 16: of each channel, that of the first pixel and that of the second one.
+struct NeighbourPixels {
+  const uint8_t *first, *second;
+  bool is_signed;
+  int64_t step, count;  ///< from one pixel to the next, and how many
+  int64_t channels;     ///< whole vectors
+  int32_t* out;         ///< [pixel][channels]
 };
 
 /// The loops of one instruction set.
 struct ByteKernels {
-  static constexpr int kVectors = 2, kForms = 3;
+  static constexpr int kVectors = 2, kForms = 2;
 
   int rows[kForms] = {};  ///< of the largest tile
   int lanes = 0;          ///< sums in a vector
@@ -50,6 +58,7 @@ struct ByteKernels {
   /// [form][vectors of the panel - 1][rows - 1]
   void (*tile[kForms][kVectors][ByteTile::kMostRows])(const ByteTile& t) = {};
   void (*depthwise)(const DepthTile& t) = nullptr;
+  void (*pair_up)(const NeighbourPixels& p) = nullptr;
   /// out[i] = in[i] - zero.
   void (*widen)(Bytes in, int64_t count, int32_t zero, int16_t* out) = nullptr;
 

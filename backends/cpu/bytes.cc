@@ -132,14 +132,6 @@ void Combine(bool multiplies, const SteppedRow& a, const SteppedRow& b, const St
     combine(multiplies, a, b, steps, static_cast<uint8_t*>(out.data), n);
 }
 
-void ChangeSteps(const Bytes& x, const Steps& from, const MutableBytes& out, const Steps& to, int64_t n) {
-  const SteppedRow row{x, from};
-  const V scale = constant(to.scale);
-  store_bytes(out, n, to.zero, [&](int64_t i, int64_t count) HWY_ATTR {
-    return hn::Div(x.is_signed ? load_steps<int8_t>(row, i, count) : load_steps<uint8_t>(row, i, count), scale);
-  });
-}
-
 template <class T>
 HWY_INLINE void add_to(const T* x, int32_t* sums, int64_t n) {
   const I32 d;
@@ -178,7 +170,6 @@ HWY_EXPORT(Quantize);
 HWY_EXPORT(Requantize);
 HWY_EXPORT(RequantizeEach);
 HWY_EXPORT(Combine);
-HWY_EXPORT(ChangeSteps);
 HWY_EXPORT(AddTo);
 HWY_EXPORT(FlipSign);
 
@@ -198,9 +189,6 @@ void requantize(const float* x, MutableBytes out, int64_t count, const float* fa
 void combine(bool multiplies, const SteppedRow& a, const SteppedRow& b, const Steps& steps, MutableBytes out,
              int64_t count) {
   HWY_DYNAMIC_DISPATCH(Combine)(multiplies, a, b, steps, out, count);
-}
-void change_steps(Bytes x, const Steps& from, MutableBytes out, const Steps& to, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(ChangeSteps)(x, from, out, to, count);
 }
 void add_to(Bytes x, int32_t* sums, int64_t count) { HWY_DYNAMIC_DISPATCH(AddTo)(x, sums, count); }
 void flip_sign(const void* x, void* out, int64_t count) {

@@ -55,8 +55,6 @@ void flip_sign(const void* x, void* out, int64_t count);
 /// out[i] = a[i] + b[i], or a[i] b[i], in steps; all of one type.
 void combine(bool multiplies, const SteppedRow& a, const SteppedRow& b, const Steps& steps, MutableBytes out,
              int64_t count);
-/// out[i] = x[i] in other steps; both of one type.
-void change_steps(Bytes x, const Steps& from, MutableBytes out, const Steps& to, int64_t count);
 /// sums[i] += x[i].
 void add_to(Bytes x, int32_t* sums, int64_t count);
 /// The sum of x[i].

@@ -41,6 +41,15 @@ constexpr Family kFamilies[] = {
     {"cast", cast_kernels},
     {"attention", attention_kernels},
     {"compare", compare_kernels},
+    {"conv gradient", conv_grad_kernels},
+    {"batch norm", batch_norm_train_kernels},
+    {"eltwise gradient", unary_grad_kernels},
+    {"softmax gradient", softmax_grad_kernels},
+    {"layer norm gradient", layer_norm_grad_kernels},
+    {"pool gradient", pool_grad_kernels},
+    {"gather gradient", gather_grad_kernels},
+    {"elements", elements_kernels},
+    {"update", optimizer_kernels},
 };
 
 }  // namespace

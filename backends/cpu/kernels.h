@@ -8,24 +8,31 @@ namespace mlopt::cpu {
 
 /// One span of kernels for each operator family, in the file of the same name.
 std::span<const Kernel> attention_kernels();
+std::span<const Kernel> batch_norm_train_kernels();
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
 std::span<const Kernel> compare_kernels();
 std::span<const Kernel> concat_kernels();
 std::span<const Kernel> conv_bf16_kernels();
 std::span<const Kernel> conv_depthwise_kernels();
+std::span<const Kernel> conv_grad_kernels();
 std::span<const Kernel> conv_kernels();
 std::span<const Kernel> conv_line_kernels();
 std::span<const Kernel> conv_point_kernels();
 std::span<const Kernel> conv_transpose_kernels();
 std::span<const Kernel> conv_winograd_kernels();
+std::span<const Kernel> elements_kernels();
 std::span<const Kernel> eltwise_kernels();
 std::span<const Kernel> expand_kernels();
+std::span<const Kernel> gather_grad_kernels();
 std::span<const Kernel> gather_kernels();
+std::span<const Kernel> layer_norm_grad_kernels();
 std::span<const Kernel> layer_norm_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> normalization_kernels();
+std::span<const Kernel> optimizer_kernels();
 std::span<const Kernel> pad_kernels();
+std::span<const Kernel> pool_grad_kernels();
 std::span<const Kernel> pool_kernels();
 std::span<const Kernel> qconv_kernels();
 std::span<const Kernel> qmatmul_kernels();
@@ -36,8 +43,10 @@ std::span<const Kernel> reshape_kernels();
 std::span<const Kernel> resize_kernels();
 std::span<const Kernel> rnn_kernels();
 std::span<const Kernel> slice_kernels();
+std::span<const Kernel> softmax_grad_kernels();
 std::span<const Kernel> softmax_kernels();
 std::span<const Kernel> transpose_kernels();
+std::span<const Kernel> unary_grad_kernels();
 std::span<const Kernel> where_kernels();
 
 /// All of them, in the order in which they are searched.

@@ -10,6 +10,8 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();
@@ -117,6 +119,31 @@ HWY_INLINE V erf(V x) {
   const V y =
       hn::IfThenElse(hn::Lt(hn::Abs(x), constant(kOne)), hn::Div(hn::Mul(c, p), q), hn::CopySign(constant(1), x));
   return keep_nan(x, y);
+}
+
+/// The first `n` elements from `from`, at most a vector's lanes, then zeros.
+HWY_INLINE V load_n(const float* from, size_t n) {
+  const F d;
+  if (n == hn::Lanes(d)) return hn::LoadU(d, from);
+  HWY_ALIGN float part[hn::MaxLanes(d)] = {};
+  std::copy_n(from, n, part);
+  return hn::Load(d, part);
+}
+HWY_INLINE void store_n(V x, float* to, size_t n) {
+  const F d;
+  if (n == hn::Lanes(d)) return hn::StoreU(x, d, to);
+  HWY_ALIGN float part[hn::MaxLanes(d)];
+  hn::Store(x, d, part);
+  std::copy_n(part, n, to);
+}
+
+/// fn(i, n) for the vectors of elements [begin, end): `n` of them from i, fewer than the lanes in the last one.
+template <class Fn>
+HWY_INLINE void each_vector(int64_t begin, int64_t end, const Fn& fn) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  int64_t i = begin;
+  for (; i + lanes <= end; i += lanes) fn(i, static_cast<size_t>(lanes));
+  if (i < end) fn(i, static_cast<size_t>(end - i));
 }
 
 /// fn(vector) for each vector of in[0, n), stored to out; the last one is partial.

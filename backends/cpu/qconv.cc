@@ -212,16 +212,17 @@ Rounding rounding_of(const Parameters& p) {
 }
 
 Expected<PlannedStep> plan_tiles(const Parameters& p, const ConvShape& shape, const Site& site) {
+  if (!ByteConv::fits(byte_shape(shape))) return Decline{"taps lie too far apart"};
   const bool from_last = site.desc(kSource).layout == mlopt::Layout::kChannelsLast;
   const bool to_last = site.layout == mlopt::Layout::kChannelsLast;
   const auto pack = [&] {
-    return std::make_shared<PackedTaps>(byte_shape(shape), p.weights.numbers, p.weights.zeros, false, p.source_type);
+    return std::make_shared<PackedTaps>(byte_shape(shape), p.weights.numbers, p.weights.zeros, false);
   };
-  const auto weights = shared_weights<PackedTaps>(
-      site.context.weights, *site.constant(kWeights),
-      taps_form(fmt::format("{} groups", shape.groups), p.weights.zeros, p.source_type), pack);
-  const auto conv = std::make_shared<const ByteConv>(byte_shape(shape), ByteConv::Layouts{from_last, to_last},
-                                                     weights->form(), max_threads());
+  const auto weights =
+      shared_weights<PackedTaps>(site.context.weights, *site.constant(kWeights),
+                                 taps_form(fmt::format("{} groups", shape.groups), p.weights.zeros), pack);
+  const ByteSource source{p.source_type == DType::kI8, from_last};
+  const auto conv = std::make_shared<const ByteConv>(byte_shape(shape), source, to_last, weights.get(), max_threads());
   PlannedStep step{.out = {{p.type, shape.dst, site.layout}}};
   step.label = "byte tiles";
   step.packed_bytes = weights->bytes();

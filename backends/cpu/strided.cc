@@ -49,6 +49,15 @@ void copy_line(const T* from, T* to, int64_t count, int64_t from_step, int64_t t
   }
 }
 
+/// Two lines whose elements alternate in the target.
+template <class T>
+void interleave(const T* a, const T* b, T* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    to[2 * i] = a[i];
+    to[2 * i + 1] = b[i];
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -68,8 +77,11 @@ void StridedCopy::copy(const T* from, T* to) const {
         if (k + 2 == axes_.size()) inner = axes_[k], row = inner.count - i;
       }
       row = std::min(row, end - begin);
-      for (int64_t i = 0; i < row; ++i)
-        copy_line(from + at_from + i * inner.from, to + at_to + i * inner.to, line.count, line.from, line.to);
+      if (row == 2 && inner.to == 1 && line.from == 1 && line.to == 2)
+        interleave(from + at_from, from + at_from + inner.from, to + at_to, line.count);
+      else
+        for (int64_t i = 0; i < row; ++i)
+          copy_line(from + at_from + i * inner.from, to + at_to + i * inner.to, line.count, line.from, line.to);
       begin += row;
     }
   });

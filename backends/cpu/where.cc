@@ -53,7 +53,6 @@ void choose(const std::vector<Axis>& axes, const uint8_t* condition, const T* ye
 }
 
 Expected<PlannedStep> plan(const Site& site) {
-  if (!site.has(1) || !site.has(2)) return Decline{"an input is missing"};
   const auto width = element_bytes(site.desc(1).dtype);
   if (!width || site.desc(0).dtype != DType::kBool || site.desc(1).dtype != site.desc(2).dtype)
     return Decline{"not a condition and two tensors of one type, of whole bytes"};

@@ -1,7 +1,6 @@
 #include "backends/cpu/winograd.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -38,7 +37,11 @@ WinogradPlan::WinogradPlan(ConvShape shape, std::shared_ptr<const WinogradWeight
   // Threads share the tiles, unless the weights that each of them would then read are more than the source.
   column_shares_ = weights_->channels_out() > 2 * tiles_ ? std::min(most, panels) : 1;
   row_shares_ = std::min(std::max<int64_t>(1, most / column_shares_), tiles_);
-  const int64_t own = ceil_div(tiles_, row_shares_);
+  // Parts of the tiles for each of them, for cores are not equally fast: as many as still fill the kernel's rows.
+  constexpr int64_t kTurns = 4;
+  const int64_t turns = row_shares_ == 1 ? 1 : tiles_ / (row_shares_ * 2 * kernels_.rows);
+  row_parts_ = row_shares_ * std::clamp<int64_t>(turns, 1, kTurns);
+  const int64_t own = ceil_div(tiles_, row_parts_);
   const int64_t fit = std::max<int64_t>(kernels_.rows, kSourceBlock / (n() * n() * pitch_));
   tile_block_ = ceil_div(own, ceil_div(own, fit));
   panel_block_ = std::clamp<int64_t>(kSumBlock / (n() * n() * tile_block_ * kernels_.width), 1, panels);
@@ -59,7 +62,7 @@ size_t WinogradPlan::workspace_bytes() const {
 WinogradPlan::Share WinogradPlan::share(int64_t index) const {
   const int64_t row = index / column_shares_, column = index % column_shares_;
   const int64_t panels = weights_->product(0).layout().panels();
-  return {tiles_ * row / row_shares_, tiles_ * (row + 1) / row_shares_, panels * column / column_shares_,
+  return {tiles_ * row / row_parts_, tiles_ * (row + 1) / row_parts_, panels * column / column_shares_,
           panels * (column + 1) / column_shares_};
 }
 
@@ -83,12 +86,10 @@ WinogradPlan::Pixels WinogradPlan::pixels_of(int64_t tile) const {
 }
 
 void WinogradPlan::run(const WinogradArgs& args, std::byte* workspace) const {
-  const int64_t shares = row_shares_ * column_shares_;
-  const auto run_one = [&](int64_t i) {
-    float* begin = reinterpret_cast<float*>(workspace) + i * space_elements();
+  take_turns(row_shares_ * column_shares_, row_parts_ * column_shares_, [&](int64_t worker, int64_t i) {
+    float* begin = reinterpret_cast<float*>(workspace) + worker * space_elements();
     run_share(args, share(i), {begin, begin + source_elements(), begin + source_elements() + sum_elements()});
-  };
-  parallel_parts(shares, std::cref(run_one));
+  });
 }
 
 void WinogradPlan::run_share(const WinogradArgs& args, const Share& s, const Space& space) const {

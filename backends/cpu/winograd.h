@@ -62,6 +62,7 @@ class WinogradPlan {
   int64_t tiles_;                               ///< in all
   int64_t pitch_;                               ///< between the channels of neighbouring tiles in the workspace
   int64_t row_shares_ = 1, column_shares_ = 1;  ///< threads
+  int64_t row_parts_ = 1;                       ///< of the tiles, which threads take one after the other
   int64_t tile_block_ = 1, panel_block_ = 1;    ///< that are worked on at a time
 };
 

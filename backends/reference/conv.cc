@@ -2,18 +2,13 @@
 
 #include <fmt/core.h>
 
+#include "backends/reference/columns.h"
 #include "backends/reference/compute.h"
-#include "backends/reference/gemm.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/named_activation.h"
-#include "backends/reference/spatial.h"
-#include "core/base/parallel.h"
 
 namespace mlopt::reference {
 namespace {
-
-// Elements of the matrix of windows that is built at a time (about the size of a second- to third-level cache).
-constexpr int64_t kColumnBudget = 1 << 20;
 
 template <class T>
 struct Job {
@@ -25,30 +20,6 @@ struct Job {
   int64_t in_plane() const { return window.in_size(); }
   int64_t out_plane() const { return window.out_size(); }
 };
-
-/// Rows (channel, kernel element) and columns [from, to) of the matrix of windows of the channels that start at x.
-template <class T>
-void gather_windows(const Job<T>& job, const T* x, int64_t from, int64_t to, T* columns) {
-  const Window& w = job.window;
-  const int64_t taps = w.kernel_size(), width = to - from, stride = w.stride.back(), plane = job.in_plane();
-  parallel_for(job.channels * taps, grain_of(width), [&](int64_t begin, int64_t end) {
-    Dims k(w.rank());
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t rest = row % taps;
-      for (size_t axis = w.rank(); axis-- > 0; rest /= w.kernel[axis]) k[axis] = rest % w.kernel[axis];
-      T* out = columns + row * width;
-      const T* in = x + row / taps * plane;
-      std::fill(out, out + width, T{0});
-      for_inside(w, k, from, to, [&](int64_t o, int64_t count, int64_t i) {
-        T* to_row = out + (o - from);
-        if (stride == 1)
-          std::copy_n(in + i, count, to_row);
-        else
-          for (int64_t j = 0; j < count; ++j) to_row[j] = in[i + j * stride];
-      });
-    }
-  });
-}
 
 /// Is the matrix of windows the input itself?
 bool is_pointwise(const Window& w) {
@@ -70,13 +41,12 @@ void group_by_product(const Job<T>& job, int64_t n, int64_t g) {
     std::fill_n(y + f * plane, plane, job.bias[g * job.filters + f]);
   if (is_pointwise(w))
     return gemm<T>(job.filters, plane, depth, filters, rows_of(x, plane), y, plane, job.bias != nullptr);
-  const int64_t step =
-      std::clamp<int64_t>(kColumnBudget / std::max<int64_t>(1, depth), 16, std::max<int64_t>(16, plane));
-  Tensor columns(dtype_of<T>(), {depth, std::min(step, plane)});
+  const int64_t step = columns_at_a_time(depth, plane);
+  Tensor columns(dtype_of<T>(), {depth, step});
   T* windows = columns.mutable_data<T>();
   for (int64_t from = 0; from < plane; from += step) {
     const int64_t to = std::min(plane, from + step);
-    gather_windows(job, x, from, to, windows);
+    gather_windows(w, job.channels, x, from, to, windows);
     gemm<T>(job.filters, to - from, depth, filters, rows_of(windows, to - from), y + from, plane, job.bias != nullptr);
   }
 }

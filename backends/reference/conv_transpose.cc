@@ -1,16 +1,11 @@
 #include <fmt/core.h>
 
+#include "backends/reference/columns.h"
 #include "backends/reference/compute.h"
-#include "backends/reference/gemm.h"
 #include "backends/reference/kernels.h"
-#include "backends/reference/spatial.h"
-#include "core/base/parallel.h"
 
 namespace mlopt::reference {
 namespace {
-
-// Elements of the products that are kept before they are added into the output.
-constexpr int64_t kColumnBudget = 1 << 20;
 
 /// The window of the convolution whose transpose this is: it slides over the output (`in`) and has one place for each
 /// element of the input (`out`).
@@ -80,9 +75,8 @@ template <class T>
 void run(const Job<T>& job) {
   const Window& w = job.window;
   const int64_t rows = job.filters * w.kernel_size(), in_plane = w.out_size(), out_plane = w.in_size();
-  const int64_t step =
-      std::clamp<int64_t>(kColumnBudget / std::max<int64_t>(1, rows), 16, std::max<int64_t>(16, in_plane));
-  Tensor products(dtype_of<T>(), {rows, std::min(step, in_plane)});
+  const int64_t step = columns_at_a_time(rows, in_plane);
+  Tensor products(dtype_of<T>(), {rows, step});
   T* columns = products.mutable_data<T>();
   for (int64_t i = 0; i < job.batch * job.groups; ++i) {
     const int64_t g = i % job.groups;

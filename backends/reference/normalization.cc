@@ -1,55 +1,13 @@
+#include "backends/reference/normalization.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "backends/reference/kernels.h"
-#include "backends/reference/layer_normalization.h"
 #include "backends/reference/reduce.h"
 
 namespace mlopt::reference {
 namespace {
-
-/// An input with one number for each of `count` channels (or groups), as double.
-std::vector<double> per_channel(const Call& call, int i, int64_t count) {
-  const Tensor& tensor = call.in(i);
-  if (tensor.size() != count)
-    fail(call, "input " + std::to_string(i) + " has " + std::to_string(tensor.size()) + " elements, " +
-                   std::to_string(count) + " are needed");
-  if (!is_float(tensor.dtype())) wrong_type(call, tensor.dtype());
-  return to_doubles(tensor);
-}
-
-/// [batch, channels, rest] of a tensor; a tensor of rank 1 has one channel.
-struct ChannelView {
-  int64_t batch = 1, channels = 1, inner = 1;
-};
-
-ChannelView channel_view(const Call& call, const Dims& dims) {
-  require(call, !dims.empty(), "the input must have a batch dimension");
-  ChannelView view{dims[0], dims.size() > 1 ? dims[1] : 1, 1};
-  for (size_t i = 2; i < dims.size(); ++i) view.inner *= dims[i];
-  return view;
-}
-
-/// Mean and variance of each channel over the batch and the spatial dimensions, in two passes.
-template <class T>
-std::vector<Moments> channel_moments(const T* x, const ChannelView& view) {
-  std::vector<Moments> found(static_cast<size_t>(view.channels));
-  parallel_for(view.channels, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) {
-      const auto each = [&](const auto& fn) {
-        for (int64_t n = 0; n < view.batch; ++n)
-          for (int64_t i = 0; i < view.inner; ++i) fn(static_cast<double>(x[(n * view.channels + c) * view.inner + i]));
-      };
-      Moments& m = found[static_cast<size_t>(c)];
-      const auto count = static_cast<double>(view.batch * view.inner);
-      each([&](double value) { m.mean += value; });
-      m.mean /= count;
-      each([&](double value) { m.variance += (value - m.mean) * (value - m.mean); });
-      m.variance /= count;
-    }
-  });
-  return found;
-}
 
 /// Training mode: outputs 1 and 2 are the running statistics, 3 and 4 (before opset 14) those of this batch.
 void set_statistics(Call& call, const std::vector<Moments>& batch, const std::vector<Moments>& running) {
@@ -233,6 +191,22 @@ constexpr Kernel kKernels[] = {
 };
 
 }  // namespace
+
+std::vector<double> per_channel(const Call& call, int i, int64_t count) {
+  const Tensor& tensor = call.in(i);
+  if (tensor.size() != count)
+    fail(call, "input " + std::to_string(i) + " has " + std::to_string(tensor.size()) + " elements, " +
+                   std::to_string(count) + " are needed");
+  if (!is_float(tensor.dtype())) wrong_type(call, tensor.dtype());
+  return to_doubles(tensor);
+}
+
+ChannelView channel_view(const Call& call, const Dims& dims) {
+  require(call, !dims.empty(), "the input must have a batch dimension");
+  ChannelView view{dims[0], dims.size() > 1 ? dims[1] : 1, 1};
+  for (size_t i = 2; i < dims.size(); ++i) view.inner *= dims[i];
+  return view;
+}
 
 std::span<const Kernel> normalization_kernels() { return kKernels; }
 

@@ -1,81 +1,13 @@
+#include "backends/reference/pool.h"
+
 #include <cmath>
 #include <limits>
 
 #include "backends/reference/compute.h"
 #include "backends/reference/kernels.h"
-#include "backends/reference/spatial.h"
-#include "core/base/parallel.h"
 
 namespace mlopt::reference {
 namespace {
-
-/// One axis of a window at one output: the inputs first, first + dilation, ... (`count` of them) that it covers, and
-/// how many of its elements lie on the padded input.
-struct Cover {
-  int64_t first = 0, count = 0, padded = 0;
-};
-
-/// cover[axis][output index along that axis].
-std::vector<std::vector<Cover>> covers(const Window& w) {
-  std::vector<std::vector<Cover>> all(w.rank());
-  for (size_t axis = 0; axis < w.rank(); ++axis) {
-    const int64_t dilation = w.dilation[axis];
-    for (int64_t o = 0; o < w.out[axis]; ++o) {
-      const int64_t start = o * w.stride[axis] - w.begin[axis];
-      const auto elements_before = [&](int64_t end) {
-        return end <= start ? int64_t{0} : std::min(w.kernel[axis], (end - start + dilation - 1) / dilation);
-      };
-      const int64_t skipped = elements_before(0);
-      Cover c;
-      c.first = start + skipped * dilation;
-      c.count = std::max<int64_t>(0, elements_before(w.in[axis]) - skipped);
-      c.padded = elements_before(w.in[axis] + w.end[axis]);
-      all[axis].push_back(c);
-    }
-  }
-  return all;
-}
-
-/// fn(flat input index) for every input element under the window with these covers, the last axis fastest.
-template <class Fn>
-void for_covered(const Window& w, const std::vector<Cover>& at, const Fn& fn, size_t axis = 0, int64_t offset = 0) {
-  for (int64_t i = 0; i < at[axis].count; ++i) {
-    const int64_t index = offset * w.in[axis] + at[axis].first + i * w.dilation[axis];
-    if (axis + 1 == w.rank())
-      fn(index);
-    else
-      for_covered(w, at, fn, axis + 1, index);
-  }
-}
-
-/// fn(plane, flat output index in the plane, covers) for every output of every plane, planes spread over threads.
-template <class Fn>
-void for_windows(const Window& w, int64_t planes, const Fn& fn) {
-  const auto all = covers(w);
-  const int64_t plane_size = w.out_size();
-  if (planes == 0 || plane_size == 0) return;
-  const int64_t grain = std::max<int64_t>(1, 4096 / plane_size);
-  parallel_for(planes, grain, [&](int64_t begin, int64_t end) {
-    std::vector<Cover> at(w.rank());
-    for (int64_t plane = begin; plane < end; ++plane) {
-      Dims o(w.rank(), 0);
-      for (int64_t flat = 0; flat < plane_size; ++flat, advance(o, w.out)) {
-        for (size_t axis = 0; axis < w.rank(); ++axis) at[axis] = all[axis][static_cast<size_t>(o[axis])];
-        fn(plane, flat, at);
-      }
-    }
-  });
-}
-
-Window pool_window(const Call& call, const Tensor& x) {
-  return sliding_window(call, x.dims(), call.view.get_ints("kernel_shape"));
-}
-
-Dims pooled_dims(const Tensor& x, const Window& w) {
-  Dims dims{x.dim(0), x.dim(1)};
-  dims.insert(dims.end(), w.out.begin(), w.out.end());
-  return dims;
-}
 
 /// Turns a row-major index within a plane into a column-major one (the first spatial axis fastest).
 int64_t column_major(const Window& w, int64_t index) {
@@ -143,25 +75,16 @@ void sum_pool(Call& call, const Window& w, const Term& term, const Finish& finis
 }
 
 void average_pool_op(Call& call) {
-  const bool with_padding = call.view.get_int("count_include_pad", 0) != 0;
   sum_pool(
       call, pool_window(call, call.in(0)), [](double v) { return v; },
       [&](double sum, const std::vector<Cover>& at) {
-        double elements = 1;
-        for (const Cover& c : at) elements *= static_cast<double>(with_padding ? c.padded : c.count);
+        const double elements = average_divisor(call, at);
         return elements > 0 ? sum / elements : 0.0;
       });
 }
 
-/// The exponent of Lp pools: a float in the first opset, an integer since.
-double exponent(const Call& call) {
-  const double p = call.view.opset() < 2 ? call.view.get_float("p", 2) : static_cast<double>(call.view.get_int("p", 2));
-  require(call, p > 0, "p must be positive");
-  return p;
-}
-
 void lp_norm_pool(Call& call, const Window& w) {
-  const double p = exponent(call);
+  const double p = lp_exponent(call);
   if (p == 2)
     return sum_pool(
         call, w, [](double v) { return v * v; }, [](double s, const auto&) { return std::sqrt(s); });
@@ -219,6 +142,51 @@ constexpr Kernel kKernels[] = {
 };
 
 }  // namespace
+
+std::vector<std::vector<Cover>> covers(const Window& w) {
+  std::vector<std::vector<Cover>> all(w.rank());
+  for (size_t axis = 0; axis < w.rank(); ++axis) {
+    const int64_t dilation = w.dilation[axis];
+    for (int64_t o = 0; o < w.out[axis]; ++o) {
+      const int64_t start = o * w.stride[axis] - w.begin[axis];
+      const auto elements_before = [&](int64_t end) {
+        return end <= start ? int64_t{0} : std::min(w.kernel[axis], (end - start + dilation - 1) / dilation);
+      };
+      const int64_t skipped = elements_before(0);
+      Cover c;
+      c.first = start + skipped * dilation;
+      c.count = std::max<int64_t>(0, elements_before(w.in[axis]) - skipped);
+      c.padded = elements_before(w.in[axis] + w.end[axis]);
+      all[axis].push_back(c);
+    }
+  }
+  return all;
+}
+
+Window pool_window(const Call& call, const Tensor& x) {
+  return sliding_window(call, x.dims(), call.view.get_ints("kernel_shape"));
+}
+
+Dims pooled_dims(const Tensor& x, const Window& w) {
+  Dims dims{x.dim(0), x.dim(1)};
+  dims.insert(dims.end(), w.out.begin(), w.out.end());
+  return dims;
+}
+
+double average_divisor(const Call& call, const std::vector<Cover>& at) {
+  const bool with_padding = call.view.get_int("count_include_pad", 0) != 0;
+  double elements = 1;
+  for (const Cover& c : at) elements *= static_cast<double>(with_padding ? c.padded : c.count);
+  return elements;
+}
+
+double lp_exponent(const Call& call) {
+  const double p = call.view.node().domain.empty() && call.view.opset() < 2
+                       ? call.view.get_float("p", 2)
+                       : static_cast<double>(call.view.get_int("p", 2));
+  require(call, p > 0, "p must be positive");
+  return p;
+}
 
 std::span<const Kernel> pool_kernels() { return kKernels; }
 

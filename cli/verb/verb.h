@@ -51,6 +51,7 @@ struct VerbResult {
   Json changes = Json::object();          ///< what was done
   Json declined = Json::array();          ///< what was not, and why
   std::vector<std::string> not_verified;  ///< what the verb itself could not verify, one sentence each
+  bool may_differ = false;                ///< other outputs than the source's are what was asked for
 };
 
 /// Where the weights of the result go.

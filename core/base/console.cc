@@ -17,7 +17,7 @@ Progress::~Progress() {
   if (drawn_) fmt::print(stderr, "\r\033[K");
 }
 
-void Progress::set(int64_t done) {
+void Progress::set(int64_t done, std::string_view more) {
   if (!show_) return;
   const auto now = std::chrono::steady_clock::now();
   if (drawn_ && now - last_ < std::chrono::milliseconds(100)) return;
@@ -25,7 +25,8 @@ void Progress::set(int64_t done) {
   drawn_ = true;
   constexpr int64_t kWidth = 30;
   const auto filled = static_cast<size_t>(std::clamp<int64_t>(kWidth * done / total_, 0, kWidth));
-  fmt::print(stderr, "\r\033[K{} [{:<{}}] {}/{}", label_, std::string(filled, '='), kWidth, done, total_);
+  fmt::print(stderr, "\r\033[K{} [{:<{}}] {}/{}{}{}", label_, std::string(filled, '='), kWidth, done, total_,
+             more.empty() ? "" : "  ", more);
   std::fflush(stderr);
 }
 

@@ -15,8 +15,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` of the total; redrawn at most ten times a second.
-  void set(int64_t done);
+  /// `done` of the total; redrawn at most ten times a second, with `more` behind the numbers.
+  void set(int64_t done, std::string_view more = {});
 
  private:
   bool show_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/exec/plan_info.h"
+#include "core/exec/state.h"
 #include "core/ir/model.h"
 #include "core/tensor/datum.h"
 
@@ -20,11 +21,11 @@ enum class Precision { kF32, kBF16, kF16, kTF32 };
 struct CompileOptions {
   int threads = 0;  ///< of the plan; 0: what the cgroup and affinity allow
   Precision precision = Precision::kF32;
-  std::vector<std::string> state;  ///< initializers that live in the executable and may be replaced between runs
-  std::vector<std::string> taps;   ///< values handed to the observer when they are computed, then freed
-  bool weights_mutable = false;    ///< nothing is prepacked
-  bool profile = false;            ///< keep times of each step
-  uint64_t seed = 0;               ///< of random operators without a seed of their own
+  std::shared_ptr<StateStore> state;  ///< graph inputs of these names come from here, not from the caller; null: none
+  std::vector<StateUpdate> updates;   ///< of `state`, by outputs of the graph
+  std::vector<std::string> taps;      ///< values handed to the observer when they are computed, then freed
+  bool profile = false;               ///< keep times of each step
+  uint64_t seed = 0;                  ///< of random operators without a seed of their own
 };
 
 /// Time of one step, summed over runs.
@@ -45,20 +46,17 @@ class Executable {
  public:
   virtual ~Executable() = default;
 
-  /// `inputs` in the order of input_names(); the outputs in the order of the graph's. Throws Error{kBadInput} for
-  /// inputs of the wrong type or shape.
+  /// `inputs` in the order of input_names(), outputs in that of output_names(). Throws Error{kBadInput} for inputs of
+  /// the wrong type or shape.
   virtual std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks = {}) = 0;
 
-  virtual const std::vector<std::string>& input_names() const = 0;  ///< graph inputs that are not initializers
-  virtual const std::vector<std::string>& output_names() const = 0;
+  virtual const std::vector<std::string>& input_names() const = 0;   ///< neither initializers nor state
+  virtual const std::vector<std::string>& output_names() const = 0;  ///< without what updates the state
   /// Nodes that another backend's kernels run ("Conv 'stem'").
   virtual const std::vector<std::string>& fallback_nodes() const = 0;
   virtual std::vector<StepProfile> profile() const = 0;
   /// What runs for inputs of these types and shapes; nothing where the graph runs node by node.
   virtual std::optional<PlanInfo> plan_info(std::span<const Datum>) { return std::nullopt; }
-
-  virtual Tensor state(std::string_view name) const = 0;
-  virtual void set_state(std::string_view name, Tensor value) = 0;
 };
 
 /// A way to run graphs. Throws Error{kUnsupported} from compile, naming every node it has no kernel for.

@@ -37,8 +37,6 @@ class Interpreter : public Executable {
   const std::vector<std::string>& fallback_nodes() const override { return fallback_; }
   std::vector<StepProfile> profile() const override;
   std::optional<PlanInfo> plan_info(std::span<const Datum> inputs) override;
-  Tensor state(std::string_view name) const override { return resident(name).tensor().aligned(); }
-  void set_state(std::string_view name, Tensor value) override;
 
  private:
   ProgramContext context();
@@ -54,9 +52,6 @@ class Interpreter : public Executable {
   std::shared_ptr<const Known> plan_for(std::span<const Datum> inputs);  ///< null: there is no plan
   void forget(const std::shared_ptr<const Known>& known);
   std::vector<Datum> run_node_by_node(std::span<const Datum> inputs, const RunContext& context);
-  Datum& resident(std::string_view name) const;
-  void check_inputs(std::span<const Datum> inputs) const;
-  void check_input(size_t i, const Datum& input) const;
 
   Model model_;  // nodes that steps look at
   TypeRule types_;
@@ -70,14 +65,23 @@ class Interpreter : public Executable {
   std::mutex plans_mutex_;
   std::vector<std::shared_ptr<const Known>> plans_;
   std::vector<std::string> input_names_, output_names_, fallback_;
-  std::vector<Type> input_types_;
+  struct Input {
+    std::string name;
+    Type type;
+    bool is_state;  ///< comes from the store
+  };
+  void check_inputs(std::span<const Datum> given) const;
+  std::vector<Datum> with_state(std::span<const Datum> given) const;
+  void check_input(const Input& of, const Datum& input) const;
+
+  std::vector<Input> inputs_;  ///< of the graph, without data
   mutable std::mutex profile_mutex_;
   std::vector<StepProfile> steps_;
 };
 
-/// Values that are watched or change between runs have no place in an arena.
+/// Values that are watched have no place in an arena.
 bool may_plan(const CompileOptions& options, std::span<const KernelList> lists) {
-  if (!options.taps.empty() || !options.state.empty() || options.weights_mutable) return false;
+  if (!options.taps.empty()) return false;
   return std::any_of(lists.begin(), lists.end(), [](const KernelList& list) {
     return std::any_of(list.kernels.begin(), list.kernels.end(), [](const Kernel& k) { return k.plan != nullptr; });
   });
@@ -97,13 +101,15 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
   bool known = plans_allowed_;
   for (const Value* v : model_.graph->inputs()) {
     if (v->constant) continue;
-    input_names_.push_back(v->name);
-    input_types_.push_back(v->type);
+    const bool is_state = options_.state && options_.state->has(v->name);
+    inputs_.push_back({v->name, v->type, is_state});
+    if (!is_state) input_names_.push_back(v->name);
     const auto dims = v->type.static_dims();
     known = known && v->type.is_tensor() && dims;
     shapes.push_back(dims.value_or(Dims{}));
   }
-  for (const Value* v : model_.graph->outputs()) output_names_.push_back(v->name);
+  for (const Value* v : model_.graph->outputs())
+    if (!find_update(options_.updates, v->name)) output_names_.push_back(v->name);
   if (known)
     plans_.push_back(make_plan(shapes));
   else
@@ -112,10 +118,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
 
 ProgramContext Interpreter::context() {
   ProgramContext context{&model_, &options_, lists_, {}, {}, {}, steps_, types_, !plans_allowed_};
-  context.kernel = {.threads = options_.threads,
-                    .precision = options_.precision,
-                    .weights_mutable = options_.weights_mutable || !options_.state.empty(),
-                    .weights = &weights_};
+  context.kernel = {.threads = options_.threads, .precision = options_.precision, .weights = &weights_};
   return context;
 }
 
@@ -140,7 +143,7 @@ std::shared_ptr<const Interpreter::Known> Interpreter::make_plan(const std::vect
   bind_input_shapes(bound, shapes, types_);
   auto known = std::make_shared<Known>();
   known->shapes = shapes;
-  known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
+  if (!options_.state) known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
   if (specialize_) specialize_(bound, types_);
   const std::lock_guard lock(profile_mutex_);
   ProgramContext made = context();
@@ -152,35 +155,55 @@ std::shared_ptr<const Interpreter::Known> Interpreter::make_plan(const std::vect
 
 std::shared_ptr<const Interpreter::Known> Interpreter::plan_for(std::span<const Datum> inputs) {
   constexpr size_t kRemembered = 16;
-  std::vector<Dims> shapes;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].is_tensor() || inputs[i].tensor().dtype() != input_types_[i].dtype) return nullptr;
-    shapes.push_back(inputs[i].tensor().dims());
-  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].is_tensor() || inputs[i].tensor().dtype() != inputs_[i].type.dtype) return nullptr;
+  const auto has_shape = [](const Datum& input, const Dims& dims) { return input.tensor().dims() == dims; };
   const std::lock_guard lock(plans_mutex_);
-  const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) { return p->shapes == shapes; });
+  const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) {
+    return std::equal(inputs.begin(), inputs.end(), p->shapes.begin(), p->shapes.end(), has_shape);
+  });
   if (known != plans_.end()) return (*known)->plan ? *known : nullptr;
   if (plans_.size() == kRemembered) plans_.erase(plans_.begin());
+  std::vector<Dims> shapes;
+  for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
   return plans_.emplace_back(make_plan(shapes));
 }
 
-void Interpreter::check_inputs(std::span<const Datum> inputs) const {
-  if (inputs.size() != input_types_.size())
-    input_error(fmt::format("{} inputs given, the model has {}", inputs.size(), input_types_.size()),
+void Interpreter::check_inputs(std::span<const Datum> given) const {
+  if (given.size() != input_names_.size())
+    input_error(fmt::format("{} inputs given, the model has {}", given.size(), input_names_.size()),
                 join(input_names_, ", "), kGiveWhatItTakes);
-  for (size_t i = 0; i < inputs.size(); ++i) check_input(i, inputs[i]);
+  auto next = given.begin();
+  for (const Input& input : inputs_)
+    if (!input.is_state) check_input(input, *next++);
 }
 
-void Interpreter::check_input(size_t i, const Datum& input) const {
-  const Type& type = input_types_[i];
+/// What the graph's inputs are: those given, and the state.
+std::vector<Datum> Interpreter::with_state(std::span<const Datum> given) const {
+  std::vector<Datum> all;
+  auto next = given.begin();
+  for (const Input& input : inputs_) {
+    if (!input.is_state) {
+      all.push_back(*next++);
+      continue;
+    }
+    const Tensor& value = options_.state->at(input.name);
+    all.emplace_back(
+        Tensor::view(value.dtype(), value.dims(), {options_.state->bytes(input.name), value.bytes()}, nullptr));
+  }
+  return all;
+}
+
+void Interpreter::check_input(const Input& of, const Datum& input) const {
+  const Type& type = of.type;
   if (!type.is_tensor()) return;
-  if (!input.is_tensor()) input_error("input is not a tensor", fmt::format("'{}'", input_names_[i]), kGiveWhatItTakes);
+  if (!input.is_tensor()) input_error("input is not a tensor", fmt::format("'{}'", of.name), kGiveWhatItTakes);
   const Tensor& t = input.tensor();
   const auto wrong = [&] {
-    input_error("input does not fit the model",
-                fmt::format("'{}' is {} {}, the model has {}", input_names_[i], name(t.dtype()), to_string(t.dims()),
-                            to_string(type)),
-                kGiveWhatItTakes);
+    input_error(
+        "input does not fit the model",
+        fmt::format("'{}' is {} {}, the model has {}", of.name, name(t.dtype()), to_string(t.dims()), to_string(type)),
+        kGiveWhatItTakes);
   };
   if (type.dtype != DType::kUndefined && t.dtype() != type.dtype) wrong();
   if (!type.dims) return;
@@ -190,15 +213,17 @@ void Interpreter::check_input(size_t i, const Datum& input) const {
     if (const auto fixed = (*type.dims)[k].value(); fixed && *fixed != t.dims()[k]) wrong();
 }
 
-std::vector<Datum> Interpreter::run(std::span<const Datum> inputs, const RunHooks& hooks) {
+std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks& hooks) {
   if (options_.threads != max_threads()) {
     std::vector<Datum> outputs;
-    with_threads(options_.threads, [&] { outputs = run(inputs, hooks); });
+    with_threads(options_.threads, [&] { outputs = run(given, hooks); });
     return outputs;
   }
   const RunContext context{&hooks, options_.seed, options_.profile ? &steps_ : nullptr, &profile_mutex_};
   try {
-    check_inputs(inputs);
+    check_inputs(given);
+    const std::vector<Datum> all = options_.state ? with_state(given) : std::vector<Datum>();
+    const std::span<const Datum> inputs = options_.state ? std::span(all) : given;
     const std::shared_ptr<const Known> known = plans_allowed_ && !hooks.on_ready ? plan_for(inputs) : nullptr;
     if (!known) return run_node_by_node(inputs, context);
     try {
@@ -219,7 +244,16 @@ std::vector<Datum> Interpreter::run_node_by_node(std::span<const Datum> inputs, 
     const std::lock_guard lock(plans_mutex_);
     if (!program_) compile_program();
   }
-  return program_->run(inputs, {}, context);
+  const std::vector<Datum> made = program_->run(inputs, {}, context);
+  std::vector<Datum> outputs;
+  for (size_t i = 0; i < made.size(); ++i) {
+    const StateUpdate* update = find_update(options_.updates, model_.graph->outputs()[i]->name);
+    if (update)
+      options_.state->set(update->state, made[i].tensor());
+    else
+      outputs.push_back(made[i]);
+  }
+  return outputs;
 }
 
 /// Shapes that inference gets wrong run node by node from now on.
@@ -240,27 +274,13 @@ std::vector<StepProfile> Interpreter::profile() const {
 
 std::optional<PlanInfo> Interpreter::plan_info(std::span<const Datum> inputs) {
   check_inputs(inputs);
-  const std::shared_ptr<const Known> known = plans_allowed_ ? plan_for(inputs) : nullptr;
+  const std::shared_ptr<const Known> known = plans_allowed_ ? plan_for(with_state(inputs)) : nullptr;
   if (!known) return std::nullopt;
   PlanInfo info = known->plan->info();
   const int64_t pieces = known->pieces.count;
   if (pieces > 1)
     info.steps.insert(info.steps.begin(), {StepInfo{"", "Batch", fmt::format("in {} pieces", pieces)}, true, true});
   return info;
-}
-
-Datum& Interpreter::resident(std::string_view name) const {
-  const bool declared = std::find(options_.state.begin(), options_.state.end(), name) != options_.state.end();
-  Datum* found = declared ? program_->resident(name) : nullptr;
-  if (!found) internal_error("not a state value of this plan", std::string(name));
-  return *found;
-}
-
-void Interpreter::set_state(std::string_view name, Tensor value) {
-  Datum& slot = resident(name);
-  if (value.dtype() != slot.tensor().dtype() || value.dims() != slot.tensor().dims())
-    internal_error("a state value keeps its type and shape", std::string(name));
-  slot = value.aligned();
 }
 
 }  // namespace

@@ -64,11 +64,15 @@ class WeightCache;
 struct CompileContext {
   int threads = 1;
   Precision precision = Precision::kF32;
-  bool weights_mutable = false;
   /// What would run the node if this kernel declined, for shapes that a step meets only when it runs. Callable while
   /// compile() runs.
   std::function<Expected<Step>()> next = {};
   WeightCache* weights = nullptr;  ///< what the plans of one executable share; null: nothing
+};
+
+/// Thrown where a kernel needs an input that the node does not give: the kernel declines.
+struct MissingInput {
+  int index;
 };
 
 /// A node whose inputs' types and shapes are known: what a kernel plans for.
@@ -79,9 +83,13 @@ struct Site {
   const CompileContext& context;
 
   bool has(int i) const { return i < static_cast<int>(in.size()) && in[static_cast<size_t>(i)]; }
-  const TensorDesc& desc(int i) const { return *in[static_cast<size_t>(i)]; }
-  /// The constant in input i that may be prepared ahead; null when there is none or weights may change.
-  const Tensor* constant(int i) const { return context.weights_mutable ? nullptr : view.constant(i); }
+  /// Throws MissingInput where the input is not given.
+  const TensorDesc& desc(int i) const {
+    if (!has(i)) throw MissingInput{i};
+    return *in[static_cast<size_t>(i)];
+  }
+  /// The constant in input i, which may be prepared ahead; null when there is none.
+  const Tensor* constant(int i) const { return view.constant(i); }
 };
 
 /// The memory that a planned step runs on, inputs and outputs as the node has them.
@@ -113,13 +121,14 @@ struct PlannedStep {
   std::vector<TensorDesc> out;                ///< one for each output, wanted or not
   std::function<void(const Buffers&)> run{};  ///< called from several threads at once, each with its own buffers
   size_t scratch_bytes = 0;
-  int in_place = -1;          ///< input whose memory output 0 may take where nothing else reads it
-  int view_of = -1;           ///< input in whose bytes the outputs lie, one after the other: nothing runs
-  int64_t view_offset = 0;    ///< in bytes, of output 0 in that input
-  std::vector<int> packed{};  ///< inputs that `run` does not read, such as weights in a form of its own
-  std::string label{};        ///< how it is done, for --profile; empty: Kernel::label
-  size_t packed_bytes = 0;    ///< of what `run` reads instead of them
-  std::vector<Layout> in{};   ///< in which inputs are wanted that are not so given; empty: as given
+  int in_place = -1;                 ///< input whose memory output 0 may take where nothing else reads it
+  std::vector<int> more_in_place{};  ///< the same for outputs 1, 2, ...
+  int view_of = -1;                  ///< input in whose bytes the outputs lie, one after the other: nothing runs
+  int64_t view_offset = 0;           ///< in bytes, of output 0 in that input
+  std::vector<int> packed{};         ///< inputs that `run` does not read, such as weights in a form of its own
+  std::string label{};               ///< how it is done, for --profile; empty: Kernel::label
+  size_t packed_bytes = 0;           ///< of what `run` reads instead of them
+  std::vector<Layout> in{};          ///< in which inputs are wanted that are not so given; empty: as given
   /// Byte offset in output 0 at which each input may lie already, -1: nowhere; empty: none may. `run` compares
   /// pointers.
   std::vector<int64_t> parts{};

@@ -158,7 +158,12 @@ std::vector<Datum> Plan::run(std::span<const Datum> inputs, const RunContext& co
     else
       run_general(std::get<General>(p_.steps[k]), *frame, context);
   }
+  for (const Update& update : p_.updates)
+    if (!update.in_place)
+      std::memcpy(frame->where[static_cast<size_t>(update.to)], frame->where[static_cast<size_t>(update.from)],
+                  p_.slots[static_cast<size_t>(update.to)].desc->bytes());
   std::vector<Datum> outputs;
+  outputs.reserve(p_.outputs.size());
   for (const int slot : p_.outputs) {
     Datum d = datum_of(slot, *frame);
     outputs.push_back(detached(d, std::span(&d, p_.slots[static_cast<size_t>(slot)].home == Home::kArena ||

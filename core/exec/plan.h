@@ -49,6 +49,11 @@ class Plan {
     std::vector<std::vector<int>> captured;
     std::vector<int> dead;  ///< slots of Home::kDatum that nothing reads afterwards
   };
+  /// A value that a run leaves in the memory of an input.
+  struct Update {
+    int from, to;           ///< slots
+    bool in_place = false;  ///< it is made there; else copied when all has run
+  };
   using AnyStep = std::variant<Planned, General>;
 
   /// What a plan is made of; see plan_model().
@@ -56,7 +61,8 @@ class Plan {
     Model model;
     std::vector<Slot> slots;
     std::vector<AnyStep> steps;
-    std::vector<int> inputs, outputs;     ///< slots
+    std::vector<int> inputs, outputs;  ///< slots; the outputs without those that update the state
+    std::vector<Update> updates;
     std::map<int, Tensor> constants;      ///< by slot
     std::vector<std::vector<int>> views;  ///< of each slot: slots of Home::kView in it
     std::vector<int> releases;            ///< slots whose data ends with the run

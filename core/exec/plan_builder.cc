@@ -278,6 +278,10 @@ Plan::Parts PlanBuilder::build() {
   }
   for (const Value* v : p_.model.graph->outputs()) {
     const int k = slot_of(v, Layout::kRowMajor, first_list());
+    if (const StateUpdate* update = find_update(context_->options->updates, v->name)) {
+      p_.updates.push_back({k, slots_.at(p_.model.graph->find(update->state))});
+      continue;
+    }
     if (slot(k).home == Plan::Home::kArena) slot(k).home = Plan::Home::kOutput;
     p_.outputs.push_back(k);
   }

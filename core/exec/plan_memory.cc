@@ -15,6 +15,7 @@ class MemoryPlanner {
 
   void run() {
     find_lifetimes();
+    update_in_place();
     share_in_place();
     share_parts();
     place_arena();
@@ -61,6 +62,39 @@ class MemoryPlanner {
           p_.steps[k]);
     }
     for (const int k : p_.outputs) see(k, kForever);
+    for (const Plan::Update& update : p_.updates) see(update.from, kForever);
+  }
+
+  /// What updates an input is made in its memory where nothing reads the old value any more, nor may need it because a
+  /// later step of unknown shape gives up on the plan.
+  void update_in_place() {
+    int surprise = -1;
+    for (size_t k = 0; k < p_.steps.size(); ++k)
+      if (std::holds_alternative<Plan::General>(p_.steps[k])) surprise = static_cast<int>(k);
+    for (Plan::Update& update : p_.updates) {
+      const int made = root_of(update.from);
+      const int step = first(made), read = std::max(last(update.to), surprise);
+      if (slot(made).home != Home::kArena || slot(made).desc->bytes() != slot(update.to).desc->bytes()) continue;
+      if (read > step || (read == step && !may_overwrite(step, made, update.to))) continue;
+      slot(made).home = Home::kView;
+      slot(made).root = update.to;
+      slot(made).offset = 0;
+      update.in_place = true;
+    }
+  }
+
+  /// Whether the step may make `made` where its input `old` lies.
+  bool may_overwrite(int step, int made, int old) {
+    const auto* planned = std::get_if<Plan::Planned>(&p_.steps[static_cast<size_t>(step)]);
+    if (!planned) return false;
+    std::vector<int> in_place = {planned->step.in_place};
+    in_place.insert(in_place.end(), planned->step.more_in_place.begin(), planned->step.more_in_place.end());
+    for (size_t i = 0; i < planned->in.size(); ++i) {
+      if (planned->in[i] < 0 || root_of(planned->in[i]) != old) continue;
+      const auto out = std::find(in_place.begin(), in_place.end(), static_cast<int>(i));
+      if (out == in_place.end() || planned->out[static_cast<size_t>(out - in_place.begin())] != made) return false;
+    }
+    return true;
   }
 
   /// A step's output takes the memory of an input that ends there.

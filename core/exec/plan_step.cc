@@ -1,14 +1,19 @@
 #include "core/exec/plan_step.h"
 
+#include <fmt/core.h>
+
 namespace mlopt {
 
 Expected<PlannedStep> plan_step(Expected<PlannedStep> (*plan)(const Site&), const Site& site) {
-  if (!site.has(0)) return Decline{"the first input is missing"};
-  Expected<PlannedStep> step = plan(site);
-  if (!step) return step;
-  for (const int i : step->packed)
-    if (const Tensor* weights = site.constant(i)) weights->release_pages();
-  return step;
+  try {
+    Expected<PlannedStep> step = plan(site);
+    if (!step) return step;
+    for (const int i : step->packed)
+      if (const Tensor* weights = site.constant(i)) weights->release_pages();
+    return step;
+  } catch (const MissingInput& missing) {
+    return Decline{fmt::format("input {} is missing", missing.index)};
+  }
 }
 
 }  // namespace mlopt

@@ -3,8 +3,8 @@
 
 namespace mlopt {
 
-/// What `plan` makes of the site, where the first input is there, as every plan takes for granted. What it has packed
-/// is let go of as it lies in a file (Tensor::release_pages()).
+/// What `plan` makes of the site; a Decline where it needs an input that is missing. What it has packed is let go of as
+/// it lies in a file (Tensor::release_pages()).
 Expected<PlannedStep> plan_step(Expected<PlannedStep> (*plan)(const Site&), const Site& site);
 
 }  // namespace mlopt

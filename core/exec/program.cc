@@ -37,7 +37,6 @@ void Program::place_values(const Graph& graph) {
     if (v->constant) {
       refs_[v] = -2 - static_cast<Ref>(residents_.size());
       residents_.emplace_back(*v->constant);
-      resident_names_.push_back(v->name);
     } else {
       new_slot(v);
     }
@@ -87,11 +86,6 @@ void Program::find_last_uses() {
 const Datum* Program::at(Ref r, const std::vector<Datum>& frame) const {
   if (r == kNone) return nullptr;
   return r >= 0 ? &frame[static_cast<size_t>(r)] : &residents_[static_cast<size_t>(-2 - r)];
-}
-
-Datum* Program::resident(std::string_view name) {
-  const auto it = std::find(resident_names_.begin(), resident_names_.end(), name);
-  return it == resident_names_.end() ? nullptr : &residents_[static_cast<size_t>(it - resident_names_.begin())];
 }
 
 std::vector<Datum> Program::run(std::span<const Datum> inputs, std::span<const Datum* const> captured,

@@ -22,8 +22,6 @@ class Program {
 
   /// Values of enclosing graphs that the caller must hand to run(), in order.
   const std::vector<Value*>& captured() const { return captured_; }
-  /// The constant or state of that name in the main graph, or null.
-  Datum* resident(std::string_view name);
 
  private:
   /// Where a value lives: a slot of the frame (>= 0), a resident (< -1: index -2 - ref), or nowhere (-1).
@@ -49,7 +47,6 @@ class Program {
   /// Aligned by the first run: beside a plan, a program often never runs.
   mutable std::vector<Datum> residents_;
   mutable std::once_flag aligned_;
-  std::vector<std::string> resident_names_;
   std::vector<std::string> slot_names_;
   std::vector<bool> tapped_;
   std::vector<Ref> inputs_, outputs_;

@@ -146,6 +146,24 @@ Types expand(const NodeView& view) {
              broadcast_dims(dims_of(view, 0), target ? std::optional<SymDims>(*target) : dims_of_length(view, 1)));
 }
 
+/// Known where all three numbers are, and for as many steps from 0 by 1 as a dimension has.
+Types range(const NodeView& view) {
+  Dim number[3];
+  for (int i = 0; i < 3; ++i) {
+    const auto found = elements(view.node().input(i));
+    if (!found || found->size() != 1) return {};
+    number[i] = (*found)[0];
+  }
+  const auto [start, limit, delta] = number;
+  const auto span = (limit - start).value(), step = delta.value();
+  if (span && step && *step != 0) {
+    const int64_t whole = *span / *step, more = *span % *step != 0 && (*span > 0) == (*step > 0) ? 1 : 0;
+    return one(dtype_of(view, 0), SymDims{std::max<int64_t>(0, whole + more)});
+  }
+  if (!start.is(0) || !delta.is(1)) return {};
+  return one(dtype_of(view, 0), SymDims{limit});
+}
+
 Types constant_of_shape(const NodeView& view) {
   const Tensor* value = view.get_tensor("value");
   const auto target = elements(view.node().input(0));

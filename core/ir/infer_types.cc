@@ -4,6 +4,8 @@
 #include <map>
 #include <string_view>
 
+#include "core/ir/typed_op.h"
+
 namespace mlopt::infer_rules {
 namespace {
 
@@ -17,6 +19,7 @@ Dim broadcast_dim(const Dim& a, const Dim& b) {
 }
 
 Types same(const NodeView& view) { return {type_of(view, 0)}; }
+Types like_indices(const NodeView& view) { return one(dtype_of(view, 0), dims_of(view, 1)); }
 
 std::optional<SymDims> broadcast_all(const NodeView& view) {
   std::optional<SymDims> dims = SymDims{};
@@ -122,6 +125,8 @@ constexpr std::string_view kSame[] = {"Abs",
                                       "Round",
                                       "Selu",
                                       "Sigmoid",
+                                      "ScatterElements",
+                                      "ScatterND",
                                       "Sign",
                                       "Sin",
                                       "Sinh",
@@ -136,10 +141,13 @@ constexpr std::string_view kSame[] = {"Abs",
                                       "InstanceNormalization",
                                       "LpNormalization",
                                       "GroupNormalization",
+                                      "MeanVarianceNormalization",
                                       "RMSNormalization",
+                                      "SimplifiedLayerNormalization",
                                       "Swish",
                                       "Affine",
-                                      "ImageScaler"};
+                                      "ImageScaler",
+                                      "Scale"};
 /// Of the first opset: a picture without its borders (left, top, right, bottom), or what `scale` leaves of it.
 Types crop(const NodeView& view) {
   auto dims = dims_of(view, 0);
@@ -175,6 +183,7 @@ std::map<std::string_view, TypeOf> make_rules() {
                                               {"Transpose", transpose},
                                               {"Concat", concat},
                                               {"Gather", gather},
+                                              {"GatherElements", like_indices},
                                               {"Reshape", reshape},
                                               {"Flatten", flatten},
                                               {"Unsqueeze", unsqueeze},
@@ -182,6 +191,7 @@ std::map<std::string_view, TypeOf> make_rules() {
                                               {"Slice", slice},
                                               {"Expand", expand},
                                               {"ConstantOfShape", constant_of_shape},
+                                              {"Range", range},
                                               {"Conv", convolution},
                                               {"MaxPool", pool},
                                               {"AveragePool", pool},
@@ -261,6 +271,8 @@ std::optional<SymDims> product_dims(const std::optional<SymDims>& a, const std::
 std::optional<std::vector<Type>> output_types(const NodeView& view) {
   if (view.node().is("FusedConv", "com.microsoft")) return convolution(view);
   if (view.node().is("MatMulAdd", "mlopt")) return matmul_add(view);
+  if (view.node().domain == "mlopt")
+    if (auto types = kept_types(view.node()); !types.empty()) return types;
   if (view.node().is("Attention"))
     if (auto types = attention(view)) return types;
   if (auto types = quantized_types(view)) return types;

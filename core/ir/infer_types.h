@@ -33,6 +33,7 @@ Types unsqueeze(const NodeView& view);
 Types squeeze(const NodeView& view);
 Types slice(const NodeView& view);
 Types expand(const NodeView& view);
+Types range(const NodeView& view);
 Types transpose(const NodeView& view);
 Types constant_of_shape(const NodeView& view);
 

@@ -61,8 +61,10 @@ Types convolution(const NodeView& view) { return convolution_of(view, 0, 1, dtyp
 
 Types transposed_convolution(const NodeView& view) {
   const auto &x = dims_of(view, 0), &w = dims_of(view, 1);
+  const std::string auto_pad = view.get_string("auto_pad", "NOTSET");
+  const bool same = auto_pad.starts_with("SAME");
   if (!x || !w || x->size() < 3 || w->size() != x->size() || view.has("output_shape") ||
-      view.get_string("auto_pad", "NOTSET") != "NOTSET")
+      (auto_pad != "NOTSET" && !same))
     return {};
   const size_t spatial = x->size() - 2;
   const auto strides = view.get_ints("strides", std::vector<int64_t>(spatial, 1));
@@ -75,7 +77,10 @@ Types transposed_convolution(const NodeView& view) {
   out[1] = (*w)[1] * Dim(view.get_int("group", 1));
   for (size_t i = 0; i < spatial; ++i) {
     const Dim reach = ((*w)[i + 2] - 1) * Dim(dilations[i]) + 1;
-    out[i + 2] = (out[i + 2] - 1) * Dim(strides[i]) + reach + Dim(more[i]) - Dim(pads[i]) - Dim(pads[i + spatial]);
+    if (same)
+      out[i + 2] = out[i + 2] * Dim(strides[i]);
+    else
+      out[i + 2] = (out[i + 2] - 1) * Dim(strides[i]) + reach + Dim(more[i]) - Dim(pads[i]) - Dim(pads[i + spatial]);
   }
   return one(dtype_of(view, 0), std::move(out));
 }

@@ -34,7 +34,7 @@ const std::vector<Folder> kFolders = {
     {"core/autodiff", {"core/base", "core/tensor", "core/ir", "core/rewrite"}},
     {"core/calib", {"core/base", "core/tensor", "core/ir", "core/exec", "core/data"}},
     {"core/measure", {"core/base", "core/tensor", "core/ir", "core/exec"}},
-    {"core/train", {"core/base", "core/tensor", "core/ir", "core/exec", "core/autodiff", "core/data"}},
+    {"core/train", {"core/base", "core/tensor", "core/ir", "core/rewrite", "core/exec", "core/autodiff", "core/data"}},
     {"graphopt", {"core"}},
     {"quantize", {"core", "graphopt/pipelines.h"}},
     {"prune", {"core", "graphopt/pipelines.h"}},

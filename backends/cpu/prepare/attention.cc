@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backends/cpu/prepare/numbers.h"
 #include "backends/cpu/prepare/prepare.h"
+#include "core/rewrite/numbers.h"
 
 namespace mlopt::cpu {
 namespace {

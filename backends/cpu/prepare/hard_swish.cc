@@ -1,8 +1,8 @@
 // clip(x + 3, 0, 6) / 6 -> HardSigmoid(x), and x HardSigmoid(x) -> HardSwish(x), however they are spelt.
 #include <cmath>
 
-#include "backends/cpu/prepare/numbers.h"
 #include "backends/cpu/prepare/prepare.h"
+#include "core/rewrite/numbers.h"
 
 namespace mlopt::cpu {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/rewrite/gelu.h"
 #include "core/rewrite/qdq/passes.h"
 
 namespace mlopt::cpu {
@@ -14,14 +15,15 @@ void prepare(Model& model, const Evaluate& evaluate) {
   static constexpr std::array kPasses{
       &inline_if,       &widen_halves,     &qdq::moves,     &qdq::split,          &qdq::conv,
       &qdq::matmul,     &qdq::gemm,        &qdq::pointwise, &qdq::concat,         &qdq::matmul_float,
-      &qdq::gemm_float, &integer_conv_add, &dynamic_matmul, &integer_matmul_bias, &gelu,
+      &qdq::gemm_float, &integer_conv_add, &dynamic_matmul, &integer_matmul_bias, &fuse_gelu,
       &swish,           &hard_swish,       &conv_add,       &conv_activation,     &channel_shuffle};
   for (const Pass* pass : kPasses) run_pass(model, *pass, {});
   unpack_weights(model, evaluate);
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{&inline_if, &attention, &gelu, &conv_add, &conv_activation, &matmul_add};
+  static constexpr std::array kPasses{&inline_if,       &attention,  &fuse_gelu,        &conv_add,
+                                      &conv_activation, &matmul_add, &matmul_transposed};
   PassContext context;
   context.standard_types = types;
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);

@@ -53,20 +53,6 @@ TEST_CASE("one executable runs for several threads at once, whatever the shapes"
   REQUIRE(wrong == std::vector<int>(kThreads, 0));
 }
 
-TEST_CASE("weights that may change are not packed") {
-  const Net net = classifier();
-  CompileOptions options;
-  options.state = {"w"};
-  const auto plan = cpu_with_fallback()->compile(net.model, options);
-  const std::vector<Datum> inputs{picture(1)};
-  const Tensor before = plan->run(inputs)[0].tensor();
-  plan->set_state("w", uniform({8, 3, 3, 3}, -1, 1, DType::kF32, 99));
-  const Tensor after = plan->run(inputs)[0].tensor();
-  REQUIRE(mismatch(before, after, 0.01, 0.01));
-  plan->set_state("w", uniform({8, 3, 3, 3}, -1, 1));
-  require_close(plan->run(inputs)[0].tensor(), before, 1e-6);
-}
-
 TEST_CASE("values that are watched stay what they are") {
   const Net net = classifier();
   const std::string conv = net.model.graph->nodes()[0]->output(0)->name;

@@ -45,10 +45,13 @@ ConvShape shape_of(const Case& c) {
   return {c.src, {c.channels_out, c.src[1], 3, 3}, dst, 1, {{3, 3}, {1, 1}, {1, 1}, c.begin, c.end}};
 }
 
-std::vector<float> computed(const Case& c, const Convolution& o, int m) {
+WinogradPlan plan_of(const Case& c, const Convolution& o, int m) {
   const auto weights = std::make_shared<WinogradWeights>(o.weights.data(), c.channels_out, c.src[1], m);
   REQUIRE(weights->is_finite());
-  const WinogradPlan plan(o.shape, weights, c.threads);
+  return {o.shape, weights, c.threads};
+}
+
+std::vector<float> run(const WinogradPlan& plan, const Case& c, const Convolution& o) {
   std::vector<float> dst = c.addend ? o.addend : std::vector<float>(o.addend.size(), 12345);
   Tensor space(DType::kU8, {static_cast<int64_t>(plan.workspace_bytes())});
   plan.run({.src = o.src.data(),
@@ -59,6 +62,8 @@ std::vector<float> computed(const Case& c, const Convolution& o, int m) {
            space.mutable_raw());
   return dst;
 }
+
+std::vector<float> computed(const Case& c, const Convolution& o, int m) { return run(plan_of(c, o, m), c, o); }
 
 /// The error grows with the sums, whose parts are random. Tiles of 4 x 4 lose another bit to their coefficients.
 double tolerance(const Case& c, int m) { return (m == 2 ? 4e-6 : 8e-6) * std::sqrt(static_cast<double>(c.src[1])); }
@@ -93,10 +98,11 @@ TEST_CASE("numbers that are not finite reach what a direct convolution lets them
 TEST_CASE("runs of one plan may overlap") {
   const Case c = kCases[5];
   const Convolution o(shape_of(c));
-  const std::vector<float> once = computed(c, o, 4);
+  const WinogradPlan plan = plan_of(c, o, 4);
+  const std::vector<float> once = run(plan, c, o);
   std::vector<std::vector<float>> made(3);
   std::vector<std::thread> threads;
-  for (std::vector<float>& out : made) threads.emplace_back([&] { out = computed(c, o, 4); });
+  for (std::vector<float>& out : made) threads.emplace_back([&] { out = run(plan, c, o); });
   for (std::thread& t : threads) t.join();
   for (const std::vector<float>& out : made) REQUIRE(out == once);
 }

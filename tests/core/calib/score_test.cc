@@ -17,8 +17,6 @@ class Echo final : public Executable {
   const std::vector<std::string>& output_names() const override { return outputs_; }
   const std::vector<std::string>& fallback_nodes() const override { return none_; }
   std::vector<StepProfile> profile() const override { return {}; }
-  Tensor state(std::string_view) const override { return {}; }
-  void set_state(std::string_view, Tensor) override {}
 
   std::vector<int64_t> batches;
 

@@ -138,17 +138,6 @@ TEST_CASE("each output of the graph is announced when it is computed, outputs of
   CHECK(ready == std::vector<std::string>{"h", "y"});
 }
 
-TEST_CASE("state lives in the executable and may be replaced between runs") {
-  CompileOptions options;
-  options.state = {"w"};
-  const auto plan = compiled("float[2] x", "float[2] y", kChain, options);
-  CHECK(plan->state("w").span<float>()[1] == 20);
-  plan->set_state("w", floats({0, 1}));
-  CHECK(values(plan->run(std::vector<Datum>{floats({5, 5})})[0]) == std::vector<float>{0, -1});
-  CHECK(thrown_by([&] { plan->set_state("w", floats({1, 2, 3})); }).code == Code::kInternal);
-  CHECK(thrown_by([&] { plan->state("x"); }).code == Code::kInternal);
-}
-
 TEST_CASE("the thread count belongs to the plan") {
   CompileOptions options;
   options.threads = 3;

@@ -35,6 +35,22 @@ TEST_CASE("axes move, join and vanish") {
   CHECK(types_in("float[V,8] x, int64 i", "y = Gather<axis = 1>(x, i)", "y") == "float32[V]");
 }
 
+TEST_CASE("Range counts what shape arithmetic gives") {
+  const std::string limit = "d = Shape<start = 0, end = 1>(x) n = Squeeze(d) ";
+  const char* numbers = "int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64 down = {-2}, int64 ten = {10}";
+  const auto found = [&](const char* inputs, const std::string& range) {
+    return types_in(inputs, limit + "y = Range" + range, "y", 21, nullptr, numbers);
+  };
+  CHECK(found("float[7,4] x", "(zero, n, one)") == "int64[7]");
+  CHECK(found("float[7,4] x", "(one, n, two)") == "int64[3]");
+  CHECK(found("float[8,4] x", "(one, n, two)") == "int64[4]");
+  CHECK(found("float[8,4] x", "(ten, n, down)") == "int64[1]");
+  CHECK(found("float[7,4] x", "(ten, n, down)") == "int64[2]");
+  CHECK(found("float[7,4] x", "(ten, n, one)") == "int64[0]");
+  CHECK(found("float[N,4] x", "(zero, n, one)") == "int64[N]");
+  CHECK(found("float[N,4] x", "(one, n, one)") == "?");
+}
+
 TEST_CASE("shapes given as values") {
   CHECK(types_in("float[N,1] x", "y = Expand(x, s)", "y", 21, nullptr, "int64[3] s = {2, 1, 4}") == "float32[2,N,4]");
   CHECK(types_in("float[N,1] x, int64[3] s", "y = Expand(x, s)", "y") == "float32[?,?,?]");

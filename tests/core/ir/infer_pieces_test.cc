@@ -33,6 +33,10 @@ TEST_CASE("pieces, borders, copies and blocks have the shapes that ONNX's own in
            {13, "float[2,3] x", "y = Pad(x, p)", "int64[4] p = {0, 1, 2, 0}", "float32[4,4]"},
            {18, "float[2,3] x", "y = Pad(x, p, , a)", "int64[2] p = {5, -1}, int64[1] a = {-1}", "float32[2,7]"},
            {13, "float[2,3] x", "y = Tile(x, r)", "int64[2] r = {3, 0}", "float32[6,0]"},
+           {11, "float[2,7] x, int64[2,3] i", "y = GatherElements<axis = 1>(x, i)", "", "float32[2,3]"},
+           {11, "float[2,7] x, int64[2,3] i, float[2,3] u", "y = ScatterElements<axis = 1>(x, i, u)", "",
+            "float32[2,7]"},
+           {11, "float[2,7] x, int64[4,1] i, float[4,7] u", "y = ScatterND(x, i, u)", "", "float32[2,7]"},
            {11, "float[1,12,2,5] x", "y = DepthToSpace<blocksize = 2, mode = \"CRD\">(x)", "", "float32[1,3,4,10]"}})
     check(c);
 }

@@ -22,8 +22,6 @@ class Sleeper final : public Executable {
   const std::vector<std::string>& output_names() const override { return none_; }
   const std::vector<std::string>& fallback_nodes() const override { return none_; }
   std::vector<StepProfile> profile() const override { return {}; }
-  Tensor state(std::string_view) const override { return {}; }
-  void set_state(std::string_view, Tensor) override {}
 
   int runs = 0;
 

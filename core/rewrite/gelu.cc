@@ -1,12 +1,11 @@
-// x (1 + erf(x / sqrt 2)) / 2, and its approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, however they
-// are spelt -> Gelu(x).
+#include "core/rewrite/gelu.h"
+
 #include <array>
 #include <cmath>
 
-#include "backends/cpu/prepare/numbers.h"
-#include "backends/cpu/prepare/prepare.h"
+#include "core/rewrite/numbers.h"
 
-namespace mlopt::cpu {
+namespace mlopt {
 namespace {
 
 constexpr int kMostDepth = 8;  ///< of operators between GELU's and what it is made from
@@ -128,6 +127,6 @@ std::vector<Rule> rules() { return {{Pattern::op("Mul", {Pattern::any("a"), Patt
 
 }  // namespace
 
-const Pass gelu = {"gelu", "the operators that GELU is exported as, as one", rules};
+const Pass fuse_gelu = {"gelu", "the operators that GELU is exported as, as one", rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt

@@ -5,7 +5,7 @@
 #include "core/ir/graph.h"
 #include "core/tensor/cast.h"
 
-namespace mlopt::cpu {
+namespace mlopt {
 
 /// The number that a value is constantly; nothing where it is more than one, has more axes, or is not float32.
 inline std::optional<double> number_in(const Value* v, size_t most_axes = 1) {
@@ -20,4 +20,4 @@ inline bool is_number(const Value* v, double number, size_t most_axes = 1) {
   return found && std::abs(*found - number) <= 1e-5 * std::abs(number);
 }
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt

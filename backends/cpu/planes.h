@@ -1,0 +1,32 @@
+#pragma once
+#include "core/base/expected.h"
+#include "core/exec/kernel.h"
+
+namespace mlopt::cpu {
+
+/// A float32 tensor [N, C, spatial...] seen as planes; a channels-last one as positions.
+struct Planes {
+  int64_t images = 1, channels = 1, size = 1;
+  bool channels_last = false;
+
+  int64_t count() const { return images * size; }  ///< elements of a channel
+};
+
+/// Of input 0; declines where any input is not float32, or there are no channels.
+Expected<Planes> planes_of(const Site& site);
+/// Whether all `inputs` are there, and those from `first` on have an element for each channel.
+bool are_by_channel(const Site& site, size_t inputs, int64_t channels, int first = 1);
+
+/// What becomes of the elements of each channel: a (x - mean) + b.
+struct Factors {
+  const float *mean, *a, *b;
+  bool by_image;  ///< one for each channel of each image, not one for each channel
+
+  Factors of_image(const Planes& p, int64_t image) const {
+    const int64_t at = by_image ? image * p.channels : 0;
+    return {mean + at, a + at, b + at, by_image};
+  }
+};
+void apply(const Planes& p, const Factors& factors, const float* x, float* y);
+
+}  // namespace mlopt::cpu

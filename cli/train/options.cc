@@ -1,0 +1,145 @@
+#include "cli/train/options.h"
+
+#include <fmt/core.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+template <class Defs>
+std::vector<std::string> names_of(const Defs& defs) {
+  std::vector<std::string> names;
+  for (const auto& def : defs) names.emplace_back(def.name);
+  return names;
+}
+
+template <class Defs>
+std::string help_of(std::string_view what, const Defs& defs) {
+  std::vector<std::string> all;
+  for (const auto& def : defs) all.push_back(fmt::format("{} ({})", def.name, def.doc));
+  return fmt::format("{}: {}", what, join(all, ", "));
+}
+
+/// What the outputs are most likely scores of.
+std::string usual_loss(const Model& model, const std::string& output) {
+  const Value* scored = output.empty() ? model.graph->outputs().at(0) : model.graph->find(output);
+  const size_t rank = scored && scored->type.dims ? scored->type.dims->size() : 0;
+  return rank == 2 ? "cross-entropy" : rank == 3 ? "next-token" : "mse";
+}
+
+void require_positive(int64_t value, const char* option) {
+  if (value < 1) usage_error("a number of at least 1 is needed", option);
+}
+
+}  // namespace
+
+void declare_train(Options& options, TrainOptions& o) {
+  declare_verb(options, o.verb);
+  options
+      .add("--loss", o.loss, "L",
+           help_of("what to make small, by default as the shape of the output suggests", train::losses()))
+      .choices = names_of(train::losses());
+  options.add("--label-smoothing", o.label_smoothing, "F",
+              "share of the target given to all classes alike (default: 0)");
+  options.add("--loss-output", o.output, "NAME", "the output that the loss is of (default: the first)");
+  options.add("--epochs", o.epochs, "N", "times through the data (default: 1)");
+  options.add("--steps", o.steps, "N", "updates, in place of --epochs");
+  options.add("--batch-size", o.batch_size, "N", "samples of an update (default: 64)");
+  options.add("--accumulate", o.accumulate, "N", "compute each update in N portions, one after the other (default: 1)");
+  options
+      .add("--optimizer", o.optimizer, "O",
+           help_of("how weights follow gradients", train::optimizers()) + "; default: adamw")
+      .choices = names_of(train::optimizers());
+  options.add("--lr", o.rate, "F", "the highest learning rate (default: 0.01 for sgd, else 0.001)");
+  options.add("--momentum", o.momentum, "F", "of sgd, Nesterov's (default: 0.9)");
+  options.add("--schedule", o.schedule, "S", help_of("how the rate changes", train::schedules()) + "; default: cosine")
+      .choices = names_of(train::schedules());
+  options.add("--warmup-steps", o.warmup_steps, "N", "updates in which the rate grows from 0 (default: 0)");
+  options.add("--weight-decay", o.weight_decay, "F", "pull of weights to 0, not of biases and norms (default: 0)");
+  options.add("--clip", o.clip, "F", "largest norm of all gradients together (default: any)");
+  options.add("--trainable", o.trainable, "GLOB",
+              "train only weights of these names (default: all that look like weights)");
+  options.add("--freeze", o.freeze, "GLOB", "leave weights of these names as they are");
+  options
+      .add("--bn", o.batch_norm, "train|frozen",
+           "batch normalization by the batch, its statistics updated, or by those it has (default: train)")
+      .choices = {"train", "frozen"};
+  options.add("--reset-weights", o.reset_weights, "begin with random weights");
+  options.add("--augment", o.augment, "LIST", "random changes of pictures: crop=4/flip/cutout=8");
+  options.add("--checkpoint", o.checkpoint, "DIR", "keep what is needed to go on: after each epoch, and on Ctrl-C");
+  options.add("--checkpoint-every", o.checkpoint_every, "N", "also after every N updates");
+  options.add("--resume", o.resume, "go on from the newest checkpoint, with the same options");
+  options.add("--patience", o.patience, "N",
+              "end when --metric on --val has not improved for N epochs; keep the best weights");
+  options.add("--val", o.val, "SPEC", "data to score with --metric after each epoch, and at the end");
+  options.add("--log", o.log, "FILE", "a line of CSV for each update");
+}
+
+train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
+  train::Recipe recipe;
+  recipe.loss = train::find_loss(o.loss.empty() ? usual_loss(model, o.output) : o.loss);
+  recipe.optimizer = train::find_optimizer(o.optimizer);
+  if (!(o.label_smoothing >= 0 && o.label_smoothing < 1))
+    usage_error("a share from 0 to below 1 is needed", "--label-smoothing");
+  if (!(o.momentum >= 0 && o.momentum < 1)) usage_error("a number from 0 to below 1 is needed", "--momentum");
+  if (!(o.weight_decay >= 0)) usage_error("it is not negative", "--weight-decay");
+  if (!(o.clip >= 0)) usage_error("it is not negative", "--clip");
+  recipe.label_smoothing = o.label_smoothing;
+  recipe.settings.momentum = o.momentum;
+  recipe.settings.weight_decay = o.weight_decay;
+  recipe.choice = {list_items(o.trainable), list_items(o.freeze)};
+  recipe.output = o.output;
+  recipe.train_batch_norm = o.batch_norm == "train";
+  recipe.clip = o.clip;
+  return recipe;
+}
+
+train::LoopSettings loop_of(const TrainOptions& o, int64_t samples, uint64_t seed) {
+  require_positive(o.batch_size, "--batch-size");
+  require_positive(o.accumulate, "--accumulate");
+  if (o.epochs && o.steps) usage_error("give one of --epochs and --steps", "--epochs");
+  if (o.epochs) require_positive(*o.epochs, "--epochs");
+  if (o.patience) require_positive(*o.patience, "--patience");
+  if (o.patience && (o.val.empty() || o.verb.metric.empty()))
+    usage_error("--patience needs --val and --metric", "--patience");
+  if (o.steps) require_positive(*o.steps, "--steps");
+  if (o.batch_size % o.accumulate != 0)
+    usage_error(fmt::format("a batch of {} has no {} equal portions", o.batch_size, o.accumulate), "--accumulate");
+  if (!o.val.empty() && o.verb.metric.empty()) usage_error("--val needs what to score", "--val", "add --metric");
+  if (o.warmup_steps < 0) usage_error("it is not negative", "--warmup-steps");
+  train::LoopSettings loop;
+  loop.batch = o.batch_size;
+  if (!o.augment.empty()) loop.augmentation = train::parse_augmentation(o.augment);
+  loop.accumulate = o.accumulate;
+  loop.seed = seed;
+  loop.schedule.kind = train::find_schedule(o.schedule);
+  loop.schedule.rate = o.rate.value_or(train::find_optimizer(o.optimizer)->rate);
+  if (!(loop.schedule.rate > 0)) usage_error("a positive number is needed", "--lr");
+  loop.schedule.warmup = o.warmup_steps;
+  loop.schedule.steps = o.steps.value_or(o.epochs.value_or(1) * (samples / o.batch_size));
+  return loop;
+}
+
+std::string spec_of(const TrainOptions& o, uint64_t seed) {
+  std::string spec = fmt::format("train:data={};batch-size={};optimizer={};schedule={};bn={};seed={}", o.verb.data.spec,
+                                 o.batch_size, o.optimizer, o.schedule, o.batch_norm, seed);
+  const auto add = [&](const char* name, const auto& value) { spec += fmt::format(";{}={}", name, value); };
+  if (!o.loss.empty()) add("loss", o.loss);
+  if (o.steps) add("steps", *o.steps);
+  if (o.epochs) add("epochs", *o.epochs);
+  if (o.rate) add("lr", *o.rate);
+  if (o.accumulate > 1) add("accumulate", o.accumulate);
+  if (o.warmup_steps > 0) add("warmup-steps", o.warmup_steps);
+  if (o.weight_decay > 0) add("weight-decay", o.weight_decay);
+  if (o.clip > 0) add("clip", o.clip);
+  if (o.label_smoothing > 0) add("label-smoothing", o.label_smoothing);
+  if (!o.trainable.empty()) add("trainable", join(list_items(o.trainable), ","));
+  if (!o.freeze.empty()) add("freeze", join(list_items(o.freeze), ","));
+  if (!o.augment.empty()) add("augment", o.augment);
+  if (o.reset_weights) spec += ";reset-weights";
+  return spec;
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,33 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/verb/verb.h"
+#include "core/train/trainer.h"
+
+namespace mlopt::cli {
+
+/// What `train` takes beside what every verb takes.
+struct TrainOptions {
+  VerbOptions verb;
+  std::string val, loss, optimizer = "adamw", schedule = "cosine", batch_norm = "train", output, log, checkpoint,
+                         augment;
+  std::optional<int64_t> epochs, steps, checkpoint_every, patience;
+  int64_t batch_size = 64, accumulate = 1, warmup_steps = 0;
+  std::optional<double> rate;
+  double weight_decay = 0, clip = 0, momentum = 0.9, label_smoothing = 0;
+  std::vector<std::string> trainable, freeze;
+  bool reset_weights = false, resume = false;
+};
+void declare_train(Options& options, TrainOptions& train);
+
+/// The recipe and the loop that the options mean for this model and `samples` samples; throws Error{kUsage} where they
+/// do not fit together.
+train::Recipe recipe_of(const TrainOptions& options, const Model& model);
+train::LoopSettings loop_of(const TrainOptions& options, int64_t samples, uint64_t seed);
+/// All that makes the same training again.
+std::string spec_of(const TrainOptions& options, uint64_t seed);
+
+}  // namespace mlopt::cli

@@ -1,0 +1,148 @@
+#include "cli/train/session.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/runner.h"
+#include "core/base/error.h"
+#include "core/data/metrics.h"
+
+namespace mlopt::cli {
+namespace {
+
+constexpr int64_t kPlateau = 5;  // epochs without a better score after which the rate falls
+
+std::string in_words(const Epoch& epoch) {
+  return fmt::format("epoch {}: loss {:.4g}{}, {:.1f} s", epoch.number, epoch.loss,
+                     epoch.score ? ", " + mlopt::in_words(*epoch.score) : "", epoch.seconds);
+}
+
+}  // namespace
+
+Validation::Validation(const TrainOptions& o, const Model& model, Backend& backend, const Session& session)
+    : model_(model), runner_(make_preparing_runner(backend, session.common)) {
+  if (o.val.empty() || o.verb.metric.empty()) return;
+  DataFlags flags = o.verb.data;
+  flags.spec = o.val;
+  data_ = open_data(flags, model, {.seed = session.common.seed});
+  options_.metric = o.verb.metric;
+}
+
+std::optional<Score> Validation::score(const train::TrainingGraphs& graphs) const {
+  if (!data_) return std::nullopt;
+  Model now = clone(model_);
+  train::store_weights(now, graphs);
+  return score_model(*runner_.compile(now), *data_, options_);
+}
+
+Training::Training(const TrainOptions& o, const train::TrainingGraphs& graphs, train::Trainer& trainer,
+                   const Validation& val, const Session& session)
+    : o_(o), graphs_(graphs), trainer_(trainer), validation_(val), session_(session) {}
+
+std::vector<Epoch> Training::run(int64_t steps) {
+  steps_ = steps;
+  mlopt::Progress progress = session_.console.progress("training", steps);
+  std::vector<Epoch> epochs;
+  const int64_t length = trainer_.steps_in_epoch();
+  while (trainer_.done() < steps) {
+    const int64_t number = trainer_.done() / length + 1;
+    epochs.push_back(run_epoch(std::min(steps, number * length), progress));
+    epochs.back().number = number;
+    epochs.back().score = validation_.score(graphs_);
+    session_.console.note(in_words(epochs.back()));
+    if (!o_.checkpoint.empty()) save();
+    if (!goes_on(epochs.back())) break;
+  }
+  for (const auto& [name, value] : weights_) graphs_.state->set(name, value);
+  return epochs;
+}
+
+/// How it goes: the last loss, speed, time left, and what was waiting for data.
+std::string Training::pace(const Epoch& epoch, int64_t steps, const train::StepReport& done) const {
+  const double each = epoch.seconds / static_cast<double>(steps);
+  const auto left = static_cast<int64_t>(each * static_cast<double>(steps_ - done.step));
+  return fmt::format("loss {:.4g}, {:.0f} samples/s, {}:{:02} left, {:.0f} % waiting for data", done.loss,
+                     static_cast<double>(o_.batch_size) / each, left / 60, left % 60, 100 * epoch.wait / epoch.seconds);
+}
+
+Epoch Training::run_epoch(int64_t end, mlopt::Progress& progress) {
+  Epoch epoch;
+  const int64_t begin = trainer_.done();
+  while (trainer_.done() < end) {
+    const train::StepReport done = trainer_.step();
+    epoch.loss += done.loss / static_cast<double>(end - begin);
+    epoch.seconds += done.compute_s + done.wait_s;
+    epoch.wait += done.wait_s;
+    after_step(done);
+    progress.set(done.step, pace(epoch, done.step - begin, done));
+  }
+  return epoch;
+}
+
+void Training::after_step(const train::StepReport& done) {
+  log_line(done);
+  const bool stop = interrupt_.came();
+  if (!o_.checkpoint.empty() && (stop || (o_.checkpoint_every && done.step % *o_.checkpoint_every == 0))) save();
+  if (!stop) return;
+  session_.console.warn(
+      fmt::format("interrupted after update {}: {}", done.step,
+                  o_.checkpoint.empty() ? "with --checkpoint DIR it could be resumed" : "go on with --resume"));
+  interrupt_.pass_on();
+}
+
+/// Keeps the best weights, slows down on a plateau, and ends where patience does.
+bool Training::goes_on(const Epoch& epoch) {
+  if (!epoch.score) return true;
+  const double value = epoch.score->value;
+  const bool better = !best_ || (find_metric(o_.verb.metric).higher_is_better ? value > *best_ : value < *best_);
+  since_best_ = better ? 0 : since_best_ + 1;
+  if (better) best_ = value;
+  if (o_.schedule == "plateau" && since_best_ > 0 && since_best_ % kPlateau == 0) trainer_.slow_down(0.1);
+  if (!o_.patience) return true;
+  if (better) {
+    weights_.clear();
+    for (const auto* names : {&graphs_.parameters, &graphs_.statistics})
+      for (const std::string& name : *names) weights_.emplace_back(name, graphs_.state->at(name));
+  }
+  return since_best_ < *o_.patience;
+}
+
+/// Readable while the training goes on.
+void Training::log_line(const train::StepReport& done) {
+  if (o_.log.empty()) return;
+  if (!log_.is_open()) {
+    log_ = std::ofstream(o_.log, o_.resume ? std::ios::app : std::ios::trunc);
+    if (log_.tellp() == 0) log_ << "step,loss,lr,grad_norm,compute_s,wait_s\n";
+  }
+  log_ << fmt::format("{},{:.7g},{:.7g},{:.7g},{:.6f},{:.6f}\n", done.step, done.loss, done.rate, done.norm,
+                      done.compute_s, done.wait_s)
+       << std::flush;
+  if (!log_) input_error("cannot write", o_.log, "is the disk full?");
+}
+
+void Training::save() {
+  train::save_checkpoint(o_.checkpoint, graphs_,
+                         {trainer_.done(), trainer_.slower(), spec_of(o_, session_.common.seed)});
+}
+
+Json report_epochs(const std::vector<Epoch>& epochs, const std::string& metric, Report& report) {
+  std::vector<std::string> columns = {"epoch", "loss"};
+  if (!metric.empty()) columns.push_back(metric);
+  columns.insert(columns.end(), {"seconds", "waiting for data"});
+  Table& table = report.table("epochs", std::move(columns));
+  Json list = Json::array();
+  for (const Epoch& e : epochs) {
+    std::vector<std::string> cells = {std::to_string(e.number), fmt::format("{:.4g}", e.loss)};
+    if (!metric.empty()) cells.push_back(e.score ? mlopt::in_words(*e.score) : "");
+    cells.push_back(fmt::format("{:.1f}", e.seconds));
+    cells.push_back(fmt::format("{:.0f} %", e.seconds > 0 ? 100 * e.wait / e.seconds : 0));
+    table.rows.push_back(std::move(cells));
+    Json row = Json::object({{"epoch", e.number}, {"loss", e.loss}, {"seconds", e.seconds}, {"wait_seconds", e.wait}});
+    if (e.score) row["score"] = e.score->value;
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,70 @@
+#pragma once
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "cli/train/options.h"
+#include "core/calib/score.h"
+#include "core/exec/runner.h"
+#include "core/train/checkpoint.h"
+#include "core/train/interrupt.h"
+
+namespace mlopt::cli {
+
+/// One time through the data.
+struct Epoch {
+  int64_t number = 0;  ///< from 1
+  double loss = 0;     ///< mean over its updates
+  double seconds = 0, wait = 0;
+  std::optional<Score> score = {};  ///< on the validation data
+};
+
+/// The score of the weights as they are now on the validation data.
+class Validation {
+ public:
+  Validation(const TrainOptions& o, const Model& model, Backend& backend, const Session& session);
+  /// Nothing without --val and --metric.
+  std::optional<Score> score(const train::TrainingGraphs& graphs) const;
+
+ private:
+  const Model& model_;
+  Runner runner_;
+  std::unique_ptr<Dataset> data_;
+  ScoreOptions options_;
+};
+
+/// A training from its first update, or the one after a checkpoint, to its last.
+class Training {
+ public:
+  Training(const TrainOptions& o, const train::TrainingGraphs& graphs, train::Trainer& trainer, const Validation& val,
+           const Session& session);
+
+  /// Leaves the last weights in the state, or with --patience the best. Ctrl-C and SIGTERM end the process after
+  /// the update under way, and a checkpoint where one is asked for.
+  std::vector<Epoch> run(int64_t steps);
+
+ private:
+  Epoch run_epoch(int64_t end, mlopt::Progress& progress);
+  std::string pace(const Epoch& epoch, int64_t steps, const train::StepReport& done) const;
+  void after_step(const train::StepReport& done);
+  bool goes_on(const Epoch& epoch);
+  void log_line(const train::StepReport& done);
+  void save();
+
+  const TrainOptions& o_;
+  const train::TrainingGraphs& graphs_;
+  train::Trainer& trainer_;
+  const Validation& validation_;
+  const Session& session_;
+  train::Interrupt interrupt_;
+  int64_t steps_ = 0;  ///< of the whole training
+  std::ofstream log_;
+  std::optional<double> best_;
+  int64_t since_best_ = 0;                               ///< epochs
+  std::vector<std::pair<std::string, Tensor>> weights_;  ///< the best, with --patience
+};
+
+/// The table of epochs; gives them for the JSON report.
+Json report_epochs(const std::vector<Epoch>& epochs, const std::string& metric, Report& report);
+
+}  // namespace mlopt::cli

@@ -1,0 +1,44 @@
+#include "core/data/gather.h"
+
+#include <cstring>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace mlopt {
+namespace {
+
+/// Tensors of one type and of one shape after the first axis, one behind the other.
+Tensor joined(const std::vector<Tensor>& parts) {
+  Dims dims = parts[0].dims();
+  if (dims.empty()) internal_error("samples have no axis of samples");
+  dims[0] = 0;
+  for (const Tensor& part : parts) dims[0] += part.dims()[0];
+  Tensor all(parts[0].dtype(), dims);
+  std::byte* to = all.mutable_raw();
+  for (const Tensor& part : parts) {
+    std::memcpy(to, part.raw(), part.bytes());
+    to += part.bytes();
+  }
+  return all;
+}
+
+}  // namespace
+
+Batch gather(const Dataset& data, std::span<const int64_t> which) {
+  std::vector<std::vector<Tensor>> columns;
+  std::vector<Tensor> labels;
+  for (const int64_t i : which) {
+    const Batch one = data.batch(i, 1);
+    columns.resize(one.inputs.size());
+    for (size_t k = 0; k < columns.size(); ++k) columns[k].push_back(one.inputs[k].tensor());
+    if (one.labels) labels.push_back(*one.labels);
+  }
+  Batch all;
+  all.count = static_cast<int64_t>(which.size());
+  for (const std::vector<Tensor>& column : columns) all.inputs.emplace_back(joined(column));
+  if (!labels.empty()) all.labels = joined(labels);
+  return all;
+}
+
+}  // namespace mlopt

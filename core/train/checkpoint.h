@@ -1,0 +1,30 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/train/graphs.h"
+
+namespace mlopt::train {
+
+/// Where a training stands beside what is in the state.
+struct Standing {
+  int64_t steps = 0;   ///< updates done
+  double slower = 1;   ///< see Trainer::slow_down()
+  std::string recipe;  ///< the configuration; a training goes on only under the same
+};
+
+/// Makes the folder. Throws Error{kBadInput} where no checkpoint could be written there, or it has some of an earlier
+/// training and this one does not `resume`.
+void open_checkpoints(const std::string& folder, bool resume);
+
+/// Writes parameters, statistics, moments and standing to FOLDER/step-NNNNNNNN.npz, which numpy.load reads, atomically;
+/// of older ones there the newest is kept. Throws Error{kBadInput} where it cannot write.
+void save_checkpoint(const std::string& folder, const TrainingGraphs& graphs, const Standing& standing);
+
+/// Puts the newest checkpoint of the folder that is whole into the state; `warn` is told of damaged ones. Nothing where
+/// there is none. Throws Error{kBadInput} for one of another training.
+std::optional<Standing> load_checkpoint(const std::string& folder, const TrainingGraphs& graphs,
+                                        const std::string& recipe, const std::function<void(const std::string&)>& warn);
+
+}  // namespace mlopt::train

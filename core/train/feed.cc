@@ -1,0 +1,74 @@
+#include "core/train/feed.h"
+
+#include <fmt/core.h>
+
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/base/rng.h"
+#include "core/data/gather.h"
+#include "core/tensor/cast.h"
+
+namespace mlopt::train {
+
+Feed::Feed(const Dataset& data, const FeedSettings& settings, int64_t first)
+    : data_(data), settings_(settings), next_(first) {
+  if (data.size() < settings.batch)
+    input_error(fmt::format("{} samples are no batch of {}", data.size(), settings.batch), "--data",
+                "give more data or a smaller --batch-size");
+  if (!data.labelled()) input_error("the data have no labels", "--data", "training needs them: see the data spec");
+}
+
+Feed::~Feed() {
+  if (ahead_.valid()) ahead_.wait();
+}
+
+/// Fisher and Yates's shuffle, seeded by the epoch.
+void Feed::shuffle(int64_t epoch) {
+  if (epoch == shuffled_) return;
+  shuffled_ = epoch;
+  order_.resize(static_cast<size_t>(data_.size()));
+  std::iota(order_.begin(), order_.end(), 0);
+  Rng rng(settings_.seed * 0x9e3779b97f4a7c15ULL + static_cast<uint64_t>(epoch));
+  for (size_t i = order_.size() - 1; i > 0; --i)
+    std::swap(order_[i], order_[static_cast<size_t>(rng.integer(0, static_cast<int64_t>(i)))]);
+}
+
+Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) const {
+  const Dims dims = *settings_.labels.static_dims();
+  if (!batch.labels || batch.labels->size() != element_count(dims))
+    input_error(fmt::format("labels of shape {}, where the loss takes {}",
+                            batch.labels ? to_string(batch.labels->dims()) : "none", to_string(settings_.labels)),
+                data_.name_of(samples[0]), "choose another --loss, or other data");
+  const Tensor labels = cast(*batch.labels, settings_.labels.dtype).reshaped(dims);
+  if (settings_.classes == 0) return labels;
+  const auto values = labels.span<int64_t>();
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] < 0 || values[i] >= settings_.classes)
+      input_error(fmt::format("the label {} is none of {} classes", values[i], settings_.classes),
+                  data_.name_of(samples[i * samples.size() / values.size()]),
+                  "mend the labels, or choose another model");
+  return labels;
+}
+
+std::vector<Datum> Feed::load(int64_t index) {
+  const int64_t epoch = index / batches_in_epoch();
+  shuffle(epoch);
+  const auto begin = order_.begin() + index % batches_in_epoch() * settings_.batch;
+  const std::vector<int64_t> samples(begin, begin + settings_.batch);
+  Batch batch = gather(data_, samples);
+  const Tensor labels = labels_of(batch, samples);
+  if (settings_.augmentation.any())
+    batch.inputs[0] = augment(settings_.augmentation, batch.inputs[0].tensor(), samples, epoch, settings_.seed);
+  batch.inputs.emplace_back(labels);
+  return std::move(batch.inputs);
+}
+
+std::vector<Datum> Feed::next() {
+  std::vector<Datum> now = ahead_.valid() ? ahead_.get() : load(next_);
+  ++next_;
+  ahead_ = std::async(std::launch::async, [this, index = next_] { return load(index); });
+  return now;
+}
+
+}  // namespace mlopt::train

@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <future>
+#include <vector>
+
+#include "core/data/dataset.h"
+#include "core/ir/type.h"
+#include "core/train/augment.h"
+
+namespace mlopt::train {
+
+/// What is fed to the graph of gradients.
+struct FeedSettings {
+  int64_t batch = 0;    ///< samples at a time
+  Type labels;          ///< as the graph takes them, its shape static
+  int64_t classes = 0;  ///< integer labels lie below; 0: they may be anything
+  uint64_t seed = 0;
+  Augmentation augmentation = {};  ///< of the first input
+};
+
+/// Batches of a dataset in an order of its own in each epoch, the same for the same seed; the samples that are left
+/// when no full batch is are left out. The next batch is decoded while the one before is used.
+class Feed {
+ public:
+  /// Begins with batch `first` of the whole training. Throws Error{kBadInput} where the data have no labels, or fewer
+  /// samples than a batch.
+  Feed(const Dataset& data, const FeedSettings& settings, int64_t first = 0);
+  ~Feed();
+
+  /// Inputs and then the labels. Throws Error{kBadInput} for labels that do not fit, naming the sample.
+  std::vector<Datum> next();
+  int64_t batches_in_epoch() const { return data_.size() / settings_.batch; }
+
+ private:
+  void shuffle(int64_t epoch);
+  std::vector<Datum> load(int64_t index);
+  Tensor labels_of(const Batch& batch, const std::vector<int64_t>& samples) const;
+
+  const Dataset& data_;
+  FeedSettings settings_;
+  int64_t next_;
+  std::vector<int64_t> order_;  ///< of the samples, in epoch `shuffled_`
+  int64_t shuffled_ = -1;
+  std::future<std::vector<Datum>> ahead_;
+};
+
+}  // namespace mlopt::train

@@ -1,0 +1,140 @@
+#include "core/train/graphs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/autodiff/grad.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/ir/bind.h"
+#include "core/rewrite/gelu.h"
+#include "core/train/batch_norm.h"
+
+namespace mlopt::train {
+namespace {
+
+Value* output_of(const Model& model, const std::string& name) {
+  const std::vector<Value*>& outputs = model.graph->outputs();
+  if (name.empty()) return outputs.at(0);
+  const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const Value* v) { return v->name == name; });
+  if (found != outputs.end()) return *found;
+  std::vector<std::string> names;
+  for (const Value* v : outputs) names.push_back(v->name);
+  usage_error(fmt::format("the model has no output '{}'", name), "--output", suggestion(name, names));
+}
+
+/// Initializers that old models list as inputs are what they are, and no caller gives others.
+void fix_defaults(Graph& graph) {
+  for (int i = static_cast<int>(graph.inputs().size()); i-- > 0;)
+    if (graph.inputs()[static_cast<size_t>(i)]->constant) graph.remove_input(i);
+}
+
+std::string gradient_name(const std::string& parameter) { return parameter + "/gradient"; }
+
+/// The gradients of the parameters go to the state, on top of what is there where they accumulate.
+void keep_gradients(TrainingGraphs& g, const std::vector<Value*>& parameters, const std::vector<Value*>& grads,
+                    const Recipe& recipe, Builder& build) {
+  Graph& graph = *g.gradients.graph;
+  Value* keep = recipe.accumulate ? graph.add_input("train/keep", Type::tensor(DType::kF32, Dims{})) : nullptr;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (!grads[i]) continue;
+    const Tensor& weights = *parameters[i]->constant;
+    const std::string name = gradient_name(parameters[i]->name);
+    g.parameters.push_back(parameters[i]->name);
+    g.trained += weights.size();
+    g.state->add(name, Tensor::zeros(weights.dtype(), weights.dims()));
+    Value* sum = grads[i];
+    if (keep) {
+      Value* before = graph.add_input(name, Type::tensor(weights.dtype(), weights.dims()));
+      sum = build.op("Add", {build.op("Mul", {before, keep}), sum});
+    } else {
+      graph.add_input(name, Type::tensor(weights.dtype(), weights.dims()));
+    }
+    update_state(graph, name, sum, g.gradient_updates);
+    move_to_state(graph, parameters[i], *g.state);
+  }
+}
+
+/// The norm of all gradients, times `scale`.
+Value* total_norm(Builder& build, const std::vector<Value*>& grads, Value* scale) {
+  std::vector<Value*> squares;
+  for (Value* grad : grads) {
+    if (grad->type.dtype != DType::kF32) grad = build.op("Cast", {grad}, {{"to", int64_t{1}, {}}});
+    squares.push_back(build.op("ReduceSumSquare", {grad}, {{"keepdims", int64_t{0}, {}}}));
+  }
+  return build.op("Mul", {build.op("Sqrt", {build.op("Sum", squares)}), scale});
+}
+
+void make_update(TrainingGraphs& g, const Recipe& recipe, TypeRule types) {
+  g.update.ir_version = 10;
+  g.update.set_opset("", 21);
+  Builder build(g.update, types);
+  Graph& graph = *g.update.graph;
+  const auto scalar = [&](const char* name) { return graph.add_input(name, Type::tensor(DType::kF32, Dims{})); };
+  Value *rate = scalar("train/rate"), *step = scalar("train/step"), *scale = scalar("train/scale");
+  std::vector<Value*> parameters, grads;
+  for (const std::string& name : g.parameters) {
+    const Tensor& weights = g.state->at(name);
+    const Type type = Type::tensor(weights.dtype(), weights.dims());
+    parameters.push_back(graph.add_input(name, type));
+    grads.push_back(graph.add_input(gradient_name(name), type));
+  }
+  if (recipe.clip > 0) {
+    Value* norm = total_norm(build, grads, scale);
+    graph.add_output(norm);
+    constexpr double kTiny = 1e-6;
+    Value* most = build.op("Div", {build.number(recipe.clip), build.op("Add", {norm, build.number(kTiny)})});
+    scale = build.op("Mul", {scale, build.op("Min", {most, build.number(1)})});
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const bool decays = Builder::dims(parameters[i]).size() > 1;  // not biases and norms
+    UpdateArgs args{build,
+                    parameters[i],
+                    grads[i],
+                    rate,
+                    step,
+                    scale,
+                    decays ? recipe.settings.weight_decay : 0,
+                    recipe.settings,
+                    *g.state,
+                    g.parameter_updates};
+    recipe.optimizer->update(args);
+  }
+}
+
+}  // namespace
+
+TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, const Recipe& recipe, TypeRule types) {
+  TrainingGraphs g;
+  g.state = std::make_shared<StateStore>();
+  g.gradients = clone(model);
+  fix_defaults(*g.gradients.graph);
+  bind_input_shapes(g.gradients, dims, types);
+  PassContext context;
+  context.standard_types = types;
+  run_pass(g.gradients, fuse_gelu, context);  // a fraction of the memory and of the time
+  if (recipe.train_batch_norm) g.statistics = train_batch_norm(g.gradients, *g.state, g.gradient_updates, types);
+  Builder build(g.gradients, types);
+  LossArgs args{build, output_of(g.gradients, recipe.output), recipe.label_smoothing};
+  const LossGraph loss = recipe.loss->build(args);
+  g.labels = loss.labels->name;
+  if (is_integer(loss.labels->type.dtype)) g.classes = Builder::dims(args.output).back();
+  g.gradients.graph->add_output(loss.loss);
+  const std::vector<Value*> parameters = trainable(g.gradients, recipe.choice);
+  const std::vector<Value*> grads = add_gradients(g.gradients, loss.loss, parameters, types);
+  keep_gradients(g, parameters, grads, recipe, build);
+  if (g.parameters.empty())
+    input_error("the loss depends on nothing that is trained", model.path,
+                "train more (--trainable GLOB), or take the loss of another --output");
+  make_update(g, recipe, types);
+  return g;
+}
+
+void store_weights(Model& model, const TrainingGraphs& graphs) {
+  for (const auto* names : {&graphs.parameters, &graphs.statistics})
+    for (const std::string& name : *names)
+      if (Value* weights = model.graph->find(name)) weights->constant = graphs.state->at(name);
+}
+
+}  // namespace mlopt::train

@@ -1,0 +1,48 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/train/losses.h"
+#include "core/train/optimizers.h"
+#include "core/train/trainable.h"
+
+namespace mlopt::train {
+
+/// What decides how a model is trained, but for the data and for how long.
+struct Recipe {
+  const LossDef* loss = nullptr;
+  double label_smoothing = 0;
+  const OptimizerDef* optimizer = nullptr;
+  OptimizerSettings settings;
+  TrainableChoice choice;
+  std::string output;            ///< whose loss it is; "": the first
+  bool train_batch_norm = true;  ///< false: normalize by the running statistics, which stay
+  bool accumulate = false;       ///< gradients of several runs add up
+  double clip = 0;               ///< largest norm of all gradients together; 0: any
+};
+
+/// A model as two graphs over one state.
+struct TrainingGraphs {
+  /// Inputs: the model's, then the labels, then with `accumulate` a scalar that the gradients so far are multiplied by.
+  /// Outputs: the model's, then the loss. Leaves the gradients in the state.
+  Model gradients;
+  std::vector<StateUpdate> gradient_updates;
+  /// Inputs: learning rate, number of the update from 1, factor of the gradients (all float32 scalars). Output: the
+  /// norm of all gradients where they are clipped.
+  Model update;
+  std::vector<StateUpdate> parameter_updates;
+  std::string labels;   ///< name of the input of `gradients` that takes them
+  int64_t classes = 0;  ///< integer labels lie below; 0: they may be anything
+  std::shared_ptr<StateStore> state;
+  std::vector<std::string> parameters, statistics;  ///< names of what is trained; of running statistics
+  int64_t trained = 0;                              ///< numbers in `parameters`
+};
+
+/// `dims`: the shapes of the model's inputs in a batch. Throws Error where the model cannot be trained.
+TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, const Recipe& recipe, TypeRule types);
+
+/// Puts what was trained back into the model that the graphs were made of.
+void store_weights(Model& model, const TrainingGraphs& graphs);
+
+}  // namespace mlopt::train

@@ -1,0 +1,45 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/train/builder.h"
+
+namespace mlopt::train {
+
+/// What a loss compares.
+struct LossArgs {
+  Builder& build;
+  Value* output;               ///< of the model, its shape static
+  double label_smoothing = 0;  ///< share of the target that goes to all classes alike
+};
+
+/// Labels as a graph takes them, and the mean loss over them, a scalar.
+struct LossGraph {
+  Value* labels;
+  Value* loss;
+};
+
+struct LossDef {
+  std::string_view name;
+  std::string_view doc;  ///< one line
+  LossGraph (*build)(LossArgs&);
+};
+
+// One a file.
+LossGraph cross_entropy_loss(LossArgs& args);
+LossGraph next_token_loss(LossArgs& args);
+LossGraph mse_loss(LossArgs& args);
+LossGraph l1_loss(LossArgs& args);
+LossGraph bce_loss(LossArgs& args);
+
+std::span<const LossDef> losses();
+/// Null where there is none of that name.
+const LossDef* find_loss(std::string_view name);
+
+/// A new graph input "train/labels".
+Value* add_labels(LossArgs& args, DType type, const Dims& dims);
+/// Mean cross-entropy of logits [N, classes] and int64 labels [N] (Szegedy et al. 2016 for the smoothing).
+Value* mean_cross_entropy(LossArgs& args, Value* logits, Value* labels);
+
+}  // namespace mlopt::train

@@ -1,0 +1,61 @@
+#include "core/train/trainable.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/tensor/cast.h"
+
+namespace mlopt::train {
+namespace {
+
+bool is_mask(const Tensor& tensor) {
+  constexpr double kNone = -1e4;
+  const std::vector<double> values = to_doubles(tensor);
+  return std::any_of(values.begin(), values.end(), [](double x) { return !std::isfinite(x) || x <= kNone; });
+}
+
+/// All that reads it works on an input of the graph, element by element.
+bool normalizes_inputs(const Value& value) {
+  return std::all_of(value.uses.begin(), value.uses.end(), [](const Use& use) {
+    const Node& node = *use.node;
+    if (node.op != "Sub" && node.op != "Add" && node.op != "Mul" && node.op != "Div") return false;
+    const Value* other = node.input(1 - use.index);
+    return other && other->is_input && !other->constant;
+  });
+}
+
+bool looks_like_weights(const Value& value) {
+  return value.constant->size() > 1 && !normalizes_inputs(value) && !is_mask(*value.constant);
+}
+
+void check_globs(const std::vector<std::string>& globs, const std::vector<Value*>& values, const char* option) {
+  for (const std::string& glob : globs)
+    if (std::none_of(values.begin(), values.end(), [&](const Value* v) { return glob_match(glob, v->name); })) {
+      std::vector<std::string> names;
+      for (const Value* v : values) names.push_back(v->name);
+      input_error(fmt::format("no weight is called '{}'", glob), option, suggestion(glob, names));
+    }
+}
+
+}  // namespace
+
+std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice) {
+  std::vector<Value*> floats, chosen;
+  for (Value* v : model.graph->initializers())
+    if (!v->opaque && is_float(v->constant->dtype()) && !v->uses.empty()) floats.push_back(v);
+  check_globs(choice.only, floats, "--trainable");
+  check_globs(choice.freeze, floats, "--freeze");
+  for (Value* v : floats) {
+    const bool wanted = choice.only.empty() ? looks_like_weights(*v) : glob_any(choice.only, v->name);
+    if (wanted && !glob_any(choice.freeze, v->name)) chosen.push_back(v);
+  }
+  if (chosen.empty())
+    input_error("nothing is left to train", model.path, "freeze less, or name what to train with --trainable GLOB");
+  return chosen;
+}
+
+}  // namespace mlopt::train

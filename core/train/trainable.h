@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/ir/model.h"
+
+namespace mlopt::train {
+
+/// Which initializers may be trained, by globs of their names.
+struct TrainableChoice {
+  std::vector<std::string> only;    ///< empty: those that look like weights
+  std::vector<std::string> freeze;  ///< but not these
+};
+
+/// Float initializers in the order of the graph. Left out unless `only` names them: single numbers, masks (a value of
+/// -1e4 or less, or none), and what inputs are normalized with. Throws Error{kBadInput} where nothing is left, or a
+/// glob matches nothing.
+std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice);
+
+}  // namespace mlopt::train

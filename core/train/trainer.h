@@ -1,0 +1,62 @@
+#pragma once
+#include <memory>
+
+#include "core/exec/backend.h"
+#include "core/train/feed.h"
+#include "core/train/graphs.h"
+#include "core/train/schedule.h"
+
+namespace mlopt::train {
+
+/// How long and in what portions.
+struct LoopSettings {
+  int64_t batch = 64;      ///< samples of an update
+  int64_t accumulate = 1;  ///< portions that they are computed in
+  Schedule schedule;
+  uint64_t seed = 0;
+  Augmentation augmentation = {};
+};
+
+/// One update.
+struct StepReport {
+  int64_t step = 0;                  ///< from 1
+  double loss = 0;                   ///< mean over its samples
+  double rate = 0, norm = 0;         ///< learning rate; norm of the gradients before clipping, where they are clipped
+  double compute_s = 0, wait_s = 0;  ///< in the graphs; for data
+};
+
+/// Takes a model through a training.
+class Trainer {
+ public:
+  /// `graphs` and `data` must outlive it. Goes on after update `done`.
+  Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, CompileOptions options,
+          const LoopSettings& settings, int64_t done = 0, double slower = 1);
+
+  /// The next update. Throws Error{kBadInput} when the loss is not finite; the parameters are then those before it.
+  StepReport step();
+  int64_t steps_in_epoch() const { return feed_.batches_in_epoch() / settings_.accumulate; }
+  /// Nodes of the graph of gradients that another backend's kernels run.
+  const std::vector<std::string>& fallback_nodes() const { return gradients_->fallback_nodes(); }
+  /// All rates from now on times `factor`.
+  void slow_down(double factor) { slower_ *= factor; }
+  double slower() const { return slower_; }
+  int64_t done() const { return done_; }
+
+ private:
+  double add_gradients(StepReport& report, int64_t portion);
+  void update(StepReport& report);
+
+  /// Throws Error{kBadInput} for a loss that is not finite, with where that began.
+  void check(double loss, std::span<const Datum> inputs) const;
+
+  const TrainingGraphs& graphs_;
+  Backend& backend_;
+  CompileOptions options_;
+  LoopSettings settings_;
+  std::unique_ptr<Executable> gradients_, update_;
+  Feed feed_;
+  int64_t done_;
+  double slower_;
+};
+
+}  // namespace mlopt::train

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/file.h"
+#include "core/data/array_file.h"
+#include "core/onnx/io.h"
+#include "core/report/json.h"
+#include "tests/support/catch.h"
+#include "tests/support/models.h"
+#include "tests/support/op.h"
+#include "tests/support/program.h"
+
+using namespace mlopt;
+using test::run_mlopt;
+
+namespace {
+
+/// Two layers on four numbers, and 96 samples whose class is that of the largest of the first three.
+struct Setup {
+  test::TempDir folder;
+  std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  std::string data = folder / "d.npz", out = folder / "out.onnx";
+
+  explicit Setup(int64_t wrong_label = -1) {
+    const Tensor x = test::uniform({96, 4}, -1, 1);
+    std::vector<int64_t> labels;
+    const auto v = x.span<float>();
+    for (size_t i = 0; i < 96; ++i) labels.push_back(std::max_element(&v[4 * i], &v[4 * i] + 3) - &v[4 * i]);
+    if (wrong_label >= 0) labels[17] = wrong_label;
+    write_npz(data, {{"x", x}, {"label", Tensor::ints(labels)}});
+  }
+
+  test::Outcome train(std::vector<std::string> more) const {
+    std::vector<std::string> args = {"train", model, "-o", out, "--data", data, "--no-bench"};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_mlopt(args);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("train teaches a model and reports each epoch") {
+  const Setup s;
+  const std::string log = s.folder / "log.csv";
+  const test::Outcome done = s.train({"--epochs", "30", "--batch-size", "16", "--lr", "0.05", "--metric", "top1",
+                                      "--val", s.data, "--json", "-", "--log", log, "--reset-weights"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  const auto& epochs = report.find("epochs")->items();
+  REQUIRE(epochs.size() == 30);
+  CHECK(epochs.back().find("loss")->number() < 0.5 * epochs.front().find("loss")->number());
+  CHECK(epochs.back().find("score")->number() > 0.9);
+  CHECK(report.find("changes")->find("updates")->integer() == 180);
+  std::ifstream lines(log);
+  std::string line;
+  int64_t count = 0;
+  while (std::getline(lines, line)) ++count;
+  CHECK(count == 181);
+  CHECK(read_model(s.out).graph->nodes().size() == read_model(s.model).graph->nodes().size());
+}
+
+TEST_CASE("the same training gives the same model") {
+  const Setup s;
+  const std::vector<std::string> options = {"--steps", "7", "--batch-size", "16", "--seed", "3"};
+  REQUIRE(s.train(options).status == 0);
+  const std::string first = read_file(s.out);
+  REQUIRE(s.train(options).status == 0);
+  CHECK(read_file(s.out) == first);
+}
+
+TEST_CASE("training that makes no sense is refused") {
+  struct Row {
+    std::vector<std::string> options;
+    int status;
+    const char* says;
+  };
+  const Row rows[] = {
+      {{"--batch-size", "97"}, 3, "96 samples are no batch of 97"},
+      {{"--batch-size", "16", "--accumulate", "3"}, 2, "a batch of 16 has no 3 equal portions"},
+      {{"--epochs", "1", "--steps", "1"}, 2, "one of --epochs and --steps"},
+      {{"--val", "random"}, 2, "--val needs what to score"},
+      {{"--data", "random"}, 3, "the data have no labels"},
+      {{"--resume"}, 2, "--resume needs the folder"},
+      {{"--freeze", "*"}, 3, "nothing is left to train"},
+      {{"--loss", "hinge"}, 2, "--loss"},
+      {{"--lr", "-1"}, 2, "--lr"},
+      {{"--loss", "bce", "--batch-size", "16"}, 3, "labels of shape 16"},
+      {{"--lr", "1e38", "--optimizer", "sgd", "--batch-size", "16", "--epochs", "9"}, 3, "the loss is"},
+      {{"--log", "/nowhere/log.csv"}, 3, "/nowhere/log.csv"},
+  };
+  for (const Row& row : rows) {
+    const Setup s;
+    const test::Outcome done = s.train(row.options);
+    INFO(row.says << "\n" << done.err << done.out);
+    CHECK(done.status == row.status);
+    CHECK(done.err.find(row.says) != std::string::npos);
+    CHECK(!std::ifstream(s.out).good());
+  }
+  const Setup wrong(5);
+  const test::Outcome done = wrong.train({"--batch-size", "96"});
+  CHECK(done.status == 3);
+  CHECK(done.err.find("the label 5 is none of 3 classes") != std::string::npos);
+  CHECK(done.err.find("17") != std::string::npos);
+}
+
+TEST_CASE("a training that goes on from a checkpoint ends as if it had never stopped") {
+  const Setup whole, broken;
+  const std::vector<std::string> options = {"--epochs",    "4",     "--batch-size", "16",
+                                            "--optimizer", "adamw", "--seed",       "2"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), options.begin(), options.end());
+    return more;
+  };
+  const std::string folder = broken.folder / "checkpoints";
+  REQUIRE(whole.train(options).status == 0);
+  REQUIRE(broken.train(with({"--checkpoint", folder, "--checkpoint-every", "5"})).status == 0);
+  // As if it had been killed after update 20 of 24: the newer one is gone.
+  std::filesystem::remove(folder + "/step-00000024.npz");
+  REQUIRE(std::filesystem::exists(folder + "/step-00000020.npz"));
+  const std::string log = broken.folder / "log.csv";
+  const test::Outcome done = broken.train(with({"--checkpoint", folder, "--resume", "--log", log}));
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  CHECK(done.out.find("resumed after update 20") != std::string::npos);
+  const auto weights = [](const std::string& path) {
+    std::string bytes;
+    const Model model = read_model(path);
+    for (const Value* v : model.graph->initializers())
+      bytes.append(reinterpret_cast<const char*>(v->constant->raw()), v->constant->bytes());
+    return bytes;
+  };
+  CHECK(weights(broken.out) == weights(whole.out));
+  std::ifstream lines(log);
+  std::string line;
+  std::getline(lines, line);
+  std::getline(lines, line);
+  CHECK(line.substr(0, 3) == "21,");
+  const test::Outcome other = broken.train({"--epochs", "4", "--batch-size", "8", "--checkpoint", folder, "--resume"});
+  CHECK(other.status == 3);
+  CHECK(other.err.find("of another training") != std::string::npos);
+}
+
+TEST_CASE("a training without progress ends early with its best weights") {
+  const Setup s;
+  const test::Outcome done = s.train({"--epochs", "50", "--batch-size", "16", "--lr", "1e-9", "--metric", "top1",
+                                      "--val", s.data, "--patience", "3", "--json", "-"});
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  CHECK(Json::parse(done.out).find("epochs")->items().size() == 4);
+  CHECK(s.train({"--patience", "3"}).status == 2);
+}
+
+TEST_CASE("an interrupted training leaves a checkpoint to go on from") {
+  const Setup s;
+  const std::string folder = s.folder / "checkpoints";
+  const std::vector<std::string> options = {"train",   s.model,        "-o",           s.out,        "--data",
+                                            s.data,    "--no-bench",   "--batch-size", "16",         "--epochs",
+                                            "1000000", "--checkpoint", folder,         "--schedule", "constant"};
+  const test::Outcome stopped = test::interrupt_mlopt(options, 1);
+  CHECK(stopped.status == 128 + SIGINT);
+  CHECK(!std::ifstream(s.out).good());
+  REQUIRE(!std::filesystem::is_empty(folder));
+  std::vector<std::string> further = options;
+  further.insert(further.end(), {"--resume"});
+  CHECK(test::interrupt_mlopt(further, 1).status == 128 + SIGINT);
+}

@@ -1,0 +1,77 @@
+#include "core/exec/state.h"
+
+#include "backends/reference/backend.h"
+#include "core/exec/backend.h"
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+#include "tests/support/net.h"
+#include "tests/support/thrown.h"
+
+namespace mlopt::test {
+namespace {
+
+/// y = w + x, w' = w + x; total' = total + sum of the old w, read after w' is made; swapped' = x.
+struct Accumulator {
+  Net net;
+  CompileOptions options;
+
+  Accumulator() {
+    Graph& graph = net.graph();
+    const Type type = Type::tensor(DType::kF32, Dims{3});
+    Value *x = graph.add_input("x", type), *w = graph.add_input("w", type), *total = graph.add_input("total", type);
+    Value* next = net.op("Add", {w, x});
+    Value* sum = net.op("Add", {total, net.op("Mul", {w, net.constant(tensor({}, {1}))})});
+    graph.rename(next, "w.next");
+    graph.rename(sum, "total.next");
+    for (Value* out : {next, sum, net.op("Neg", {next})}) graph.add_output(out);
+    options.state = std::make_shared<StateStore>();
+    options.state->add("w", tensor({3}, {1, 2, 3}));
+    options.state->add("total", tensor({3}, {0, 0, 0}));
+    options.updates = {{"w", "w.next"}, {"total", "total.next"}};
+  }
+};
+
+void check_accumulator(Backend& backend) {
+  Accumulator a;
+  const auto plan = backend.compile(a.net.model, a.options);
+  REQUIRE(plan->input_names() == std::vector<std::string>{"x"});
+  REQUIRE(plan->output_names().size() == 1);
+  const std::vector<Datum> x{tensor({3}, {1, 1, 2})};
+  require_close(plan->run(x)[0].tensor(), tensor({3}, {-2, -3, -5}));
+  const Tensor snapshot = a.options.state->at("w");
+  require_close(plan->run(x)[0].tensor(), tensor({3}, {-3, -4, -7}));
+  require_close(snapshot, tensor({3}, {2, 3, 5}));
+  require_close(a.options.state->at("w"), tensor({3}, {3, 4, 7}));
+  require_close(a.options.state->at("total"), tensor({3}, {3, 5, 8}));
+}
+
+}  // namespace
+
+TEST_CASE("a run updates the state") {
+  check_accumulator(*reference_backend());
+  check_accumulator(*cpu_with_fallback());
+}
+
+TEST_CASE("executables share a store") {
+  Accumulator a;
+  const auto first = reference_backend()->compile(a.net.model, a.options);
+  const auto second = cpu_with_fallback()->compile(a.net.model, a.options);
+  const std::vector<Datum> x{tensor({3}, {1, 1, 2})};
+  first->run(x);
+  second->run(x);
+  first->run(x);
+  require_close(a.options.state->at("w"), tensor({3}, {4, 5, 9}));
+  require_close(a.options.state->at("total"), tensor({3}, {6, 9, 15}));
+}
+
+TEST_CASE("a state value keeps its name, type and shape") {
+  StateStore store;
+  store.add("w", tensor({2}, {1, 2}));
+  CHECK(thrown_by([&] { store.add("w", tensor({2}, {1, 2})); }).code == Code::kInternal);
+  CHECK(thrown_by([&] { store.set("w", tensor({3}, {1, 2, 3})); }).code == Code::kInternal);
+  CHECK(thrown_by([&] { store.at("v"); }).code == Code::kInternal);
+  store.set("w", tensor({2}, {5, 6}));
+  require_close(store.at("w"), tensor({2}, {5, 6}));
+}
+
+}  // namespace mlopt::test

@@ -1,0 +1,147 @@
+#include "core/train/trainer.h"
+
+#include <cmath>
+
+#include "backends/reference/backend.h"
+#include "core/onnx/infer.h"
+#include "core/tensor/cast.h"
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+#include "tests/support/memory_data.h"
+#include "tests/support/net.h"
+#include "tests/support/thrown.h"
+
+namespace mlopt::test {
+namespace {
+
+/// y = x w for numbers x of three features.
+Net linear() {
+  Net net;
+  Value* w = net.graph().add_constant("w", tensor({3, 1}, {0.5, -1, 2}));
+  net.output(net.op("MatMul", {net.input({4, 3}), w}));
+  infer(net.model, standard_types);
+  return net;
+}
+
+MemoryData line(double noise = 0) {
+  const Tensor x = uniform({8, 3}, -1, 1, DType::kF32, 5);
+  Tensor y(DType::kF32, {8, 1});
+  const auto v = x.span<float>();
+  for (size_t i = 0; i < 8; ++i)
+    y.mutable_data<float>()[i] = v[3 * i] - 2 * v[3 * i + 1] + 3 * v[3 * i + 2] + static_cast<float>(noise);
+  return {x, y};
+}
+
+train::Recipe recipe(const char* optimizer) {
+  train::Recipe r;
+  r.loss = train::find_loss("mse");
+  r.optimizer = train::find_optimizer(optimizer);
+  return r;
+}
+
+train::LoopSettings loop(double rate, int64_t batch = 4) {
+  train::LoopSettings l;
+  l.batch = batch;
+  l.schedule = {train::find_schedule("constant"), rate, 100, 0};
+  return l;
+}
+
+std::vector<double> weights(const train::TrainingGraphs& graphs) { return to_doubles(graphs.state->at("w")); }
+
+}  // namespace
+
+TEST_CASE("an update of a linear model is the one done by hand") {
+  const MemoryData data = line();
+  for (const bool fast : {false, true}) {
+    const Net net = linear();
+    train::Recipe r = recipe("sgd");
+    r.settings.momentum = 0;
+    const train::TrainingGraphs graphs = train::make_graphs(net.model, {{8, 3}}, r, standard_types);
+    const auto backend = fast ? cpu_with_fallback() : reference_backend();
+    train::Trainer trainer(graphs, data, *backend, {}, loop(0.1, 8));
+    const train::StepReport report = trainer.step();
+    const Batch all = data.batch(0, 8);
+    const auto x = all.inputs[0].tensor().span<float>(), y = all.labels->span<float>();
+    const double before[3] = {0.5, -1, 2};
+    double gradient[3] = {}, loss = 0;
+    for (size_t i = 0; i < 8; ++i) {
+      double off = -static_cast<double>(y[i]);
+      for (size_t k = 0; k < 3; ++k) off += static_cast<double>(x[3 * i + k]) * before[k];
+      loss += off * off / 8;
+      for (size_t k = 0; k < 3; ++k) gradient[k] += 2 * off * static_cast<double>(x[3 * i + k]) / 8;
+    }
+    CHECK(report.loss == Approx(loss).epsilon(1e-5));
+    for (size_t k = 0; k < 3; ++k) CHECK(weights(graphs)[k] == Approx(before[k] - 0.1 * gradient[k]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("every optimizer finds the line") {
+  const MemoryData data = line();
+  for (const train::OptimizerDef& optimizer : train::optimizers()) {
+    const Net net = linear();
+    const train::TrainingGraphs graphs =
+        train::make_graphs(net.model, {{4, 3}}, recipe(std::string(optimizer.name).c_str()), standard_types);
+    const auto backend = cpu_with_fallback();
+    train::Trainer trainer(graphs, data, *backend, {}, loop(optimizer.name == "lamb" ? 0.02 : 0.05));
+    double first = 0, last = 0;
+    for (int i = 0; i < 200; ++i) (i == 0 ? first : last) = trainer.step().loss;
+    INFO(optimizer.name << " from " << first << " to " << last);
+    CHECK(last < 0.01 * first);
+  }
+}
+
+TEST_CASE("an update in portions is the update of all at once") {
+  const MemoryData data = line();
+  std::vector<std::vector<double>> found;
+  for (const int64_t portions : {1, 2, 4}) {
+    const Net net = linear();
+    train::Recipe r = recipe("adamw");
+    r.accumulate = portions > 1;
+    r.clip = 0.5;
+    const train::TrainingGraphs graphs = train::make_graphs(net.model, {{8 / portions, 3}}, r, standard_types);
+    train::LoopSettings l = loop(0.1, 8);
+    l.accumulate = portions;
+    const auto backend = cpu_with_fallback();
+    train::Trainer trainer(graphs, data, *backend, {}, l);
+    for (int i = 0; i < 3; ++i) CHECK(trainer.step().norm > 0.5);
+    found.push_back(weights(graphs));
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    CHECK(found[1][k] == Approx(found[0][k]).epsilon(1e-5));
+    CHECK(found[2][k] == Approx(found[0][k]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("weights of float16 are trained in float16") {
+  const MemoryData data = line();
+  Net net = linear();
+  for (Value* v : net.graph().values()) {
+    v->type.dtype = DType::kF16;
+    if (v->constant) v->constant = cast(*v->constant, DType::kF16);
+  }
+  const Batch all = data.batch(0, 8);
+  const MemoryData halves(cast(all.inputs[0].tensor(), DType::kF16), *all.labels);
+  train::Recipe r = recipe("sgd");
+  r.clip = 1;
+  const train::TrainingGraphs graphs = train::make_graphs(net.model, {{4, 3}}, r, standard_types);
+  const auto backend = cpu_with_fallback();
+  train::Trainer trainer(graphs, halves, *backend, {}, loop(0.05));
+  double first = 0, last = 0;
+  for (int i = 0; i < 60; ++i) (i == 0 ? first : last) = trainer.step().loss;
+  CHECK(last < 0.1 * first);
+  CHECK(graphs.state->at("w").dtype() == DType::kF16);
+}
+
+TEST_CASE("a loss that is no number ends the training and leaves the weights") {
+  MemoryData data = line(NAN);
+  const Net net = linear();
+  const train::TrainingGraphs graphs = train::make_graphs(net.model, {{4, 3}}, recipe("sgd"), standard_types);
+  const auto backend = reference_backend();
+  train::Trainer trainer(graphs, data, *backend, {}, loop(0.1));
+  const Error error = thrown_by([&] { trainer.step(); });
+  CHECK(error.code == Code::kBadInput);
+  CHECK(says(error, "the loss is nan: update 1, first in the input 'train/labels'"));
+  CHECK(weights(graphs) == std::vector<double>{0.5, -1, 2});
+}
+
+}  // namespace mlopt::test
