@@ -19,6 +19,7 @@ std::vector<Command> commands() {
       fuse_command(),
       quantize_command(),
       train_command(),
+      distill_command(),
       convert_command(),
       devices_command(),
       completion_command(),

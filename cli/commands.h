@@ -17,6 +17,7 @@ Command bench_command();
 Command fuse_command();
 Command quantize_command();
 Command train_command();
+Command distill_command();
 Command convert_command();
 Command devices_command();
 Command completion_command();

@@ -37,8 +37,8 @@ std::optional<Score> Validation::score(const train::TrainingGraphs& graphs) cons
 }
 
 Training::Training(const TrainOptions& o, const train::TrainingGraphs& graphs, train::Trainer& trainer,
-                   const Validation& val, const Session& session)
-    : o_(o), graphs_(graphs), trainer_(trainer), validation_(val), session_(session) {}
+                   const Validation& val, const std::string& spec, const Session& session)
+    : o_(o), graphs_(graphs), trainer_(trainer), validation_(val), spec_(spec), session_(session) {}
 
 std::vector<Epoch> Training::run(int64_t steps) {
   steps_ = steps;
@@ -121,10 +121,7 @@ void Training::log_line(const train::StepReport& done) {
   if (!log_) input_error("cannot write", o_.log, "is the disk full?");
 }
 
-void Training::save() {
-  train::save_checkpoint(o_.checkpoint, graphs_,
-                         {trainer_.done(), trainer_.slower(), spec_of(o_, session_.common.seed)});
-}
+void Training::save() { train::save_checkpoint(o_.checkpoint, graphs_, {trainer_.done(), trainer_.slower(), spec_}); }
 
 Json report_epochs(const std::vector<Epoch>& epochs, const std::string& metric, Report& report) {
   std::vector<std::string> columns = {"epoch", "loss"};

@@ -36,8 +36,9 @@ class Validation {
 /// A training from its first update, or the one after a checkpoint, to its last.
 class Training {
  public:
+  /// `spec` names it in its checkpoints.
   Training(const TrainOptions& o, const train::TrainingGraphs& graphs, train::Trainer& trainer, const Validation& val,
-           const Session& session);
+           const std::string& spec, const Session& session);
 
   /// Leaves the last weights in the state, or with --patience the best. Ctrl-C and SIGTERM end the process after
   /// the update under way, and a checkpoint where one is asked for.
@@ -55,6 +56,7 @@ class Training {
   const train::TrainingGraphs& graphs_;
   train::Trainer& trainer_;
   const Validation& validation_;
+  const std::string& spec_;
   const Session& session_;
   train::Interrupt interrupt_;
   int64_t steps_ = 0;  ///< of the whole training

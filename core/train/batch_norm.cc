@@ -51,8 +51,10 @@ std::vector<std::string> train_batch_norm(Model& model, StateStore& state, std::
       update_state(graph, name, trained->output(i), updates);
       names.push_back(name);
     }
+    const std::string made = node->output(0)->name;
     graph.replace_uses(node->output(0), trained->output(0));
     graph.erase(node);
+    if (trained->output(0)->name != made) graph.rename(trained->output(0), made);
   }
   return names;
 }

@@ -9,7 +9,7 @@
 namespace mlopt::train {
 
 /// Makes every BatchNormalization of the main graph normalize by its batch, and keep its running statistics in `state`,
-/// updated by outputs that the graph gains. Gives the names of the statistics.
+/// updated by outputs that the graph gains; what it makes keeps its name. Gives the names of the statistics.
 std::vector<std::string> train_batch_norm(Model& model, StateStore& state, std::vector<StateUpdate>& updates,
                                           TypeRule types);
 

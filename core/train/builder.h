@@ -13,6 +13,8 @@ class Builder {
   explicit Builder(Model& model, TypeRule types = nullptr) : model_(&model), types_(types) {}
 
   Graph& graph() { return *model_->graph; }
+  Model& model() { return *model_; }
+  int64_t opset() const { return model_->opset(); }
   /// The first output of a new standard operator, its type inferred.
   Value* op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {});
   Value* number(double value, DType type = DType::kF32);

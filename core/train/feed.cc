@@ -16,7 +16,8 @@ Feed::Feed(const Dataset& data, const FeedSettings& settings, int64_t first)
   if (data.size() < settings.batch)
     input_error(fmt::format("{} samples are no batch of {}", data.size(), settings.batch), "--data",
                 "give more data or a smaller --batch-size");
-  if (!data.labelled()) input_error("the data have no labels", "--data", "training needs them: see the data spec");
+  if (settings.labels && !data.labelled())
+    input_error("the data have no labels", "--data", "training needs them: see the data spec");
 }
 
 Feed::~Feed() {
@@ -35,12 +36,12 @@ void Feed::shuffle(int64_t epoch) {
 }
 
 Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) const {
-  const Dims dims = *settings_.labels.static_dims();
+  const Dims dims = *settings_.labels->static_dims();
   if (!batch.labels || batch.labels->size() != element_count(dims))
     input_error(fmt::format("labels of shape {}, where the loss takes {}",
-                            batch.labels ? to_string(batch.labels->dims()) : "none", to_string(settings_.labels)),
+                            batch.labels ? to_string(batch.labels->dims()) : "none", to_string(*settings_.labels)),
                 data_.name_of(samples[0]), "choose another --loss, or other data");
-  const Tensor labels = cast(*batch.labels, settings_.labels.dtype).reshaped(dims);
+  const Tensor labels = cast(*batch.labels, settings_.labels->dtype).reshaped(dims);
   if (settings_.classes == 0) return labels;
   const auto values = labels.span<int64_t>();
   for (size_t i = 0; i < values.size(); ++i)
@@ -57,10 +58,9 @@ std::vector<Datum> Feed::load(int64_t index) {
   const auto begin = order_.begin() + index % batches_in_epoch() * settings_.batch;
   const std::vector<int64_t> samples(begin, begin + settings_.batch);
   Batch batch = gather(data_, samples);
-  const Tensor labels = labels_of(batch, samples);
   if (settings_.augmentation.any())
     batch.inputs[0] = augment(settings_.augmentation, batch.inputs[0].tensor(), samples, epoch, settings_.seed);
-  batch.inputs.emplace_back(labels);
+  if (settings_.labels) batch.inputs.emplace_back(labels_of(batch, samples));
   return std::move(batch.inputs);
 }
 

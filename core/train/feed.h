@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <future>
+#include <optional>
 #include <vector>
 
 #include "core/data/dataset.h"
@@ -11,9 +12,9 @@ namespace mlopt::train {
 
 /// What is fed to the graph of gradients.
 struct FeedSettings {
-  int64_t batch = 0;    ///< samples at a time
-  Type labels;          ///< as the graph takes them, its shape static
-  int64_t classes = 0;  ///< integer labels lie below; 0: they may be anything
+  int64_t batch = 0;           ///< samples at a time
+  std::optional<Type> labels;  ///< as the graph takes them, its shape static; nothing: it takes none
+  int64_t classes = 0;         ///< integer labels lie below; 0: they may be anything
   uint64_t seed = 0;
   Augmentation augmentation = {};  ///< of the first input
 };
@@ -22,12 +23,13 @@ struct FeedSettings {
 /// when no full batch is are left out. The next batch is decoded while the one before is used.
 class Feed {
  public:
-  /// Begins with batch `first` of the whole training. Throws Error{kBadInput} where the data have no labels, or fewer
-  /// samples than a batch.
+  /// Begins with batch `first` of the whole training. Throws Error{kBadInput} where the data have no labels and these
+  /// are wanted, or fewer samples than a batch.
   Feed(const Dataset& data, const FeedSettings& settings, int64_t first = 0);
   ~Feed();
 
-  /// Inputs and then the labels. Throws Error{kBadInput} for labels that do not fit, naming the sample.
+  /// Inputs and then the labels, where these are wanted. Throws Error{kBadInput} for labels that do not fit, naming the
+  /// sample.
   std::vector<Datum> next();
   int64_t batches_in_epoch() const { return data_.size() / settings_.batch; }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace mlopt::train {
 /// What decides how a model is trained, but for the data and for how long.
 struct Recipe {
   const LossDef* loss = nullptr;
+  std::function<LossGraph(LossArgs&)> objective = {};  ///< builds another loss in its place
   double label_smoothing = 0;
   const OptimizerDef* optimizer = nullptr;
   OptimizerSettings settings;
@@ -24,7 +26,8 @@ struct Recipe {
 
 /// A model as two graphs over one state.
 struct TrainingGraphs {
-  /// Inputs: the model's, then the labels, then with `accumulate` a scalar that the gradients so far are multiplied by.
+  /// Inputs: the model's, then what the loss takes, the labels last, then with `accumulate` a scalar that the gradients
+  /// so far are multiplied by.
   /// Outputs: the model's, then the loss. Leaves the gradients in the state.
   Model gradients;
   std::vector<StateUpdate> gradient_updates;
@@ -32,7 +35,7 @@ struct TrainingGraphs {
   /// norm of all gradients where they are clipped.
   Model update;
   std::vector<StateUpdate> parameter_updates;
-  std::string labels;   ///< name of the input of `gradients` that takes them
+  std::string labels;   ///< name of the input of `gradients` that takes them; "": none does
   int64_t classes = 0;  ///< integer labels lie below; 0: they may be anything
   std::shared_ptr<StateStore> state;
   std::vector<std::string> parameters, statistics;  ///< names of what is trained; of running statistics

@@ -2,6 +2,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/train/builder.h"
 
@@ -14,10 +15,11 @@ struct LossArgs {
   double label_smoothing = 0;  ///< share of the target that goes to all classes alike
 };
 
-/// Labels as a graph takes them, and the mean loss over them, a scalar.
+/// A loss as it stands in the graph.
 struct LossGraph {
-  Value* labels;
-  Value* loss;
+  Value* labels;                     ///< the input that takes them, behind all other inputs; null: there are none
+  Value* loss;                       ///< the mean over the batch, a scalar
+  std::vector<Value*> learned = {};  ///< initializers of its own that are trained too, no part of the model
 };
 
 struct LossDef {

@@ -19,12 +19,12 @@ std::unique_ptr<Executable> compile(Backend& backend, CompileOptions options, co
   return backend.compile(model, options);
 }
 
-/// The labels are the input behind the data.
+/// The labels, if any, are the input behind the data.
 FeedSettings feed_of(const TrainingGraphs& graphs, const LoopSettings& settings) {
   FeedSettings feed;
   feed.batch = settings.batch / settings.accumulate;
   feed.seed = settings.seed;
-  feed.labels = graphs.gradients.graph->find(graphs.labels)->type;
+  if (!graphs.labels.empty()) feed.labels = graphs.gradients.graph->find(graphs.labels)->type;
   feed.classes = graphs.classes;
   feed.augmentation = settings.augmentation;
   return feed;

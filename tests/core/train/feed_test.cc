@@ -59,6 +59,14 @@ TEST_CASE("the order depends on the seed alone, and a training goes on in its mi
   CHECK(take(later, 2) == std::vector<float>(all.begin() + 12, all.end()));
 }
 
+TEST_CASE("without labels there are the inputs alone, also of data that have none") {
+  train::FeedSettings without = settings(2);
+  without.labels = std::nullopt;
+  const MemoryData data = numbers(6), bare(Tensor::zeros(DType::kF32, {6, 1}), std::nullopt);
+  CHECK(train::Feed(data, without).next().size() == 1);
+  CHECK(train::Feed(bare, without).next().size() == 1);
+}
+
 TEST_CASE("data that do not fit the training are refused") {
   const MemoryData data = numbers(6);
   const MemoryData bare(Tensor::zeros(DType::kF32, {6, 1}), std::nullopt);

@@ -95,6 +95,34 @@ TEST_CASE("what was trained goes back into the model, whose nodes stay") {
   require_close(*net.graph().find("bn.mean")->constant, tensor({5}, {1, 2, 3, 4, 5}));
 }
 
+TEST_CASE("an objective takes the place of the loss, and what it learns is no part of the model") {
+  Net net = classifier();
+  train::Recipe r = recipe(true);
+  r.objective = [](train::LossArgs& args) {
+    Graph& graph = args.build.graph();
+    Value* tap = graph.find("bn.out");  // a name that outlives the change of what makes it
+    REQUIRE(tap);
+    Value* own = graph.add_constant("own", tensor({1}, {2}));
+    graph.add_constant("other", tensor({2}, {1, 2}));
+    return train::LossGraph{
+        nullptr, args.build.op("Mul", {args.build.mean(tap), args.build.op("Squeeze", {own})}), {own}};
+  };
+  Node* norm = net.graph().find("bn.scale")->uses[0].node;
+  net.graph().rename(norm->output(0), "bn.out");
+  const train::TrainingGraphs graphs = train::make_graphs(net.model, {{4, 3, 6, 6}}, r, standard_types);
+  CHECK(graphs.labels.empty());
+  CHECK(sorted(graphs.parameters) == std::vector<std::string>{"bn.bias", "bn.scale", "conv.w", "own"});
+  CompileOptions options;
+  options.state = graphs.state;
+  options.updates = graphs.gradient_updates;
+  const std::vector<Datum> inputs = {uniform({4, 3, 6, 6}, -1, 1)};
+  const std::vector<Datum> outputs = reference_backend()->compile(graphs.gradients, options)->run(inputs);
+  CHECK(2 * to_doubles(graphs.state->at("own/gradient"))[0] ==
+        Approx(to_doubles(outputs.back().tensor())[0]).epsilon(1e-5));
+  train::store_weights(net.model, graphs);
+  CHECK(!net.graph().find("own"));
+}
+
 TEST_CASE("what cannot be trained says why") {
   Net net = classifier();
   train::Recipe r = recipe(true);

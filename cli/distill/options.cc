@@ -1,0 +1,63 @@
+#include "cli/distill/options.h"
+
+#include <fmt/core.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+constexpr double kUsualAlpha = 0.9;  // as most reproductions of Hinton et al. (2015)
+
+std::string losses_help() {
+  std::vector<std::string> all;
+  for (const distill::LossDef& l : distill::losses()) all.push_back(fmt::format("{} ({})", l.name, l.doc));
+  return join(all, ", ");
+}
+
+}  // namespace
+
+void declare_distill(Options& options, DistillOptions& o) {
+  declare_train(options, o.train);
+  options.add("--teacher", o.teachers, "MODEL", "the network to follow; given again, the mean of several").required =
+      true;
+  options.add("--temperature", o.temperature, "F", "that softens the class scores of both (default: 4)");
+  options.add("--alpha", o.alpha, "F",
+              "share of the teacher's outputs in the loss, the rest being the labels' (default: 0.9; 1 without labels)");
+  options
+      .add("--soft", o.soft, "kl|mse",
+           "how outputs follow the teacher's (default: kl for class scores, mse for all else)")
+      .choices = {"kl", "mse"};
+  options.add("--match", o.match, "PAIR",
+              "also make a tensor of the student follow the teacher's: t=NAME,s=NAME,loss=LOSS,w=F; without s= all of "
+              "that name, which may have a *; LOSS is one of: " +
+                  losses_help());
+  options.add("--weights", o.weights, "LIST",
+              "weights of losses by name, in place of the usual: kl=0.7,hard=0.3,hint=100");
+}
+
+distill::Settings settings_of(const DistillOptions& o, const train::Recipe& recipe, bool labelled) {
+  if (!(o.temperature > 0)) usage_error("a positive number is needed", "--temperature");
+  if (o.alpha && !(*o.alpha >= 0 && *o.alpha <= 1)) usage_error("a share from 0 to 1 is needed", "--alpha");
+  distill::Settings settings;
+  settings.weights = distill::parse_weights(list_items(o.weights));
+  for (const std::string& text : o.match) settings.matches.push_back(distill::parse_match(text));
+  settings.temperature = o.temperature;
+  settings.alpha = o.alpha.value_or(labelled ? kUsualAlpha : 1);
+  if (!o.soft.empty()) settings.soft = &distill::find_loss(o.soft, "--soft");
+  settings.output = o.train.output;
+  if (labelled) settings.hard = recipe.loss;
+  return settings;
+}
+
+std::string spec_of(const DistillOptions& o) {
+  std::string spec = fmt::format(";teacher={};temperature={}", join(o.teachers, ","), o.temperature);
+  if (o.alpha) spec += fmt::format(";alpha={}", *o.alpha);
+  if (!o.soft.empty()) spec += ";soft=" + o.soft;
+  if (!o.weights.empty()) spec += ";weights=" + join(list_items(o.weights), ",");
+  for (const std::string& match : o.match) spec += ";match=" + match;
+  return spec;
+}
+
+}  // namespace mlopt::cli

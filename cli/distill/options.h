@@ -1,0 +1,26 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/train/options.h"
+#include "distill/wiring.h"
+
+namespace mlopt::cli {
+
+/// What `distill` takes beside what `train` does.
+struct DistillOptions {
+  TrainOptions train;
+  std::vector<std::string> teachers, match, weights;
+  double temperature = 4;
+  std::optional<double> alpha;
+  std::string soft;
+};
+void declare_distill(Options& options, DistillOptions& distill);
+
+/// What the options mean for data with or without labels; throws Error{kUsage} where they do not fit together.
+distill::Settings settings_of(const DistillOptions& options, const train::Recipe& recipe, bool labelled);
+/// What they add to the spec of the training.
+std::string spec_of(const DistillOptions& options);
+
+}  // namespace mlopt::cli

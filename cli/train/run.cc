@@ -1,0 +1,114 @@
+#include "cli/train/run.h"
+
+#include <fmt/core.h>
+
+#include "cli/backends.h"
+#include "cli/train/session.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/data/gather.h"
+#include "core/onnx/infer.h"
+#include "core/train/constants.h"
+#include "core/train/reset.h"
+#include "core/train/untie.h"
+
+namespace mlopt::cli {
+namespace {
+
+/// Shapes of the model's inputs in a portion of a batch.
+std::vector<Dims> shapes_of(const Dataset& data, int64_t samples) {
+  const std::vector<int64_t> first(static_cast<size_t>(samples), 0);
+  std::vector<Dims> shapes;
+  for (const Datum& input : gather(data, first).inputs) shapes.push_back(input.tensor().dims());
+  return shapes;
+}
+
+/// A model that takes one sample at a time computes the gradients of a batch one after the other.
+void fit_portions(const Dataset& data, train::LoopSettings& loop) {
+  const int64_t fixed = data.batch_size();
+  if (fixed == 0 || fixed == loop.batch / loop.accumulate) return;
+  if (fixed > 1 || loop.accumulate > 1)
+    usage_error(fmt::format("the model takes {} samples at a time", fixed), "--batch-size",
+                "give that many, or free the first dimension of its inputs");
+  loop.accumulate = loop.batch;
+}
+
+/// What the training goes on from.
+train::Standing resumed(const TrainOptions& o, const train::TrainingGraphs& graphs, const std::string& spec,
+                        Session& session) {
+  if (!o.resume) return {};
+  const auto warn = [&](const std::string& text) { session.console.warn(text); };
+  const auto found = train::load_checkpoint(o.checkpoint, graphs, spec, warn);
+  if (!found) input_error("no checkpoint to go on from", o.checkpoint, "begin without --resume");
+  session.report.line(fmt::format("resumed after update {}", found->steps));
+  return *found;
+}
+
+void check(const TrainOptions& o, bool needs_data) {
+  if (o.resume && o.checkpoint.empty()) usage_error("--resume needs the folder of the checkpoints", "--checkpoint");
+  if (o.checkpoint_every && *o.checkpoint_every < 1)
+    usage_error("a number of at least 1 is needed", "--checkpoint-every");
+  if (needs_data && o.verb.data.spec.empty()) usage_error("training needs data", "--data", "see --help");
+  if (!o.log.empty()) require_writable(o.log);
+  if (!o.checkpoint.empty()) train::open_checkpoints(o.checkpoint, o.resume);
+}
+
+TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const Model& source, const Session& session) {
+  const uint64_t seed = session.common.seed;
+  TrainingPlan plan;
+  plan.model = steps.model ? steps.model(source) : clone(source);
+  train::constants_to_initializers(plan.model);
+  train::untie_weights(plan.model);
+  if (o.reset_weights) train::reset_weights(plan.model, seed);
+  plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
+  plan.loop = loop_of(o, plan.data->size(), seed);
+  fit_portions(*plan.data, plan.loop);
+  plan.dims = shapes_of(*plan.data, plan.loop.batch / plan.loop.accumulate);
+  plan.recipe = recipe_of(o, plan.model);
+  plan.recipe.accumulate = plan.loop.accumulate > 1;
+  plan.loss = plan.recipe.loss->name;
+  plan.spec = spec_of(o, seed);
+  if (steps.adapt) steps.adapt(plan);
+  return plan;
+}
+
+/// Puts what was learned into the plan's model.
+std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& result, Session& session) {
+  const train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.dims, plan.recipe, standard_types);
+  session.report.line(fmt::format("training {} tensors of {} numbers: {}, {}, {} updates of {} samples",
+                                  graphs.parameters.size(), graphs.trained, plan.loss, plan.recipe.optimizer->name,
+                                  plan.loop.schedule.steps, plan.loop.batch));
+  const std::unique_ptr<Backend> backend = open_backend(session.common.device);
+  CompileOptions compile;
+  compile.threads = session.common.threads;
+  compile.seed = session.common.seed;
+  const train::Standing standing = resumed(o, graphs, plan.spec, session);
+  train::Trainer trainer(graphs, *plan.data, *backend, compile, plan.loop, standing.steps, standing.slower);
+  const Validation validation(o, plan.model, *backend, session);
+  Training training(o, graphs, trainer, validation, plan.spec, session);
+  const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
+  session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
+  train::store_weights(plan.model, graphs);
+  result.changes["trained"] = graphs.trained;
+  result.changes["updates"] = plan.loop.schedule.steps;
+  return epochs;
+}
+
+}  // namespace
+
+void run_training(const TrainOptions& o, const TrainingSteps& steps, Session& session) {
+  check(o, !steps.data);
+  const Model source = begin_verb(o.verb, session);
+  TrainingPlan plan = make_plan(o, steps, source, session);
+  VerbResult result;
+  const std::vector<Epoch> epochs = teach(o, plan, result, session);
+  result.model = std::move(plan.model);
+  result.may_differ = true;
+  result.spec = plan.spec;
+  session.report.data["epochs"] = report_epochs(epochs, o.val.empty() ? "" : o.verb.metric, session.report);
+  VerbOptions verb = o.verb;
+  if (!o.val.empty()) verb.data.spec = o.val;
+  finish_verb(verb, source, std::move(result), session);
+}
+
+}  // namespace mlopt::cli

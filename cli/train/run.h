@@ -1,0 +1,34 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/train/options.h"
+#include "core/data/dataset.h"
+#include "core/ir/model.h"
+
+namespace mlopt::cli {
+
+/// A training in the making, before its graphs are.
+struct TrainingPlan {
+  Model model;  ///< what is trained
+  std::unique_ptr<Dataset> data;
+  std::vector<Dims> dims;  ///< of the model's inputs in a portion of a batch
+  train::LoopSettings loop;
+  train::Recipe recipe;
+  std::string loss;  ///< its name in the report
+  std::string spec;  ///< all that makes the same training again
+};
+
+/// What a command does otherwise than `train`; each may be empty.
+struct TrainingSteps {
+  std::function<Model(const Model& source)> model;                     ///< in place of the source itself
+  std::function<std::unique_ptr<Dataset>(const Model& trained)> data;  ///< in place of --data
+  std::function<void(TrainingPlan& plan)> adapt;                       ///< changes what is planned
+};
+
+/// Trains MODEL as the options say and writes the result: all of `train`.
+void run_training(const TrainOptions& o, const TrainingSteps& steps, Session& session);
+
+}  // namespace mlopt::cli

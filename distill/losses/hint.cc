@@ -1,0 +1,11 @@
+#include "distill/losses.h"
+#include "distill/ops.h"
+
+namespace mlopt::distill {
+
+Value* hint_loss(PairArgs& args) {
+  const Fitted pair = fitted(args, true);
+  return mean_square(args.build, pair.student, pair.teacher);
+}
+
+}  // namespace mlopt::distill

@@ -1,0 +1,122 @@
+#include "distill/teacher.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/ir/bind.h"
+#include "core/ir/instantiate.h"
+#include "core/onnx/tools.h"
+#include "graphopt/pipelines.h"
+
+namespace mlopt::distill {
+namespace {
+
+/// Initializers that old models list as inputs are what they are.
+void fix_defaults(Graph& graph) {
+  for (int i = static_cast<int>(graph.inputs().size()); i-- > 0;)
+    if (graph.inputs()[static_cast<size_t>(i)]->constant) graph.remove_input(i);
+}
+
+std::vector<Value*> fed_inputs(const Graph& graph) {
+  std::vector<Value*> fed;
+  for (Value* input : graph.inputs())
+    if (!input->is_initializer()) fed.push_back(input);
+  return fed;
+}
+
+std::string listed(const std::vector<Value*>& inputs) {
+  std::string all;
+  for (const Value* v : inputs) all += fmt::format("{}'{}' {}", all.empty() ? "" : ", ", v->name, to_string(v->type));
+  return all;
+}
+
+/// Can a value of that type be bound to these dims?
+bool takes(const Type& type, const Type& given, const Dims& dims) {
+  const bool same = type.dtype == given.dtype || (is_float(type.dtype) && is_float(given.dtype));
+  if (!type.is_tensor() || !same) return false;
+  if (!type.dims) return true;
+  if (type.dims->size() != dims.size()) return false;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (const auto fixed = (*type.dims)[i].value(); fixed && *fixed != dims[i]) return false;
+  return true;
+}
+
+/// The inputs of the student by name, or in their order where no name is the same.
+std::vector<size_t> match_inputs(const Model& teacher, const Model& student, const std::vector<Dims>& dims) {
+  const std::vector<Value*> taken = fed_inputs(*teacher.graph), given = fed_inputs(*student.graph);
+  const auto named = [&](const Value* v) {
+    return std::find_if(given.begin(), given.end(), [&](const Value* g) { return g->name == v->name; }) - given.begin();
+  };
+  const bool by_name = std::any_of(taken.begin(), taken.end(),
+                                   [&](const Value* v) { return static_cast<size_t>(named(v)) < given.size(); });
+  std::vector<size_t> found;
+  for (size_t i = 0; i < taken.size(); ++i) {
+    const size_t k = by_name ? static_cast<size_t>(named(taken[i])) : i;
+    if (k >= given.size() || !takes(taken[i]->type, given[k]->type, dims.at(k)))
+      input_error(fmt::format("the teacher takes {}, and the student's batches are {}", listed(taken), listed(given)),
+                  teacher.path, "teacher and student take the same inputs; free a fixed first dimension");
+    found.push_back(k);
+  }
+  return found;
+}
+
+}  // namespace
+
+Teacher make_teacher(const Model& model, const Model& student, const std::vector<Dims>& dims, TypeRule types) {
+  Teacher teacher;
+  teacher.model = convert_opset(model, student.opset());
+  inline_functions(teacher.model);
+  fix_defaults(*teacher.model.graph);
+  Model bound = clone(student);
+  bind_input_shapes(bound, dims, types);
+  teacher.inputs = match_inputs(teacher.model, bound, dims);
+  std::vector<Dims> own;
+  for (const size_t i : teacher.inputs) own.push_back(dims[i]);
+  bind_input_shapes(teacher.model, own, types);
+  return teacher;
+}
+
+void tap(Teacher& teacher, const PassContext& context) {
+  Graph& graph = *teacher.model.graph;
+  const size_t given = graph.outputs().size(), wanted = teacher.taps.size();
+  for (size_t i = 0; i < std::max(given, wanted); ++i) {
+    Value* value = graph.find(teacher.taps[std::min(i, wanted - 1)]);  // what was given beyond repeats the last
+    if (i < given)
+      graph.set_output(static_cast<int>(i), value);
+    else
+      graph.add_output(value);
+  }
+  remove_dead(teacher.model);
+  graphopt::prepare(teacher.model, context);
+}
+
+std::vector<Value*> graft(Model& student, const Teacher& teacher) {
+  Graph& graph = *student.graph;
+  for (const OpsetImport& import : teacher.model.opsets)
+    if (student.opset(import.domain) == 0) student.set_opset(import.domain, import.version);
+  const std::vector<Value*> given = fed_inputs(graph);
+  Function body;
+  body.name = "teacher";
+  body.body = clone(*teacher.model.graph);
+  std::vector<Value*> inputs;
+  for (size_t i = 0; i < teacher.inputs.size(); ++i) {
+    Value* input = given.at(teacher.inputs[i]);
+    const DType type = body.body->inputs().at(i)->type.dtype;
+    if (input->type.dtype != type)
+      input = graph.add_op("Cast", {input}, {{"to", static_cast<int64_t>(type), {}}})->output(0);
+    inputs.push_back(input);
+  }
+  Node* call = graph.add_op("Teacher", inputs, {}, nullptr, "teacher", static_cast<int>(teacher.taps.size()), "mlopt");
+  call->name = "teacher";
+  std::vector<std::string> names;
+  for (const Value* v : call->outputs()) names.push_back(v->name);
+  FreshNames fresh(graph);
+  instantiate(call, body, fresh);
+  std::vector<Value*> taps;
+  for (const std::string& name : names) taps.push_back(graph.find(name));
+  return taps;
+}
+
+}  // namespace mlopt::distill

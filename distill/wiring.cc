@@ -1,0 +1,183 @@
+#include "distill/wiring.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/ir/bind.h"
+#include "distill/scores.h"
+
+namespace mlopt::distill {
+namespace {
+
+std::string shown(const Value& v) { return fmt::format("'{}' {}", v.name, to_string(v.type)); }
+
+std::vector<std::string> names_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Value* v : graph.values())
+    if (v->producer || v->is_input) names.push_back(v->name);
+  return names;
+}
+
+class Wirer {
+ public:
+  Wirer(const Model& student, std::vector<Teacher> teachers, const std::vector<Dims>& dims, const Settings& settings,
+        TypeRule types)
+      : student_(clone(student)), settings_(settings) {
+    wiring_.teachers = std::move(teachers);
+    bind_input_shapes(student_, dims, types);
+  }
+
+  Wiring run() {
+    const Value* labelled = output();
+    wiring_.scores = scores_behind(labelled)->name;
+    if (settings_.hard) wiring_.hard_weight = weight_of("hard", 1 - settings_.alpha);
+    if (settings_.alpha > 0) follow_outputs();
+    for (const Match& match : settings_.matches) follow(match);
+    if (wiring_.terms.empty())
+      usage_error("the student follows nothing", "--alpha", "give a positive --alpha, or pairs with --match");
+    return std::move(wiring_);
+  }
+
+ private:
+  const Graph& own() const { return *student_.graph; }
+  const Graph& graph(size_t teacher) const { return *wiring_.teachers[teacher].model.graph; }
+
+  double weight_of(const std::string& loss, double usual) const {
+    const auto found = settings_.weights.find(loss);
+    return found == settings_.weights.end() ? usual : found->second;
+  }
+
+  const Value* output() const {
+    const std::vector<Value*>& all = own().outputs();
+    if (settings_.output.empty()) return all.at(0);
+    std::vector<std::string> names;
+    for (const Value* v : all) {
+      if (v->name == settings_.output) return v;
+      names.push_back(v->name);
+    }
+    usage_error(fmt::format("the student has no output '{}'", settings_.output), "--loss-output",
+                suggestion(settings_.output, names));
+  }
+
+  /// The teacher's output that is that of the student: of its name, else in its place.
+  const Value* counterpart(const Value& output, size_t teacher) const {
+    const std::vector<Value*>&all = own().outputs(), &theirs = graph(teacher).outputs();
+    for (const Value* v : theirs)
+      if (v->name == output.name) return v;
+    const auto place = static_cast<size_t>(std::find(all.begin(), all.end(), &output) - all.begin());
+    return all.size() == theirs.size() || place == 0 ? theirs.at(place) : nullptr;
+  }
+
+  void follow_outputs() {
+    for (const Value* output : own().outputs()) {
+      const bool must = output == this->output();
+      if ((!must && !settings_.output.empty()) || !is_float(output->type.dtype)) continue;
+      for (size_t t = 0; t < wiring_.teachers.size(); ++t) {
+        const Value* theirs = counterpart(*output, t);
+        const bool same = theirs && theirs->type.static_dims() == output->type.static_dims();
+        if (same)
+          follow(*output, t, *theirs);
+        else if (must)
+          input_error(fmt::format("the teacher's outputs do not match the student's: {} is to follow {}",
+                                  shown(*output), theirs ? shown(*theirs) : "no output"),
+                      wiring_.teachers[t].model.path,
+                      "choose a teacher for the same task, or follow other tensors: --alpha 0 --match t=...,s=...");
+      }
+    }
+  }
+
+  void follow(const Value& output, size_t teacher, const Value& theirs) {
+    const LossDef& loss = settings_.soft ? *settings_.soft : usual_loss(output);
+    const bool scores = loss.name == "kl";
+    const double weight = weight_of(std::string(loss.name), settings_.alpha);
+    add({(scores ? scores_behind(&output) : &output)->name, teacher, 0, &loss, weight},
+        scores ? *scores_behind(&theirs) : theirs, wiring_.teachers.size());
+  }
+
+  void follow(const Match& match) {
+    const auto is_glob = [](const std::string& name) { return name.find_first_of("*?[") != std::string::npos; };
+    if (match.student != match.teacher || !is_glob(match.student)) return follow(match, match.student, match.teacher);
+    bool found = false;
+    for (const std::string& name : names_of(own())) {
+      if (!glob_match(match.student, name) || !is_float(own().find(name)->type.dtype)) continue;
+      if (!knows_any(name)) continue;
+      follow(match, name, name);
+      found = true;
+    }
+    if (!found)
+      input_error(fmt::format("no tensor that student and teacher both have is called '{}'", match.student), "--match",
+                  "name one of each: t=NAME,s=NAME");
+  }
+
+  bool knows_any(const std::string& name) const {
+    for (size_t t = 0; t < wiring_.teachers.size(); ++t)
+      if (const Value* v = graph(t).find(name); v && v->producer) return true;
+    return false;
+  }
+
+  void follow(const Match& match, const std::string& student, const std::string& theirs) {
+    const Value* followed = own().find(student);
+    if (!followed || !followed->producer)
+      input_error(fmt::format("the student computes no tensor '{}'", student), "--match",
+                  suggestion(student, names_of(own())));
+    if (!knows_any(theirs))
+      input_error(fmt::format("the teacher computes no tensor '{}'", theirs), "--match",
+                  suggestion(theirs, names_of(graph(0))));
+    const double weight = match.weight.value_or(weight_of(std::string(match.loss->name), match.loss->weight));
+    size_t teachers = 0;
+    for (size_t t = 0; t < wiring_.teachers.size(); ++t)
+      if (const Value* v = graph(t).find(theirs); v && v->producer) ++teachers;
+    for (size_t t = 0; t < wiring_.teachers.size(); ++t)
+      if (const Value* v = graph(t).find(theirs); v && v->producer)
+        add({student, t, 0, match.loss, weight}, *v, teachers);
+  }
+
+  /// One of `among` terms that share a weight.
+  void add(Term term, const Value& tapped, size_t among) {
+    if (term.weight == 0) return;
+    require_samples(*own().find(term.student));
+    require_samples(tapped);
+    std::vector<std::string>& taps = wiring_.teachers[term.teacher].taps;
+    const auto found = std::find(taps.begin(), taps.end(), tapped.name);
+    term.tap = static_cast<size_t>(found - taps.begin());
+    if (found == taps.end()) taps.push_back(tapped.name);
+    term.weight /= static_cast<double>(among);
+    wiring_.terms.push_back(std::move(term));
+  }
+
+  static void require_samples(const Value& v) {
+    const auto dims = v.type.static_dims();
+    if (!is_float(v.type.dtype) || !dims || dims->empty())
+      input_error(fmt::format("{} cannot be followed", shown(v)), "--match",
+                  "floats of a known shape can, whose first axis is the sample");
+  }
+
+  Model student_;
+  const Settings& settings_;
+  Wiring wiring_;
+};
+
+}  // namespace
+
+Wiring wire(const Model& student, std::vector<Teacher> teachers, const std::vector<Dims>& dims,
+            const Settings& settings, TypeRule types) {
+  return Wirer(student, std::move(teachers), dims, settings, types).run();
+}
+
+std::string in_words(const Wiring& wiring) {
+  std::map<std::string, std::pair<double, int>> losses;
+  for (const Term& term : wiring.terms) {
+    auto& [weight, count] = losses[std::string(term.loss->name)];
+    weight += term.weight;
+    ++count;
+  }
+  std::string text;
+  for (const auto& [name, each] : losses) text += fmt::format("{}{} {:.4g}", text.empty() ? "" : " + ", name, each.first);
+  if (wiring.hard_weight > 0) text += fmt::format(" + hard {:.4g}", wiring.hard_weight);
+  return text;
+}
+
+}  // namespace mlopt::distill

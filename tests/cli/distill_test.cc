@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <fstream>
+
+#include "core/base/file.h"
+#include "core/data/array_file.h"
+#include "core/onnx/io.h"
+#include "core/report/json.h"
+#include "tests/support/catch.h"
+#include "tests/support/models.h"
+#include "tests/support/op.h"
+#include "tests/support/program.h"
+
+using namespace mlopt;
+using test::run_mlopt;
+
+namespace {
+
+/// Scores whose largest is that of the largest of the first three numbers.
+constexpr const char* kTeacher = R"(
+<ir_version: 10, opset_import: ["" : 17]>
+teacher (float[N,4] x) => (float[N,3] scores)
+<float[4,3] w = {5,0,0, 0,5,0, 0,0,5, 0,0,0}>
+{
+  scores = MatMul (x, w)
+})";
+
+/// A student in two layers, and 96 samples with or without labels.
+struct Setup {
+  test::TempDir folder;
+  std::string student = write_text_model(folder, "s.onnx", test::kTwoLayers);
+  std::string teacher = write_text_model(folder, "t.onnx", kTeacher);
+  std::string data = folder / "d.npz", bare = folder / "bare.npz", out = folder / "out.onnx";
+
+  Setup() {
+    const Tensor x = test::uniform({96, 4}, -1, 1);
+    std::vector<int64_t> labels;
+    const auto v = x.span<float>();
+    for (size_t i = 0; i < 96; ++i) labels.push_back(std::max_element(&v[4 * i], &v[4 * i] + 3) - &v[4 * i]);
+    write_npz(data, {{"x", x}, {"label", Tensor::ints(labels)}});
+    write_npz(bare, {{"x", x}});
+  }
+
+  test::Outcome distill(std::vector<std::string> more) const {
+    std::vector<std::string> args = {"distill", student, "--teacher", teacher, "-o", out, "--no-bench"};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_mlopt(args);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a student learns from a teacher what no label says") {
+  const Setup s;
+  const test::Outcome done = s.distill({"--data", s.bare, "--epochs", "60", "--batch-size", "16", "--lr", "0.05",
+                                        "--reset-weights", "--val", s.data, "--metric", "top1", "--json", "-"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  CHECK(report.find("epochs")->items().back().find("score")->number() > 0.9);
+  CHECK(report.find("spec")->string().find("distill:data=") == 0);
+  const Model made = read_model(s.out), before = read_model(s.student);
+  CHECK(made.graph->nodes().size() == before.graph->nodes().size());
+  CHECK(made.graph->initializers().size() == before.graph->initializers().size());
+}
+
+TEST_CASE("the same distillation gives the same model, and the parts of its loss are said") {
+  const Setup s;
+  const std::vector<std::string> options = {"--data", s.data, "--steps", "7", "--batch-size", "16"};
+  const test::Outcome done = s.distill(options);
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  CHECK(done.out.find("kl 0.9 + hard 0.1") != std::string::npos);
+  const std::string first = read_file(s.out);
+  REQUIRE(s.distill(options).status == 0);
+  CHECK(read_file(s.out) == first);
+}
+
+TEST_CASE("distillation that makes no sense is refused") {
+  const Setup s;
+  struct Row {
+    std::vector<std::string> options;
+    int status;
+    const char* says;
+  };
+  const std::string wide =
+      write_text_model(s.folder, "wide.onnx",
+                       "<ir_version: 10, opset_import: [\"\" : 17]> wide (float[N,4] x) => (float[N,4] y) "
+                       "{ y = Relu (x) }");
+  const Row rows[] = {
+      {{"--teacher", wide, "--data", s.data}, 3, "the teacher's outputs do not match the student's"},
+      {{"--teacher", "nowhere.onnx", "--data", s.data}, 3, "nowhere.onnx"},
+      {{"--data", s.data, "--alpha", "2"}, 2, "--alpha"},
+      {{"--data", s.data, "--temperature", "0"}, 2, "--temperature"},
+      {{"--data", s.data, "--alpha", "0"}, 2, "follows nothing"},
+      {{"--data", s.data, "--match", "t=scores,s=product,loss=hidde"}, 2, "did you mean 'hidden'?"},
+      {{"--data", s.data, "--match", "t=score,s=product,loss=mse"}, 3, "did you mean 'scores'?"},
+      {{}, 2, "needs data"},
+  };
+  for (const Row& row : rows) {
+    const test::Outcome done = s.distill(row.options);
+    INFO(row.says << "\n" << done.err << done.out);
+    CHECK(done.status == row.status);
+    CHECK(done.err.find(row.says) != std::string::npos);
+    CHECK(!std::ifstream(s.out).good());
+  }
+  CHECK(run_mlopt({"distill", s.student, "-o", s.out, "--data", s.data}).status == 2);
+}

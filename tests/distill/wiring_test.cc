@@ -1,0 +1,105 @@
+#include "distill/wiring.h"
+
+#include "core/onnx/infer.h"
+#include "core/onnx/io.h"
+#include "distill/scores.h"
+#include "tests/support/catch.h"
+#include "tests/support/thrown.h"
+
+namespace mlopt::test {
+namespace {
+
+/// A linear classifier of `inputs` numbers into `classes`; `tail` may add nodes behind "s".
+Model classifier(int inputs, int classes, const std::string& out = "y", const std::string& tail = {}, int opset = 21,
+                 const std::string& input = "x") {
+  const auto n = [](int v) { return std::to_string(v); };
+  std::string weights;
+  for (int i = 0; i < inputs * classes; ++i) weights += (i ? "," : "") + n(i % 5 - 2);
+  const std::string scores = tail.empty() ? out : "s";
+  Model model = parse_text("<ir_version: 8, opset_import: [\"\" : " + n(opset) + "]>\n" +
+                           "net (float[N," + n(inputs) + "] " + input + ") => (float[N," + n(classes) + "] " + out +
+                           ") <float[" + n(inputs) + "," + n(classes) + "] w = {" + weights + "}> {\n" +
+                           "  h = Relu (" + input + ")\n  " + scores + " = MatMul (h, w)\n  " + tail + "\n}");
+  model.path = "teacher.onnx";
+  return model;
+}
+
+distill::Wiring wired(const Model& student, const std::vector<const Model*>& teachers,
+                      const distill::Settings& settings) {
+  const std::vector<Dims> dims = {{2, 4}};
+  std::vector<distill::Teacher> made;
+  for (const Model* t : teachers) made.push_back(distill::make_teacher(*t, student, dims, standard_types));
+  return distill::wire(student, std::move(made), dims, settings, standard_types);
+}
+
+}  // namespace
+
+TEST_CASE("outputs follow those of their name or place") {
+  const Model student = classifier(4, 3), teacher = classifier(4, 3, "logits");
+  const distill::Wiring wiring = wired(student, {&teacher}, {});
+  REQUIRE(wiring.terms.size() == 1);
+  CHECK(wiring.terms[0].student == "y");
+  CHECK(wiring.terms[0].loss->name == "kl");
+  CHECK(wiring.teachers[0].taps == std::vector<std::string>{"logits"});
+  CHECK(wiring.hard_weight == 0);
+}
+
+TEST_CASE("shares are followed by the scores behind them") {
+  const Model student = classifier(4, 3), teacher = classifier(4, 3, "p", "p = Softmax <axis = -1> (s)");
+  const distill::Wiring wiring = wired(student, {&teacher}, {});
+  CHECK(wiring.teachers[0].taps == std::vector<std::string>{"s"});
+  const distill::Wiring turned = wired(teacher, {&student}, {});
+  CHECK(turned.terms[0].student == "s");
+  CHECK(turned.scores == "s");
+}
+
+TEST_CASE("a teacher of another opset, and whose input has another name, is followed") {
+  const Model student = classifier(4, 3), old = classifier(4, 3, "y", {}, 9, "data");
+  const distill::Wiring wiring = wired(student, {&old}, {});
+  CHECK(wiring.teachers[0].model.opset() == 21);
+  CHECK(wiring.teachers[0].inputs == std::vector<size_t>{0});
+}
+
+TEST_CASE("a teacher that does not fit the student is refused") {
+  const Model student = classifier(4, 3), wide = classifier(4, 5), other = classifier(6, 3);
+  const Error classes = thrown_by([&] { wired(student, {&wide}, {}); });
+  CHECK(classes.code == Code::kBadInput);
+  CHECK(says(classes, "the teacher's outputs do not match the student's: 'y' float32[2,3] is to follow 'y' "
+                      "float32[2,5]: teacher.onnx"));
+  const Error inputs = thrown_by([&] { wired(student, {&other}, {}); });
+  CHECK(inputs.code == Code::kBadInput);
+  CHECK(says(inputs, "the teacher takes 'x' float32[N,6], and the student's batches are 'x' float32[2,4]"));
+}
+
+TEST_CASE("named tensors are found, by one name or by a pattern, in the teachers that have them") {
+  const Model student = classifier(4, 3), plain = classifier(4, 3);
+  const Model renamed = classifier(4, 3, "y", {}, 21, "x");
+  distill::Settings settings;
+  settings.alpha = 0;
+  settings.matches = {distill::parse_match("t=[hy],loss=mse,w=2")};
+  const distill::Wiring wiring = wired(student, {&plain, &renamed}, settings);
+  REQUIRE(wiring.terms.size() == 4);
+  CHECK(wiring.terms[0].weight == 1);  // the two teachers share it
+  CHECK(distill::in_words(wiring) == "mse 4");
+  settings.matches = {distill::parse_match("t=h,s=g,loss=mse")};
+  CHECK(says(thrown_by([&] { wired(student, {&plain}, settings); }), "the student computes no tensor 'g'"));
+  settings.matches = {distill::parse_match("t=hh,s=h,loss=mse")};
+  CHECK(says(thrown_by([&] { wired(student, {&plain}, settings); }), "the teacher computes no tensor 'hh'"));
+  settings.matches = {distill::parse_match("t=q*,loss=mse")};
+  CHECK(says(thrown_by([&] { wired(student, {&plain}, settings); }), "no tensor that student and teacher both have"));
+}
+
+TEST_CASE("weights go by name, and what weighs nothing is left out") {
+  const Model student = classifier(4, 3), teacher = classifier(4, 3);
+  distill::Settings settings;
+  settings.alpha = 0.9;
+  settings.hard = train::find_loss("cross-entropy");
+  CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "kl 0.9 + hard 0.1");
+  settings.weights = {{"kl", 0}, {"hard", 0}, {"hint", 7}};
+  settings.matches = {distill::parse_match("t=h,loss=hint")};
+  CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "hint 7");
+  settings.matches.clear();
+  CHECK(says(thrown_by([&] { wired(student, {&teacher}, settings); }), "the student follows nothing"));
+}
+
+}  // namespace mlopt::test
