@@ -37,7 +37,8 @@ class Cutter {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const bool weighty = takes_part(*nodes_[i]);
       if (weighty) note(*nodes_[i]);
-      for (auto v = live_.begin(); v != live_.end();) v = last_use(**v) <= i && !(*v)->is_output() ? live_.erase(v) : ++v;
+      for (auto v = live_.begin(); v != live_.end();)
+        v = last_use(**v) <= i && !(*v)->is_output() ? live_.erase(v) : ++v;
       if (weighty)
         for (Value* out : nodes_[i]->outputs())
           if (out && is_float(out->type.dtype) && (last_use(*out) > i || out->is_output())) live_.insert(out);

@@ -61,8 +61,7 @@ std::string fingerprint(const Dataset& data) {
   for (int64_t k = 0; k < std::min(kLookedAt, data.size()); ++k) {
     const int64_t i = k * (data.size() - 1) / std::max<int64_t>(1, std::min(kLookedAt, data.size()) - 1);
     add(hash, data.name_of(i));
-    for (const Datum& input : data.batch(i, 1).inputs)
-      hash.add({input.tensor().raw(), input.tensor().bytes()});
+    for (const Datum& input : data.batch(i, 1).inputs) hash.add({input.tensor().raw(), input.tensor().bytes()});
   }
   return hash.digest();
 }
@@ -83,8 +82,8 @@ void require_rows(const Teacher& teacher, const std::string& tap) {
   const Type& input = teacher.model.graph->inputs().at(0)->type;
   const auto rows = type.static_dims(), samples = input.static_dims();
   if (rows && samples && !rows->empty() && rows->at(0) == samples->at(0)) return;
-  input_error(fmt::format("the teacher's '{}' {} has no row for each sample", tap, to_string(type)),
-              "--cache-teacher", "leave it out, or match other tensors");
+  input_error(fmt::format("the teacher's '{}' {} has no row for each sample", tap, to_string(type)), "--cache-teacher",
+              "leave it out, or match other tensors");
 }
 
 /// What one teacher gives for all samples, written as it comes.
@@ -104,7 +103,7 @@ class Writer {
         if (first == 0) files.push_back(begin(paths[k], rows));
         files[k]->write({rows.raw(), rows.bytes() / static_cast<size_t>(portion) * static_cast<size_t>(count)});
       }
-      if (settings_.progress) settings_.progress(first + count, data_.size());
+      if (settings_.progress) settings_.progress(first + count);
     }
     for (const auto& file : files) file->commit();
   }
@@ -117,8 +116,8 @@ class Writer {
     Batch batch = gather(data_, which);
     std::vector<Datum> inputs;
     for (size_t i = 0; i < teacher_.inputs.size(); ++i)
-      inputs.emplace_back(cast(batch.inputs.at(teacher_.inputs[i]).tensor(),
-                               teacher_.model.graph->inputs().at(i)->type.dtype));
+      inputs.emplace_back(
+          cast(batch.inputs.at(teacher_.inputs[i]).tensor(), teacher_.model.graph->inputs().at(i)->type.dtype));
     return plan_->run(inputs);
   }
 

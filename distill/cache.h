@@ -15,7 +15,7 @@ struct CacheSettings {
   std::vector<std::string> models;  ///< what tells each teacher from others, such as a digest of its file
   std::string data;                 ///< the same of the data: their spec
   CompileOptions options = {};      ///< of the teachers' plans
-  std::function<void(int64_t done, int64_t all)> progress = {};  ///< samples that went through the teachers
+  std::function<void(int64_t done)> progress = {};  ///< samples that went through a teacher
 };
 
 /// The data, whose batches have behind their inputs what the tapped teachers of the wiring give for these samples, in

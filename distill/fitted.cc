@@ -25,8 +25,7 @@ Value* layer(PairArgs& args, const Dims& dims, int64_t from) {
 Value* averaged(PairArgs& args, Value* x, int64_t height, int64_t width) {
   const Dims dims = train::Builder::dims(x);
   if (dims[2] == height && dims[3] == width) return x;
-  if (dims[2] % height != 0 || dims[3] % width != 0)
-    shapes_error(args, "one size is no multiple of the other");
+  if (dims[2] % height != 0 || dims[3] % width != 0) shapes_error(args, "one size is no multiple of the other");
   const std::vector<int64_t> window = {dims[2] / height, dims[3] / width};
   return args.build.op("AveragePool", {x}, {{"kernel_shape", window, {}}, {"strides", window, {}}});
 }

@@ -41,9 +41,8 @@ const LossDef& find_loss(std::string_view name, const char* option) {
 }
 
 void shapes_error(const PairArgs& args, std::string_view why) {
-  input_error(
-      fmt::format("{}: the student's is {}, the teacher's {}", why, shape(args.student), shape(args.teacher)),
-      args.where, "match other tensors, or choose another loss");
+  input_error(fmt::format("{}: the student's is {}, the teacher's {}", why, shape(args.student), shape(args.teacher)),
+              args.where, "match other tensors, or choose another loss");
 }
 
 void require_same_shape(const PairArgs& args) {

@@ -34,8 +34,9 @@ Value* converted(train::Builder& build, Value* x, DType type) {
 Value* loss_of(train::Builder& build, const Term& term, Value* teacher, std::vector<Value*>& learned,
                const ObjectiveSettings& settings) {
   Value* student = build.graph().find(term.student);
-  if (!student) input_error("the tensor is computed otherwise in training", fmt::format("'{}'", term.student),
-                            "follow one before or behind it");
+  if (!student)
+    input_error("the tensor is computed otherwise in training", fmt::format("'{}'", term.student),
+                "follow one before or behind it");
   PairArgs args{build,
                 student,
                 converted(build, teacher, student->type.dtype),

@@ -14,9 +14,7 @@ Relations relations(train::Builder& b, Value* x) {
   constexpr double kSame = 1e-6;  // of the squared norms: below it the difference is rounding, of no direction
   const DType type = x->type.dtype;
   const auto number = [&](double value) { return b.number(value, type); };
-  const auto transposed = [&](Value* v) {
-    return b.op("Transpose", {v}, {{"perm", std::vector<int64_t>{1, 0}, {}}});
-  };
+  const auto transposed = [&](Value* v) { return b.op("Transpose", {v}, {{"perm", std::vector<int64_t>{1, 0}, {}}}); };
   Relations r;
   Value* vectors = rows(b, x);
   r.products = b.op("MatMul", {vectors, transposed(vectors)});

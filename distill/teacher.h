@@ -8,8 +8,8 @@ namespace mlopt::distill {
 
 /// A network that is followed: its weights stay, its normalizations keep to their running statistics.
 struct Teacher {
-  Model model;                  ///< its input shapes bound
-  std::vector<size_t> inputs;   ///< which input of the student each of its inputs reads
+  Model model;                    ///< its input shapes bound
+  std::vector<size_t> inputs;     ///< which input of the student each of its inputs reads
   std::vector<std::string> taps;  ///< values that the student follows; the outputs of `model` once it is tapped
 };
 

@@ -175,7 +175,8 @@ std::string in_words(const Wiring& wiring) {
     ++count;
   }
   std::string text;
-  for (const auto& [name, each] : losses) text += fmt::format("{}{} {:.4g}", text.empty() ? "" : " + ", name, each.first);
+  for (const auto& [name, each] : losses)
+    text += fmt::format("{}{} {:.4g}", text.empty() ? "" : " + ", name, each.first);
   if (wiring.hard_weight > 0) text += fmt::format(" + hard {:.4g}", wiring.hard_weight);
   return text;
 }

@@ -15,10 +15,10 @@ struct Settings {
   std::vector<Match> matches;
   std::map<std::string, double> weights;  ///< of losses by name, in place of the usual
   double temperature = 4;
-  double alpha = 1;                        ///< share of the teachers' outputs; the rest is the labels'
-  const LossDef* soft = nullptr;           ///< of all outputs; null: as the shape of each suggests
-  const train::LossDef* hard = nullptr;    ///< of the labels; null: there are none
-  std::string output;                      ///< of the student: what labels are for, and alone follows; "": the first; all
+  double alpha = 1;                      ///< share of the teachers' outputs; the rest is the labels'
+  const LossDef* soft = nullptr;         ///< of all outputs; null: as the shape of each suggests
+  const train::LossDef* hard = nullptr;  ///< of the labels; null: there are none
+  std::string output;                    ///< of the student: what labels are for, and alone follows; "": the first; all
 };
 
 /// One term of the loss.

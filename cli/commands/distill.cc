@@ -3,43 +3,96 @@
 #include <memory>
 
 #include "backends/reference/backend.h"
+#include "cli/backends.h"
 #include "cli/commands.h"
 #include "cli/distill/options.h"
 #include "cli/train/run.h"
+#include "cli/verb/origin.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/io.h"
+#include "distill/blocks.h"
+#include "distill/cache.h"
 #include "distill/objective.h"
 
 namespace mlopt::cli {
 namespace {
 
-/// Replaces the loss of the plan by what the teachers say.
-void adapt(const DistillOptions& o, TrainingPlan& plan, Session& session) {
-  const distill::Settings settings = settings_of(o, plan.recipe, plan.data->labelled());
-  std::vector<distill::Teacher> teachers;
-  for (const std::string& path : o.teachers)
-    teachers.push_back(distill::make_teacher(read_model(path), plan.model, plan.dims, standard_types));
-  const auto wiring = std::make_shared<distill::Wiring>(
-      distill::wire(plan.model, std::move(teachers), plan.dims, settings, standard_types));
-  const std::unique_ptr<Backend> judge = reference_backend();
-  PassContext context;
-  context.judge = judge.get();
-  context.standard_types = standard_types;
-  for (distill::Teacher& teacher : wiring->teachers) distill::tap(teacher, context);
-  const distill::ObjectiveSettings how{settings.hard, settings.temperature, session.common.seed};
-  plan.recipe.objective = [wiring, how](train::LossArgs& args) { return distill::objective(args, *wiring, how); };
-  plan.loss = distill::in_words(*wiring);
-  plan.spec = "distill" + plan.spec.substr(plan.spec.find(':')) + spec_of(o);
-}
+/// A training under way from teacher to student.
+class Distillation {
+ public:
+  Distillation(const DistillOptions& o, Session& session) : o_(o), session_(session) {}
+
+  TrainingSteps steps() {
+    TrainingSteps steps;
+    steps.model = [this](const Model& source) { return student_of(source); };
+    steps.adapt = [this](TrainingPlan& plan) { adapt(plan); };
+    return steps;
+  }
+
+ private:
+  Model student_of(const Model& source) {
+    for (const std::string& path : o_.teachers) teachers_.push_back(read_model(path));
+    Model student = clone(source);
+    if (o_.student.empty()) {
+      if (teachers_.empty())
+        usage_error("a student needs a teacher", "--teacher", "name one, or make a --student of it");
+      return student;
+    }
+    if (teachers_.empty()) teachers_.push_back(clone(source));
+    infer(student, standard_types);
+    const auto layers = distill::parse_layers(o_.student, "--student");
+    const std::vector<std::string> left_out = distill::keep_blocks(student, layers, "--student");
+    session_.report.line(
+        fmt::format("left out of the student: {} blocks, which end in {}", left_out.size(), join(left_out, ", ")));
+    session_.report.data["left_out"] = left_out;
+    return student;
+  }
+
+  /// Replaces the loss of the plan by what the teachers say.
+  void adapt(TrainingPlan& plan) {
+    const distill::Settings settings = settings_of(o_, plan.recipe, plan.data->labelled());
+    std::vector<distill::Teacher> made;
+    for (const Model& teacher : teachers_)
+      made.push_back(distill::make_teacher(teacher, plan.model, plan.dims, standard_types));
+    const auto wiring = std::make_shared<distill::Wiring>(
+        distill::wire(plan.model, std::move(made), plan.dims, settings, standard_types));
+    const std::unique_ptr<Backend> judge = reference_backend();
+    PassContext context;
+    context.judge = judge.get();
+    context.standard_types = standard_types;
+    for (distill::Teacher& teacher : wiring->teachers) distill::tap(teacher, context);
+    const distill::ObjectiveSettings how{settings.hard, settings.temperature, session_.common.seed, !o_.cache.empty()};
+    plan.recipe.objective = [wiring, how](train::LossArgs& args) { return distill::objective(args, *wiring, how); };
+    plan.loss = distill::in_words(*wiring);
+    plan.spec = "distill" + plan.spec.substr(plan.spec.find(':')) + spec_of(o_);
+    if (!o_.cache.empty()) cache(plan, *wiring);
+  }
+
+  void cache(TrainingPlan& plan, const distill::Wiring& wiring) {
+    distill::CacheSettings settings;
+    settings.folder = o_.cache;
+    for (const Model& teacher : teachers_) settings.models.push_back(source_hash(teacher));
+    settings.data = o_.train.verb.data.spec;
+    settings.options.threads = session_.common.threads;
+    mlopt::Progress progress = session_.console.progress("teacher", plan.data->size());
+    settings.progress = [&](int64_t done) { progress.set(done); };
+    plan.data =
+        distill::with_cached_teachers(std::move(plan.data), wiring, *open_backend(session_.common.device), settings);
+  }
+
+  const DistillOptions& o_;
+  Session& session_;
+  std::vector<Model> teachers_;
+};
 
 Action setup(Options& options) {
   const auto o = std::make_shared<DistillOptions>();
   declare_distill(options, *o);
   return [o](Session& session) {
-    TrainingSteps steps;
-    steps.adapt = [&](TrainingPlan& plan) { adapt(*o, plan, session); };
-    run_training(o->train, steps, session);
+    Distillation distillation(*o, session);
+    run_training(o->train, distillation.steps(), session);
   };
 }
 
@@ -52,8 +105,8 @@ Command distill_command() {
           .examples = {{{"distill small.onnx --teacher large.onnx -o better.onnx --data images:train/,resize=224x224 "
                          "--val images:val/,resize=224x224 --metric top1 --epochs 30 --optimizer sgd --lr 0.1",
                          "a small classifier learns from a large one and from labels"},
-                        {"distill pruned.onnx --teacher full.onnx -o mended.onnx --data images:unlabelled/ --lr 0.0001",
-                         "mend a pruned model without labels"}}},
+                        {"distill bert.onnx --student layers=0/2/4/6/8/10 -o half.onnx --data texts.npz --epochs 3",
+                         "half of the layers of a transformer, taught by the whole"}}},
           .setup = setup};
 }
 

@@ -20,11 +20,15 @@ std::string losses_help() {
 
 void declare_distill(Options& options, DistillOptions& o) {
   declare_train(options, o.train);
-  options.add("--teacher", o.teachers, "MODEL", "the network to follow; given again, the mean of several").required =
-      true;
+  options.add("--teacher", o.teachers, "MODEL",
+              "the network to follow; given again, the mean of several (default with --student: MODEL)");
+  options.add("--student", o.student, "layers=I/J/...",
+              "make the student of MODEL: of its repeated blocks (a transformer's layers, residual blocks) only these, "
+              "counted from 0");
   options.add("--temperature", o.temperature, "F", "that softens the class scores of both (default: 4)");
-  options.add("--alpha", o.alpha, "F",
-              "share of the teacher's outputs in the loss, the rest being the labels' (default: 0.9; 1 without labels)");
+  options.add(
+      "--alpha", o.alpha, "F",
+      "share of the teacher's outputs in the loss, the rest being the labels' (default: 0.9; 1 without labels)");
   options
       .add("--soft", o.soft, "kl|mse",
            "how outputs follow the teacher's (default: kl for class scores, mse for all else)")
@@ -33,12 +37,17 @@ void declare_distill(Options& options, DistillOptions& o) {
               "also make a tensor of the student follow the teacher's: t=NAME,s=NAME,loss=LOSS,w=F; without s= all of "
               "that name, which may have a *; LOSS is one of: " +
                   losses_help());
+  options.add("--cache-teacher", o.cache, "DIR",
+              "keep there what the teacher gives for each sample, and run it only for what is not there yet");
   options.add("--weights", o.weights, "LIST",
               "weights of losses by name, in place of the usual: kl=0.7,hard=0.3,hint=100");
 }
 
 distill::Settings settings_of(const DistillOptions& o, const train::Recipe& recipe, bool labelled) {
   if (!(o.temperature > 0)) usage_error("a positive number is needed", "--temperature");
+  if (!o.cache.empty() && !o.train.augment.empty())
+    usage_error("what a teacher gives cannot be kept where pictures change in each epoch", "--cache-teacher",
+                "leave out --cache-teacher or --augment");
   if (o.alpha && !(*o.alpha >= 0 && *o.alpha <= 1)) usage_error("a share from 0 to 1 is needed", "--alpha");
   distill::Settings settings;
   settings.weights = distill::parse_weights(list_items(o.weights));
@@ -54,6 +63,7 @@ distill::Settings settings_of(const DistillOptions& o, const train::Recipe& reci
 std::string spec_of(const DistillOptions& o) {
   std::string spec = fmt::format(";teacher={};temperature={}", join(o.teachers, ","), o.temperature);
   if (o.alpha) spec += fmt::format(";alpha={}", *o.alpha);
+  if (!o.student.empty()) spec += ";student=" + o.student;
   if (!o.soft.empty()) spec += ";soft=" + o.soft;
   if (!o.weights.empty()) spec += ";weights=" + join(list_items(o.weights), ",");
   for (const std::string& match : o.match) spec += ";match=" + match;

@@ -14,7 +14,7 @@ struct DistillOptions {
   std::vector<std::string> teachers, match, weights;
   double temperature = 4;
   std::optional<double> alpha;
-  std::string soft;
+  std::string soft, student, cache;
 };
 void declare_distill(Options& options, DistillOptions& distill);
 

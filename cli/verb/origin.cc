@@ -1,3 +1,5 @@
+#include "cli/verb/origin.h"
+
 #include <algorithm>
 #include <filesystem>
 
@@ -6,9 +8,7 @@
 #include "core/base/hash.h"
 
 namespace mlopt::cli {
-namespace {
 
-/// Of the model's file and its external data, in the order of the model; of its bytes when it came through a pipe.
 std::string source_hash(const Model& source) {
   Hash hash;
   if (!std::filesystem::is_regular_file(source.path)) {
@@ -20,6 +20,8 @@ std::string source_hash(const Model& source) {
   for (const std::string& name : source.external_files) hash.add_file((folder / name).string());
   return hash.digest();
 }
+
+namespace {
 
 void set(Model& model, const std::string& key, const std::string& value) {
   const auto found =

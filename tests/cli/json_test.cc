@@ -74,6 +74,7 @@ struct Fixture {
             {"fuse", with({model})},
             {"quantize", with({model, "--to", "w8a8"})},
             {"train", with({model, "--val", data, "--batch-size", "2", "--tolerance", "10"})},
+            {"distill", with({model, "--teacher", model, "--val", data, "--batch-size", "2", "--tolerance", "10"})},
             {"convert", with({model, "--to", "fp16"})},
             {"devices", {}}};
   }

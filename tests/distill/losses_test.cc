@@ -112,14 +112,10 @@ TEST_CASE("layers are learned along the axis where tensors differ, after picture
     const char *loss, *student, *teacher;
     Dims learned;
   };
-  const Row rows[] = {{"hidden", "2,3,4", "2,3,6", {4, 6}},
-                      {"hidden", "2,3,4", "2,5,4", {5, 3}},
-                      {"hidden", "2,3,4,4", "2,5,4,4", {5, 3, 1, 1}},
-                      {"hidden", "2,3,2,2", "2,5,4,4", {5, 3, 1, 1}},
-                      {"hidden", "2,3,4,4", "2,3,2,2", {}},
-                      {"cosine", "2,3,4", "2,3,6", {4, 6}},
-                      {"hint", "2,3,4,4", "2,3,4,4", {3, 3, 1, 1}},
-                      {"hint", "2,3", "2,3", {3, 3}}};
+  const Row rows[] = {{"hidden", "2,3,4", "2,3,6", {4, 6}},           {"hidden", "2,3,4", "2,5,4", {5, 3}},
+                      {"hidden", "2,3,4,4", "2,5,4,4", {5, 3, 1, 1}}, {"hidden", "2,3,2,2", "2,5,4,4", {5, 3, 1, 1}},
+                      {"hidden", "2,3,4,4", "2,3,2,2", {}},           {"cosine", "2,3,4", "2,3,6", {4, 6}},
+                      {"hint", "2,3,4,4", "2,3,4,4", {3, 3, 1, 1}},   {"hint", "2,3", "2,3", {3, 3}}};
   for (const Row& row : rows) {
     INFO(row.loss << " of " << row.student << " and " << row.teacher);
     const Found found = run_loss(row.loss, numbers(row.student, 1.7), numbers(row.teacher, 2.3));
@@ -167,8 +163,7 @@ TEST_CASE("tensors that a loss cannot compare are refused with both shapes") {
                       {"attention", "2,3", "2,3", "takes attention maps"},
                       {"attention", "2,2,3,3", "2,2,4,4", "of other lengths"}};
   for (const Row& row : rows) {
-    const Error error =
-        thrown_by([&] { run_loss(row.loss, numbers(row.student, 1.7), numbers(row.teacher, 2.3)); });
+    const Error error = thrown_by([&] { run_loss(row.loss, numbers(row.student, 1.7), numbers(row.teacher, 2.3)); });
     INFO(error.what());
     CHECK(error.code == Code::kBadInput);
     CHECK(says(error, row.says));

@@ -20,8 +20,8 @@ Net classifier(int64_t width, uint64_t seed) {
   Value* x = net.input({4, 4});
   Value* h = net.op("MatMul", {x, graph.add_constant("w1", uniform({4, width}, -1, 1, DType::kF32, seed))});
   graph.rename(h, "h");
-  Value* out = net.op("MatMul", {net.op("Relu", {h}), graph.add_constant("w2", uniform({width, 3}, -1, 1, DType::kF32,
-                                                                                       seed + 1))});
+  Value* out = net.op(
+      "MatMul", {net.op("Relu", {h}), graph.add_constant("w2", uniform({width, 3}, -1, 1, DType::kF32, seed + 1))});
   graph.rename(out, "scores");
   net.output(out);
   infer(net.model, standard_types);
@@ -117,7 +117,8 @@ TEST_CASE("the loss is the weighted sum of what the teachers and the labels say"
   for (const std::vector<const Model*>& teachers :
        {std::vector{&teacher.model}, std::vector{&teacher.model, &other.model}}) {
     const distill::Wiring wiring = wired(student.model, teachers, usual());
-    const Found plain = found(student.model, wiring, usual(), false), fast = found(student.model, wiring, usual(), true);
+    const Found plain = found(student.model, wiring, usual(), false),
+                fast = found(student.model, wiring, usual(), true);
     const double expected = by_hand(student.model, teachers, 0.75);
     CHECK(plain.loss == Approx(expected).epsilon(1e-5));
     CHECK(fast.loss == Approx(expected).epsilon(1e-5));

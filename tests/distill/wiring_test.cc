@@ -16,10 +16,10 @@ Model classifier(int inputs, int classes, const std::string& out = "y", const st
   std::string weights;
   for (int i = 0; i < inputs * classes; ++i) weights += (i ? "," : "") + n(i % 5 - 2);
   const std::string scores = tail.empty() ? out : "s";
-  Model model = parse_text("<ir_version: 8, opset_import: [\"\" : " + n(opset) + "]>\n" +
-                           "net (float[N," + n(inputs) + "] " + input + ") => (float[N," + n(classes) + "] " + out +
-                           ") <float[" + n(inputs) + "," + n(classes) + "] w = {" + weights + "}> {\n" +
-                           "  h = Relu (" + input + ")\n  " + scores + " = MatMul (h, w)\n  " + tail + "\n}");
+  Model model = parse_text("<ir_version: 8, opset_import: [\"\" : " + n(opset) + "]>\n" + "net (float[N," + n(inputs) +
+                           "] " + input + ") => (float[N," + n(classes) + "] " + out + ") <float[" + n(inputs) + "," +
+                           n(classes) + "] w = {" + weights + "}> {\n" + "  h = Relu (" + input + ")\n  " + scores +
+                           " = MatMul (h, w)\n  " + tail + "\n}");
   model.path = "teacher.onnx";
   return model;
 }
@@ -64,8 +64,9 @@ TEST_CASE("a teacher that does not fit the student is refused") {
   const Model student = classifier(4, 3), wide = classifier(4, 5), other = classifier(6, 3);
   const Error classes = thrown_by([&] { wired(student, {&wide}, {}); });
   CHECK(classes.code == Code::kBadInput);
-  CHECK(says(classes, "the teacher's outputs do not match the student's: 'y' float32[2,3] is to follow 'y' "
-                      "float32[2,5]: teacher.onnx"));
+  CHECK(says(classes,
+             "the teacher's outputs do not match the student's: 'y' float32[2,3] is to follow 'y' "
+             "float32[2,5]: teacher.onnx"));
   const Error inputs = thrown_by([&] { wired(student, {&other}, {}); });
   CHECK(inputs.code == Code::kBadInput);
   CHECK(says(inputs, "the teacher takes 'x' float32[N,6], and the student's batches are 'x' float32[2,4]"));
