@@ -3,8 +3,13 @@
 #include <fmt/core.h>
 
 #include "core/base/error.h"
+#include "core/train/communicator.h"
 
 namespace mlopt::cli {
+
+std::shared_ptr<train::Communicator> no_ranks() { return train::single_communicator(); }
+
+bool Session::writes() const { return ranks->rank() == 0; }
 
 void Session::claim_stdout(std::string_view option) {
   if (!stdout_owner.empty()) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,14 @@
 #include "core/base/error.h"
 #include "core/report/report.h"
 
+namespace mlopt::train {
+class Communicator;
+}
+
 namespace mlopt::cli {
+
+/// One process.
+std::shared_ptr<train::Communicator> no_ranks();
 
 /// The options of every command.
 struct Common {
@@ -30,9 +38,13 @@ struct Session {
   Report report;
   std::optional<Error> failure = {};  ///< ends the command with its status once the report is written
   std::string stdout_owner = {};      ///< the option that writes to standard output in place of the text report
+  /// The processes of the run: more than one only for a command that is `parallel`.
+  std::shared_ptr<train::Communicator> ranks = no_ranks();
 
   /// Takes standard output for `option` ("--json -"); throws Error{kUsage} when another option has it.
   void claim_stdout(std::string_view option);
+  /// Rank 0 writes and reports for all.
+  bool writes() const;
 };
 
 /// What a command does once its options are parsed.
@@ -52,6 +64,7 @@ struct Command {
   std::array<Example, 2> examples;
   Action (*setup)(Options& options);  ///< declares the command's own options
   std::string_view alias = {};
+  bool parallel = false;  ///< several processes started by mpirun share its work
 };
 
 /// The command's own options, then the common ones.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <thread>
 
 #include "cli/backends.h"
 #include "cli/command.h"
@@ -16,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/text.h"
+#include "core/train/communicator.h"
 
 namespace mlopt::cli {
 namespace {
@@ -40,16 +42,28 @@ std::string json_path(const std::vector<std::string>& args) {
 
 constexpr int kMostThreads = 1024;  // more than that is a mistake
 
-void check_common(Common& common) {
+void check_common(Common& common, const train::Launch& launch) {
   if (common.threads < 0 || common.threads > kMostThreads)
     usage_error(fmt::format("the number of threads must be from 1 to {}", kMostThreads), "--threads");
   require_device_names(common.device);
-  if (common.threads == 0) common.threads = available_cpus();
+  if (common.threads == 0) common.threads = train::threads_of_rank(launch, available_cpus(), launcher_cpus());
   if (common.quiet && common.verbose) usage_error("--quiet and --verbose exclude each other");
 }
 
+/// Other ranks are silent: what they say, rank 0 says too.
+std::shared_ptr<train::Communicator> open_ranks(const Command& command, const train::Launch& launch) {
+  if (launch.size <= 1) return train::single_communicator();
+  if (!command.parallel)
+    usage_error(fmt::format("{} is the work of one process, and {} were started", command.name, launch.size), {},
+                "start it without mpirun or srun; train, distill and eval share theirs");
+  std::shared_ptr<train::Communicator> ranks = train::mpi_communicator(launch, build_id());
+  train::forget_launch();  // programs that this one starts are no ranks
+  return ranks;
+}
+
 /// Puts into `json` where errors are reported too, once the options are known.
-int run_command(const Command& command, const std::vector<std::string>& args, std::string& json) {
+int run_command(const Command& command, const std::vector<std::string>& args, const train::Launch& launch,
+                std::string& json) {
   if (asks_for_help(args)) {
     print(command_help(command));
     return 0;
@@ -59,9 +73,13 @@ int run_command(const Command& command, const std::vector<std::string>& args, st
   const Action action = declare_all(command, options, common);
   parse(options, args);
   json = common.json;
-  check_common(common);
+  check_common(common, launch);
 
-  Session session{common, Console(common.quiet, common.verbose), {}};
+  const std::shared_ptr<train::Communicator> ranks = open_ranks(command, launch);
+  const bool silent = ranks->rank() > 0;
+  if (silent) common.json = common.markdown = common.junit = json = {};
+  Session session{common, Console(common.quiet || silent, common.verbose && !silent), {}};
+  session.ranks = ranks;
   if (common.json == "-") session.claim_stdout("--json -");
   if (common.markdown == "-") session.claim_stdout("--markdown -");
   if (common.junit == "-") session.claim_stdout("--junit -");
@@ -70,6 +88,8 @@ int run_command(const Command& command, const std::vector<std::string>& args, st
   const auto start = std::chrono::steady_clock::now();
   with_threads(common.threads, [&] { action(session); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  ranks->close();
+  if (silent) return static_cast<int>(session.failure ? session.failure->code : Code::kOk);
   if (!session.report.data.find("seconds")) session.report.data["seconds"] = elapsed.count();
   if (session.failure) {
     session.report.data["error"] = to_json(*session.failure);
@@ -81,7 +101,7 @@ int run_command(const Command& command, const std::vector<std::string>& args, st
   return static_cast<int>(session.report.holds() ? Code::kOk : Code::kGate);
 }
 
-int dispatch(const std::vector<std::string>& args, std::string& json) {
+int dispatch(const std::vector<std::string>& args, const train::Launch& launch, std::string& json) {
   if (args.empty()) usage_error("no command was given", {}, "mlopt --help lists them");
   if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
     print(args.size() > 1 ? command_help(find_command(args[1])) : program_help());
@@ -91,7 +111,7 @@ int dispatch(const std::vector<std::string>& args, std::string& json) {
     print(fmt::format("mlopt {}\n", version()));
     return 0;
   }
-  return run_command(find_command(args[0]), {args.begin() + 1, args.end()}, json);
+  return run_command(find_command(args[0]), {args.begin() + 1, args.end()}, launch, json);
 }
 
 /// What to do about an error that does not say it.
@@ -101,9 +121,16 @@ std::string general_fix(Code code, const std::vector<std::string>& args) {
   return "mlopt check tells what is wrong with a model, mlopt info which inputs it takes";
 }
 
-int fail(const Error& error, const std::vector<std::string>& args, const std::string& json) {
+/// Where ranks fail alike, rank 0 says it, whose end also ends the others; a rank that fails alone is named.
+int fail(const Error& error, const std::vector<std::string>& args, const train::Launch& launch,
+         const std::string& json) {
+  std::string where = error.where;
+  if (launch.size > 1 && launch.rank > 0) {
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    where += fmt::format("{}rank {}", where.empty() ? "" : ", ", launch.rank);
+  }
   const std::string fix = error.fix.empty() ? general_fix(error.code, args) : error.fix;
-  report_error({error.code, error.message, error.where, fix}, json);
+  report_error({error.code, error.message, where, fix}, launch.rank == 0 ? json : "");
   return static_cast<int>(error.code);
 }
 
@@ -111,17 +138,18 @@ int fail(const Error& error, const std::vector<std::string>& args, const std::st
 
 int run_program(const std::vector<std::string>& args) {
   std::string json = json_path(args);
+  const train::Launch launch = train::read_launch();
   try {
-    return dispatch(args, json);
+    return dispatch(args, launch, json);
   } catch (const Error& e) {
-    return fail(e, args, json);
+    return fail(e, args, launch, json);
   } catch (const std::bad_alloc&) {
     return fail(
         {Code::kUnsupported, "not enough memory", {}, "use a machine with more memory, or a smaller model or batch"},
-        args, json);
+        args, launch, json);
   } catch (const std::exception& e) {
     return fail({Code::kInternal, e.what(), {}, "this is a bug in mlopt: please report it with the command line"}, args,
-                json);
+                launch, json);
   }
 }
 

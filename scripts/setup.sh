@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is missing, and asks nothing.
-#   scripts/setup.sh [build|test|ci]   packages of the system, then the libraries that it lacks or has too old
-#   scripts/setup.sh --prefixes        prints where those libraries are (for CMake), and installs nothing
+#   scripts/setup.sh [build|mpi|test|ci]   packages of the system, then the libraries that it lacks or has too old
+#   scripts/setup.sh --prefixes            prints where those libraries are (for CMake), and installs nothing
 # The libraries are built once, outside the build folder, under ${MLOPT_DEPS:-$HOME/.cache/mlopt/deps}.
 set -euo pipefail
 shopt -s inherit_errexit
@@ -166,6 +166,7 @@ case "${1:-build}" in
     exit
     ;;
   build) packages=("${build_packages[@]}") ;;
+  mpi) packages=("${build_packages[@]}" "${mpi_packages[@]}") ;;
   test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
   ci) packages=("${build_packages[@]}" "${test_packages[@]}" "${ci_packages[@]}") ;;
   *)

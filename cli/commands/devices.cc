@@ -8,8 +8,10 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/environment.h"
+#include "cli/version.h"
 #include "core/base/text.h"
 #include "core/measure/roofline.h"
+#include "core/train/measure_ranks.h"
 
 namespace mlopt::cli {
 namespace {
@@ -101,8 +103,42 @@ void show(const Peaks& peaks, Report& report) {
   if (peaks.all.threads > 1) add_row(peaks.all, table);
 }
 
+/// Whether processes that mpirun starts can share the work.
+void show_mpi(Report& report) {
+  Json& json = report.data["mpi"] = Json::object({{"ready", true}, {"missing", ""}, {"fix", ""}});
+  try {
+    train::require_mpi(build_id());
+    report.line("runs of many processes: ready, by mpirun");
+  } catch (const Error& e) {
+    json = Json::object({{"ready", false}, {"missing", in_words(e)}, {"fix", e.fix}});
+    report.line(fmt::format("runs of many processes: {}; {}", in_words(e), e.fix));
+  }
+}
+
+/// How fast the ranks of a parallel run add up numbers; then only rank 0 has more to do.
+void show_ranks(bool measure, Session& session) {
+  train::Communicator& ranks = *session.ranks;
+  Report& report = session.report;
+  const auto speeds = measure ? train::measure_all_reduce(ranks) : std::vector<train::ReduceSpeed>();
+  report.line(fmt::format("{} ranks by {}", ranks.size(), ranks.name()));
+  report.data["ranks"] = ranks.size();
+  if (measure) {
+    Table& table = report.table("sums over all ranks", {"float32", "ms", "sent by each, GB/s"});
+    Json& list = report.data["all_reduce"] = Json::array();
+    for (const train::ReduceSpeed& s : speeds) {
+      table.rows.push_back({format_bytes(static_cast<double>(s.bytes)), fmt::format("{:.3f}", 1e3 * s.seconds),
+                            fmt::format("{:.2f}", 1e-9 * s.sent_per_s)});
+      list.push_back(Json::object(
+          {{"bytes", s.bytes}, {"seconds", s.seconds}, {"rounds", s.rounds}, {"sent_bytes_per_s", s.sent_per_s}}));
+    }
+  }
+  ranks.close();
+}
+
 void run(bool measure, Session& session) {
   Report& report = session.report;
+  if (session.ranks->size() > 1) show_ranks(measure, session);
+  if (!session.writes()) return;
   const std::optional<Peaks> peaks = measure ? std::optional(measure_peaks(session)) : std::nullopt;
   Json environment = environment_json(session.common.threads);
   show_machine(environment, report);
@@ -125,12 +161,16 @@ void run(bool measure, Session& session) {
     if (peaks) entry["measured"] = device.name == "cpu" ? to_json(*peaks) : Json();
     list.push_back(std::move(entry));
   }
+  show_mpi(report);
   if (peaks) show(*peaks, report);
 }
 
 Action setup(Options& options) {
   const auto measure = std::make_shared<bool>(false);
-  options.add("--measure", *measure, "how fast it multiplies matrices and copies memory at most: takes a few seconds");
+  options.add("--measure", *measure,
+              "how fast it multiplies matrices and copies memory at most, and under mpirun how fast ranks add up "
+              "numbers: takes "
+              "a few seconds");
   return [measure](Session& session) { run(*measure, session); };
 }
 
@@ -143,7 +183,8 @@ Command devices_command() {
           .examples = {{{"devices", "processor, libraries and devices"},
                         {"devices --measure --threads 4 --json -",
                          "also the peaks of one and of 4 threads, for a script"}}},
-          .setup = setup};
+          .setup = setup,
+          .parallel = true};
 }
 
 }  // namespace mlopt::cli

@@ -71,6 +71,8 @@ class Distillation {
   }
 
   void cache(TrainingPlan& plan, const distill::Wiring& wiring) {
+    if (session_.ranks->size() > 1)
+      usage_error("ranks do not share what teachers gave", "--cache-teacher", "leave it out, or start one process");
     distill::CacheSettings settings;
     settings.folder = o_.cache;
     for (const Model& teacher : teachers_) settings.models.push_back(source_hash(teacher));
@@ -107,7 +109,8 @@ Command distill_command() {
                          "a small classifier learns from a large one and from labels"},
                         {"distill bert.onnx --student layers=0/2/4/6/8/10 -o half.onnx --data texts.npz --epochs 3",
                          "half of the layers of a transformer, taught by the whole"}}},
-          .setup = setup};
+          .setup = setup,
+          .parallel = true};
 }
 
 }  // namespace mlopt::cli

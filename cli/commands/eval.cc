@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/data.h"
+#include "cli/ranks.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
 #include "core/calib/score.h"
@@ -43,6 +44,7 @@ void run(const EvalOptions& o, Session& session) {
     Progress progress = session.console.progress("samples", data->size());
     ScoreOptions options = o.score;
     options.batch = o.batch.value_or(0);
+    share_scoring(*session.ranks, options);
     options.progress = [&](int64_t done) { progress.set(done); };
     with_data_hint(o.data, model, [&] { score = score_model(*plan, *data, options); });
   }
@@ -79,7 +81,8 @@ Command eval_command() {
                  "--metric top1",
                  "accuracy on a folder of pictures, one folder for each class"},
                 {"eval gpt.onnx --data bytes:book.txt,split=0.9:1 --metric ppl", "perplexity on the end of a text"}}},
-          .setup = setup};
+          .setup = setup,
+          .parallel = true};
 }
 
 }  // namespace mlopt::cli

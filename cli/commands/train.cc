@@ -23,7 +23,8 @@ Command train_command() {
                          "fine-tune a classifier"},
                         {"train mlp.onnx -o mlp2.onnx --data csv:iris.csv --epochs 50 --reset-weights --metric top1",
                          "train from random weights"}}},
-          .setup = setup};
+          .setup = setup,
+          .parallel = true};
 }
 
 }  // namespace mlopt::cli

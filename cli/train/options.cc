@@ -75,6 +75,11 @@ void declare_train(Options& options, TrainOptions& o) {
               "end when --metric on --val has not improved for N epochs; keep the best weights");
   options.add("--val", o.val, "SPEC", "data to score with --metric after each epoch, and at the end");
   options.add("--log", o.log, "FILE", "a line of CSV for each update");
+  options.add("--bucket", o.bucket_mb, "MB",
+              "under mpirun: megabytes of gradients that ranks add up at once (default: 4)");
+  options.add("--compress", o.compress, "C",
+              help_of("under mpirun: gradients on their way to other ranks", train::compressions()));
+  options.add("--sync", o.sync, "local:H", "under mpirun: each rank by itself, the mean of all after every H updates");
 }
 
 train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
@@ -122,6 +127,29 @@ train::LoopSettings loop_of(const TrainOptions& o, int64_t samples, uint64_t see
   return loop;
 }
 
+/// H of "local:H".
+int64_t local_steps(const std::string& sync) {
+  if (sync.empty()) return 1;
+  const auto steps = starts_with(sync, "local:") ? parse_int(std::string_view(sync).substr(6)) : std::nullopt;
+  if (!steps || *steps < 1) usage_error(fmt::format("'{}' is not known", sync), "--sync", "for example local:8");
+  return *steps;
+}
+
+void share_loop(const TrainOptions& o, const std::shared_ptr<train::Communicator>& ranks, train::LoopSettings& loop) {
+  constexpr double kMost = 1024;
+  if (!(o.bucket_mb > 0 && o.bucket_mb <= kMost))
+    usage_error(fmt::format("a number above 0 and at most {} is needed", kMost), "--bucket");
+  loop.ranks = ranks;
+  loop.bucket_bytes = static_cast<int64_t>(o.bucket_mb * (1 << 20));
+  loop.compression = train::parse_compression(o.compress);
+  loop.local_steps = local_steps(o.sync);
+  if (loop.compression.kind && loop.local_steps > 1)
+    usage_error("--compress is for gradients, which --sync local:H sends none of", "--compress");
+  if (loop.batch % (loop.accumulate * ranks->size()) != 0)
+    usage_error(fmt::format("{} samples have no equal parts for {} ranks", loop.batch / loop.accumulate, ranks->size()),
+                "--batch-size", fmt::format("give a multiple of {}", loop.accumulate * ranks->size()));
+}
+
 std::string spec_of(const TrainOptions& o, uint64_t seed) {
   std::string spec = fmt::format("train:data={};batch-size={};optimizer={};schedule={};bn={};seed={}", o.verb.data.spec,
                                  o.batch_size, o.optimizer, o.schedule, o.batch_norm, seed);
@@ -138,6 +166,8 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (!o.trainable.empty()) add("trainable", join(list_items(o.trainable), ","));
   if (!o.freeze.empty()) add("freeze", join(list_items(o.freeze), ","));
   if (!o.augment.empty()) add("augment", o.augment);
+  if (!o.compress.empty()) add("compress", o.compress);
+  if (!o.sync.empty()) add("sync", o.sync);
   if (o.reset_weights) spec += ";reset-weights";
   return spec;
 }

@@ -13,10 +13,11 @@ namespace mlopt::cli {
 struct TrainOptions {
   VerbOptions verb;
   std::string val, loss, optimizer = "adamw", schedule = "cosine", batch_norm = "train", output, log, checkpoint,
-                         augment;
+                         augment, compress, sync;
   std::optional<int64_t> epochs, steps, checkpoint_every, patience;
   int64_t batch_size = 64, accumulate = 1, warmup_steps = 0;
   std::optional<double> rate;
+  double bucket_mb = 4;  ///< of 2^20 bytes
   double weight_decay = 0, clip = 0, momentum = 0.9, label_smoothing = 0;
   std::vector<std::string> trainable, freeze;
   bool reset_weights = false, resume = false;
@@ -27,6 +28,9 @@ void declare_train(Options& options, TrainOptions& train);
 /// do not fit together.
 train::Recipe recipe_of(const TrainOptions& options, const Model& model);
 train::LoopSettings loop_of(const TrainOptions& options, int64_t samples, uint64_t seed);
+/// How the ranks share the loop. Throws Error{kUsage} where the batch has no equal parts for them.
+void share_loop(const TrainOptions& options, const std::shared_ptr<train::Communicator>& ranks,
+                train::LoopSettings& loop);
 /// All that makes the same training again.
 std::string spec_of(const TrainOptions& options, uint64_t seed);
 

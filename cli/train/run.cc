@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include "cli/backends.h"
+#include "cli/ranks.h"
 #include "cli/train/session.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/data/gather.h"
 #include "core/onnx/infer.h"
+#include "core/train/agreement.h"
 #include "core/train/constants.h"
 #include "core/train/reset.h"
 #include "core/train/untie.h"
@@ -26,29 +28,59 @@ std::vector<Dims> shapes_of(const Dataset& data, int64_t samples) {
 /// A model that takes one sample at a time computes the gradients of a batch one after the other.
 void fit_portions(const Dataset& data, train::LoopSettings& loop) {
   const int64_t fixed = data.batch_size();
-  if (fixed == 0 || fixed == loop.batch / loop.accumulate) return;
+  if (fixed == 0 || fixed == loop.portion()) return;
   if (fixed > 1 || loop.accumulate > 1)
     usage_error(fmt::format("the model takes {} samples at a time", fixed), "--batch-size",
                 "give that many, or free the first dimension of its inputs");
-  loop.accumulate = loop.batch;
+  loop.accumulate = loop.batch / loop.ranks->size();
 }
 
 /// What the training goes on from.
 train::Standing resumed(const TrainOptions& o, const train::TrainingGraphs& graphs, const std::string& spec,
                         Session& session) {
   if (!o.resume) return {};
-  const auto warn = [&](const std::string& text) { session.console.warn(text); };
-  const auto found = train::load_checkpoint(o.checkpoint, graphs, spec, warn);
-  if (!found) input_error("no checkpoint to go on from", o.checkpoint, "begin without --resume");
-  session.report.line(fmt::format("resumed after update {}", found->steps));
-  return *found;
+  train::Standing standing;
+  if (session.writes()) {
+    const auto warn = [&](const std::string& text) { session.console.warn(text); };
+    const auto found = train::load_checkpoint(o.checkpoint, graphs, spec, warn);
+    if (!found) input_error("no checkpoint to go on from", o.checkpoint, "begin without --resume");
+    standing = *found;
+  }
+  train::share_standing(*session.ranks, graphs, standing);
+  session.report.line(fmt::format("resumed after update {}", standing.steps));
+  return standing;
 }
 
-void check(const TrainOptions& o, bool needs_data) {
+/// Ranks that train different things would go on without a word, and their mean be of no use.
+void require_same_training(const TrainingPlan& plan, const train::TrainingGraphs& graphs, train::Communicator& ranks) {
+  if (ranks.size() == 1) return;
+  const std::string rest = fmt::format("{};{} samples", plan.spec, plan.data->size());
+  train::require_agreement(ranks, train::digest_of(graphs, rest),
+                           "the ranks do not train the same model with the same options on the same data",
+                           "give all of them the same files, for example on a shared disk");
+}
+
+std::string shared_by(const train::Communicator& ranks) {
+  return ranks.size() == 1 ? "" : fmt::format(", shared by {} ranks ({})", ranks.size(), ranks.name());
+}
+
+/// The end of the parallel part: only rank 0 has more to do.
+void close_ranks(const std::vector<Epoch>& epochs, int64_t updates, Session& session) {
+  session.ranks->close();
+  double seconds = 0, waiting = 0;
+  for (const Epoch& epoch : epochs) {
+    seconds += epoch.seconds;
+    waiting += epoch.reduce;
+  }
+  report_ranks(*session.ranks, updates, seconds, waiting, session.report);
+}
+
+void check(const TrainOptions& o, bool needs_data, const Session& session) {
   if (o.resume && o.checkpoint.empty()) usage_error("--resume needs the folder of the checkpoints", "--checkpoint");
   if (o.checkpoint_every && *o.checkpoint_every < 1)
     usage_error("a number of at least 1 is needed", "--checkpoint-every");
   if (needs_data && o.verb.data.spec.empty()) usage_error("training needs data", "--data", "see --help");
+  if (!session.writes()) return;
   if (!o.log.empty()) require_writable(o.log);
   if (!o.checkpoint.empty()) train::open_checkpoints(o.checkpoint, o.resume);
 }
@@ -62,8 +94,9 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   if (o.reset_weights) train::reset_weights(plan.model, seed);
   plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
   plan.loop = loop_of(o, plan.data->size(), seed);
+  share_loop(o, session.ranks, plan.loop);
   fit_portions(*plan.data, plan.loop);
-  plan.dims = shapes_of(*plan.data, plan.loop.batch / plan.loop.accumulate);
+  plan.dims = shapes_of(*plan.data, plan.loop.portion());
   plan.recipe = recipe_of(o, plan.model);
   plan.recipe.accumulate = plan.loop.accumulate > 1;
   plan.loss = plan.recipe.loss->name;
@@ -75,9 +108,10 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
 /// Puts what was learned into the plan's model.
 std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& result, Session& session) {
   const train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.dims, plan.recipe, standard_types);
-  session.report.line(fmt::format("training {} tensors of {} numbers: {}, {}, {} updates of {} samples",
+  session.report.line(fmt::format("training {} tensors of {} numbers: {}, {}, {} updates of {} samples{}",
                                   graphs.parameters.size(), graphs.trained, plan.loss, plan.recipe.optimizer->name,
-                                  plan.loop.schedule.steps, plan.loop.batch));
+                                  plan.loop.schedule.steps, plan.loop.batch, shared_by(*session.ranks)));
+  require_same_training(plan, graphs, *session.ranks);
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   CompileOptions compile;
   compile.threads = session.common.threads;
@@ -87,6 +121,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   const Validation validation(o, plan.model, *backend, session);
   Training training(o, graphs, trainer, validation, plan.spec, session);
   const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
+  close_ranks(epochs, trainer.done() - standing.steps, session);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
   train::store_weights(plan.model, graphs);
   result.changes["trained"] = graphs.trained;
@@ -97,11 +132,12 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
 }  // namespace
 
 void run_training(const TrainOptions& o, const TrainingSteps& steps, Session& session) {
-  check(o, !steps.data);
+  check(o, !steps.data, session);
   const Model source = begin_verb(o.verb, session);
   TrainingPlan plan = make_plan(o, steps, source, session);
   VerbResult result;
   const std::vector<Epoch> epochs = teach(o, plan, result, session);
+  if (!session.writes()) return;
   result.model = std::move(plan.model);
   result.may_differ = true;
   result.spec = plan.spec;

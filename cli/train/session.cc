@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/ranks.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
 #include "core/data/metrics.h"
@@ -27,6 +28,7 @@ Validation::Validation(const TrainOptions& o, const Model& model, Backend& backe
   flags.spec = o.val;
   data_ = open_data(flags, model, {.seed = session.common.seed});
   options_.metric = o.verb.metric;
+  share_scoring(*session.ranks, options_);
 }
 
 std::optional<Score> Validation::score(const train::TrainingGraphs& graphs) const {
@@ -43,27 +45,43 @@ Training::Training(const TrainOptions& o, const train::TrainingGraphs& graphs, t
 std::vector<Epoch> Training::run(int64_t steps) {
   steps_ = steps;
   mlopt::Progress progress = session_.console.progress("training", steps);
+  session_.ranks->set_stop([this] { return interrupt_.came(); });
+  std::vector<Epoch> epochs;
+  try {
+    epochs = run_epochs(progress);
+  } catch (const train::Interrupted&) {
+    end("the run was ended, or a rank of it");
+  }
+  session_.ranks->set_stop({});
+  for (const auto& [name, value] : weights_) graphs_.state->set(name, value);
+  return epochs;
+}
+
+std::vector<Epoch> Training::run_epochs(mlopt::Progress& progress) {
   std::vector<Epoch> epochs;
   const int64_t length = trainer_.steps_in_epoch();
-  while (trainer_.done() < steps) {
+  while (trainer_.done() < steps_) {
     const int64_t number = trainer_.done() / length + 1;
-    epochs.push_back(run_epoch(std::min(steps, number * length), progress));
+    epochs.push_back(run_epoch(std::min(steps_, number * length), progress));
     epochs.back().number = number;
+    trainer_.synchronize();
     epochs.back().score = validation_.score(graphs_);
     session_.console.note(in_words(epochs.back()));
     if (!o_.checkpoint.empty()) save();
     if (!goes_on(epochs.back())) break;
   }
-  for (const auto& [name, value] : weights_) graphs_.state->set(name, value);
   return epochs;
 }
 
-/// How it goes: the last loss, speed, time left, and what was waiting for data.
+/// How it goes: the last loss, speed, time left, and what was waiting for data and for other ranks.
 std::string Training::pace(const Epoch& epoch, int64_t steps, const train::StepReport& done) const {
   const double each = epoch.seconds / static_cast<double>(steps);
   const auto left = static_cast<int64_t>(each * static_cast<double>(steps_ - done.step));
-  return fmt::format("loss {:.4g}, {:.0f} samples/s, {}:{:02} left, {:.0f} % waiting for data", done.loss,
-                     static_cast<double>(o_.batch_size) / each, left / 60, left % 60, 100 * epoch.wait / epoch.seconds);
+  const std::string ranks =
+      session_.ranks->size() == 1 ? "" : fmt::format(", {:.0f} % for other ranks", 100 * epoch.reduce / epoch.seconds);
+  return fmt::format("loss {:.4g}, {:.0f} samples/s, {}:{:02} left, {:.0f} % waiting for data{}", done.loss,
+                     static_cast<double>(o_.batch_size) / each, left / 60, left % 60, 100 * epoch.wait / epoch.seconds,
+                     ranks);
 }
 
 Epoch Training::run_epoch(int64_t end, mlopt::Progress& progress) {
@@ -72,8 +90,9 @@ Epoch Training::run_epoch(int64_t end, mlopt::Progress& progress) {
   while (trainer_.done() < end) {
     const train::StepReport done = trainer_.step();
     epoch.loss += done.loss / static_cast<double>(end - begin);
-    epoch.seconds += done.compute_s + done.wait_s;
+    epoch.seconds += done.compute_s + done.wait_s + done.reduce_s;
     epoch.wait += done.wait_s;
+    epoch.reduce += done.reduce_s;
     after_step(done);
     progress.set(done.step, pace(epoch, done.step - begin, done));
   }
@@ -82,11 +101,17 @@ Epoch Training::run_epoch(int64_t end, mlopt::Progress& progress) {
 
 void Training::after_step(const train::StepReport& done) {
   log_line(done);
-  const bool stop = interrupt_.came();
-  if (!o_.checkpoint.empty() && (stop || (o_.checkpoint_every && done.step % *o_.checkpoint_every == 0))) save();
-  if (!stop) return;
+  if (interrupt_.came()) end("interrupted");
+  if (o_.checkpoint.empty() || !o_.checkpoint_every || done.step % *o_.checkpoint_every != 0) return;
+  trainer_.synchronize();
+  save();
+}
+
+/// Other ranks may be gone: nothing is asked of them.
+void Training::end(const std::string& why) {
+  if (!o_.checkpoint.empty()) save();
   session_.console.warn(
-      fmt::format("interrupted after update {}: {}", done.step,
+      fmt::format("{}: stopped after update {}: {}", why, trainer_.done(),
                   o_.checkpoint.empty() ? "with --checkpoint DIR it could be resumed" : "go on with --resume"));
   interrupt_.pass_on();
 }
@@ -110,18 +135,21 @@ bool Training::goes_on(const Epoch& epoch) {
 
 /// Readable while the training goes on.
 void Training::log_line(const train::StepReport& done) {
-  if (o_.log.empty()) return;
+  if (o_.log.empty() || !session_.writes()) return;
   if (!log_.is_open()) {
     log_ = std::ofstream(o_.log, o_.resume ? std::ios::app : std::ios::trunc);
-    if (log_.tellp() == 0) log_ << "step,loss,lr,grad_norm,compute_s,wait_s\n";
+    if (log_.tellp() == 0) log_ << "step,loss,lr,grad_norm,compute_s,wait_s,reduce_s\n";
   }
-  log_ << fmt::format("{},{:.7g},{:.7g},{:.7g},{:.6f},{:.6f}\n", done.step, done.loss, done.rate, done.norm,
-                      done.compute_s, done.wait_s)
+  log_ << fmt::format("{},{:.7g},{:.7g},{:.7g},{:.6f},{:.6f},{:.6f}\n", done.step, done.loss, done.rate, done.norm,
+                      done.compute_s, done.wait_s, done.reduce_s)
        << std::flush;
   if (!log_) input_error("cannot write", o_.log, "is the disk full?");
 }
 
-void Training::save() { train::save_checkpoint(o_.checkpoint, graphs_, {trainer_.done(), trainer_.slower(), spec_}); }
+void Training::save() {
+  if (!session_.writes()) return;
+  train::save_checkpoint(o_.checkpoint, graphs_, {trainer_.done(), trainer_.slower(), spec_});
+}
 
 Json report_epochs(const std::vector<Epoch>& epochs, const std::string& metric, Report& report) {
   std::vector<std::string> columns = {"epoch", "loss"};
@@ -135,7 +163,11 @@ Json report_epochs(const std::vector<Epoch>& epochs, const std::string& metric, 
     cells.push_back(fmt::format("{:.1f}", e.seconds));
     cells.push_back(fmt::format("{:.0f} %", e.seconds > 0 ? 100 * e.wait / e.seconds : 0));
     table.rows.push_back(std::move(cells));
-    Json row = Json::object({{"epoch", e.number}, {"loss", e.loss}, {"seconds", e.seconds}, {"wait_seconds", e.wait}});
+    Json row = Json::object({{"epoch", e.number},
+                             {"loss", e.loss},
+                             {"seconds", e.seconds},
+                             {"wait_seconds", e.wait},
+                             {"reduce_seconds", e.reduce}});
     if (e.score) row["score"] = e.score->value;
     list.push_back(std::move(row));
   }

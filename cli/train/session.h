@@ -13,10 +13,10 @@ namespace mlopt::cli {
 
 /// One time through the data.
 struct Epoch {
-  int64_t number = 0;  ///< from 1
-  double loss = 0;     ///< mean over its updates
-  double seconds = 0, wait = 0;
-  std::optional<Score> score = {};  ///< on the validation data
+  int64_t number = 0;                        ///< from 1
+  double loss = 0;                           ///< mean over its updates
+  double seconds = 0, wait = 0, reduce = 0;  ///< all, for data, for other ranks
+  std::optional<Score> score = {};           ///< on the validation data
 };
 
 /// The score of the weights as they are now on the validation data.
@@ -45,9 +45,11 @@ class Training {
   std::vector<Epoch> run(int64_t steps);
 
  private:
+  std::vector<Epoch> run_epochs(mlopt::Progress& progress);
   Epoch run_epoch(int64_t end, mlopt::Progress& progress);
   std::string pace(const Epoch& epoch, int64_t steps, const train::StepReport& done) const;
   void after_step(const train::StepReport& done);
+  [[noreturn]] void end(const std::string& why);
   bool goes_on(const Epoch& epoch);
   void log_line(const train::StepReport& done);
   void save();

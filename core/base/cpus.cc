@@ -1,6 +1,7 @@
 #include "core/base/cpus.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +12,11 @@
 namespace mlopt {
 namespace {
 
-int affinity_count() {
+/// Of a process; 0: this one.
+int affinity_count(pid_t process) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  if (sched_getaffinity(process, sizeof set, &set) == 0) return CPU_COUNT(&set);
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more processors than cpu_set_t holds
 }
 
@@ -62,12 +64,16 @@ double control_group_quota() {
   return least;
 }
 
-}  // namespace
-
-int available_cpus() {
+/// `count`, or the quota where that is less.
+int within_quota(int count) {
   const double quota = control_group_quota();
-  const int count = affinity_count();
   return quota > 0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, count) : count;
 }
+
+}  // namespace
+
+int available_cpus() { return within_quota(affinity_count(0)); }
+
+int launcher_cpus() { return within_quota(affinity_count(::getppid())); }
 
 }  // namespace mlopt

@@ -6,4 +6,7 @@ namespace mlopt {
 /// and 2, the whole way up to the root), rounded up; at least 1.
 int available_cpus();
 
+/// The same of the process that started this one: processors that those which it started may use together.
+int launcher_cpus();
+
 }  // namespace mlopt

@@ -75,8 +75,10 @@ Score score_model(Executable& plan, const Dataset& data, const ScoreOptions& opt
   const auto start = std::chrono::steady_clock::now();
   const int64_t size = data.size(), fixed = data.batch_size();
   const int64_t step = fixed != 0 ? fixed : options.batch > 0 ? options.batch : kDefaultBatch;
+  const int64_t batches = (size + step - 1) / step;
+  const int64_t end = std::min(size, batches * (options.part + 1) / options.parts * step);
   Tally tally;
-  for (int64_t done = 0; done < size;) {
+  for (int64_t done = batches * options.part / options.parts * step; done < end;) {
     const int64_t count = fixed != 0 ? fixed : std::min(step, size - done);
     // A model of a fixed batch meets some samples of the end again; they count once.
     const int64_t first = std::min(done, size - count);
@@ -91,6 +93,7 @@ Score score_model(Executable& plan, const Dataset& data, const ScoreOptions& opt
     done = first + count;
     if (options.progress) options.progress(done);
   }
+  if (options.parts > 1) tally = options.combine(tally);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return {.metric = options.metric, .value = metric.value(tally), .samples = size, .seconds = elapsed.count()};
 }

@@ -13,6 +13,9 @@ struct ScoreOptions {
   std::string output;  ///< which output is scored; "": the first
   int64_t batch = 0;   ///< samples at a time where the data can be stacked; 0: 16
   std::function<void(int64_t done)> progress;
+  int part = 0, parts = 1;  ///< the part-th of so many parts of the batches is run here
+  /// What all parts have counted, of what this one has; needed for more than one.
+  std::function<Tally(const Tally&)> combine = {};
 };
 
 /// A metric over a dataset.

@@ -159,4 +159,16 @@ MetricDef find_metric(const std::string& name) {
   usage_error(fmt::format("unknown metric '{}'", name), "--metric", suggestion(name, names));
 }
 
+void add(Tally& to, const Tally& more) {
+  to.sum += more.sum;
+  to.weight += more.weight;
+  to.peak = std::max(to.peak, more.peak);
+  const auto add_counts = [](std::map<int64_t, int64_t>& counts, const std::map<int64_t, int64_t>& others) {
+    for (const auto& [label, count] : others) counts[label] += count;
+  };
+  add_counts(to.true_positive, more.true_positive);
+  add_counts(to.predicted, more.predicted);
+  add_counts(to.actual, more.actual);
+}
+
 }  // namespace mlopt

@@ -17,6 +17,9 @@ struct Tally {
   std::map<int64_t, int64_t> true_positive, predicted, actual;  ///< f1: by class
 };
 
+/// Sums over the samples that either has seen.
+void add(Tally& to, const Tally& more);
+
 /// A score of outputs against labels.
 struct MetricDef {
   std::string_view name;

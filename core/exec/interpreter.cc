@@ -70,6 +70,8 @@ class Interpreter : public Executable {
     Type type;
     bool is_state;  ///< comes from the store
   };
+  /// A plan that runs in pieces has no output as a whole before the end; one with state does not.
+  bool may_announce(const RunHooks& hooks) const { return !hooks.on_ready || options_.state; }
   void check_inputs(std::span<const Datum> given) const;
   std::vector<Datum> with_state(std::span<const Datum> given) const;
   void check_input(const Input& of, const Datum& input) const;
@@ -224,7 +226,7 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
     check_inputs(given);
     const std::vector<Datum> all = options_.state ? with_state(given) : std::vector<Datum>();
     const std::span<const Datum> inputs = options_.state ? std::span(all) : given;
-    const std::shared_ptr<const Known> known = plans_allowed_ && !hooks.on_ready ? plan_for(inputs) : nullptr;
+    const std::shared_ptr<const Known> known = plans_allowed_ && may_announce(hooks) ? plan_for(inputs) : nullptr;
     if (!known) return run_node_by_node(inputs, context);
     try {
       return run_pieces(*known->plan, known->pieces, inputs, context);

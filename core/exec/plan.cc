@@ -149,15 +149,23 @@ void Plan::run_general(const General& step, Frame& frame, const RunContext& cont
   for (const int slot : step.dead) frame.data[static_cast<size_t>(slot)] = Datum();
 }
 
+void Plan::run_steps(Frame& frame, const RunContext& context) const {
+  auto next = p_.announced.begin();
+  for (size_t k = 0; k < p_.steps.size(); ++k) {
+    if (const auto* planned = std::get_if<Planned>(&p_.steps[k]))
+      run_planned(*planned, k, frame, context);
+    else
+      run_general(std::get<General>(p_.steps[k]), frame, context);
+    if (!context.hooks->on_ready) continue;
+    for (; next != p_.announced.end() && next->step <= static_cast<int>(k); ++next)
+      context.hooks->on_ready(next->name, datum_of(next->slot, frame));
+  }
+}
+
 std::vector<Datum> Plan::run(std::span<const Datum> inputs, const RunContext& context) const {
   std::unique_ptr<Frame> frame = take_frame();
   start(*frame, inputs);
-  for (size_t k = 0; k < p_.steps.size(); ++k) {
-    if (const auto* planned = std::get_if<Planned>(&p_.steps[k]))
-      run_planned(*planned, k, *frame, context);
-    else
-      run_general(std::get<General>(p_.steps[k]), *frame, context);
-  }
+  run_steps(*frame, context);
   for (const Update& update : p_.updates)
     if (!update.in_place)
       std::memcpy(frame->where[static_cast<size_t>(update.to)], frame->where[static_cast<size_t>(update.from)],

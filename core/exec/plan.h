@@ -55,6 +55,12 @@ class Plan {
     bool in_place = false;  ///< it is made there; else copied when all has run
   };
   using AnyStep = std::variant<Planned, General>;
+  /// An output of the graph, be it for the caller or for the state.
+  struct Output {
+    int slot;
+    std::string name;
+    int step = -1;  ///< that completes it; -1: none does, it is an input or a constant
+  };
 
   /// What a plan is made of; see plan_model().
   struct Parts {
@@ -63,6 +69,7 @@ class Plan {
     std::vector<AnyStep> steps;
     std::vector<int> inputs, outputs;  ///< slots; the outputs without those that update the state
     std::vector<Update> updates;
+    std::vector<Output> announced;        ///< to RunHooks::on_ready, in the order of their steps
     std::map<int, Tensor> constants;      ///< by slot
     std::vector<std::vector<int>> views;  ///< of each slot: slots of Home::kView in it
     std::vector<int> releases;            ///< slots whose data ends with the run
@@ -88,6 +95,7 @@ class Plan {
   void set(Frame& frame, int slot, Datum datum) const;
   void run_planned(const Planned& step, size_t index, Frame& frame, const RunContext& context) const;
   void run_general(const General& step, Frame& frame, const RunContext& context) const;
+  void run_steps(Frame& frame, const RunContext& context) const;
   Datum datum_of(int slot, const Frame& frame) const;
 
   Parts p_;

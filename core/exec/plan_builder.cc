@@ -278,6 +278,7 @@ Plan::Parts PlanBuilder::build() {
   }
   for (const Value* v : p_.model.graph->outputs()) {
     const int k = slot_of(v, Layout::kRowMajor, first_list());
+    p_.announced.push_back({k, v->name});
     if (const StateUpdate* update = find_update(context_->options->updates, v->name)) {
       p_.updates.push_back({k, slots_.at(p_.model.graph->find(update->state))});
       continue;

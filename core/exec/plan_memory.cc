@@ -21,6 +21,7 @@ class MemoryPlanner {
     place_arena();
     list_views();
     list_dead();
+    order_announced();
   }
 
  private:
@@ -171,6 +172,20 @@ class MemoryPlanner {
       if (auto* general = std::get_if<Plan::General>(&p_.steps[static_cast<size_t>(last(s))]))
         general->dead.push_back(s);
     }
+  }
+
+  /// An output is complete after the last step that writes where it lies. Those that no step makes are left out.
+  void order_announced() {
+    for (size_t k = 0; k < p_.steps.size(); ++k) {
+      const std::vector<int>& made =
+          std::visit([](const auto& s) -> const std::vector<int>& { return s.out; }, p_.steps[k]);
+      for (const int out : made)
+        for (Plan::Output& output : p_.announced)
+          if (out >= 0 && root_of(out) == root_of(output.slot)) output.step = static_cast<int>(k);
+    }
+    std::erase_if(p_.announced, [](const Plan::Output& output) { return output.step < 0; });
+    std::stable_sort(p_.announced.begin(), p_.announced.end(),
+                     [](const Plan::Output& a, const Plan::Output& b) { return a.step < b.step; });
   }
 
   Plan::Parts& p_;

@@ -37,7 +37,7 @@ const Plugin& load_plugin(const std::string& name, std::string_view build_id) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays open: what it made may outlive any scope
   if (!library) {
     unsupported_error(fmt::format("cannot load the {} plugin ({})", name, reason(path)), path,
-                      "install the library that the message names, or use another device");
+                      "install the library that the message names, or do without");
   }
   const auto entry = reinterpret_cast<PluginEntry>(::dlsym(library, "mlopt_plugin"));
   if (!entry) unsupported_error("not a plugin of mlopt: it exports no mlopt_plugin", path);

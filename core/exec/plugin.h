@@ -6,6 +6,8 @@
 #include "core/base/api.h"
 #include "core/exec/backend.h"
 
+struct MpiInterface;  // core/train/communicators/mpi_interface.h
+
 namespace mlopt {
 
 /// What a plugin offers. Plugins are built with the program: nothing here is stable between builds.
@@ -14,6 +16,7 @@ struct Plugin {
   /// The backend on device `index` (from 0). Null when the plugin has none. Throws Error{kUnsupported} naming what is
   /// missing (a driver, a device).
   std::unique_ptr<Backend> (*open_backend)(int index);
+  const MpiInterface* mpi = nullptr;  ///< null when the plugin has none
 };
 
 /// The one function that a plugin exports, extern "C", under the name `mlopt_plugin`.

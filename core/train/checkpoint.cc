@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -18,13 +17,6 @@ namespace {
 
 constexpr const char *kSteps = "train/steps", *kSlower = "train/slower", *kRecipe = "train/recipe";
 constexpr size_t kKept = 2;
-
-/// What has to be known to go on: all of the state but the gradients.
-std::set<std::string> kept_names(const TrainingGraphs& graphs) {
-  std::set<std::string> names(graphs.statistics.begin(), graphs.statistics.end());
-  for (const StateUpdate& update : graphs.parameter_updates) names.insert(update.state);
-  return names;
-}
 
 /// Checkpoints of the folder, the newest first.
 std::vector<std::string> checkpoints_in(const std::string& folder) {
@@ -66,6 +58,12 @@ Standing restore(const std::string& path, const std::map<std::string, Tensor>& a
 }
 
 }  // namespace
+
+std::set<std::string> kept_names(const TrainingGraphs& graphs) {
+  std::set<std::string> names(graphs.statistics.begin(), graphs.statistics.end());
+  for (const StateUpdate& update : graphs.parameter_updates) names.insert(update.state);
+  return names;
+}
 
 void open_checkpoints(const std::string& folder, bool resume) {
   std::error_code failed;

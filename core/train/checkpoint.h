@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/train/graphs.h"
@@ -13,6 +14,9 @@ struct Standing {
   double slower = 1;   ///< see Trainer::slow_down()
   std::string recipe;  ///< the configuration; a training goes on only under the same
 };
+
+/// What has to be known to go on: names of all values of the state but the gradients.
+std::set<std::string> kept_names(const TrainingGraphs& graphs);
 
 /// Makes the folder. Throws Error{kBadInput} where no checkpoint could be written there, or it has some of an earlier
 /// training and this one does not `resume`.

@@ -55,8 +55,9 @@ Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) 
 std::vector<Datum> Feed::load(int64_t index) {
   const int64_t epoch = index / batches_in_epoch();
   shuffle(epoch);
-  const auto begin = order_.begin() + index % batches_in_epoch() * settings_.batch;
-  const std::vector<int64_t> samples(begin, begin + settings_.batch);
+  const int64_t part = settings_.batch / settings_.ranks;
+  const auto begin = order_.begin() + index % batches_in_epoch() * settings_.batch + settings_.rank * part;
+  const std::vector<int64_t> samples(begin, begin + part);
   Batch batch = gather(data_, samples);
   if (settings_.augmentation.any())
     batch.inputs[0] = augment(settings_.augmentation, batch.inputs[0].tensor(), samples, epoch, settings_.seed);

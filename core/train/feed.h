@@ -12,11 +12,12 @@ namespace mlopt::train {
 
 /// What is fed to the graph of gradients.
 struct FeedSettings {
-  int64_t batch = 0;           ///< samples at a time
-  std::optional<Type> labels;  ///< as the graph takes them, its shape static; nothing: it takes none
+  int64_t batch = 0;           ///< samples at a time, of all ranks together
+  std::optional<Type> labels;  ///< as the graph takes them, its shape that of a part; nothing: it takes none
   int64_t classes = 0;         ///< integer labels lie below; 0: they may be anything
   uint64_t seed = 0;
   Augmentation augmentation = {};  ///< of the first input
+  int rank = 0, ranks = 1;         ///< of the batch, the rank-th of so many equal parts is fed
 };
 
 /// Batches of a dataset in an order of its own in each epoch, the same for the same seed; the samples that are left

@@ -42,6 +42,7 @@ void keep_gradients(TrainingGraphs& g, const std::vector<Value*>& parameters, co
     const Tensor& weights = *parameters[i]->constant;
     const std::string name = gradient_name(parameters[i]->name);
     g.parameters.push_back(parameters[i]->name);
+    g.gradient_states.push_back(name);
     g.trained += weights.size();
     g.state->add(name, Tensor::zeros(weights.dtype(), weights.dims()));
     Value* sum = grads[i];

@@ -39,6 +39,7 @@ struct TrainingGraphs {
   int64_t classes = 0;  ///< integer labels lie below; 0: they may be anything
   std::shared_ptr<StateStore> state;
   std::vector<std::string> parameters, statistics;  ///< names of what is trained; of running statistics
+  std::vector<std::string> gradient_states;         ///< names of the gradients in the state, as `parameters`
   int64_t trained = 0;                              ///< numbers in `parameters`
 };
 

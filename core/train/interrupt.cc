@@ -1,6 +1,7 @@
 #include "core/train/interrupt.h"
 
 #include <csignal>
+#include <cstdlib>
 
 namespace mlopt::train {
 namespace {
@@ -36,6 +37,7 @@ bool Interrupt::came() const { return came_ != 0; }
 void Interrupt::pass_on() {
   restore();
   std::raise(came_);
+  std::_Exit(128 + came_);  // the handler that there was has returned
 }
 
 }  // namespace mlopt::train

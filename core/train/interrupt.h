@@ -13,7 +13,7 @@ class Interrupt {
 
   bool came() const;
   /// Ends the process as the signal that came would have done.
-  void pass_on();
+  [[noreturn]] void pass_on();
 
  private:
   void restore();

@@ -23,11 +23,19 @@ std::unique_ptr<Executable> compile(Backend& backend, CompileOptions options, co
 FeedSettings feed_of(const TrainingGraphs& graphs, const LoopSettings& settings) {
   FeedSettings feed;
   feed.batch = settings.batch / settings.accumulate;
+  feed.rank = settings.ranks->rank();
+  feed.ranks = settings.ranks->size();
   feed.seed = settings.seed;
   if (!graphs.labels.empty()) feed.labels = graphs.gradients.graph->find(graphs.labels)->type;
   feed.classes = graphs.classes;
   feed.augmentation = settings.augmentation;
   return feed;
+}
+
+/// Random operators differ between ranks.
+CompileOptions options_of(CompileOptions options, const LoopSettings& settings) {
+  options.seed += static_cast<uint64_t>(settings.ranks->rank()) * 0x9e3779b97f4a7c15ULL;
+  return options;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -42,11 +50,12 @@ Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& bac
                  const LoopSettings& settings, int64_t done, double slower)
     : graphs_(graphs),
       backend_(backend),
-      options_(options),
+      options_(options_of(options, settings)),
       settings_(settings),
-      gradients_(compile(backend, options, graphs.gradients, graphs.state, graphs.gradient_updates)),
-      update_(compile(backend, options, graphs.update, graphs.state, graphs.parameter_updates)),
+      gradients_(compile(backend, options_, graphs.gradients, graphs.state, graphs.gradient_updates)),
+      update_(compile(backend, options_, graphs.update, graphs.state, graphs.parameter_updates)),
       feed_(data, feed_of(graphs, settings), done * settings.accumulate),
+      reducer_(*settings.ranks, *graphs.state, graphs.gradient_states, settings.bucket_bytes, settings.compression),
       done_(done),
       slower_(slower) {}
 
@@ -57,7 +66,13 @@ double Trainer::add_gradients(StepReport& report, int64_t portion) {
   report.wait_s += seconds_since(start);
   if (settings_.accumulate > 1) inputs.push_back(scalar(portion == 0 ? 0 : 1));
   start = std::chrono::steady_clock::now();
-  const std::vector<Datum> outputs = gradients_->run(inputs);
+  RunHooks hooks;
+  if (shares_gradients() && portion + 1 == settings_.accumulate)
+    hooks.on_ready = [&](std::string_view output, const Datum& value) {
+      if (const StateUpdate* update = find_update(graphs_.gradient_updates, output))
+        reducer_.ready(update->state, value.tensor());
+    };
+  const std::vector<Datum> outputs = gradients_->run(inputs, hooks);
   report.compute_s += seconds_since(start);
   const auto loss = number_at(outputs.back().tensor(), 0);
   check(loss, inputs);
@@ -72,10 +87,40 @@ void Trainer::check(double loss, std::span<const Datum> inputs) const {
               "lower --lr, clip gradients (--clip 1), warm up (--warmup-steps), or look for such numbers in the data");
 }
 
+/// Sums of the gradients over all ranks, and the mean of the losses.
+void Trainer::reduce(StepReport& report) {
+  if (!shares_gradients()) return;
+  const auto start = std::chrono::steady_clock::now();
+  float loss = static_cast<float>(report.loss);
+  reducer_.finish({&loss, 1});
+  report.loss = loss / static_cast<double>(ranks().size());
+  report.reduce_s += seconds_since(start);
+}
+
+void Trainer::synchronize() {
+  if (ranks().size() == 1) return;
+  std::vector<std::string> names = graphs_.statistics;
+  if (settings_.local_steps > 1)
+    for (const StateUpdate& update : graphs_.parameter_updates) names.push_back(update.state);
+  average(names);
+}
+
+void Trainer::average(const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  Reducer(ranks(), *graphs_.state, names, settings_.bucket_bytes).finish();
+  for (const std::string& name : names) {
+    std::vector<double> values = to_doubles(graphs_.state->at(name));
+    for (double& value : values) value /= ranks().size();
+    const Tensor& now = graphs_.state->at(name);
+    graphs_.state->set(name, cast(Tensor::of<double>(now.dims(), values), now.dtype()));
+  }
+}
+
 void Trainer::update(StepReport& report) {
+  const int summed = shares_gradients() ? ranks().size() : 1;  // ranks whose gradients these are
   report.rate = settings_.schedule.at(done_) * slower_;
   const std::vector<Datum> inputs = {scalar(report.rate), scalar(static_cast<double>(report.step)),
-                                     scalar(1.0 / static_cast<double>(settings_.accumulate))};
+                                     scalar(1.0 / static_cast<double>(settings_.accumulate * summed))};
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Datum> outputs = update_->run(inputs);
   report.compute_s += seconds_since(start);
@@ -87,8 +132,14 @@ StepReport Trainer::step() {
   report.step = done_ + 1;
   for (int64_t portion = 0; portion < settings_.accumulate; ++portion)
     report.loss += add_gradients(report, portion) / static_cast<double>(settings_.accumulate);
+  reduce(report);
   update(report);
   ++done_;
+  if (ranks().size() > 1 && settings_.local_steps > 1 && done_ % settings_.local_steps == 0) {
+    const auto start = std::chrono::steady_clock::now();
+    synchronize();
+    report.reduce_s += seconds_since(start);
+  }
   return report;
 }
 

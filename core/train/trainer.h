@@ -2,19 +2,28 @@
 #include <memory>
 
 #include "core/exec/backend.h"
+#include "core/train/communicator.h"
 #include "core/train/feed.h"
 #include "core/train/graphs.h"
+#include "core/train/reducer.h"
 #include "core/train/schedule.h"
 
 namespace mlopt::train {
 
 /// How long and in what portions.
 struct LoopSettings {
-  int64_t batch = 64;      ///< samples of an update
+  int64_t batch = 64;      ///< samples of an update, of all ranks together
   int64_t accumulate = 1;  ///< portions that they are computed in
   Schedule schedule;
   uint64_t seed = 0;
   Augmentation augmentation = {};
+  std::shared_ptr<Communicator> ranks = single_communicator();
+  int64_t bucket_bytes = 4 << 20;  ///< of gradients that ranks add up at once
+  Compression compression = {};    ///< of gradients on their way to other ranks
+  int64_t local_steps = 1;         ///< updates that each rank makes by itself before they take the mean
+
+  /// Samples that a rank computes at once.
+  int64_t portion() const { return batch / accumulate / ranks->size(); }
 };
 
 /// One update.
@@ -23,6 +32,7 @@ struct StepReport {
   double loss = 0;                   ///< mean over its samples
   double rate = 0, norm = 0;         ///< learning rate; norm of the gradients before clipping, where they are clipped
   double compute_s = 0, wait_s = 0;  ///< in the graphs; for data
+  double reduce_s = 0;               ///< for other ranks, when there was nothing to compute
 };
 
 /// Takes a model through a training.
@@ -32,7 +42,8 @@ class Trainer {
   Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, CompileOptions options,
           const LoopSettings& settings, int64_t done = 0, double slower = 1);
 
-  /// The next update. Throws Error{kBadInput} when the loss is not finite; the parameters are then those before it.
+  /// The next update; all ranks make it. Throws Error{kBadInput} when the loss is not finite; the parameters are then
+  /// those before it.
   StepReport step();
   int64_t steps_in_epoch() const { return feed_.batches_in_epoch() / settings_.accumulate; }
   /// Nodes of the graph of gradients that another backend's kernels run.
@@ -41,9 +52,16 @@ class Trainer {
   void slow_down(double factor) { slower_ *= factor; }
   double slower() const { return slower_; }
   int64_t done() const { return done_; }
+  /// Gives all ranks the mean of what each keeps of its own part of the data: running statistics, and between updates
+  /// that they make by themselves, parameters and moments. All call it.
+  void synchronize();
+  Communicator& ranks() const { return *settings_.ranks; }
 
  private:
   double add_gradients(StepReport& report, int64_t portion);
+  void reduce(StepReport& report);
+  bool shares_gradients() const { return ranks().size() > 1 && settings_.local_steps == 1; }
+  void average(const std::vector<std::string>& names);
   void update(StepReport& report);
 
   /// Throws Error{kBadInput} for a loss that is not finite, with where that began.
@@ -55,6 +73,7 @@ class Trainer {
   LoopSettings settings_;
   std::unique_ptr<Executable> gradients_, update_;
   Feed feed_;
+  Reducer reducer_;
   int64_t done_;
   double slower_;
 };

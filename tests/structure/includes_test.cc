@@ -42,14 +42,15 @@ const std::vector<Folder> kFolders = {
     {"backends/reference", {"core"}},
     {"backends/cpu", {"core"}},
     {"backends/gpu", {"core"}},
+    {"backends/mpi", {"core"}},
     {"cli", {"core", "graphopt", "quantize", "prune", "distill", "backends"}},
 };
 
 /// Outside libraries that one folder hides from the others.
 const std::map<std::string, std::string> kOwners = {
-    {"onnx/", "core/onnx"},      {"google/protobuf/", "core/onnx"}, {"dnnl", "backends/cpu"},
-    {"oneapi/", "backends/cpu"}, {"cuda", "backends/gpu"},          {"cublas", "backends/gpu"},
-    {"cudnn", "backends/gpu"},   {"nccl", "backends/gpu"},          {"CLI/", "cli"},
+    {"onnx/", "core/onnx"},   {"google/protobuf/", "core/onnx"}, {"dnnl", "backends/cpu"},  {"oneapi/", "backends/cpu"},
+    {"cuda", "backends/gpu"}, {"cublas", "backends/gpu"},        {"cudnn", "backends/gpu"}, {"nccl", "backends/gpu"},
+    {"CLI/", "cli"},          {"mpi.h", "backends/mpi"},
 };
 
 bool starts_with(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }

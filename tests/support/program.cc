@@ -23,15 +23,19 @@ void redirect(int stream, const std::string& path, int flags) {
   if (fd < 0 || ::dup2(fd, stream) < 0) _exit(126);
 }
 
-/// A run of the program in a child process, with its streams in files.
+std::vector<std::string> with_program(std::vector<std::string> args) {
+  args.insert(args.begin(), program().string());
+  return args;
+}
+
+/// A run of a command in a child process, with its streams in files.
 class Run {
  public:
   /// `prepare` is called in the child.
-  Run(const std::vector<std::string>& args, const std::string& input, const std::function<void()>& prepare)
+  Run(const std::vector<std::string>& command, const std::string& input, const std::function<void()>& prepare)
       : in_(folder_.write("in", input)) {
-    const std::string path = program().string();
-    std::vector<char*> argv = {const_cast<char*>(path.c_str())};
-    for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+    std::vector<char*> argv;
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     child_ = ::fork();
     if (child_ < 0) throw std::runtime_error("fork failed");
@@ -40,11 +44,24 @@ class Run {
     redirect(STDOUT_FILENO, out_, O_WRONLY | O_CREAT);
     redirect(STDERR_FILENO, err_, O_WRONLY | O_CREAT);
     prepare();
-    ::execv(argv[0], argv.data());
+    ::execvp(argv[0], argv.data());
     _exit(127);
   }
 
   void kill(int signal) const { ::kill(child_, signal); }
+  int process() const { return child_; }
+
+  /// Whether it ends by itself within so many seconds.
+  bool ends_within(double seconds) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    siginfo_t info = {};
+    do {
+      if (::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0)
+        return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    } while (std::chrono::steady_clock::now() < end);
+    return false;
+  }
 
   Outcome wait() const {
     int status = 0;
@@ -61,7 +78,7 @@ class Run {
 }  // namespace
 
 Outcome run_mlopt(const std::vector<std::string>& args, const std::string& input) {
-  return Run(args, input, [] {}).wait();
+  return Run(with_program(args), input, [] {}).wait();
 }
 
 Outcome run_mlopt_on_full_disk(const std::vector<std::string>& args, int64_t bytes) {
@@ -69,13 +86,23 @@ Outcome run_mlopt_on_full_disk(const std::vector<std::string>& args, int64_t byt
     const rlimit size{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
     ::setrlimit(RLIMIT_FSIZE, &size);
   };
-  return Run(args, {}, limit).wait();
+  return Run(with_program(args), {}, limit).wait();
 }
 
 Outcome interrupt_mlopt(const std::vector<std::string>& args, double seconds) {
-  const Run run(args, {}, [] {});
+  const Run run(with_program(args), {}, [] {});
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   run.kill(SIGINT);
+  return run.wait();
+}
+
+Outcome run_command(const std::vector<std::string>& command, double seconds,
+                    const std::function<void(int process)>& started) {
+  const Run run(command, {}, [] {});
+  if (started) started(run.process());
+  constexpr double kGrace = 10;
+  if (!run.ends_within(seconds)) run.kill(SIGTERM);
+  if (!run.ends_within(kGrace)) run.kill(SIGKILL);
   return run.wait();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,10 @@ Outcome run_mlopt_on_full_disk(const std::vector<std::string>& args, int64_t byt
 
 /// The same, interrupted (as by Ctrl-C) after so many seconds.
 Outcome interrupt_mlopt(const std::vector<std::string>& args, double seconds);
+
+/// Runs any command, looked for in PATH; `started` is called with its process. What takes longer than `seconds` is
+/// ended (SIGTERM, then SIGKILL).
+Outcome run_command(const std::vector<std::string>& command, double seconds,
+                    const std::function<void(int process)>& started = {});
 
 }  // namespace mlopt::test

@@ -15,5 +15,6 @@ TEST_CASE("no more processors than the affinity mask allows") {
   CPU_SET(first, &one);
   REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
   CHECK(mlopt::available_cpus() == 1);
+  CHECK(mlopt::launcher_cpus() >= 1);  // the parent's mask is its own
   sched_setaffinity(0, sizeof before, &before);
 }

@@ -65,6 +65,32 @@ TEST_CASE("all samples are scored once, whatever the batch") {
   }
 }
 
+TEST_CASE("parts of the batches together count all samples once") {
+  for (const int64_t fixed : {0, 4}) {
+    for (const int parts : {2, 3, 5}) {
+      Tally all;
+      const auto combine = [&](const Tally& mine) {
+        add(all, mine);
+        return all;
+      };
+      Score score;
+      for (int part = 0; part < parts; ++part) {
+        Echo plan;
+        score = score_model(plan, Samples(10, fixed),
+                            {.metric = "top1",
+                             .output = "scores",
+                             .batch = 4,
+                             .progress = {},
+                             .part = part,
+                             .parts = parts,
+                             .combine = combine});
+      }
+      CHECK(score.value == Approx(0.8));
+      CHECK(all.weight == 10);
+    }
+  }
+}
+
 TEST_CASE("what cannot be scored is refused") {
   Echo plan;
   const auto refused = [&](const Dataset& data, const std::string& metric, const std::string& output) {

@@ -67,6 +67,23 @@ TEST_CASE("without labels there are the inputs alone, also of data that have non
   CHECK(train::Feed(bare, without).next().size() == 1);
 }
 
+TEST_CASE("ranks feed the parts of the batch that one process feeds") {
+  const MemoryData data = numbers(12);
+  train::Feed whole(data, settings(4));
+  const std::vector<float> all = take(whole, 4);
+  for (int rank = 0; rank < 2; ++rank) {
+    train::FeedSettings part = settings(4);
+    part.labels = Type::tensor(DType::kI64, Dims{2});
+    part.rank = rank;
+    part.ranks = 2;
+    train::Feed feed(data, part);
+    CHECK(feed.batches_in_epoch() == 3);
+    const std::vector<float> fed = take(feed, 4);
+    for (size_t b = 0; b < 4; ++b)
+      for (size_t i = 0; i < 2; ++i) CHECK(fed[2 * b + i] == all[4 * b + 2 * static_cast<size_t>(rank) + i]);
+  }
+}
+
 TEST_CASE("data that do not fit the training are refused") {
   const MemoryData data = numbers(6);
   const MemoryData bare(Tensor::zeros(DType::kF32, {6, 1}), std::nullopt);

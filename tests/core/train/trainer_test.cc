@@ -9,6 +9,7 @@
 #include "tests/support/cpu.h"
 #include "tests/support/memory_data.h"
 #include "tests/support/net.h"
+#include "tests/support/ranks.h"
 #include "tests/support/thrown.h"
 
 namespace mlopt::test {
@@ -109,6 +110,55 @@ TEST_CASE("an update in portions is the update of all at once") {
   for (size_t k = 0; k < 3; ++k) {
     CHECK(found[1][k] == Approx(found[0][k]).epsilon(1e-5));
     CHECK(found[2][k] == Approx(found[0][k]).epsilon(1e-5));
+  }
+}
+
+namespace {
+
+/// Weights and losses of rank 0 after five updates by so many ranks, the weights of the others beside them.
+struct Run {
+  std::vector<double> losses;
+  std::vector<std::vector<double>> weights;
+};
+Run run_on(int count, int64_t accumulate, int64_t bucket_bytes) {
+  const MemoryData data = line();
+  Run run;
+  run.weights.resize(static_cast<size_t>(count));
+  with_ranks(count, [&](train::Communicator& ranks) {
+    const Net net = linear();
+    train::Recipe r = recipe("adamw");
+    r.accumulate = accumulate > 1;
+    r.clip = 0.5;
+    const train::TrainingGraphs graphs =
+        train::make_graphs(net.model, {{8 / accumulate / count, 3}}, r, standard_types);
+    train::LoopSettings l = loop(0.1, 8);
+    l.accumulate = accumulate;
+    l.ranks = {&ranks, [](train::Communicator*) {}};
+    l.bucket_bytes = bucket_bytes;
+    const auto backend = cpu_with_fallback();
+    CompileOptions compile;
+    compile.threads = 1;
+    train::Trainer trainer(graphs, data, *backend, compile, l);
+    for (int i = 0; i < 5; ++i) {
+      const double loss = trainer.step().loss;
+      if (ranks.rank() == 0) run.losses.push_back(loss);
+    }
+    run.weights[static_cast<size_t>(ranks.rank())] = weights(graphs);
+  });
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("ranks that share a batch train as one process does") {
+  const Run one = run_on(1, 1, 1 << 20);
+  for (const auto& [count, accumulate, bucket_bytes] : {std::tuple{2, 1, 1 << 20}, {4, 1, 1}, {2, 2, 1}}) {
+    const Run many = run_on(count, accumulate, bucket_bytes);
+    for (size_t i = 0; i < 5; ++i) CHECK(many.losses[i] == Approx(one.losses[i]).epsilon(1e-5));
+    for (const std::vector<double>& w : many.weights) {
+      CHECK(w == many.weights[0]);
+      for (size_t k = 0; k < 3; ++k) CHECK(w[k] == Approx(one.weights[0][k]).epsilon(1e-5));
+    }
   }
 }
 

@@ -1,0 +1,125 @@
+// MPI behind the functions of core/train/communicators/mpi_interface.h. One thread at a time calls them.
+
+#include "core/exec/plugin.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "core/train/communicators/mpi_interface.h"
+#include "mlopt_build.h"
+
+namespace {
+
+// What MPI calls back has no argument for data of ours, and there is one world in a process.
+MPI_Comm world = MPI_COMM_NULL;
+MPI_Datatype half_types[2];
+MPI_Op half_sums[2];
+MpiInterface::Add half_adds[2];
+
+const char* in_words(int code) {
+  static char text[MPI_MAX_ERROR_STRING];
+  if (code == MPI_SUCCESS) return nullptr;
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return "an error without a description";
+  return text;
+}
+
+/// Modules that the library opens look for its symbols among those that all may see, and it was opened with ours.
+void make_library_global() {
+  Dl_info info;
+  if (::dladdr(reinterpret_cast<void*>(&MPI_Init_thread), &info) && info.dli_fname)
+    ::dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+}
+
+template <int kType>
+void add_halves(void* values, void* into, int* count, MPI_Datatype*) {
+  half_adds[kType](values, into, static_cast<size_t>(*count));
+}
+
+const char* make_half_types(MpiInterface::Add add_f16, MpiInterface::Add add_bf16) {
+  half_adds[0] = add_f16;
+  half_adds[1] = add_bf16;
+  MPI_User_function* const sums[] = {add_halves<0>, add_halves<1>};
+  for (int i = 0; i < 2; ++i) {
+    int failed = MPI_Type_contiguous(2, MPI_BYTE, &half_types[i]);
+    if (!failed) failed = MPI_Type_commit(&half_types[i]);
+    if (!failed) failed = MPI_Op_create(sums[i], 1, &half_sums[i]);
+    if (failed) return in_words(failed);
+  }
+  return nullptr;
+}
+
+/// "Open MPI v4.1.4", of a description that goes on.
+void name_library(char* name, size_t size) {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  text[std::strcspn(text, ",\n")] = '\0';
+  std::snprintf(name, size, "%s", text);
+}
+
+const char* open(MpiInterface::Add add_f16, MpiInterface::Add add_bf16, MpiInterface::World* out) {
+  make_library_global();
+  int provided = 0;
+  if (const int failed = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)) return in_words(failed);
+  if (provided < MPI_THREAD_SERIALIZED) return "the library was built without threads";
+  if (const int failed = MPI_Comm_dup(MPI_COMM_WORLD, &world)) return in_words(failed);
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(world, &out->rank);
+  MPI_Comm_size(world, &out->size);
+  name_library(out->library, sizeof out->library);
+  return make_half_types(add_f16, add_bf16);
+}
+
+constexpr const char* kTooLarge = "more than 2^31 - 1 elements at once";
+bool too_large(int64_t count) { return count > std::numeric_limits<int>::max(); }
+
+const char* begin_all_reduce(void* values, int64_t count, MpiInterface::Type type, void** request) {
+  if (too_large(count)) return kTooLarge;
+  auto* made = new MPI_Request;
+  *request = made;
+  const int n = static_cast<int>(count);
+  if (type == MpiInterface::kF32)
+    return in_words(MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_FLOAT, MPI_SUM, world, made));
+  if (type == MpiInterface::kF64)
+    return in_words(MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, world, made));
+  const int i = type == MpiInterface::kF16 ? 0 : 1;
+  return in_words(MPI_Iallreduce(MPI_IN_PLACE, values, n, half_types[i], half_sums[i], world, made));
+}
+
+const char* begin_all_gather(const void* mine, int64_t bytes, void* all, void** request) {
+  if (too_large(bytes)) return kTooLarge;
+  auto* made = new MPI_Request;
+  *request = made;
+  const int n = static_cast<int>(bytes);
+  return in_words(MPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, world, made));
+}
+
+const char* begin_broadcast(void* bytes, int64_t count, void** request) {
+  if (too_large(count)) return kTooLarge;
+  auto* made = new MPI_Request;
+  *request = made;
+  return in_words(MPI_Ibcast(bytes, static_cast<int>(count), MPI_BYTE, 0, world, made));
+}
+
+const char* test(void* request, bool* done) {
+  auto* pending = static_cast<MPI_Request*>(request);
+  int ended = 0;
+  const int failed = MPI_Test(pending, &ended, MPI_STATUS_IGNORE);
+  *done = ended != 0;
+  if (ended) delete pending;
+  return in_words(failed);
+}
+
+const char* close() { return in_words(MPI_Finalize()); }
+
+constexpr MpiInterface kMpi{open, begin_all_reduce, begin_all_gather, begin_broadcast, test, close};
+constexpr mlopt::Plugin kPlugin{MLOPT_BUILD_ID, nullptr, &kMpi};
+
+}  // namespace
+
+extern "C" MLOPT_API const mlopt::Plugin* mlopt_plugin() { return &kPlugin; }
