@@ -25,8 +25,14 @@ bool is_weight(const Value* v) {
   return v && v->constant && !v->producer && is_float(v->constant->dtype()) && v->constant->rank() > 1;
 }
 
-/// Cuts the schedule at every value that alone is read later, of those that weights had a part in. Masks, positions and
-/// shapes go beside them.
+/// Type and shape without the first axis, which an exporter may have fixed half-way.
+std::string sample_type(const Value& v) {
+  if (!v.type.dims || v.type.dims->empty()) return to_string(v.type);
+  return to_string(Type::tensor(v.type.dtype, SymDims(v.type.dims->begin() + 1, v.type.dims->end())));
+}
+
+/// Cuts the schedule at every value that alone is read later, of those floats that weights had a part in. Masks,
+/// positions and shapes go beside them.
 class Cutter {
  public:
   explicit Cutter(const Graph& graph) : nodes_(graph.nodes()) {
@@ -51,23 +57,24 @@ class Cutter {
   bool takes_part(const Node& node) {
     const bool part = std::any_of(node.inputs().begin(), node.inputs().end(),
                                   [&](const Value* v) { return is_weight(v) || weighty_.contains(v); });
-    if (part) weighty_.insert(node.outputs().begin(), node.outputs().end());
+    for (const Value* out : node.outputs())
+      if (part && out && is_float(out->type.dtype)) weighty_.insert(out);
     return part;
   }
 
   void note(const Node& node) {
     open_.signature += node.op;
     for (const Value* v : node.inputs()) {
-      if (!v || !v->constant || v->producer) continue;
+      if (!is_weight(v)) continue;
       open_.signature += " " + to_string(v->constant->dims());
-      open_.has_weights = open_.has_weights || is_weight(v);
+      open_.has_weights = true;
     }
     open_.signature += ";";
   }
 
   void cut(Value* end) {
     open_.end = end;
-    open_.signature += to_string(end->type);
+    open_.signature += sample_type(*end);
     segments_.push_back(std::move(open_));
     open_ = {};
   }
@@ -108,7 +115,7 @@ Run run_at(const std::vector<Segment>& all, size_t first) {
     const bool weighs = std::any_of(all.begin() + static_cast<std::ptrdiff_t>(start),
                                     all.begin() + static_cast<std::ptrdiff_t>(start + period),
                                     [](const Segment& s) { return s.has_weights; });
-    const bool fits = start > 0 && to_string(all[start - 1].end->type) == to_string(all[start + period - 1].end->type);
+    const bool fits = start > 0 && sample_type(*all[start - 1].end) == sample_type(*all[start + period - 1].end);
     if (times >= 2 && weighs && fits && times * period > best.times * best.period) best = {start, period, times};
   }
   return best;

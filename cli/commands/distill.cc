@@ -14,6 +14,7 @@
 #include "core/onnx/io.h"
 #include "distill/blocks.h"
 #include "distill/cache.h"
+#include "distill/data_free.h"
 #include "distill/objective.h"
 
 namespace mlopt::cli {
@@ -27,6 +28,7 @@ class Distillation {
   TrainingSteps steps() {
     TrainingSteps steps;
     steps.model = [this](const Model& source) { return student_of(source); };
+    if (o_.data_free) steps.data = [this](const Model&) { return made_samples(); };
     steps.adapt = [this](TrainingPlan& plan) { adapt(plan); };
     return steps;
   }
@@ -48,6 +50,26 @@ class Distillation {
         fmt::format("left out of the student: {} blocks, which end in {}", left_out.size(), join(left_out, ", ")));
     session_.report.data["left_out"] = left_out;
     return student;
+  }
+
+  std::unique_ptr<Dataset> made_samples() {
+    check_data_free(o_);
+    distill::DataFreeSettings settings;
+    settings.samples = *o_.data_free;
+    settings.batch = o_.train.batch_size;
+    settings.steps = o_.data_free_steps;
+    settings.seed = session_.common.seed;
+    settings.options.threads = session_.common.threads;
+    mlopt::Progress progress = session_.console.progress("making samples", settings.samples);
+    settings.progress = [&](int64_t done) { progress.set(done); };
+    Model teacher = clone(teachers_.at(0));
+    infer(teacher, standard_types);
+    auto made = distill::make_samples(teacher, *open_backend(session_.common.device), settings, standard_types);
+    session_.report.line(fmt::format(
+        "without data: {} samples were made from what the teacher's normalizations remember; with real data, "
+        "also unlabelled, the student would be better",
+        settings.samples));
+    return made;
   }
 
   /// Replaces the loss of the plan by what the teachers say.

@@ -39,6 +39,9 @@ void declare_distill(Options& options, DistillOptions& o) {
                   losses_help());
   options.add("--cache-teacher", o.cache, "DIR",
               "keep there what the teacher gives for each sample, and run it only for what is not there yet");
+  options.add("--data-free", o.data_free, "N",
+              "without --data: make N samples that the teacher's BatchNormalizations take for their data; weaker");
+  options.add("--data-free-steps", o.data_free_steps, "N", "updates in which these are made (default: 200)");
   options.add("--weights", o.weights, "LIST",
               "weights of losses by name, in place of the usual: kl=0.7,hard=0.3,hint=100");
 }
@@ -60,10 +63,17 @@ distill::Settings settings_of(const DistillOptions& o, const train::Recipe& reci
   return settings;
 }
 
+void check_data_free(const DistillOptions& o) {
+  if (o.data_free && !o.train.verb.data.spec.empty()) usage_error("give one of --data and --data-free", "--data-free");
+  if ((o.data_free && *o.data_free < 1) || o.data_free_steps < 1)
+    usage_error("a number of at least 1 is needed", "--data-free");
+}
+
 std::string spec_of(const DistillOptions& o) {
   std::string spec = fmt::format(";teacher={};temperature={}", join(o.teachers, ","), o.temperature);
   if (o.alpha) spec += fmt::format(";alpha={}", *o.alpha);
   if (!o.student.empty()) spec += ";student=" + o.student;
+  if (o.data_free) spec += fmt::format(";data-free={};data-free-steps={}", *o.data_free, o.data_free_steps);
   if (!o.soft.empty()) spec += ";soft=" + o.soft;
   if (!o.weights.empty()) spec += ";weights=" + join(list_items(o.weights), ",");
   for (const std::string& match : o.match) spec += ";match=" + match;

@@ -15,11 +15,15 @@ struct DistillOptions {
   double temperature = 4;
   std::optional<double> alpha;
   std::string soft, student, cache;
+  std::optional<int64_t> data_free;  ///< samples
+  int64_t data_free_steps = 200;
 };
 void declare_distill(Options& options, DistillOptions& distill);
 
 /// What the options mean for data with or without labels; throws Error{kUsage} where they do not fit together.
 distill::Settings settings_of(const DistillOptions& options, const train::Recipe& recipe, bool labelled);
+/// Throws Error{kUsage} where --data-free makes no sense beside the others.
+void check_data_free(const DistillOptions& options);
 /// What they add to the spec of the training.
 std::string spec_of(const DistillOptions& options);
 

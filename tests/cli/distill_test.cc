@@ -5,6 +5,7 @@
 #include "core/data/array_file.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
+#include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
 #include "tests/support/op.h"
@@ -75,6 +76,56 @@ TEST_CASE("the same distillation gives the same model, and the parts of its loss
   CHECK(read_file(s.out) == first);
 }
 
+TEST_CASE("what a teacher gave is kept on disk, and makes the same student") {
+  const Setup s;
+  const std::vector<std::string> options = {"--data", s.data, "--epochs", "2", "--batch-size", "16"};
+  REQUIRE(s.distill(options).status == 0);
+  const auto weights = [&] {
+    std::vector<std::vector<double>> all;
+    const Model model = read_model(s.out);
+    for (const Value* v : model.graph->initializers()) all.push_back(to_doubles(*v->constant));
+    return all;
+  };
+  const auto live = weights();
+  std::vector<std::string> cached = options;
+  cached.insert(cached.end(), {"--cache-teacher", s.folder / "cache"});
+  for (int again = 0; again < 2; ++again) {
+    const test::Outcome done = s.distill(cached);
+    INFO(done.err);
+    REQUIRE(done.status == 0);
+    const auto found = weights();
+    REQUIRE(found.size() == live.size());
+    for (size_t i = 0; i < live.size(); ++i)
+      for (size_t k = 0; k < live[i].size(); ++k) CHECK(found[i][k] == Approx(live[i][k]).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("a student is made of the teacher's own layers") {
+  const Setup s;
+  const std::string deep = write_text_model(s.folder, "deep.onnx", R"(
+<ir_version: 10, opset_import: ["" : 17]>
+deep (float[N,4] x) => (float[N,3] y)
+<float[4,4] w0 = {1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1}, float[4,4] w1 = {1,2,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1},
+ float[4,4] w2 = {1,0,3,0, 0,1,0,0, 0,0,1,0, 0,0,0,1}, float[4,3] w3 = {1,0,0, 0,1,0, 0,0,1, 0,0,0}>
+{
+  a = MatMul (x, w0)
+  b = MatMul (a, w1)
+  c = Relu (b)
+  d = MatMul (c, w2)
+  e = Relu (d)
+  y = MatMul (e, w3)
+})");
+  const test::Outcome done = run_mlopt({"distill", deep, "--student", "layers=1", "-o", s.out, "--data", s.bare,
+                                        "--epochs", "30", "--batch-size", "16", "--no-bench", "--json", "-"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  CHECK(read_model(s.out).graph->nodes().size() == 4);
+  const Json report = Json::parse(done.out);
+  const auto& epochs = report.find("epochs")->items();
+  CHECK(epochs.back().find("loss")->number() < 0.5 * epochs.front().find("loss")->number());
+  CHECK(run_mlopt({"distill", deep, "--student", "layers=7", "-o", s.out, "--data", s.bare}).status == 2);
+}
+
 TEST_CASE("distillation that makes no sense is refused") {
   const Setup s;
   struct Row {
@@ -95,6 +146,9 @@ TEST_CASE("distillation that makes no sense is refused") {
       {{"--data", s.data, "--match", "t=scores,s=product,loss=hidde"}, 2, "did you mean 'hidden'?"},
       {{"--data", s.data, "--match", "t=score,s=product,loss=mse"}, 3, "did you mean 'scores'?"},
       {{}, 2, "needs data"},
+      {{"--data", s.data, "--cache-teacher", "c", "--augment", "flip"}, 2, "--cache-teacher"},
+      {{"--data", s.data, "--data-free", "8"}, 2, "one of --data and --data-free"},
+      {{"--data-free", "8"}, 3, "no BatchNormalization of the teacher remembers"},
   };
   for (const Row& row : rows) {
     const test::Outcome done = s.distill(row.options);
