@@ -46,7 +46,7 @@ void declare_data(Options& options, DataFlags& flags, const std::string& fallbac
   const std::string otherwise = fallback.empty() ? "" : fmt::format(" (default: {})", fallback);
   options.add("--data", flags.spec, "SPEC",
               "random[:N], a folder or file of arrays (.npz, .npy), a test_data_set folder, images:DIR, images:F.tar, "
-              "idx:IMAGES,LABELS, csv:F or bytes:F, and after commas what is done to them" +
+              "idx:IMAGES,LABELS, csv:F, text:F,vocab=V or bytes:F, and after commas what is done to them" +
                   otherwise);
   options.add("--shape", flags.shapes, "NAME=DIMS", "shape of a random input, or size of a free dimension");
   options.add("--range", flags.ranges, "NAME=A:B", "values of a random input");

@@ -13,14 +13,44 @@ namespace {
 constexpr int64_t kPiece = int64_t{1} << 20;
 constexpr size_t kMaxRecord = size_t{16} << 20;
 
+/// Is a place in a record inside quotes? A quote opens a cell's text only where nothing but spaces stands before it, so
+/// that an inch or a quotation inside a text is a character.
+class Quotes {
+ public:
+  /// `separator`: 0 while it is not known, then any that may be.
+  void see(char c, size_t place, char separator) {
+    constexpr std::string_view kMark = "\xef\xbb\xbf";  // that a file of UTF-8 may begin with
+    const bool again = closed_ && c == '"';             // of two quotes in a row
+    closed_ = inside_ && c == '"';
+    if (inside_) {
+      inside_ = !closed_;
+    } else if (c == '"' && (blank_ || again)) {
+      inside_ = true;
+      blank_ = false;
+    } else if (separator ? c == separator : c == ',' || c == ';' || c == '\t') {
+      blank_ = true;
+    } else if (c != ' ' && c != '\t' && !(place < kMark.size() && c == kMark[place])) {
+      blank_ = false;
+    }
+  }
+  bool inside() const { return inside_; }
+
+ private:
+  bool inside_ = false, closed_ = false, blank_ = true;
+};
+
 }  // namespace
 
 void for_each_record(const ByteSource& file, const std::function<void(const CsvRecord&)>& fn) {
   CsvRecord record{.text = {}, .offset = 0, .line = 1};
   int64_t line = 1;
-  bool quoted = false;
+  char separator = 0;
+  Quotes quotes;
   const auto finish = [&](int64_t next) {
-    if (!trim(record.text).empty()) fn(record);
+    const bool blank = trim(record.text).empty();
+    if (!blank && separator == 0) separator = csv_separator(record.text);
+    if (!blank) fn(record);
+    quotes = {};
     record = {.text = {}, .offset = next, .line = line};
   };
   std::string piece;
@@ -29,9 +59,9 @@ void for_each_record(const ByteSource& file, const std::function<void(const CsvR
     file.read(at, std::as_writable_bytes(std::span(piece)));
     for (size_t i = 0; i < piece.size(); ++i) {
       const char c = piece[i];
-      if (c == '"') quoted = !quoted;
+      quotes.see(c, record.text.size(), separator);
       if (c == '\n') ++line;
-      if (c == '\n' && !quoted) {
+      if (c == '\n' && !quotes.inside()) {
         finish(at + static_cast<int64_t>(i) + 1);
         continue;
       }
@@ -48,15 +78,18 @@ void for_each_record(const ByteSource& file, const std::function<void(const CsvR
 std::vector<std::string> csv_cells(std::string_view record, char separator) {
   if (record.starts_with("\xef\xbb\xbf")) record.remove_prefix(3);
   std::vector<std::string> cells(1);
-  bool quoted = false;
+  Quotes quotes;
+  bool opened = false;  // the cell has had its quotes
   for (size_t i = 0; i < record.size(); ++i) {
     const char c = record[i];
-    if (c == '"' && quoted && i + 1 < record.size() && record[i + 1] == '"') {
-      cells.back() += record[++i];
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == separator && !quoted) {
+    const bool before = quotes.inside();
+    quotes.see(c, 3, separator);
+    if (before != quotes.inside()) {
+      if (!before && opened) cells.back() += c;  // the second of two
+      opened = true;
+    } else if (c == separator && !before) {
       cells.emplace_back();
+      opened = false;
     } else {
       cells.back() += c;
     }

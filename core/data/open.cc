@@ -15,11 +15,9 @@ struct Maker {
   DataKind kind;
   ReaderPtr (*make)(const DataSpec&, const std::vector<InputSpec>&);
 };
-constexpr Maker kMakers[] = {{DataKind::kArrays, arrays_reader},
-                             {DataKind::kImages, images_reader},
-                             {DataKind::kIdx, idx_reader},
-                             {DataKind::kCsv, csv_reader},
-                             {DataKind::kBytes, bytes_reader}};
+constexpr Maker kMakers[] = {{DataKind::kArrays, arrays_reader}, {DataKind::kImages, images_reader},
+                             {DataKind::kIdx, idx_reader},       {DataKind::kCsv, csv_reader},
+                             {DataKind::kBytes, bytes_reader},   {DataKind::kText, text_reader}};
 
 void require_existing(const std::string& path) {
   std::error_code ignored;
@@ -38,6 +36,7 @@ std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::vector<In
   }
   require_existing(spec.path);
   require_existing(spec.labels);
+  require_existing(spec.vocab);
   if (spec.kind == DataKind::kArrays) {
     std::vector<std::string> folders = test_set_folders(spec.path);
     if (!folders.empty() && options.read_test_set) return test_sets(std::move(folders), options.read_test_set);

@@ -39,6 +39,7 @@ ReaderPtr images_reader(const DataSpec& spec, const std::vector<InputSpec>& inpu
 ReaderPtr idx_reader(const DataSpec& spec, const std::vector<InputSpec>& inputs);
 ReaderPtr csv_reader(const DataSpec& spec, const std::vector<InputSpec>& inputs);
 ReaderPtr bytes_reader(const DataSpec& spec, const std::vector<InputSpec>& inputs);
+ReaderPtr text_reader(const DataSpec& spec, const std::vector<InputSpec>& inputs);
 
 /// Throws, listing both, unless `given` are the names of `inputs` in any order.
 void require_names(const std::vector<std::string>& given, const std::vector<InputSpec>& inputs,

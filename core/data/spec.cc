@@ -15,11 +15,8 @@ struct KindName {
   std::string_view name;
   DataKind kind;
 };
-constexpr KindName kKinds[] = {{"random", DataKind::kRandom},
-                               {"images", DataKind::kImages},
-                               {"idx", DataKind::kIdx},
-                               {"csv", DataKind::kCsv},
-                               {"bytes", DataKind::kBytes}};
+constexpr KindName kKinds[] = {{"random", DataKind::kRandom}, {"images", DataKind::kImages}, {"idx", DataKind::kIdx},
+                               {"csv", DataKind::kCsv},       {"bytes", DataKind::kBytes},   {"text", DataKind::kText}};
 constexpr int64_t kMaxRandom = 1'000'000;
 
 [[noreturn]] void bad_spec(const std::string& what, std::string_view spec, const std::string& fix) {
@@ -68,9 +65,6 @@ DataKind take_kind(std::string& text, std::string_view spec) {
     if (kind.name == word) return kind.kind;
     names.emplace_back(kind.name);
   }
-  if (word == "text")
-    unsupported_error("data of the kind 'text' are not supported yet", fmt::format("--data {}", spec),
-                      "tokenize the texts beforehand and give arrays: an .npz archive");
   bad_spec(fmt::format("unknown kind of data '{}'", word), spec,
            suggestion(word, names) + fmt::format("; a path with a colon is written ./{}:...", word));
 }
@@ -127,6 +121,9 @@ DataSpec parse_data_spec(std::string_view text) {
     if (spec.labels.empty()) bad_spec("the file of labels is missing", text, "idx:IMAGES,LABELS");
   }
   for (; next < pieces.size(); ++next) set_option(spec, pieces[next], text);
+  if (spec.kind == DataKind::kText && spec.vocab.empty()) {
+    bad_spec("the vocabulary is missing", text, "add vocab=FILE: BERT's vocab.txt, or a SentencePiece model");
+  }
   return spec;
 }
 

@@ -33,17 +33,22 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-enum class DataKind { kRandom, kArrays, kImages, kIdx, kCsv, kBytes };
+enum class DataKind { kRandom, kArrays, kImages, kIdx, kCsv, kBytes, kText };
 
 /// What --data says: where samples come from, what is done to them, and which are used.
 struct DataSpec {
   DataKind kind = DataKind::kRandom;
   std::string path;
-  std::string labels;               ///< idx: the labels' file; images: labels=
-  std::optional<int64_t> count;     ///< random: batches
-  std::string label_column;         ///< csv: label=; a name, or an index from 0 (negative: from the end)
-  std::vector<std::string> ignore;  ///< csv: columns that are no features, by name or index
-  std::optional<int64_t> length;    ///< bytes: tokens of a sample where the model leaves that open
+  std::string labels;                     ///< idx: the labels' file; images: labels=
+  std::optional<int64_t> count;           ///< random: batches
+  std::string label_column;               ///< csv, text: label=; a name, or an index from 0 (negative: from the end)
+  std::vector<std::string> ignore;        ///< csv: columns that are no features, by name or index
+  std::optional<int64_t> length;          ///< bytes: tokens of a sample where the model leaves that open
+  std::vector<std::string> text_columns;  ///< text: text=; as label_column, joined with a space
+  std::string vocab;                      ///< text: the vocabulary's file
+  std::optional<int64_t> max_len;         ///< text: tokens of a sample where the model leaves that open
+  std::string special;  ///< text: special tokens around texts, "" (as the vocabulary says) or a value of special=
+  std::string ids;      ///< text: how ids are counted, "" (as the model's table says), "model" or "fairseq"
   Transforms transforms;
   Selection selection;
 

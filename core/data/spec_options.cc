@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/text.h"
@@ -16,9 +17,10 @@ using Text = std::optional<std::string>;
 
 constexpr unsigned bit(DataKind kind) { return 1U << static_cast<int>(kind); }
 constexpr unsigned kImages = bit(DataKind::kImages), kCsv = bit(DataKind::kCsv), kBytes = bit(DataKind::kBytes);
+constexpr unsigned kText = bit(DataKind::kText);
 constexpr unsigned kPictures = kImages | bit(DataKind::kIdx);
 constexpr unsigned kNumbers = kPictures | kCsv | bit(DataKind::kArrays);
-constexpr unsigned kSamples = kNumbers | kBytes;
+constexpr unsigned kSamples = kNumbers | kBytes | kText;
 
 std::optional<int64_t> count(std::string_view text, int64_t low, int64_t high) {
   const auto value = parse_int(text);
@@ -97,18 +99,42 @@ Text split_text(const DataSpec& spec) {
   return fmt::format("{}:{}", (*spec.selection.split)[0], (*spec.selection.split)[1]);
 }
 
-bool set_ignore(DataSpec& spec, std::string_view value) {
-  spec.ignore = split(value, '/');
-  return !spec.ignore.empty();
+/// One of `words`.
+bool set_word(std::string& into, std::string_view value, std::initializer_list<std::string_view> words) {
+  into = value;
+  return std::find(words.begin(), words.end(), value) != words.end();
 }
+
+bool set_columns(std::vector<std::string>& into, std::string_view value) {
+  into = split(value, '/');
+  return !into.empty();
+}
+
+bool set_ignore(DataSpec& spec, std::string_view value) { return set_columns(spec.ignore, value); }
 
 const SpecOption kOptions[] = {
     {"labels", "FILE", kImages, [](DataSpec& s, std::string_view v) { return set_text(s.labels, v); },
      [](const DataSpec& s) { return s.kind == DataKind::kImages ? text_or_nothing(s.labels) : Text(); }},
-    {"label", "COLUMN", kCsv, [](DataSpec& s, std::string_view v) { return set_text(s.label_column, v); },
+    {"text", "COLUMN/COLUMN", kText, [](DataSpec& s, std::string_view v) { return set_columns(s.text_columns, v); },
+     [](const DataSpec& s) { return text_or_nothing(join(s.text_columns, "/")); }},
+    {"label", "COLUMN", kCsv | kText, [](DataSpec& s, std::string_view v) { return set_text(s.label_column, v); },
      [](const DataSpec& s) { return text_or_nothing(s.label_column); }},
     {"ignore", "COLUMN/COLUMN", kCsv, set_ignore,
      [](const DataSpec& s) { return text_or_nothing(join(s.ignore, "/")); }},
+    {"vocab", "FILE", kText, [](DataSpec& s, std::string_view v) { return set_text(s.vocab, v); },
+     [](const DataSpec& s) { return text_or_nothing(s.vocab); }},
+    {"max-len", "N", kText, [](DataSpec& s, std::string_view v) { return set_count(s.max_len, v, kMaxTokens); },
+     [](const DataSpec& s) { return number_text(s.max_len); }},
+    {"special", "begin/end, begin, end or none", kText,
+     [](DataSpec& s, std::string_view v) {
+       return set_word(s.special, v, {"begin/end", "begin", "end", "none"});
+     },
+     [](const DataSpec& s) { return text_or_nothing(s.special); }},
+    {"ids", "model or fairseq", kText,
+     [](DataSpec& s, std::string_view v) {
+       return set_word(s.ids, v, {"model", "fairseq"});
+     },
+     [](const DataSpec& s) { return text_or_nothing(s.ids); }},
     {"length", "N", kBytes, [](DataSpec& s, std::string_view v) { return set_count(s.length, v, kMaxTokens); },
      [](const DataSpec& s) { return number_text(s.length); }},
     {"resize", "S or HxW", kPictures, set_resize, resize_text},

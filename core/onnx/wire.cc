@@ -3,11 +3,11 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/wire_fields.h"
 
 namespace mlopt::wire {
 namespace {
 
-constexpr uint32_t kVarint = 0, kFixed64 = 1, kLength = 2, kGroup = 3, kGroupEnd = 4, kFixed32 = 5;
 constexpr uint32_t kRawData = 9;  // of TensorProto
 constexpr int kMostDepth = 100;   // as protobuf's own parser
 constexpr size_t kBlobBytes = 1024;
@@ -16,91 +16,14 @@ constexpr size_t kBlobBytes = 1024;
   input_error("not an ONNX model, or cut short", {}, "check that the file was downloaded or copied completely");
 }
 
-struct Field {
-  uint32_t number = 0, type = 0;
-  uint64_t varint = 0;
-  Bytes whole, payload;  // payload: of length-delimited fields
-};
+using Field = WireField;
 
-/// Walks the fields of one message.
-class Fields {
- public:
-  explicit Fields(Bytes message) : rest_(message) {}
-
-  bool next(Field& field) {
-    if (rest_.empty()) return false;
-    const Bytes start = rest_;
-    const uint64_t tag = varint();
-    field.number = static_cast<uint32_t>(tag >> 3);
-    field.type = static_cast<uint32_t>(tag & 7);
-    if (tag > UINT32_MAX || field.number == 0) malformed();
-    skip(field, 0);
-    field.whole = start.first(start.size() - rest_.size());
-    return true;
-  }
-
- private:
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-      if (rest_.empty()) malformed();
-      const auto byte = static_cast<uint64_t>(rest_.front());
-      rest_ = rest_.subspan(1);
-      if (shift < 64) value |= (byte & 127) << shift;
-      if (byte < 128) return value;
-    }
-    malformed();
-  }
-
-  void take(uint64_t count) {
-    if (count > rest_.size()) malformed();
-    rest_ = rest_.subspan(count);
-  }
-
-  void skip(Field& field, int depth) {
-    switch (field.type) {
-      case kVarint:
-        field.varint = varint();
-        return;
-      case kFixed64:
-        return take(8);
-      case kFixed32:
-        return take(4);
-      case kGroup:
-        return skip_group(field.number, depth);
-      case kLength: {
-        const uint64_t size = varint();
-        if (size > rest_.size()) malformed();
-        field.payload = rest_.first(size);
-        return take(size);
-      }
-      default:
-        malformed();
-    }
-  }
-
-  void skip_group(uint32_t number, int depth) {
-    if (depth > kMostDepth) malformed();
-    while (true) {
-      const uint64_t tag = varint();
-      Field inner;
-      inner.number = static_cast<uint32_t>(tag >> 3);
-      inner.type = static_cast<uint32_t>(tag & 7);
-      if (inner.type == kGroupEnd) {
-        if (inner.number != number) malformed();
-        return;
-      }
-      skip(inner, depth + 1);
-    }
-  }
-
-  Bytes rest_;
-};
+WireFields fields_of(Bytes message) { return {message, malformed}; }
 
 /// The message in field `number` of `parent`, if tensors can be below it. Training information and sparse tensors are
 /// not walked: they are kept as they are.
 std::optional<Message> child(Message parent, const Field& field) {
-  if (field.type != kLength) return std::nullopt;
+  if (field.type != kWireLength) return std::nullopt;
   switch (parent) {
     case Message::kModel:
       if (field.number == 7) return Message::kGraph;
@@ -155,16 +78,16 @@ class Splitter {
 
   void split(Bytes message, Message kind, int depth, std::string& out) {
     if (depth > kMostDepth) input_error("bodies nested too deeply", {}, "a model may hold about 30 levels of bodies");
-    Fields fields(message);
+    WireFields fields = fields_of(message);
     for (Field field; fields.next(field);) {
       if (const auto nested = child(kind, field)) {
         std::string inner;
         split(field.payload, *nested, depth + 1, inner);
-        put_tag(out, field.number, kLength);
+        put_tag(out, field.number, kWireLength);
         put_varint(out, inner.size());
         out += inner;
       } else if (kind == Message::kTensor && field.number == kRawData && field.payload.size() >= kBlobBytes) {
-        put_tag(out, kBlobField, kVarint);
+        put_tag(out, kBlobField, kWireVarint);
         put_varint(out, blobs_.size());
         blobs_.push_back(field.payload);
         if (passed_) passed_(field.payload);
@@ -184,7 +107,7 @@ bool is_blob(Message kind, const Field& field) { return kind == Message::kTensor
 /// The size of a message with its blobs back in place; those of nested messages are appended to `sizes` in order.
 uint64_t measure(Bytes message, Message kind, const std::vector<Bytes>& blobs, std::vector<uint64_t>& sizes) {
   uint64_t size = 0;
-  Fields fields(message);
+  WireFields fields = fields_of(message);
   for (Field field; fields.next(field);) {
     if (const auto nested = child(kind, field)) {
       const size_t place = sizes.size();
@@ -206,11 +129,11 @@ void emit(Bytes message, Message kind, const std::vector<Bytes>& blobs, const ui
           const std::function<void(Bytes)>& sink) {
   const auto header = [&](uint32_t number, uint64_t size) {
     std::string text;
-    put_tag(text, number, kLength);
+    put_tag(text, number, kWireLength);
     put_varint(text, size);
     sink(std::as_bytes(std::span(text)));
   };
-  Fields fields(message);
+  WireFields fields = fields_of(message);
   for (Field field; fields.next(field);) {
     if (const auto nested = child(kind, field)) {
       header(field.number, *sizes++);

@@ -37,6 +37,20 @@ TEST_CASE("cells may be quoted") {
   CHECK(csv_separator("a;b;c,d") == ';');
 }
 
+TEST_CASE("a quote inside a text is a character") {
+  CHECK(csv_cells("5\" disk,say \"hi\",\"a\"b\"", ',') == std::vector<std::string>{"5\" disk", "say \"hi\"", "ab\""});
+  CHECK(csv_cells("x\t\"\"\t\"\"\"\"", '\t') == std::vector<std::string>{"x", "", "\""});
+  const test::TempDir folder;
+  const auto records = [&](const std::string& text) {
+    std::vector<std::string> found;
+    for_each_record(*open_source(folder.write("q.csv", text)), [&](const CsvRecord& r) { found.push_back(r.text); });
+    return found;
+  };
+  CHECK(records("1\tfine\n2\the said, \"yes\n3\t3\" more\n").size() == 3);
+  CHECK(records("1,\"two\nlines\"\n2, \"a\"\"\nb\"\n").size() == 2);
+  CHECK(records("\xef\xbb\xbf\"two\nlines\",1\n").size() == 1);
+}
+
 TEST_CASE("rows, a header, words as classes in sorted order") {
   const Opened opened("a,b,kind\n1,2,pear\n\n3.5,-4,apple\r\n5,6,pear\n", kTwo);
   REQUIRE(opened.data->size() == 3);

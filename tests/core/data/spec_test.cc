@@ -13,7 +13,8 @@ TEST_CASE("a data spec round-trips, its options in the order of application") {
         "images:a.tar,labels=l.tsv,resize=240x320,gray,bgr,scale=2,layout=nhwc,limit=7,per-class=3,every=2,shuffle,"
         "split=0.5:1",
         "idx:a.gz,b.gz,scale=0.25,split=100:200", "idx:a.gz,every=3", "csv:t.csv,label=y,ignore=id/name",
-        "bytes:t.txt,length=64", "images:with\\, comma,limit=1"}) {
+        "bytes:t.txt,length=64", "text:t.csv,text=title/body,label=class,vocab=v.txt,max-len=64,limit=5,split=0.5:1",
+        "text:t.csv,vocab=a\\,b,special=begin/end,ids=fairseq", "images:with\\, comma,limit=1"}) {
     INFO(text);
     const DataSpec spec = parse_data_spec(text);
     CHECK(print(spec) == text);
@@ -64,7 +65,12 @@ TEST_CASE("mistakes in a data spec are usage errors with a suggestion") {
   CHECK_THAT(wrong("images:d,mean=1//2"), Contains("no value for mean"));
   CHECK_THAT(wrong("images:d,scale=inf"), Contains("no value for scale"));
   CHECK_THAT(wrong(""), Contains("path is missing"));
-  CHECK(test::thrown_by([] { parse_data_spec("text:a.csv"); }).code == Code::kUnsupported);
+  CHECK_THAT(wrong("text:a.csv"), Contains("the vocabulary is missing"));
+  CHECK_THAT(wrong("text:a.csv,vocab=v,max-len=0"), Contains("no value for max-len=N"));
+  CHECK_THAT(wrong("text:a.csv,vocab=v,special=start"), Contains("no value for special=begin/end, begin, end or none"));
+  CHECK_THAT(wrong("text:a.csv,vocab=v,ids=t5"), Contains("no value for ids"));
+  CHECK_THAT(wrong("text:a.csv,vocab=v,mean=1"), Contains("unknown option 'mean'"));
+  CHECK_THAT(wrong("csv:a.csv,vocab=v"), Contains("unknown option 'vocab'"));
 }
 
 }  // namespace mlopt
