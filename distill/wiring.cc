@@ -33,8 +33,10 @@ class Wirer {
   Wiring run() {
     const Value* labelled = output();
     wiring_.scores = scores_behind(labelled)->name;
-    if (settings_.hard) wiring_.hard_weight = weight_of("hard", 1 - settings_.alpha);
-    if (settings_.alpha > 0) follow_outputs();
+    const bool labels = settings_.hard && labels_fit(*labelled);
+    if (labels) wiring_.hard_weight = weight_of("hard", 1 - settings_.alpha);
+    alpha_ = settings_.hard && !labels ? 1 : settings_.alpha;
+    if (alpha_ > 0) follow_outputs();
     for (const Match& match : settings_.matches) follow(match);
     if (wiring_.terms.empty())
       usage_error("the student follows nothing", "--alpha", "give a positive --alpha, or pairs with --match");
@@ -60,6 +62,15 @@ class Wirer {
     }
     usage_error(fmt::format("the student has no output '{}'", settings_.output), "--loss-output",
                 suggestion(settings_.output, names));
+  }
+
+  /// Has a sample as many labels as the loss takes: one of the sample, one of each position, or one of each number?
+  bool labels_fit(const Value& output) const {
+    const Dims dims = output.type.static_dims().value_or(Dims{});
+    if (!settings_.label_numbers || dims.empty()) return true;
+    const int64_t numbers = element_count(dims) / std::max<int64_t>(1, dims[0]);
+    const bool classes = settings_.hard->name == "cross-entropy" || settings_.hard->name == "next-token";
+    return *settings_.label_numbers == (classes ? numbers / std::max<int64_t>(1, dims.back()) : numbers);
   }
 
   /// The teacher's output that is that of the student: of its name, else in its place.
@@ -92,7 +103,7 @@ class Wirer {
   void follow(const Value& output, size_t teacher, const Value& theirs) {
     const LossDef& loss = settings_.soft ? *settings_.soft : usual_loss(output);
     const bool scores = loss.name == "kl";
-    const double weight = weight_of(std::string(loss.name), settings_.alpha);
+    const double weight = weight_of(std::string(loss.name), alpha_);
     add({(scores ? scores_behind(&output) : &output)->name, teacher, 0, &loss, weight},
         scores ? *scores_behind(&theirs) : theirs, wiring_.teachers.size());
   }
@@ -157,6 +168,7 @@ class Wirer {
 
   Model student_;
   const Settings& settings_;
+  double alpha_ = 1;
   Wiring wiring_;
 };
 

@@ -18,6 +18,7 @@ struct Settings {
   double alpha = 1;                      ///< share of the teachers' outputs; the rest is the labels'
   const LossDef* soft = nullptr;         ///< of all outputs; null: as the shape of each suggests
   const train::LossDef* hard = nullptr;  ///< of the labels; null: there are none
+  std::optional<int64_t> label_numbers;  ///< of a sample: where they do not fit the output, labels are left out
   std::string output;                    ///< of the student: what labels are for, and alone follows; "": the first; all
 };
 
@@ -42,7 +43,7 @@ struct Wiring {
 Wiring wire(const Model& student, std::vector<Teacher> teachers, const std::vector<Dims>& dims,
             const Settings& settings, TypeRule types);
 
-/// "kl 0.9, hard 0.1, hint 100 (3)": the losses, their weights and how many terms have them.
+/// "hint 300 + kl 0.9 + hard 0.1": the losses and the sum of the weights of each.
 std::string in_words(const Wiring& wiring);
 
 }  // namespace mlopt::distill

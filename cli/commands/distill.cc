@@ -74,7 +74,7 @@ class Distillation {
 
   /// Replaces the loss of the plan by what the teachers say.
   void adapt(TrainingPlan& plan) {
-    const distill::Settings settings = settings_of(o_, plan.recipe, plan.data->labelled());
+    const distill::Settings settings = settings_of(o_, plan.recipe, *plan.data);
     std::vector<distill::Teacher> made;
     for (const Model& teacher : teachers_)
       made.push_back(distill::make_teacher(teacher, plan.model, plan.dims, standard_types));
@@ -88,6 +88,8 @@ class Distillation {
     const distill::ObjectiveSettings how{settings.hard, settings.temperature, session_.common.seed, !o_.cache.empty()};
     plan.recipe.objective = [wiring, how](train::LossArgs& args) { return distill::objective(args, *wiring, how); };
     plan.loss = distill::in_words(*wiring);
+    if (settings.label_numbers && wiring->hard_weight == 0)
+      session_.report.line("labels are left out, as the loss of this output takes others; --loss names one");
     plan.spec = "distill" + plan.spec.substr(plan.spec.find(':')) + spec_of(o_);
     if (!o_.cache.empty()) cache(plan, *wiring);
   }

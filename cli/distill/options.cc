@@ -46,7 +46,8 @@ void declare_distill(Options& options, DistillOptions& o) {
               "weights of losses by name, in place of the usual: kl=0.7,hard=0.3,hint=100");
 }
 
-distill::Settings settings_of(const DistillOptions& o, const train::Recipe& recipe, bool labelled) {
+distill::Settings settings_of(const DistillOptions& o, const train::Recipe& recipe, const Dataset& data) {
+  const bool labelled = data.labelled();
   if (!(o.temperature > 0)) usage_error("a positive number is needed", "--temperature");
   if (!o.cache.empty() && !o.train.augment.empty())
     usage_error("what a teacher gives cannot be kept where pictures change in each epoch", "--cache-teacher",
@@ -59,7 +60,13 @@ distill::Settings settings_of(const DistillOptions& o, const train::Recipe& reci
   settings.alpha = o.alpha.value_or(labelled ? kUsualAlpha : 1);
   if (!o.soft.empty()) settings.soft = &distill::find_loss(o.soft, "--soft");
   settings.output = o.train.output;
-  if (labelled) settings.hard = recipe.loss;
+  const bool follows_tensors_alone = settings.alpha == 0 && !settings.matches.empty();
+  if (!labelled && settings.alpha < 1 && !follows_tensors_alone)
+    usage_error("the data have no labels to share the loss with", "--alpha", "give 1");
+  if (!labelled) return settings;
+  settings.hard = recipe.loss;
+  // What the user names is meant: that labels do not fit is then an error.
+  if (o.train.loss.empty() && !o.alpha) settings.label_numbers = data.batch(0, 1).labels->size();
   return settings;
 }
 

@@ -20,8 +20,8 @@ struct DistillOptions {
 };
 void declare_distill(Options& options, DistillOptions& distill);
 
-/// What the options mean for data with or without labels; throws Error{kUsage} where they do not fit together.
-distill::Settings settings_of(const DistillOptions& options, const train::Recipe& recipe, bool labelled);
+/// What the options mean for these data; throws Error{kUsage} where they do not fit together.
+distill::Settings settings_of(const DistillOptions& options, const train::Recipe& recipe, const Dataset& data);
 /// Throws Error{kUsage} where --data-free makes no sense beside the others.
 void check_data_free(const DistillOptions& options);
 /// What they add to the spec of the training.

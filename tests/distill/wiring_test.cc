@@ -90,6 +90,20 @@ TEST_CASE("named tensors are found, by one name or by a pattern, in the teachers
   CHECK(says(thrown_by([&] { wired(student, {&plain}, settings); }), "no tensor that student and teacher both have"));
 }
 
+TEST_CASE("labels that the loss cannot take are left out, and the teacher has the whole share") {
+  const Model student = classifier(4, 3), teacher = classifier(4, 3);
+  distill::Settings settings;
+  settings.alpha = 0.9;
+  settings.hard = train::find_loss("mse");
+  settings.label_numbers = 1;  // a class of each picture, where the loss takes three numbers
+  CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "kl 1");
+  settings.label_numbers = 3;
+  CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "kl 0.9 + hard 0.1");
+  settings.hard = train::find_loss("cross-entropy");
+  settings.label_numbers = 1;
+  CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "kl 0.9 + hard 0.1");
+}
+
 TEST_CASE("weights go by name, and what weighs nothing is left out") {
   const Model student = classifier(4, 3), teacher = classifier(4, 3);
   distill::Settings settings;
