@@ -43,19 +43,22 @@ void judge_target(const Model& model, const std::string& target, Report& report)
 
 void run(const CheckOptions& o, Session& session) {
   const Model model = read_model(o.model);
-  const auto [errors, warnings] = findings_of(model);
+  const auto [errors, warnings, unseen] = findings_of(model);
   Report& report = session.report;
   report.data["path"] = o.model;
-  report.data["valid"] = errors.empty();
+  const bool valid = errors.empty() && unseen.empty();
+  report.data["valid"] = errors.empty() && !valid ? Json() : Json(valid);
   report.data["findings"] = errors;
   report.data["warnings"] = warnings;
-  if (errors.empty()) report.line("the model is valid");
+  if (valid) report.line("the model is valid");
   list(errors, "findings", report);
   list(warnings, "warnings", report);
   if (!o.target.empty()) judge_target(model, o.target, report);
   if (!errors.empty()) {
     session.failure =
         Error(Code::kBadInput, errors[0], o.model, "export the model again, or mend it where the finding says");
+  } else if (!valid) {
+    session.failure = Error(Code::kUnsupported, unseen[0], o.model, "try again where less else is running");
   }
 }
 

@@ -34,13 +34,15 @@ std::vector<std::string> require_valid_result(const Model& source, const Model& 
   require_valid(result, "the command");
   require_same_interface(source, result);
   Findings findings = check_with_onnx(result);
-  if (findings.errors.empty() && findings.warnings.empty()) return {};
+  if (findings.errors.empty() && findings.warnings.empty()) return std::move(findings.unseen);
   const Findings before = check_with_onnx(source);
-  if (!findings.errors.empty() && before.errors.empty()) {
+  if (!findings.errors.empty() && before.errors.empty() && before.unseen.empty()) {
     internal_error("ONNX's checker accepts the source, but not the result", findings.errors.front());
   }
   // A rewrite can bring to light that the source contradicts itself: that is no bug of the rewrite.
-  return before.warnings.empty() ? std::move(findings.warnings) : std::vector<std::string>{};
+  std::vector<std::string> doubts = std::move(findings.unseen);
+  if (before.warnings.empty()) doubts.insert(doubts.end(), findings.warnings.begin(), findings.warnings.end());
+  return doubts;
 }
 
 }  // namespace mlopt::cli

@@ -65,7 +65,8 @@ void finish_verb(const VerbOptions& verb, const Model& source, VerbResult result
 // The steps of the ending, one a file.
 
 /// Throws Error{kInternal} when the graph verifier or ONNX's checker rejects the result, or its inputs or outputs are
-/// not those of the source. Gives what ONNX's shape inference says of the result and not of the source.
+/// not those of the source. Gives what ONNX's shape inference says of the result and not of the source, and which of
+/// ONNX's tools came to no end in time.
 std::vector<std::string> require_valid_result(const Model& source, const Model& result);
 
 /// The outputs of both on the same data: on the reference backend or, where it cannot run them, on the session's.

@@ -25,9 +25,9 @@ std::string one_line(const std::string& message) {
   return line;
 }
 
-/// The message of what `check` throws, made in a process of its own; empty when it throws nothing.
+/// The message of what `check` throws, made in a process of its own; empty when it throws nothing, or came to no end.
 template <class Check>
-std::string message_of(std::string_view what, const Check& check) {
+std::string message_of(std::string_view what, Findings& findings, const Check& check) {
   const auto message = run_contained(
       [&]() -> std::string {
         try {
@@ -38,7 +38,11 @@ std::string message_of(std::string_view what, const Check& check) {
         return {};
       },
       kSeconds);
-  return message ? *message : fmt::format("{} could not look at the model: {}", what, message.error().reason);
+  if (message) return *message;
+  std::string reason = fmt::format("{} could not look at the model: {}", what, message.error().reason);
+  if (!message.error().late) return reason;
+  findings.unseen.push_back(std::move(reason));
+  return {};
 }
 
 /// Shape inference gives a line for each node, after this mark.
@@ -73,15 +77,15 @@ void shrink(onnx::TensorProto& tensor) {
 }  // namespace
 
 Findings check_with_onnx(const Model& model) {
-  Findings findings{model.mended, {}};
+  Findings findings{model.mended, {}, {}};
   const proto::Written written = proto::write_message(model);
-  const std::string message = message_of("ONNX's checker", [&] {
+  const std::string message = message_of("ONNX's checker", findings, [&] {
     proto::Written small = written;
     proto::fill_in(small, 0, [](onnx::TensorProto& tensor, uint64_t) { shrink(tensor); });
     onnx::checker::check_model(small.message);
   });
   if (!message.empty()) findings.errors.push_back(one_line(message));
-  const std::string shape_message = message_of("ONNX's shape inference", [&] {
+  const std::string shape_message = message_of("ONNX's shape inference", findings, [&] {
     proto::Written shapes = written;
     proto::fill_in(shapes, kShapeData, [](onnx::TensorProto&, uint64_t) {});
     onnx::shape_inference::InferShapes(shapes.message, onnx::OpSchemaRegistry::Instance(),

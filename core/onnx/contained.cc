@@ -56,7 +56,7 @@ std::optional<std::string> read_until(int in, Clock::time_point deadline) {
 
 }  // namespace
 
-Expected<std::string> run_contained(const std::function<std::string()>& work, int seconds) {
+Expected<std::string, Unfinished> run_contained(const std::function<std::string()>& work, int seconds) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) unsupported_error("the system gives no pipe");
   const pid_t child = ::fork();
@@ -69,9 +69,9 @@ Expected<std::string> run_contained(const std::function<std::string()>& work, in
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!result) return Decline{fmt::format("it took longer than {} s", seconds)};
-  if (WIFSIGNALED(status)) return Decline{fmt::format("it crashed (signal {})", WTERMSIG(status))};
-  if (WEXITSTATUS(status) != 0) return Decline{"it failed"};
+  if (!result) return Unfinished{fmt::format("it took longer than {} s", seconds), true};
+  if (WIFSIGNALED(status)) return Unfinished{fmt::format("it crashed (signal {})", WTERMSIG(status))};
+  if (WEXITSTATUS(status) != 0) return Unfinished{"it failed"};
   return std::move(*result);
 }
 

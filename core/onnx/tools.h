@@ -14,6 +14,7 @@ struct Findings {
   /// What runtimes load all the same: a declared shape that is not the inferred one, and errors in the bodies that the
   /// standard itself gives for its operators.
   std::vector<std::string> warnings;
+  std::vector<std::string> unseen;  ///< which of the two did not come to an end in time
 };
 Findings check_with_onnx(const Model& model);
 /// ONNX's version converter to `opset` of ai.onnx. Throws Error{kUnsupported} naming the operator that cannot be

@@ -32,4 +32,9 @@ TEST_CASE("what goes wrong there is a reason here") {
                  }),
                  "longer than 1 s"));
   CHECK(contains(reason([]() -> std::string { throw 1; }), "failed"));
+  const auto late = [](const std::function<std::string()>& work) { return run_contained(work, 1).error().late; };
+  CHECK(late([]() -> std::string {
+    while (true) ::pause();
+  }));
+  CHECK_FALSE(late([]() -> std::string { throw 1; }));
 }
