@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/backends.h"
 #include "core/base/cpus.h"
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/text.h"
 #include "core/onnx/io.h"
 #include "samples/quickstart/network.h"
+#include "samples/quickstart/pictures.h"
 #include "samples/quickstart/summary.h"
 
 namespace {
@@ -23,11 +23,9 @@ constexpr uint64_t kTrainSeed = 1, kTestSeed = 2, kNetworkSeed = 3;
 constexpr int64_t kTrainPictures = 4000, kTestPictures = 2000;
 
 void make(const std::string& folder, int64_t train_count, int64_t test_count) {
-  const Pictures train = draw_pictures(train_count, kTrainSeed);
-  write_idx(train, folder, "train");
+  write_idx(draw_pictures(train_count, kTrainSeed), folder, "train");
   write_idx(draw_pictures(test_count, kTestSeed), folder, "test");
-  const auto backend = cli::open_backend(cli::default_device());
-  write_model(make_network(*backend, train, kNetworkSeed), folder + "/fp32.onnx");
+  write_model(make_network(kNetworkSeed), folder + "/untrained.onnx");
 }
 
 int64_t count_of(const std::vector<std::string>& args, size_t index, int64_t fallback) {
@@ -48,7 +46,7 @@ int run(const std::vector<std::string>& args) {
     return 0;
   }
   fmt::print(stderr,
-             "sample_quickstart make FOLDER [TRAIN TEST]   draws so many pictures and makes fp32.onnx from the first\n"
+             "sample_quickstart make FOLDER [TRAIN TEST]   draws so many pictures, and makes untrained.onnx\n"
              "sample_quickstart summary FOLDER             one table from the reports in the folder\n");
   return 2;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job, start to end, in the current folder: pictures and a network are made, the network is fused and
+# The main job, start to end, in the current folder: pictures and a network are made, the network is trained, fused and
 # quantized to int8, scored and measured. Needs mlopt and sample_quickstart on PATH. Fails when the network is right on
 # less than 97 % of the pictures, or when int8 costs more than half a point.
 set -euo pipefail
@@ -15,6 +15,8 @@ train=idx:train-images.idx,train-labels.idx,mean=128,std=64
 test=idx:test-images.idx,test-labels.idx,mean=128,std=64
 
 run sample_quickstart make .
+run mlopt train untrained.onnx -o fp32.onnx --data "$train" --epochs 2 --batch-size 32 --lr 0.003 --schedule onecycle \
+  --no-bench
 run mlopt fuse fp32.onnx -o fused.onnx --data "$test"
 run mlopt quantize fp32.onnx -o int8.onnx --to w8a8 --data "$train"
 for model in fp32 fused int8; do

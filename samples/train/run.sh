@@ -9,14 +9,14 @@ run() {
 }
 train="idx:train-images.idx,train-labels.idx,mean=128,std=64,limit=1000"
 test="idx:test-images.idx,test-labels.idx,mean=128,std=64,limit=500"
-recipe=(--data "$train" --val "$test" --metric top1 --reset-weights --epochs 2 --batch-size 25 --lr 0.002 --no-bench)
+recipe=(--data "$train" --val "$test" --metric top1 --epochs 2 --batch-size 25 --lr 0.002 --no-bench)
 
 rm -rf checkpoints # of an earlier run here
 sample_quickstart make . >/dev/null
-run mlopt train fp32.onnx -o trained.onnx "${recipe[@]}" --checkpoint checkpoints --json report.json
+run mlopt train untrained.onnx -o trained.onnx "${recipe[@]}" --checkpoint checkpoints --json report.json
 
 rm checkpoints/step-00000080.npz # as if it had been stopped after the first epoch
-run mlopt train fp32.onnx -o resumed.onnx "${recipe[@]}" --checkpoint checkpoints --resume --quiet
+run mlopt train untrained.onnx -o resumed.onnx "${recipe[@]}" --checkpoint checkpoints --resume --quiet
 cmp trained.onnx resumed.onnx
 
 run mlopt quantize trained.onnx -o int8.onnx --to w8a8 --data "$train" --no-bench --quiet
