@@ -16,16 +16,30 @@ namespace {
 struct FormatRow {
   std::string_view name;
   Format format;
+  int weight_bits = 8, activation_bits = 8;
 };
-constexpr FormatRow kFormats[] = {{"w8a8", Format::kW8A8},
+constexpr FormatRow kFormats[] = {{"w8a8", Format::kStatic},
+                                  {"w8a4", Format::kStatic, 8, 4},
+                                  {"w4a8", Format::kStatic, 4, 8},
+                                  {"w4a4", Format::kStatic, 4, 4},
                                   {"w8a8-dynamic", Format::kW8A8Dynamic},
                                   {"w8", Format::kW8},
                                   {"fp16", Format::kF16},
                                   {"bf16", Format::kBF16}};
 
-Format parse_format(std::string_view text) {
+/// Four bits are too few for the whole range: their steps are chosen by the error that they make.
+constexpr int kFewBits = 4;
+
+Spec parse_format(std::string_view text) {
   for (const FormatRow& row : kFormats)
-    if (row.name == text) return row.format;
+    if (row.name == text) {
+      Spec spec;
+      spec.format = row.format;
+      spec.weight_bits = row.weight_bits;
+      spec.activation_bits = row.activation_bits;
+      if (row.activation_bits <= kFewBits) spec.calibration = parse_range_method("mse");
+      return spec;
+    }
   const std::vector<std::string> names = format_names();
   usage_error(fmt::format("no format is called '{}'", text), {}, suggestion(text, names));
 }
@@ -119,10 +133,14 @@ void parse_part(std::string_view part, Spec& spec) {
 
 }  // namespace
 
-bool Spec::pairs_saturate() const { return target != "ort:x86-amx" && target != "ort:arm-dot"; }
+bool Spec::pairs_saturate() const { return in_bytes() && target != "ort:x86-amx" && target != "ort:arm-dot"; }
 
-std::string_view name(Format format) {
-  return std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatRow& r) { return r.format == format; })
+std::string_view name(const Spec& spec) {
+  return std::find_if(std::begin(kFormats), std::end(kFormats),
+                      [&](const FormatRow& r) {
+                        return r.format == spec.format && r.weight_bits == spec.weight_bits &&
+                               r.activation_bits == spec.activation_bits;
+                      })
       ->name;
 }
 
@@ -133,25 +151,26 @@ std::vector<std::string> format_names() {
 }
 
 Spec parse_spec(std::string_view text) {
-  Spec spec;
   const size_t colon = text.find(':');
-  spec.format = parse_format(text.substr(0, colon));
+  Spec spec = parse_format(text.substr(0, colon));
   if (colon != std::string_view::npos)
     for (const std::string& part : pieces_of(text.substr(colon + 1), ';')) parse_part(part, spec);
+  if (spec.emit == Emit::kQOperator && !spec.in_bytes())
+    usage_error("operators on integers take eight bits", "emit", "leave emit=qoperator out");
   return spec;
 }
 
 std::string to_string(const Spec& spec) {
   const Spec plain;
   std::vector<std::string> parts;
-  if (spec.format == Format::kW8A8) parts.push_back("calibration=" + to_string(spec.calibration));
+  if (spec.format == Format::kStatic) parts.push_back("calibration=" + to_string(spec.calibration));
   if (spec.emit != plain.emit) parts.emplace_back("emit=qoperator");
   if (spec.per_tensor) parts.emplace_back("per_tensor");
   if (spec.symmetric) parts.emplace_back("symmetric");
   if (spec.target != plain.target) parts.push_back("target=" + spec.target);
   if (!spec.only.empty()) parts.push_back("only=" + print_globs(spec.only));
   if (!spec.skip.empty()) parts.push_back("skip=" + print_globs(spec.skip));
-  return std::string(name(spec.format)) + (parts.empty() ? "" : ":" + join(parts, ";"));
+  return std::string(name(spec)) + (parts.empty() ? "" : ":" + join(parts, ";"));
 }
 
 }  // namespace mlopt::quantize

@@ -129,7 +129,7 @@ void run(const QuantizeOptions& o, Session& session) {
   check_node_names(spec.skip, "--skip", source, session);
   const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend(session.common.device);
   const Runner runner = make_runner(*backend, session.common);
-  const bool calibrates = spec.format == quantize::Format::kW8A8;
+  const bool calibrates = spec.format == quantize::Format::kStatic;
   const std::unique_ptr<Dataset> data =
       calibrates && o.verb.data.spec.empty() ? nullptr : find_data(o, source, session);
 
@@ -143,7 +143,7 @@ void run(const QuantizeOptions& o, Session& session) {
   quantize::Quantized made;
   with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
   warn(o, made, calibrates, session);
-  session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec.format),
+  session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec),
                                   made.samples ? fmt::format(", calibrated on {} samples", made.samples) : ""));
   report_left(made, session.report);
   report_layers(made, session.report);

@@ -18,6 +18,7 @@ struct LayerValue {
 struct Emitted {
   std::vector<LayerValue> layers;           ///< those whose weights are in the format now, in schedule order
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
+  std::map<std::string, Tensor> floats;     ///< initializer of codes -> the numbers that they stand for
 };
 
 /// The layer of a node that is still in float; its `result` is to be found.

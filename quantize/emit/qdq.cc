@@ -5,6 +5,7 @@
 
 #include "core/tensor/cast.h"
 #include "core/tensor/compare.h"
+#include "quantize/emit/weights.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -25,7 +26,7 @@ class Emitter {
   Emitter(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec)
       : graph_(*model.graph), plan_(plan), grids_(grids), spec_(spec) {}
 
-  std::vector<LayerValue> run() {
+  Emitted run() {
     std::vector<std::pair<LayerValue, const Value*>> layers;
     for (const Node* node : graph_.nodes())
       if (plan_.nodes.contains(node) && is_weighted(*node)) {
@@ -39,19 +40,16 @@ class Emitter {
     for (Node* node : graph_.nodes())
       if (const auto it = plan_.scalars.find(node); it != plan_.scalars.end()) quantize_scalar(node, it->second);
     for (Value* v : plan_.values) quantize_activation(v);
-    std::vector<LayerValue> found;
     for (auto& [layer, y] : layers) {
       const auto it = rounded_.find(y);
       layer.result = (it == rounded_.end() ? y : it->second)->name;
-      found.push_back(std::move(layer));
+      done_.layers.push_back(std::move(layer));
     }
     for (const auto& [clamp, producer] : plan_.clamped) remove_clamp(clamp);
-    return found;
+    return std::move(done_);
   }
 
  private:
-  static bool is_weighted(const Node& node) { return node.is("Conv") || node.is("Gemm") || node.is("MatMul"); }
-
   /// The node's result, or that of the clamp which its grid replaces.
   const Value* result_of(const Node& node) const {
     const Value* y = node.output(0);
@@ -67,10 +65,8 @@ class Emitter {
     const auto it = grid_values_.find(owner);
     if (it != grid_values_.end()) return it->second;
     const Grid& grid = grids_.at(owner);
-    const Tensor zero = grid.type == DType::kU8 ? Tensor::scalar<uint8_t>(static_cast<uint8_t>(grid.zero_point))
-                                                : Tensor::scalar<int8_t>(static_cast<int8_t>(grid.zero_point));
     const GridValues made = {graph_.add_constant(owner + "_scale", Tensor::scalar(grid.scale)),
-                             graph_.add_constant(owner + "_zero_point", zero)};
+                             graph_.add_constant(owner + "_zero_point", zero_point_of(grid))};
     grid_values_[owner] = made;
     return made;
   }
@@ -110,10 +106,11 @@ class Emitter {
   void quantize_weights(Node* node) {
     const Value* w = node->input(1);
     const float input_scale = grid_of(node->input(0)).scale;
-    const int axis = node->is("Conv") || transposes_weight(*node) ? 0 : 1;
+    const int axis = weight_axis(*node);
     const Tensor* bias = node->input(2) ? node->input(2)->known_constant() : nullptr;
-    const QuantizedWeight q = quantize_weight(*w->known_constant(), spec_.per_tensor ? -1 : axis,
-                                              least_scales(*node, axis, bias, input_scale));
+    const QuantizedWeight q =
+        quantize_weight(*w->known_constant(), spec_.per_tensor ? -1 : axis,
+                        least_scales(*node, *w->known_constant(), bias, input_scale, spec_), spec_.weight_bits);
     const int dq_axis = spec_.per_tensor ? -1 : axis;
     graph_.set_input(node, 1, dequantized(node, stored_weight(w, q, dq_axis), w->name, dq_axis));
     if (!bias) return;
@@ -121,6 +118,7 @@ class Emitter {
     const Tensor zeros = Tensor::zeros(DType::kI32, b.scale.dims());
     const std::string base = node->input(2)->name;
     const Stored stored = store(base, b.codes, b.scale, zeros);
+    done_.floats.emplace(stored.codes->name, bias->reshaped({bias->size()}));
     graph_.set_input(node, 2, dequantized(node, stored, base, b.scale.rank() ? 0 : -1));
   }
 
@@ -139,28 +137,6 @@ class Emitter {
     graph_.set_input(node, index, dequantized(node, stored, v->name, -1));
   }
 
-  /// For each output channel: room for the bias in int32, and for pairs of products in int16.
-  std::vector<float> least_scales(const Node& node, int axis, const Tensor* bias, float input_scale) const {
-    const Tensor& w = *node.input(1)->known_constant();
-    // Runtimes multiply depthwise weights one by one.
-    const bool depthwise = node.is("Conv") && w.dim(1) == 1 && w.dim(0) > 1 && groups(node) > 1;
-    std::vector<float> room(static_cast<size_t>(w.dim(axis)));
-    const auto widen = [&](const std::vector<float>& other) {
-      for (size_t c = 0; c < std::min(room.size(), other.size()); ++c) room[c] = std::max(room[c], other[c]);
-    };
-    if (bias) widen(bias_room(*bias, input_scale));
-    if (spec_.pairs_saturate() && !depthwise) widen(pair_room(w, axis));
-    return room;
-  }
-
-  static int64_t groups(const Node& node) { return int_attr(node, "group", 1); }
-  static bool transposes_weight(const Node& node) { return node.is("Gemm") && int_attr(node, "transB", 0) != 0; }
-  static int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise) {
-    const Attr* attr = node.attr(name);
-    const auto* value = attr ? std::get_if<int64_t>(&attr->value) : nullptr;
-    return value ? *value : otherwise;
-  }
-
   Stored store(const std::string& base, const Tensor& codes, const Tensor& scale, const Tensor& zero) {
     return {graph_.add_constant(base + "_quantized", codes), graph_.add_constant(base + "_scale", scale),
             graph_.add_constant(base + "_zero_point", zero)};
@@ -171,6 +147,7 @@ class Emitter {
     const auto it = weights_.find({w, axis});
     if (it != weights_.end() && !mismatch(*it->second.scale->constant, q.scale, 0, 0)) return it->second;
     const Stored made = store(w->name, q.codes, q.scale, q.zero_point);
+    done_.floats.emplace(made.codes->name, *w->constant);
     weights_.emplace(std::pair{w, axis}, made);
     return made;
   }
@@ -193,15 +170,15 @@ class Emitter {
   std::map<std::pair<const Value*, int>, Stored> weights_;
   std::map<std::string, GridValues> grid_values_;
   std::unordered_map<const Value*, const Value*> rounded_;
+  Emitted done_;
 };
 
 }  // namespace
 
-std::vector<LayerValue> emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids,
-                                 const Spec& spec) {
-  std::vector<LayerValue> layers = Emitter(model, plan, grids, spec).run();
+Emitted emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec) {
+  Emitted done = Emitter(model, plan, grids, spec).run();
   remove_dead(model);
-  return layers;
+  return done;
 }
 
 }  // namespace mlopt::quantize

@@ -13,7 +13,6 @@ namespace mlopt::quantize {
 /// Writes the plan into the graph as QuantizeLinear and DequantizeLinear around the nodes that run on integers; weights
 /// become int8 and biases int32 behind a DequantizeLinear. `grids` by the name of the value that owns the grid. Opset
 /// 13 or later. Gives the layers with their values before and after, in schedule order.
-std::vector<LayerValue> emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids,
-                                 const Spec& spec);
+Emitted emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec);
 
 }  // namespace mlopt::quantize

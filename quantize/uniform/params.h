@@ -14,19 +14,28 @@ struct Grid {
   int zero_point = 0;
 };
 
-/// uint8 over [min(range.min, 0), max(range.max, 0)], or int8 around zero. The scale is never zero, denormal or
-/// infinite; a range of nothing gives scale 1.
-Grid activation_grid(const Range& range, bool symmetric);
+/// Unsigned over [min(range.min, 0), max(range.max, 0)], or signed around zero, in 4 or 8 bits. The scale is never
+/// zero, denormal or infinite; a range of nothing gives scale 1.
+Grid activation_grid(const Range& range, bool symmetric, int bits = 8);
 
-/// A weight as int8 around zero with one scale (axis < 0) or one for each index of `axis`.
+/// A weight as signed integers around zero with one scale (axis < 0) or one for each index of `axis`.
 struct QuantizedWeight {
-  Tensor codes;       ///< int8, as the weight's shape
+  Tensor codes;       ///< int8 or int4, as the weight's shape
   Tensor scale;       ///< float32, scalar or [channels]
-  Tensor zero_point;  ///< int8 zeros, as the scale's shape
+  Tensor zero_point;  ///< zeros of the codes' type, as the scale's shape
 };
 
-/// Round to nearest even over [-127, 127]. `min_scale[c]` is a lower bound of each scale; may be empty.
-QuantizedWeight quantize_weight(const Tensor& weight, int axis, const std::vector<float>& min_scale = {});
+/// The largest code of a weight, and minus the smallest.
+int most_code(int bits);
+
+/// One for axis < 0, or one for each index of `axis`: in 8 bits those that reach the largest weight, in fewer those of
+/// the least squared error. `min_scale[c]` is a lower bound of each; may be empty.
+std::vector<float> weight_scales(const Tensor& weight, int axis, const std::vector<float>& min_scale = {},
+                                 int bits = 8);
+/// Rounds to nearest even in these steps.
+QuantizedWeight quantize_by(const std::vector<float>& scales, const Tensor& weight, int axis, int bits = 8);
+/// quantize_by() weight_scales().
+QuantizedWeight quantize_weight(const Tensor& weight, int axis, const std::vector<float>& min_scale = {}, int bits = 8);
 
 /// A bias as int32 in steps of input scale times weight scale.
 struct QuantizedBias {

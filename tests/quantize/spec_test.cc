@@ -29,7 +29,7 @@ TEST_CASE("names of nodes may hold what separates the parts of a spec") {
 }
 
 TEST_CASE("every format has one name") {
-  for (const std::string& format : quantize::format_names()) CHECK(quantize::name(parse_spec(format).format) == format);
+  for (const std::string& format : quantize::format_names()) CHECK(quantize::name(parse_spec(format)) == format);
 }
 
 TEST_CASE("a mistake in a quantization spec is named, with what was meant") {

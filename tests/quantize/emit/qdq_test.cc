@@ -33,7 +33,7 @@ Written write(const std::string& graph, const std::string& text = "w8a8") {
     const bool clamped = v->producer && plan.clamped.contains(v->producer);
     if (plan.owner(v) == v) grids[v->name] = quantize::activation_grid({clamped ? 0.0 : -8.0, 8}, spec.symmetric);
   }
-  w.layers = quantize::emit_qdq(w.model, plan, grids, spec);
+  w.layers = quantize::emit_qdq(w.model, plan, grids, spec).layers;
   infer(w.model, standard_types);
   CHECK(verify(w.model).empty());
   return w;

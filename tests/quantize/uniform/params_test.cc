@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
 
@@ -67,6 +68,40 @@ TEST_CASE("weights are rounded to the nearest of 255 codes, by channel") {
     }
     CHECK(largest == 127);
   }
+}
+
+TEST_CASE("four bits have 15 codes for weights, in steps that err least") {
+  const Tensor w = test::uniform({4, 200}, -1, 1);
+  // One outlier is not worth the precision of the others.
+  std::vector<double> values = to_doubles(w);
+  values[0] = 2;
+  const Tensor with_outlier = test::tensor({4, 200}, values);
+  const auto q = quantize::quantize_weight(with_outlier, 0, {}, 4);
+  CHECK(q.codes.dtype() == DType::kI4);
+  CHECK(q.zero_point.dtype() == DType::kI4);
+  const auto error = [&](const quantize::QuantizedWeight& quantized) {
+    double sum = 0;
+    for (int64_t i = 0; i < 200; ++i) {
+      const double back = number_at(quantized.codes, i) * static_cast<double>(quantized.scale.data<float>()[0]);
+      CHECK(std::fabs(number_at(quantized.codes, i)) <= 7);
+      sum += (back - values[static_cast<size_t>(i)]) * (back - values[static_cast<size_t>(i)]);
+    }
+    return sum;
+  };
+  const auto whole = quantize::quantize_by({2.0f / 7, 1.0f / 7, 1.0f / 7, 1.0f / 7}, with_outlier, 0, 4);
+  CHECK(error(q) < 0.75 * error(whole));
+}
+
+TEST_CASE("four bits have 16 codes for activations") {
+  const Grid grid = quantize::activation_grid({-1, 2}, false, 4);
+  CHECK(grid.type == DType::kU4);
+  CHECK(grid.high == 15);
+  CHECK(static_cast<double>(grid.scale) == Approx(0.2));
+  CHECK(grid.zero_point == 5);
+  const Grid symmetric = quantize::activation_grid({-1, 2}, true, 4);
+  CHECK(symmetric.type == DType::kI4);
+  CHECK(symmetric.low == -8);
+  CHECK(static_cast<double>(symmetric.scale) == Approx(2.0 / 7));
 }
 
 TEST_CASE("a scale is never below what is asked for, and codes follow it") {

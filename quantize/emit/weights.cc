@@ -1,0 +1,43 @@
+#include "quantize/emit/weights.h"
+
+#include <algorithm>
+
+#include "core/tensor/cast.h"
+
+namespace mlopt::quantize {
+namespace {
+
+int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise) {
+  const Attr* attr = node.attr(name);
+  const auto* value = attr ? std::get_if<int64_t>(&attr->value) : nullptr;
+  return value ? *value : otherwise;
+}
+
+/// Runtimes multiply depthwise weights one by one.
+bool is_depthwise(const Node& node, const Tensor& weight) {
+  return node.is("Conv") && weight.dim(1) == 1 && weight.dim(0) > 1 && int_attr(node, "group", 1) > 1;
+}
+
+}  // namespace
+
+bool is_weighted(const Node& node) { return node.is("Conv") || node.is("Gemm") || node.is("MatMul"); }
+
+int weight_axis(const Node& node) {
+  return node.is("Conv") || (node.is("Gemm") && int_attr(node, "transB", 0) != 0) ? 0 : 1;
+}
+
+std::vector<float> least_scales(const Node& layer, const Tensor& weight, const Tensor* bias, float input_scale,
+                                const Spec& spec) {
+  const int axis = weight_axis(layer);
+  std::vector<float> room(static_cast<size_t>(weight.dim(axis)));
+  const auto widen = [&](const std::vector<float>& other) {
+    for (size_t c = 0; c < std::min(room.size(), other.size()); ++c) room[c] = std::max(room[c], other[c]);
+  };
+  if (bias) widen(bias_room(*bias, input_scale));
+  if (spec.pairs_saturate() && !is_depthwise(layer, weight)) widen(pair_room(weight, axis));
+  return room;
+}
+
+Tensor zero_point_of(const Grid& grid) { return cast(Tensor::scalar<int32_t>(grid.zero_point), grid.type); }
+
+}  // namespace mlopt::quantize
