@@ -40,6 +40,9 @@ std::string to_html(const Report& report) {
     const Table* table = std::get_if<Table>(&block);
     text += table ? table_text(*table) : "<p>" + markup_escaped(std::get<std::string>(block)) + "</p>\n";
   }
+  for (const Chart& chart : report.charts)
+    if (const std::string svg = to_svg(chart); !svg.empty())
+      text += "<figure><figcaption>" + markup_escaped(chart.title) + "</figcaption>\n" + svg + "</figure>\n";
   if (!report.failure.empty()) text += "<p class=\"fails\">error: " + markup_escaped(report.failure) + "</p>\n";
   for (const Gate& gate : report.gates) {
     text += fmt::format("<p class=\"{}\">{}: {}</p>\n", gate.holds ? "holds" : "fails", markup_escaped(gate.name),

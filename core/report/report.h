@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/report/chart.h"
 #include "core/report/json.h"
 
 namespace mlopt {
@@ -33,6 +34,7 @@ struct Report {
   std::string title;           ///< "mlopt info resnet50.onnx"
   Json data = Json::object();  ///< written by --json
   std::vector<Block> blocks;   ///< shown in this order
+  std::vector<Chart> charts;   ///< shown by to_html() only
   std::vector<Gate> gates;
   std::string failure;  ///< why the command ends with an error although it reports; empty: it does not
 
