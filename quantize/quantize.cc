@@ -13,6 +13,7 @@
 #include "graphopt/pipelines.h"
 #include "quantize/delay_transpose.h"
 #include "quantize/emit/dynamic.h"
+#include "quantize/emit/fake.h"
 #include "quantize/emit/half.h"
 #include "quantize/emit/keep_float.h"
 #include "quantize/emit/keep_integer.h"
@@ -27,8 +28,10 @@ namespace mlopt::quantize {
 namespace {
 
 /// The first opset of ai.onnx in which the format can be written.
-int64_t least_opset(Format format) {
-  switch (format) {
+int64_t least_opset(const Spec& spec) {
+  switch (spec.format) {
+    case Format::kStatic:
+      return spec.in_bytes() ? 13 : 21;  // a scale for each channel; four bits
     case Format::kW8A8Dynamic:
       return 11;  // DynamicQuantizeLinear
     case Format::kF16:
@@ -39,7 +42,7 @@ int64_t least_opset(Format format) {
 }
 
 bool is_integer_format(Format format) {
-  return format == Format::kW8A8 || format == Format::kW8A8Dynamic || format == Format::kW8;
+  return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kW8;
 }
 
 void require_float(const Model& model) {
@@ -52,15 +55,25 @@ void require_float(const Model& model) {
   }
 }
 
+/// What the target needs to run a static QDQ model as it is meant.
+void fit_target(Model& model, const Spec& spec) {
+  if (starts_with(spec.target, "ort") && spec.in_bytes()) {
+    keep_float(model);
+    keep_integer(model);
+  }
+  if (spec.emit == Emit::kQOperator) emit_qoperator(model, spec);
+}
+
 class Quantizer {
  public:
   Quantizer(const Model& source, const Spec& spec, const Means& means) : source_(source), spec_(spec), means_(means) {}
 
   Quantized run() {
     if (is_integer_format(spec_.format)) require_float(source_);
-    if (spec_.format == Format::kW8A8 && !means_.data)
-      usage_error("w8a8 needs data: the ranges of activations are found by running the model on them", "--data",
-                  "give --data with inputs of the kind that the model will see, or use --to w8a8-dynamic");
+    if (spec_.format == Format::kStatic && !means_.data)
+      usage_error(
+          fmt::format("{} needs data: the ranges of activations are found by running the model on them", name(spec_)),
+          "--data", "give --data with inputs of the kind that the model will see, or use --to w8a8-dynamic");
     prepare();
     before_ = clone(result_.model);
     rewrite();
@@ -70,7 +83,7 @@ class Quantizer {
       result_.warnings.push_back("no layer gains from the format: the model is written as it was");
     } else {
       measure_errors();
-      if (spec_.format == Format::kW8A8 && spec_.emit == Emit::kQOperator) emit_qoperator(result_.model, spec_);
+      if (spec_.format == Format::kStatic && spec_.emit != Emit::kFake) fit_target(result_.model, spec_);
     }
     return std::move(result_);
   }
@@ -86,7 +99,7 @@ class Quantizer {
     }
     run_pass(model, unfuse, means_.passes);
     graphopt::prepare(model, means_.passes);
-    const int64_t least = least_opset(spec_.format);
+    const int64_t least = least_opset(spec_);
     if (model.opset() < least && has_layers(model)) {
       model = convert_opset(model, least);
       graphopt::prepare(model, means_.passes);  // what the conversion added
@@ -137,7 +150,7 @@ class Quantizer {
   void rewrite() {
     Model& model = result_.model;
     switch (spec_.format) {
-      case Format::kW8A8:
+      case Format::kStatic:
         rewrite_static();
         break;
       case Format::kW8A8Dynamic:
@@ -160,10 +173,9 @@ class Quantizer {
     result_.left = plan.left;
     if (plan.nodes.empty()) return;
     const auto grids = calibrated_grids(plan);
-    layers_ = emit_qdq(result_.model, plan, grids, spec_);
-    if (!starts_with(spec_.target, "ort")) return;
-    keep_float(result_.model);
-    keep_integer(result_.model);
+    const Emitted done = emit_qdq(result_.model, plan, grids, spec_);
+    layers_ = done.layers;
+    if (spec_.emit == Emit::kFake) result_.steps = emit_fake(result_.model, done);
   }
 
   void take(Emitted done) {
@@ -187,7 +199,8 @@ class Quantizer {
         warn_of_range(name, "has no finite number in the data");
       else if (found.nonfinite() > 0)
         warn_of_range(name, "holds infinities or NaN, which no integer represents");
-      grids[name] = activation_grid(choose_range(found, spec_.calibration, 256), spec_.symmetric);
+      grids[name] = activation_grid(choose_range(found, spec_.calibration, 1 << spec_.activation_bits), spec_.symmetric,
+                                    spec_.activation_bits);
     }
     return grids;
   }
@@ -223,6 +236,11 @@ class Quantizer {
 };
 
 }  // namespace
+
+void deploy(Model& fake, const Spec& spec) {
+  emit_trained(fake, spec);
+  fit_target(fake, spec);
+}
 
 Quantized quantize(const Model& source, const Spec& spec, const Means& means) {
   return Quantizer(source, spec, means).run();

@@ -30,11 +30,15 @@ struct Quantized {
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
   std::vector<std::string> warnings;        ///< one sentence each
   int64_t samples = 0;                      ///< seen by calibration
+  std::vector<std::string> steps;           ///< of Emit::kFake: initializers that hold logarithms of scales
 };
 
 /// The source in the format of `spec`: functions inlined, opset raised where the format needs it, fused, then
 /// rewritten. Where nothing gains from the format, the source unchanged, with a warning. Throws Error{kUsage} when data
 /// are missing, and Error{kBadInput} for a model that is quantized already.
 Quantized quantize(const Model& source, const Spec& spec, const Means& means);
+
+/// A model made with Emit::kFake and trained since, in the integers of `spec`.
+void deploy(Model& fake, const Spec& spec);
 
 }  // namespace mlopt::quantize

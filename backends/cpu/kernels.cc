@@ -48,6 +48,7 @@ constexpr Family kFamilies[] = {
     {"layer norm gradient", layer_norm_grad_kernels},
     {"pool gradient", pool_grad_kernels},
     {"gather gradient", gather_grad_kernels},
+    {"fake quantize", fake_quantize_kernels},
     {"elements", elements_kernels},
     {"update", optimizer_kernels},
 };

@@ -24,6 +24,7 @@ std::span<const Kernel> conv_winograd_kernels();
 std::span<const Kernel> elements_kernels();
 std::span<const Kernel> eltwise_kernels();
 std::span<const Kernel> expand_kernels();
+std::span<const Kernel> fake_quantize_kernels();
 std::span<const Kernel> gather_grad_kernels();
 std::span<const Kernel> gather_kernels();
 std::span<const Kernel> layer_norm_grad_kernels();

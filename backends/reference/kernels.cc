@@ -29,6 +29,7 @@ std::vector<Kernel> all_kernels() {
       crop_and_resize_kernels(),
       deform_conv_kernels(),
       einsum_kernels(),
+      fake_quantize_kernels(),
       flex_attention_kernels(),
       gather_kernels(),
       gather_grad_kernels(),

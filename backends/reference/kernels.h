@@ -29,6 +29,7 @@ std::span<const Kernel> conv_transpose_kernels();
 std::span<const Kernel> crop_and_resize_kernels();
 std::span<const Kernel> deform_conv_kernels();
 std::span<const Kernel> einsum_kernels();
+std::span<const Kernel> fake_quantize_kernels();
 std::span<const Kernel> flex_attention_kernels();
 std::span<const Kernel> gather_kernels();
 std::span<const Kernel> gather_grad_kernels();

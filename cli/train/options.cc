@@ -59,6 +59,12 @@ void declare_train(Options& options, TrainOptions& o) {
   options.add("--warmup-steps", o.warmup_steps, "N", "updates in which the rate grows from 0 (default: 0)");
   options.add("--weight-decay", o.weight_decay, "F", "pull of weights to 0, not of biases and norms (default: 0)");
   options.add("--clip", o.clip, "F", "largest norm of all gradients together (default: any)");
+  options.add("--average", o.average, "F",
+              "give the moving average of the weights, which keeps this share of itself in each update (like 0.999)");
+  options.add(
+      "--recompute", o.recompute, "sqrt|MB",
+      "compute parts of the forward pass again in the backward pass, so that values take less memory: about its "
+      "square root, or so many megabytes");
   options.add("--trainable", o.trainable, "GLOB",
               "train only weights of these names (default: all that look like weights)");
   options.add("--freeze", o.freeze, "GLOB", "leave weights of these names as they are");
@@ -67,6 +73,8 @@ void declare_train(Options& options, TrainOptions& o) {
            "batch normalization by the batch, its statistics updated, or by those it has (default: train)")
       .choices = {"train", "frozen"};
   options.add("--reset-weights", o.reset_weights, "begin with random weights");
+  options.add("--qat", o.qat, "FORMAT",
+              "round as the integers of w8a8, w4a8, w8a4 or w4a4 do while training, and write these");
   options.add("--augment", o.augment, "LIST", "random changes of pictures: crop=4/flip/cutout=8");
   options.add("--checkpoint", o.checkpoint, "DIR", "keep what is needed to go on: after each epoch, and on Ctrl-C");
   options.add("--checkpoint-every", o.checkpoint_every, "N", "also after every N updates");
@@ -80,6 +88,8 @@ void declare_train(Options& options, TrainOptions& o) {
   options.add("--compress", o.compress, "C",
               help_of("under mpirun: gradients on their way to other ranks", train::compressions()));
   options.add("--sync", o.sync, "local:H", "under mpirun: each rank by itself, the mean of all after every H updates");
+  options.add("--tensorboard", o.tensorboard, "DIR", "curves as TensorBoard reads them");
+  options.add("--html", o.html, "FILE", "write the report, with its curves, as one page");
 }
 
 train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
@@ -91,13 +101,16 @@ train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
   if (!(o.momentum >= 0 && o.momentum < 1)) usage_error("a number from 0 to below 1 is needed", "--momentum");
   if (!(o.weight_decay >= 0)) usage_error("it is not negative", "--weight-decay");
   if (!(o.clip >= 0)) usage_error("it is not negative", "--clip");
+  if (!(o.average >= 0 && o.average < 1)) usage_error("a share from 0 to below 1 is needed", "--average");
   recipe.label_smoothing = o.label_smoothing;
   recipe.settings.momentum = o.momentum;
   recipe.settings.weight_decay = o.weight_decay;
-  recipe.choice = {list_items(o.trainable), list_items(o.freeze)};
+  recipe.choice = {list_items(o.trainable), list_items(o.freeze), {}};
   recipe.output = o.output;
   recipe.train_batch_norm = o.batch_norm == "train";
   recipe.clip = o.clip;
+  recipe.average = o.average;
+  recipe.recompute = train::parse_recompute(o.recompute);
   return recipe;
 }
 
@@ -162,12 +175,14 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (o.warmup_steps > 0) add("warmup-steps", o.warmup_steps);
   if (o.weight_decay > 0) add("weight-decay", o.weight_decay);
   if (o.clip > 0) add("clip", o.clip);
+  if (o.average > 0) add("average", o.average);
   if (o.label_smoothing > 0) add("label-smoothing", o.label_smoothing);
   if (!o.trainable.empty()) add("trainable", join(list_items(o.trainable), ","));
   if (!o.freeze.empty()) add("freeze", join(list_items(o.freeze), ","));
   if (!o.augment.empty()) add("augment", o.augment);
   if (!o.compress.empty()) add("compress", o.compress);
   if (!o.sync.empty()) add("sync", o.sync);
+  if (!o.qat.empty()) add("qat", o.qat);
   if (o.reset_weights) spec += ";reset-weights";
   return spec;
 }

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include "cli/backends.h"
+#include "cli/output.h"
 #include "cli/ranks.h"
+#include "cli/recipes/qat.h"
 #include "cli/train/session.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -82,16 +84,27 @@ void check(const TrainOptions& o, bool needs_data, const Session& session) {
   if (needs_data && o.verb.data.spec.empty()) usage_error("training needs data", "--data", "see --help");
   if (!session.writes()) return;
   if (!o.log.empty()) require_writable(o.log);
+  if (!o.html.empty()) require_writable(o.html);
   if (!o.checkpoint.empty()) train::open_checkpoints(o.checkpoint, o.resume);
 }
 
-TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const Model& source, const Session& session) {
+/// Puts the model in the form that --qat trains; gives the names of its steps.
+std::vector<std::string> begin_rounding(const TrainOptions& o, TrainingPlan& plan, Session& session) {
+  Qat qat = begin_qat(o, plan.model, session);
+  plan.model = std::move(qat.model);
+  plan.deployed = qat.spec;
+  return qat.steps;
+}
+
+TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const Model& source, Session& session) {
   const uint64_t seed = session.common.seed;
   TrainingPlan plan;
   plan.model = steps.model ? steps.model(source) : clone(source);
   train::constants_to_initializers(plan.model);
-  train::untie_weights(plan.model);
   if (o.reset_weights) train::reset_weights(plan.model, seed);
+  const std::vector<std::string> steps_of_codes =
+      o.qat.empty() ? std::vector<std::string>{} : begin_rounding(o, plan, session);
+  train::untie_weights(plan.model);
   plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
   plan.loop = loop_of(o, plan.data->size(), seed);
   share_loop(o, session.ranks, plan.loop);
@@ -99,10 +112,17 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   plan.dims = shapes_of(*plan.data, plan.loop.portion());
   plan.recipe = recipe_of(o, plan.model);
   plan.recipe.accumulate = plan.loop.accumulate > 1;
+  plan.recipe.choice.also = steps_of_codes;
   plan.loss = plan.recipe.loss->name;
   plan.spec = spec_of(o, seed);
   if (steps.adapt) steps.adapt(plan);
   return plan;
+}
+
+void report_recomputed(const train::Recomputed& r, Report& report) {
+  report.line(fmt::format("{} nodes are computed again, in {} pieces: values take {:.0f} MB at once, not {:.0f}",
+                          r.nodes, r.pieces, static_cast<double>(r.bytes_after) / 1e6,
+                          static_cast<double>(r.bytes_before) / 1e6));
 }
 
 /// Puts what was learned into the plan's model.
@@ -111,6 +131,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   session.report.line(fmt::format("training {} tensors of {} numbers: {}, {}, {} updates of {} samples{}",
                                   graphs.parameters.size(), graphs.trained, plan.loss, plan.recipe.optimizer->name,
                                   plan.loop.schedule.steps, plan.loop.batch, shared_by(*session.ranks)));
+  if (plan.recipe.recompute.on) report_recomputed(graphs.recomputed, session.report);
   require_same_training(plan, graphs, *session.ranks);
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   CompileOptions compile;
@@ -124,6 +145,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   close_ranks(epochs, trainer.done() - standing.steps, session);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
   train::store_weights(plan.model, graphs);
+  if (plan.deployed) quantize::deploy(plan.model, *plan.deployed);
   result.changes["trained"] = graphs.trained;
   result.changes["updates"] = plan.loop.schedule.steps;
   return epochs;
@@ -145,6 +167,7 @@ void run_training(const TrainOptions& o, const TrainingSteps& steps, Session& se
   VerbOptions verb = o.verb;
   if (!o.val.empty()) verb.data.spec = o.val;
   finish_verb(verb, source, std::move(result), session);
+  if (!o.html.empty()) write_text(o.html, to_html(session.report));
 }
 
 }  // namespace mlopt::cli

@@ -1,12 +1,14 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/train/options.h"
 #include "core/data/dataset.h"
 #include "core/ir/model.h"
+#include "quantize/spec.h"
 
 namespace mlopt::cli {
 
@@ -17,8 +19,9 @@ struct TrainingPlan {
   std::vector<Dims> dims;  ///< of the model's inputs in a portion of a batch
   train::LoopSettings loop;
   train::Recipe recipe;
-  std::string loss;  ///< its name in the report
-  std::string spec;  ///< all that makes the same training again
+  std::string loss;                        ///< its name in the report
+  std::string spec;                        ///< all that makes the same training again
+  std::optional<quantize::Spec> deployed;  ///< the integers that the model becomes when it is trained
 };
 
 /// What a command does otherwise than `train`; each may be empty.

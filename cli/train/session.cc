@@ -39,8 +39,10 @@ std::optional<Score> Validation::score(const train::TrainingGraphs& graphs) cons
 }
 
 Training::Training(const TrainOptions& o, const train::TrainingGraphs& graphs, train::Trainer& trainer,
-                   const Validation& val, const std::string& spec, const Session& session)
-    : o_(o), graphs_(graphs), trainer_(trainer), validation_(val), spec_(spec), session_(session) {}
+                   const Validation& val, const std::string& spec, Session& session)
+    : o_(o), graphs_(graphs), trainer_(trainer), validation_(val), spec_(spec), session_(session) {
+  if (!o.tensorboard.empty() && session.writes()) events_.emplace(o.tensorboard);
+}
 
 std::vector<Epoch> Training::run(int64_t steps) {
   steps_ = steps;
@@ -54,6 +56,7 @@ std::vector<Epoch> Training::run(int64_t steps) {
   }
   session_.ranks->set_stop({});
   for (const auto& [name, value] : weights_) graphs_.state->set(name, value);
+  if (!o_.html.empty()) report_curves(epochs);
   return epochs;
 }
 
@@ -67,6 +70,8 @@ std::vector<Epoch> Training::run_epochs(mlopt::Progress& progress) {
     trainer_.synchronize();
     epochs.back().score = validation_.score(graphs_);
     session_.console.note(in_words(epochs.back()));
+    if (events_ && epochs.back().score)
+      events_->add("val/" + o_.verb.metric, trainer_.done(), epochs.back().score->value);
     if (!o_.checkpoint.empty()) save();
     if (!goes_on(epochs.back())) break;
   }
@@ -100,7 +105,7 @@ Epoch Training::run_epoch(int64_t end, mlopt::Progress& progress) {
 }
 
 void Training::after_step(const train::StepReport& done) {
-  log_line(done);
+  record(done);
   if (interrupt_.came()) end("interrupted");
   if (o_.checkpoint.empty() || !o_.checkpoint_every || done.step % *o_.checkpoint_every != 0) return;
   trainer_.synchronize();
@@ -127,15 +132,31 @@ bool Training::goes_on(const Epoch& epoch) {
   if (!o_.patience) return true;
   if (better) {
     weights_.clear();
-    for (const auto* names : {&graphs_.parameters, &graphs_.statistics})
-      for (const std::string& name : *names) weights_.emplace_back(name, graphs_.state->at(name));
+    for (const std::string& name : train::results(graphs_)) weights_.emplace_back(name, graphs_.state->at(name));
   }
   return since_best_ < *o_.patience;
 }
 
+void Training::record(const train::StepReport& done) {
+  if (!session_.writes()) return;
+  if (!o_.log.empty()) log_line(done);
+  if (!o_.html.empty()) losses_.emplace_back(static_cast<double>(done.step), done.loss);
+  if (!events_) return;
+  events_->add("loss", done.step, done.loss);
+  events_->add("learning rate", done.step, done.rate);
+  if (o_.clip > 0) events_->add("gradient norm", done.step, done.norm);
+}
+
+void Training::report_curves(const std::vector<Epoch>& epochs) const {
+  std::vector<std::pair<double, double>> scores;
+  for (const Epoch& e : epochs)
+    if (e.score) scores.emplace_back(static_cast<double>(e.number), e.score->value);
+  session_.report.charts.push_back({"loss", "update", losses_});
+  session_.report.charts.push_back({o_.verb.metric + " on the validation data", "epoch", std::move(scores)});
+}
+
 /// Readable while the training goes on.
 void Training::log_line(const train::StepReport& done) {
-  if (o_.log.empty() || !session_.writes()) return;
   if (!log_.is_open()) {
     log_ = std::ofstream(o_.log, o_.resume ? std::ios::app : std::ios::trunc);
     if (log_.tellp() == 0) log_ << "step,loss,lr,grad_norm,compute_s,wait_s,reduce_s\n";

@@ -6,6 +6,7 @@
 #include "cli/train/options.h"
 #include "core/calib/score.h"
 #include "core/exec/runner.h"
+#include "core/report/tensorboard.h"
 #include "core/train/checkpoint.h"
 #include "core/train/interrupt.h"
 
@@ -38,7 +39,7 @@ class Training {
  public:
   /// `spec` names it in its checkpoints.
   Training(const TrainOptions& o, const train::TrainingGraphs& graphs, train::Trainer& trainer, const Validation& val,
-           const std::string& spec, const Session& session);
+           const std::string& spec, Session& session);
 
   /// Leaves the last weights in the state, or with --patience the best. Ctrl-C and SIGTERM end the process after
   /// the update under way, and a checkpoint where one is asked for.
@@ -51,7 +52,9 @@ class Training {
   void after_step(const train::StepReport& done);
   [[noreturn]] void end(const std::string& why);
   bool goes_on(const Epoch& epoch);
+  void record(const train::StepReport& done);
   void log_line(const train::StepReport& done);
+  void report_curves(const std::vector<Epoch>& epochs) const;
   void save();
 
   const TrainOptions& o_;
@@ -59,10 +62,12 @@ class Training {
   train::Trainer& trainer_;
   const Validation& validation_;
   const std::string& spec_;
-  const Session& session_;
+  Session& session_;
   train::Interrupt interrupt_;
   int64_t steps_ = 0;  ///< of the whole training
   std::ofstream log_;
+  std::optional<EventFile> events_;
+  std::vector<std::pair<double, double>> losses_;  ///< by update, for --html
   std::optional<double> best_;
   int64_t since_best_ = 0;                               ///< epochs
   std::vector<std::pair<std::string, Tensor>> weights_;  ///< the best, with --patience

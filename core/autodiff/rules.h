@@ -17,6 +17,7 @@ std::span<const GradRule> loss_rules();
 std::span<const GradRule> normalization_rules();
 std::span<const GradRule> pool_rules();
 std::span<const GradRule> product_rules();
+std::span<const GradRule> quantize_rules();
 std::span<const GradRule> recurrent_rules();
 std::span<const GradRule> reduce_rules();
 std::span<const GradRule> resize_rules();

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/ir/bind.h"
 #include "core/rewrite/gelu.h"
+#include "core/train/average.h"
 #include "core/train/batch_norm.h"
 
 namespace mlopt::train {
@@ -101,6 +102,7 @@ void make_update(TrainingGraphs& g, const Recipe& recipe, TypeRule types) {
                     *g.state,
                     g.parameter_updates};
     recipe.optimizer->update(args);
+    if (recipe.average > 0) add_average(args, recipe.average);
   }
 }
 
@@ -126,6 +128,7 @@ TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, co
   g.gradients.graph->add_output(loss.loss);
   const std::vector<Value*> grads = add_gradients(g.gradients, loss.loss, parameters, types);
   keep_gradients(g, parameters, grads, recipe, build);
+  if (recipe.recompute.on) g.recomputed = recompute(g.gradients, loss.loss->name, recipe.recompute);
   if (g.parameters.empty())
     input_error("the loss depends on nothing that is trained", model.path,
                 "train more (--trainable GLOB), or take the loss of another --output");
@@ -133,10 +136,20 @@ TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, co
   return g;
 }
 
+std::vector<std::string> results(const TrainingGraphs& graphs) {
+  std::vector<std::string> names;
+  for (const std::string& name : graphs.parameters)
+    names.push_back(graphs.state->has(average_of(name)) ? average_of(name) : name);
+  names.insert(names.end(), graphs.statistics.begin(), graphs.statistics.end());
+  return names;
+}
+
 void store_weights(Model& model, const TrainingGraphs& graphs) {
-  for (const auto* names : {&graphs.parameters, &graphs.statistics})
-    for (const std::string& name : *names)
-      if (Value* weights = model.graph->find(name)) weights->constant = graphs.state->at(name);
+  std::vector<std::string> names = graphs.parameters;
+  names.insert(names.end(), graphs.statistics.begin(), graphs.statistics.end());
+  const std::vector<std::string> values = results(graphs);
+  for (size_t i = 0; i < names.size(); ++i)
+    if (Value* weights = model.graph->find(names[i])) weights->constant = graphs.state->at(values[i]);
 }
 
 }  // namespace mlopt::train

@@ -6,6 +6,7 @@
 
 #include "core/train/losses.h"
 #include "core/train/optimizers.h"
+#include "core/train/recompute.h"
 #include "core/train/trainable.h"
 
 namespace mlopt::train {
@@ -22,6 +23,8 @@ struct Recipe {
   bool train_batch_norm = true;  ///< false: normalize by the running statistics, which stay
   bool accumulate = false;       ///< gradients of several runs add up
   double clip = 0;               ///< largest norm of all gradients together; 0: any
+  Recompute recompute;           ///< of the forward pass
+  double average = 0;            ///< decay of moving averages of the parameters; 0: none
 };
 
 /// A model as two graphs over one state.
@@ -41,10 +44,14 @@ struct TrainingGraphs {
   std::vector<std::string> parameters, statistics;  ///< names of what is trained; of running statistics
   std::vector<std::string> gradient_states;         ///< names of the gradients in the state, as `parameters`
   int64_t trained = 0;                              ///< numbers in `parameters`
+  Recomputed recomputed;
 };
 
 /// `dims`: the shapes of the model's inputs in a batch. Throws Error where the model cannot be trained.
 TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, const Recipe& recipe, TypeRule types);
+
+/// Where the state keeps the weights that a training gives: the parameters or their averages, and the statistics.
+std::vector<std::string> results(const TrainingGraphs& graphs);
 
 /// Puts what was trained back into the model that the graphs were made of.
 void store_weights(Model& model, const TrainingGraphs& graphs);

@@ -50,7 +50,8 @@ std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice)
   check_globs(choice.only, floats, "--trainable");
   check_globs(choice.freeze, floats, "--freeze");
   for (Value* v : floats) {
-    const bool wanted = choice.only.empty() ? looks_like_weights(*v) : glob_any(choice.only, v->name);
+    const bool named = std::find(choice.also.begin(), choice.also.end(), v->name) != choice.also.end();
+    const bool wanted = named || (choice.only.empty() ? looks_like_weights(*v) : glob_any(choice.only, v->name));
     if (wanted && !glob_any(choice.freeze, v->name)) chosen.push_back(v);
   }
   if (chosen.empty())

@@ -8,8 +8,9 @@ namespace mlopt::train {
 
 /// Which initializers may be trained, by globs of their names.
 struct TrainableChoice {
-  std::vector<std::string> only;    ///< empty: those that look like weights
-  std::vector<std::string> freeze;  ///< but not these
+  std::vector<std::string> only = {};    ///< empty: those that look like weights
+  std::vector<std::string> freeze = {};  ///< but not these
+  std::vector<std::string> also = {};    ///< names of initializers that are weights whatever they look like
 };
 
 /// Float initializers in the order of the graph. Left out unless `only` names them: single numbers, masks (a value of

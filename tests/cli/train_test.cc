@@ -7,6 +7,7 @@
 #include "core/data/array_file.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
+#include "core/rewrite/pass.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
 #include "tests/support/op.h"
@@ -166,4 +167,77 @@ TEST_CASE("an interrupted training leaves a checkpoint to go on from") {
   std::vector<std::string> further = options;
   further.insert(further.end(), {"--resume"});
   CHECK(test::interrupt_mlopt(further, 1).status == 128 + SIGINT);
+}
+
+TEST_CASE("--qat trains what is written in integers") {
+  Setup s;
+  // Of these layers the second is large enough to gain.
+  Model model = read_model(s.model);
+  Graph& graph = *model.graph;
+  Value* wide = graph.add_constant("wide", test::uniform({4, 64}, -1, 1));
+  Value* deep = graph.add_constant("deep", test::uniform({64, 64}, -0.2, 0.2));
+  Value* last = graph.add_constant("last", test::uniform({64, 3}, -0.2, 0.2));
+  Value* h = graph.add_op("Relu", {graph.add_op("MatMul", {graph.inputs()[0], wide})->output(0)})->output(0);
+  h = graph.add_op("Relu", {graph.add_op("MatMul", {h, deep})->output(0)})->output(0);
+  graph.set_output(0, graph.add_op("MatMul", {h, last}, {}, nullptr, "scores")->output(0));
+  graph.outputs()[0]->type = Type::tensor(DType::kF32, SymDims{Dim::symbol("N"), 3});
+  remove_dead(model);
+  s.model = s.folder / "wide.onnx";
+  write_model(model, s.model);
+  const test::Outcome done = s.train({"--qat", "w4a4", "--epochs", "40", "--batch-size", "16", "--lr", "0.01", "--val",
+                                      s.data, "--metric", "top1", "--json", "-"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  // The score of an epoch is that of floats that round; the last is that of the file, of integers.
+  const double rounded = report.find("epochs")->items().back().find("score")->number();
+  CHECK(rounded > 0.8);
+  const test::Outcome scored = run_mlopt({"eval", s.out, "--data", s.data, "--metric", "top1", "--json", "-"});
+  CHECK(Json::parse(scored.out).find("score")->find("value")->number() == Approx(rounded).margin(0.011));
+  const Model written = read_model(s.out);
+  int64_t codes = 0;
+  for (const Value* v : written.graph->initializers())
+    codes += v->constant->dtype() == DType::kI4 && v->constant->rank() == 2;
+  CHECK(codes == 1);
+}
+
+TEST_CASE("--qat needs a format that rounds") {
+  const Setup s;
+  const test::Outcome done = s.train({"--qat", "fp16"});
+  CHECK(done.status == 2);
+  CHECK(done.err.find("--qat") != std::string::npos);
+  CHECK(s.train({"--qat", "w5a5"}).status == 2);
+}
+
+TEST_CASE("--average gives other weights than the last, which score as well") {
+  const Setup s;
+  const std::vector<std::string> options = {"--epochs", "30",    "--batch-size",   "16",       "--lr",
+                                            "0.05",     "--val", s.data,           "--metric", "top1",
+                                            "--json",   "-",     "--reset-weights"};
+  REQUIRE(s.train(options).status == 0);
+  const std::string last = read_file(s.out);
+  std::vector<std::string> averaged = options;
+  averaged.insert(averaged.end(), {"--average", "0.9"});
+  const test::Outcome done = s.train(averaged);
+  REQUIRE(done.status == 0);
+  CHECK(read_file(s.out) != last);
+  CHECK(Json::parse(done.out).find("epochs")->items().back().find("score")->number() > 0.9);
+  CHECK(s.train({"--average", "1"}).status == 2);
+}
+
+TEST_CASE("curves go to a page and to TensorBoard's files") {
+  const Setup s;
+  const std::string page = s.folder / "r.html", events = s.folder / "events";
+  REQUIRE(s.train({"--epochs", "3", "--batch-size", "16", "--val", s.data, "--metric", "top1", "--html", page,
+                   "--tensorboard", events})
+              .status == 0);
+  CHECK(read_file(page).find("<polyline") != std::string::npos);
+  int64_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(events)) {
+    ++files;
+    const std::string bytes = read_file(entry.path());
+    CHECK(bytes.find("val/top1") != std::string::npos);
+    CHECK(bytes.find("learning rate") != std::string::npos);
+  }
+  CHECK(files == 1);
 }

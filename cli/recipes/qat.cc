@@ -1,0 +1,41 @@
+#include "cli/recipes/qat.h"
+
+#include <fmt/core.h>
+
+#include "backends/reference/backend.h"
+#include "cli/backends.h"
+#include "cli/runner.h"
+#include "core/base/error.h"
+#include "core/onnx/infer.h"
+
+namespace mlopt::cli {
+
+Qat begin_qat(const TrainOptions& o, const Model& model, Session& session) {
+  Qat qat;
+  qat.spec = quantize::parse_spec(o.qat);
+  if (qat.spec.format != quantize::Format::kStatic)
+    usage_error(fmt::format("{} has no rounding that training could take part in", o.qat), "--qat",
+                "choose w8a8, w4a8, w8a4 or w4a4");
+  const auto judge = reference_backend(), backend = open_backend(session.common.device);
+  const Runner runner = make_runner(*backend, session.common);
+  const auto data = open_data(o.verb.data, model, {.seed = session.common.seed});
+  quantize::Means means;
+  means.runner = &runner;
+  means.passes.judge = judge.get();
+  means.passes.standard_types = standard_types;
+  means.passes.fold_bytes = usual_fold_bytes(model);
+  means.data = data.get();
+  means.error_samples = 0;
+  quantize::Spec fake = qat.spec;
+  fake.emit = quantize::Emit::kFake;
+  quantize::Quantized made = quantize::quantize(model, fake, means);
+  if (made.layers == 0) input_error("no layer gains from the format", model.path, "train without --qat");
+  for (const std::string& sentence : made.warnings) session.console.warn(sentence);
+  session.report.line(fmt::format("{} layers train as {}, calibrated on {} samples", made.layers,
+                                  quantize::name(qat.spec), made.samples));
+  qat.model = std::move(made.model);
+  qat.steps = std::move(made.steps);
+  return qat;
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/data.h"
+#include "cli/train/options.h"
+#include "quantize/quantize.h"
+
+namespace mlopt::cli {
+
+/// Quantization-aware training: a model that rounds as its deployed form will, in floats that can be trained.
+struct Qat {
+  quantize::Spec spec;
+  Model model;
+  std::vector<std::string> steps;  ///< initializers that are trained besides the weights
+};
+
+/// The model as `--qat` would quantize it, calibrated on the training data; throws Error{kBadInput} where no layer
+/// gains from the format.
+Qat begin_qat(const TrainOptions& options, const Model& model, Session& session);
+
+}  // namespace mlopt::cli

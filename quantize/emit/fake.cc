@@ -1,0 +1,193 @@
+#include "quantize/emit/fake.h"
+
+#include <cmath>
+#include <set>
+
+#include "core/rewrite/pass.h"
+#include "core/tensor/cast.h"
+#include "quantize/emit/weights.h"
+
+namespace mlopt::quantize {
+namespace {
+
+constexpr std::string_view kSuffix = "_log";  // of the name of a scale
+
+bool is_fake(const Node* node) { return node && node->is("FakeQuantize", "mlopt"); }
+
+class Softener {
+ public:
+  Softener(Graph& graph, const Emitted& qdq) : graph_(graph), floats_(qdq.floats) {}
+
+  std::vector<std::string> run() {
+    std::vector<Node*> dequantizers;
+    for (Node* node : graph_.nodes())
+      if (node->is("DequantizeLinear")) dequantizers.push_back(node);
+    for (Node* dq : dequantizers) {
+      const Node* q = dq->input(0)->producer;
+      const auto stored = floats_.find(dq->input(0)->name);
+      if (q && q->is("QuantizeLinear"))
+        soften(dq, q->input(0));
+      else if (stored != floats_.end() && dq->input(0)->constant->dtype() == DType::kI32)
+        replace(dq, float_of(*stored));
+      else if (stored != floats_.end())
+        soften(dq, float_of(*stored));
+    }
+    return {steps_.begin(), steps_.end()};
+  }
+
+ private:
+  /// The numbers that codes stand for, once for all who read them.
+  Value* float_of(const std::pair<const std::string, Tensor>& stored) {
+    Value*& value = weights_[stored.first];
+    if (!value) value = graph_.add_constant(stored.first + "_float", stored.second);
+    return value;
+  }
+
+  Value* step_of(const Value* scale) {
+    Value*& value = logs_[scale];
+    if (value) return value;
+    std::vector<float> logs = to_floats(*scale->constant);
+    for (float& s : logs) s = std::log(s);
+    value = graph_.add_constant(scale->name + std::string(kSuffix), Tensor::of<float>(scale->constant->dims(), logs));
+    steps_.insert(value->name);
+    return value;
+  }
+
+  void soften(Node* dq, Value* x) {
+    const DType type = dq->input(2)->constant->dtype();
+    const bool weight = x->constant.has_value();
+    const int bits_of = static_cast<int>(bits(type)), half = 1 << (bits_of - 1);
+    const int zero = static_cast<int>(to_ints(*dq->input(2)->constant)[0]);
+    const int low = weight ? -most_code(bits_of) : (is_signed(type) ? -half : 0) - zero;
+    const int high = (is_signed(type) ? half - 1 : 2 * half - 1) - zero;
+    const Attr* axis = dq->attr("axis");
+    const AttrValue along = axis ? axis->value : AttrValue(int64_t{0});
+    Node* fake = graph_.add_op("FakeQuantize", {x, step_of(dq->input(1))},
+                               {{"axis", along, {}},
+                                {"low", int64_t{low}, {}},
+                                {"high", int64_t{high}, {}},
+                                {"to", static_cast<int64_t>(type), {}}},
+                               dq, dq->output(0)->name, 1, "mlopt");
+    fake->output(0)->type = dq->output(0)->type;
+    replace(dq, fake->output(0));
+  }
+
+  void replace(Node* dq, Value* by) {
+    graph_.replace_uses(dq->output(0), by);
+    graph_.erase(dq);
+  }
+
+  Graph& graph_;
+  const std::map<std::string, Tensor>& floats_;
+  std::map<std::string, Value*> weights_;
+  std::map<const Value*, Value*> logs_;
+  std::set<std::string> steps_;
+};
+
+class Hardener {
+ public:
+  Hardener(Graph& graph, const Spec& spec) : graph_(graph), spec_(spec) {}
+
+  void run() {
+    for (Node* node : graph_.nodes())
+      if (is_weighted(*node) && node->input(1) && is_fake(node->input(1)->producer)) harden_layer(node);
+    for (Node* node : graph_.nodes())
+      if (is_fake(node)) harden_activation(node);
+  }
+
+ private:
+  static DType type_of(const Node& fake) { return static_cast<DType>(std::get<int64_t>(fake.attr("to")->value)); }
+
+  /// As the kernel takes them from their logarithms.
+  static std::vector<float> scales_of(const Node& fake) {
+    std::vector<float> scales = to_floats(*fake.input(1)->constant);
+    for (float& s : scales) s = std::exp(s);
+    return scales;
+  }
+
+  static std::string base_of(const Value* v) {
+    const std::string_view name = v->name;
+    return std::string(name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name);
+  }
+
+  void harden_layer(Node* node) {
+    const Node* fake = node->input(1)->producer;
+    const Tensor& w = *fake->input(0)->constant;
+    const Node* before = node->input(0)->producer;
+    const Tensor* bias = node->input(2) ? node->input(2)->known_constant() : nullptr;
+    const float input_scale = is_fake(before) ? scales_of(*before)[0] : 0;
+    std::vector<float> scales = scales_of(*fake);
+    const Tensor* rounded = input_scale > 0 ? bias : nullptr;
+    const std::vector<float> least = least_scales(*node, w, rounded, input_scale, spec_);
+    for (size_t c = 0; c < least.size(); ++c) {
+      float& s = scales[scales.size() == 1 ? 0 : c];
+      s = std::max(s, least[c]);
+    }
+    const int axis = scales.size() == 1 && fake->input(1)->constant->rank() == 0 ? -1 : weight_axis(*node);
+    const QuantizedWeight q = quantize_by(scales, w, axis, static_cast<int>(bits(type_of(*fake))));
+    const std::string name = fake->input(0)->name;
+    graph_.set_input(node, 1, dequantized(node, {q.codes, q.scale, q.zero_point}, name, axis));
+    if (!rounded) return;
+    const QuantizedBias b = quantize_bias(*bias, input_scale, q.scale);
+    graph_.set_input(node, 2,
+                     dequantized(node, {b.codes, b.scale, Tensor::zeros(DType::kI32, b.scale.dims())},
+                                 node->input(2)->name, b.scale.rank() ? 0 : -1));
+  }
+
+  void harden_activation(Node* fake) {
+    Value* y = fake->output(0);
+    if (y->uses.empty() && !y->is_output()) return;
+    const DType type = type_of(*fake);
+    const Attr* low = fake->attr("low");
+    const bool narrow = is_signed(type);
+    const int least = narrow ? -(1 << (bits(type) - 1)) : 0;
+    const Grid grid{type, least, 0, scales_of(*fake)[0], least - static_cast<int>(std::get<int64_t>(low->value))};
+    Value*& scale = scales_[fake->input(1)];
+    Value*& zero = zeros_[{fake->input(1), type}];
+    const std::string base = base_of(fake->input(1));
+    if (!scale) scale = graph_.add_constant(base, Tensor::scalar(grid.scale));
+    if (!zero) zero = graph_.add_constant(base + "_zero_point", zero_point_of(grid));
+    Node* q = graph_.add_op("QuantizeLinear", {fake->input(0), scale, zero}, {}, fake, y->name + "_quantized");
+    q->output(0)->type = Type::tensor(type, y->type.dims);
+    Node* dq = graph_.add_op("DequantizeLinear", {q->output(0), scale, zero}, {}, fake, y->name);
+    dq->output(0)->type = y->type;
+    for (Node* node : {q, dq}) node->name = node->output(0)->name;
+    graph_.replace_uses(y, dq->output(0));
+  }
+
+  struct Stored {
+    Tensor codes, scale, zero_point;
+  };
+
+  Value* dequantized(const Node* before, const Stored& stored, const std::string& base, int axis) {
+    std::vector<Attr> attrs;
+    if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
+    Value* codes = graph_.add_constant(base + "_quantized", stored.codes);
+    Value* scale = graph_.add_constant(base + "_scale", stored.scale);
+    Value* zero = graph_.add_constant(base + "_zero_point", stored.zero_point);
+    Node* dq = graph_.add_op("DequantizeLinear", {codes, scale, zero}, std::move(attrs), before, base + "_dequantized");
+    dq->name = dq->output(0)->name;
+    dq->output(0)->type = Type::tensor(DType::kF32, stored.codes.dims());
+    return dq->output(0);
+  }
+
+  Graph& graph_;
+  const Spec& spec_;
+  std::map<const Value*, Value*> scales_;
+  std::map<std::pair<const Value*, DType>, Value*> zeros_;
+};
+
+}  // namespace
+
+std::vector<std::string> emit_fake(Model& model, const Emitted& qdq) {
+  std::vector<std::string> steps = Softener(*model.graph, qdq).run();
+  remove_dead(model);
+  return steps;
+}
+
+void emit_trained(Model& model, const Spec& spec) {
+  Hardener(*model.graph, spec).run();
+  remove_dead(model);
+}
+
+}  // namespace mlopt::quantize
