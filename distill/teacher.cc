@@ -62,11 +62,23 @@ std::vector<size_t> match_inputs(const Model& teacher, const Model& student, con
   return found;
 }
 
+/// One graph has one opset.
+Model in_opset_of(const Model& teacher, const Model& student) {
+  try {
+    return convert_opset(teacher, student.opset());
+  } catch (const Error& error) {
+    unsupported_error(error.message, error.where,
+                      fmt::format("give teacher and student one opset: mlopt convert {} --opset {}",
+                                  teacher.opset() > student.opset() ? student.path : teacher.path,
+                                  std::max(teacher.opset(), student.opset())));
+  }
+}
+
 }  // namespace
 
 Teacher make_teacher(const Model& model, const Model& student, const std::vector<Dims>& dims, TypeRule types) {
   Teacher teacher;
-  teacher.model = convert_opset(model, student.opset());
+  teacher.model = in_opset_of(model, student);
   inline_functions(teacher.model);
   fix_defaults(*teacher.model.graph);
   Model bound = clone(student);

@@ -14,7 +14,7 @@ struct Teacher {
 };
 
 /// The teacher under the opset of the student and for its batches, whose inputs have shapes `dims`. Throws
-/// Error{kBadInput} where it does not take what the student takes.
+/// Error{kBadInput} where it does not take what the student takes, and Error{kUnsupported} where it has no such opset.
 Teacher make_teacher(const Model& model, const Model& student, const std::vector<Dims>& dims, TypeRule types);
 
 /// Leaves of the model only what gives `taps`, made as fast as for inference.

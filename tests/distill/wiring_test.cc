@@ -60,6 +60,15 @@ TEST_CASE("a teacher of another opset, and whose input has another name, is foll
   CHECK(wiring.teachers[0].inputs == std::vector<size_t>{0});
 }
 
+TEST_CASE("a teacher that cannot have the student's opset says which of them to convert") {
+  Model student = classifier(4, 3, "y", {}, 11);
+  const Model teacher = classifier(4, 3, "y", "y = Gelu (s)");
+  student.path = "student.onnx";
+  const Error error = thrown_by([&] { wired(student, {&teacher}, {}); });
+  CHECK(error.code == Code::kUnsupported);
+  CHECK(says(error, "mlopt convert student.onnx --opset 21"));
+}
+
 TEST_CASE("a teacher that does not fit the student is refused") {
   const Model student = classifier(4, 3), wide = classifier(4, 5), other = classifier(6, 3);
   const Error classes = thrown_by([&] { wired(student, {&wide}, {}); });
