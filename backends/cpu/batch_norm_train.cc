@@ -1,6 +1,8 @@
 // BatchNormalization by the statistics of the batch, and the gradient of both forms.
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "backends/cpu/channel_sums.h"
 #include "backends/cpu/kernels.h"
@@ -32,10 +34,37 @@ Moments moments_of(const ChannelSums& s, const Planes& p) {
   return {mean + static_cast<double>(s.shift), std::max(0.0, s.squares / count - mean * mean)};
 }
 
-void forward(const Planes& p, double epsilon, double momentum, const Buffers& b) {
+/// The sums become those of a batch of the same size that is like the whole of what all ranks have.
+void share_sums(const Planes& p, const MeanOverRanks& mean, ChannelSums* sums) {
+  if (!mean) return;
+  std::vector<double> values;
+  const auto count = static_cast<double>(p.count());
+  for (int64_t c = 0; c < p.channels; ++c) {  // each rank counts from a number of its own
+    const ChannelSums& s = sums[c];
+    const auto shift = static_cast<double>(s.shift);
+    values.insert(values.end(), {s.x + count * shift, s.squares + 2 * shift * s.x + count * shift * shift, s.dy,
+                                 s.product + shift * s.dy});
+  }
+  mean(values);
+  for (int64_t c = 0; c < p.channels; ++c) {
+    const double* v = &values[static_cast<size_t>(4 * c)];
+    sums[c] = {v[0], v[1], v[2], v[3], 0};
+  }
+}
+
+/// What a node is planned for, besides shapes.
+struct Settings {
+  double epsilon, momentum = 0;
+  bool fixed = false;  ///< by statistics that are given
+  MeanOverRanks mean_over_ranks = {};
+};
+
+void forward(const Planes& p, const Settings& settings, const Buffers& b) {
   const Space space(p, b.scratch);
   const float *x = b.in<float>(0), *scale = b.in<float>(1);
+  const auto [epsilon, momentum] = std::pair(settings.epsilon, settings.momentum);
   channel_sums(p, x, nullptr, space.sums);
+  share_sums(p, settings.mean_over_ranks, space.sums);
   for (int64_t c = 0; c < p.channels; ++c) {
     const Moments m = moments_of(space.sums[c], p);
     space.b[c] = static_cast<float>(m.mean);
@@ -59,26 +88,32 @@ Expected<PlannedStep> plan_training(const Site& site) {
   PlannedStep step{.out = {site.desc(0), statistics, statistics}};
   step.scratch_bytes = Space::bytes(*p);
   step.more_in_place = {3, 4};
-  step.run = [p = *p, epsilon = static_cast<double>(view.get_float("epsilon", 1e-5f)),
-              momentum = static_cast<double>(view.get_float("momentum", 0.9f))](const Buffers& b) {
-    forward(p, epsilon, momentum, b);
-  };
+  const Settings settings{view.get_float("epsilon", 1e-5f), view.get_float("momentum", 0.9f), false,
+                          site.context.mean_over_ranks};
+  step.run = [p = *p, settings](const Buffers& b) { forward(p, settings, b); };
   return step;
 }
 
 /// dx = a dy + b x + c for each channel, with what these are where the statistics are the batch's.
-void backward(const Planes& p, double epsilon, bool fixed, const Buffers& b) {
+void backward(const Planes& p, const Settings& settings, const Buffers& b) {
   const Space space(p, b.scratch);
   const float *x = b.in<float>(0), *dy = b.in<float>(1), *scale = b.in<float>(2);
   channel_sums(p, x, dy, space.sums);
+  const std::vector<ChannelSums> own(space.sums, space.sums + p.channels);
+  const bool fixed = settings.fixed;
+  if (!fixed) share_sums(p, settings.mean_over_ranks, space.sums);
   const auto count = static_cast<double>(p.count());
   for (int64_t c = 0; c < p.channels; ++c) {
     const ChannelSums& s = space.sums[c];
     const Moments m = fixed ? Moments{b.in<float>(3)[c], b.in<float>(4)[c]} : moments_of(s, p);
-    const double inverse = 1 / std::sqrt(m.variance + epsilon);
-    const double along = (s.product - (m.mean - static_cast<double>(s.shift)) * s.dy) * inverse;
-    b.out<float>(1)[c] = static_cast<float>(along);
-    b.out<float>(2)[c] = static_cast<float>(s.dy);
+    const double inverse = 1 / std::sqrt(m.variance + settings.epsilon);
+    const auto along_of = [&](const ChannelSums& sums) {
+      return (sums.product - (m.mean - static_cast<double>(sums.shift)) * sums.dy) * inverse;
+    };
+    // Gradients of the parameters are added up over the ranks elsewhere.
+    b.out<float>(1)[c] = static_cast<float>(along_of(own[static_cast<size_t>(c)]));
+    b.out<float>(2)[c] = static_cast<float>(own[static_cast<size_t>(c)].dy);
+    const double along = along_of(s);
     const double a = static_cast<double>(scale[c]) * inverse, slope = fixed ? 0 : -a * inverse * along / count;
     space.a[c] = static_cast<float>(a);
     space.b[c] = static_cast<float>(slope);
@@ -97,9 +132,8 @@ Expected<PlannedStep> plan_gradient(const Site& site) {
   PlannedStep step{.out = {site.desc(0), by_channel, by_channel}};
   step.in_place = 1;
   step.scratch_bytes = Space::bytes(*p);
-  step.run = [p = *p, fixed, epsilon = static_cast<double>(site.view.get_float("epsilon", 1e-5f))](const Buffers& b) {
-    backward(p, epsilon, fixed, b);
-  };
+  const Settings settings{site.view.get_float("epsilon", 1e-5f), 0, fixed, site.context.mean_over_ranks};
+  step.run = [p = *p, settings](const Buffers& b) { backward(p, settings, b); };
   return step;
 }
 

@@ -28,7 +28,7 @@ void write(Call& call, const Grads& g) {
 }
 
 /// Inputs also a mean and a variance where these are fixed; otherwise they are the batch's.
-void batch_norm_grad(Call& call) {
+void batch_norm_grad(Call& call, const MeanOverRanks& mean_over_ranks) {
   const ChannelView view = channel_view(call, call.in(0).dims());
   Grads g = read(call, view.channels);
   const double epsilon = call.view.get_float("epsilon", 1e-5f), count = static_cast<double>(view.batch * view.inner);
@@ -43,25 +43,34 @@ void batch_norm_grad(Call& call) {
     using T = decltype(tag);
     const T *x = g.x.data<T>(), *dy = g.dy.data<T>();
     T* dx = g.dx.mutable_data<T>();
-    if (!fixed) used = channel_moments(x, view);
-    parallel_for(view.channels, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t channel = begin; channel < end; ++channel) {
-        const auto c = static_cast<size_t>(channel);
-        const double inverse = 1 / std::sqrt(used[c].variance + epsilon);
-        const auto each = [&](const auto& fn) {
+    if (!fixed) {
+      used = channel_moments(x, view);
+      share_moments(used, mean_over_ranks);
+    }
+    /// Calls fn(channel, element, its normal form, its gradient, 1 / deviation).
+    const auto each = [&](const auto& fn) {
+      parallel_for(view.channels, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t channel = begin; channel < end; ++channel) {
+          const auto c = static_cast<size_t>(channel);
+          const double inverse = 1 / std::sqrt(used[c].variance + epsilon);
           for (int64_t n = 0; n < view.batch; ++n)
             for (int64_t i = (n * view.channels + channel) * view.inner, k = 0; k < view.inner; ++i, ++k)
-              fn(i, (static_cast<double>(x[i]) - used[c].mean) * inverse, static_cast<double>(dy[i]));
-        };
-        each([&](int64_t, double normal, double grad) {
-          g.dscale[c] += grad * normal;
-          g.dbias[c] += grad;
-        });
-        const double shared = fixed ? 0 : g.dbias[c] / count, along = fixed ? 0 : g.dscale[c] / count;
-        each([&](int64_t i, double normal, double grad) {
-          dx[i] = static_cast<T>(g.scale[c] * inverse * (grad - shared - normal * along));
-        });
-      }
+              fn(c, i, (static_cast<double>(x[i]) - used[c].mean) * inverse, static_cast<double>(dy[i]), inverse);
+        }
+      });
+    };
+    each([&](size_t c, int64_t, double normal, double grad, double) {
+      g.dscale[c] += grad * normal;
+      g.dbias[c] += grad;
+    });
+    std::vector<double> means(2 * g.scale.size());  // of dy, and of dy times the normal form
+    for (size_t c = 0; !fixed && c < g.scale.size(); ++c) {
+      means[2 * c] = g.dbias[c] / count;
+      means[2 * c + 1] = g.dscale[c] / count;
+    }
+    if (!fixed && mean_over_ranks) mean_over_ranks(means);
+    each([&](size_t c, int64_t i, double normal, double grad, double inverse) {
+      dx[i] = static_cast<T>(g.scale[c] * inverse * (grad - means[2 * c] - normal * means[2 * c + 1]));
     });
   });
   write(call, g);
@@ -124,7 +133,7 @@ void group_norm_grad(Call& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {"mlopt", "BatchNormGrad", batch_norm_grad},
+    {"mlopt", "BatchNormGrad", nullptr, compile_with_ranks<batch_norm_grad>},
     {"mlopt", "GroupNormGrad", group_norm_grad},
     {"mlopt", "LayerNormGrad", layer_norm_grad},
 };

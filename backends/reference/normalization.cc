@@ -24,7 +24,7 @@ void set_statistics(Call& call, const std::vector<Moments>& batch, const std::ve
   for (int i = 0; i < 4; ++i) call.set(i + 1, as(outs[i], call.in(3).dtype()));
 }
 
-void batch_normalization(Call& call) {
+void batch_normalization(Call& call, const MeanOverRanks& mean_over_ranks) {
   const Tensor& x = call.in(0);
   ChannelView view = channel_view(call, x.dims());
   if (call.view.opset() < 9 && call.view.get_int("spatial", 1) == 0) view = {view.batch, view.channels * view.inner, 1};
@@ -39,7 +39,8 @@ void batch_normalization(Call& call) {
     std::vector<Moments> used(mean.size());
     for (size_t c = 0; c < mean.size(); ++c) used[c] = {mean[c], variance[c]};
     if (training) {
-      const std::vector<Moments> batch = channel_moments(in, view);
+      std::vector<Moments> batch = channel_moments(in, view);
+      share_moments(batch, mean_over_ranks);
       set_statistics(call, batch, used);
       used = batch;
     }
@@ -182,7 +183,7 @@ void mean_variance_normalization(Call& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {"", "BatchNormalization", batch_normalization},
+    {"", "BatchNormalization", nullptr, compile_with_ranks<batch_normalization>},
     {"", "GroupNormalization", group_normalization},
     {"", "InstanceNormalization", instance_normalization},
     {"", "LRN", local_response_normalization},
@@ -191,6 +192,15 @@ constexpr Kernel kKernels[] = {
 };
 
 }  // namespace
+
+void share_moments(std::vector<Moments>& moments, const MeanOverRanks& mean_over_ranks) {
+  if (!mean_over_ranks) return;
+  std::vector<double> values;
+  for (const Moments& m : moments) values.insert(values.end(), {m.mean, m.variance + m.mean * m.mean});
+  mean_over_ranks(values);
+  for (size_t c = 0; c < moments.size(); ++c)
+    moments[c] = {values[2 * c], std::max(0.0, values[2 * c + 1] - values[2 * c] * values[2 * c])};
+}
 
 std::vector<double> per_channel(const Call& call, int i, int64_t count) {
   const Tensor& tensor = call.in(i);

@@ -15,6 +15,15 @@ struct ChannelView {
 };
 ChannelView channel_view(const Call& call, const Dims& dims);
 
+/// A kernel whose statistics may be those of all ranks of a parallel run.
+template <void (*kRun)(Call&, const MeanOverRanks&)>
+Expected<Step> compile_with_ranks(const NodeView&, const CompileContext& context) {
+  return Step([mean = context.mean_over_ranks](Call& call) { kRun(call, mean); });
+}
+
+/// Moments of equally many elements on each rank become those of all of them; without ranks they stay.
+void share_moments(std::vector<Moments>& moments, const MeanOverRanks& mean_over_ranks);
+
 /// Mean and variance of each channel over the batch and the spatial dimensions, in two passes.
 template <class T>
 std::vector<Moments> channel_moments(const T* x, const ChannelView& view) {

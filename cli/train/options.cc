@@ -69,9 +69,11 @@ void declare_train(Options& options, TrainOptions& o) {
               "train only weights of these names (default: all that look like weights)");
   options.add("--freeze", o.freeze, "GLOB", "leave weights of these names as they are");
   options
-      .add("--bn", o.batch_norm, "train|frozen",
-           "batch normalization by the batch, its statistics updated, or by those it has (default: train)")
-      .choices = {"train", "frozen"};
+      .add("--bn", o.batch_norm, "train|frozen|sync",
+           "batch normalization by the batch, its statistics updated, or by those it has; sync: under mpirun by the "
+           "whole "
+           "batch, not a rank's part (default: train)")
+      .choices = {"train", "frozen", "sync"};
   options.add("--reset-weights", o.reset_weights, "begin with random weights");
   options.add("--qat", o.qat, "FORMAT",
               "round as the integers of w8a8, w4a8, w8a4 or w4a4 do while training, and write these");
@@ -107,7 +109,7 @@ train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
   recipe.settings.weight_decay = o.weight_decay;
   recipe.choice = {list_items(o.trainable), list_items(o.freeze), {}};
   recipe.output = o.output;
-  recipe.train_batch_norm = o.batch_norm == "train";
+  recipe.train_batch_norm = o.batch_norm != "frozen";
   recipe.clip = o.clip;
   recipe.average = o.average;
   recipe.recompute = train::parse_recompute(o.recompute);
@@ -156,6 +158,7 @@ void share_loop(const TrainOptions& o, const std::shared_ptr<train::Communicator
   loop.bucket_bytes = static_cast<int64_t>(o.bucket_mb * (1 << 20));
   loop.compression = train::parse_compression(o.compress);
   loop.local_steps = local_steps(o.sync);
+  loop.sync_batch_norm = o.batch_norm == "sync";
   if (loop.compression.kind && loop.local_steps > 1)
     usage_error("--compress is for gradients, which --sync local:H sends none of", "--compress");
   if (loop.batch % (loop.accumulate * ranks->size()) != 0)

@@ -17,15 +17,19 @@ namespace mlopt {
 /// How a plan computes float32 operators. Anything but kF32 is asked for by the user, never chosen silently.
 enum class Precision { kF32, kBF16, kF16, kTF32 };
 
+/// Replaces each value by its mean over all processes of a parallel run, which all call it.
+using MeanOverRanks = std::function<void(std::span<double> values)>;
+
 /// What is fixed when a plan is compiled.
 struct CompileOptions {
   int threads = 0;  ///< of the plan; 0: what the cgroup and affinity allow
   Precision precision = Precision::kF32;
-  std::shared_ptr<StateStore> state;  ///< graph inputs of these names come from here, not from the caller; null: none
-  std::vector<StateUpdate> updates;   ///< of `state`, by outputs of the graph
-  std::vector<std::string> taps;      ///< values handed to the observer when they are computed, then freed
-  bool profile = false;               ///< keep times of each step
-  uint64_t seed = 0;                  ///< of random operators without a seed of their own
+  std::shared_ptr<StateStore> state;   ///< graph inputs of these names come from here, not from the caller; null: none
+  std::vector<StateUpdate> updates;    ///< of `state`, by outputs of the graph
+  std::vector<std::string> taps;       ///< values handed to the observer when they are computed, then freed
+  bool profile = false;                ///< keep times of each step
+  uint64_t seed = 0;                   ///< of random operators without a seed of their own
+  MeanOverRanks mean_over_ranks = {};  ///< BatchNormalization in training takes statistics of all; empty: its own
 };
 
 /// Time of one step, summed over runs.

@@ -120,7 +120,10 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
 
 ProgramContext Interpreter::context() {
   ProgramContext context{&model_, &options_, lists_, {}, {}, {}, steps_, types_, !plans_allowed_};
-  context.kernel = {.threads = options_.threads, .precision = options_.precision, .weights = &weights_};
+  context.kernel = {.threads = options_.threads,
+                    .precision = options_.precision,
+                    .weights = &weights_,
+                    .mean_over_ranks = options_.mean_over_ranks};
   return context;
 }
 

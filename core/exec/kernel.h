@@ -67,7 +67,8 @@ struct CompileContext {
   /// What would run the node if this kernel declined, for shapes that a step meets only when it runs. Callable while
   /// compile() runs.
   std::function<Expected<Step>()> next = {};
-  WeightCache* weights = nullptr;  ///< what the plans of one executable share; null: nothing
+  WeightCache* weights = nullptr;      ///< what the plans of one executable share; null: nothing
+  MeanOverRanks mean_over_ranks = {};  ///< CompileOptions::mean_over_ranks
 };
 
 /// Thrown where a kernel needs an input that the node does not give: the kernel declines.

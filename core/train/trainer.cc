@@ -38,6 +38,11 @@ CompileOptions options_of(CompileOptions options, const LoopSettings& settings) 
   return options;
 }
 
+CompileOptions with_ranks(CompileOptions options, MeanOverRanks mean) {
+  options.mean_over_ranks = std::move(mean);
+  return options;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -52,7 +57,8 @@ Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& bac
       backend_(backend),
       options_(options_of(options, settings)),
       settings_(settings),
-      gradients_(compile(backend, options_, graphs.gradients, graphs.state, graphs.gradient_updates)),
+      gradients_(compile(backend, with_ranks(options_, mean_over_ranks()), graphs.gradients, graphs.state,
+                         graphs.gradient_updates)),
       update_(compile(backend, options_, graphs.update, graphs.state, graphs.parameter_updates)),
       feed_(data, feed_of(graphs, settings), done * settings.accumulate),
       reducer_(*settings.ranks, *graphs.state, graphs.gradient_states, settings.bucket_bytes, settings.compression),
@@ -72,8 +78,10 @@ double Trainer::add_gradients(StepReport& report, int64_t portion) {
       if (const StateUpdate* update = find_update(graphs_.gradient_updates, output))
         reducer_.ready(update->state, value.tensor());
     };
+  statistics_s_ = 0;
   const std::vector<Datum> outputs = gradients_->run(inputs, hooks);
-  report.compute_s += seconds_since(start);
+  report.compute_s += seconds_since(start) - statistics_s_;
+  report.reduce_s += statistics_s_;
   const auto loss = number_at(outputs.back().tensor(), 0);
   check(loss, inputs);
   return loss;
@@ -95,6 +103,17 @@ void Trainer::reduce(StepReport& report) {
   reducer_.finish({&loss, 1});
   report.loss = loss / static_cast<double>(ranks().size());
   report.reduce_s += seconds_since(start);
+}
+
+/// Of statistics of a batch, in the middle of the graphs; empty where each rank takes its own.
+MeanOverRanks Trainer::mean_over_ranks() {
+  if (!settings_.sync_batch_norm || ranks().size() == 1) return {};
+  return [this](std::span<double> values) {
+    const auto start = std::chrono::steady_clock::now();
+    ranks().wait(ranks().begin_all_reduce(std::as_writable_bytes(values), DType::kF64));
+    for (double& value : values) value /= ranks().size();
+    statistics_s_ += seconds_since(start);
+  };
 }
 
 void Trainer::synchronize() {

@@ -20,6 +20,7 @@ struct LoopSettings {
   std::shared_ptr<Communicator> ranks = single_communicator();
   int64_t bucket_bytes = 4 << 20;  ///< of gradients that ranks add up at once
   Compression compression = {};    ///< of gradients on their way to other ranks
+  bool sync_batch_norm = false;    ///< BatchNormalization by the statistics of all ranks' parts of a batch
   int64_t local_steps = 1;         ///< updates that each rank makes by itself before they take the mean
 
   /// Samples that a rank computes at once.
@@ -62,6 +63,7 @@ class Trainer {
   void reduce(StepReport& report);
   bool shares_gradients() const { return ranks().size() > 1 && settings_.local_steps == 1; }
   void average(const std::vector<std::string>& names);
+  MeanOverRanks mean_over_ranks();
   void update(StepReport& report);
 
   /// Throws Error{kBadInput} for a loss that is not finite, with where that began.
@@ -75,6 +77,7 @@ class Trainer {
   Feed feed_;
   Reducer reducer_;
   int64_t done_;
+  double statistics_s_ = 0;  ///< in which the statistics of a batch waited for other ranks
   double slower_;
 };
 

@@ -112,6 +112,28 @@ TEST_CASE("ranks started by mpirun train the model that one process trains") {
   }
 }
 
+TEST_CASE("compressed gradients, and ranks that train by themselves, teach too") {
+  if (const std::string reason = test::no_mpirun(); !reason.empty()) return test::skip(reason);
+  const Setup s;
+  int64_t whole = 0;
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--bn", "sync"},
+                                              {"--compress", "bf16"},
+                                              {"--compress", "1bit"},
+                                              {"--compress", "topk:10%"},
+                                              {"--sync", "local:4", "--bucket", "0.001"}}) {
+    std::vector<std::string> more = {"--epochs", "10", "--lr", "0.02"};
+    more.insert(more.end(), how.begin(), how.end());
+    const test::Outcome done = test::run_ranks(2, "mlopt", s.options("x", more));
+    INFO(how[1] << done.out << done.err);
+    REQUIRE(done.status == 0);
+    const std::vector<double> loss = s.logged("x", 1);
+    CHECK(loss.back() < 0.7 * loss.front());
+    const int64_t sent = s.report("x").find("communication")->find("sent_bytes")->integer();
+    if (whole == 0) whole = sent;
+    CHECK((how[0] == "--bn" || sent < whole));
+  }
+}
+
 TEST_CASE("ranks share the samples of an evaluation") {
   if (const std::string reason = test::no_mpirun(); !reason.empty()) return test::skip(reason);
   const Setup s;
@@ -147,6 +169,8 @@ TEST_CASE("runs whose ranks do not fit together are refused") {
   };
   refused(5, s.options("x", {}), 2, "24 samples have no equal parts for 5 ranks");
   refused(2, s.options("x", {"--optimizer", "nothing"}), 2, "--optimizer");
+  refused(2, s.options("x", {"--compress", "topk:0"}), 2, "--compress");
+  refused(2, s.options("x", {"--sync", "local"}), 2, "--sync");
   refused(2, {"info", s.model}, 2, "info is the work of one process");
   refused(2, {"train", "nowhere.onnx", "-o", s.folder / "x.onnx", "--data", s.data}, 3, "nowhere.onnx");
   // Each rank reads another model.

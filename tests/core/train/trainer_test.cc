@@ -162,6 +162,94 @@ TEST_CASE("ranks that share a batch train as one process does") {
   }
 }
 
+namespace {
+
+/// y = BatchNormalization(x v) w.
+Net normalized() {
+  Net net;
+  const auto weights = [&](const char* name, const Dims& dims, uint64_t seed) {
+    return net.graph().add_constant(name, uniform(dims, 0.5, 1.5, DType::kF32, seed));
+  };
+  Value* hidden = net.op("MatMul", {net.input({8, 3}), weights("v", {3, 4}, 1)});
+  Value* even = net.op("BatchNormalization", {hidden, weights("scale", {4}, 2), weights("bias", {4}, 3),
+                                              weights("mean", {4}, 4), weights("variance", {4}, 5)});
+  net.output(net.op("MatMul", {even, weights("w", {4, 1}, 6)}));
+  infer(net.model, standard_types);
+  return net;
+}
+
+/// What so many ranks have learned after five updates: the weights and statistics of the last of them.
+std::vector<double> normalized_on(int count, bool fast, bool sync) {
+  const MemoryData data = line();
+  std::vector<double> learned;
+  with_ranks(count, [&](train::Communicator& ranks) {
+    const Net net = normalized();
+    const train::TrainingGraphs graphs = train::make_graphs(net.model, {{8 / count, 3}}, recipe("sgd"), standard_types);
+    train::LoopSettings l = loop(0.01, 8);
+    l.ranks = {&ranks, [](train::Communicator*) {}};
+    l.sync_batch_norm = sync;
+    const auto backend = fast ? cpu_with_fallback() : reference_backend();
+    CompileOptions compile;
+    compile.threads = 1;
+    train::Trainer trainer(graphs, data, *backend, compile, l);
+    for (int i = 0; i < 5; ++i) trainer.step();
+    if (ranks.rank() + 1 != count) return;
+    for (const char* name : {"v", "scale", "bias", "mean", "variance", "w"})
+      for (const double number : to_doubles(graphs.state->at(name))) learned.push_back(number);
+  });
+  return learned;
+}
+
+}  // namespace
+
+TEST_CASE("with statistics of the whole batch, ranks train as one process does") {
+  for (const bool fast : {false, true}) {
+    const std::vector<double> one = normalized_on(1, fast, true);
+    REQUIRE(one.size() == 32);
+    for (const int count : {2, 4}) {
+      const std::vector<double> many = normalized_on(count, fast, true);
+      for (size_t i = 0; i < one.size(); ++i) CHECK(many[i] == Approx(one[i]).epsilon(1e-4));
+    }
+    const std::vector<double> apart = normalized_on(2, fast, false);
+    double most = 0;
+    for (size_t i = 0; i < one.size(); ++i) most = std::max(most, std::abs(apart[i] - one[i]));
+    CHECK(most > 1e-3);
+  }
+}
+
+namespace {
+
+/// Weights after `steps` updates of two ranks that take the mean after every two, and whether both have the same.
+std::pair<std::vector<double>, bool> local_after(int steps) {
+  const MemoryData data = line();
+  std::vector<std::vector<double>> found(2);
+  with_ranks(2, [&](train::Communicator& ranks) {
+    const Net net = linear();
+    const train::TrainingGraphs graphs = train::make_graphs(net.model, {{4, 3}}, recipe("sgd"), standard_types);
+    train::LoopSettings l = loop(0.05, 8);
+    l.ranks = {&ranks, [](train::Communicator*) {}};
+    l.local_steps = 2;
+    const auto backend = reference_backend();
+    CompileOptions compile;
+    compile.threads = 1;
+    train::Trainer trainer(graphs, data, *backend, compile, l);
+    for (int i = 0; i < steps; ++i) trainer.step();
+    found[static_cast<size_t>(ranks.rank())] = weights(graphs);
+  });
+  return {found[0], found[0] == found[1]};
+}
+
+}  // namespace
+
+TEST_CASE("ranks that train by themselves take the mean of their weights now and then") {
+  CHECK(!local_after(1).second);
+  CHECK(local_after(2).second);
+  CHECK(!local_after(3).second);
+  const auto [learned, same] = local_after(300);
+  CHECK(same);
+  for (size_t k = 0; k < 3; ++k) CHECK(learned[k] == Approx(k == 0 ? 1 : k == 1 ? -2 : 3).epsilon(0.01));
+}
+
 TEST_CASE("weights of float16 are trained in float16") {
   const MemoryData data = line();
   Net net = linear();
