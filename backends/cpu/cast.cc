@@ -1,10 +1,10 @@
 // Cast between the number types of C++, and between float32 and the 16 bit floats.
 #include <type_traits>
 
-#include "backends/cpu/halves.h"
 #include "backends/cpu/kernels.h"
 #include "core/base/parallel.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/halves.h"
 
 namespace mlopt::cpu {
 namespace {

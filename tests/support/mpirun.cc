@@ -26,7 +26,7 @@ Outcome run_ranks(int count, const std::string& program, const std::vector<std::
                                                           {"pml", "ob1"},
                                                           {"btl", "self,vader"},
                                                           {"btl_vader_single_copy_mechanism", "none"},
-                                                          {"orte_abort_print_stack", "0"}};
+                                                          {"memory", "^patcher"}};
   command.insert(command.end(), options.begin(), options.end());
   for (const auto& setting : settings) {
     command.emplace_back("--mca");

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "backends/cpu/halves.h"
+#include "core/tensor/halves.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
 
@@ -38,8 +38,8 @@ TEST_CASE("all 16 bit patterns become floats, and those the same patterns") {
   const auto require_all = [&](auto sample) {
     using T = decltype(sample);
     std::vector<T> back(all.size());
-    cpu::widen(reinterpret_cast<const T*>(all.data()), wide.data(), 65536);
-    cpu::narrow(wide.data(), back.data(), 65536);
+    widen(reinterpret_cast<const T*>(all.data()), wide.data(), 65536);
+    narrow(wide.data(), back.data(), 65536);
     for (size_t i = 0; i < all.size(); ++i) {
       const float expected = to_float(T{all[i]});
       const bool same = std::isnan(expected) ? std::isnan(wide[i]) && std::isnan(to_float(back[i]))
@@ -60,7 +60,7 @@ TEST_CASE("floats between two short ones go to the nearest, ties to even") {
         for (const uint32_t sign : {0u, 1u << 31})
           in.push_back(std::bit_cast<float>((bits >> dropped << dropped | rest) ^ sign));
       std::vector<T> out(in.size());
-      cpu::narrow(in.data(), out.data(), static_cast<int64_t>(in.size()));
+      narrow(in.data(), out.data(), static_cast<int64_t>(in.size()));
       for (size_t i = 0; i < in.size(); ++i) {
         T expected;
         if constexpr (std::is_same_v<T, Half>)

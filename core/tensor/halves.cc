@@ -1,16 +1,17 @@
-#include "backends/cpu/halves.h"
+#include "core/tensor/halves.h"
 
 #include <bit>
 
-#include "backends/cpu/targets.h"
+// What lies close to another instruction set is not worth its compile time.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/halves.cc"
+#define HWY_TARGET_INCLUDE "core/tensor/halves.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace mlopt::cpu::HWY_NAMESPACE {
+namespace mlopt::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -41,11 +42,11 @@ int64_t NarrowVectors(const float*, Half*, int64_t) { return 0; }
 #endif
 
 }  // namespace
-}  // namespace mlopt::cpu::HWY_NAMESPACE
+}  // namespace mlopt::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mlopt::cpu {
+namespace mlopt {
 
 HWY_EXPORT(WidenVectors);
 HWY_EXPORT(NarrowVectors);
@@ -72,5 +73,5 @@ void narrow(const float* in, BFloat16* out, int64_t count) {
   }
 }
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt
 #endif  // HWY_ONCE

@@ -3,7 +3,7 @@
 
 #include "core/tensor/small_float.h"
 
-namespace mlopt::cpu {
+namespace mlopt {
 
 // count elements converted on the calling thread, rounded to nearest even.
 void widen(const Half* in, float* out, int64_t count);
@@ -11,4 +11,4 @@ void widen(const BFloat16* in, float* out, int64_t count);
 void narrow(const float* in, Half* out, int64_t count);
 void narrow(const float* in, BFloat16* out, int64_t count);
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt
