@@ -53,7 +53,6 @@ class Distillation {
   }
 
   std::unique_ptr<Dataset> made_samples() {
-    check_data_free(o_);
     distill::DataFreeSettings settings;
     settings.samples = *o_.data_free;
     settings.batch = o_.train.batch_size;
@@ -90,7 +89,8 @@ class Distillation {
     plan.loss = distill::in_words(*wiring);
     if (settings.label_numbers && wiring->hard_weight == 0)
       session_.report.line("labels are left out, as the loss of this output takes others; --loss names one");
-    plan.spec = "distill" + plan.spec.substr(plan.spec.find(':')) + spec_of(o_);
+    // The data come first in a spec, and are none of --data-free.
+    plan.spec = "distill:" + plan.spec.substr(plan.spec.find(o_.data_free ? ';' : ':') + 1) + spec_of(o_);
     if (!o_.cache.empty()) cache(plan, *wiring);
   }
 
@@ -117,6 +117,8 @@ Action setup(Options& options) {
   const auto o = std::make_shared<DistillOptions>();
   declare_distill(options, *o);
   return [o](Session& session) {
+    check_data_free(*o);
+    if (o->data_free) o->train.verb.data.spec = o->train.val;  // what the result is compared and scored on
     Distillation distillation(*o, session);
     run_training(o->train, distillation.steps(), session);
   };

@@ -20,7 +20,7 @@ struct TrainOptions {
   double bucket_mb = 4;  ///< of 2^20 bytes
   double weight_decay = 0, clip = 0, average = 0, momentum = 0.9, label_smoothing = 0;
   std::vector<std::string> trainable, freeze;
-  bool reset_weights = false, resume = false;
+  bool reset_weights = false, keep_zeros = false, resume = false;
 };
 void declare_train(Options& options, TrainOptions& train);
 

@@ -11,6 +11,7 @@
 #include "core/rewrite/gelu.h"
 #include "core/train/average.h"
 #include "core/train/batch_norm.h"
+#include "core/train/masked.h"
 
 namespace mlopt::train {
 namespace {
@@ -46,7 +47,7 @@ void keep_gradients(TrainingGraphs& g, const std::vector<Value*>& parameters, co
     g.gradient_states.push_back(name);
     g.trained += weights.size();
     g.state->add(name, Tensor::zeros(weights.dtype(), weights.dims()));
-    Value* sum = grads[i];
+    Value* sum = recipe.keep_zeros ? masked(build, grads[i], weights) : grads[i];
     if (keep) {
       Value* before = graph.add_input(name, Type::tensor(weights.dtype(), weights.dims()));
       sum = build.op("Add", {build.op("Mul", {before, keep}), sum});

@@ -21,6 +21,7 @@ struct Recipe {
   TrainableChoice choice;
   std::string output;            ///< whose loss it is; "": the first
   bool train_batch_norm = true;  ///< false: normalize by the running statistics, which stay
+  bool keep_zeros = false;       ///< weights of a matrix or filter that are 0 stay 0
   bool accumulate = false;       ///< gradients of several runs add up
   double clip = 0;               ///< largest norm of all gradients together; 0: any
   Recompute recompute;           ///< of the forward pass

@@ -126,6 +126,49 @@ deep (float[N,4] x) => (float[N,3] y)
   CHECK(run_mlopt({"distill", deep, "--student", "layers=7", "-o", s.out, "--data", s.bare}).status == 2);
 }
 
+TEST_CASE("a student learns from samples made of what the teacher's normalizations remember") {
+  const Setup s;
+  const std::string teacher = write_text_model(s.folder, "bn.onnx", R"(
+<ir_version: 10, opset_import: ["" : 17]>
+bn (float[N,4] x) => (float[N,3] y)
+<float[4] scale = {1,1,1,1}, float[4] bias = {0,0,0,0}, float[4] mean = {0,0,0,0}, float[4] var = {0.3,0.3,0.3,0.3},
+ float[4,3] w = {5,0,0, 0,5,0, 0,0,5, 0,0,0}>
+{
+  n = BatchNormalization (x, scale, bias, mean, var)
+  y = MatMul (n, w)
+})");
+  const test::Outcome done = run_mlopt({"distill",
+                                        s.student,
+                                        "--teacher",
+                                        teacher,
+                                        "-o",
+                                        s.out,
+                                        "--data-free",
+                                        "64",
+                                        "--data-free-steps",
+                                        "50",
+                                        "--reset-weights",
+                                        "--epochs",
+                                        "100",
+                                        "--batch-size",
+                                        "16",
+                                        "--lr",
+                                        "0.05",
+                                        "--val",
+                                        s.data,
+                                        "--metric",
+                                        "top1",
+                                        "--no-bench",
+                                        "--json",
+                                        "-"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  CHECK(report.find("epochs")->items().back().find("score")->number() > 0.7);
+  CHECK(report.find("spec")->string().find("distill:batch-size=16;") == 0);
+  CHECK(report.find("spec")->string().find(";data-free=64;") != std::string::npos);
+}
+
 TEST_CASE("distillation that makes no sense is refused") {
   const Setup s;
   struct Row {
