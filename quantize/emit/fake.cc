@@ -28,10 +28,12 @@ class Softener {
       if (q && q->is("QuantizeLinear"))
         soften(dq, q->input(0));
       else if (stored != floats_.end() && dq->input(0)->constant->dtype() == DType::kI32)
-        replace(dq, float_of(*stored));
+        replace(dq, *biases_.insert(float_of(*stored)).first);
       else if (stored != floats_.end())
         soften(dq, float_of(*stored));
     }
+    for (Node* node : graph_.nodes())
+      if (is_weighted(*node)) soften_bias(node);
     return {steps_.begin(), steps_.end()};
   }
 
@@ -72,6 +74,23 @@ class Softener {
     replace(dq, fake->output(0));
   }
 
+  /// A bias has the step of the input times that of the weight: the logarithms add.
+  void soften_bias(Node* layer) {
+    Value* bias = layer->input(2);
+    const Node *x = layer->input(0)->producer, *w = layer->input(1)->producer;
+    if (!bias || !biases_.contains(bias) || !is_fake(x) || !is_fake(w)) return;
+    Node* step = graph_.add_op("Add", {w->input(1), x->input(1)}, {}, layer, bias->name + "_step");
+    step->output(0)->type = Type::tensor(DType::kF32, w->input(1)->constant->dims());
+    Node* fake = graph_.add_op("FakeQuantize", {bias, step->output(0)},
+                               {{"axis", int64_t{0}, {}},
+                                {"low", int64_t{INT32_MIN}, {}},
+                                {"high", int64_t{INT32_MAX}, {}},
+                                {"to", static_cast<int64_t>(DType::kI32), {}}},
+                               layer, bias->name + "_rounded", 1, "mlopt");
+    fake->output(0)->type = Type::tensor(DType::kF32, bias->constant->dims());
+    graph_.set_input(layer, 2, fake->output(0));
+  }
+
   void replace(Node* dq, Value* by) {
     graph_.replace_uses(dq->output(0), by);
     graph_.erase(dq);
@@ -81,6 +100,7 @@ class Softener {
   const std::map<std::string, Tensor>& floats_;
   std::map<std::string, Value*> weights_;
   std::map<const Value*, Value*> logs_;
+  std::set<Value*> biases_;  ///< biases that were integers
   std::set<std::string> steps_;
 };
 
@@ -113,12 +133,11 @@ class Hardener {
   void harden_layer(Node* node) {
     const Node* fake = node->input(1)->producer;
     const Tensor& w = *fake->input(0)->constant;
-    const Node* before = node->input(0)->producer;
-    const Tensor* bias = node->input(2) ? node->input(2)->known_constant() : nullptr;
-    const float input_scale = is_fake(before) ? scales_of(*before)[0] : 0;
+    const Node* rounded = node->input(2) && is_fake(node->input(2)->producer) ? node->input(2)->producer : nullptr;
+    const Tensor* bias = rounded ? &*rounded->input(0)->constant : nullptr;
+    const float input_scale = rounded ? scales_of(*node->input(0)->producer)[0] : 0;
     std::vector<float> scales = scales_of(*fake);
-    const Tensor* rounded = input_scale > 0 ? bias : nullptr;
-    const std::vector<float> least = least_scales(*node, w, rounded, input_scale, spec_);
+    const std::vector<float> least = least_scales(*node, w, bias, input_scale, spec_);
     for (size_t c = 0; c < least.size(); ++c) {
       float& s = scales[scales.size() == 1 ? 0 : c];
       s = std::max(s, least[c]);
@@ -127,11 +146,11 @@ class Hardener {
     const QuantizedWeight q = quantize_by(scales, w, axis, static_cast<int>(bits(type_of(*fake))));
     const std::string name = fake->input(0)->name;
     graph_.set_input(node, 1, dequantized(node, {q.codes, q.scale, q.zero_point}, name, axis));
-    if (!rounded) return;
+    if (!bias) return;
     const QuantizedBias b = quantize_bias(*bias, input_scale, q.scale);
     graph_.set_input(node, 2,
                      dequantized(node, {b.codes, b.scale, Tensor::zeros(DType::kI32, b.scale.dims())},
-                                 node->input(2)->name, b.scale.rank() ? 0 : -1));
+                                 rounded->input(0)->name, b.scale.rank() ? 0 : -1));
   }
 
   void harden_activation(Node* fake) {
