@@ -26,10 +26,7 @@ Outcome run_ranks(int count, const std::string& program, const std::vector<std::
                                                           {"pml", "ob1"},
                                                           {"btl", "self,vader"},
                                                           {"btl_vader_single_copy_mechanism", "none"},
-                                                          {"memory", "^patcher"},
-                                                          // until what has to end is killed: on a busy machine
-                                                          // one second is too little for a checkpoint
-                                                          {"odls_base_sigkill_timeout", "30"}};
+                                                          {"memory", "^patcher"}};
   command.insert(command.end(), options.begin(), options.end());
   for (const auto& setting : settings) {
     command.emplace_back("--mca");
