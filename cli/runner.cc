@@ -19,12 +19,16 @@ Runner make_preparing_runner(Backend& backend, const Common& common) {
   if (backend.name() == "reference") return runner;
   runner.prepare = [](Model& model) {
     const std::unique_ptr<Backend> judge = reference_backend();
-    PassContext context;
-    context.judge = judge.get();
-    context.standard_types = standard_types;
-    graphopt::prepare(model, context);
+    graphopt::prepare(model, judged_by(*judge));
   };
   return runner;
+}
+
+PassContext judged_by(Backend& judge) {
+  PassContext context;
+  context.judge = &judge;
+  context.standard_types = standard_types;
+  return context;
 }
 
 }  // namespace mlopt::cli

@@ -2,9 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "core/base/error.h"
+#include "core/base/named.h"
 #include "core/base/text.h"
 
 namespace mlopt::distill {
@@ -32,9 +31,7 @@ std::string shape(const Value* v) { return to_string(v->type); }
 std::span<const LossDef> losses() { return kLosses; }
 
 const LossDef& find_loss(std::string_view name, const char* option) {
-  const auto found =
-      std::find_if(std::begin(kLosses), std::end(kLosses), [&](const LossDef& l) { return l.name == name; });
-  if (found != std::end(kLosses)) return *found;
+  if (const LossDef* found = find_named(losses(), name)) return *found;
   std::vector<std::string> names;
   for (const LossDef& l : kLosses) names.emplace_back(l.name);
   usage_error(fmt::format("no loss is called '{}'", name), option, suggestion(name, names));

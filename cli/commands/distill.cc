@@ -6,6 +6,7 @@
 #include "cli/backends.h"
 #include "cli/commands.h"
 #include "cli/distill/options.h"
+#include "cli/runner.h"
 #include "cli/train/run.h"
 #include "cli/verb/origin.h"
 #include "core/base/error.h"
@@ -80,9 +81,7 @@ class Distillation {
     const auto wiring = std::make_shared<distill::Wiring>(
         distill::wire(plan.model, std::move(made), plan.dims, settings, standard_types));
     const std::unique_ptr<Backend> judge = reference_backend();
-    PassContext context;
-    context.judge = judge.get();
-    context.standard_types = standard_types;
+    const PassContext context = judged_by(*judge);
     for (distill::Teacher& teacher : wiring->teachers) distill::tap(teacher, context);
     const distill::ObjectiveSettings how{settings.hard, settings.temperature, session_.common.seed, !o_.cache.empty()};
     plan.recipe.objective = [wiring, how](train::LossArgs& args) { return distill::objective(args, *wiring, how); };

@@ -5,10 +5,10 @@
 
 #include "backends/reference/backend.h"
 #include "cli/commands.h"
+#include "cli/runner.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/onnx/infer.h"
 #include "graphopt/passes.h"
 #include "graphopt/pipelines.h"
 
@@ -41,9 +41,7 @@ int64_t fold_bytes(const FuseFlags& o, const Model& source) {
 }
 
 PassContext context_of(const FuseFlags& o, const Model& source, Backend& judge) {
-  PassContext context;
-  context.judge = &judge;
-  context.standard_types = standard_types;
+  PassContext context = judged_by(judge);
   context.only = list_items(o.only);
   context.skip = list_items(o.skip);
   context.fold_bytes = fold_bytes(o, source);

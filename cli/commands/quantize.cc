@@ -12,7 +12,6 @@
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/onnx/infer.h"
 
 namespace mlopt::cli {
 namespace {
@@ -135,8 +134,7 @@ void run(const QuantizeOptions& o, Session& session) {
 
   quantize::Means means;
   means.runner = &runner;
-  means.passes.judge = judge.get();
-  means.passes.standard_types = standard_types;
+  means.passes = judged_by(*judge);
   means.passes.fold_bytes = usual_fold_bytes(source);
   means.data = data.get();
   means.calibration_samples = o.calibration_samples;

@@ -6,11 +6,10 @@
 #include "cli/backends.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
-#include "core/onnx/infer.h"
 
 namespace mlopt::cli {
 
-Qat begin_qat(const TrainOptions& o, const Model& model, Session& session) {
+Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Session& session) {
   Qat qat;
   qat.spec = quantize::parse_spec(o.qat);
   if (qat.spec.format != quantize::Format::kStatic)
@@ -18,13 +17,11 @@ Qat begin_qat(const TrainOptions& o, const Model& model, Session& session) {
                 "choose w8a8, w4a8, w8a4 or w4a4");
   const auto judge = reference_backend(), backend = open_backend(session.common.device);
   const Runner runner = make_runner(*backend, session.common);
-  const auto data = open_data(o.verb.data, model, {.seed = session.common.seed});
   quantize::Means means;
   means.runner = &runner;
-  means.passes.judge = judge.get();
-  means.passes.standard_types = standard_types;
+  means.passes = judged_by(*judge);
   means.passes.fold_bytes = usual_fold_bytes(model);
-  means.data = data.get();
+  means.data = &data;
   means.error_samples = 0;
   quantize::Spec fake = qat.spec;
   fake.emit = quantize::Emit::kFake;

@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/data.h"
 #include "cli/train/options.h"
+#include "core/data/dataset.h"
 #include "quantize/quantize.h"
 
 namespace mlopt::cli {
@@ -15,8 +15,8 @@ struct Qat {
   std::vector<std::string> steps;  ///< initializers that are trained besides the weights
 };
 
-/// The model as `--qat` would quantize it, calibrated on the training data; throws Error{kBadInput} where no layer
-/// gains from the format.
-Qat begin_qat(const TrainOptions& options, const Model& model, Session& session);
+/// The model as `--qat` would quantize it, calibrated on `data`; throws Error{kBadInput} where no layer gains from the
+/// format.
+Qat begin_qat(const TrainOptions& options, const Model& model, const Dataset& data, Session& session);
 
 }  // namespace mlopt::cli

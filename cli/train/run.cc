@@ -90,7 +90,7 @@ void check(const TrainOptions& o, bool needs_data, const Session& session) {
 
 /// Puts the model in the form that --qat trains; gives the names of its steps.
 std::vector<std::string> begin_rounding(const TrainOptions& o, TrainingPlan& plan, Session& session) {
-  Qat qat = begin_qat(o, plan.model, session);
+  Qat qat = begin_qat(o, plan.model, *plan.data, session);
   plan.model = std::move(qat.model);
   plan.deployed = qat.spec;
   return qat.steps;
@@ -102,10 +102,10 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   plan.model = steps.model ? steps.model(source) : clone(source);
   train::constants_to_initializers(plan.model);
   if (o.reset_weights) train::reset_weights(plan.model, seed);
+  plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
   const std::vector<std::string> steps_of_codes =
       o.qat.empty() ? std::vector<std::string>{} : begin_rounding(o, plan, session);
   train::untie_weights(plan.model);
-  plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
   plan.loop = loop_of(o, plan.data->size(), seed);
   share_loop(o, session.ranks, plan.loop);
   fit_portions(*plan.data, plan.loop);

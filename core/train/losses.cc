@@ -1,6 +1,6 @@
 #include "core/train/losses.h"
 
-#include <algorithm>
+#include "core/base/named.h"
 
 namespace mlopt::train {
 
@@ -18,11 +18,7 @@ constexpr LossDef kLosses[] = {
 
 std::span<const LossDef> losses() { return kLosses; }
 
-const LossDef* find_loss(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(kLosses), std::end(kLosses), [&](const auto& l) { return l.name == name; });
-  return found == std::end(kLosses) ? nullptr : found;
-}
+const LossDef* find_loss(std::string_view name) { return find_named(losses(), name); }
 
 Value* add_labels(LossArgs& args, DType type, const Dims& dims) {
   Graph& graph = args.build.graph();

@@ -2,8 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
+#include "core/base/named.h"
 #include "core/ir/typed_op.h"
 
 namespace mlopt::train {
@@ -20,11 +19,7 @@ constexpr OptimizerDef kOptimizers[] = {
 
 std::span<const OptimizerDef> optimizers() { return kOptimizers; }
 
-const OptimizerDef* find_optimizer(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(kOptimizers), std::end(kOptimizers), [&](const auto& o) { return o.name == name; });
-  return found == std::end(kOptimizers) ? nullptr : found;
-}
+const OptimizerDef* find_optimizer(std::string_view name) { return find_named(optimizers(), name); }
 
 Value* add_moment(UpdateArgs& args, std::string_view kind) {
   const std::string name = fmt::format("{}/{}", args.param->name, kind);

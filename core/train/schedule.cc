@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/base/named.h"
+
 namespace mlopt::train {
 namespace {
 
@@ -34,11 +36,7 @@ constexpr ScheduleDef kSchedules[] = {
 
 std::span<const ScheduleDef> schedules() { return kSchedules; }
 
-const ScheduleDef* find_schedule(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(kSchedules), std::end(kSchedules), [&](const auto& s) { return s.name == name; });
-  return found == std::end(kSchedules) ? nullptr : found;
-}
+const ScheduleDef* find_schedule(std::string_view name) { return find_named(schedules(), name); }
 
 double Schedule::at(int64_t step) const {
   if (step < warmup) return rate * static_cast<double>(step + 1) / static_cast<double>(warmup);

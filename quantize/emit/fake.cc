@@ -5,6 +5,7 @@
 
 #include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
+#include "quantize/emit/codes.h"
 #include "quantize/emit/weights.h"
 
 namespace mlopt::quantize {
@@ -106,7 +107,7 @@ class Softener {
 
 class Hardener {
  public:
-  Hardener(Graph& graph, const Spec& spec) : graph_(graph), spec_(spec) {}
+  Hardener(Graph& graph, const Spec& spec) : graph_(graph), writer_(graph), spec_(spec) {}
 
   void run() {
     for (Node* node : graph_.nodes())
@@ -144,13 +145,12 @@ class Hardener {
     }
     const int axis = scales.size() == 1 && fake->input(1)->constant->rank() == 0 ? -1 : weight_axis(*node);
     const QuantizedWeight q = quantize_by(scales, w, axis, static_cast<int>(bits(type_of(*fake))));
-    const std::string name = fake->input(0)->name;
-    graph_.set_input(node, 1, dequantized(node, {q.codes, q.scale, q.zero_point}, name, axis));
+    const Value* weight = fake->input(0);
+    graph_.set_input(node, 1, writer_.dequantized(node, writer_.store(weight, q, axis), weight->name, axis));
     if (!bias) return;
     const QuantizedBias b = quantize_bias(*bias, input_scale, q.scale);
-    graph_.set_input(node, 2,
-                     dequantized(node, {b.codes, b.scale, Tensor::zeros(DType::kI32, b.scale.dims())},
-                                 rounded->input(0)->name, b.scale.rank() ? 0 : -1));
+    const std::string base = rounded->input(0)->name;
+    graph_.set_input(node, 2, writer_.dequantized(node, writer_.store(base, b), base, b.scale.rank() ? 0 : -1));
   }
 
   void harden_activation(Node* fake) {
@@ -158,39 +158,18 @@ class Hardener {
     if (y->uses.empty() && !y->is_output()) return;
     const DType type = type_of(*fake);
     const Attr* low = fake->attr("low");
-    const bool narrow = is_signed(type);
-    const int least = narrow ? -(1 << (bits(type) - 1)) : 0;
+    const int least = is_signed(type) ? -(1 << (bits(type) - 1)) : 0;
     const Grid grid{type, least, 0, scales_of(*fake)[0], least - static_cast<int>(std::get<int64_t>(low->value))};
     Value*& scale = scales_[fake->input(1)];
     Value*& zero = zeros_[{fake->input(1), type}];
     const std::string base = base_of(fake->input(1));
     if (!scale) scale = graph_.add_constant(base, Tensor::scalar(grid.scale));
     if (!zero) zero = graph_.add_constant(base + "_zero_point", zero_point_of(grid));
-    Node* q = graph_.add_op("QuantizeLinear", {fake->input(0), scale, zero}, {}, fake, y->name + "_quantized");
-    q->output(0)->type = Type::tensor(type, y->type.dims);
-    Node* dq = graph_.add_op("DequantizeLinear", {q->output(0), scale, zero}, {}, fake, y->name);
-    dq->output(0)->type = y->type;
-    for (Node* node : {q, dq}) node->name = node->output(0)->name;
-    graph_.replace_uses(y, dq->output(0));
-  }
-
-  struct Stored {
-    Tensor codes, scale, zero_point;
-  };
-
-  Value* dequantized(const Node* before, const Stored& stored, const std::string& base, int axis) {
-    std::vector<Attr> attrs;
-    if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
-    Value* codes = graph_.add_constant(base + "_quantized", stored.codes);
-    Value* scale = graph_.add_constant(base + "_scale", stored.scale);
-    Value* zero = graph_.add_constant(base + "_zero_point", stored.zero_point);
-    Node* dq = graph_.add_op("DequantizeLinear", {codes, scale, zero}, std::move(attrs), before, base + "_dequantized");
-    dq->name = dq->output(0)->name;
-    dq->output(0)->type = Type::tensor(DType::kF32, stored.codes.dims());
-    return dq->output(0);
+    graph_.replace_uses(y, writer_.rounded(fake->input(0), scale, zero, fake).second->output(0));
   }
 
   Graph& graph_;
+  CodeWriter writer_;
   const Spec& spec_;
   std::map<const Value*, Value*> scales_;
   std::map<std::pair<const Value*, DType>, Value*> zeros_;

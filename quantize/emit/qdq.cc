@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/tensor/cast.h"
-#include "core/tensor/compare.h"
+#include "quantize/emit/codes.h"
 #include "quantize/emit/weights.h"
 
 namespace mlopt::quantize {
@@ -16,15 +16,10 @@ struct GridValues {
   Value* zero_point;
 };
 
-/// A tensor of codes with its grid, as initializers.
-struct Stored {
-  Value *codes, *scale, *zero_point;
-};
-
 class Emitter {
  public:
   Emitter(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec)
-      : graph_(*model.graph), plan_(plan), grids_(grids), spec_(spec) {}
+      : graph_(*model.graph), writer_(graph_), plan_(plan), grids_(grids), spec_(spec) {}
 
   Emitted run() {
     std::vector<std::pair<LayerValue, const Value*>> layers;
@@ -79,13 +74,7 @@ class Emitter {
         v->producer && (plan_.nodes.contains(v->producer) || plan_.clamped.contains(v->producer));
     const std::vector<Use> uses = v->uses;
     const Node* before = graph_.next(v->producer);
-    const std::string base = v->name;
-    Node* q = graph_.add_op("QuantizeLinear", {v, scale, zero}, {}, before, base + "_quantized");
-    q->name = q->output(0)->name;  // unique, as runtimes want it
-    Node* dq = graph_.add_op("DequantizeLinear", {q->output(0), scale, zero}, {}, before, base + "_dequantized");
-    dq->name = dq->output(0)->name;
-    q->output(0)->type = Type::tensor(grid_of(v).type, v->type.dims);
-    dq->output(0)->type = v->type;
+    const auto [q, dq] = writer_.rounded(v, scale, zero, before);
     if (integer_result) rounded_[v] = dq->output(0);
     if (integer_result && v->is_output()) {
       graph_.replace_uses(v, dq->output(0));
@@ -112,14 +101,15 @@ class Emitter {
         quantize_weight(*w->known_constant(), spec_.per_tensor ? -1 : axis,
                         least_scales(*node, *w->known_constant(), bias, input_scale, spec_), spec_.weight_bits);
     const int dq_axis = spec_.per_tensor ? -1 : axis;
-    graph_.set_input(node, 1, dequantized(node, stored_weight(w, q, dq_axis), w->name, dq_axis));
+    const Stored codes = writer_.store(w, q, dq_axis);
+    done_.floats.emplace(codes.codes->name, *w->constant);
+    graph_.set_input(node, 1, writer_.dequantized(node, codes, w->name, dq_axis));
     if (!bias) return;
     const QuantizedBias b = quantize_bias(bias->reshaped({bias->size()}), input_scale, q.scale);
-    const Tensor zeros = Tensor::zeros(DType::kI32, b.scale.dims());
     const std::string base = node->input(2)->name;
-    const Stored stored = store(base, b.codes, b.scale, zeros);
+    const Stored stored = writer_.store(base, b);
     done_.floats.emplace(stored.codes->name, bias->reshaped({bias->size()}));
-    graph_.set_input(node, 2, dequantized(node, stored, base, b.scale.rank() ? 0 : -1));
+    graph_.set_input(node, 2, writer_.dequantized(node, stored, base, b.scale.rank() ? 0 : -1));
   }
 
   /// A number as one step of its own size, which is exact. There is no integer division: a divisor becomes a factor.
@@ -133,41 +123,17 @@ class Emitter {
                                         : Tensor::scalar<uint8_t>(static_cast<uint8_t>(low + 1));
     const Tensor zero =
         spec_.symmetric ? Tensor::scalar<int8_t>(0) : Tensor::scalar<uint8_t>(static_cast<uint8_t>(-low));
-    const Stored stored = store(v->name, code.reshaped(v->constant->dims()), Tensor::scalar(std::fabs(number)), zero);
-    graph_.set_input(node, index, dequantized(node, stored, v->name, -1));
-  }
-
-  Stored store(const std::string& base, const Tensor& codes, const Tensor& scale, const Tensor& zero) {
-    return {graph_.add_constant(base + "_quantized", codes), graph_.add_constant(base + "_scale", scale),
-            graph_.add_constant(base + "_zero_point", zero)};
-  }
-
-  /// Layers that share a weight share its codes too, unless one of them needs wider scales.
-  Stored stored_weight(const Value* w, const QuantizedWeight& q, int axis) {
-    const auto it = weights_.find({w, axis});
-    if (it != weights_.end() && !mismatch(*it->second.scale->constant, q.scale, 0, 0)) return it->second;
-    const Stored made = store(w->name, q.codes, q.scale, q.zero_point);
-    done_.floats.emplace(made.codes->name, *w->constant);
-    weights_.emplace(std::pair{w, axis}, made);
-    return made;
-  }
-
-  Value* dequantized(const Node* before, const Stored& stored, const std::string& base, int axis) {
-    std::vector<Attr> attrs;
-    if (axis >= 0) attrs.push_back({"axis", int64_t{axis}, {}});
-    Node* dq = graph_.add_op("DequantizeLinear", {stored.codes, stored.scale, stored.zero_point}, std::move(attrs),
-                             before, base + "_dequantized");
-    dq->name = dq->output(0)->name;
-    dq->output(0)->type = Type::tensor(DType::kF32, stored.codes->constant->dims());
-    return dq->output(0);
+    const Stored stored =
+        writer_.store(v->name, code.reshaped(v->constant->dims()), Tensor::scalar(std::fabs(number)), zero);
+    graph_.set_input(node, index, writer_.dequantized(node, stored, v->name, -1));
   }
 
   Graph& graph_;
+  CodeWriter writer_;
   const Plan& plan_;
   const std::map<std::string, Grid>& grids_;
   const Spec& spec_;
   std::unordered_map<const Value*, std::string> owners_;
-  std::map<std::pair<const Value*, int>, Stored> weights_;
   std::map<std::string, GridValues> grid_values_;
   std::unordered_map<const Value*, const Value*> rounded_;
   Emitted done_;
