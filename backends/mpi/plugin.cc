@@ -5,9 +5,12 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "core/train/communicators/mpi_interface.h"
 #include "mlopt_build.h"
@@ -78,38 +81,52 @@ const char* open(MpiInterface::Add add_f16, MpiInterface::Add add_bf16, MpiInter
 constexpr const char* kTooLarge = "more than 2^31 - 1 elements at once";
 bool too_large(int64_t count) { return count > std::numeric_limits<int>::max(); }
 
+/// The parts of one operation.
+using Requests = std::vector<MPI_Request>;
+
+/// The library makes a buffer for each operation; those of large ones the system would take back and clear each time.
+constexpr int64_t kAtOnce = 1 << 20;
+
 const char* begin_all_reduce(void* values, int64_t count, MpiInterface::Type type, void** request) {
-  if (too_large(count)) return kTooLarge;
-  auto* made = new MPI_Request;
+  struct {
+    MPI_Datatype type;
+    MPI_Op sum;
+    int64_t bytes;
+  } const as[] = {{MPI_FLOAT, MPI_SUM, 4},
+                  {MPI_DOUBLE, MPI_SUM, 8},
+                  {half_types[0], half_sums[0], 2},
+                  {half_types[1], half_sums[1], 2}};
+  const auto& [mpi_type, sum, bytes] = as[type];
+  auto* made = new Requests;
   *request = made;
-  const int n = static_cast<int>(count);
-  if (type == MpiInterface::kF32)
-    return in_words(MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_FLOAT, MPI_SUM, world, made));
-  if (type == MpiInterface::kF64)
-    return in_words(MPI_Iallreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, world, made));
-  const int i = type == MpiInterface::kF16 ? 0 : 1;
-  return in_words(MPI_Iallreduce(MPI_IN_PLACE, values, n, half_types[i], half_sums[i], world, made));
+  for (int64_t at = 0; at < count; at += kAtOnce) {
+    const auto part = static_cast<int>(std::min(kAtOnce, count - at));
+    if (const int failed = MPI_Iallreduce(MPI_IN_PLACE, static_cast<std::byte*>(values) + at * bytes, part, mpi_type,
+                                          sum, world, &made->emplace_back()))
+      return in_words(failed);
+  }
+  return nullptr;
 }
 
 const char* begin_all_gather(const void* mine, int64_t bytes, void* all, void** request) {
   if (too_large(bytes)) return kTooLarge;
-  auto* made = new MPI_Request;
+  auto* made = new Requests(1);
   *request = made;
   const int n = static_cast<int>(bytes);
-  return in_words(MPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, world, made));
+  return in_words(MPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, world, made->data()));
 }
 
 const char* begin_broadcast(void* bytes, int64_t count, void** request) {
   if (too_large(count)) return kTooLarge;
-  auto* made = new MPI_Request;
+  auto* made = new Requests(1);
   *request = made;
-  return in_words(MPI_Ibcast(bytes, static_cast<int>(count), MPI_BYTE, 0, world, made));
+  return in_words(MPI_Ibcast(bytes, static_cast<int>(count), MPI_BYTE, 0, world, made->data()));
 }
 
 const char* test(void* request, bool* done) {
-  auto* pending = static_cast<MPI_Request*>(request);
+  auto* pending = static_cast<Requests*>(request);
   int ended = 0;
-  const int failed = MPI_Test(pending, &ended, MPI_STATUS_IGNORE);
+  const int failed = MPI_Testall(static_cast<int>(pending->size()), pending->data(), &ended, MPI_STATUSES_IGNORE);
   *done = ended != 0;
   if (ended) delete pending;
   return in_words(failed);

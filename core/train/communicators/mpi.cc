@@ -44,13 +44,14 @@ MpiInterface::Type type_of(DType type) {
   return MpiInterface::kF32;
 }
 
-/// A wait gives the processor to others that are ready, and where it gets long, sleeps: there may be more ranks than
-/// processors.
+/// A wait gives the processor to others that are ready, and where it gets longer than the transfer of its bytes should
+/// take, sleeps: there may be more ranks than processors. The library moves bytes only while it is asked, a few at a
+/// time, so sleep at once would slow it down.
 class Patience {
  public:
+  explicit Patience(size_t bytes) : awake_(std::chrono::microseconds(1000 + bytes / kBytesPerUs)) {}
   void rest() {
-    constexpr auto kLong = std::chrono::milliseconds(1);
-    if (Clock::now() - begin_ < kLong)
+    if (Clock::now() - begin_ < awake_)
       ::sched_yield();
     else
       std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -58,7 +59,10 @@ class Patience {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
+  static constexpr size_t kBytesPerUs = 200;  // a network's least
+
   Clock::time_point begin_ = Clock::now();
+  std::chrono::microseconds awake_;
 };
 
 class Mpi : public Communicator {
@@ -91,12 +95,13 @@ class Mpi : public Communicator {
   void poll() override {
     for (auto next = pending_.begin(); next != pending_.end();) {
       bool done = false;
-      check(mpi_.test(next->second, &done));
+      check(mpi_.test(next->second.request, &done));
       next = done ? pending_.erase(next) : std::next(next);
     }
   }
   void wait(Request request) override {
-    Patience patience;
+    const auto found = pending_.find(request);
+    Patience patience(found == pending_.end() ? 0 : found->second.bytes);
     for (poll(); pending_.contains(request); poll()) {
       if (stop_ && stop_()) throw Interrupted();
       patience.rest();
@@ -114,16 +119,21 @@ class Mpi : public Communicator {
   Traffic traffic() const override { return traffic_; }
 
  private:
+  struct Pending {
+    void* request;
+    size_t bytes;
+  };
+
   Request note(void* request, size_t bytes, int64_t (*cost)(int, int64_t)) {
     traffic_.payload += static_cast<int64_t>(bytes);
     traffic_.wire += cost(world_.size, static_cast<int64_t>(bytes));
-    pending_.emplace(++last_, request);
+    pending_.emplace(++last_, Pending{request, bytes});
     return last_;
   }
 
   const MpiInterface& mpi_;
   MpiInterface::World world_ = {};
-  std::unordered_map<Request, void*> pending_;
+  std::unordered_map<Request, Pending> pending_;
   Request last_ = 0;
   std::function<bool()> stop_;
   Traffic traffic_;
