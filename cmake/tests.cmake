@@ -25,6 +25,8 @@ endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   # The tests' own code takes half the time to compile; what they test is compiled as it is shipped.
   set_source_files_properties(${test_sources} ${support_sources} PROPERTIES COMPILE_OPTIONS -Og)
+elseif(MLOPT_SANITIZE)
+  set_source_files_properties(${test_sources} ${support_sources} PROPERTIES COMPILE_OPTIONS "-O0;-fno-sanitize=undefined")
 endif()
 # For one file alone: it would keep checkouts in other folders from sharing what ccache holds.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/support/paths.cc
