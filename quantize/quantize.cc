@@ -15,6 +15,7 @@
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/fake.h"
 #include "quantize/emit/half.h"
+#include "quantize/emit/keep_bytes.h"
 #include "quantize/emit/keep_float.h"
 #include "quantize/emit/keep_integer.h"
 #include "quantize/emit/qdq.h"
@@ -57,9 +58,12 @@ void require_float(const Model& model) {
 
 /// What the target needs to run a static QDQ model as it is meant.
 void fit_target(Model& model, const Spec& spec) {
-  if (starts_with(spec.target, "ort") && spec.in_bytes()) {
-    keep_float(model);
-    keep_integer(model);
+  if (starts_with(spec.target, "ort")) {
+    if (spec.in_bytes()) {
+      keep_float(model);
+      keep_integer(model);
+    }
+    keep_bytes(model);
   }
   if (spec.emit == Emit::kQOperator) emit_qoperator(model, spec);
 }

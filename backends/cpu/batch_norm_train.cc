@@ -62,7 +62,7 @@ struct Settings {
 void forward(const Planes& p, const Settings& settings, const Buffers& b) {
   const Space space(p, b.scratch);
   const float *x = b.in<float>(0), *scale = b.in<float>(1);
-  const auto [epsilon, momentum] = std::pair(settings.epsilon, settings.momentum);
+  const double epsilon = settings.epsilon, momentum = settings.momentum;
   channel_sums(p, x, nullptr, space.sums);
   share_sums(p, settings.mean_over_ranks, space.sums);
   for (int64_t c = 0; c < p.channels; ++c) {

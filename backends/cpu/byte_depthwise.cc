@@ -141,7 +141,9 @@ void ByteDepthwise::load_row(const Args& args, const Part& part, int64_t depth_t
   const int64_t pixels = is_padding ? 0 : w.in;
   const auto* source = static_cast<const uint8_t*>(args.source.data) + before * shape_.channels + part.channel;
   const auto pixel = [&](int64_t x) { return x >= 0 && x < pixels ? source + x * shape_.channels : args.row; };
-  const auto is_inside = [&](int64_t i) { return first + i * step_ >= 0 && first + i * step_ + w.dilation < pixels; };
+  const auto is_inside = [&, reach = w.dilation](int64_t i) {
+    return first + i * step_ >= 0 && first + i * step_ + reach < pixels;
+  };
   for (int64_t i = 0, together; i < count; i += together) {
     for (together = 1; is_inside(i) && i + together < count && is_inside(i + together);) ++together;
     const int64_t x = first + i * step_;
@@ -194,11 +196,10 @@ void ByteDepthwise::convolve_row(const Args& args, const Part& part, int64_t row
 
 /// A row of the result to where ONNX has it.
 void ByteDepthwise::spread(const Args& args, const Part& part, int64_t row) const {
-  const auto& [depth, height, width] = shape_.axes;
-  const auto copy = [&]<class T>(const T* from, T* to) {
+  const auto copy = [&, &axes = shape_.axes]<class T>(const T* from, T* to) {
     for (int64_t c = 0; c < part.channels; ++c) {
-      const int64_t plane = (part.image * shape_.columns + part.channel + c) * depth.out + part.depth;
-      T* at = to + (plane * height.out + row) * width.out + part.column;
+      const int64_t plane = (part.image * shape_.columns + part.channel + c) * axes[0].out + part.depth;
+      T* at = to + (plane * axes[1].out + row) * axes[2].out + part.column;
       for (int64_t x = 0; x < part.positions; ++x) at[x] = from[x * channels_ + c];
     }
   };

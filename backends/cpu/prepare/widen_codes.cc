@@ -24,8 +24,7 @@ Expected<Steps> steps_of(const Node& node, DType type, Builder& builder) {
   if (!s.scales || s.scales->dtype() != DType::kF32 || s.scales->rank() > 1 || (node.input(2) && !s.zeros))
     return Decline{"its steps are not constant float32"};
   if (builder.view(node).get_int("block_size", 0) != 0) return Decline{"its steps are those of blocks"};
-  s.zero = builder.constant("zero_point",
-                            s.zeros ? unpack(*s.zeros) : Tensor::zeros(widened(type), s.scales->dims()));
+  s.zero = builder.constant("zero_point", s.zeros ? unpack(*s.zeros) : Tensor::zeros(widened(type), s.scales->dims()));
   return s;
 }
 
@@ -66,8 +65,8 @@ Expected<Replacement> weight(const Match& m, Builder& builder) {
   const auto steps = steps_of(*m.root, stored.dtype(), builder);
   if (!steps) return steps.error();
   Value* bytes = builder.constant(m.value("w")->name, unpack(stored));
-  return Replacement{builder.op("DequantizeLinear", {bytes, steps->scale, steps->zero}, axis_of(*m.root),
-                                m.root->output(0)->type)};
+  return Replacement{
+      builder.op("DequantizeLinear", {bytes, steps->scale, steps->zero}, axis_of(*m.root), m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {
