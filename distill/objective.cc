@@ -63,6 +63,7 @@ train::LossGraph objective(train::LossArgs& args, const Wiring& wiring, const Ob
     if (Value* scores = build.graph().find(wiring.scores)) args.output = scores;
     const train::LossGraph hard = settings.hard->build(args);
     whole.labels = hard.labels;
+    whole.classes = hard.classes;
     add(hard.loss, wiring.hard_weight);
   }
   return whole;

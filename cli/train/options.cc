@@ -78,7 +78,9 @@ void declare_train(Options& options, TrainOptions& o) {
   options.add("--reset-weights", o.reset_weights, "begin with random weights");
   options.add("--qat", o.qat, "FORMAT",
               "round as the integers of w8a8, w4a8, w8a4 or w4a4 do while training, and write these");
-  options.add("--augment", o.augment, "LIST", "random changes of pictures: crop=4/flip/cutout=8");
+  options.add(
+      "--augment", o.augment, "LIST",
+      "random changes of pictures: crop=4/flip/cutout=8; mixup=0.2 mixes each sample and its label with another");
   options.add("--checkpoint", o.checkpoint, "DIR", "keep what is needed to go on: after each epoch, and on Ctrl-C");
   options.add("--checkpoint-every", o.checkpoint_every, "N", "also after every N updates");
   options.add("--resume", o.resume, "go on from the newest checkpoint, with the same options");

@@ -112,6 +112,7 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   plan.dims = shapes_of(*plan.data, plan.loop.portion());
   plan.recipe = recipe_of(o, plan.model);
   plan.recipe.accumulate = plan.loop.accumulate > 1;
+  plan.recipe.mixed = plan.loop.augmentation.mixup > 0;
   plan.recipe.choice.also = steps_of_codes;
   plan.loss = plan.recipe.loss->name;
   plan.spec = spec_of(o, seed);

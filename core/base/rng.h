@@ -1,8 +1,25 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 
 namespace mlopt {
+
+/// A one-to-one map of 64 bits in which each bit of the result hangs on all of `x` (SplitMix64's; Steele et al. 2014).
+/// scrambled(key + i * kGolden) for i = 1, 2, ... is the i-th number of a generator that may begin anywhere.
+constexpr uint64_t scrambled(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
+
+/// A seed that follows from all of these numbers and their order.
+constexpr uint64_t seed_of(std::initializer_list<uint64_t> numbers) {
+  uint64_t seed = 0;
+  for (const uint64_t number : numbers) seed = scrambled(seed + number + kGolden);
+  return seed;
+}
 
 /// A seeded generator whose sequence is the same on every platform (xoshiro256**, Blackman and Vigna 2018).
 class Rng {
@@ -43,11 +60,8 @@ class Rng {
  private:
   static uint64_t rotate(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
   static uint64_t split_mix(uint64_t& x) {
-    x += 0x9e3779b97f4a7c15ULL;
-    uint64_t z = x;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
+    x += kGolden;
+    return scrambled(x);
   }
 
   uint64_t s_[4];

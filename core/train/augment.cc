@@ -49,6 +49,16 @@ int64_t pixels(const std::string& part, std::string_view name) {
   return *value;
 }
 
+/// Alpha of Beta(alpha, alpha); beyond these limits all shares are 0 or 1, or all one half.
+double concentration(const std::string& part, std::string_view name) {
+  constexpr double kLeast = 1e-6, kMost = 1e6;
+  const auto value = parse_double(std::string_view(part).substr(name.size() + 1));
+  if (!value || !(*value >= kLeast && *value <= kMost))
+    usage_error(fmt::format("'{}' needs a number above 0", part), "--augment",
+                "such as mixup=0.2; the larger, the more even the shares");
+  return *value;
+}
+
 }  // namespace
 
 Augmentation parse_augmentation(const std::string& text) {
@@ -60,9 +70,11 @@ Augmentation parse_augmentation(const std::string& text) {
       how.crop = pixels(part, "crop");
     else if (starts_with(part, "cutout="))
       how.cutout = pixels(part, "cutout");
+    else if (starts_with(part, "mixup="))
+      how.mixup = concentration(part, "mixup");
     else
       usage_error(fmt::format("unknown augmentation '{}'", part), "--augment",
-                  "crop=N, flip and cutout=N, joined by /");
+                  "crop=N, flip, cutout=N and mixup=ALPHA, joined by /");
   }
   return how;
 }

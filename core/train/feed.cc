@@ -8,8 +8,23 @@
 #include "core/base/rng.h"
 #include "core/data/gather.h"
 #include "core/tensor/cast.h"
+#include "core/train/mixup.h"
 
 namespace mlopt::train {
+namespace {
+
+/// 1 at the class of each row.
+Tensor one_hot(std::span<const int64_t> classes, int64_t count) {
+  Tensor rows = Tensor::zeros(DType::kF32, {static_cast<int64_t>(classes.size()), count});
+  float* at = rows.mutable_data<float>();
+  for (const int64_t label : classes) {
+    at[label] = 1;
+    at += count;
+  }
+  return rows;
+}
+
+}  // namespace
 
 Feed::Feed(const Dataset& data, const FeedSettings& settings, int64_t first)
     : data_(data), settings_(settings), next_(first) {
@@ -36,12 +51,15 @@ void Feed::shuffle(int64_t epoch) {
 }
 
 Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) const {
-  const Dims dims = *settings_.labels->static_dims();
+  Dims dims = *settings_.labels->static_dims();
+  dims[0] = dims[0] / part() * static_cast<int64_t>(samples.size());
+  const bool shares = settings_.classes > 0 && is_float(settings_.labels->dtype);
+  if (shares) dims.pop_back();
   if (!batch.labels || batch.labels->size() != element_count(dims))
     input_error(fmt::format("labels of shape {}, where the loss takes {}",
                             batch.labels ? to_string(batch.labels->dims()) : "none", to_string(*settings_.labels)),
                 data_.name_of(samples[0]), "choose another --loss, or other data");
-  const Tensor labels = cast(*batch.labels, settings_.labels->dtype).reshaped(dims);
+  const Tensor labels = cast(*batch.labels, shares ? DType::kI64 : settings_.labels->dtype).reshaped(dims);
   if (settings_.classes == 0) return labels;
   const auto values = labels.span<int64_t>();
   for (size_t i = 0; i < values.size(); ++i)
@@ -49,19 +67,31 @@ Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) 
       input_error(fmt::format("the label {} is none of {} classes", values[i], settings_.classes),
                   data_.name_of(samples[i * samples.size() / values.size()]),
                   "mend the labels, or choose another model");
-  return labels;
+  return shares ? cast(one_hot(values, settings_.classes), settings_.labels->dtype) : labels;
+}
+
+/// Of batch `index`, in the order of its epoch; with mixup one more.
+std::vector<int64_t> Feed::samples_of(int64_t index) const {
+  const int64_t first = index % batches_in_epoch() * settings_.batch + settings_.rank * part();
+  const int64_t count = part() + (settings_.augmentation.mixup > 0 ? 1 : 0);
+  std::vector<int64_t> samples;
+  for (int64_t i = first; i < first + count; ++i) samples.push_back(order_[static_cast<size_t>(i % data_.size())]);
+  return samples;
 }
 
 std::vector<Datum> Feed::load(int64_t index) {
+  const Augmentation& how = settings_.augmentation;
   const int64_t epoch = index / batches_in_epoch();
   shuffle(epoch);
-  const int64_t part = settings_.batch / settings_.ranks;
-  const auto begin = order_.begin() + index % batches_in_epoch() * settings_.batch + settings_.rank * part;
-  const std::vector<int64_t> samples(begin, begin + part);
+  const std::vector<int64_t> samples = samples_of(index);
   Batch batch = gather(data_, samples);
-  if (settings_.augmentation.any())
-    batch.inputs[0] = augment(settings_.augmentation, batch.inputs[0].tensor(), samples, epoch, settings_.seed);
+  if (how.changes_pictures()) batch.inputs[0] = augment(how, batch.inputs[0].tensor(), samples, epoch, settings_.seed);
   if (settings_.labels) batch.inputs.emplace_back(labels_of(batch, samples));
+  if (how.mixup > 0) {
+    const std::span<const int64_t> mixed = std::span(samples).first(samples.size() - 1);
+    const std::vector<double> shares = mixup_shares(how.mixup, mixed, epoch, settings_.seed);
+    for (Datum& input : batch.inputs) input = mix_with_next(input.tensor(), shares);
+  }
   return std::move(batch.inputs);
 }
 

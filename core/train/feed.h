@@ -14,14 +14,15 @@ namespace mlopt::train {
 struct FeedSettings {
   int64_t batch = 0;           ///< samples at a time, of all ranks together
   std::optional<Type> labels;  ///< as the graph takes them, its shape that of a part; nothing: it takes none
-  int64_t classes = 0;         ///< integer labels lie below; 0: they may be anything
+  int64_t classes = 0;         ///< as LossGraph::classes
   uint64_t seed = 0;
-  Augmentation augmentation = {};  ///< of the first input
+  Augmentation augmentation = {};  ///< of the first input; mixup: of all, and of labels
   int rank = 0, ranks = 1;         ///< of the batch, the rank-th of so many equal parts is fed
 };
 
 /// Batches of a dataset in an order of its own in each epoch, the same for the same seed; the samples that are left
-/// when no full batch is are left out. The next batch is decoded while the one before is used.
+/// when no full batch is are left out. With mixup each is mixed with the one behind it in this order, the last with the
+/// first. The next batch is decoded while the one before is used.
 class Feed {
  public:
   /// Begins with batch `first` of the whole training. Throws Error{kBadInput} where the data have no labels and these
@@ -36,8 +37,10 @@ class Feed {
 
  private:
   void shuffle(int64_t epoch);
+  std::vector<int64_t> samples_of(int64_t index) const;
   std::vector<Datum> load(int64_t index);
   Tensor labels_of(const Batch& batch, const std::vector<int64_t>& samples) const;
+  int64_t part() const { return settings_.batch / settings_.ranks; }
 
   const Dataset& data_;
   FeedSettings settings_;

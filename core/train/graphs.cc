@@ -120,12 +120,12 @@ TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, co
   run_pass(g.gradients, fuse_gelu, context);  // a fraction of the memory and of the time
   if (recipe.train_batch_norm) g.statistics = train_batch_norm(g.gradients, *g.state, g.gradient_updates, types);
   Builder build(g.gradients, types);
-  LossArgs args{build, output_of(g.gradients, recipe.output), recipe.label_smoothing};
+  LossArgs args{build, output_of(g.gradients, recipe.output), recipe.label_smoothing, recipe.mixed};
   std::vector<Value*> parameters = trainable(g.gradients, recipe.choice);  // before the loss adds what is not
   const LossGraph loss = recipe.objective ? recipe.objective(args) : recipe.loss->build(args);
   parameters.insert(parameters.end(), loss.learned.begin(), loss.learned.end());
   if (loss.labels) g.labels = loss.labels->name;
-  if (loss.labels && is_integer(loss.labels->type.dtype)) g.classes = Builder::dims(args.output).back();
+  g.classes = loss.classes;
   g.gradients.graph->add_output(loss.loss);
   const std::vector<Value*> grads = add_gradients(g.gradients, loss.loss, parameters, types);
   keep_gradients(g, parameters, grads, recipe, build);

@@ -16,6 +16,7 @@ struct Recipe {
   const LossDef* loss = nullptr;
   std::function<LossGraph(LossArgs&)> objective = {};  ///< builds another loss in its place
   double label_smoothing = 0;
+  bool mixed = false;  ///< labels are those of mixed samples
   const OptimizerDef* optimizer = nullptr;
   OptimizerSettings settings;
   TrainableChoice choice;
@@ -40,7 +41,7 @@ struct TrainingGraphs {
   Model update;
   std::vector<StateUpdate> parameter_updates;
   std::string labels;   ///< name of the input of `gradients` that takes them; "": none does
-  int64_t classes = 0;  ///< integer labels lie below; 0: they may be anything
+  int64_t classes = 0;  ///< as LossGraph::classes
   std::shared_ptr<StateStore> state;
   std::vector<std::string> parameters, statistics;  ///< names of what is trained; of running statistics
   std::vector<std::string> gradient_states;         ///< names of the gradients in the state, as `parameters`

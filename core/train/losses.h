@@ -13,6 +13,7 @@ struct LossArgs {
   Builder& build;
   Value* output;               ///< of the model, its shape static
   double label_smoothing = 0;  ///< share of the target that goes to all classes alike
+  bool mixed = false;          ///< samples are mixed, so that a label is a share of each class
 };
 
 /// A loss as it stands in the graph.
@@ -20,6 +21,7 @@ struct LossGraph {
   Value* labels;                     ///< the input that takes them, behind all other inputs; null: there are none
   Value* loss;                       ///< the mean over the batch, a scalar
   std::vector<Value*> learned = {};  ///< initializers of its own that are trained too, no part of the model
+  int64_t classes = 0;  ///< labels are of so many: the number of one, or floats, the shares of all; 0: they are none
 };
 
 struct LossDef {
@@ -41,7 +43,8 @@ const LossDef* find_loss(std::string_view name);
 
 /// A new graph input "train/labels".
 Value* add_labels(LossArgs& args, DType type, const Dims& dims);
-/// Mean cross-entropy of logits [N, classes] and int64 labels [N] (Szegedy et al. 2016 for the smoothing).
+/// Mean cross-entropy of logits [N, classes] and labels, int64 [N] or the shares of classes [N, classes] (Szegedy et
+/// al. 2016 for the smoothing).
 Value* mean_cross_entropy(LossArgs& args, Value* logits, Value* labels);
 
 }  // namespace mlopt::train

@@ -191,6 +191,7 @@ TEST_CASE("distillation that makes no sense is refused") {
       {{"--data", s.data, "--match", "t=score,s=product,loss=mse"}, 3, "did you mean 'scores'?"},
       {{}, 2, "needs data"},
       {{"--data", s.data, "--cache-teacher", "c", "--augment", "flip"}, 2, "--cache-teacher"},
+      {{"--data", s.data, "--cache-teacher", "c", "--augment", "mixup=0.2"}, 2, "--cache-teacher"},
       {{"--data", s.data, "--data-free", "8"}, 2, "one of --data and --data-free"},
       {{"--data-free", "8"}, 3, "no BatchNormalization of the teacher remembers"},
   };

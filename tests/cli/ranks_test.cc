@@ -94,7 +94,8 @@ void require_close(const std::vector<double>& found, const std::vector<double>& 
 TEST_CASE("ranks started by mpirun train the model that one process trains") {
   if (const std::string reason = test::no_mpirun(); !reason.empty()) return test::skip(reason);
   const Setup s;
-  const std::vector<std::string> more = {"--steps", "10", "--val", s.data, "--metric", "top1"};
+  const std::vector<std::string> more = {"--steps",  "10",   "--val",     s.data,
+                                         "--metric", "top1", "--augment", "mixup=0.4"};
   REQUIRE(test::run_mlopt(s.options("one", more)).status == 0);
   for (const int count : {2, 4}) {
     const std::string name = std::to_string(count);

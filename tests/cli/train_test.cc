@@ -88,6 +88,8 @@ TEST_CASE("training that makes no sense is refused") {
       {{"--freeze", "*"}, 3, "nothing is left to train"},
       {{"--loss", "hinge"}, 2, "--loss"},
       {{"--lr", "-1"}, 2, "--lr"},
+      {{"--augment", "mixup=0"}, 2, "'mixup=0' needs a number above 0"},
+      {{"--augment", "flip", "--batch-size", "16"}, 3, "no float32 pictures"},
       {{"--loss", "bce", "--batch-size", "16"}, 3, "labels of shape 16"},
       {{"--lr", "1e38", "--optimizer", "sgd", "--batch-size", "16", "--epochs", "9"}, 3, "the loss is"},
       {{"--log", "/nowhere/log.csv"}, 3, "/nowhere/log.csv"},
@@ -109,8 +111,8 @@ TEST_CASE("training that makes no sense is refused") {
 
 TEST_CASE("a training that goes on from a checkpoint ends as if it had never stopped") {
   const Setup whole, broken;
-  const std::vector<std::string> options = {"--epochs",    "4",     "--batch-size", "16",
-                                            "--optimizer", "adamw", "--seed",       "2"};
+  const std::vector<std::string> options = {"--epochs", "4", "--batch-size", "16",       "--optimizer", "adamw",
+                                            "--seed",   "2", "--augment",    "mixup=0.4"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), options.begin(), options.end());
     return more;

@@ -6,7 +6,13 @@
 namespace mlopt::train {
 namespace {
 
+/// Mean over the rows of what labels pick of the scores [N, classes].
 Value* mean_at(LossArgs& args, Value* scores, Value* labels) {
+  if (is_float(labels->type.dtype)) {
+    const auto classes = static_cast<double>(Builder::dims(scores)[1]);
+    Value* each = args.build.mean(args.build.op("Mul", {scores, labels}));
+    return args.build.op("Mul", {each, args.build.number(classes, scores->type.dtype)});
+  }
   const int64_t rows = Builder::dims(labels)[0];
   Value* column = args.build.op("Reshape", {labels, args.build.indices({rows, 1})});
   return args.build.mean(args.build.op("GatherElements", {scores, column}, {{"axis", int64_t{1}, {}}}));
@@ -28,8 +34,9 @@ LossGraph cross_entropy_loss(LossArgs& args) {
   if (dims.size() != 2)
     input_error(fmt::format("cross-entropy needs class scores [batch, classes], not {}", to_string(dims)),
                 fmt::format("output '{}'", args.output->name), "choose another --loss, or another --output");
-  Value* labels = add_labels(args, DType::kI64, {dims[0]});
-  return {labels, mean_cross_entropy(args, args.output, labels)};
+  Value* labels =
+      args.mixed ? add_labels(args, args.output->type.dtype, dims) : add_labels(args, DType::kI64, {dims[0]});
+  return {labels, mean_cross_entropy(args, args.output, labels), {}, dims[1]};
 }
 
 }  // namespace mlopt::train

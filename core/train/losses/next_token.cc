@@ -10,11 +10,14 @@ LossGraph next_token_loss(LossArgs& args) {
   if (dims.size() != 3)
     input_error(fmt::format("next-token needs scores [batch, positions, tokens], not {}", to_string(dims)),
                 fmt::format("output '{}'", args.output->name), "choose another --loss, or another --output");
+  if (args.mixed)
+    usage_error("mixup mixes numbers, and a sequence of tokens has none to mix", "--augment",
+                "leave mixup out, or choose another --loss");
   Builder& b = args.build;
   const int64_t rows = dims[0] * dims[1];
   Value* labels = add_labels(args, DType::kI64, {dims[0], dims[1]});
   Value* scores = b.op("Reshape", {args.output, b.indices({rows, dims[2]})});
-  return {labels, mean_cross_entropy(args, scores, b.op("Reshape", {labels, b.indices({rows})}))};
+  return {labels, mean_cross_entropy(args, scores, b.op("Reshape", {labels, b.indices({rows})})), {}, dims[2]};
 }
 
 }  // namespace mlopt::train

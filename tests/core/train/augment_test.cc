@@ -79,8 +79,11 @@ TEST_CASE("a square of each picture is cut out") {
 }
 
 TEST_CASE("unknown augmentations and other tensors are refused") {
-  for (const char* text : {"crop", "crop=0", "crop=x", "rotate=3", "flip=1"})
+  for (const char* text :
+       {"crop", "crop=0", "crop=x", "rotate=3", "flip=1", "mixup", "mixup=0", "mixup=-1", "mixup=nan", "mixup=inf"})
     CHECK(thrown_by([&] { train::parse_augmentation(text); }).code == Code::kUsage);
+  CHECK(train::parse_augmentation("flip/mixup=0.2").mixup == 0.2);
+  CHECK(!train::parse_augmentation("mixup=0.2").changes_pictures());
   CHECK(says(thrown_by([&] {
                train::augment({1, false, 0}, tensor({2, 3}, {1, 2, 3, 4, 5, 6}), ids(0, 2), 0, 1);
              }),

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "core/train/mixup.h"
+#include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/memory_data.h"
 #include "tests/support/op.h"
@@ -82,6 +84,75 @@ TEST_CASE("ranks feed the parts of the batch that one process feeds") {
     for (size_t b = 0; b < 4; ++b)
       for (size_t i = 0; i < 2; ++i) CHECK(fed[2 * b + i] == all[4 * b + 2 * static_cast<size_t>(rank) + i]);
   }
+}
+
+namespace {
+
+/// What batches give of mixed numbers, and of the shares of their classes.
+struct Mixed {
+  std::vector<float> x, labels;
+};
+Mixed take_mixed(const MemoryData& data, train::FeedSettings s, int64_t first, int64_t batches) {
+  s.augmentation.mixup = 0.6;
+  s.labels = Type::tensor(DType::kF32, Dims{s.batch / s.ranks, 3});
+  train::Feed feed(data, s, first);
+  Mixed all;
+  for (int64_t k = 0; k < batches; ++k) {
+    const std::vector<Datum> batch = feed.next();
+    const auto x = batch.at(0).tensor().span<float>(), labels = batch.at(1).tensor().span<float>();
+    CHECK(batch[1].tensor().dims() == Dims{s.batch / s.ranks, 3});
+    all.x.insert(all.x.end(), x.begin(), x.end());
+    all.labels.insert(all.labels.end(), labels.begin(), labels.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("mixed samples are their share and the next one's rest, their labels too") {
+  const MemoryData data = numbers(10);
+  train::Feed plain(data, settings(5));
+  for (int64_t epoch = 0; epoch < 2; ++epoch) {
+    const std::vector<float> order = take(plain, 2);
+    const Mixed mixed = take_mixed(data, settings(5), 2 * epoch, 2);
+    REQUIRE(mixed.x.size() == 10);
+    for (size_t i = 0; i < 10; ++i) {
+      const auto own = static_cast<int64_t>(order[i]), other = static_cast<int64_t>(order[(i + 1) % 10]);
+      const double share = train::mixup_shares(0.6, std::vector{own}, epoch, 1)[0];
+      CHECK(mixed.x[i] == Approx(share * static_cast<double>(own) + (1 - share) * static_cast<double>(other)));
+      for (int64_t c = 0; c < 3; ++c)
+        CHECK(mixed.labels[3 * i + static_cast<size_t>(c)] ==
+              Approx(share * (own % 3 == c) + (1 - share) * (other % 3 == c)).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("what a sample is mixed with does not depend on rank and portion") {
+  const MemoryData data = numbers(12);
+  const Mixed all = take_mixed(data, settings(4), 0, 6), later = take_mixed(data, settings(4), 4, 2),
+              portions = take_mixed(data, settings(2), 0, 12);
+  CHECK(portions.x == all.x);
+  CHECK(portions.labels == all.labels);
+  CHECK(later.x == std::vector<float>(all.x.begin() + 16, all.x.end()));
+  for (int rank = 0; rank < 2; ++rank) {
+    train::FeedSettings part = settings(4);
+    part.rank = rank;
+    part.ranks = 2;
+    const Mixed fed = take_mixed(data, part, 0, 6);
+    for (size_t b = 0; b < 6; ++b)
+      for (size_t i = 0; i < 2; ++i) CHECK(fed.x[2 * b + i] == all.x[4 * b + 2 * static_cast<size_t>(rank) + i]);
+  }
+}
+
+TEST_CASE("targets of other losses are mixed themselves, integers that a model takes are refused") {
+  const Tensor x = uniform({6, 2}, -1, 1);
+  train::FeedSettings s{3, Type::tensor(DType::kF32, Dims{3, 2}), 0, 1};
+  s.augmentation.mixup = 1;
+  const MemoryData data(x, x);
+  const std::vector<Datum> batch = train::Feed(data, s).next();
+  require_close(batch.at(1).tensor(), batch.at(0).tensor());
+  const MemoryData tokens(tensor({6, 2}, std::vector<double>(12, 1), DType::kI64), x);
+  CHECK(says(thrown_by([&] { train::Feed(tokens, s).next(); }), "int64 4x2 cannot be mixed"));
 }
 
 TEST_CASE("data that do not fit the training are refused") {
