@@ -28,8 +28,8 @@ Tensor one_hot(std::span<const int64_t> classes, int64_t count) {
 
 Feed::Feed(const Dataset& data, const FeedSettings& settings, int64_t first)
     : data_(data), settings_(settings), next_(first) {
-  if (data.size() < settings.batch)
-    input_error(fmt::format("{} samples are no batch of {}", data.size(), settings.batch), "--data",
+  if (data.size() < update())
+    input_error(fmt::format("{} samples are no batch of {}", data.size(), update()), "--data",
                 "give more data or a smaller --batch-size");
   if (settings.labels && !data.labelled())
     input_error("the data have no labels", "--data", "training needs them: see the data spec");

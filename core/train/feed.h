@@ -18,6 +18,7 @@ struct FeedSettings {
   uint64_t seed = 0;
   Augmentation augmentation = {};  ///< of the first input; mixup: of all, and of labels
   int rank = 0, ranks = 1;         ///< of the batch, the rank-th of so many equal parts is fed
+  int64_t portions = 1;            ///< batches of an update, of which an epoch has whole ones
 };
 
 /// Batches of a dataset in an order of its own in each epoch, the same for the same seed; the samples that are left
@@ -33,13 +34,14 @@ class Feed {
   /// Inputs and then the labels, where these are wanted. Throws Error{kBadInput} for labels that do not fit, naming the
   /// sample.
   std::vector<Datum> next();
-  int64_t batches_in_epoch() const { return data_.size() / settings_.batch; }
+  int64_t batches_in_epoch() const { return data_.size() / update() * settings_.portions; }
 
  private:
   void shuffle(int64_t epoch);
   std::vector<int64_t> samples_of(int64_t index) const;
   std::vector<Datum> load(int64_t index);
   Tensor labels_of(const Batch& batch, const std::vector<int64_t>& samples) const;
+  int64_t update() const { return settings_.batch * settings_.portions; }
   int64_t part() const { return settings_.batch / settings_.ranks; }
 
   const Dataset& data_;

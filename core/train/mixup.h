@@ -13,8 +13,8 @@ namespace mlopt::train {
 /// A number from 0 to 1 of the distribution Beta(alpha, alpha), alpha > 0.
 double draw_beta(double alpha, Rng& rng);
 
-/// The share that each sample keeps of itself, from Beta(alpha, alpha). It depends on the seed, the epoch and the sample
-/// alone.
+/// The share that each sample keeps of itself, from Beta(alpha, alpha). It depends on the seed, the epoch and the
+/// sample alone.
 std::vector<double> mixup_shares(double alpha, std::span<const int64_t> samples, int64_t epoch, uint64_t seed);
 
 /// Of samples along the first axis, one more than there are shares, each but the last mixed with the one behind it.

@@ -23,6 +23,7 @@ std::unique_ptr<Executable> compile(Backend& backend, CompileOptions options, co
 FeedSettings feed_of(const TrainingGraphs& graphs, const LoopSettings& settings) {
   FeedSettings feed;
   feed.batch = settings.batch / settings.accumulate;
+  feed.portions = settings.accumulate;
   feed.rank = settings.ranks->rank();
   feed.ranks = settings.ranks->size();
   feed.seed = settings.seed;

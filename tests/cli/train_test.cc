@@ -80,6 +80,7 @@ TEST_CASE("training that makes no sense is refused") {
   };
   const Row rows[] = {
       {{"--batch-size", "97"}, 3, "96 samples are no batch of 97"},
+      {{"--batch-size", "128", "--accumulate", "2", "--steps", "1"}, 3, "96 samples are no batch of 128"},
       {{"--batch-size", "16", "--accumulate", "3"}, 2, "a batch of 16 has no 3 equal portions"},
       {{"--epochs", "1", "--steps", "1"}, 2, "one of --epochs and --steps"},
       {{"--val", "random"}, 2, "--val needs what to score"},

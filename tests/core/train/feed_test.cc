@@ -61,6 +61,15 @@ TEST_CASE("the order depends on the seed alone, and a training goes on in its mi
   CHECK(take(later, 2) == std::vector<float>(all.begin() + 12, all.end()));
 }
 
+TEST_CASE("portions of a batch are what the whole batch is, in each epoch") {
+  const MemoryData data = numbers(14);  // one batch of 8, or three portions of 4
+  train::FeedSettings half = settings(4);
+  half.portions = 2;
+  train::Feed whole(data, settings(8)), portions(data, half);
+  CHECK(portions.batches_in_epoch() == 2);
+  CHECK(take(portions, 6) == take(whole, 3));
+}
+
 TEST_CASE("without labels there are the inputs alone, also of data that have none") {
   train::FeedSettings without = settings(2);
   without.labels = std::nullopt;

@@ -22,7 +22,7 @@ TEST_CASE("shares have the mean and the variance of their distribution") {
     }
     INFO("alpha " << alpha);
     const double variance = 1 / (4 * (2 * alpha + 1));
-    CHECK(std::fabs(sum / kCount) < 4 * std::sqrt(variance / kCount));              // 4 standard errors
+    CHECK(std::fabs(sum / kCount) < 4 * std::sqrt(variance / kCount));                // 4 standard errors
     CHECK(squares / kCount == Approx(variance).epsilon(4 * std::sqrt(2. / kCount)));  // no fourth moment is larger
   }
 }
@@ -65,7 +65,9 @@ TEST_CASE("samples are mixed with those behind them") {
     for (size_t i = 0; i < 4; ++i)
       CHECK(to_doubles(mixed)[i] == Approx(expected[i]).epsilon(type == DType::kF16 ? 1e-3 : 1e-6));
   }
-  CHECK(says(thrown_by([&] { train::mix_with_next(tensor({3}, {1, 2, 3}, DType::kI64), shares); }),
+  CHECK(says(thrown_by([&] {
+               train::mix_with_next(tensor({3}, {1, 2, 3}, DType::kI64), shares);
+             }),
              "int64 3 cannot be mixed"));
 }
 
