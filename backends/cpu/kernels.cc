@@ -1,5 +1,7 @@
 #include "backends/cpu/kernels.h"
 
+#include "backends/cpu/seeded_dropout.h"
+
 namespace mlopt::cpu {
 namespace {
 
@@ -49,6 +51,7 @@ constexpr Family kFamilies[] = {
     {"pool gradient", pool_grad_kernels},
     {"gather gradient", gather_grad_kernels},
     {"fake quantize", fake_quantize_kernels},
+    {"dropout", seeded_dropout_kernels},
     {"elements", elements_kernels},
     {"update", optimizer_kernels},
 };

@@ -5,7 +5,9 @@
 
 #include "backends/reference/compute.h"
 #include "backends/reference/kernels.h"
+#include "core/base/keep_mask.h"
 #include "core/base/rng.h"
+#include "core/exec/sample_runs.h"
 
 namespace mlopt::reference {
 namespace {
@@ -108,6 +110,31 @@ void dropout(Call& call) {
   call.set(0, as(out, x.dtype()));
 }
 
+/// Dropout whose mask follows from keys of the samples, for training (core/train/dropout.h). Inputs x and keys: x / (1
+/// - ratio) where the mask keeps it, else 0.
+void seeded_dropout(Call& call) {
+  const Tensor &x = call.in(0), &keys = call.in(1);
+  const int64_t axis = call.view.get_int("axis", 0), node = call.view.get_int("node", 0);
+  const double ratio = static_cast<double>(call.view.get_float("ratio", 0));
+  require(call, ratio >= 0 && ratio < 1, "ratio must be in [0, 1)");
+  require(call, keys.dtype() == DType::kI64 && keys.rank() == 1 && keys.size() > 0, "keys must be int64 [samples + 1]");
+  const auto runs = sample_runs(x.dims(), axis, keys.size() - 1);
+  require(call, runs.has_value(), "the axis has no equal parts for the samples");
+  const int64_t* key = keys.data<int64_t>() + (axis < 0 ? keys.size() - 1 : 0);
+  with_float(call, x.dtype(), [&](auto tag) {
+    using T = decltype(tag);
+    Tensor out = widened(x);
+    T* values = out.mutable_data<T>();
+    for (int64_t o = 0; o < runs->outer; ++o)
+      for (int64_t s = 0; s < runs->samples; ++s) {
+        const KeepMask mask(key[s], node, ratio);
+        for (int64_t i = 0; i < runs->length; ++i, ++values)
+          *values = mask[o * runs->length + i] ? static_cast<T>(static_cast<double>(*values) / (1 - ratio)) : 0;
+      }
+    call.set(0, as(out, x.dtype()));
+  });
+}
+
 constexpr Kernel kKernels[] = {
     {"", "Bernoulli", bernoulli},
     {"", "Dropout", dropout},
@@ -116,6 +143,7 @@ constexpr Kernel kKernels[] = {
     {"", "RandomNormalLike", random_normal_like},
     {"", "RandomUniform", random_uniform},
     {"", "RandomUniformLike", random_uniform_like},
+    {"mlopt", "SeededDropout", seeded_dropout},
 };
 
 }  // namespace

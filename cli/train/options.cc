@@ -74,6 +74,9 @@ void declare_train(Options& options, TrainOptions& o) {
            "whole "
            "batch, not a rank's part (default: train)")
       .choices = {"train", "frozen", "sync"};
+  options.add(
+      "--dropout", o.dropout, "model|off|F",
+      "share that the model's Dropouts drop in training: what each says itself, none, or this (default: model)");
   options.add("--keep-zeros", o.keep_zeros, "weights that are 0 stay 0, such as those of a pruned model");
   options.add("--reset-weights", o.reset_weights, "begin with random weights");
   options.add("--qat", o.qat, "FORMAT",
@@ -115,6 +118,7 @@ train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
   recipe.train_batch_norm = o.batch_norm != "frozen";
   recipe.clip = o.clip;
   recipe.average = o.average;
+  recipe.dropout = train::parse_dropout(o.dropout);
   recipe.keep_zeros = o.keep_zeros;
   recipe.recompute = train::parse_recompute(o.recompute);
   return recipe;
@@ -190,6 +194,7 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (!o.compress.empty()) add("compress", o.compress);
   if (!o.sync.empty()) add("sync", o.sync);
   if (!o.qat.empty()) add("qat", o.qat);
+  if (o.dropout != "model") add("dropout", o.dropout);
   if (o.keep_zeros) spec += ";keep-zeros";
   if (o.reset_weights) spec += ";reset-weights";
   return spec;

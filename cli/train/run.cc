@@ -126,6 +126,14 @@ void report_recomputed(const train::Recomputed& r, Report& report) {
                           static_cast<double>(r.bytes_before) / 1e6));
 }
 
+void report_dropouts(const train::Dropouts& d, Report& report) {
+  if (d.nodes == 0) return;
+  const std::string least = d.least == d.most ? "" : fmt::format("{:.3g} to ", 100 * d.least);
+  report.line(fmt::format("dropout while training: {}{:.3g} %, in {} of the model's nodes (--dropout off: none)", least,
+                          100 * d.most, d.nodes));
+  report.data["dropouts"] = d.nodes;
+}
+
 /// Puts what was learned into the plan's model.
 std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& result, Session& session) {
   const train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.dims, plan.recipe, standard_types);
@@ -133,6 +141,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
                                   graphs.parameters.size(), graphs.trained, plan.loss, plan.recipe.optimizer->name,
                                   plan.loop.schedule.steps, plan.loop.batch, shared_by(*session.ranks)));
   if (plan.recipe.recompute.on) report_recomputed(graphs.recomputed, session.report);
+  report_dropouts(graphs.dropouts, session.report);
   require_same_training(plan, graphs, *session.ranks);
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   CompileOptions compile;

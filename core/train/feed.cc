@@ -8,6 +8,7 @@
 #include "core/base/rng.h"
 #include "core/data/gather.h"
 #include "core/tensor/cast.h"
+#include "core/train/dropout.h"
 #include "core/train/mixup.h"
 
 namespace mlopt::train {
@@ -91,6 +92,10 @@ std::vector<Datum> Feed::load(int64_t index) {
     const std::span<const int64_t> mixed = std::span(samples).first(samples.size() - 1);
     const std::vector<double> shares = mixup_shares(how.mixup, mixed, epoch, settings_.seed);
     for (Datum& input : batch.inputs) input = mix_with_next(input.tensor(), shares);
+  }
+  if (settings_.dropout_keys) {
+    const auto own = std::span(samples).first(static_cast<size_t>(part()));
+    batch.inputs.emplace_back(dropout_keys(own, epoch, index / settings_.portions, settings_.seed));
   }
   return std::move(batch.inputs);
 }

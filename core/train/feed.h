@@ -18,6 +18,7 @@ struct FeedSettings {
   uint64_t seed = 0;
   Augmentation augmentation = {};  ///< of the first input; mixup: of all, and of labels
   int rank = 0, ranks = 1;         ///< of the batch, the rank-th of so many equal parts is fed
+  bool dropout_keys = false;       ///< they follow the labels, see dropout.h
   int64_t portions = 1;            ///< batches of an update, of which an epoch has whole ones
 };
 
@@ -31,8 +32,8 @@ class Feed {
   Feed(const Dataset& data, const FeedSettings& settings, int64_t first = 0);
   ~Feed();
 
-  /// Inputs and then the labels, where these are wanted. Throws Error{kBadInput} for labels that do not fit, naming the
-  /// sample.
+  /// Inputs, then labels and keys of dropouts, where these are wanted. Throws Error{kBadInput} for labels that do not
+  /// fit, naming the sample.
   std::vector<Datum> next();
   int64_t batches_in_epoch() const { return data_.size() / update() * settings_.portions; }
 

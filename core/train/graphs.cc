@@ -119,6 +119,7 @@ TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, co
   context.standard_types = types;
   run_pass(g.gradients, fuse_gelu, context);  // a fraction of the memory and of the time
   if (recipe.train_batch_norm) g.statistics = train_batch_norm(g.gradients, *g.state, g.gradient_updates, types);
+  const std::vector<Node*> dropouts = dropouts_of(g.gradients);  // a teacher's, which the loss may add, stay
   Builder build(g.gradients, types);
   LossArgs args{build, output_of(g.gradients, recipe.output), recipe.label_smoothing, recipe.mixed};
   std::vector<Value*> parameters = trainable(g.gradients, recipe.choice);  // before the loss adds what is not
@@ -126,6 +127,7 @@ TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, co
   parameters.insert(parameters.end(), loss.learned.begin(), loss.learned.end());
   if (loss.labels) g.labels = loss.labels->name;
   g.classes = loss.classes;
+  if (recipe.dropout) g.dropouts = seed_dropouts(g.gradients, dropouts, *recipe.dropout, model, dims, types);
   g.gradients.graph->add_output(loss.loss);
   const std::vector<Value*> grads = add_gradients(g.gradients, loss.loss, parameters, types);
   keep_gradients(g, parameters, grads, recipe, build);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/dropout.h"
 #include "core/train/losses.h"
 #include "core/train/optimizers.h"
 #include "core/train/recompute.h"
@@ -20,20 +21,21 @@ struct Recipe {
   const OptimizerDef* optimizer = nullptr;
   OptimizerSettings settings;
   TrainableChoice choice;
-  std::string output;            ///< whose loss it is; "": the first
-  bool train_batch_norm = true;  ///< false: normalize by the running statistics, which stay
-  bool keep_zeros = false;       ///< weights of a matrix or filter that are 0 stay 0
-  bool accumulate = false;       ///< gradients of several runs add up
-  double clip = 0;               ///< largest norm of all gradients together; 0: any
-  Recompute recompute;           ///< of the forward pass
-  double average = 0;            ///< decay of moving averages of the parameters; 0: none
+  std::string output;                    ///< whose loss it is; "": the first
+  bool train_batch_norm = true;          ///< false: normalize by the running statistics, which stay
+  std::optional<DropoutChoice> dropout;  ///< nothing: Dropouts do in training what they do in the model
+  bool keep_zeros = false;               ///< weights of a matrix or filter that are 0 stay 0
+  bool accumulate = false;               ///< gradients of several runs add up
+  double clip = 0;                       ///< largest norm of all gradients together; 0: any
+  Recompute recompute;                   ///< of the forward pass
+  double average = 0;                    ///< decay of moving averages of the parameters; 0: none
 };
 
 /// A model as two graphs over one state.
 struct TrainingGraphs {
-  /// Inputs: the model's, then what the loss takes, the labels last, then with `accumulate` a scalar that the gradients
-  /// so far are multiplied by.
-  /// Outputs: the model's, then the loss. Leaves the gradients in the state.
+  /// Inputs: the model's, then what the loss takes, the labels last, then the keys of dropouts where there are any,
+  /// then with `accumulate` a scalar that the gradients so far are multiplied by. Outputs: the model's, then the loss.
+  /// Leaves the gradients in the state.
   Model gradients;
   std::vector<StateUpdate> gradient_updates;
   /// Inputs: learning rate, number of the update from 1, factor of the gradients (all float32 scalars). Output: the
@@ -42,6 +44,7 @@ struct TrainingGraphs {
   std::vector<StateUpdate> parameter_updates;
   std::string labels;   ///< name of the input of `gradients` that takes them; "": none does
   int64_t classes = 0;  ///< as LossGraph::classes
+  Dropouts dropouts;
   std::shared_ptr<StateStore> state;
   std::vector<std::string> parameters, statistics;  ///< names of what is trained; of running statistics
   std::vector<std::string> gradient_states;         ///< names of the gradients in the state, as `parameters`

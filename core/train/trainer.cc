@@ -19,7 +19,7 @@ std::unique_ptr<Executable> compile(Backend& backend, CompileOptions options, co
   return backend.compile(model, options);
 }
 
-/// The labels, if any, are the input behind the data.
+/// The labels, if any, are the input behind the data, keys of dropouts that behind both.
 FeedSettings feed_of(const TrainingGraphs& graphs, const LoopSettings& settings) {
   FeedSettings feed;
   feed.batch = settings.batch / settings.accumulate;
@@ -29,6 +29,7 @@ FeedSettings feed_of(const TrainingGraphs& graphs, const LoopSettings& settings)
   feed.seed = settings.seed;
   if (!graphs.labels.empty()) feed.labels = graphs.gradients.graph->find(graphs.labels)->type;
   feed.classes = graphs.classes;
+  feed.dropout_keys = !graphs.dropouts.keys.empty();
   feed.augmentation = settings.augmentation;
   return feed;
 }

@@ -10,6 +10,7 @@
 #include "core/report/json.h"
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
+#include "tests/support/dropping_model.h"
 #include "tests/support/models.h"
 #include "tests/support/mpirun.h"
 #include "tests/support/op.h"
@@ -93,7 +94,8 @@ void require_close(const std::vector<double>& found, const std::vector<double>& 
 
 TEST_CASE("ranks started by mpirun train the model that one process trains") {
   if (const std::string reason = test::no_mpirun(); !reason.empty()) return test::skip(reason);
-  const Setup s;
+  Setup s;
+  s.model = test::write_text_model(s.folder, "m.onnx", test::kDropping);
   const std::vector<std::string> more = {"--steps",  "10",   "--val",     s.data,
                                          "--metric", "top1", "--augment", "mixup=0.4"};
   REQUIRE(test::run_mlopt(s.options("one", more)).status == 0);

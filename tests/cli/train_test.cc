@@ -9,6 +9,7 @@
 #include "core/report/json.h"
 #include "core/rewrite/pass.h"
 #include "tests/support/catch.h"
+#include "tests/support/dropping_model.h"
 #include "tests/support/models.h"
 #include "tests/support/op.h"
 #include "tests/support/program.h"
@@ -89,6 +90,8 @@ TEST_CASE("training that makes no sense is refused") {
       {{"--freeze", "*"}, 3, "nothing is left to train"},
       {{"--loss", "hinge"}, 2, "--loss"},
       {{"--lr", "-1"}, 2, "--lr"},
+      {{"--dropout", "1"}, 2, "'1' is neither model, off nor a share"},
+      {{"--dropout", "0.5"}, 2, "the model has no Dropout"},
       {{"--augment", "mixup=0"}, 2, "'mixup=0' needs a number above 0"},
       {{"--augment", "flip", "--batch-size", "16"}, 3, "no float32 pictures"},
       {{"--loss", "bce", "--batch-size", "16"}, 3, "labels of shape 16"},
@@ -111,7 +114,8 @@ TEST_CASE("training that makes no sense is refused") {
 }
 
 TEST_CASE("a training that goes on from a checkpoint ends as if it had never stopped") {
-  const Setup whole, broken;
+  Setup whole, broken;
+  for (Setup* s : {&whole, &broken}) s->model = write_text_model(s->folder, "m.onnx", test::kDropping);
   const std::vector<std::string> options = {"--epochs", "4", "--batch-size", "16",       "--optimizer", "adamw",
                                             "--seed",   "2", "--augment",    "mixup=0.4"};
   const auto with = [&](std::vector<std::string> more) {
@@ -145,6 +149,32 @@ TEST_CASE("a training that goes on from a checkpoint ends as if it had never sto
   const test::Outcome other = broken.train({"--epochs", "4", "--batch-size", "8", "--checkpoint", folder, "--resume"});
   CHECK(other.status == 3);
   CHECK(other.err.find("of another training") != std::string::npos);
+}
+
+TEST_CASE("Dropouts drop in training unless they are not to, and stay in the model") {
+  Setup s;
+  s.model = write_text_model(s.folder, "m.onnx", test::kDropping);
+  const auto first_loss = [&](const char* dropout) {
+    const std::string log = s.folder / "log.csv";
+    const test::Outcome done =
+        s.train({"--steps", "1", "--batch-size", "96", "--log", log, "--dropout", dropout, "--json", "-"});
+    INFO(done.err << done.out);
+    REQUIRE(done.status == 0);
+    CHECK((Json::parse(done.out).find("dropouts") == nullptr) == (std::string(dropout) == "off"));
+    CHECK(read_model(s.out).graph->nodes().size() == 4);
+    std::ifstream lines(log);
+    std::string line;
+    std::getline(lines, line);
+    std::getline(lines, line);
+    return std::stod(line.substr(2));
+  };
+  const double off = first_loss("off"), model = first_loss("model");
+  CHECK(model != off);
+  CHECK(first_loss("0.25") == model);
+  CHECK(first_loss("0") == off);
+  CHECK(first_loss("0.5") != model);
+  CHECK(s.train({"--steps", "1"}).out.find("dropout while training: 25 %, in 1 of the model's nodes") !=
+        std::string::npos);
 }
 
 TEST_CASE("a training without progress ends early with its best weights") {

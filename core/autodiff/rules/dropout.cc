@@ -21,7 +21,12 @@ std::vector<Value*> dropout(GradArgs& a) {
   return {a.scaled(a.op("Mul", {a.grad(), mask}), 1 / (1 - *ratio))};
 }
 
-constexpr GradRule kRules[] = {{"Dropout", dropout}};
+/// The same elements go through both ways.
+std::vector<Value*> seeded_dropout(GradArgs& a) {
+  return {a.own("SeededDropout", {a.grad(), a.in(1)}, a.view.node().attrs, a.in(0)), nullptr};
+}
+
+constexpr GradRule kRules[] = {{"Dropout", dropout}, {"SeededDropout", seeded_dropout, "mlopt"}};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/keep_mask.h"
 #include "core/tensor/cast.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
@@ -99,6 +100,56 @@ TEST_CASE("Dropout passes on in inference and drops in training", "[reference]")
   }
   REQUIRE(std::fabs(kept - 2500) < 220);
   check_errors({{"Dropout", {x, tensor({}, {1}), tensor({}, {1}, DType::kBool)}, {}, "ratio"}});
+}
+
+OpOptions dropout(int axis, float ratio, int node = 3) {
+  return {.attrs = {attr("axis", axis), attr("ratio", ratio), attr("node", node)}, .domain = "mlopt"};
+}
+
+const Tensor& keys() {
+  static const Tensor kKeys = Tensor::ints({11, -12, 13});  // of two samples, and of both
+  return kKeys;
+}
+
+TEST_CASE("a seeded dropout keeps what the mask of each sample keeps") {
+  const Tensor x = uniform({3, 4, 5}, 1, 2, DType::kF64);
+  const auto v = x.span<double>();
+  for (const int axis : {1, -1}) {
+    const Tensor y = run_op("SeededDropout", {x, keys()}, dropout(axis, 0.25f));
+    REQUIRE(y.dims() == x.dims());
+    int dropped = 0;
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 4; ++j)
+        for (int64_t k = 0; k < 5; ++k) {
+          const int64_t at = (i * 4 + j) * 5 + k, sample = j / 2, position = (i * 2 + j % 2) * 5 + k;
+          const bool kept = axis < 0 ? KeepMask(13, 3, 0.25)[at] : KeepMask(sample == 0 ? 11 : -12, 3, 0.25)[position];
+          const double expected = kept ? v[static_cast<size_t>(at)] / 0.75 : 0;
+          CHECK(y.data<double>()[at] == Approx(expected).epsilon(1e-12));
+          dropped += !kept;
+        }
+    CHECK(dropped > 5);
+  }
+}
+
+TEST_CASE("a seeded dropout keeps its share and the mean") {
+  const Tensor ones = tensor({2, 20000}, std::vector<double>(40000, 1));
+  for (const float ratio : {0.1f, 0.5f, 0.8f}) {
+    double kept = 0, sum = 0;
+    for (const double y : to_doubles(run_op("SeededDropout", {ones, keys()}, dropout(0, ratio)))) {
+      kept += y != 0;
+      sum += y;
+    }
+    const auto p = static_cast<double>(ratio);
+    CHECK(kept / 40000 == Approx(1 - p).margin(5 * std::sqrt(p * (1 - p) / 40000)));  // 5 standard errors
+    CHECK(sum == Approx(kept / (1 - p)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("a seeded dropout that does not fit is an error") {
+  const Tensor x = uniform({3, 5}, -1, 1);
+  CHECK(error_of("SeededDropout", {x, keys()}, dropout(0, 0.5f)).find("no equal parts") != std::string::npos);
+  CHECK(error_of("SeededDropout", {x, keys()}, dropout(-1, 1)).find("ratio") != std::string::npos);
+  CHECK(error_of("SeededDropout", {x, uniform({3}, 0, 1)}, dropout(-1, 0.5f)).find("keys") != std::string::npos);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace mlopt::test {
 std::vector<GradCase> dropout_cases() {
   const Tensor x = real({4, 5}), yes = tensor({}, {1}, DType::kBool), no = tensor({}, {0}, DType::kBool);
   const Tensor ratio = tensor({}, {0.3});
+  const Tensor keys = Tensor::ints({7, 8, 9});
   const auto seed = attr("seed", 3);
   return {
       {"Dropout", {x}},
@@ -18,6 +19,8 @@ std::vector<GradCase> dropout_cases() {
       {"Dropout", {x, tensor({}, {0}), yes}},
       {"Dropout", {x}, {.attrs = {attr("ratio", 0.4f)}, .opset = 7}},
       {"Dropout", {x}, {.attrs = {attr("is_test", 1)}, .opset = 6}},
+      {"SeededDropout", {x, keys}, {.attrs = {attr("axis", 0), attr("ratio", 0.4f)}, .domain = "mlopt"}},
+      {"SeededDropout", {x, keys}, {.attrs = {attr("axis", -1), attr("ratio", 0.4f)}, .domain = "mlopt"}},
   };
 }
 

@@ -1,0 +1,55 @@
+#include "backends/cpu/seeded_dropout.h"
+
+#include <algorithm>
+
+#include "core/base/keep_mask.h"
+#include "core/base/parallel.h"
+#include "core/exec/sample_runs.h"
+
+namespace mlopt::cpu {
+namespace {
+
+struct Dropout {
+  SampleRuns runs;
+  int64_t first_key = 0, node = 0;
+  double ratio = 0;
+};
+
+/// The elements [begin, end) of the tensor, run by run.
+void drop(const Dropout& d, const int64_t* keys, const float* x, float* y, int64_t begin, int64_t end) {
+  const auto scale = static_cast<float>(1 / (1 - d.ratio));
+  while (begin < end) {
+    const int64_t run = begin / d.runs.length, stop = std::min(end, (run + 1) * d.runs.length);
+    const KeepMask mask(keys[d.first_key + run % d.runs.samples], d.node, d.ratio);
+    // Of the sample's own elements: those of earlier outer indices come first.
+    const int64_t shift = run / d.runs.samples * d.runs.length - run * d.runs.length;
+    for (; begin < stop; ++begin) y[begin] = mask[begin + shift] ? x[begin] * scale : 0;
+  }
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  const TensorDesc &x = site.desc(0), &keys = site.desc(1);
+  if (x.dtype != DType::kF32 || keys.dtype != DType::kI64 || keys.size() == 0) return Decline{"not float32 and keys"};
+  const int64_t axis = site.view.get_int("axis", 0);
+  const auto runs = sample_runs(x.dims, axis, keys.size() - 1);
+  if (!runs) return Decline{"the axis has no equal parts for the samples"};
+  const Dropout dropout{*runs, axis < 0 ? keys.size() - 1 : 0, site.view.get_int("node", 0),
+                        static_cast<double>(site.view.get_float("ratio", 0))};
+  PlannedStep step{.out = {x}};
+  step.in_place = 0;
+  step.run = [dropout, count = x.size()](const Buffers& buffers) {
+    constexpr int64_t kGrain = 16384;
+    parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+      drop(dropout, buffers.in<int64_t>(1), buffers.in<float>(0), buffers.out<float>(0), begin, end);
+    });
+  };
+  return step;
+}
+
+constexpr Kernel kKernels[] = {{.domain = "mlopt", .op = "SeededDropout", .plan = plan}};
+
+}  // namespace
+
+std::span<const Kernel> seeded_dropout_kernels() { return kKernels; }
+
+}  // namespace mlopt::cpu

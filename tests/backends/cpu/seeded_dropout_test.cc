@@ -1,0 +1,19 @@
+#include "tests/support/cases.h"
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+
+namespace mlopt::test {
+
+TEST_CASE("the seeded dropout gives what the reference gives") {
+  const Tensor keys = Tensor::ints({4, -5, 6, 7, 8});
+  for (const auto& [dims, axis] : {std::pair<Dims, int>{{4, 6}, 0},
+                                   {{3, 8, 7}, 1},
+                                   {{5, 7, 4}, 2},
+                                   {{5, 3}, -1},
+                                   {{4, 30011}, 0},  // threads begin in the middle of a sample
+                                   {{0, 4}, 1}})
+    require_as_reference("SeededDropout", {uniform(dims, -1, 1), keys},
+                         {.attrs = {attr("axis", axis), attr("ratio", 0.3f), attr("node", 2)}, .domain = "mlopt"});
+}
+
+}  // namespace mlopt::test
