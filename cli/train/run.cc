@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/recipes/qat.h"
+#include "cli/train/preparation.h"
 #include "cli/train/session.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -134,16 +135,32 @@ void report_dropouts(const train::Dropouts& d, Report& report) {
   report.data["dropouts"] = d.nodes;
 }
 
+/// What preparing the graph of gradients brings, unless nothing is to be measured. Nothing that goes wrong here is
+/// worth the training.
+void compare_preparation(const TrainOptions& o, const Model& before, const train::TrainingGraphs& graphs,
+                         train::Trainer& trainer, Backend& backend, const CompileOptions& compile, Session& session) {
+  if (o.verb.no_bench || !session.writes()) return;
+  try {
+    const std::vector<Datum> inputs = trainer.next_inputs();
+    report_preparation(measure_preparation(before, graphs, inputs, backend, compile, o.verb.bench_seconds),
+                       session.report);
+  } catch (const std::exception& e) {
+    session.console.warn(fmt::format("the gain of preparing the graph of gradients was not measured: {}", e.what()));
+  }
+}
+
 /// Puts what was learned into the plan's model.
 std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& result, Session& session) {
-  const train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.dims, plan.recipe, standard_types);
+  train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.dims, plan.recipe, standard_types);
   session.report.line(fmt::format("training {} tensors of {} numbers: {}, {}, {} updates of {} samples{}",
                                   graphs.parameters.size(), graphs.trained, plan.loss, plan.recipe.optimizer->name,
                                   plan.loop.schedule.steps, plan.loop.batch, shared_by(*session.ranks)));
   if (plan.recipe.recompute.on) report_recomputed(graphs.recomputed, session.report);
   report_dropouts(graphs.dropouts, session.report);
   require_same_training(plan, graphs, *session.ranks);
+  const Model as_it_stands = clone(graphs.gradients);
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
+  if (backend->name() != "reference") prepare_gradients(graphs, plan.recipe.recompute.on);
   CompileOptions compile;
   compile.threads = session.common.threads;
   compile.seed = session.common.seed;
@@ -153,6 +170,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   Training training(o, graphs, trainer, validation, plan.spec, session);
   const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
   close_ranks(epochs, trainer.done() - standing.steps, session);
+  compare_preparation(o, as_it_stands, graphs, trainer, *backend, compile, session);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
   train::store_weights(plan.model, graphs);
   if (plan.deployed) quantize::deploy(plan.model, *plan.deployed);

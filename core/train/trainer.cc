@@ -67,6 +67,12 @@ Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& bac
       done_(done),
       slower_(slower) {}
 
+std::vector<Datum> Trainer::next_inputs() {
+  std::vector<Datum> inputs = feed_.next();
+  if (settings_.accumulate > 1) inputs.push_back(scalar(1));
+  return inputs;
+}
+
 /// The loss of one portion, whose gradients are left in the state.
 double Trainer::add_gradients(StepReport& report, int64_t portion) {
   auto start = std::chrono::steady_clock::now();

@@ -43,6 +43,8 @@ class Trainer {
   Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, CompileOptions options,
           const LoopSettings& settings, int64_t done = 0, double slower = 1);
 
+  /// What the graph of gradients is fed next, which is then left out of the training: for a look at that graph.
+  std::vector<Datum> next_inputs();
   /// The next update; all ranks make it. Throws Error{kBadInput} when the loss is not finite; the parameters are then
   /// those before it.
   StepReport step();

@@ -1,0 +1,85 @@
+#include "cli/train/preparation.h"
+
+#include <fmt/core.h>
+
+#include "backends/reference/backend.h"
+#include "cli/runner.h"
+#include "cli/verb/verb.h"
+#include "core/base/text.h"
+#include "graphopt/pipelines.h"
+
+namespace mlopt::cli {
+namespace {
+
+int64_t memory_of(Executable& plan, std::span<const Datum> inputs) {
+  const auto info = plan.plan_info(inputs);
+  return info ? static_cast<int64_t>(info->arena_bytes + info->scratch_bytes) : 0;
+}
+
+/// Of what is trained, and of its gradients.
+int64_t state_bytes(const train::TrainingGraphs& graphs) {
+  int64_t bytes = 0;
+  for (const std::vector<std::string>* names : {&graphs.parameters, &graphs.gradient_states})
+    for (const std::string& name : *names) bytes += static_cast<int64_t>(graphs.state->at(name).bytes());
+  return bytes;
+}
+
+std::string in_words(int64_t bytes) { return bytes == 0 ? "" : format_bytes(static_cast<double>(bytes)); }
+
+std::string share(int64_t after, int64_t before) {
+  return before == 0 || after == 0
+             ? ""
+             : fmt::format("{:.1f} %", 100 * static_cast<double>(after) / static_cast<double>(before));
+}
+
+Json side_json(int64_t nodes, int64_t bytes, const SideBySide& time, const Latency& latency) {
+  return Json::object({{"nodes", nodes},
+                       {"memory_bytes", bytes == 0 ? Json() : Json(bytes)},
+                       {"ms", time.left_out.empty() ? Json(latency.p50) : Json()}});
+}
+
+}  // namespace
+
+void prepare_gradients(train::TrainingGraphs& graphs, bool recomputed) {
+  const std::unique_ptr<Backend> judge = reference_backend();
+  graphopt::PassSelection selection;
+  if (recomputed) selection.no_passes = {"eliminate_common_subexpressions"};
+  graphopt::fuse(graphs.gradients, judged_by(*judge), selection);
+}
+
+Preparation measure_preparation(const Model& before, const train::TrainingGraphs& graphs, std::span<const Datum> inputs,
+                                Backend& backend, CompileOptions options, double seconds) {
+  Preparation p;
+  p.nodes_before = static_cast<int64_t>(before.graph->node_count());
+  p.nodes_after = static_cast<int64_t>(graphs.gradients.graph->node_count());
+  options.state = std::make_shared<StateStore>(*graphs.state);
+  options.updates = graphs.gradient_updates;
+  const std::unique_ptr<Executable> first = backend.compile(before, options),
+                                    second = backend.compile(graphs.gradients, options);
+  p.bytes_before = memory_of(*first, inputs);
+  p.bytes_after = memory_of(*second, inputs);
+  p.time.left_out = lack_of_memory(state_bytes(graphs) + p.bytes_before + p.bytes_after, "both graphs");
+  if (p.time.left_out.empty()) p.time = measure_side_by_side(*first, inputs, *second, inputs, seconds, options.seed);
+  return p;
+}
+
+void report_preparation(const Preparation& p, Report& report) {
+  const bool timed = p.time.left_out.empty();
+  const auto ms = [&](const Latency& latency) { return timed ? fmt::format("{:.4g} ms", latency.p50) : ""; };
+  Table& table = report.table("", {"gradients of a portion", "as they stand", "prepared", "change"});
+  table.rows = {
+      {"nodes", std::to_string(p.nodes_before), std::to_string(p.nodes_after), share(p.nodes_after, p.nodes_before)},
+      {"memory", in_words(p.bytes_before), in_words(p.bytes_after), share(p.bytes_after, p.bytes_before)},
+      {"time", ms(p.time.source), ms(p.time.result), timed ? mlopt::in_words(p.time.ratio) : "not measured"}};
+  if (!timed) report.line("not measured: " + p.time.left_out);
+  Json json = Json::object({{"as_they_stand", side_json(p.nodes_before, p.bytes_before, p.time, p.time.source)},
+                            {"prepared", side_json(p.nodes_after, p.bytes_after, p.time, p.time.result)}});
+  if (timed)
+    json["speedup"] = Json::object(
+        {{"median", p.time.ratio.median}, {"low", p.time.ratio.low}, {"high", p.time.ratio.high}});
+  else
+    json["left_out"] = p.time.left_out;
+  report.data["preparation"] = std::move(json);
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,104 @@
+#include "cli/train/preparation.h"
+
+#include <map>
+
+#include "core/onnx/infer.h"
+#include "core/report/report.h"
+#include "core/tensor/cast.h"
+#include "tests/support/catch.h"
+#include "tests/support/cpu.h"
+#include "tests/support/net.h"
+
+using namespace mlopt;
+using namespace mlopt::test;
+
+namespace {
+
+/// Two layers with a BatchNormalization between them, and nodes that do nothing.
+train::TrainingGraphs graphs_of(const std::string& recompute = "") {
+  Net net;
+  const auto weights = [&](const char* name, const Dims& dims, double low = -1) {
+    return net.graph().add_constant(name, uniform(dims, low, 1, DType::kF32, net.graph().values().size()));
+  };
+  Value* x = net.op("Identity", {net.input({8, 6})});
+  for (const char* layer : {"a", "b", "c"}) {
+    x = net.op("MatMul", {x, weights(layer, {6, 6})});
+    x = net.op("Tanh", {net.op("Transpose", {net.op("Transpose", {x})})});
+  }
+  x = net.op("BatchNormalization", {x, weights("scale", {6}, 0.5), weights("bias", {6}), weights("mean", {6}),
+                                    weights("variance", {6}, 0.5)});
+  net.output(net.op("Gemm", {x, weights("w", {6, 3}), weights("v", {3})}));
+  infer(net.model, standard_types);
+  train::Recipe r;
+  r.loss = train::find_loss("cross-entropy");
+  r.optimizer = train::find_optimizer("adam");
+  r.recompute = train::parse_recompute(recompute);
+  return train::make_graphs(net.model, {{8, 6}}, r, standard_types);
+}
+
+std::vector<Datum> inputs() {
+  return {uniform({8, 6}, -1, 1), tensor({8}, {0, 1, 2, 0, 1, 2, 2, 0}, DType::kI64)};
+}
+
+/// The loss, gradients and statistics of one run.
+std::map<std::string, Tensor> run(const train::TrainingGraphs& graphs) {
+  CompileOptions options;
+  options.state = graphs.state;
+  options.updates = graphs.gradient_updates;
+  std::map<std::string, Tensor> found;
+  found["loss"] = cpu_with_fallback()->compile(graphs.gradients, options)->run(inputs()).back().tensor();
+  for (const StateUpdate& update : graphs.gradient_updates) found[update.state] = graphs.state->at(update.state);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a prepared graph of gradients has fewer nodes and gives the same") {
+  train::TrainingGraphs plain = graphs_of(), prepared = graphs_of();
+  cli::prepare_gradients(prepared, false);
+  CHECK(prepared.gradients.graph->node_count() + 8 <= plain.gradients.graph->node_count());
+  const auto expected = run(plain), found = run(prepared);
+  REQUIRE(expected.size() == 10);  // the loss, gradients of seven weights, two statistics
+  for (const auto& [name, value] : expected) {
+    INFO(name);
+    require_close(found.at(name), value, 1e-5);
+  }
+}
+
+TEST_CASE("preparation leaves what is computed again") {
+  train::TrainingGraphs again = graphs_of("sqrt");
+  REQUIRE(again.recomputed.nodes > 0);
+  const auto tanhs = [](const train::TrainingGraphs& graphs) {
+    int count = 0;
+    for (const Node* node : graphs.gradients.graph->nodes()) count += node->op == "Tanh";
+    return count;
+  };
+  const int before = tanhs(again);
+  REQUIRE(before > 3);
+  cli::prepare_gradients(again, true);
+  CHECK(tanhs(again) == before);
+}
+
+TEST_CASE("measuring what preparation brings changes no state, and says why it does not measure") {
+  train::TrainingGraphs graphs = graphs_of();
+  const Model before = clone(graphs.gradients);
+  cli::prepare_gradients(graphs, false);
+  const std::map<std::string, Tensor> first = run(graphs);
+  const auto backend = cpu_with_fallback();
+  for (const double seconds : {0.2, 1e-9}) {
+    const cli::Preparation p = cli::measure_preparation(before, graphs, inputs(), *backend, {}, seconds);
+    CHECK(p.nodes_after < p.nodes_before);
+    CHECK(p.bytes_before > 0);
+    CHECK(p.bytes_after <= p.bytes_before);
+    CHECK(p.time.left_out.empty() == (seconds > 0.1));
+    Report report;
+    cli::report_preparation(p, report);
+    const Json& json = *report.data.find("preparation");
+    CHECK(json.find("prepared")->find("nodes")->integer() == p.nodes_after);
+    CHECK(json.find("prepared")->find("ms")->is_number() == (seconds > 0.1));
+    CHECK((json.find("left_out") == nullptr) == (seconds > 0.1));
+    CHECK(to_text(report).find("as they stand") != std::string::npos);
+  }
+  for (const auto& [name, value] : first)
+    if (name != "loss") require_close(graphs.state->at(name), value, 0);
+}
