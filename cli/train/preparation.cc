@@ -75,8 +75,8 @@ void report_preparation(const Preparation& p, Report& report) {
   Json json = Json::object({{"as_they_stand", side_json(p.nodes_before, p.bytes_before, p.time, p.time.source)},
                             {"prepared", side_json(p.nodes_after, p.bytes_after, p.time, p.time.result)}});
   if (timed)
-    json["speedup"] = Json::object(
-        {{"median", p.time.ratio.median}, {"low", p.time.ratio.low}, {"high", p.time.ratio.high}});
+    json["speedup"] =
+        Json::object({{"median", p.time.ratio.median}, {"low", p.time.ratio.low}, {"high", p.time.ratio.high}});
   else
     json["left_out"] = p.time.left_out;
   report.data["preparation"] = std::move(json);

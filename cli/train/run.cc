@@ -15,6 +15,7 @@
 #include "core/train/agreement.h"
 #include "core/train/constants.h"
 #include "core/train/reset.h"
+#include "core/train/residuals.h"
 #include "core/train/untie.h"
 
 namespace mlopt::cli {
@@ -52,6 +53,16 @@ train::Standing resumed(const TrainOptions& o, const train::TrainingGraphs& grap
   train::share_standing(*session.ranks, graphs, standing);
   session.report.line(fmt::format("resumed after update {}", standing.steps));
   return standing;
+}
+
+/// What compressed gradients still owed when the checkpoint was written.
+void resume_residuals(const TrainOptions& o, const train::LoopSettings& loop, const train::TrainingGraphs& graphs,
+                      train::Trainer& trainer, Session& session) {
+  if (!o.resume || !loop.compression.kind || session.ranks->size() == 1) return;
+  const NamedTensors residuals =
+      train::load_residuals(o.checkpoint, trainer.done(), *session.ranks, graphs.gradient_states, *graphs.state);
+  if (!residuals.empty()) return trainer.set_residuals(residuals);
+  session.report.line("what --compress had left over is not there for these ranks: it begins anew");
 }
 
 /// Ranks that train different things would go on without a word, and their mean be of no use.
@@ -166,6 +177,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   compile.seed = session.common.seed;
   const train::Standing standing = resumed(o, graphs, plan.spec, session);
   train::Trainer trainer(graphs, *plan.data, *backend, compile, plan.loop, standing.steps, standing.slower);
+  resume_residuals(o, plan.loop, graphs, trainer, session);
   const Validation validation(o, plan.model, *backend, session);
   Training training(o, graphs, trainer, validation, plan.spec, session);
   const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);

@@ -8,6 +8,7 @@
 #include "cli/runner.h"
 #include "core/base/error.h"
 #include "core/data/metrics.h"
+#include "core/train/residuals.h"
 
 namespace mlopt::cli {
 namespace {
@@ -168,6 +169,7 @@ void Training::log_line(const train::StepReport& done) {
 }
 
 void Training::save() {
+  train::save_residuals(o_.checkpoint, trainer_.done(), *session_.ranks, trainer_.residuals());
   if (!session_.writes()) return;
   train::save_checkpoint(o_.checkpoint, graphs_, {trainer_.done(), trainer_.slower(), spec_});
 }

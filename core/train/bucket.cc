@@ -8,6 +8,8 @@ namespace mlopt::train {
 void Bucket::encode() {
   const CompressionDef& kind = *compression_.kind;
   lost_.resize(values_.size());
+  before_ = lost_;
+  taken_ = false;
   for (size_t i = 0; i < values_.size(); ++i) lost_[i] += values_[i];
   code_.resize(kind.bytes(values_.size(), compression_.share));
   kind.encode(lost_, compression_.share, code_.data());

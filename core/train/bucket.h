@@ -18,12 +18,19 @@ class Bucket {
   /// Then values() are the sums.
   void finish(Communicator& ranks);
 
+  /// What this rank's codes have left over, to be added to the next values: as it was before begin() until the sums
+  /// have been taken(). Empty: nothing.
+  std::span<const float> residual() const { return taken_ ? lost_ : before_; }
+  void set_residual(std::vector<float> values) { lost_ = std::move(values); }
+  void taken() { taken_ = true; }
+
  private:
   void encode();
 
   std::vector<float> values_;
   Compression compression_;
-  std::vector<float> lost_;            ///< by the last code, to be added to the next values
+  std::vector<float> lost_, before_;  ///< by the last code, to be added to the next values; by the one before it
+  bool taken_ = true;
   std::vector<std::byte> code_, all_;  ///< this rank's, and those of all
   Communicator::Request request_ = 0;
 };

@@ -29,11 +29,11 @@ Tensor one_hot(std::span<const int64_t> classes, int64_t count) {
 
 Feed::Feed(const Dataset& data, const FeedSettings& settings, int64_t first)
     : data_(data), settings_(settings), next_(first) {
+  if (settings.labels && !data.labelled())
+    input_error("the data have no labels", "--data", "training needs them: see the data spec");
   if (data.size() < update())
     input_error(fmt::format("{} samples are no batch of {}", data.size(), update()), "--data",
                 "give more data or a smaller --batch-size");
-  if (settings.labels && !data.labelled())
-    input_error("the data have no labels", "--data", "training needs them: see the data spec");
 }
 
 Feed::~Feed() {
@@ -54,7 +54,7 @@ void Feed::shuffle(int64_t epoch) {
 Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) const {
   Dims dims = *settings_.labels->static_dims();
   dims[0] = dims[0] / part() * static_cast<int64_t>(samples.size());
-  const bool shares = settings_.classes > 0 && is_float(settings_.labels->dtype);
+  const bool shares = settings_.classes > 0 && settings_.augmentation.mixup > 0;
   if (shares) dims.pop_back();
   if (!batch.labels || batch.labels->size() != element_count(dims))
     input_error(fmt::format("labels of shape {}, where the loss takes {}",

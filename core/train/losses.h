@@ -21,7 +21,8 @@ struct LossGraph {
   Value* labels;                     ///< the input that takes them, behind all other inputs; null: there are none
   Value* loss;                       ///< the mean over the batch, a scalar
   std::vector<Value*> learned = {};  ///< initializers of its own that are trained too, no part of the model
-  int64_t classes = 0;  ///< labels are of so many: the number of one, or floats, the shares of all; 0: they are none
+  int64_t classes =
+      0;  ///< labels are of so many: the number of one, or where samples are mixed the shares of all; 0: none
 };
 
 struct LossDef {

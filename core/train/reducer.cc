@@ -72,6 +72,33 @@ void Reducer::take_order() {
   make_buckets(split(gather(ranks_, join(order_, "\n"))[0], '\n'));
 }
 
+NamedTensors Reducer::residuals() const {
+  NamedTensors all;
+  if (!compression_.kind || !ordered_) return all;
+  for (const Item& item : items_) {
+    const Dims dims = state_.at(item.name).dims();
+    const std::span<const float> lost = buckets_[item.bucket].residual();
+    Tensor value = Tensor::zeros(DType::kF32, dims);
+    if (!lost.empty())
+      std::copy_n(lost.begin() + static_cast<std::ptrdiff_t>(item.offset), value.size(), value.mutable_data<float>());
+    all.emplace_back(item.name, std::move(value));
+  }
+  return all;
+}
+
+void Reducer::set_residuals(const NamedTensors& residuals) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : residuals) names.push_back(name);
+  ordered_ = true;
+  make_buckets(names);
+  std::vector<std::vector<float>> lost(buckets_.size());
+  for (const auto& [name, value] : residuals) {  // in the order of their offsets
+    std::vector<float>& of_bucket = lost[items_[places_.at(name)].bucket];
+    of_bucket.insert(of_bucket.end(), value.data<float>(), value.data<float>() + value.size());
+  }
+  for (size_t b = 0; b < buckets_.size(); ++b) buckets_[b].set_residual(std::move(lost[b]));
+}
+
 void Reducer::finish(std::span<float> more) {
   for (Item& item : items_)
     if (!item.ready) put(item, state_.at(item.name));
@@ -85,6 +112,7 @@ void Reducer::finish(std::span<float> more) {
     item.ready = false;
     ++missing_[item.bucket];
   }
+  for (Bucket& bucket : buckets_) bucket.taken();
   if (!ordered_) take_order();
 }
 

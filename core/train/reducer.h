@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/data/array_file.h"
 #include "core/exec/state.h"
 #include "core/train/bucket.h"
 
@@ -23,6 +24,12 @@ class Reducer {
   void ready(std::string_view name, const Tensor& value);
   /// Leaves the sums in the state, and in `more`, which is added up along with them. All ranks call it.
   void finish(std::span<float> more = {});
+
+  /// What this rank's codes have left over and the next gradients will carry, by name, in the order in which buckets
+  /// are filled. Empty where nothing is compressed, or not yet.
+  NamedTensors residuals() const;
+  /// Goes on from these, which are of the same values, as if it had made them. All ranks call it, before anything else.
+  void set_residuals(const NamedTensors& residuals);
 
  private:
   struct Item {

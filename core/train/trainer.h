@@ -55,6 +55,9 @@ class Trainer {
   void slow_down(double factor) { slower_ *= factor; }
   double slower() const { return slower_; }
   int64_t done() const { return done_; }
+  /// What this rank's compressed gradients owe the next ones, see Reducer.
+  NamedTensors residuals() const { return reducer_.residuals(); }
+  void set_residuals(const NamedTensors& residuals) { reducer_.set_residuals(residuals); }
   /// Gives all ranks the mean of what each keeps of its own part of the data: running statistics, and between updates
   /// that they make by themselves, parameters and moments. All call it.
   void synchronize();

@@ -40,8 +40,9 @@ class Keeper {
     graph_.set_input(quantize, 2, bytes);
     y->type.dtype = zeros.dtype();
     Value* x = quantize->input(0);
-    const Node* clip = graph_.add_op("Clip", {x, limit(quantize, least - zero), limit(quantize, least + count - 1 - zero)},
-                                     {}, quantize, x->name + "_clipped");
+    const Node* clip =
+        graph_.add_op("Clip", {x, limit(quantize, least - zero), limit(quantize, least + count - 1 - zero)}, {},
+                      quantize, x->name + "_clipped");
     clip->output(0)->type = x->type;
     graph_.set_input(quantize, 0, clip->output(0));
   }

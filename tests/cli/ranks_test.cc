@@ -140,6 +140,34 @@ TEST_CASE("compressed gradients, and ranks that train by themselves, teach too")
   }
 }
 
+TEST_CASE("what compression left over outlives the end of a training") {
+  if (const std::string reason = test::no_mpirun(); !reason.empty()) return test::skip(reason);
+  const Setup s;
+  const std::string folder = s.folder / "checkpoints";
+  const std::vector<std::string> how = {"--steps", "20", "--lr", "0.05", "--compress", "topk:10%"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), how.begin(), how.end());
+    return more;
+  };
+  REQUIRE(test::run_ranks(2, "mlopt", s.options("whole", how)).status == 0);
+  REQUIRE(
+      test::run_ranks(2, "mlopt", s.options("x", with({"--checkpoint", folder, "--checkpoint-every", "5"}))).status ==
+      0);
+  std::filesystem::remove(folder + "/step-00000020.npz");  // as if it had been killed before: update 16 ended an epoch
+  const std::vector<std::string> resume = with({"--checkpoint", folder, "--resume"});
+  const test::Outcome done = test::run_ranks(2, "mlopt", s.options("x", resume));
+  INFO(done.out << done.err);
+  REQUIRE(done.status == 0);
+  CHECK(done.out.find("resumed after update 16") != std::string::npos);
+  CHECK(done.out.find("begins anew") == std::string::npos);
+  CHECK(s.weights("x") == s.weights("whole"));
+  std::filesystem::remove(folder + "/step-00000020.npz");
+  const test::Outcome others = test::run_ranks(3, "mlopt", s.options("x", resume));
+  INFO(others.out << others.err);
+  REQUIRE(others.status == 0);
+  CHECK(others.out.find("what --compress had left over is not there for these ranks") != std::string::npos);
+}
+
 TEST_CASE("ranks share the samples of an evaluation") {
   if (const std::string reason = test::no_mpirun(); !reason.empty()) return test::skip(reason);
   const Setup s;

@@ -36,9 +36,7 @@ train::TrainingGraphs graphs_of(const std::string& recompute = "") {
   return train::make_graphs(net.model, {{8, 6}}, r, standard_types);
 }
 
-std::vector<Datum> inputs() {
-  return {uniform({8, 6}, -1, 1), tensor({8}, {0, 1, 2, 0, 1, 2, 2, 0}, DType::kI64)};
-}
+std::vector<Datum> inputs() { return {uniform({8, 6}, -1, 1), tensor({8}, {0, 1, 2, 0, 1, 2, 2, 0}, DType::kI64)}; }
 
 /// The loss, gradients and statistics of one run.
 std::map<std::string, Tensor> run(const train::TrainingGraphs& graphs) {

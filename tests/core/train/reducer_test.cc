@@ -89,4 +89,73 @@ TEST_CASE("what compression loses of a gradient comes with the next ones") {
   }
 }
 
+namespace {
+
+/// Gradients of update `round` of a rank.
+Tensor gradient(size_t rank, int round, int64_t count) {
+  return uniform({count}, -1, 1, DType::kF32, 100 * static_cast<uint64_t>(round) + rank);
+}
+
+/// The sums of four updates. After the second, `stop` puts another reducer in the place of the first.
+std::vector<double> sums_of_four(const char* spec, bool stop) {
+  std::vector<double> sums;
+  with_ranks(2, [&](train::Communicator& ranks) {
+    const auto rank = static_cast<size_t>(ranks.rank());
+    StateStore state;
+    state.add("a", gradient(rank, 0, 700));
+    state.add("b", gradient(rank, 0, 90));
+    const auto make = [&] {
+      return std::make_unique<train::Reducer>(ranks, state, std::vector<std::string>{"a", "b"}, 1000,
+                                              train::parse_compression(spec));
+    };
+    auto reducer = make();
+    CHECK(reducer->residuals().empty());
+    for (int round = 0; round < 4; ++round) {
+      state.set("a", gradient(rank, round, 700));
+      state.set("b", gradient(rank, round + 10, 90));
+      reducer->ready("a", state.at("a"));  // a comes first, in the order that the buckets take
+      reducer->finish();
+      for (const char* name : {"a", "b"})
+        for (const double sum : to_doubles(state.at(name)))
+          if (rank == 0) sums.push_back(sum);
+      if (round != 1 || !stop) continue;
+      const NamedTensors left = reducer->residuals();
+      REQUIRE(left.size() == 2);
+      reducer = make();
+      reducer->set_residuals(left);
+    }
+  });
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("a reducer goes on from what another one's codes left over") {
+  for (const char* spec : {"fp16", "topk:5%", "1bit"}) CHECK(sums_of_four(spec, true) == sums_of_four(spec, false));
+}
+
+TEST_CASE("in the middle of an update, what is left over is that of the one before") {
+  with_ranks(2, [&](train::Communicator& ranks) {
+    const auto rank = static_cast<size_t>(ranks.rank());
+    StateStore state;
+    state.add("a", gradient(rank, 0, 50));
+    state.add("b", gradient(rank, 0, 50));
+    train::Reducer reducer(ranks, state, {"a", "b"}, 1, train::parse_compression("topk:10%"));
+    for (int round = 0; round < 2; ++round) {
+      state.set("a", gradient(rank, round, 50));
+      state.set("b", gradient(rank, round + 10, 50));
+      reducer.finish();
+    }
+    const NamedTensors before = reducer.residuals();
+    reducer.ready(before[0].first, gradient(rank, 5, 50));  // its bucket is under way
+    const NamedTensors now = reducer.residuals();
+    reducer.finish();
+    const NamedTensors after = reducer.residuals();
+    for (size_t i = 0; i < 2; ++i) {
+      CHECK(to_doubles(now[i].second) == to_doubles(before[i].second));
+      CHECK(to_doubles(after[i].second) != to_doubles(before[i].second));
+    }
+  });
+}
+
 }  // namespace mlopt::test

@@ -11,8 +11,7 @@ namespace {
 
 /// `lines` with x, the step s and the zero point z of `type`.
 Model rounding(const std::string& lines, const std::string& type = "uint4") {
-  Model model = test::fixture("g (float[1,2,4,4] x) => (y) <float s = {0.07}, " + type +
-                              " z = {1}> {" + lines + "}");
+  Model model = test::fixture("g (float[1,2,4,4] x) => (y) <float s = {0.07}, " + type + " z = {1}> {" + lines + "}");
   infer(model, standard_types);
   return model;
 }
@@ -34,13 +33,14 @@ std::string kept(const std::string& lines, const std::string& type = "uint4") {
 }  // namespace
 
 TEST_CASE("activations of less than a byte are held in bytes") {
-  for (const auto& [type, bytes] : {std::pair("uint4", "uint8"), {"int4", "int8"}, {"uint2", "uint8"}, {"int2", "int8"}}) {
+  for (const auto& [type, bytes] :
+       {std::pair("uint4", "uint8"), {"int4", "int8"}, {"uint2", "uint8"}, {"int2", "int8"}}) {
     INFO(type);
     CHECK(kept("q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) y = Relu (d)", type) ==
           "Clip QuantizeLinear DequantizeLinear Relu: " + std::string(bytes));
   }
-  CHECK(kept("q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) e = DequantizeLinear (q, s, z) y = Add (d, e)") ==
-        "Clip QuantizeLinear DequantizeLinear DequantizeLinear Add: uint8");
+  CHECK(kept("q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) e = DequantizeLinear (q, s, z) y = Add (d, "
+             "e)") == "Clip QuantizeLinear DequantizeLinear DequantizeLinear Add: uint8");
 }
 
 TEST_CASE("bytes stay bytes, and numbers that something else reads stay as they are") {
