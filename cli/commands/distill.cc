@@ -93,9 +93,8 @@ class Distillation {
     if (!o_.cache.empty()) cache(plan, *wiring);
   }
 
+  /// Rank 0 fills the cache first; the others then find it there, or where they share no disk fill one of their own.
   void cache(TrainingPlan& plan, const distill::Wiring& wiring) {
-    if (session_.ranks->size() > 1)
-      usage_error("ranks do not share what teachers gave", "--cache-teacher", "leave it out, or start one process");
     distill::CacheSettings settings;
     settings.folder = o_.cache;
     for (const Model& teacher : teachers_) settings.models.push_back(source_hash(teacher));
@@ -103,8 +102,11 @@ class Distillation {
     settings.options.threads = session_.common.threads;
     mlopt::Progress progress = session_.console.progress("teacher", plan.data->size());
     settings.progress = [&](int64_t done) { progress.set(done); };
+    float one = 1;
+    if (session_.ranks->rank() > 0) train::all_reduce(*session_.ranks, {&one, 1});
     plan.data =
         distill::with_cached_teachers(std::move(plan.data), wiring, *open_backend(session_.common.device), settings);
+    if (session_.ranks->rank() == 0) train::all_reduce(*session_.ranks, {&one, 1});
   }
 
   const DistillOptions& o_;

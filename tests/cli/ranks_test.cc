@@ -168,6 +168,27 @@ TEST_CASE("what compression left over outlives the end of a training") {
   CHECK(others.out.find("what --compress had left over is not there for these ranks") != std::string::npos);
 }
 
+TEST_CASE("ranks follow a teacher whose outputs are kept on disk as one that is run") {
+  if (const std::string reason = test::no_mpirun(); !reason.empty()) return test::skip(reason);
+  const Setup s;
+  const std::string cache = s.folder / "cache";
+  const auto options = [&](const std::string& name, std::vector<std::string> more) {
+    std::vector<std::string> all = s.options(name, {"--steps", "6", "--reset-weights", "--teacher", s.model});
+    all[0] = "distill";
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  REQUIRE(test::run_mlopt(options("run", {})).status == 0);
+  for (int time = 0; time < 2; ++time) {
+    const test::Outcome done = test::run_ranks(2, "mlopt", options("kept", {"--cache-teacher", cache}));
+    INFO(done.out << done.err);
+    REQUIRE(done.status == 0);
+    require_close(s.logged("kept", 1), s.logged("run", 1));
+    const auto files = std::filesystem::directory_iterator(cache);
+    CHECK(std::distance(begin(files), end(files)) == 1);
+  }
+}
+
 TEST_CASE("ranks share the samples of an evaluation") {
   if (const std::string reason = test::no_mpirun(); !reason.empty()) return test::skip(reason);
   const Setup s;
