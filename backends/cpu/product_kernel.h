@@ -10,8 +10,9 @@ struct MatrixView {
   const float* data = nullptr;
   int64_t row_stride = 0, column_stride = 1;
 
+  /// An empty one may have no data, and stays without.
   MatrixView from(int64_t row, int64_t column) const {
-    return {data + row * row_stride + column * column_stride, row_stride, column_stride};
+    return {data ? data + row * row_stride + column * column_stride : nullptr, row_stride, column_stride};
   }
 };
 

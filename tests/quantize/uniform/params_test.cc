@@ -123,7 +123,7 @@ TEST_CASE("with room for pairs no two neighbours of a sum leave int16") {
     int worst = 0;
     for (int64_t c = 0; c < channels; ++c)
       for (int64_t k = 0; k + 1 < length; k += 2) {
-        const auto at = [&](int64_t i) -> int {
+        const auto at = [&, &w = w, axis = axis](int64_t i) -> int {
           const int64_t place = w.rank() == 4 ? c * length + i % 6 * 9 + i / 6
                                 : axis == 1   ? i * channels + c
                                               : c * length + i;
