@@ -2,6 +2,7 @@
 // the next is not rounded in between.
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "backends/cpu/prepare/prepare.h"
 #include "core/base/text.h"
@@ -21,12 +22,24 @@ bool widens(const Node& node) {
       "Slice Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Swish Tanh ThresholdedRelu "
       "Transpose Unsqueeze Upsample Where",
       ' ');
-  return node.domain.empty() && std::find(kOps.begin(), kOps.end(), node.op) != kOps.end();
+  // The gradients of other products are products of the standard.
+  return node.is("ConvGradWeight", "mlopt") ||
+         (node.domain.empty() && std::find(kOps.begin(), kOps.end(), node.op) != kOps.end());
 }
 
-bool is_half(const Value* v) {
-  return v && v->type.is_tensor() && (v->type.dtype == DType::kF16 || v->type.dtype == DType::kBF16);
+bool is_half_type(DType type) { return type == DType::kF16 || type == DType::kBF16; }
+
+bool is_half(const Value* v) { return v && v->type.is_tensor() && is_half_type(v->type.dtype); }
+
+/// Of the domain `mlopt`, types of outputs (kept_types()) are among them.
+std::vector<Attr> widened(std::vector<Attr> attrs) {
+  for (Attr& attr : attrs)
+    if (Type* type = std::get_if<Type>(&attr.value); type && is_half_type(type->dtype)) type->dtype = DType::kF32;
+  return attrs;
 }
+
+/// Nodes between two readers of a value, of which the second then has it widened again: half the memory meanwhile.
+constexpr int64_t kFar = 16;
 
 class Widening {
  public:
@@ -36,6 +49,7 @@ class Widening {
   int64_t run() {
     int64_t changed = 0;
     for (Node* node : graph_.nodes()) {
+      ++place_;
       const auto& in = node->inputs();
       if (!widens(*node) || !std::any_of(in.begin(), in.end(), is_half)) continue;
       widen(node);
@@ -50,7 +64,7 @@ class Widening {
     for (Value* v : node->inputs()) inputs.push_back(is_half(v) ? wide(v, node) : v);
     for (Value* y : node->outputs())
       outputs.push_back(y ? graph_.add_value(graph_.fresh_name(y->name + "_wide")) : nullptr);
-    Node* replacement = graph_.add_node(node->domain, node->op, std::move(inputs), outputs, node->attrs, node);
+    Node* replacement = graph_.add_node(node->domain, node->op, std::move(inputs), outputs, widened(node->attrs), node);
     replacement->name = node->name;
     replacement->origins = node->origins;
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -72,25 +86,29 @@ class Widening {
 
   Value* narrow(Value* v, const Type& type, const Node* before) {
     Value* y = cast_op(v, type, before);
-    wide_[y] = v;
+    exact_[y] = v;
     return y;
   }
 
   Value* wide(Value* v, const Node* before) {
-    Value*& known = wide_[v];
-    if (known) return known;
-    Type type = v->type;
-    type.dtype = DType::kF32;
-    if (const Tensor* constant = v->known_constant()) {
-      known = graph_.add_constant(v->name + "_wide", cast(*constant, DType::kF32));
-    } else {
-      known = cast_op(v, type, before);
+    const auto exact = exact_.find(v);
+    if (exact != exact_.end()) return exact->second;
+    auto& [known, place] = wide_[v];
+    const Tensor* constant = v->known_constant();
+    if (!known || (!constant && place_ - place > kFar)) {
+      Type type = v->type;
+      type.dtype = DType::kF32;
+      known =
+          constant ? graph_.add_constant(v->name + "_wide", cast(*constant, DType::kF32)) : cast_op(v, type, before);
     }
+    place = place_;
     return known;
   }
 
   Graph& graph_;
-  std::unordered_map<const Value*, Value*> wide_;
+  int64_t place_ = 0;                                                  ///< of the node in the schedule
+  std::unordered_map<const Value*, Value*> exact_;                     ///< of what is computed here, before rounding
+  std::unordered_map<const Value*, std::pair<Value*, int64_t>> wide_;  ///< and where it was read last
 };
 
 void run(Model& model, const PassContext&, PassTally& tally) { tally.applied = Widening(*model.graph).run(); }

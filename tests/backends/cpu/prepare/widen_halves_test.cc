@@ -1,3 +1,4 @@
+#include "core/ir/typed_op.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
 
@@ -36,6 +37,40 @@ TEST_CASE("what takes no float32 keeps its halves") {
   net.output(net.op("Neg", {y}));
   REQUIRE(prepared_ops(net.model) == "Cast 2, CumSum 1, Neg 1");
   require_same_result(net.model, 1e-3);
+}
+
+// The one gradient of a product that the standard has no operator for.
+TEST_CASE("gradients of the weights of half convolutions run in float32, and are rounded once") {
+  for (const DType type : {DType::kF16, DType::kBF16}) {
+    Net net;
+    const auto input = [&](const char* name, Dims dims) {
+      return net.graph().add_input(name, Type::tensor(type, dims));
+    };
+    Value *x = input("x", {2, 3, 8, 8}), *dy = input("dy", {2, 4, 6, 6});
+    net.output(add_typed_op(net.graph(), "ConvGradWeight", {x, dy},
+                            {{"kernel_shape", Dims{3, 3}, ""}, {"shape", Dims{4, 3, 3, 3}, ""}},
+                            {Type::tensor(type, Dims{4, 3, 3, 3})}, "dw")[0]);
+    REQUIRE(prepared_ops(net.model) == "Cast 3, ConvGradWeight 1");
+    // Sums from 8 to 16 whose order differs may be rounded to neighbours.
+    require_same_result(net.model, type == DType::kF16 ? 0x1p-7 : 0x1p-4, true);
+  }
+}
+
+TEST_CASE("a value is widened once for readers that are near, and again for one that is far") {
+  Net net;
+  const auto row = [&] { return net.constant(uniform({4}, -1, 1)); };
+  Value *x = net.input({4}), *half = net.op("Cast", {x}, {{"to", static_cast<int64_t>(DType::kBF16), {}}});
+  const auto read = [&] {
+    Value* y = net.op("Cast", {net.op("Neg", {half})}, {{"to", static_cast<int64_t>(DType::kF32), {}}});
+    y->type = y->producer->input(0)->type = half->type = x->type;
+    half->type.dtype = y->producer->input(0)->type.dtype = DType::kBF16;
+    return y;
+  };
+  Value* y = net.op("Add", {read(), read()});
+  for (int i = 0; i < 20; ++i) y = net.op("Add", {y, row()});
+  net.output(net.op("Mul", {y, read()}));
+  REQUIRE(prepared_ops(net.model) == "Add 21, Cast 9, Mul 1, Neg 3");  // 1 + 3 of the model, 2 wide, 3 narrow
+  require_same_result(net.model, 1e-6);
 }
 
 }  // namespace mlopt::test
