@@ -83,6 +83,7 @@ class Distillation {
     const std::unique_ptr<Backend> judge = reference_backend();
     const PassContext context = judged_by(*judge);
     for (distill::Teacher& teacher : wiring->teachers) distill::tap(teacher, context);
+    if (plan.recipe.precision.on()) lower(plan, *wiring);
     const distill::ObjectiveSettings how{settings.hard, settings.temperature, session_.common.seed, !o_.cache.empty()};
     plan.recipe.objective = [wiring, how](train::LossArgs& args) { return distill::objective(args, *wiring, how); };
     plan.loss = distill::in_words(*wiring);
@@ -93,11 +94,21 @@ class Distillation {
     if (!o_.cache.empty()) cache(plan, *wiring);
   }
 
+  /// The teachers compute in the precision of the student.
+  void lower(TrainingPlan& plan, distill::Wiring& wiring) {
+    int64_t half = 0;
+    for (distill::Teacher& teacher : wiring.teachers)
+      half += train::lower_products(teacher.model, plan.recipe.precision, {}).half;
+    for (const Model& teacher : teachers_) plan.teachers.push_back(&teacher);
+    session_.report.line(fmt::format("{} of the teachers' products are in {} too", half, o_.train.precision));
+    session_.report.data["teacher_half_products"] = half;
+  }
+
   /// Rank 0 fills the cache first; the others then find it there, or where they share no disk fill one of their own.
   void cache(TrainingPlan& plan, const distill::Wiring& wiring) {
     distill::CacheSettings settings;
     settings.folder = o_.cache;
-    for (const Model& teacher : teachers_) settings.models.push_back(source_hash(teacher));
+    for (const Model& teacher : teachers_) settings.models.push_back(source_hash(teacher) + precision());
     settings.data = o_.train.verb.data.spec;
     settings.options.threads = session_.common.threads;
     mlopt::Progress progress = session_.console.progress("teacher", plan.data->size());
@@ -107,6 +118,12 @@ class Distillation {
     plan.data =
         distill::with_cached_teachers(std::move(plan.data), wiring, *open_backend(session_.common.device), settings);
     if (session_.ranks->rank() == 0) train::all_reduce(*session_.ranks, {&one, 1});
+  }
+
+  /// What tells teachers in half precision from those in float32.
+  std::string precision() const {
+    if (o_.train.precision == "fp32") return {};
+    return fmt::format(";{};{}", o_.train.precision, join(o_.train.keep_fp32, ","));
   }
 
   const DistillOptions& o_;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/train/precision.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -65,6 +66,13 @@ void declare_train(Options& options, TrainOptions& o) {
       "--recompute", o.recompute, "sqrt|MB",
       "compute parts of the forward pass again in the backward pass, so that values take less memory: about its "
       "square root, or so many megabytes");
+  options
+      .add("--precision", o.precision, "fp32|bf16|fp16",
+           "what matrix products and convolutions read and give, forward and backward; weights, sums and all else stay "
+           "float32; fp16 scales the loss (default: fp32)")
+      .choices = {"fp32", "bf16", "fp16"};
+  options.add("--keep-fp32", o.keep_fp32, "GLOB",
+              "products of these names, or of weights of these names, stay float32");
   options.add("--trainable", o.trainable, "GLOB",
               "train only weights of these names (default: all that look like weights)");
   options.add("--freeze", o.freeze, "GLOB", "leave weights of these names as they are");
@@ -120,6 +128,7 @@ train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
   recipe.average = o.average;
   recipe.dropout = train::parse_dropout(o.dropout);
   recipe.keep_zeros = o.keep_zeros;
+  recipe.precision = mixed_precision_of(o);
   recipe.recompute = train::parse_recompute(o.recompute);
   return recipe;
 }
@@ -195,6 +204,8 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (!o.sync.empty()) add("sync", o.sync);
   if (!o.qat.empty()) add("qat", o.qat);
   if (o.dropout != "model") add("dropout", o.dropout);
+  if (o.precision != "fp32") add("precision", o.precision);
+  if (!o.keep_fp32.empty()) add("keep-fp32", join(list_items(o.keep_fp32), ","));
   if (o.keep_zeros) spec += ";keep-zeros";
   if (o.reset_weights) spec += ";reset-weights";
   return spec;

@@ -13,13 +13,14 @@ namespace mlopt::cli {
 struct TrainOptions {
   VerbOptions verb;
   std::string val, loss, optimizer = "adamw", schedule = "cosine", batch_norm = "train", output, log, checkpoint,
-                         augment, compress, sync, qat, tensorboard, html, recompute, dropout = "model";
+                         augment, compress, sync, qat, tensorboard, html, recompute, dropout = "model",
+                         precision = "fp32";
   std::optional<int64_t> epochs, steps, checkpoint_every, patience;
   int64_t batch_size = 64, accumulate = 1, warmup_steps = 0;
   std::optional<double> rate;
   double bucket_mb = 4;  ///< of 2^20 bytes
   double weight_decay = 0, clip = 0, average = 0, momentum = 0.9, label_smoothing = 0;
-  std::vector<std::string> trainable, freeze;
+  std::vector<std::string> trainable, freeze, keep_fp32;
   bool reset_weights = false, keep_zeros = false, resume = false;
 };
 void declare_train(Options& options, TrainOptions& train);

@@ -40,10 +40,12 @@ Json side_json(int64_t nodes, int64_t bytes, const SideBySide& time, const Laten
 
 }  // namespace
 
-void prepare_gradients(train::TrainingGraphs& graphs, bool recomputed) {
+void prepare_gradients(train::TrainingGraphs& graphs, const train::Recipe& recipe) {
   const std::unique_ptr<Backend> judge = reference_backend();
   graphopt::PassSelection selection;
-  if (recomputed) selection.no_passes = {"eliminate_common_subexpressions"};
+  if (recipe.recompute.on) selection.no_passes.emplace_back("eliminate_common_subexpressions");
+  // Of products of which one reads the other's result, backends that widen half floats would not round what is between.
+  if (recipe.precision.on()) selection.no_passes.emplace_back("merge_casts");
   graphopt::fuse(graphs.gradients, judged_by(*judge), selection);
 }
 

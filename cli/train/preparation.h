@@ -9,9 +9,10 @@
 
 namespace mlopt::cli {
 
-/// Does to the graph of gradients what `fuse` does to a model, but for what would undo --recompute. Weights that are
-/// trained are no constants of this graph, so nothing is folded into them.
-void prepare_gradients(train::TrainingGraphs& graphs, bool recomputed);
+/// Does to the graph of gradients what `fuse` does to a model, but for what would undo the recipe's recomputation, or
+/// leave out a rounding of its precision. Weights that are trained are no constants of this graph, so nothing is folded
+/// into them.
+void prepare_gradients(train::TrainingGraphs& graphs, const train::Recipe& recipe);
 
 /// A graph of gradients before and after its preparation. The figures are of one run of it.
 struct Preparation {

@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/recipes/qat.h"
+#include "cli/train/precision.h"
 #include "cli/train/preparation.h"
 #include "cli/train/session.h"
 #include "core/base/error.h"
@@ -93,6 +94,7 @@ void check(const TrainOptions& o, bool needs_data, const Session& session) {
   if (o.resume && o.checkpoint.empty()) usage_error("--resume needs the folder of the checkpoints", "--checkpoint");
   if (o.checkpoint_every && *o.checkpoint_every < 1)
     usage_error("a number of at least 1 is needed", "--checkpoint-every");
+  check_precision(o);
   if (needs_data && o.verb.data.spec.empty()) usage_error("training needs data", "--data", "see --help");
   if (!session.writes()) return;
   if (!o.log.empty()) require_writable(o.log);
@@ -129,6 +131,9 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   plan.loss = plan.recipe.loss->name;
   plan.spec = spec_of(o, seed);
   if (steps.adapt) steps.adapt(plan);
+  std::vector<const Model*> models = plan.teachers;
+  models.push_back(&plan.model);
+  train::require_named(plan.recipe.precision, models);
   return plan;
 }
 
@@ -162,25 +167,27 @@ void compare_preparation(const TrainOptions& o, const Model& before, const train
 
 /// Puts what was learned into the plan's model.
 std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& result, Session& session) {
+  const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.dims, plan.recipe, standard_types);
   session.report.line(fmt::format("training {} tensors of {} numbers: {}, {}, {} updates of {} samples{}",
                                   graphs.parameters.size(), graphs.trained, plan.loss, plan.recipe.optimizer->name,
                                   plan.loop.schedule.steps, plan.loop.batch, shared_by(*session.ranks)));
+  if (plan.recipe.precision.on()) report_products(o, graphs.products, backend->name(), session.report);
   if (plan.recipe.recompute.on) report_recomputed(graphs.recomputed, session.report);
   report_dropouts(graphs.dropouts, session.report);
   require_same_training(plan, graphs, *session.ranks);
   const Model as_it_stands = clone(graphs.gradients);
-  const std::unique_ptr<Backend> backend = open_backend(session.common.device);
-  if (backend->name() != "reference") prepare_gradients(graphs, plan.recipe.recompute.on);
+  if (backend->name() != "reference") prepare_gradients(graphs, plan.recipe);
   CompileOptions compile;
   compile.threads = session.common.threads;
   compile.seed = session.common.seed;
   const train::Standing standing = resumed(o, graphs, plan.spec, session);
-  train::Trainer trainer(graphs, *plan.data, *backend, compile, plan.loop, standing.steps, standing.slower);
+  train::Trainer trainer(graphs, *plan.data, *backend, compile, plan.loop, standing);
   resume_residuals(o, plan.loop, graphs, trainer, session);
   const Validation validation(o, plan.model, *backend, session);
   Training training(o, graphs, trainer, validation, plan.spec, session);
   const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
+  if (graphs.scaled) report_loss_scale(trainer.loss_scale(), session.report);
   close_ranks(epochs, trainer.done() - standing.steps, session);
   compare_preparation(o, as_it_stands, graphs, trainer, *backend, compile, session);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();

@@ -21,6 +21,7 @@ struct TrainingPlan {
   train::Recipe recipe;
   std::string loss;                        ///< its name in the report
   std::string spec;                        ///< all that makes the same training again
+  std::vector<const Model*> teachers;      ///< what it learns from, as read
   std::optional<quantize::Spec> deployed;  ///< the integers that the model becomes when it is trained
 };
 

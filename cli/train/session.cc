@@ -145,6 +145,7 @@ void Training::record(const train::StepReport& done) {
   if (!events_) return;
   events_->add("loss", done.step, done.loss);
   events_->add("learning rate", done.step, done.rate);
+  if (graphs_.scaled) events_->add("loss scale", done.step, done.loss_scale);
   if (o_.clip > 0) events_->add("gradient norm", done.step, done.norm);
 }
 
@@ -160,18 +161,20 @@ void Training::report_curves(const std::vector<Epoch>& epochs) const {
 void Training::log_line(const train::StepReport& done) {
   if (!log_.is_open()) {
     log_ = std::ofstream(o_.log, o_.resume ? std::ios::app : std::ios::trunc);
-    if (log_.tellp() == 0) log_ << "step,loss,lr,grad_norm,compute_s,wait_s,reduce_s\n";
+    if (log_.tellp() == 0)
+      log_ << "step,loss,lr,grad_norm,compute_s,wait_s,reduce_s" << (graphs_.scaled ? ",loss_scale,skipped\n" : "\n");
   }
-  log_ << fmt::format("{},{:.7g},{:.7g},{:.7g},{:.6f},{:.6f},{:.6f}\n", done.step, done.loss, done.rate, done.norm,
-                      done.compute_s, done.wait_s, done.reduce_s)
-       << std::flush;
+  log_ << fmt::format("{},{:.7g},{:.7g},{:.7g},{:.6f},{:.6f},{:.6f}", done.step, done.loss, done.rate, done.norm,
+                      done.compute_s, done.wait_s, done.reduce_s);
+  if (graphs_.scaled) log_ << fmt::format(",{:.0f},{}", done.loss_scale, done.skipped ? 1 : 0);
+  log_ << std::endl;
   if (!log_) input_error("cannot write", o_.log, "is the disk full?");
 }
 
 void Training::save() {
   train::save_residuals(o_.checkpoint, trainer_.done(), *session_.ranks, trainer_.residuals());
   if (!session_.writes()) return;
-  train::save_checkpoint(o_.checkpoint, graphs_, {trainer_.done(), trainer_.slower(), spec_});
+  train::save_checkpoint(o_.checkpoint, graphs_, {trainer_.done(), trainer_.slower(), spec_, trainer_.loss_scale()});
 }
 
 Json report_epochs(const std::vector<Epoch>& epochs, const std::string& metric, Report& report) {

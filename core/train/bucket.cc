@@ -1,6 +1,7 @@
 #include "core/train/bucket.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mlopt::train {
 
@@ -15,7 +16,10 @@ void Bucket::encode() {
   kind.encode(lost_, compression_.share, code_.data());
   std::fill(values_.begin(), values_.end(), 0.0F);
   kind.add(code_.data(), compression_.share, values_);
-  for (size_t i = 0; i < values_.size(); ++i) lost_[i] -= values_[i];
+  for (size_t i = 0; i < values_.size(); ++i) {
+    lost_[i] -= values_[i];
+    if (!std::isfinite(lost_[i])) lost_[i] = 0;  // or it would be so in every code to come
+  }
 }
 
 void Bucket::begin(Communicator& ranks) {

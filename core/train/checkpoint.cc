@@ -15,7 +15,8 @@
 namespace mlopt::train {
 namespace {
 
-constexpr const char *kSteps = "train/steps", *kSlower = "train/slower", *kRecipe = "train/recipe";
+constexpr const char *kSteps = "train/steps", *kSlower = "train/slower", *kRecipe = "train/recipe",
+                     *kScale = "train/loss-scale";  // value, good, skipped
 constexpr size_t kKept = 2;
 
 /// Checkpoints of the folder, the newest first.
@@ -54,6 +55,10 @@ Standing restore(const std::string& path, const std::map<std::string, Tensor>& a
   }
   standing.steps = to_ints(find(all, kSteps, path)).at(0);
   standing.slower = to_doubles(find(all, kSlower, path)).at(0);
+  if (graphs.scaled) {
+    const std::vector<double> scale = to_doubles(find(all, kScale, path));
+    standing.scale = {scale.at(0), static_cast<int64_t>(scale.at(1)), static_cast<int64_t>(scale.at(2))};
+  }
   return standing;
 }
 
@@ -80,6 +85,9 @@ void save_checkpoint(const std::string& folder, const TrainingGraphs& graphs, co
   for (const std::string& name : kept_names(graphs)) arrays.emplace_back(name, graphs.state->at(name));
   arrays.emplace_back(kSteps, Tensor::ints({standing.steps}));
   arrays.emplace_back(kSlower, Tensor::of<double>({1}, {standing.slower}));
+  if (graphs.scaled)
+    arrays.emplace_back(kScale, Tensor::of<double>({3}, {standing.scale.value, static_cast<double>(standing.scale.good),
+                                                         static_cast<double>(standing.scale.skipped)}));
   arrays.emplace_back(kRecipe, Tensor::of<uint8_t>({static_cast<int64_t>(standing.recipe.size())},
                                                    {standing.recipe.begin(), standing.recipe.end()}));
   write_npz((std::filesystem::path(folder) / fmt::format("step-{:08}.npz", standing.steps)).string(), arrays);

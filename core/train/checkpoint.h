@@ -5,14 +5,16 @@
 #include <string>
 
 #include "core/train/graphs.h"
+#include "core/train/loss_scale.h"
 
 namespace mlopt::train {
 
 /// Where a training stands beside what is in the state.
 struct Standing {
-  int64_t steps = 0;   ///< updates done
-  double slower = 1;   ///< see Trainer::slow_down()
-  std::string recipe;  ///< the configuration; a training goes on only under the same
+  int64_t steps = 0;     ///< updates done
+  double slower = 1;     ///< see Trainer::slow_down()
+  std::string recipe;    ///< the configuration; a training goes on only under the same
+  LossScale scale = {};  ///< where the graphs are scaled
 };
 
 /// What has to be known to go on: names of all values of the state but the gradients.

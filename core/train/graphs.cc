@@ -34,10 +34,25 @@ void fix_defaults(Graph& graph) {
 
 std::string gradient_name(const std::string& parameter) { return parameter + "/gradient"; }
 
-/// The gradients of the parameters go to the state, on top of what is there where they accumulate.
+/// A new input that the loss is multiplied by: half floats hold what is passed back from the product.
+Value* add_scale(TrainingGraphs& g, const Value& loss, const std::vector<Value*>& parameters) {
+  const auto require_f32 = [&](const Value& v) {
+    if (v.type.dtype != DType::kF32)
+      input_error(fmt::format("--precision fp16 is for models in float32, '{}' is {}", v.name, name(v.type.dtype)),
+                  g.gradients.path, "mlopt convert --to fp32");
+  };
+  require_f32(loss);
+  for (const Value* v : parameters) require_f32(*v);
+  g.scaled = true;
+  return g.gradients.graph->add_input("train/loss-scale", Type::tensor(DType::kF32, Dims{}));
+}
+
+/// The gradients of the parameters, of a loss times `scale` (null: 1), go to the state, on top of what is there where
+/// they accumulate.
 void keep_gradients(TrainingGraphs& g, const std::vector<Value*>& parameters, const std::vector<Value*>& grads,
-                    const Recipe& recipe, Builder& build) {
+                    Value* scale, const Recipe& recipe, Builder& build) {
   Graph& graph = *g.gradients.graph;
+  Value* inverse = scale ? build.op("Reciprocal", {scale}) : nullptr;
   Value* keep = recipe.accumulate ? graph.add_input("train/keep", Type::tensor(DType::kF32, Dims{})) : nullptr;
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (!grads[i]) continue;
@@ -47,7 +62,8 @@ void keep_gradients(TrainingGraphs& g, const std::vector<Value*>& parameters, co
     g.gradient_states.push_back(name);
     g.trained += weights.size();
     g.state->add(name, Tensor::zeros(weights.dtype(), weights.dims()));
-    Value* sum = recipe.keep_zeros ? masked(build, grads[i], weights) : grads[i];
+    Value* sum = inverse ? build.op("Mul", {grads[i], inverse}) : grads[i];
+    if (recipe.keep_zeros) sum = masked(build, sum, weights);
     if (keep) {
       Value* before = graph.add_input(name, Type::tensor(weights.dtype(), weights.dims()));
       sum = build.op("Add", {build.op("Mul", {before, keep}), sum});
@@ -121,16 +137,19 @@ TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, co
   if (recipe.train_batch_norm) g.statistics = train_batch_norm(g.gradients, *g.state, g.gradient_updates, types);
   const std::vector<Node*> dropouts = dropouts_of(g.gradients);  // a teacher's, which the loss may add, stay
   Builder build(g.gradients, types);
-  LossArgs args{build, output_of(g.gradients, recipe.output), recipe.label_smoothing, recipe.mixed};
   std::vector<Value*> parameters = trainable(g.gradients, recipe.choice);  // before the loss adds what is not
+  if (recipe.precision.on()) g.products = lower_products(g.gradients, recipe.precision, parameters);
+  LossArgs args{build, output_of(g.gradients, recipe.output), recipe.label_smoothing, recipe.mixed};
   const LossGraph loss = recipe.objective ? recipe.objective(args) : recipe.loss->build(args);
   parameters.insert(parameters.end(), loss.learned.begin(), loss.learned.end());
   if (loss.labels) g.labels = loss.labels->name;
   g.classes = loss.classes;
   if (recipe.dropout) g.dropouts = seed_dropouts(g.gradients, dropouts, *recipe.dropout, model, dims, types);
   g.gradients.graph->add_output(loss.loss);
-  const std::vector<Value*> grads = add_gradients(g.gradients, loss.loss, parameters, types);
-  keep_gradients(g, parameters, grads, recipe, build);
+  Value* scale = recipe.precision.scales() ? add_scale(g, *loss.loss, parameters) : nullptr;
+  Value* passed_back = scale ? build.op("Mul", {loss.loss, scale}) : loss.loss;
+  const std::vector<Value*> grads = add_gradients(g.gradients, passed_back, parameters, types);
+  keep_gradients(g, parameters, grads, scale, recipe, build);
   if (recipe.recompute.on) g.recomputed = recompute(g.gradients, loss.loss->name, recipe.recompute);
   if (g.parameters.empty())
     input_error("the loss depends on nothing that is trained", model.path,

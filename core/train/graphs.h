@@ -6,6 +6,7 @@
 
 #include "core/train/dropout.h"
 #include "core/train/losses.h"
+#include "core/train/mixed_precision.h"
 #include "core/train/optimizers.h"
 #include "core/train/recompute.h"
 #include "core/train/trainable.h"
@@ -29,13 +30,14 @@ struct Recipe {
   double clip = 0;                       ///< largest norm of all gradients together; 0: any
   Recompute recompute;                   ///< of the forward pass
   double average = 0;                    ///< decay of moving averages of the parameters; 0: none
+  MixedPrecision precision;              ///< of the products of the model, not of the loss
 };
 
 /// A model as two graphs over one state.
 struct TrainingGraphs {
   /// Inputs: the model's, then what the loss takes, the labels last, then the keys of dropouts where there are any,
-  /// then with `accumulate` a scalar that the gradients so far are multiplied by. Outputs: the model's, then the loss.
-  /// Leaves the gradients in the state.
+  /// then where `scaled` the loss's scale, then with `accumulate` a scalar that the gradients so far are multiplied by.
+  /// Outputs: the model's, then the loss. Leaves the gradients in the state.
   Model gradients;
   std::vector<StateUpdate> gradient_updates;
   /// Inputs: learning rate, number of the update from 1, factor of the gradients (all float32 scalars). Output: the
@@ -50,6 +52,8 @@ struct TrainingGraphs {
   std::vector<std::string> gradient_states;         ///< names of the gradients in the state, as `parameters`
   int64_t trained = 0;                              ///< numbers in `parameters`
   Recomputed recomputed;
+  HalfProducts products;
+  bool scaled = false;  ///< the backward pass is that of the loss times a scale; the state's gradients are not scaled
 };
 
 /// `dims`: the shapes of the model's inputs in a batch. Throws Error where the model cannot be trained.

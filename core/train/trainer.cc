@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 #include "core/base/error.h"
 #include "core/tensor/cast.h"
@@ -54,7 +55,7 @@ Datum scalar(double value) { return Tensor::scalar(static_cast<float>(value)); }
 }  // namespace
 
 Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, CompileOptions options,
-                 const LoopSettings& settings, int64_t done, double slower)
+                 const LoopSettings& settings, const Standing& from)
     : graphs_(graphs),
       backend_(backend),
       options_(options_of(options, settings)),
@@ -62,13 +63,15 @@ Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& bac
       gradients_(compile(backend, with_ranks(options_, mean_over_ranks()), graphs.gradients, graphs.state,
                          graphs.gradient_updates)),
       update_(compile(backend, options_, graphs.update, graphs.state, graphs.parameter_updates)),
-      feed_(data, feed_of(graphs, settings), done * settings.accumulate),
+      feed_(data, feed_of(graphs, settings), from.steps * settings.accumulate),
       reducer_(*settings.ranks, *graphs.state, graphs.gradient_states, settings.bucket_bytes, settings.compression),
-      done_(done),
-      slower_(slower) {}
+      done_(from.steps),
+      scale_(from.scale),
+      slower_(from.slower) {}
 
 std::vector<Datum> Trainer::next_inputs() {
   std::vector<Datum> inputs = feed_.next();
+  if (graphs_.scaled) inputs.push_back(scalar(scale_.value));
   if (settings_.accumulate > 1) inputs.push_back(scalar(1));
   return inputs;
 }
@@ -78,6 +81,7 @@ double Trainer::add_gradients(StepReport& report, int64_t portion) {
   auto start = std::chrono::steady_clock::now();
   std::vector<Datum> inputs = feed_.next();
   report.wait_s += seconds_since(start);
+  if (graphs_.scaled) inputs.push_back(scalar(scale_.value));
   if (settings_.accumulate > 1) inputs.push_back(scalar(portion == 0 ? 0 : 1));
   start = std::chrono::steady_clock::now();
   RunHooks hooks;
@@ -92,25 +96,31 @@ double Trainer::add_gradients(StepReport& report, int64_t portion) {
   report.reduce_s += statistics_s_;
   const auto loss = number_at(outputs.back().tensor(), 0);
   check(loss, inputs);
+  if (graphs_.scaled) inputs_ = std::move(inputs);
   return loss;
 }
 
 void Trainer::check(double loss, std::span<const Datum> inputs) const {
-  if (std::isfinite(loss)) return;
-  const std::string where = first_nonfinite(graphs_, inputs, backend_, options_);
-  input_error(fmt::format("the loss is {}", loss),
-              fmt::format("update {}{}", done_ + 1, where.empty() ? "" : ", first in " + where),
-              "lower --lr, clip gradients (--clip 1), warm up (--warmup-steps), or look for such numbers in the data");
+  if (!std::isfinite(loss)) fail(fmt::format("the loss is {}", loss), inputs);
 }
 
-/// Sums of the gradients over all ranks, and the mean of the losses.
-void Trainer::reduce(StepReport& report) {
-  if (!shares_gradients()) return;
+void Trainer::fail(const std::string& what, std::span<const Datum> inputs) const {
+  const std::string where = first_nonfinite(graphs_, inputs, backend_, options_);
+  input_error(what, fmt::format("update {}{}", done_ + 1, where.empty() ? "" : ", first in " + where),
+              fmt::format("{}lower --lr, clip gradients (--clip 1), warm up (--warmup-steps), or look for such numbers "
+                          "in the data",
+                          graphs_.products.half > 0 ? "leave that node in float32 (--keep-fp32 GLOB), " : ""));
+}
+
+/// Sums of the gradients over all ranks, and the mean of the losses. Are the gradients `usable` on all of them?
+bool Trainer::reduce(StepReport& report, bool usable) {
+  if (!shares_gradients()) return usable;
   const auto start = std::chrono::steady_clock::now();
-  float loss = static_cast<float>(report.loss);
-  reducer_.finish({&loss, 1});
-  report.loss = loss / static_cast<double>(ranks().size());
+  float more[] = {static_cast<float>(report.loss), usable ? 0.0F : 1.0F};
+  reducer_.finish(std::span(more).first(graphs_.scaled ? 2 : 1));
+  report.loss = more[0] / static_cast<double>(ranks().size());
   report.reduce_s += seconds_since(start);
+  return more[1] == 0;
 }
 
 /// Of statistics of a batch, in the middle of the graphs; empty where each rank takes its own.
@@ -130,6 +140,8 @@ void Trainer::synchronize() {
   if (settings_.local_steps > 1)
     for (const StateUpdate& update : graphs_.parameter_updates) names.push_back(update.state);
   average(names);
+  if (settings_.local_steps > 1 && graphs_.scaled)  // which each changed by itself
+    ranks().wait(ranks().begin_broadcast(std::as_writable_bytes(std::span(&scale_, 1))));
 }
 
 void Trainer::average(const std::vector<std::string>& names) {
@@ -146,7 +158,7 @@ void Trainer::average(const std::vector<std::string>& names) {
 void Trainer::update(StepReport& report) {
   const int summed = shares_gradients() ? ranks().size() : 1;  // ranks whose gradients these are
   report.rate = settings_.schedule.at(done_) * slower_;
-  const std::vector<Datum> inputs = {scalar(report.rate), scalar(static_cast<double>(report.step)),
+  const std::vector<Datum> inputs = {scalar(report.rate), scalar(static_cast<double>(report.step - scale_.skipped)),
                                      scalar(1.0 / static_cast<double>(settings_.accumulate * summed))};
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Datum> outputs = update_->run(inputs);
@@ -154,13 +166,27 @@ void Trainer::update(StepReport& report) {
   if (!outputs.empty()) report.norm = number_at(outputs[0].tensor(), 0);
 }
 
+/// As if there had been no such batch. What the gradients are must not be added to.
+void Trainer::skip(StepReport& report) {
+  if (!note_overflow(scale_)) fail("the gradients are not finite, even without a scale of the loss", inputs_);
+  report.skipped = true;
+  report.rate = settings_.schedule.at(done_) * slower_;
+  for (const std::string& name : graphs_.gradient_states)
+    std::memset(graphs_.state->bytes(name), 0, graphs_.state->at(name).bytes());
+}
+
 StepReport Trainer::step() {
   StepReport report;
   report.step = done_ + 1;
+  if (graphs_.scaled) report.loss_scale = scale_.value;
   for (int64_t portion = 0; portion < settings_.accumulate; ++portion)
     report.loss += add_gradients(report, portion) / static_cast<double>(settings_.accumulate);
-  reduce(report);
-  update(report);
+  if (reduce(report, !graphs_.scaled || all_finite(*graphs_.state, graphs_.gradient_states))) {
+    update(report);
+    if (graphs_.scaled) note_finite(scale_);
+  } else {
+    skip(report);
+  }
   ++done_;
   if (ranks().size() > 1 && settings_.local_steps > 1 && done_ % settings_.local_steps == 0) {
     const auto start = std::chrono::steady_clock::now();

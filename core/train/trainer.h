@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "core/exec/backend.h"
+#include "core/train/checkpoint.h"
 #include "core/train/communicator.h"
 #include "core/train/feed.h"
 #include "core/train/graphs.h"
@@ -34,19 +35,21 @@ struct StepReport {
   double rate = 0, norm = 0;         ///< learning rate; norm of the gradients before clipping, where they are clipped
   double compute_s = 0, wait_s = 0;  ///< in the graphs; for data
   double reduce_s = 0;               ///< for other ranks, when there was nothing to compute
+  double loss_scale = 1;             ///< that the gradients were computed with
+  bool skipped = false;              ///< they were not finite: parameters and moments stayed as they were
 };
 
 /// Takes a model through a training.
 class Trainer {
  public:
-  /// `graphs` and `data` must outlive it. Goes on after update `done`.
+  /// `graphs` and `data` must outlive it. Goes on from where a training stood.
   Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, CompileOptions options,
-          const LoopSettings& settings, int64_t done = 0, double slower = 1);
+          const LoopSettings& settings, const Standing& from = {});
 
   /// What the graph of gradients is fed next, which is then left out of the training: for a look at that graph.
   std::vector<Datum> next_inputs();
-  /// The next update; all ranks make it. Throws Error{kBadInput} when the loss is not finite; the parameters are then
-  /// those before it.
+  /// The next update; all ranks make it. Throws Error{kBadInput} when the loss is not finite, or the gradients are not
+  /// with any scale of the loss; the parameters are then those before it.
   StepReport step();
   int64_t steps_in_epoch() const { return feed_.batches_in_epoch() / settings_.accumulate; }
   /// Nodes of the graph of gradients that another backend's kernels run.
@@ -55,6 +58,7 @@ class Trainer {
   void slow_down(double factor) { slower_ *= factor; }
   double slower() const { return slower_; }
   int64_t done() const { return done_; }
+  const LossScale& loss_scale() const { return scale_; }
   /// What this rank's compressed gradients owe the next ones, see Reducer.
   NamedTensors residuals() const { return reducer_.residuals(); }
   void set_residuals(const NamedTensors& residuals) { reducer_.set_residuals(residuals); }
@@ -65,14 +69,16 @@ class Trainer {
 
  private:
   double add_gradients(StepReport& report, int64_t portion);
-  void reduce(StepReport& report);
+  bool reduce(StepReport& report, bool usable);
   bool shares_gradients() const { return ranks().size() > 1 && settings_.local_steps == 1; }
   void average(const std::vector<std::string>& names);
   MeanOverRanks mean_over_ranks();
   void update(StepReport& report);
+  void skip(StepReport& report);
 
   /// Throws Error{kBadInput} for a loss that is not finite, with where that began.
   void check(double loss, std::span<const Datum> inputs) const;
+  [[noreturn]] void fail(const std::string& what, std::span<const Datum> inputs) const;
 
   const TrainingGraphs& graphs_;
   Backend& backend_;
@@ -82,7 +88,9 @@ class Trainer {
   Feed feed_;
   Reducer reducer_;
   int64_t done_;
-  double statistics_s_ = 0;  ///< in which the statistics of a batch waited for other ranks
+  LossScale scale_;
+  std::vector<Datum> inputs_;  ///< of the last portion, where losses are scaled
+  double statistics_s_ = 0;    ///< in which the statistics of a batch waited for other ranks
   double slower_;
 };
 

@@ -4,47 +4,20 @@
 #include <fstream>
 
 #include "core/base/file.h"
-#include "core/data/array_file.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
 #include "core/rewrite/pass.h"
 #include "tests/support/catch.h"
 #include "tests/support/dropping_model.h"
-#include "tests/support/models.h"
 #include "tests/support/op.h"
 #include "tests/support/program.h"
+#include "tests/support/train_setup.h"
 
 using namespace mlopt;
 using test::run_mlopt;
 
-namespace {
-
-/// Two layers on four numbers, and 96 samples whose class is that of the largest of the first three.
-struct Setup {
-  test::TempDir folder;
-  std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
-  std::string data = folder / "d.npz", out = folder / "out.onnx";
-
-  explicit Setup(int64_t wrong_label = -1) {
-    const Tensor x = test::uniform({96, 4}, -1, 1);
-    std::vector<int64_t> labels;
-    const auto v = x.span<float>();
-    for (size_t i = 0; i < 96; ++i) labels.push_back(std::max_element(&v[4 * i], &v[4 * i] + 3) - &v[4 * i]);
-    if (wrong_label >= 0) labels[17] = wrong_label;
-    write_npz(data, {{"x", x}, {"label", Tensor::ints(labels)}});
-  }
-
-  test::Outcome train(std::vector<std::string> more) const {
-    std::vector<std::string> args = {"train", model, "-o", out, "--data", data, "--no-bench"};
-    args.insert(args.end(), more.begin(), more.end());
-    return run_mlopt(args);
-  }
-};
-
-}  // namespace
-
 TEST_CASE("train teaches a model and reports each epoch") {
-  const Setup s;
+  const test::TrainSetup s;
   const std::string log = s.folder / "log.csv";
   const test::Outcome done = s.train({"--epochs", "30", "--batch-size", "16", "--lr", "0.05", "--metric", "top1",
                                       "--val", s.data, "--json", "-", "--log", log, "--reset-weights"});
@@ -65,7 +38,7 @@ TEST_CASE("train teaches a model and reports each epoch") {
 }
 
 TEST_CASE("the same training gives the same model") {
-  const Setup s;
+  const test::TrainSetup s;
   const std::vector<std::string> options = {"--steps", "7", "--batch-size", "16", "--seed", "3"};
   REQUIRE(s.train(options).status == 0);
   const std::string first = read_file(s.out);
@@ -99,14 +72,14 @@ TEST_CASE("training that makes no sense is refused") {
       {{"--log", "/nowhere/log.csv"}, 3, "/nowhere/log.csv"},
   };
   for (const Row& row : rows) {
-    const Setup s;
+    const test::TrainSetup s;
     const test::Outcome done = s.train(row.options);
     INFO(row.says << "\n" << done.err << done.out);
     CHECK(done.status == row.status);
     CHECK(done.err.find(row.says) != std::string::npos);
     CHECK(!std::ifstream(s.out).good());
   }
-  const Setup wrong(5);
+  const test::TrainSetup wrong(5);
   const test::Outcome done = wrong.train({"--batch-size", "96"});
   CHECK(done.status == 3);
   CHECK(done.err.find("the label 5 is none of 3 classes") != std::string::npos);
@@ -114,8 +87,8 @@ TEST_CASE("training that makes no sense is refused") {
 }
 
 TEST_CASE("a training that goes on from a checkpoint ends as if it had never stopped") {
-  Setup whole, broken;
-  for (Setup* s : {&whole, &broken}) s->model = write_text_model(s->folder, "m.onnx", test::kDropping);
+  test::TrainSetup whole, broken;
+  for (test::TrainSetup* s : {&whole, &broken}) s->model = write_text_model(s->folder, "m.onnx", test::kDropping);
   const std::vector<std::string> options = {"--epochs", "4", "--batch-size", "16",       "--optimizer", "adamw",
                                             "--seed",   "2", "--augment",    "mixup=0.4"};
   const auto with = [&](std::vector<std::string> more) {
@@ -152,7 +125,7 @@ TEST_CASE("a training that goes on from a checkpoint ends as if it had never sto
 }
 
 TEST_CASE("Dropouts drop in training unless they are not to, and stay in the model") {
-  Setup s;
+  test::TrainSetup s;
   s.model = write_text_model(s.folder, "m.onnx", test::kDropping);
   const auto first_loss = [&](const char* dropout) {
     const std::string log = s.folder / "log.csv";
@@ -179,7 +152,7 @@ TEST_CASE("Dropouts drop in training unless they are not to, and stay in the mod
 }
 
 TEST_CASE("a training without progress ends early with its best weights") {
-  const Setup s;
+  const test::TrainSetup s;
   const test::Outcome done = s.train({"--epochs", "50", "--batch-size", "16", "--lr", "1e-9", "--metric", "top1",
                                       "--val", s.data, "--patience", "3", "--json", "-"});
   INFO(done.err);
@@ -189,7 +162,7 @@ TEST_CASE("a training without progress ends early with its best weights") {
 }
 
 TEST_CASE("an interrupted training leaves a checkpoint to go on from") {
-  const Setup s;
+  const test::TrainSetup s;
   const std::string folder = s.folder / "checkpoints";
   const std::vector<std::string> options = {"train",   s.model,        "-o",           s.out,        "--data",
                                             s.data,    "--no-bench",   "--batch-size", "16",         "--epochs",
@@ -204,7 +177,7 @@ TEST_CASE("an interrupted training leaves a checkpoint to go on from") {
 }
 
 TEST_CASE("--qat trains what is written in integers") {
-  Setup s;
+  test::TrainSetup s;
   // Of these layers the second is large enough to gain.
   Model model = read_model(s.model);
   Graph& graph = *model.graph;
@@ -236,7 +209,7 @@ TEST_CASE("--qat trains what is written in integers") {
 }
 
 TEST_CASE("--qat needs a format that rounds") {
-  const Setup s;
+  const test::TrainSetup s;
   const test::Outcome done = s.train({"--qat", "fp16"});
   CHECK(done.status == 2);
   CHECK(done.err.find("--qat") != std::string::npos);
@@ -244,7 +217,7 @@ TEST_CASE("--qat needs a format that rounds") {
 }
 
 TEST_CASE("--average gives other weights than the last, which score as well") {
-  const Setup s;
+  const test::TrainSetup s;
   const std::vector<std::string> options = {"--epochs", "30",    "--batch-size",   "16",       "--lr",
                                             "0.05",     "--val", s.data,           "--metric", "top1",
                                             "--json",   "-",     "--reset-weights"};
@@ -260,7 +233,7 @@ TEST_CASE("--average gives other weights than the last, which score as well") {
 }
 
 TEST_CASE("curves go to a page and to TensorBoard's files") {
-  const Setup s;
+  const test::TrainSetup s;
   const std::string page = s.folder / "r.html", events = s.folder / "events";
   REQUIRE(s.train({"--epochs", "3", "--batch-size", "16", "--val", s.data, "--metric", "top1", "--html", page,
                    "--tensorboard", events})

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -27,8 +28,11 @@ void encode(std::span<const float> values, double share, std::byte* out) {
   const size_t kept = entries(values.size(), share);
   std::vector<uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);
+  const auto distance = [&](uint32_t i) {  // that of what is no number, which has no order, being the farthest
+    return std::isnan(values[i]) ? std::numeric_limits<float>::infinity() : std::fabs(values[i]);
+  };
   const auto farther = [&](uint32_t a, uint32_t b) {
-    const float x = std::fabs(values[a]), y = std::fabs(values[b]);
+    const float x = distance(a), y = distance(b);
     return x != y ? x > y : a < b;
   };
   std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept) - 1, order.end(), farther);

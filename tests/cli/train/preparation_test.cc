@@ -14,6 +14,15 @@ using namespace mlopt::test;
 
 namespace {
 
+train::Recipe recipe_of(const std::string& recompute = "", DType type = DType::kF32) {
+  train::Recipe r;
+  r.loss = train::find_loss("cross-entropy");
+  r.optimizer = train::find_optimizer("adam");
+  r.recompute = train::parse_recompute(recompute);
+  r.precision.type = type;
+  return r;
+}
+
 /// Two layers with a BatchNormalization between them, and nodes that do nothing.
 train::TrainingGraphs graphs_of(const std::string& recompute = "") {
   Net net;
@@ -29,11 +38,7 @@ train::TrainingGraphs graphs_of(const std::string& recompute = "") {
                                     weights("variance", {6}, 0.5)});
   net.output(net.op("Gemm", {x, weights("w", {6, 3}), weights("v", {3})}));
   infer(net.model, standard_types);
-  train::Recipe r;
-  r.loss = train::find_loss("cross-entropy");
-  r.optimizer = train::find_optimizer("adam");
-  r.recompute = train::parse_recompute(recompute);
-  return train::make_graphs(net.model, {{8, 6}}, r, standard_types);
+  return train::make_graphs(net.model, {{8, 6}}, recipe_of(recompute), standard_types);
 }
 
 std::vector<Datum> inputs() { return {uniform({8, 6}, -1, 1), tensor({8}, {0, 1, 2, 0, 1, 2, 2, 0}, DType::kI64)}; }
@@ -53,7 +58,7 @@ std::map<std::string, Tensor> run(const train::TrainingGraphs& graphs) {
 
 TEST_CASE("a prepared graph of gradients has fewer nodes and gives the same") {
   train::TrainingGraphs plain = graphs_of(), prepared = graphs_of();
-  cli::prepare_gradients(prepared, false);
+  cli::prepare_gradients(prepared, recipe_of());
   CHECK(prepared.gradients.graph->node_count() + 8 <= plain.gradients.graph->node_count());
   const auto expected = run(plain), found = run(prepared);
   REQUIRE(expected.size() == 10);  // the loss, gradients of seven weights, two statistics
@@ -73,14 +78,33 @@ TEST_CASE("preparation leaves what is computed again") {
   };
   const int before = tanhs(again);
   REQUIRE(before > 3);
-  cli::prepare_gradients(again, true);
+  cli::prepare_gradients(again, recipe_of("sqrt"));
   CHECK(tanhs(again) == before);
+}
+
+TEST_CASE("preparation leaves the rounding between two products") {
+  const train::Recipe recipe = recipe_of("", DType::kBF16);
+  const auto make = [&] {
+    Net net;
+    const auto weights = [&](const char* name, const Dims& dims) {
+      return net.graph().add_constant(name, uniform(dims, -1, 1, DType::kF32, net.graph().values().size()));
+    };
+    Value* x = net.op("MatMul", {net.input({8, 6}), weights("a", {6, 6})});
+    net.output(net.op("MatMul", {net.op("MatMul", {x, weights("b", {6, 6})}), weights("c", {6, 3})}));
+    infer(net.model, standard_types);
+    return train::make_graphs(net.model, {{8, 6}}, recipe, standard_types);
+  };
+  train::TrainingGraphs plain = make(), prepared = make();
+  cli::prepare_gradients(prepared, recipe);
+  CHECK(prepared.gradients.graph->node_count() < plain.gradients.graph->node_count());
+  const auto expected = run(plain), found = run(prepared);
+  for (const auto& [name, value] : expected) CHECK(to_doubles(found.at(name)) == to_doubles(value));
 }
 
 TEST_CASE("measuring what preparation brings changes no state, and says why it does not measure") {
   train::TrainingGraphs graphs = graphs_of();
   const Model before = clone(graphs.gradients);
-  cli::prepare_gradients(graphs, false);
+  cli::prepare_gradients(graphs, recipe_of());
   const std::map<std::string, Tensor> first = run(graphs);
   const auto backend = cpu_with_fallback();
   for (const double seconds : {0.2, 1e-9}) {

@@ -7,50 +7,11 @@
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
-#include "tests/support/memory_data.h"
-#include "tests/support/net.h"
+#include "tests/support/line_fit.h"
 #include "tests/support/ranks.h"
 #include "tests/support/thrown.h"
 
 namespace mlopt::test {
-namespace {
-
-/// y = x w for numbers x of three features.
-Net linear() {
-  Net net;
-  Value* w = net.graph().add_constant("w", tensor({3, 1}, {0.5, -1, 2}));
-  net.output(net.op("MatMul", {net.input({4, 3}), w}));
-  infer(net.model, standard_types);
-  return net;
-}
-
-MemoryData line(double noise = 0) {
-  const Tensor x = uniform({8, 3}, -1, 1, DType::kF32, 5);
-  Tensor y(DType::kF32, {8, 1});
-  const auto v = x.span<float>();
-  for (size_t i = 0; i < 8; ++i)
-    y.mutable_data<float>()[i] = v[3 * i] - 2 * v[3 * i + 1] + 3 * v[3 * i + 2] + static_cast<float>(noise);
-  return {x, y};
-}
-
-train::Recipe recipe(const char* optimizer) {
-  train::Recipe r;
-  r.loss = train::find_loss("mse");
-  r.optimizer = train::find_optimizer(optimizer);
-  return r;
-}
-
-train::LoopSettings loop(double rate, int64_t batch = 4) {
-  train::LoopSettings l;
-  l.batch = batch;
-  l.schedule = {train::find_schedule("constant"), rate, 100, 0};
-  return l;
-}
-
-std::vector<double> weights(const train::TrainingGraphs& graphs) { return to_doubles(graphs.state->at("w")); }
-
-}  // namespace
-
 TEST_CASE("an update of a linear model is the one done by hand") {
   const MemoryData data = line();
   for (const bool fast : {false, true}) {
