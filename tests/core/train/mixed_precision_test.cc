@@ -265,6 +265,17 @@ TEST_CASE("a glob of what stays float32 has to name something") {
              "no node and no weight is called 'fcw': --keep-fp32"));
 }
 
+TEST_CASE("the loss of a model that is not float32 has no scale") {
+  Net net = two_layers();
+  for (Value* v : net.graph().values()) {
+    v->type.dtype = DType::kF16;
+    if (v->constant) v->constant = cast(*v->constant, DType::kF16);
+  }
+  const auto make = [&](DType type) { train::make_graphs(net.model, {{6, 5}}, in_precision(type), standard_types); };
+  make(DType::kBF16);
+  CHECK(says(thrown_by([&] { make(DType::kF16); }), "--precision fp16 is for models in float32"));
+}
+
 TEST_CASE("what is computed again in the backward pass is computed in the same precision") {
   train::Recipe recipe = in_precision(DType::kBF16, "cross-entropy");
   const auto kept = gradients_of(transformer(), recipe, true);
