@@ -50,7 +50,7 @@ void prepare_gradients(train::TrainingGraphs& graphs, const train::Recipe& recip
 }
 
 Preparation measure_preparation(const Model& before, const train::TrainingGraphs& graphs, std::span<const Datum> inputs,
-                                Backend& backend, CompileOptions options, double seconds) {
+                                Backend& backend, CompileOptions options, double seconds, double run_seconds) {
   Preparation p;
   p.nodes_before = static_cast<int64_t>(before.graph->node_count());
   p.nodes_after = static_cast<int64_t>(graphs.gradients.graph->node_count());
@@ -61,6 +61,10 @@ Preparation measure_preparation(const Model& before, const train::TrainingGraphs
   p.bytes_before = memory_of(*first, inputs);
   p.bytes_after = memory_of(*second, inputs);
   p.time.left_out = lack_of_memory(state_bytes(graphs) + p.bytes_before + p.bytes_after, "both graphs");
+  constexpr double kFewestRuns = 8;  // of both together: fewer say nothing
+  if (p.time.left_out.empty() && kFewestRuns * run_seconds > seconds)
+    p.time.left_out = fmt::format("a portion takes {:.2g} s, too long for a measurement of {:.2g} s (--bench S)",
+                                  run_seconds, seconds);
   if (p.time.left_out.empty()) p.time = measure_side_by_side(*first, inputs, *second, inputs, seconds, options.seed);
   return p;
 }

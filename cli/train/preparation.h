@@ -22,10 +22,10 @@ struct Preparation {
   SideBySide time;
 };
 
-/// Runs both on `inputs` in turn for about `seconds`, on a copy of the state; where that is too short, or memory is,
-/// `time.left_out` says so.
+/// Runs both on `inputs` in turn for about `seconds`, on a copy of the state; where that is too short for runs that are
+/// expected to take `run_seconds` each, or memory is, `time.left_out` says so.
 Preparation measure_preparation(const Model& before, const train::TrainingGraphs& graphs, std::span<const Datum> inputs,
-                                Backend& backend, CompileOptions options, double seconds);
+                                Backend& backend, CompileOptions options, double seconds, double run_seconds);
 /// As a table, and as "preparation" in the data.
 void report_preparation(const Preparation& preparation, Report& report);
 

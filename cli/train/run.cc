@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/backends.h"
 #include "cli/output.h"
 #include "cli/ranks.h"
@@ -151,14 +153,22 @@ void report_dropouts(const train::Dropouts& d, Report& report) {
   report.data["dropouts"] = d.nodes;
 }
 
+/// In the graphs, on average.
+double seconds_of_portion(const std::vector<Epoch>& epochs, int64_t updates, const train::LoopSettings& loop) {
+  double seconds = 0;
+  for (const Epoch& epoch : epochs) seconds += epoch.seconds - epoch.wait - epoch.reduce;
+  return seconds / static_cast<double>(std::max<int64_t>(1, updates * loop.accumulate));
+}
+
 /// What preparing the graph of gradients brings, unless nothing is to be measured. Nothing that goes wrong here is
 /// worth the training.
 void compare_preparation(const TrainOptions& o, const Model& before, const train::TrainingGraphs& graphs,
-                         train::Trainer& trainer, Backend& backend, const CompileOptions& compile, Session& session) {
+                         train::Trainer& trainer, Backend& backend, const CompileOptions& compile, double run_seconds,
+                         Session& session) {
   if (o.verb.no_bench || !session.writes()) return;
   try {
     const std::vector<Datum> inputs = trainer.next_inputs();
-    report_preparation(measure_preparation(before, graphs, inputs, backend, compile, o.verb.bench_seconds),
+    report_preparation(measure_preparation(before, graphs, inputs, backend, compile, o.verb.bench_seconds, run_seconds),
                        session.report);
   } catch (const std::exception& e) {
     session.console.warn(fmt::format("the gain of preparing the graph of gradients was not measured: {}", e.what()));
@@ -189,7 +199,8 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
   if (graphs.scaled) report_loss_scale(trainer.loss_scale(), session.report);
   close_ranks(epochs, trainer.done() - standing.steps, session);
-  compare_preparation(o, as_it_stands, graphs, trainer, *backend, compile, session);
+  compare_preparation(o, as_it_stands, graphs, trainer, *backend, compile,
+                      seconds_of_portion(epochs, trainer.done() - standing.steps, plan.loop), session);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
   train::store_weights(plan.model, graphs);
   if (plan.deployed) quantize::deploy(plan.model, *plan.deployed);

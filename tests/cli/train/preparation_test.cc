@@ -108,7 +108,7 @@ TEST_CASE("measuring what preparation brings changes no state, and says why it d
   const std::map<std::string, Tensor> first = run(graphs);
   const auto backend = cpu_with_fallback();
   for (const double seconds : {0.2, 1e-9}) {
-    const cli::Preparation p = cli::measure_preparation(before, graphs, inputs(), *backend, {}, seconds);
+    const cli::Preparation p = cli::measure_preparation(before, graphs, inputs(), *backend, {}, seconds, seconds / 100);
     CHECK(p.nodes_after < p.nodes_before);
     CHECK(p.bytes_before > 0);
     CHECK(p.bytes_after <= p.bytes_before);
@@ -121,6 +121,8 @@ TEST_CASE("measuring what preparation brings changes no state, and says why it d
     CHECK((json.find("left_out") == nullptr) == (seconds > 0.1));
     CHECK(to_text(report).find("as they stand") != std::string::npos);
   }
+  const cli::Preparation slow = cli::measure_preparation(before, graphs, inputs(), *backend, {}, 1, 100);
+  CHECK(slow.time.left_out.starts_with("a portion takes 1e+02 s, too long for a measurement of 1 s"));
   for (const auto& [name, value] : first)
     if (name != "loss") require_close(graphs.state->at(name), value, 0);
 }
