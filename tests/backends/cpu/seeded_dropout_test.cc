@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
@@ -13,6 +15,12 @@ TEST_CASE("the seeded dropout gives what the reference gives") {
                                    {{4, 30011}, 0}})  // threads begin in the middle of a sample
     require_as_reference("SeededDropout", {uniform(dims, -1, 1), keys},
                          {.attrs = {attr("axis", axis), attr("ratio", 0.3f), attr("node", 2)}, .domain = "mlopt"});
+}
+
+TEST_CASE("the seeded dropout drops NaN and infinities as any other number") {
+  const std::vector<double> values = {NAN, INFINITY, -INFINITY, 1, NAN, INFINITY, -INFINITY, 2, NAN, INFINITY, -1, NAN};
+  require_as_reference("SeededDropout", {tensor({2, 6}, values), Tensor::ints({4, 5, 6})},
+                       {.attrs = {attr("axis", 0), attr("ratio", 0.5f)}, .domain = "mlopt"});
 }
 
 }  // namespace mlopt::test
