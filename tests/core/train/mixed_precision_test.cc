@@ -58,6 +58,18 @@ Net transformer() {
   return net;
 }
 
+/// A product of three axes, and one of a batch.
+Net einsums() {
+  Net net;
+  const auto einsum = [&](Value* a, Value* b, const char* equation) {
+    return net.op("Einsum", {a, b}, {{"equation", std::string(equation), {}}});
+  };
+  Value* y = net.op("Tanh", {einsum(net.input({4, 7, 8}), weight(net, "a", {8, 3, 2}), "bij,jkl->bikl")});
+  net.output(einsum(y, weight(net, "b", {7, 2, 3}), "bikl,ilk->bk"));
+  infer(net.model, standard_types);
+  return net;
+}
+
 train::Recipe in_precision(DType type, const char* loss = "mse") {
   train::Recipe r;
   r.loss = train::find_loss(loss);
@@ -176,7 +188,8 @@ TEST_CASE("operands are rounded to half precision, sums are float32, and results
 }
 
 TEST_CASE("gradients in half precision are those in float32 up to its rounding") {
-  for (const auto& [net, name] : {std::pair{&convolutions, "convolutions"}, {&transformer, "transformer"}})
+  for (const auto& [net, name] :
+       {std::pair{&convolutions, "convolutions"}, {&transformer, "transformer"}, {&einsums, "einsums"}})
     for (const DType type : {DType::kBF16, DType::kF16}) {
       const auto exact = gradients_of(net(), in_precision(DType::kF32, "cross-entropy"), false);
       const auto plain = gradients_of(net(), in_precision(type, "cross-entropy"), false);
