@@ -100,7 +100,7 @@ class Lowering {
     Node* product = graph_.add_node(node->domain, node->op, std::move(inputs), {narrow}, node->attrs, node);
     product->name = node->called();
     product->origins = node->origins;
-    Value* wide = cast_op(narrow, DType::kF32, node);
+    Value* wide = cast_op(narrow, DType::kF32, node, "float");
     graph_.replace_uses(y, wide);
     graph_.erase(node);
     if (wide->name != name) graph_.rename(wide, name);
@@ -113,15 +113,17 @@ class Lowering {
     return type;
   }
 
-  Value* cast_op(Value* v, DType type, const Node* before) {
+  /// Named after the product that it is for, which is what a message about it is to name.
+  Value* cast_op(Value* v, DType type, const Node* product, const std::string& what) {
     Value* y =
-        graph_.add_op("Cast", {v}, {{"to", static_cast<int64_t>(type), {}}}, before, v->name + "/cast")->output(0);
+        graph_.add_op("Cast", {v}, {{"to", static_cast<int64_t>(type), {}}}, product, v->name + "/cast")->output(0);
     y->type = of_type(v, type);
+    y->producer->name = fmt::format("{}/{}", product->called(), what);
     return y;
   }
 
   /// The value in half precision, from before its first reader on.
-  Value* half(Value* v, const Node* before) {
+  Value* half(Value* v, const Node* product) {
     Value*& made = halves_[v];
     if (made) return made;
     if (v->is_initializer() && !v->is_input && !trained_.contains(v)) {
@@ -129,7 +131,7 @@ class Lowering {
       made->type = of_type(v, how_.type);
       rounded_.push_back(v);
     } else {
-      made = cast_op(v, how_.type, before);
+      made = cast_op(v, how_.type, product, "half of " + v->name);
     }
     return made;
   }

@@ -109,7 +109,7 @@ void Trainer::fail(const std::string& what, std::span<const Datum> inputs) const
   input_error(what, fmt::format("update {}{}", done_ + 1, where.empty() ? "" : ", first in " + where),
               fmt::format("{}lower --lr, clip gradients (--clip 1), warm up (--warmup-steps), or look for such numbers "
                           "in the data",
-                          graphs_.products.half > 0 ? "leave that node in float32 (--keep-fp32 GLOB), " : ""));
+                          graphs_.products.half > 0 ? "leave the product there in float32 (--keep-fp32 GLOB), " : ""));
 }
 
 /// Sums of the gradients over all ranks, and the mean of the losses. Are the gradients `usable` on all of them?
