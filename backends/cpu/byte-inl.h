@@ -56,7 +56,7 @@ using Pairs = hn::Vec<I16>;
 
 /// sums[i] + a[2i] b[2i] + a[2i + 1] b[2i + 1].
 HWY_INLINE Sums add_pairs(Pairs a, Pairs b, Sums sums) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+#if HWY_ARCH_X86
   Sums unused = sums;
   return hn::ReorderWidenMulAccumulate(I32(), a, b, sums, unused);
 #else

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -69,6 +70,19 @@ Rate rate_of(Backend& backend, const Product& p, int threads, const RooflineOpti
   return measure(2e-9 * size * size * size, options.seconds, [&] { plan->run(p.inputs); });
 }
 
+/// So large that a product ends in time: under an emulator or a sanitizer it is thousands of times
+/// slower.
+int64_t size_in_time(Backend& backend, const RooflineOptions& options) {
+  constexpr int64_t kSmall = 256;
+  int64_t wanted = options.size;
+  if (wanted <= kSmall) return wanted;
+  const RooflineOptions once{.size = kSmall, .seconds = 0};
+  const double gflops = rate_of(backend, product<float, float>("MatMul", kSmall, DType::kF32), 1, once).best;
+  const auto seconds = [&](int64_t size) { return 2e-9 * std::pow(static_cast<double>(size), 3) / gflops; };
+  while (wanted > kSmall && seconds(wanted) > options.product_seconds) wanted /= 2;
+  return wanted;
+}
+
 /// Nothing where the backend has no such product.
 std::optional<Rate> byte_rate(Backend& backend, const Product& p, int threads, const RooflineOptions& options) {
   try {
@@ -110,7 +124,9 @@ void touch(Tensor& array) {
 }  // namespace
 
 std::vector<Roofline> measure_rooflines(Backend& backend, const std::vector<int>& threads,
-                                        const RooflineOptions& options) {
+                                        const RooflineOptions& given) {
+  RooflineOptions options = given;
+  options.size = size_in_time(backend, given);
   const Product floats = product<float, float>("MatMul", options.size, DType::kF32);
   const Product bytes = product<uint8_t, int8_t>("MatMulInteger", options.size, DType::kI32);
   Tensor from(DType::kU8, {copied_bytes(options.copy_bytes)}), to(from.dtype(), from.dims());

@@ -25,7 +25,8 @@ struct Roofline {
 };
 
 struct RooflineOptions {
-  int64_t size = 2048;
+  int64_t size = 2048;             ///< of the matrices; less where a product would take too long
+  double product_seconds = 2;      ///< that one may take on one thread
   int64_t copy_bytes = 500000000;  ///< of an array that is copied: twice that is moved; less where memory is short
   double seconds = 0.4;            ///< of each of the three, at least; never less than three runs
   bool int8 = true;

@@ -25,6 +25,13 @@ TEST_CASE("a roofline is measured by what a backend runs") {
   CHECK_FALSE(measure_rooflines(*backend, {1}, small)[0].int8);
 }
 
+TEST_CASE("matrices are so large that a product ends in time") {
+  const auto found =
+      measure_rooflines(*reference_backend(), {1},
+                        {.size = 1 << 15, .product_seconds = 1e-9, .copy_bytes = 64, .seconds = 0, .int8 = false});
+  CHECK(found[0].size == 256);
+}
+
 TEST_CASE("the lower of both limits counts") {
   CHECK(attainable(100, 10, 1000, 10) == 100);   // 100 operations on a byte
   CHECK(attainable(100, 10, 1000, 1000) == 10);  // 1 on a byte
