@@ -35,7 +35,9 @@ TEST_CASE("what the processor can do at most is measured when asked for") {
     CHECK(all->find("threads")->integer() == 2);
     CHECK(one->find("threads")->integer() == 1);
     for (const Json* measured : {all, one}) {
-      CHECK(measured->find("matrix")->integer() == 2048);
+      const int64_t matrix = measured->find("matrix")->integer();
+      CHECK(
+          (matrix == 2048 || (matrix >= 256 && measured->find("gflops")->number() < 100)));  // less where that is slow
       CHECK(measured->find("copy_bytes")->integer() > 0);
       CHECK(measured->find("runs")->integer() >= 3);
       for (const std::string key : {"gflops", "int8_gops", "copy_gb_per_s"}) {
