@@ -30,7 +30,7 @@ class Keeper {
   }
 
   void widen(Node* quantize) {
-    const Value* narrow = quantize->input(2);
+    Value* narrow = quantize->input(2);
     const Tensor zeros = unpack(*narrow->constant);
     const int count = 1 << bits(narrow->constant->dtype()), least = is_signed(zeros.dtype()) ? -count / 2 : 0;
     const int zero = static_cast<int>(number_at(zeros, 0));
@@ -38,6 +38,7 @@ class Keeper {
     Value* y = quantize->output(0);
     for (const Use& use : std::vector<Use>(y->uses)) graph_.set_input(use.node, 2, bytes);
     graph_.set_input(quantize, 2, bytes);
+    if (narrow->uses.empty()) graph_.erase(narrow);
     y->type.dtype = zeros.dtype();
     Value* x = quantize->input(0);
     const Node* clip =

@@ -22,6 +22,7 @@ std::string kept(const std::string& lines, const std::string& type = "uint4") {
   Model model = rounding(lines, type);
   quantize::keep_bytes(model);
   REQUIRE(verify(model).empty());
+  for (const Value* v : model.graph->initializers()) CHECK_FALSE(v->uses.empty());
   infer(model, standard_types);
   test::require_same_model(source, model, 1e-6);
   std::string types;
