@@ -18,6 +18,7 @@ std::vector<Command> commands() {
       bench_command(),
       fuse_command(),
       quantize_command(),
+      prune_command(),
       train_command(),
       distill_command(),
       convert_command(),

@@ -16,6 +16,7 @@ Command eval_command();
 Command bench_command();
 Command fuse_command();
 Command quantize_command();
+Command prune_command();
 Command train_command();
 Command distill_command();
 Command convert_command();

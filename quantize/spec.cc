@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/globs.h"
 #include "core/base/text.h"
 #include "core/measure/machine.h"
 
@@ -69,40 +70,6 @@ std::string parse_target(std::string_view text) {
   usage_error(fmt::format("no target is called '{}'", text), {}, suggestion(text, kTargets));
 }
 
-/// Pieces between separators, none of an empty text; a backslash makes one part of a piece, and stays.
-std::vector<std::string> pieces_of(std::string_view text, char separator) {
-  std::vector<std::string> pieces(text.empty() ? 0 : 1);
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == separator) {
-      pieces.emplace_back();
-      continue;
-    }
-    if (text[i] == '\\' && i + 1 < text.size()) pieces.back() += text[i++];
-    pieces.back() += text[i];
-  }
-  return pieces;
-}
-
-/// Names of nodes may hold what separates the parts of a spec.
-std::string print_globs(const std::vector<std::string>& globs) {
-  std::string text;
-  for (const std::string& glob : globs) {
-    if (!text.empty()) text += '|';
-    for (const char c : glob) text += (c == ';' || c == '|' || c == '\\' ? "\\" : "") + std::string(1, c);
-  }
-  return text;
-}
-
-void add_globs(std::string_view text, std::vector<std::string>& globs) {
-  for (const std::string& piece : pieces_of(text, '|')) {
-    std::string& glob = globs.emplace_back();
-    for (size_t i = 0; i < piece.size(); ++i) {
-      if (piece[i] == '\\' && i + 1 < piece.size()) ++i;
-      glob += piece[i];
-    }
-  }
-}
-
 void parse_part(std::string_view part, Spec& spec) {
   const size_t equals = part.find('=');
   const std::string_view key = part.substr(0, equals);
@@ -154,7 +121,7 @@ Spec parse_spec(std::string_view text) {
   const size_t colon = text.find(':');
   Spec spec = parse_format(text.substr(0, colon));
   if (colon != std::string_view::npos)
-    for (const std::string& part : pieces_of(text.substr(colon + 1), ';')) parse_part(part, spec);
+    for (const std::string& part : spec_pieces(text.substr(colon + 1), ';')) parse_part(part, spec);
   if (spec.emit == Emit::kQOperator && !spec.in_bytes())
     usage_error("operators on integers take eight bits", "emit", "leave emit=qoperator out");
   return spec;

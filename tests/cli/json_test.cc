@@ -73,6 +73,7 @@ struct Fixture {
             {"bench", {model, model, "--runs", "5", "--profile", "--max-latency", "1000"}},
             {"fuse", with({model})},
             {"quantize", with({model, "--to", "w8a8"})},
+            {"prune", with({model, "--sparsity", "0.5"})},
             {"train", with({model, "--val", data, "--batch-size", "2", "--tolerance", "10"})},
             {"distill", with({model, "--teacher", model, "--val", data, "--batch-size", "2", "--tolerance", "10"})},
             {"convert", with({model, "--to", "fp16"})},

@@ -1,0 +1,188 @@
+#include "prune/prune.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/backends.h"
+#include "cli/commands.h"
+#include "cli/runner.h"
+#include "cli/verb/verb.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "prune/allocations.h"
+#include "prune/criteria.h"
+#include "prune/scales.h"
+
+namespace mlopt::cli {
+namespace {
+
+constexpr size_t kLayersShown = 40;
+
+struct PruneOptions {
+  VerbOptions verb;
+  std::string method = "magnitude", granularity, sparsity, threshold, allocation, scale, norm;
+  std::vector<std::string> only, skip;
+  int64_t calibration_samples = 128;
+};
+
+/// --method holds a method or a whole spec; the other options add to it.
+prune::Spec spec_of(const PruneOptions& o, const Common& common) {
+  std::string text = o.method;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{}{}={}", text.find(':') == std::string::npos ? ":" : ";", key, value);
+  };
+  if (text.find("seed=") == std::string::npos) add("seed", std::to_string(common.seed));
+  add("granularity", o.granularity);
+  add("sparsity", o.sparsity);
+  add("threshold", o.threshold);
+  add("allocation", o.allocation);
+  add("scale", o.scale);
+  add("norm", o.norm);
+  prune::Spec spec = prune::parse_spec(text);
+  for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
+  for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
+  prune::check(spec);
+  return spec;
+}
+
+std::string share(int64_t part, int64_t whole) {
+  return fmt::format("{:.2f} %", whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0);
+}
+
+Json layer_json(const prune::PrunedLayer& layer) {
+  Json dims = Json::array();
+  for (const int64_t d : layer.dims) dims.push_back(d);
+  return Json::object({{"layer", layer.layer},
+                       {"op", layer.op},
+                       {"weight", layer.weight},
+                       {"shape", dims},
+                       {"parameters", layer.parameters},
+                       {"zeros", layer.zeros},
+                       {"zeros_before", layer.zeros_before},
+                       {"sparsity", layer.sparsity()}});
+}
+
+/// Every layer to programs; to people as many as fit on a screen.
+void report_layers(const prune::Pruned& made, Report& report) {
+  Json& all = report.data["layers"] = Json::array();
+  Table table{"zeros by layer", {"layer", "operator", "shape", "weights", "zeros", "before"}, {}, 2};
+  for (const prune::PrunedLayer& layer : made.layers) {
+    all.push_back(layer_json(layer));
+    if (table.rows.size() < kLayersShown)
+      table.rows.push_back({layer.layer, layer.op, to_string(layer.dims), std::to_string(layer.parameters),
+                            share(layer.zeros, layer.parameters), share(layer.zeros_before, layer.parameters)});
+  }
+  report.blocks.emplace_back(std::move(table));
+  if (made.layers.size() > kLayersShown)
+    report.line(fmt::format("and {} more layers, which --json has", made.layers.size() - kLayersShown));
+}
+
+/// What stays as it was, by reason: how many layers, and one of them.
+void report_left(const prune::Pruned& made, Report& report) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const auto& [layer, reason] : made.left) by_reason[reason].push_back(layer);
+  for (const auto& [reason, layers] : by_reason)
+    report.line(fmt::format("left as {}: {}{}: {}", layers.size() == 1 ? "it was" : "they were", layers[0],
+                            layers.size() == 1 ? "" : fmt::format(" and {} more", layers.size() - 1), reason));
+}
+
+Json declined_json(const prune::Pruned& made) {
+  Json list = Json::array();
+  for (const auto& [layer, reason] : made.left) list.push_back(Json::object({{"layer", layer}, {"reason", reason}}));
+  return list;
+}
+
+Json report_total(const prune::Pruned& made, Report& report) {
+  int64_t weights = 0, zeros = 0;
+  for (const prune::PrunedLayer& layer : made.layers) weights += layer.parameters, zeros += layer.zeros;
+  report.line(fmt::format("{} of {} weights in {} layers are zero ({}){}", zeros, weights, made.layers.size(),
+                          share(zeros, weights),
+                          made.samples ? fmt::format(", chosen on {} samples", made.samples) : ""));
+  report.line(
+      "zeros alone make nothing faster: runtimes multiply by them; they make room for compression, and a structured "
+      "granularity makes layers smaller");
+  return Json::object({{"layers", made.layers.size()},
+                       {"weights", weights},
+                       {"zeros", zeros},
+                       {"sparsity", weights ? static_cast<double>(zeros) / static_cast<double>(weights) : 0},
+                       {"calibration_samples", made.samples}});
+}
+
+void run(const PruneOptions& o, Session& session) {
+  const prune::Spec spec = spec_of(o, session.common);
+  if (o.calibration_samples < 1) usage_error("at least one sample is looked at", "--calibration-samples");
+  const Model source = begin_verb(o.verb, session);
+  const std::unique_ptr<Backend> backend = open_backend(session.common.device);
+  const Runner runner = make_runner(*backend, session.common);
+  std::unique_ptr<Dataset> data;
+  if (!o.verb.data.spec.empty()) data = open_data(o.verb.data, source, {.seed = session.common.seed});
+
+  prune::Means means;
+  means.runner = &runner;
+  means.data = data.get();
+  means.calibration_samples = o.calibration_samples;
+  prune::Pruned made;
+  with_data_hint(o.verb.data, source, [&] { made = prune::prune(source, spec, means); });
+  for (const std::string& sentence : made.warnings) session.console.warn(sentence);
+  session.report.data["warnings"] = made.warnings;
+
+  VerbResult result;
+  result.spec = prune::to_string(spec);
+  result.changes = report_total(made, session.report);
+  result.declined = declined_json(made);
+  result.may_differ = true;
+  report_left(made, session.report);
+  report_layers(made, session.report);
+  result.model = std::move(made.model);
+  finish_verb(o.verb, source, std::move(result), session);
+}
+
+/// "magnitude (the absolute value of each weight), random (...)".
+template <class Row>
+std::string list_of(std::span<const Row> table) {
+  std::vector<std::string> rows;
+  for (const Row& row : table) rows.push_back(fmt::format("{} ({})", row.name, row.doc));
+  return join(rows, ", ");
+}
+
+Action setup(Options& options) {
+  const auto o = std::make_shared<PruneOptions>();
+  declare_verb(options, o->verb);
+  options.add("--method", o->method, "METHOD",
+              "what tells which weights are needed least: " + list_of(prune::criteria()) +
+                  "; or a whole spec, as the report and the model's metadata keep it (default: magnitude)");
+  options.add("--granularity", o->granularity, "WHAT",
+              "what is removed as one: " + list_of(prune::granularities()) + " (default: element)");
+  options.add("--sparsity", o->sparsity, "S", "the share that is removed, from 0 to 1 or in percent");
+  options.add("--threshold", o->threshold, "T", "instead: remove what scores less than T");
+  options.add("--allocation", o->allocation, "HOW",
+              "how much of each layer goes: " + list_of(prune::allocations()) + " (default: uniform)");
+  options.add("--scale", o->scale, "BY",
+              "what scores are divided by: " + list_of(prune::scales()) +
+                  " (default: what the allocation is meant for: none for uniform and --threshold, channel for global)");
+  options.add("--norm", o->norm, "NORM", "how the scores of weights that go together make one: l1 or l2 (default: l2)")
+      .choices = {"l1", "l2"};
+  options.add("--calibration-samples", o->calibration_samples, "N",
+              "run the model on at most N samples, evenly spaced over the data, where the method looks at what layers "
+              "are given (default: 128)");
+  options.add("--only", o->only, "GLOBS", "prune only layers, or weights, whose names match one of these");
+  options.add("--skip", o->skip, "GLOBS", "leave layers, or weights, as they are whose names match one of these");
+  return [o](Session& session) { run(*o, session); };
+}
+
+}  // namespace
+
+Command prune_command() {
+  return {.name = "prune",
+          .arguments = "MODEL -o OUT --sparsity S",
+          .summary = "remove what a model needs least",
+          .examples = {{{"prune resnet.onnx -o half.onnx --sparsity 0.5 --allocation global",
+                         "zeros in place of the half of the weights that is needed least"},
+                        {"prune gpt.onnx -o sparse.onnx --granularity 2:4 --data bytes:val.txt --metric ppl",
+                         "two zeros in every four weights, and what that costs"}}},
+          .setup = setup};
+}
+
+}  // namespace mlopt::cli

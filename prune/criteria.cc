@@ -1,0 +1,30 @@
+#include "prune/criteria.h"
+
+#include <fmt/core.h>
+
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/named.h"
+#include "core/base/text.h"
+
+namespace mlopt::prune {
+namespace {
+
+constexpr Criterion kCriteria[] = {
+    {"magnitude", "the absolute value of each weight", magnitude},
+    {"random", "by chance, the baseline", random},
+};
+
+}  // namespace
+
+std::span<const Criterion> criteria() { return kCriteria; }
+
+const Criterion& find_criterion(std::string_view name) {
+  if (const Criterion* found = find_named(criteria(), name)) return *found;
+  std::vector<std::string> names;
+  for (const Criterion& row : criteria()) names.emplace_back(row.name);
+  usage_error(fmt::format("no method is called '{}'", name), "--method", suggestion(name, names));
+}
+
+}  // namespace mlopt::prune

@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/data/dataset.h"
+#include "core/exec/runner.h"
+#include "core/ir/model.h"
+#include "prune/spec.h"
+
+namespace mlopt::prune {
+
+/// What pruning is handed from above: what runs and prepares models, and the data.
+struct Means {
+  const Runner* runner = nullptr;     ///< for criteria that look at what layers are given
+  const Dataset* data = nullptr;      ///< inputs of the source model; null: none
+  int64_t calibration_samples = 128;  ///< at most, evenly spaced over the data
+  std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
+};
+
+/// What became of the weight of a layer.
+struct PrunedLayer {
+  std::string layer, op, weight;
+  Dims dims;
+  int64_t parameters = 0, zeros = 0, zeros_before = 0;
+  double sparsity() const { return static_cast<double>(zeros) / static_cast<double>(parameters); }
+};
+
+struct Pruned {
+  Model model;
+  std::vector<PrunedLayer> layers;          ///< in the order of the model
+  std::map<std::string, std::string> left;  ///< layer that stays as it was -> why
+  std::vector<std::string> warnings;        ///< one sentence each
+  int64_t samples = 0;                      ///< seen by calibration
+};
+
+/// The source with what `spec` says removed. Throws Error{kUsage} where parts of the spec do not fit together or data
+/// are missing, Error{kBadInput} for a model without weights to prune, Error{kUnsupported} for what there is not yet.
+Pruned prune(const Model& source, const Spec& spec, const Means& means);
+
+}  // namespace mlopt::prune

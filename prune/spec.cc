@@ -1,0 +1,149 @@
+#include "prune/spec.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/globs.h"
+#include "core/base/named.h"
+#include "core/base/text.h"
+#include "prune/allocations.h"
+#include "prune/criteria.h"
+#include "prune/scales.h"
+
+namespace mlopt::prune {
+namespace {
+
+template <class Row>
+void require_name(std::span<const Row> table, std::string_view what, std::string_view name, const std::string& where) {
+  if (find_named(table, name)) return;
+  std::vector<std::string> names;
+  for (const Row& row : table) names.emplace_back(row.name);
+  usage_error(fmt::format("no {} is called '{}'", what, name), where, suggestion(name, names));
+}
+
+/// A part of a spec: read from the text behind its '=', and printed, or left out where it says nothing.
+struct Part {
+  std::string_view name;
+  void (*parse)(Spec& spec, std::string_view value);
+  std::string (*print)(const Spec& spec);
+};
+
+std::string number(const std::optional<double>& x) { return x ? fmt::format("{}", *x) : ""; }
+
+constexpr Part kParts[] = {
+    {"granularity", [](Spec& s, std::string_view v) { s.granularity = parse_granularity(v); },
+     [](const Spec& s) { return to_string(s.granularity); }},
+    {"sparsity", [](Spec& s, std::string_view v) { s.sparsity = parse_share(v, "--sparsity"); },
+     [](const Spec& s) { return number(s.sparsity); }},
+    {"threshold",
+     [](Spec& s, std::string_view v) {
+       s.threshold = parse_double(v);
+       if (!s.threshold || !(*s.threshold >= 0))
+         usage_error(fmt::format("'{}' is no threshold", v), "--threshold", "a number from 0 on");
+     },
+     [](const Spec& s) { return number(s.threshold); }},
+    {"allocation",
+     [](Spec& s, std::string_view v) {
+       require_name(allocations(), "allocation", v, "--allocation");
+       s.allocation = v;
+     },
+     [](const Spec& s) { return s.allocation; }},
+    {"scale",
+     [](Spec& s, std::string_view v) {
+       require_name(scales(), "scale", v, "--scale");
+       s.scale = v;
+     },
+     [](const Spec& s) { return s.scale; }},
+    {"norm",
+     [](Spec& s, std::string_view v) {
+       if (v != "l1" && v != "l2") usage_error(fmt::format("no norm is called '{}'", v), "--norm", "l1 or l2");
+       s.norm = v;
+     },
+     [](const Spec& s) { return s.norm == Spec().norm ? "" : s.norm; }},
+    {"seed",
+     [](Spec& s, std::string_view v) {
+       const auto seed = parse_int(v);
+       if (!seed || *seed < 0) usage_error(fmt::format("'{}' is no seed", v), "--seed", "a whole number from 0 on");
+       s.seed = static_cast<uint64_t>(*seed);
+     },
+     [](const Spec& s) { return s.method == "random" ? std::to_string(s.seed) : ""; }},
+    {"only", [](Spec& s, std::string_view v) { add_globs(v, s.only); },
+     [](const Spec& s) { return print_globs(s.only); }},
+    {"skip", [](Spec& s, std::string_view v) { add_globs(v, s.skip); },
+     [](const Spec& s) { return print_globs(s.skip); }},
+};
+
+void parse_part(std::string_view text, Spec& spec) {
+  const size_t equals = text.find('=');
+  const std::string_view key = text.substr(0, equals);
+  const Part* part = find_named(std::span<const Part>(kParts), key);
+  if (part && equals != std::string_view::npos) return part->parse(spec, text.substr(equals + 1));
+  std::vector<std::string> names;
+  for (const Part& one : kParts) names.emplace_back(one.name);
+  usage_error(fmt::format("'{}' is no part of a pruning", text), {}, suggestion(key, names));
+}
+
+std::vector<std::string> names_of(Kind kind) {
+  std::vector<std::string> names;
+  for (const GranularityRow& row : granularities())
+    if (row.kind == kind) names.emplace_back(row.name);
+  return names;
+}
+
+/// A pattern says by itself how much goes.
+void check_pattern(const Spec& spec) {
+  const Granularity& g = spec.granularity;
+  const double share = 1 - static_cast<double>(g.keep) / static_cast<double>(g.of);
+  if (spec.threshold)
+    usage_error(fmt::format("{} says how much goes, and takes no threshold", to_string(g)), "--threshold");
+  if (spec.sparsity && *spec.sparsity != share)
+    usage_error(fmt::format("{} means a sparsity of {}", to_string(g), share), "--sparsity", "leave it out");
+  if (!spec.allocation.empty() && spec.allocation != "uniform")
+    usage_error(fmt::format("{} means the same share of every layer", to_string(g)), "--allocation", "leave it out");
+}
+
+}  // namespace
+
+double parse_share(std::string_view text, const std::string& where) {
+  const bool percent = ends_with(text, "%");
+  auto share = parse_double(percent ? text.substr(0, text.size() - 1) : text);
+  if (share && percent) *share /= 100;
+  if (!share || !(*share >= 0 && *share <= 1))
+    usage_error(fmt::format("'{}' is no share", text), where, "from 0 to 1, or in percent, as in 0.5 or 50%");
+  return *share;
+}
+
+Spec parse_spec(std::string_view text) {
+  const size_t colon = text.find(':');
+  Spec spec;
+  spec.method = find_criterion(text.substr(0, colon)).name;
+  if (colon != std::string_view::npos)
+    for (const std::string& part : spec_pieces(text.substr(colon + 1), ';')) parse_part(part, spec);
+  return spec;
+}
+
+std::string to_string(const Spec& spec) {
+  std::vector<std::string> parts;
+  for (const Part& part : kParts) {
+    const std::string value = part.print(spec);
+    if (!value.empty()) parts.push_back(fmt::format("{}={}", part.name, value));
+  }
+  return spec.method + ":" + join(parts, ";");
+}
+
+void check(const Spec& spec) {
+  if (spec.granularity.kind() == Kind::kStructure)
+    unsupported_error(fmt::format("the granularity '{}' is not supported yet", spec.granularity.name), "--granularity",
+                      "one of " + join(names_of(Kind::kMask), ", "));
+  if (spec.granularity.pattern()) return check_pattern(spec);
+  if (spec.sparsity && spec.threshold)
+    usage_error("a sparsity and a threshold say two things", "--threshold", "leave one of them out");
+  if (!spec.sparsity && !spec.threshold)
+    usage_error("how much to remove is not said", "--sparsity", "add --sparsity 0.5, or --threshold T");
+  if (spec.threshold && !spec.allocation.empty())
+    usage_error("a threshold is the same for all layers", "--allocation", "leave it out");
+}
+
+}  // namespace mlopt::prune

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "prune/granularity.h"
+
+namespace mlopt::prune {
+
+/// A whole pruning as one string, "magnitude:granularity=element;sparsity=0.5;allocation=global": parsed and printed by
+/// one function each, stored in the report and in the output's metadata.
+struct Spec {
+  std::string method = "magnitude";  ///< a row of criteria()
+  Granularity granularity;
+  std::optional<double> sparsity;   ///< the share that is removed, of weights or of what the granularity counts
+  std::optional<double> threshold;  ///< instead: what scores less is removed
+  std::string allocation;           ///< a row of allocations(); empty: uniform
+  std::string scale;                ///< a row of scales(): what scores are divided by; empty: as the allocation wants
+  std::string norm = "l2";          ///< of what is removed as one: l1 or l2
+  uint64_t seed = 0;                ///< of random
+  std::vector<std::string> only, skip;  ///< globs of layers and of weights
+};
+
+/// Throws Error{kUsage} naming the part that is wrong and the nearest that is right.
+Spec parse_spec(std::string_view text);
+std::string to_string(const Spec& spec);
+
+/// "0.5" or "50%" as 0.5; throws Error{kUsage} outside 0 to 1.
+double parse_share(std::string_view text, const std::string& where);
+
+/// What does not go together, or is missing: Error{kUsage}; what there is not yet: Error{kUnsupported} naming what
+/// there is.
+void check(const Spec& spec);
+
+}  // namespace mlopt::prune

@@ -1,0 +1,228 @@
+#include "prune/weights.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/ir/view.h"
+#include "core/tensor/cast.h"
+#include "prune/layout.h"
+
+namespace mlopt::prune {
+namespace {
+
+bool is_prunable_type(DType type) {
+  return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
+}
+
+/// A constant and the Transposes and Identities between it and its reader, the last first.
+struct Source {
+  Value* constant = nullptr;
+  std::vector<const Node*> steps;
+};
+
+Source source_of(Value* v) {
+  Source s;
+  while (v && v->producer && !v->constant && (v->producer->is("Identity") || v->producer->is("Transpose"))) {
+    s.steps.push_back(v->producer);
+    v = v->producer->input(0);
+  }
+  if (v && v->constant && !v->opaque) s.constant = v;
+  return s;
+}
+
+std::vector<int64_t> perm_of(const Node& node, size_t rank) {
+  std::vector<int64_t> perm(rank);
+  for (size_t i = 0; i < rank; ++i) perm[i] = static_cast<int64_t>(rank - 1 - i);
+  return NodeView(node, 0).get_ints("perm", std::move(perm));
+}
+
+/// Dims behind each step; those of the constant first.
+std::vector<Dims> dims_behind(const Source& source) {
+  std::vector<Dims> dims = {source.constant->constant->dims()};
+  for (size_t i = source.steps.size(); i-- > 0;) {
+    Dims next = dims.back();
+    if (source.steps[i]->is("Transpose")) {
+      const std::vector<int64_t> perm = perm_of(*source.steps[i], next.size());
+      for (size_t k = 0; k < perm.size(); ++k) next[k] = dims.back()[static_cast<size_t>(perm[k])];
+    }
+    dims.push_back(std::move(next));
+  }
+  return dims;
+}
+
+bool same_layout(const Weight& a, const Weight& b) {
+  return a.row_at == b.row_at && a.column_at == b.column_at && a.kernel == b.kernel && a.groups == b.groups;
+}
+
+class Finder {
+ public:
+  Finder(const Model& model, const Spec& spec) : model_(model), spec_(spec) {}
+
+  Found run() {
+    for (Node* node : all_nodes(*model_.graph)) look_at(*node);
+    for (const auto& weight : all_) check_readers(*weight);
+    check_globs();
+    Found found;
+    for (const auto& weight : all_) {
+      if (!is_chosen(*weight))
+        left_.emplace(weight->layer, "excluded by --only or --skip");
+      else if (!refused_.contains(weight->value))
+        found.weights.push_back(std::move(*weight));
+    }
+    found.left = std::move(left_);
+    if (found.weights.empty()) refuse_all(found);
+    return found;
+  }
+
+ private:
+  void look_at(Node& node) {
+    for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
+      Value* v = node.input(i);
+      const Source source = source_of(v);
+      if (!source.constant) {
+        note_integers(node, v);
+        continue;
+      }
+      const Tensor& tensor = *source.constant->constant;
+      if (!is_prunable_type(tensor.dtype()) || tensor.size() < 2) continue;
+      add(node, i, source);
+    }
+  }
+
+  void add(Node& node, int operand, const Source& source) {
+    auto weight = std::make_unique<Weight>();
+    const std::vector<Dims> dims = dims_behind(source);
+    if (!lay_out(node, operand, dims.back(), *weight)) {
+      if (node.is("Gather") && operand == 0 && dims[0].size() == 2)
+        left_.emplace(node.called(), "a table that is looked up, not multiplied by");
+      return;
+    }
+    for (size_t i = 0; i < source.steps.size(); ++i)
+      if (source.steps[i]->is("Transpose"))
+        transpose(dims[source.steps.size() - 1 - i], perm_of(*source.steps[i], dims[0].size()), *weight);
+    weight->layer = node.called();
+    weight->op = node.op;
+    weight->value = source.constant;
+    weight->readers = {&node};
+    const auto [at, is_new] = by_value_.try_emplace(source.constant, weight.get());
+    if (is_new)
+      all_.push_back(std::move(weight));
+    else if (same_layout(*at->second, *weight))
+      at->second->readers.push_back(&node);
+    else
+      refuse(*at->second, fmt::format("its weight is read in another way by {}", node.label()));
+  }
+
+  void note_integers(const Node& node, const Value* v) {
+    const bool dequantized = v && v->producer && v->producer->op == "DequantizeLinear" && v->producer->input(0) &&
+                             v->producer->input(0)->constant && v->producer->input(0)->constant->rank() >= 2;
+    if (dequantized) left_.emplace(node.called(), "its weight is stored as integers");
+    integers_ += dequantized;
+  }
+
+  void refuse(const Weight& weight, const std::string& reason) {
+    if (refused_.insert(weight.value).second) left_.emplace(weight.layer, reason);
+  }
+
+  /// All that reads the constant must read it as the layer does.
+  void check_readers(const Weight& weight) {
+    std::vector<const Value*> values = {weight.value};
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i]->is_output()) return refuse(weight, "its weight is an output of the model");
+      for (const Use& use : values[i]->uses) {
+        const bool passes_on = use.node->is("Identity") || use.node->is("Transpose");
+        if (passes_on)
+          values.push_back(use.node->output(0));
+        else if (!std::count(weight.readers.begin(), weight.readers.end(), use.node) || use.index != weight.operand)
+          return refuse(weight, fmt::format("its weight is read by {} too", use.node->label()));
+      }
+    }
+  }
+
+  static bool matches(const Weight& weight, const std::string& glob) {
+    return glob_match(glob, weight.name()) || std::any_of(weight.readers.begin(), weight.readers.end(),
+                                                          [&](const Node* n) { return glob_match(glob, n->called()); });
+  }
+
+  bool is_chosen(const Weight& weight) const {
+    const auto hit = [&](const std::string& glob) { return matches(weight, glob); };
+    return (spec_.only.empty() || std::any_of(spec_.only.begin(), spec_.only.end(), hit)) &&
+           !std::any_of(spec_.skip.begin(), spec_.skip.end(), hit);
+  }
+
+  void check_globs() const {
+    std::vector<std::string> names;
+    for (const auto& weight : all_) {
+      for (const Node* reader : weight->readers) names.push_back(reader->called());
+      names.push_back(weight->name());
+    }
+    const auto check = [&](const std::string& glob, const char* option) {
+      const bool hit = std::any_of(all_.begin(), all_.end(), [&](const auto& w) { return matches(*w, glob); });
+      if (!hit)
+        usage_error(fmt::format("'{}' matches no layer and no weight that can be pruned", glob), option,
+                    suggestion(glob, names));
+    };
+    if (all_.empty()) return;
+    for (const std::string& glob : spec_.only) check(glob, "--only");
+    for (const std::string& glob : spec_.skip) check(glob, "--skip");
+  }
+
+  [[noreturn]] void refuse_all(const Found& found) const {
+    if (integers_ > 0)
+      input_error("the weights of the model are stored as integers", model_.path,
+                  "prune the float model that it was made from, and quantize the result");
+    std::set<std::string> reasons;
+    for (const auto& [layer, reason] : found.left) reasons.insert(fmt::format("{}: {}", layer, reason));
+    const std::vector<std::string> list(reasons.begin(), reasons.end());
+    input_error("no weight of the model can be pruned" + (list.empty() ? "" : " (" + join(list, "; ") + ")"),
+                model_.path, "pruned are constant float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN");
+  }
+
+  const Model& model_;
+  const Spec& spec_;
+  std::vector<std::unique_ptr<Weight>> all_;
+  std::unordered_map<const Value*, Weight*> by_value_;
+  std::set<const Value*> refused_;
+  std::map<std::string, std::string> left_;
+  int64_t integers_ = 0;
+};
+
+}  // namespace
+
+Matrix load(const Weight& weight) {
+  const std::vector<float> numbers = to_floats(*weight.value->constant);
+  Matrix matrix = Matrix::zeros(weight.rows, weight.columns);
+  size_t i = 0;
+  for (const int64_t r : weight.row_at)
+    for (const int64_t c : weight.column_at) matrix.values[i++] = numbers[static_cast<size_t>(r + c)];
+  return matrix;
+}
+
+void store(const Weight& weight, const Matrix& matrix) {
+  const Tensor& old = *weight.value->constant;
+  Tensor numbers = cast(old, DType::kF64);
+  double* out = numbers.mutable_data<double>();
+  size_t i = 0;
+  for (const int64_t r : weight.row_at)
+    for (const int64_t c : weight.column_at) {
+      double& x = out[r + c];
+      const float wanted = matrix.values[i++];
+      if (static_cast<float>(x) != wanted) x = wanted;  // what did not change keeps all its bits
+    }
+  Tensor stored = cast(numbers, old.dtype());
+  if (Node* producer = weight.value->producer) {
+    producer->attrs.clear();
+    producer->set_attr("value", stored);
+  }
+  weight.value->constant = std::move(stored);
+}
+
+Found find_weights(const Model& model, const Spec& spec) { return Finder(model, spec).run(); }
+
+}  // namespace mlopt::prune

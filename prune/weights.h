@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/ir/model.h"
+#include "prune/matrix.h"
+#include "prune/spec.h"
+
+namespace mlopt::prune {
+
+/// The constant that a layer multiplies its input by, seen as a matrix whatever the operator: a row for each output, a
+/// column for each product that an output sums up.
+struct Weight {
+  std::string layer;  ///< as globs know its first reader
+  std::string op;
+  Value* value = nullptr;
+  std::vector<const Node*> readers;  ///< the layers that share it
+  int operand = 1;                   ///< which input of the readers it is
+  int64_t rows = 0, columns = 0;
+  int64_t kernel = 1;                      ///< columns that read the same input channel, one after the other
+  int64_t groups = 1;                      ///< as many rows each, one after the other, that read inputs of their own
+  std::vector<int64_t> row_at, column_at;  ///< element (r, c) is number row_at[r] + column_at[c] of the tensor
+
+  int64_t size() const { return rows * columns; }
+  /// The name of the tensor.
+  const std::string& name() const { return value->name; }
+};
+
+/// Its numbers, whatever floats they are stored in.
+Matrix load(const Weight& weight);
+/// Puts numbers in their place, in the type that the tensor has.
+void store(const Weight& weight, const Matrix& matrix);
+
+struct Found {
+  std::vector<Weight> weights;              ///< in the order of their first readers
+  std::map<std::string, std::string> left;  ///< layer whose weight stays as it was -> why
+};
+
+/// The float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN, each tensor once, that --only and --skip
+/// leave to be pruned. Throws Error{kUsage} for a glob that none of them matches, Error{kBadInput} where there is none.
+Found find_weights(const Model& model, const Spec& spec);
+
+}  // namespace mlopt::prune

@@ -1,0 +1,126 @@
+#include "prune/prune.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/tensor/cast.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using prune::parse_spec;
+using prune::Pruned;
+
+namespace {
+
+constexpr const char* kTwo = R"(g (float[N,8] x, float[8,16] V, float[16,4] W) => (float[N,4] y) {
+  [first] a = MatMul (x, V)
+  r = Relu (a)
+  [second] y = MatMul (r, W)
+})";
+
+Pruned pruned(const Model& model, const std::string& spec) { return prune::prune(model, parse_spec(spec), {}); }
+
+std::vector<float> weight(const Model& model, const char* name) {
+  return to_floats(*model.graph->find(name)->constant);
+}
+
+int64_t zeros(const std::vector<float>& numbers) { return std::count(numbers.begin(), numbers.end(), 0.0F); }
+
+}  // namespace
+
+TEST_CASE("half of the weights of each layer are zero, the least, and the others as they were") {
+  const Model source = test::fixture(kTwo);
+  const Pruned made = pruned(source, "magnitude:sparsity=0.5");
+  REQUIRE(made.layers.size() == 2);
+  for (const char* name : {"V", "W"}) {
+    std::vector<float> before = weight(source, name), after = weight(made.model, name);
+    CHECK(zeros(after) == static_cast<int64_t>(after.size()) / 2);
+    std::vector<float> sorted = before;
+    std::sort(sorted.begin(), sorted.end());
+    for (size_t i = 0; i < after.size(); ++i)
+      CHECK(after[i] == (before[i] < sorted[sorted.size() / 2] ? 0 : before[i]));
+  }
+  CHECK(made.layers[1].zeros == 32);
+  CHECK(made.layers[1].dims == Dims{16, 4});
+}
+
+TEST_CASE("what a normalization multiplied an output by does not change what global removes") {
+  const Model source = test::fixture(kTwo);
+  Model scaled = clone(source);
+  Tensor& v = *scaled.graph->find("V")->constant;
+  for (int64_t i = 0; i < v.size(); ++i) v.mutable_data<float>()[i] *= 0.25F + static_cast<float>(i % 16);
+  for (const char* spec : {"magnitude:sparsity=0.4;allocation=global"}) {
+    const auto a = weight(pruned(source, spec).model, "V"), b = weight(pruned(scaled, spec).model, "V");
+    for (size_t i = 0; i < a.size(); ++i) CHECK((a[i] == 0) == (b[i] == 0));
+  }
+  const auto plain = "magnitude:sparsity=0.4;allocation=global;scale=none";  // is not immune
+  CHECK(zeros(weight(pruned(source, plain).model, "V")) != zeros(weight(pruned(scaled, plain).model, "V")));
+}
+
+TEST_CASE("a threshold removes what is less") {
+  const Model source = test::fixture(kTwo);
+  const auto before = weight(source, "W"), after = weight(pruned(source, "magnitude:threshold=0.75").model, "W");
+  for (size_t i = 0; i < after.size(); ++i) CHECK(after[i] == (before[i] < 0.75F ? 0 : before[i]));
+  CHECK(zeros(after) > 0);
+}
+
+TEST_CASE("a pattern holds in every group") {
+  const Pruned made = pruned(test::fixture(kTwo), "magnitude:granularity=1:4");
+  const auto w = weight(made.model, "W");  // inputs by outputs: a group lies down a column
+  for (size_t column = 0; column < 4; ++column)
+    for (size_t group = 0; group < 4; ++group) {
+      int64_t left = 0;
+      for (size_t i = 0; i < 4; ++i) left += w[(group * 4 + i) * 4 + column] != 0;
+      CHECK(left == 1);
+    }
+  const Pruned three = pruned(test::fixture(kTwo), "magnitude:granularity=2:16");
+  CHECK(three.left.at("first") == "its 8 inputs are no multiple of 16");
+  CHECK(three.layers.size() == 1);
+}
+
+TEST_CASE("blocks go as one") {
+  const Pruned made = pruned(test::fixture(kTwo), "magnitude:granularity=block=4x2;sparsity=0.25");
+  const auto v = weight(made.model, "V");  // [8 inputs, 16 outputs]
+  int64_t gone = 0;
+  for (size_t input = 0; input < 8; input += 2)
+    for (size_t output = 0; output < 16; output += 4) {
+      int64_t inside = 0;
+      for (size_t i = 0; i < 8; ++i) inside += v[(input + i % 2) * 16 + output + i / 2] == 0;
+      CHECK((inside == 0 || inside == 8));
+      gone += inside == 8;
+    }
+  CHECK(gone == 4);
+}
+
+TEST_CASE("random follows from the seed") {
+  const Model source = test::fixture(kTwo);
+  const auto masked = [&](const char* spec) { return weight(pruned(source, spec).model, "V"); };
+  CHECK(masked("random:sparsity=0.5;seed=1") == masked("random:sparsity=0.5;seed=1"));
+  CHECK(masked("random:sparsity=0.5;seed=1") != masked("random:sparsity=0.5;seed=2"));
+  CHECK(zeros(masked("random:sparsity=0.5;seed=2")) == 64);
+}
+
+TEST_CASE("what is pruned already counts, and is said") {
+  const Model source = test::fixture(kTwo);
+  const Pruned half = pruned(source, "magnitude:sparsity=0.5");
+  const Pruned again = pruned(half.model, "random:sparsity=0.5");
+  CHECK(weight(again.model, "V") == weight(half.model, "V"));
+  REQUIRE(again.warnings.size() == 1);
+  CHECK(test::contains(again.warnings[0], "as many zeros already"));
+  const Pruned more = pruned(half.model, "random:sparsity=0.75");
+  CHECK(zeros(weight(more.model, "V")) == 96);
+  const Pruned all = pruned(source, "magnitude:sparsity=1");
+  CHECK(test::contains(all.warnings.at(0), "nothing of first is left"));
+}
+
+TEST_CASE("what cannot be done yet is said with what can") {
+  try {
+    pruned(test::fixture(kTwo), "magnitude:granularity=embedding;sparsity=0.5");
+    FAIL("it was done");
+  } catch (const Error& e) {
+    CHECK(e.code == Code::kUnsupported);
+    CHECK(test::contains(e.what(), "element, N:M, block, kernel"));
+  }
+}
