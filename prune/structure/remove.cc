@@ -1,0 +1,100 @@
+#include "prune/structure/remove.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "core/base/error.h"
+#include "prune/structure/rules.h"
+#include "prune/structure/shapes.h"
+#include "prune/structure/twins.h"
+
+namespace mlopt::prune {
+namespace {
+
+/// What stays of the values of the copy.
+Kept kept_positions(const Relations& all, const std::vector<Group>& groups, const Removed& removed,
+                    const Twins& twins) {
+  std::unordered_map<size_t, std::vector<bool>> gone;
+  for (size_t g = 0; g < groups.size(); ++g)
+    for (const size_t c : removed[g])
+      for (const auto& [axis, position] : groups[g].channels[c]) {
+        std::vector<bool>& flags = gone[axis];
+        flags.resize(static_cast<size_t>(all.atoms.axes()[axis].size));
+        flags[static_cast<size_t>(position)] = true;
+      }
+  Kept kept;
+  for (const auto& [number, flags] : gone) {
+    std::vector<int64_t> positions;
+    for (size_t i = 0; i < flags.size(); ++i)
+      if (!flags[i]) positions.push_back(static_cast<int64_t>(i));
+    const Axis& axis = all.atoms.axes()[number];
+    if (positions.empty())
+      internal_error(fmt::format("nothing would be left of axis {} of '{}'", axis.axis, axis.value->name));
+    kept.set(twins.values.at(axis.value), axis.axis, std::move(positions));
+  }
+  return kept;
+}
+
+Tensor picked(const Tensor& tensor, int axis, const std::vector<int64_t>& positions) {
+  Dims dims = tensor.dims();
+  const auto old = static_cast<size_t>(dims[static_cast<size_t>(axis)]), size = positions.size();
+  dims[static_cast<size_t>(axis)] = static_cast<int64_t>(size);
+  Tensor out(tensor.dtype(), dims);
+  if (tensor.bytes() == 0) return out;
+  const auto inner = static_cast<size_t>(row_major_strides(tensor.dims())[static_cast<size_t>(axis)]);
+  const size_t width = inner * (tensor.bytes() / static_cast<size_t>(tensor.size()));
+  const size_t outer = tensor.bytes() / (old * width);
+  std::byte* to = out.mutable_raw();
+  for (size_t o = 0; o < outer; ++o)
+    for (size_t i = 0; i < size; ++i)
+      std::memcpy(to + (o * size + i) * width, tensor.raw() + (o * old + static_cast<size_t>(positions[i])) * width,
+                  width);
+  return out;
+}
+
+/// Constants lose what goes; types of all others are what they will be.
+void cut(const Kept& kept) {
+  for (const auto& [constant_value, axes] : kept.all()) {
+    auto* value = const_cast<Value*>(constant_value);  // of the copy, which is ours
+    for (const auto& [axis, positions] : axes) {
+      (*value->type.dims)[static_cast<size_t>(axis)] = static_cast<int64_t>(positions.size());
+      if (value->constant) value->constant = picked(*value->constant, axis, positions);
+    }
+  }
+}
+
+void require_planned(const Kept& kept) {
+  for (const auto& [value, axes] : kept.all())
+    for (const auto& [axis, positions] : axes) {
+      const auto& dims = value->type.dims;
+      if (!dims || static_cast<int>(dims->size()) <= axis) continue;
+      const auto size = (*dims)[static_cast<size_t>(axis)].value();
+      if (size && *size != static_cast<int64_t>(positions.size()))
+        internal_error(fmt::format("axis {} of '{}' should have {} channels after pruning and has {}", axis,
+                                   value->name, positions.size(), *size));
+    }
+}
+
+}  // namespace
+
+Model remove_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
+                      const Removed& removed, TypeRule standard) {
+  Model copy = clone(model);
+  const Kept kept = kept_positions(all, groups, removed, find_twins(*model.graph, *copy.graph));
+  std::vector<WantedShape> wanted;
+  for (Node* node : all_nodes(*copy.graph)) {
+    const AxisRule* rule = rule_of(*node);
+    if (!rule || !rule->rewrite) continue;
+    Rewriting rewriting(*node, copy.opset(node->domain), kept, wanted);
+    rule->rewrite(rewriting);
+  }
+  cut(kept);
+  rewrite_constant_shapes(wanted);
+  infer(copy, standard);
+  if (rewrite_computed_shapes(wanted)) infer(copy, standard);
+  require_planned(kept);
+  return copy;
+}
+
+}  // namespace mlopt::prune

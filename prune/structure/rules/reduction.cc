@@ -1,0 +1,77 @@
+#include <numeric>
+
+#include "prune/structure/rules.h"
+
+namespace mlopt::prune::rules {
+namespace {
+
+constexpr const char* kReduced = "it reduces this axis to one number that depends on how many there are";
+
+/// Which axes are reduced; nothing where that is computed at run time.
+std::optional<std::vector<bool>> reduced_axes(const Ties& t) {
+  const int rank = Ties::rank(*t.in(0));
+  auto axes = t.view.ints("axes", 1);
+  if (!axes) return std::nullopt;
+  if (axes->empty() && !t.view.get_int("noop_with_empty_axes", 0)) {
+    axes->resize(static_cast<size_t>(rank));
+    std::iota(axes->begin(), axes->end(), 0);
+  }
+  std::vector<bool> reduced(static_cast<size_t>(rank));
+  for (const int64_t a : *axes) {
+    if (a < -rank || a >= rank) return std::nullopt;
+    reduced[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
+  }
+  return reduced;
+}
+
+/// The axes that are not reduced are those of every output.
+void tie_rest(Ties& t, const std::vector<bool>& reduced) {
+  const bool keep = t.view.get_int("keepdims", 1) != 0;
+  int next = 0;
+  for (int a = 0; a < Ties::rank(*t.in(0)); ++a) {
+    const bool gone = reduced[static_cast<size_t>(a)];
+    if (!gone) t.tie(t.in(0), a, t.out(), next);
+    if (!gone || keep) ++next;
+  }
+}
+
+void reduce_with(Ties& t, bool adds) {
+  const auto reduced = reduced_axes(t);
+  if (!reduced) return t.pin_node("what it reduces is computed at run time");
+  tie_rest(t, *reduced);
+  for (int a = 0; a < Ties::rank(*t.in(0)); ++a) {
+    if (!(*reduced)[static_cast<size_t>(a)]) continue;
+    if (adds)
+      t.contracts(0, a);
+    else
+      t.pin(t.in(0), a, kReduced);
+  }
+}
+
+}  // namespace
+
+void reduce_sum(Ties& t) { reduce_with(t, true); }
+
+void reduce(Ties& t) { reduce_with(t, false); }
+
+void arg_extreme(Ties& t) {
+  const int rank = Ties::rank(*t.in(0));
+  std::vector<bool> reduced(static_cast<size_t>(rank));
+  int64_t axis = t.view.get_int("axis", 0);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return t.pin_node("its axis is out of range");
+  reduced[static_cast<size_t>(axis)] = true;
+  tie_rest(t, reduced);
+  t.pin(t.in(0), static_cast<int>(axis), "it gives positions on this axis");
+}
+
+void top_k(Ties& t) {
+  int64_t axis = t.view.get_int("axis", -1);
+  if (axis < 0) axis += Ties::rank(*t.in(0));
+  for (const Value* y : t.view.node().outputs())
+    for (int a = 0; y && a < Ties::rank(*y); ++a)
+      if (a != axis) t.tie(t.in(0), a, y, a);
+  for (const Value* v : {t.in(0), t.out(0), t.out(1)}) t.pin(v, static_cast<int>(axis), "it sorts this axis");
+}
+
+}  // namespace mlopt::prune::rules

@@ -1,0 +1,89 @@
+#include "prune/structure/score.h"
+
+#include <cmath>
+#include <unordered_map>
+
+#include "core/base/rng.h"
+#include "core/tensor/cast.h"
+
+namespace mlopt::prune {
+namespace {
+
+/// Weights, not biases: matrices and kernels of numbers.
+const Tensor* weight(const Axis& axis) {
+  const Tensor* t = axis.value->known_constant();
+  return t && t->rank() >= 2 && is_float(t->dtype()) && !is_sub_byte(t->dtype()) ? t : nullptr;
+}
+
+/// The sum of |w|^p over every slice of an axis.
+std::vector<double> slice_sums(const Tensor& tensor, int axis, bool squared) {
+  const Tensor numbers = cast(tensor, DType::kF32).aligned();
+  const int64_t n = numbers.dim(axis), inner = row_major_strides(numbers.dims())[static_cast<size_t>(axis)];
+  std::vector<double> sums(static_cast<size_t>(n));
+  const auto values = numbers.span<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double v = values[i];
+    sums[i / static_cast<size_t>(inner) % static_cast<size_t>(n)] += squared ? v * v : std::abs(v);
+  }
+  return sums;
+}
+
+class Scorer {
+ public:
+  Scorer(const Relations& all, bool squared) : all_(all), squared_(squared) {}
+
+  std::vector<double> score(const Group& group) {
+    std::vector<double> total(group.channels.size());
+    int64_t weights = 0;
+    for (const size_t a : group.axes) {
+      if (!weight(all_.atoms.axes()[a])) continue;
+      const std::vector<double> part = norms(group, a);
+      double mean = 0;
+      for (const double v : part) mean += v / static_cast<double>(part.size());
+      if (mean == 0) continue;
+      for (size_t c = 0; c < part.size(); ++c) total[c] += part[c] / mean;
+      ++weights;
+    }
+    for (double& v : total) v /= std::max<double>(1, static_cast<double>(weights));
+    return total;
+  }
+
+ private:
+  std::vector<double> norms(const Group& group, size_t a) {
+    const Axis& axis = all_.atoms.axes()[a];
+    auto& sums = sums_[a];
+    if (sums.empty()) sums = slice_sums(*weight(axis), axis.axis, squared_);
+    std::vector<double> norms;
+    for (const Channel& channel : group.channels) {
+      double sum = 0;
+      for (const auto& [on, position] : channel)
+        if (on == a) sum += sums[static_cast<size_t>(position)];
+      norms.push_back(squared_ ? std::sqrt(sum) : sum);
+    }
+    return norms;
+  }
+
+  const Relations& all_;
+  bool squared_;
+  std::unordered_map<size_t, std::vector<double>> sums_;
+};
+
+}  // namespace
+
+std::vector<std::vector<double>> score_channels(const Relations& all, const std::vector<Group>& groups,
+                                                ChannelScore score, uint64_t seed) {
+  std::vector<std::vector<double>> scores;
+  Scorer scorer(all, score == ChannelScore::kL2);
+  Rng rng(seed);
+  for (const Group& group : groups) {
+    if (score != ChannelScore::kRandom) {
+      scores.push_back(scorer.score(group));
+      continue;
+    }
+    std::vector<double>& random = scores.emplace_back();
+    for (size_t i = 0; i < group.channels.size(); ++i) random.push_back(rng.uniform());
+  }
+  return scores;
+}
+
+}  // namespace mlopt::prune
