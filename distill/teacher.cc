@@ -5,19 +5,12 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/ir/bind.h"
 #include "core/ir/instantiate.h"
 #include "core/onnx/tools.h"
 #include "graphopt/pipelines.h"
 
 namespace mlopt::distill {
 namespace {
-
-/// Initializers that old models list as inputs are what they are.
-void fix_defaults(Graph& graph) {
-  for (int i = static_cast<int>(graph.inputs().size()); i-- > 0;)
-    if (graph.inputs()[static_cast<size_t>(i)]->constant) graph.remove_input(i);
-}
 
 std::vector<Value*> fed_inputs(const Graph& graph) {
   std::vector<Value*> fed;
@@ -76,17 +69,21 @@ Model in_opset_of(const Model& teacher, const Model& student) {
 
 }  // namespace
 
-Teacher make_teacher(const Model& model, const Model& student, const std::vector<Dims>& dims, TypeRule types) {
+Teacher make_teacher(const Model& model, const Model& student, const train::BatchInputs& inputs, TypeRule types) {
   Teacher teacher;
   teacher.model = in_opset_of(model, student);
   inline_functions(teacher.model);
-  fix_defaults(*teacher.model.graph);
   Model bound = clone(student);
-  bind_input_shapes(bound, dims, types);
-  teacher.inputs = match_inputs(teacher.model, bound, dims);
-  std::vector<Dims> own;
-  for (const size_t i : teacher.inputs) own.push_back(dims[i]);
-  bind_input_shapes(teacher.model, own, types);
+  bind_batch(bound, inputs, types);
+  teacher.inputs = match_inputs(teacher.model, bound, inputs.dims);
+  train::BatchInputs own;
+  own.settle = inputs.settle;
+  for (const size_t i : teacher.inputs) {
+    if (const auto fixed = inputs.fixed.find(i); fixed != inputs.fixed.end())
+      own.fixed.emplace(own.dims.size(), fixed->second);
+    own.dims.push_back(inputs.dims[i]);
+  }
+  bind_batch(teacher.model, own, types);
   return teacher;
 }
 

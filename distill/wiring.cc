@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/ir/bind.h"
 #include "distill/scores.h"
 
 namespace mlopt::distill {
@@ -23,11 +22,11 @@ std::vector<std::string> names_of(const Graph& graph) {
 
 class Wirer {
  public:
-  Wirer(const Model& student, std::vector<Teacher> teachers, const std::vector<Dims>& dims, const Settings& settings,
+  Wirer(const Model& student, std::vector<Teacher> teachers, const train::BatchInputs& inputs, const Settings& settings,
         TypeRule types)
       : student_(clone(student)), settings_(settings) {
     wiring_.teachers = std::move(teachers);
-    bind_input_shapes(student_, dims, types);
+    train::bind_batch(student_, inputs, types);
   }
 
   Wiring run() {
@@ -174,9 +173,9 @@ class Wirer {
 
 }  // namespace
 
-Wiring wire(const Model& student, std::vector<Teacher> teachers, const std::vector<Dims>& dims,
+Wiring wire(const Model& student, std::vector<Teacher> teachers, const train::BatchInputs& inputs,
             const Settings& settings, TypeRule types) {
-  return Wirer(student, std::move(teachers), dims, settings, types).run();
+  return Wirer(student, std::move(teachers), inputs, settings, types).run();
 }
 
 std::string in_words(const Wiring& wiring) {

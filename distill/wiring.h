@@ -38,9 +38,9 @@ struct Wiring {
   double hard_weight = 0;
 };
 
-/// Finds what settings name in student and teachers; `dims` are the shapes of the student's inputs in a batch. Throws
-/// Error{kBadInput} where outputs do not match, or a name means nothing.
-Wiring wire(const Model& student, std::vector<Teacher> teachers, const std::vector<Dims>& dims,
+/// Finds what settings name in student and teachers; `inputs` are the student's. Throws Error{kBadInput} where outputs
+/// do not match, or a name means nothing.
+Wiring wire(const Model& student, std::vector<Teacher> teachers, const train::BatchInputs& inputs,
             const Settings& settings, TypeRule types);
 
 /// "hint 300 + kl 0.9 + hard 0.1": the losses and the sum of the weights of each.

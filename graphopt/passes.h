@@ -27,6 +27,7 @@ extern const Pass eliminate_nop_expand;
 extern const Pass eliminate_nop_arithmetic;
 extern const Pass constant_to_initializer;
 extern const Pass fold_constants;
+extern const Pass fold_integers;  // for graphs whose floats may be trained: not in all_passes()
 extern const Pass fold_shapes;
 extern const Pass eliminate_common_subexpressions;
 extern const Pass eliminate_duplicate_initializers;

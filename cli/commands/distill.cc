@@ -77,9 +77,9 @@ class Distillation {
     const distill::Settings settings = settings_of(o_, plan.recipe, *plan.data);
     std::vector<distill::Teacher> made;
     for (const Model& teacher : teachers_)
-      made.push_back(distill::make_teacher(teacher, plan.model, plan.dims, standard_types));
+      made.push_back(distill::make_teacher(teacher, plan.model, plan.inputs, standard_types));
     const auto wiring = std::make_shared<distill::Wiring>(
-        distill::wire(plan.model, std::move(made), plan.dims, settings, standard_types));
+        distill::wire(plan.model, std::move(made), plan.inputs, settings, standard_types));
     const std::unique_ptr<Backend> judge = reference_backend();
     const PassContext context = judged_by(*judge);
     for (distill::Teacher& teacher : wiring->teachers) distill::tap(teacher, context);

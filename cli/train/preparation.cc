@@ -2,10 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <array>
+
 #include "backends/reference/backend.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
 #include "core/base/text.h"
+#include "core/rewrite/inline_if.h"
+#include "graphopt/passes.h"
 #include "graphopt/pipelines.h"
 
 namespace mlopt::cli {
@@ -39,6 +43,14 @@ Json side_json(int64_t nodes, int64_t bytes, const SideBySide& time, const Laten
 }
 
 }  // namespace
+
+void settle_shapes(Model& model) {
+  const std::unique_ptr<Backend> judge = reference_backend();
+  static constexpr std::array kPasses{&graphopt::fold_shapes, &graphopt::fold_integers, &inline_if};
+  PassContext context = judged_by(*judge);
+  context.keep_outputs = false;  // a branch says more of their shapes than the If did
+  run_passes(model, kPasses, context);
+}
 
 void prepare_gradients(train::TrainingGraphs& graphs, const train::Recipe& recipe) {
   const std::unique_ptr<Backend> judge = reference_backend();

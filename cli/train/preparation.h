@@ -9,6 +9,10 @@
 
 namespace mlopt::cli {
 
+/// Puts the branches that shapes and constants choose in the place of their If, and their values in that of shape
+/// arithmetic. For a model whose shapes are bound and whose weights are still constants: floats are left as they are.
+void settle_shapes(Model& model);
+
 /// Does to the graph of gradients what `fuse` does to a model, but for what would undo the recipe's recomputation, or
 /// leave out a rounding of its precision. Weights that are trained are no constants of this graph, so nothing is folded
 /// into them.

@@ -24,12 +24,16 @@
 namespace mlopt::cli {
 namespace {
 
-/// Shapes of the model's inputs in a portion of a batch.
-std::vector<Dims> shapes_of(const Dataset& data, int64_t samples) {
-  const std::vector<int64_t> first(static_cast<size_t>(samples), 0);
-  std::vector<Dims> shapes;
-  for (const Datum& input : gather(data, first).inputs) shapes.push_back(input.tensor().dims());
-  return shapes;
+/// The shapes of the model's inputs in a portion of a batch, and the values of those without axes: they are no part of
+/// a sample but say what the model does (a sampling rate, a flag).
+void fit_inputs(const Dataset& data, TrainingPlan& plan) {
+  plan.inputs.settle = settle_shapes;
+  const std::vector<int64_t> first(static_cast<size_t>(plan.loop.portion()), 0);
+  for (const Datum& input : gather(data, first).inputs) {
+    const Tensor& tensor = input.tensor();
+    if (tensor.rank() == 0) plan.inputs.fixed.emplace(plan.inputs.dims.size(), tensor);
+    plan.inputs.dims.push_back(tensor.dims());
+  }
 }
 
 /// A model that takes one sample at a time computes the gradients of a batch one after the other.
@@ -125,8 +129,8 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   plan.loop = loop_of(o, plan.data->size(), seed);
   share_loop(o, session.ranks, plan.loop);
   fit_portions(*plan.data, plan.loop);
-  plan.dims = shapes_of(*plan.data, plan.loop.portion());
   plan.recipe = recipe_of(o, plan.model);
+  fit_inputs(*plan.data, plan);
   plan.recipe.accumulate = plan.loop.accumulate > 1;
   plan.recipe.mixed = plan.loop.augmentation.mixup > 0;
   plan.recipe.choice.also = steps_of_codes;
@@ -178,7 +182,7 @@ void compare_preparation(const TrainOptions& o, const Model& before, const train
 /// Puts what was learned into the plan's model.
 std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& result, Session& session) {
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
-  train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.dims, plan.recipe, standard_types);
+  train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.inputs, plan.recipe, standard_types);
   session.report.line(fmt::format("training {} tensors of {} numbers: {}, {}, {} updates of {} samples{}",
                                   graphs.parameters.size(), graphs.trained, plan.loss, plan.recipe.optimizer->name,
                                   plan.loop.schedule.steps, plan.loop.batch, shared_by(*session.ranks)));

@@ -16,7 +16,7 @@ namespace mlopt::cli {
 struct TrainingPlan {
   Model model;  ///< what is trained
   std::unique_ptr<Dataset> data;
-  std::vector<Dims> dims;  ///< of the model's inputs in a portion of a batch
+  train::BatchInputs inputs;  ///< of the model, in a portion of a batch
   train::LoopSettings loop;
   train::Recipe recipe;
   std::string loss;                        ///< its name in the report

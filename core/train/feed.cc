@@ -86,12 +86,15 @@ std::vector<Datum> Feed::load(int64_t index) {
   shuffle(epoch);
   const std::vector<int64_t> samples = samples_of(index);
   Batch batch = gather(data_, samples);
+  for (const auto& [k, value] : settings_.fixed)
+    require_same_setting(batch.inputs[k].tensor(), value, data_.name_of(samples[0]));
   if (how.changes_pictures()) batch.inputs[0] = augment(how, batch.inputs[0].tensor(), samples, epoch, settings_.seed);
   if (settings_.labels) batch.inputs.emplace_back(labels_of(batch, samples));
   if (how.mixup > 0) {
     const std::span<const int64_t> mixed = std::span(samples).first(samples.size() - 1);
     const std::vector<double> shares = mixup_shares(how.mixup, mixed, epoch, settings_.seed);
-    for (Datum& input : batch.inputs) input = mix_with_next(input.tensor(), shares);
+    for (Datum& input : batch.inputs)
+      if (input.tensor().rank() > 0) input = mix_with_next(input.tensor(), shares);
   }
   if (settings_.dropout_keys) {
     const auto own = std::span(samples).first(static_cast<size_t>(part()));

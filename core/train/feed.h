@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <future>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -16,10 +17,11 @@ struct FeedSettings {
   std::optional<Type> labels;  ///< as the graph takes them, its shape that of a part; nothing: it takes none
   int64_t classes = 0;         ///< as LossGraph::classes
   uint64_t seed = 0;
-  Augmentation augmentation = {};  ///< of the first input; mixup: of all, and of labels
-  int rank = 0, ranks = 1;         ///< of the batch, the rank-th of so many equal parts is fed
-  bool dropout_keys = false;       ///< they follow the labels, see dropout.h
-  int64_t portions = 1;            ///< batches of an update, of which an epoch has whole ones
+  Augmentation augmentation = {};       ///< of the first input; mixup: of all, and of labels
+  int rank = 0, ranks = 1;              ///< of the batch, the rank-th of so many equal parts is fed
+  bool dropout_keys = false;            ///< they follow the labels, see dropout.h
+  std::map<size_t, Tensor> fixed = {};  ///< what inputs have to be in each batch, by their index
+  int64_t portions = 1;                 ///< batches of an update, of which an epoch has whole ones
 };
 
 /// Batches of a dataset in an order of its own in each epoch, the same for the same seed; the samples that are left

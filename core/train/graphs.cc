@@ -7,7 +7,6 @@
 #include "core/autodiff/grad.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/ir/bind.h"
 #include "core/rewrite/gelu.h"
 #include "core/train/average.h"
 #include "core/train/batch_norm.h"
@@ -24,12 +23,6 @@ Value* output_of(const Model& model, const std::string& name) {
   std::vector<std::string> names;
   for (const Value* v : outputs) names.push_back(v->name);
   usage_error(fmt::format("the model has no output '{}'", name), "--output", suggestion(name, names));
-}
-
-/// Initializers that old models list as inputs are what they are, and no caller gives others.
-void fix_defaults(Graph& graph) {
-  for (int i = static_cast<int>(graph.inputs().size()); i-- > 0;)
-    if (graph.inputs()[static_cast<size_t>(i)]->constant) graph.remove_input(i);
 }
 
 std::string gradient_name(const std::string& parameter) { return parameter + "/gradient"; }
@@ -125,12 +118,12 @@ void make_update(TrainingGraphs& g, const Recipe& recipe, TypeRule types) {
 
 }  // namespace
 
-TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, const Recipe& recipe, TypeRule types) {
+TrainingGraphs make_graphs(const Model& model, const BatchInputs& inputs, const Recipe& recipe, TypeRule types) {
   TrainingGraphs g;
   g.state = std::make_shared<StateStore>();
   g.gradients = clone(model);
-  fix_defaults(*g.gradients.graph);
-  bind_input_shapes(g.gradients, dims, types);
+  g.fixed = inputs.fixed;
+  bind_batch(g.gradients, inputs, types);
   PassContext context;
   context.standard_types = types;
   run_pass(g.gradients, fuse_gelu, context);  // a fraction of the memory and of the time
@@ -144,7 +137,7 @@ TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, co
   parameters.insert(parameters.end(), loss.learned.begin(), loss.learned.end());
   if (loss.labels) g.labels = loss.labels->name;
   g.classes = loss.classes;
-  if (recipe.dropout) g.dropouts = seed_dropouts(g.gradients, dropouts, *recipe.dropout, model, dims, types);
+  if (recipe.dropout) g.dropouts = seed_dropouts(g.gradients, dropouts, *recipe.dropout, model, inputs.dims, types);
   g.gradients.graph->add_output(loss.loss);
   Value* scale = recipe.precision.scales() ? add_scale(g, *loss.loss, parameters) : nullptr;
   Value* passed_back = scale ? build.op("Mul", {loss.loss, scale}) : loss.loss;

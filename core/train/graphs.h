@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/batch_inputs.h"
 #include "core/train/dropout.h"
 #include "core/train/losses.h"
 #include "core/train/mixed_precision.h"
@@ -53,11 +54,12 @@ struct TrainingGraphs {
   int64_t trained = 0;                              ///< numbers in `parameters`
   Recomputed recomputed;
   HalfProducts products;
+  std::map<size_t, Tensor> fixed;  ///< as BatchInputs::fixed: the graph of gradients is that of these values
   bool scaled = false;  ///< the backward pass is that of the loss times a scale; the state's gradients are not scaled
 };
 
-/// `dims`: the shapes of the model's inputs in a batch. Throws Error where the model cannot be trained.
-TrainingGraphs make_graphs(const Model& model, const std::vector<Dims>& dims, const Recipe& recipe, TypeRule types);
+/// Throws Error where the model cannot be trained.
+TrainingGraphs make_graphs(const Model& model, const BatchInputs& inputs, const Recipe& recipe, TypeRule types);
 
 /// Where the state keeps the weights that a training gives: the parameters or their averages, and the statistics.
 std::vector<std::string> results(const TrainingGraphs& graphs);

@@ -32,6 +32,7 @@ FeedSettings feed_of(const TrainingGraphs& graphs, const LoopSettings& settings)
   feed.classes = graphs.classes;
   feed.dropout_keys = !graphs.dropouts.keys.empty();
   feed.augmentation = settings.augmentation;
+  feed.fixed = graphs.fixed;
   return feed;
 }
 

@@ -30,6 +30,12 @@ int64_t freed_bytes(const Node& node) {
   return bytes;
 }
 
+bool gives_floats(const Node& node) {
+  return std::any_of(node.outputs().begin(), node.outputs().end(), [](const Value* v) {
+    return v && (v->type.dtype == DType::kUndefined || is_float(v->type.dtype));
+  });
+}
+
 /// Does the node depend on constants only, and on nothing else?
 bool foldable(const Node& node) {
   const auto constant = [](const Value* v) { return !v || v->known_constant(); };
@@ -53,8 +59,8 @@ std::vector<Datum> evaluate(const Node& node, const Model& model, Backend& judge
 
 class Folder {
  public:
-  Folder(Model& model, const PassContext& context, PassTally& tally)
-      : model_(model), context_(context), tally_(tally), bytes_(constant_bytes(model)) {
+  Folder(Model& model, const PassContext& context, PassTally& tally, bool floats)
+      : model_(model), context_(context), tally_(tally), floats_(floats), bytes_(constant_bytes(model)) {
     limit_ = context.constant_limit.value_or(bytes_ + context.fold_bytes);
   }
 
@@ -63,7 +69,7 @@ class Folder {
       for (Graph* body : node->bodies()) walk(*body);
       const bool used = std::any_of(node->outputs().begin(), node->outputs().end(),
                                     [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
-      if (!used || !foldable(*node)) continue;
+      if (!used || !foldable(*node) || (!floats_ && gives_floats(*node))) continue;
       if (const auto reason = fold(graph, *node)) {
         ++tally_.declined[reason->reason];
         tally_.example.emplace(reason->reason, node->label());
@@ -125,15 +131,22 @@ class Folder {
   Model& model_;
   const PassContext& context_;
   PassTally& tally_;
+  bool floats_;
   int64_t bytes_, limit_ = 0;
 };
 
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  if (context.judge) Folder(model, context, tally).walk(*model.graph);
+  if (context.judge) Folder(model, context, tally, true).walk(*model.graph);
+}
+
+void run_on_integers(Model& model, const PassContext& context, PassTally& tally) {
+  if (context.judge) Folder(model, context, tally, false).walk(*model.graph);
 }
 
 }  // namespace
 
 const Pass fold_constants = {"fold_constants", "compute what depends on constants only", nullptr, run};
+const Pass fold_integers = {"fold_integers", "compute integers and flags that depend on constants only", nullptr,
+                            run_on_integers};
 
 }  // namespace mlopt::graphopt

@@ -53,6 +53,21 @@ TEST_CASE("shares are followed by the scores behind them") {
   CHECK(turned.scores == "s");
 }
 
+TEST_CASE("a teacher's input that the student's data fix is fixed for it too") {
+  const auto scaled = [](const std::string& inputs) {
+    return parse_text("<ir_version: 8, opset_import: [\"\" : 21]>\nnet (" + inputs + R"() => (float[N,4] y)
+      <float[4,4] w = {1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1}> { h = MatMul (x, w)  y = Mul (h, s) })");
+  };
+  const Model student = scaled("float[N,4] x, float s"), model = scaled("float s, float[N,4] x");
+  train::BatchInputs inputs({{2, 4}, {}});
+  inputs.fixed.emplace(1, Tensor::scalar(0.5F));
+  const distill::Teacher teacher = distill::make_teacher(model, student, inputs, standard_types);
+  CHECK(teacher.inputs == std::vector<size_t>{1, 0});
+  const Value* factor = teacher.model.graph->find("y")->producer->input(1);
+  REQUIRE(factor->known_constant());
+  CHECK(factor->known_constant()->data<float>()[0] == 0.5F);
+}
+
 TEST_CASE("a teacher of another opset, and whose input has another name, is followed") {
   const Model student = classifier(4, 3), old = classifier(4, 3, "y", {}, 9, "data");
   const distill::Wiring wiring = wired(student, {&old}, {});

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/rewrite/gelu.h"
+#include "core/rewrite/inline_if.h"
 #include "core/rewrite/qdq/passes.h"
 
 namespace mlopt::cpu {

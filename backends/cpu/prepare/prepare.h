@@ -19,7 +19,6 @@ void prepare(Model& model, const Evaluate& evaluate);
 void specialize(Model& model, TypeRule types);
 
 // The passes, one file each.
-extern const Pass inline_if;
 extern const Pass widen_halves;
 extern const Pass widen_codes;
 extern const Pass attention;

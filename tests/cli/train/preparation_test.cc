@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/onnx/infer.h"
+#include "core/onnx/io.h"
 #include "core/report/report.h"
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
@@ -55,6 +56,27 @@ std::map<std::string, Tensor> run(const train::TrainingGraphs& graphs) {
 }
 
 }  // namespace
+
+TEST_CASE("a model whose branch a setting and shapes choose is trained like that branch alone") {
+  const char* const kChoice = R"(<ir_version: 8, opset_import: ["" : 17]>
+    net (float[N,3] x, int64 rate) => (float[N,2] y)
+    <float[3,2] a = {1, 2, 3, 4, 5, 6}, float[3,2] b = {6, 5, 4, 3, 2, 1}, int64 wide = {16}, int64[2] three = {1, 3}> {
+      c = Equal (rate, wide)
+      y = If (c) <then_branch = t () => (float[N,2] p) {
+                    s = Shape (x)  m = ReduceMax <keepdims = 0> (s)  w = Constant <value = int64 {4}> ()
+                    k = Equal (m, w)
+                    p = If (k) <then_branch = u () => (float[N,2] q) { q = MatMul (x, a) },
+                                else_branch = v () => (float[M,2] r) { z = Reshape (x, three)  r = MatMul (z, a) }> },
+                  else_branch = e () => (float[N,2] q) { q = MatMul (x, b) }>
+    })";
+  train::BatchInputs inputs({{4, 3}, {}});
+  inputs.fixed.emplace(1, tensor({}, {16}, DType::kI64));
+  inputs.settle = cli::settle_shapes;
+  const train::TrainingGraphs graphs = train::make_graphs(parse_text(kChoice), inputs, recipe_of(), standard_types);
+  CHECK(graphs.parameters == std::vector<std::string>{"a"});
+  CHECK(listed_ops(graphs.gradients).find("If") == std::string::npos);
+  CHECK(graphs.gradients.graph->inputs().at(1)->name == "rate");  // data still give it
+}
 
 TEST_CASE("a prepared graph of gradients has fewer nodes and gives the same") {
   train::TrainingGraphs plain = graphs_of(), prepared = graphs_of();

@@ -2,6 +2,7 @@
 
 #include "core/ir/constant.h"
 #include "core/ir/verify.h"
+#include "core/onnx/io.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
@@ -34,6 +35,23 @@ TEST_CASE("weights in Constant nodes become initializers") {
   verify(net.model);
   CHECK(listed_ops(net.model) == "Add 1, MatMul 1");
   CHECK(net.graph().initializers().size() == 2);
+}
+
+TEST_CASE("weights in branches become initializers of the model, names that two branches use too") {
+  Model model = parse_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    net (float[2,2] x, bool c) => (float[2,2] y) {
+      y = If (c) <then_branch = t () => (float[2,2] p) {
+                    w = Constant <value = float[2,2] {1, 2, 3, 4}> ()  p = MatMul (x, w) },
+                  else_branch = e () => (float[2,2] q) {
+                    w = Constant <value = float[2,2] {5, 6, 7, 8}> ()  q = MatMul (x, w) }>
+    })");
+  const Model source = clone(model);
+  train::constants_to_initializers(model);
+  verify(model);
+  REQUIRE(model.graph->initializers().size() == 2);
+  const Model written = read_model_bytes(write_model_bytes(model));
+  CHECK(written.graph->initializers().size() == 2);
+  CHECK(changed_by(source, written).max_abs == 0);
 }
 
 TEST_CASE("Constant nodes of a model with other weights stay") {

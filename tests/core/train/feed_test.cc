@@ -78,6 +78,19 @@ TEST_CASE("without labels there are the inputs alone, also of data that have non
   CHECK(train::Feed(bare, without).next().size() == 1);
 }
 
+TEST_CASE("an input that is fixed has to be the same in each batch") {
+  const MemoryData data(tensor({4, 1}, {7, 7, 7, 8}), std::nullopt);
+  train::FeedSettings fixed = settings(1);
+  fixed.labels = std::nullopt;
+  fixed.fixed.emplace(0, tensor({1, 1}, {7}));
+  train::Feed feed(data, fixed);
+  const Error error = thrown_by([&] {
+    for (int i = 0; i < 4; ++i) feed.next();
+  });
+  CHECK(error.code == Code::kBadInput);
+  CHECK(error.where == "sample 3");
+}
+
 TEST_CASE("ranks feed the parts of the batch that one process feeds") {
   const MemoryData data = numbers(12);
   train::Feed whole(data, settings(4));

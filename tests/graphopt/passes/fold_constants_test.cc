@@ -18,6 +18,12 @@ TEST_CASE("what depends on constants only is computed, through chains, in bodies
     { b, c = Split <num_outputs = 2> (A)  d = Mul (x, b)  y = Add (d, c) })") == "Mul Add");
 }
 
+TEST_CASE("of integers alone, floats stay as they are") {
+  CHECK(rewritten(graphopt::fold_integers, R"(g (float[2] x) => (float[2] y) <float[2] a = {1, 2}, int64 s = {16}> {
+    t = Constant <value = int64 {16}> ()  c = Equal (s, t)  n = Cast <to = 1> (c)
+    b = Exp (a)  d = Mul (b, n)  y = Mul (x, d) })") == "Cast Exp Mul Mul");
+}
+
 TEST_CASE("a default that the caller may override is not folded") {
   CHECK(
       declined(fold_constants, "g (double[2] x, double[2] a = {1, 2}) => (double[2] y) { b = Exp (a)  y = Add (x, b) }")

@@ -1,10 +1,11 @@
-// If of a condition that is known -> the nodes of its branch, which then are planned with those around them.
-#include "backends/cpu/prepare/prepare.h"
+// If of a condition that is known -> the nodes of its branch, which then are rewritten and planned with those around.
+#include "core/rewrite/inline_if.h"
+
 #include "core/ir/constant.h"
 #include "core/ir/instantiate.h"
 #include "core/tensor/cast.h"
 
-namespace mlopt::cpu {
+namespace mlopt {
 namespace {
 
 std::optional<bool> known_condition(const Node& node) {
@@ -48,4 +49,4 @@ void run(Model& model, const PassContext& context, PassTally& tally) {
 
 const Pass inline_if = {"inline_if", "the branch of an If whose condition is known, in its place", nullptr, run};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt
