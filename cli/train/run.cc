@@ -36,14 +36,17 @@ void fit_inputs(const Dataset& data, TrainingPlan& plan) {
   }
 }
 
-/// A model that takes one sample at a time computes the gradients of a batch one after the other.
+/// A model that takes so many samples at a time computes the gradients of a batch one portion after the other.
 void fit_portions(const Dataset& data, train::LoopSettings& loop) {
-  const int64_t fixed = data.batch_size();
+  const int64_t fixed = data.batch_size(), own = loop.batch / loop.ranks->size();
   if (fixed == 0 || fixed == loop.portion()) return;
-  if (fixed > 1 || loop.accumulate > 1)
-    usage_error(fmt::format("the model takes {} samples at a time", fixed), "--batch-size",
-                "give that many, or free the first dimension of its inputs");
-  loop.accumulate = loop.batch / loop.ranks->size();
+  if (loop.accumulate > 1)
+    usage_error(fmt::format("the model takes {} samples at a time, which --batch-size says by itself", fixed),
+                "--accumulate", "leave it out");
+  if (own % fixed != 0)
+    usage_error(fmt::format("the model takes {} samples at a time, of which a batch of {} is no multiple", fixed, own),
+                "--batch-size", fmt::format("give a multiple of {}", fixed * loop.ranks->size()));
+  loop.accumulate = own / fixed;
 }
 
 /// What the training goes on from.

@@ -21,9 +21,10 @@ class Dataset {
   virtual ~Dataset() = default;
   /// Samples that were selected. Where each item is a whole set of inputs (random, ONNX test data), these.
   virtual int64_t size() const = 0;
-  /// How many samples batch() may stack: 0 any number (the model's first dimension is free), else exactly that many.
+  /// How many samples the model takes at a time: 0 any number (its first dimension is free), else exactly that many.
   virtual int64_t batch_size() const = 0;
-  /// Samples first .. first + count - 1, stacked. Throws Error{kBadInput} naming the sample that cannot be used.
+  /// Samples first .. first + count - 1, stacked. Throws Error{kBadInput} naming the sample that cannot be used, and
+  /// where each sample is a whole input and `count` is not 1.
   virtual Batch batch(int64_t first, int64_t count) const = 0;
   /// Whether every batch has labels.
   virtual bool labelled() const = 0;

@@ -43,10 +43,9 @@ class Pipeline final : public Dataset {
   Batch batch(int64_t first, int64_t count) const override {
     if (first < 0 || count < 1 || first + count > size())
       internal_error(fmt::format("samples {} to {} of {}", first, first + count, size()));
-    if (batch_size_ != 0 && count != batch_size_) {
-      input_error(fmt::format("the model takes {} samples at a time, not {}", batch_size_, count), spec_.path,
+    if (whole() && count != 1)
+      input_error(fmt::format("each sample is a whole input, of which {} are asked for at a time", count), spec_.path,
                   "leave out --batch");
-    }
     std::vector<std::vector<Tensor>> columns(inputs_.size());
     std::vector<Tensor> labels;
     std::vector<std::string> names;
@@ -138,9 +137,12 @@ class Pipeline final : public Dataset {
     return *dims == value.dims() ? value : value.reshaped(*dims);
   }
 
+  bool whole() const {
+    return std::any_of(places_.begin(), places_.end(), [](const Place& p) { return p.whole; });
+  }
+
   void find_batch_size() {
-    const bool whole = std::any_of(places_.begin(), places_.end(), [](const Place& p) { return p.whole; });
-    if (whole) batch_size_ = 1;
+    if (whole()) batch_size_ = 1;
     for (size_t k = 0; k < inputs_.size(); ++k) {
       const auto fixed = places_[k].whole ? std::nullopt : inputs_[k].dims[0].value();
       if (!fixed) continue;

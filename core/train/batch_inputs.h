@@ -16,7 +16,7 @@ struct BatchInputs {
   BatchInputs(std::initializer_list<Dims> shapes) : dims(shapes) {}
 
   std::vector<Dims> dims;
-  std::map<size_t, Tensor> fixed;  ///< values of inputs that are the same in each batch, by their index
+  std::map<size_t, Tensor> fixed;           ///< values of inputs that are the same in each batch, by their index
   std::function<void(Model&)> settle = {};  ///< does to a model what follows from shapes, once these are known
 };
 

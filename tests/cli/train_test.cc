@@ -7,6 +7,7 @@
 #include "core/onnx/io.h"
 #include "core/report/json.h"
 #include "core/rewrite/pass.h"
+#include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/dropping_model.h"
 #include "tests/support/op.h"
@@ -44,6 +45,25 @@ TEST_CASE("the same training gives the same model") {
   const std::string first = read_file(s.out);
   REQUIRE(s.train(options).status == 0);
   CHECK(read_file(s.out) == first);
+}
+
+TEST_CASE("a model that takes so many samples at a time is trained in portions of them") {
+  test::TrainSetup s;
+  const auto weights = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> options = {"--steps", "4", "--batch-size", "32"};
+    options.insert(options.end(), more.begin(), more.end());
+    const test::Outcome done = s.train(options);
+    INFO(done.err);
+    REQUIRE(done.status == 0);
+    return to_doubles(*read_model(s.out).graph->find("w")->constant);
+  };
+  const std::vector<double> portions = weights({"--accumulate", "4"});
+  s.model = test::write_text_model(s.folder, "fixed.onnx", R"(<ir_version: 10, opset_import: ["" : 21]>
+    two_layers (float[8,4] x) => (float[8,3] y)
+    <float[4,3] w = {1,-2,3,4,5,-6,7,8,9,-1,1,2}, float[3] b = {0.5, -1, 2}>
+    { product = MatMul (x, w)  positive = Relu (product)  y = Add (positive, b) })");
+  CHECK(weights({}) == portions);
+  CHECK(s.train({"--batch-size", "12"}).err.find("of which a batch of 12 is no multiple") != std::string::npos);
 }
 
 TEST_CASE("training that makes no sense is refused") {
