@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "core/data/dataset.h"
 #include "core/exec/runner.h"
 #include "core/ir/model.h"
+#include "core/rewrite/pass.h"
+#include "core/tensor/compare.h"
 #include "prune/spec.h"
 
 namespace mlopt::prune {
@@ -16,6 +19,7 @@ namespace mlopt::prune {
 /// What pruning is handed from above: what runs and prepares models, and the data.
 struct Means {
   const Runner* runner = nullptr;     ///< for criteria that look at what layers are given
+  PassContext passes = {};            ///< for what is folded before channels are looked for
   const Dataset* data = nullptr;      ///< inputs of the source model; null: none
   int64_t calibration_samples = 128;  ///< at most, evenly spaced over the data
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
@@ -29,12 +33,27 @@ struct PrunedLayer {
   double sparsity() const { return static_cast<double>(zeros) / static_cast<double>(parameters); }
 };
 
+/// What became of channels that are coupled: they lie on the same axes.
+struct PrunedGroup {
+  std::vector<std::string> layers;      ///< whose weights make them, as globs know these
+  std::vector<std::string> members;     ///< constants that have a part of each, and on which axis
+  std::vector<std::string> coupled_by;  ///< other nodes that they pass through
+  int64_t channels = 0, kept = 0;
+  bool heads = false;  ///< they are heads of attention
+};
+
 struct Pruned {
   Model model;
   std::vector<PrunedLayer> layers;          ///< in the order of the model
   std::map<std::string, std::string> left;  ///< layer that stays as it was -> why
   std::vector<std::string> warnings;        ///< one sentence each
   int64_t samples = 0;                      ///< seen by calibration
+
+  // Of granularities that make shapes smaller.
+  std::vector<PrunedGroup> groups;
+  int64_t macs_before = 0, macs_after = 0;
+  std::optional<Difference> proof;        ///< from the source whose removed channels are zero
+  std::vector<std::string> not_verified;  ///< one sentence each
 };
 
 /// The source with what `spec` says removed. Throws Error{kUsage} where parts of the spec do not fit together or data

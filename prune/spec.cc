@@ -32,6 +32,13 @@ struct Part {
 
 std::string number(const std::optional<double>& x) { return x ? fmt::format("{}", *x) : ""; }
 
+int64_t parse_round(std::string_view text) {
+  const auto multiple = text == "none" ? std::optional<int64_t>(1) : parse_int(text);
+  if (!multiple || *multiple < 1)
+    usage_error(fmt::format("'{}' is nothing to round widths to", text), "--round", "8, 16 or none");
+  return *multiple;
+}
+
 constexpr Part kParts[] = {
     {"granularity", [](Spec& s, std::string_view v) { s.granularity = parse_granularity(v); },
      [](const Spec& s) { return to_string(s.granularity); }},
@@ -44,6 +51,12 @@ constexpr Part kParts[] = {
          usage_error(fmt::format("'{}' is no threshold", v), "--threshold", "a number from 0 on");
      },
      [](const Spec& s) { return number(s.threshold); }},
+    {"flops", [](Spec& s, std::string_view v) { s.flops = parse_share(v, "--flops"); },
+     [](const Spec& s) { return number(s.flops); }},
+    {"round", [](Spec& s, std::string_view v) { s.round = parse_round(v); },
+     [](const Spec& s) { return !s.round        ? ""
+                                : *s.round == 1 ? "none"
+                                                : std::to_string(*s.round); }},
     {"allocation",
      [](Spec& s, std::string_view v) {
        require_name(allocations(), "allocation", v, "--allocation");
@@ -104,6 +117,22 @@ void check_pattern(const Spec& spec) {
     usage_error(fmt::format("{} means the same share of every layer", to_string(g)), "--allocation", "leave it out");
 }
 
+/// Channels are scored in a way of their own: by the norms of all weights that have a part of them.
+void check_structure(const Spec& spec) {
+  const std::string& name = spec.granularity.name;
+  if (name != "channel" && name != "head")
+    unsupported_error(fmt::format("the granularity '{}' is not supported yet", name), "--granularity",
+                      "channel or head, or one of " + join(names_of(Kind::kMask), ", "));
+  if (spec.method != "magnitude" && spec.method != "random")
+    unsupported_error(fmt::format("channels by {} are not supported yet", spec.method), "--method",
+                      "magnitude or random");
+  if (!spec.allocation.empty() && spec.allocation != "uniform" && spec.allocation != "global")
+    unsupported_error(fmt::format("channels by the allocation '{}' are not supported yet", spec.allocation),
+                      "--allocation", "uniform or global");
+  if (!spec.scale.empty())
+    usage_error("scores of channels are relative to the mean of their group", "--scale", "leave it out");
+}
+
 }  // namespace
 
 double parse_share(std::string_view text, const std::string& where) {
@@ -134,14 +163,21 @@ std::string to_string(const Spec& spec) {
 }
 
 void check(const Spec& spec) {
-  if (spec.granularity.kind() == Kind::kStructure)
-    unsupported_error(fmt::format("the granularity '{}' is not supported yet", spec.granularity.name), "--granularity",
-                      "one of " + join(names_of(Kind::kMask), ", "));
+  const bool structure = spec.granularity.kind() == Kind::kStructure;
+  if (structure) check_structure(spec);
+  if (!structure && spec.flops)
+    usage_error(fmt::format("zeros save no FLOPs: {} leaves shapes as they are", to_string(spec.granularity)),
+                "--flops", "use --granularity channel or head");
+  if (!structure && spec.round)
+    usage_error("there are no widths to round where shapes stay as they are", "--round", "leave it out");
   if (spec.granularity.pattern()) return check_pattern(spec);
-  if (spec.sparsity && spec.threshold)
-    usage_error("a sparsity and a threshold say two things", "--threshold", "leave one of them out");
-  if (!spec.sparsity && !spec.threshold)
-    usage_error("how much to remove is not said", "--sparsity", "add --sparsity 0.5, or --threshold T");
+  const int targets = spec.sparsity.has_value() + spec.threshold.has_value() + spec.flops.has_value();
+  if (targets > 1)
+    usage_error("a sparsity, a threshold and a share of FLOPs say different things",
+                spec.threshold ? "--threshold" : "--flops", "leave all but one out");
+  if (targets == 0)
+    usage_error("how much to remove is not said", "--sparsity",
+                structure ? "add --sparsity 0.3, or --flops 50%" : "add --sparsity 0.5, or --threshold T");
   if (spec.threshold && !spec.allocation.empty())
     usage_error("a threshold is the same for all layers", "--allocation", "leave it out");
 }

@@ -16,10 +16,13 @@ struct Spec {
   Granularity granularity;
   std::optional<double> sparsity;   ///< the share that is removed, of weights or of what the granularity counts
   std::optional<double> threshold;  ///< instead: what scores less is removed
-  std::string allocation;           ///< a row of allocations(); empty: uniform
-  std::string scale;                ///< a row of scales(): what scores are divided by; empty: as the allocation wants
-  std::string norm = "l2";          ///< of what is removed as one: l1 or l2
-  uint64_t seed = 0;                ///< of random
+  std::optional<double> flops;      ///< instead: the share of the multiply-accumulates that stays (channels, heads)
+  std::optional<int64_t>
+      round;                ///< channels that stay are rounded up to multiples of it; unset: 8 where there are many
+  std::string allocation;   ///< a row of allocations(); empty: uniform
+  std::string scale;        ///< a row of scales(): what scores are divided by; empty: as the allocation wants
+  std::string norm = "l2";  ///< of what is removed as one: l1 or l2
+  uint64_t seed = 0;        ///< of random
   std::vector<std::string> only, skip;  ///< globs of layers and of weights
 };
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "backends/reference/backend.h"
 #include "cli/backends.h"
 #include "cli/commands.h"
+#include "cli/prune/groups.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
@@ -22,7 +24,8 @@ constexpr size_t kLayersShown = 40;
 
 struct PruneOptions {
   VerbOptions verb;
-  std::string method = "magnitude", granularity, sparsity, threshold, allocation, scale, norm;
+  std::string method = "magnitude", granularity, sparsity, threshold, flops, round, allocation, scale, norm;
+  bool explain = false;
   std::vector<std::string> only, skip;
   int64_t calibration_samples = 128;
 };
@@ -37,6 +40,8 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   add("granularity", o.granularity);
   add("sparsity", o.sparsity);
   add("threshold", o.threshold);
+  add("flops", o.flops);
+  add("round", o.round);
   add("allocation", o.allocation);
   add("scale", o.scale);
   add("norm", o.norm);
@@ -119,8 +124,11 @@ void run(const PruneOptions& o, Session& session) {
   std::unique_ptr<Dataset> data;
   if (!o.verb.data.spec.empty()) data = open_data(o.verb.data, source, {.seed = session.common.seed});
 
+  const std::unique_ptr<Backend> judge = reference_backend();
   prune::Means means;
   means.runner = &runner;
+  means.passes = judged_by(*judge);
+  means.passes.fold_bytes = usual_fold_bytes(source);
   means.data = data.get();
   means.calibration_samples = o.calibration_samples;
   prune::Pruned made;
@@ -130,11 +138,18 @@ void run(const PruneOptions& o, Session& session) {
 
   VerbResult result;
   result.spec = prune::to_string(spec);
-  result.changes = report_total(made, session.report);
   result.declined = declined_json(made);
   result.may_differ = true;
-  report_left(made, session.report);
-  report_layers(made, session.report);
+  result.not_verified = made.not_verified;
+  if (spec.granularity.kind() == prune::Kind::kStructure) {
+    result.changes = report_channels(made, session.report);
+    if (!o.explain) report_left(made, session.report);
+    report_groups(made, o.explain, session.report);
+  } else {
+    result.changes = report_total(made, session.report);
+    report_left(made, session.report);
+    report_layers(made, session.report);
+  }
   result.model = std::move(made.model);
   finish_verb(o.verb, source, std::move(result), session);
 }
@@ -157,6 +172,10 @@ Action setup(Options& options) {
               "what is removed as one: " + list_of(prune::granularities()) + " (default: element)");
   options.add("--sparsity", o->sparsity, "S", "the share that is removed, from 0 to 1 or in percent");
   options.add("--threshold", o->threshold, "T", "instead: remove what scores less than T");
+  options.add("--flops", o->flops, "SHARE",
+              "instead, with channel and head: remove until this share of the multiply-accumulates stays, as in 50%");
+  options.add("--round", o->round, "N",
+              "channels that stay are rounded up to multiples of N, or none (default: 8, where there are at least 32)");
   options.add("--allocation", o->allocation, "HOW",
               "how much of each layer goes: " + list_of(prune::allocations()) + " (default: uniform)");
   options.add("--scale", o->scale, "BY",
@@ -169,6 +188,9 @@ Action setup(Options& options) {
               "are given (default: 128)");
   options.add("--only", o->only, "GLOBS", "prune only layers, or weights, whose names match one of these");
   options.add("--skip", o->skip, "GLOBS", "leave layers, or weights, as they are whose names match one of these");
+  options.add(
+      "--explain", o->explain,
+      "with channel and head: say for each group what it consists of and what couples it, and what stays and why");
   return [o](Session& session) { run(*o, session); };
 }
 
@@ -180,8 +202,8 @@ Command prune_command() {
           .summary = "remove what a model needs least",
           .examples = {{{"prune resnet.onnx -o half.onnx --sparsity 0.5 --allocation global",
                          "zeros in place of the half of the weights that is needed least"},
-                        {"prune gpt.onnx -o sparse.onnx --granularity 2:4 --data bytes:val.txt --metric ppl",
-                         "two zeros in every four weights, and what that costs"}}},
+                        {"prune resnet.onnx -o small.onnx --granularity channel --flops 50%",
+                         "fewer channels, so that half of the arithmetic is left"}}},
           .setup = setup};
 }
 

@@ -28,10 +28,12 @@ constexpr double kCoefficient = 400;
 
 }  // namespace
 
-Difference pruned_from_masked(const Model& masked, const Model& pruned, const Runner& runner, uint64_t seed) {
-  const auto data = random_dataset(model_inputs(masked), {.count = 2, .seed = seed, .distinct = true});
+Difference pruned_from_masked(const Model& masked, const Model& pruned, const Runner& runner, const Dataset* data,
+                              uint64_t seed) {
+  std::unique_ptr<Dataset> generated;
+  if (!data) generated = random_dataset(model_inputs(masked), {.count = 2, .seed = seed, .distinct = true});
   const auto expected = runner.compile(masked), actual = runner.compile(pruned);
-  const RunComparison comparison = compare_runs(*expected, *actual, *data, {.samples = 2});
+  const RunComparison comparison = compare_runs(*expected, *actual, data ? *data : *generated, {.samples = 2});
   Difference worst;
   const auto relative = [](const Difference& d) { return d.max_abs / std::max(d.max_expected, 1e-6); };
   for (const OutputComparison& output : comparison.outputs) {

@@ -95,3 +95,21 @@ TEST_CASE("what is wrong is said before anything is written") {
     CHECK_FALSE(std::filesystem::exists(files.out));
   }
 }
+
+TEST_CASE("prune makes layers smaller by channels, and explains each group") {
+  const Files files;
+  const test::Outcome done =
+      files.prune({"--granularity", "channel", "--sparsity", "0.5", "--json", files.folder / "r.json", "--explain"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  CHECK(done.out.find("group 1: 32 of 64 channels stay, made by first") != std::string::npos);
+  CHECK(done.out.find("cut: V axis 1 of 64; W axis 0 of 64") != std::string::npos);
+  CHECK(done.out.find("coupled by: Relu") != std::string::npos);
+  CHECK(done.out.find("second: 32 channels stay: 'y' is an output of the model") != std::string::npos);
+  const Model result = read_model(files.out);
+  CHECK(result.graph->find("V")->constant->dims() == Dims{32, 32});
+  CHECK(metadata(result, "mlopt.spec") == "magnitude:granularity=channel;sparsity=0.5");
+  CHECK(files.prune({"--granularity", "element", "--flops", "50%"}).status == 2);
+  CHECK(files.prune({"--granularity", "layer", "--sparsity", "0.5"}).status == 4);
+  CHECK(files.prune({"--granularity", "channel", "--sparsity", "0.5", "--round", "many"}).status == 2);
+}

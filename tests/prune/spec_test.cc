@@ -32,7 +32,8 @@ TEST_CASE("a pruning spec is printed as it was parsed") {
   for (const char* text :
        {"magnitude:granularity=element;sparsity=0.5", "magnitude:granularity=2:4;skip=head",
         "magnitude:granularity=block=4x1;sparsity=0.25;allocation=global;scale=layer;norm=l1;only=/a/*|b",
-        "random:granularity=kernel;threshold=0.001;seed=7"})
+        "random:granularity=kernel;threshold=0.001;seed=7", "magnitude:granularity=channel;flops=0.5;round=none",
+        "magnitude:granularity=head;sparsity=0.25;round=2"})
     CHECK(to_string(parse_spec(text)) == text);
   CHECK(to_string(parse_spec("magnitude")) == "magnitude:granularity=element");
   CHECK(to_string(parse_spec("magnitude:sparsity=12.5%")) == "magnitude:granularity=element;sparsity=0.125");
@@ -74,7 +75,11 @@ TEST_CASE("what does not go together is refused") {
     const char *text, *part;
   };
   for (const Case& c : {Case{"magnitude", "how much to remove is not said"},
-                        Case{"magnitude:sparsity=0.5;threshold=0.1", "say two things"},
+                        Case{"magnitude:sparsity=0.5;threshold=0.1", "say different things"},
+                        Case{"magnitude:granularity=channel;sparsity=0.5;flops=0.5", "say different things"},
+                        Case{"magnitude:flops=0.5", "zeros save no FLOPs"},
+                        Case{"magnitude:sparsity=0.5;round=8", "no widths to round"},
+                        Case{"magnitude:granularity=channel;sparsity=0.5;scale=layer", "relative to the mean"},
                         Case{"magnitude:threshold=0.1;allocation=global", "the same for all layers"},
                         Case{"magnitude:granularity=2:4;sparsity=0.3", "means a sparsity of 0.5"},
                         Case{"magnitude:granularity=2:4;threshold=0.3", "takes no threshold"},
@@ -84,5 +89,6 @@ TEST_CASE("what does not go together is refused") {
     CHECK(code_of(c.text) == Code::kUsage);
   }
   CHECK(refused("magnitude:granularity=2:4;sparsity=0.5").empty());
+  CHECK(refused("magnitude:granularity=channel;flops=0.5;round=16").empty());
   CHECK(refused("magnitude:granularity=3:4;sparsity=0.25;allocation=uniform").empty());
 }

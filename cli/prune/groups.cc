@@ -1,0 +1,88 @@
+#include "cli/prune/groups.h"
+
+#include <fmt/core.h>
+
+#include "core/base/text.h"
+
+namespace mlopt::cli {
+namespace {
+
+constexpr size_t kGroupsShown = 40, kNamesShown = 2;
+
+Json strings(const std::vector<std::string>& list) {
+  Json json = Json::array();
+  for (const std::string& text : list) json.push_back(text);
+  return json;
+}
+
+Json group_json(const prune::PrunedGroup& g) {
+  return Json::object({{"layers", strings(g.layers)},
+                       {"members", strings(g.members)},
+                       {"coupled_by", strings(g.coupled_by)},
+                       {"heads", g.heads},
+                       {"channels", g.channels},
+                       {"kept", g.kept}});
+}
+
+/// "a, b, c and 2 more".
+std::string some(const std::vector<std::string>& names) {
+  const std::vector<std::string> first(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kNamesShown, names.size())));
+  const size_t more = names.size() - first.size();
+  return join(first, ", ") + (more ? fmt::format(" and {} more", more) : "");
+}
+
+std::string change(int64_t before, int64_t after) {
+  return fmt::format("{} -> {} ({:.1f} % stay)", before, after,
+                     before ? 100.0 * static_cast<double>(after) / static_cast<double>(before) : 100);
+}
+
+void explain_group(size_t number, const prune::PrunedGroup& g, Report& report) {
+  report.line(fmt::format("group {}: {} of {} {} stay, made by {}", number, g.kept, g.channels,
+                          g.heads ? "heads" : "channels", join(g.layers, ", ")));
+  report.line("  cut: " + join(g.members, "; "));
+  if (!g.coupled_by.empty()) report.line("  coupled by: " + join(g.coupled_by, ", "));
+}
+
+}  // namespace
+
+Json report_channels(const prune::Pruned& made, Report& report) {
+  int64_t channels = 0, kept = 0;
+  for (const prune::PrunedGroup& g : made.groups) channels += g.channels, kept += g.kept;
+  report.line(fmt::format("{} of {} channels in {} groups removed", channels - kept, channels, made.groups.size()));
+  report.line("multiply-accumulates: " + change(made.macs_before, made.macs_after));
+  Json changes = Json::object({{"groups", made.groups.size()},
+                               {"channels", channels},
+                               {"kept", kept},
+                               {"macs_before", made.macs_before},
+                               {"macs_after", made.macs_after}});
+  if (made.proof) {
+    changes["proof_max_abs"] = made.proof->max_abs;
+    report.line(
+        fmt::format("proven: differs by {:.2g} from the source whose removed channels are zero (outputs up to "
+                    "{:.3g})",
+                    made.proof->max_abs, made.proof->max_expected));
+  }
+  return changes;
+}
+
+void report_groups(const prune::Pruned& made, bool explain, Report& report) {
+  Json& all = report.data["groups"] = Json::array();
+  Table table{"channels by group", {"made by", "channels", "kept", "constants cut"}, {}, 1};
+  for (const prune::PrunedGroup& g : made.groups) {
+    all.push_back(group_json(g));
+    if (table.rows.size() < kGroupsShown)
+      table.rows.push_back(
+          {some(g.layers), std::to_string(g.channels), std::to_string(g.kept), std::to_string(g.members.size())});
+  }
+  if (!explain) {
+    report.blocks.emplace_back(std::move(table));
+    if (made.groups.size() > kGroupsShown)
+      report.line(fmt::format("and {} more groups, which --json has", made.groups.size() - kGroupsShown));
+    return;
+  }
+  for (size_t i = 0; i < made.groups.size(); ++i) explain_group(i + 1, made.groups[i], report);
+  for (const auto& [layer, reason] : made.left) report.line(fmt::format("{}: {}", layer, reason));
+}
+
+}  // namespace mlopt::cli

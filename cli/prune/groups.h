@@ -1,0 +1,14 @@
+#pragma once
+#include "core/report/report.h"
+#include "prune/prune.h"
+
+namespace mlopt::cli {
+
+/// What became of the channels: their number, the multiply-accumulates before and after, how far the result was proven.
+/// Gives the key `changes`.
+Json report_channels(const prune::Pruned& made, Report& report);
+
+/// A row for each group; with `explain` what every group consists of, why it is coupled, and which layers stay.
+void report_groups(const prune::Pruned& made, bool explain, Report& report);
+
+}  // namespace mlopt::cli

@@ -1,0 +1,144 @@
+#include "prune/structure/shrink_model.h"
+
+#include "backends/reference/backend.h"
+#include "core/ir/verify.h"
+#include "core/onnx/infer.h"
+#include "core/onnx/tools.h"
+#include "prune/structure/propagate.h"
+#include "prune/structure/prove.h"
+#include "prune/structure/remove.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+#include "tests/support/thrown.h"
+
+using namespace mlopt;
+
+namespace {
+
+constexpr const char* kNet = R"(g (float[N,3,8,8] x, float[40,3,3,3] U, float[40] A, float[40,40,1,1] V, float[40] B,
+      float[10,1440] W) => (float[N,10] y) {
+    [stem] a = Conv (x, U, A)
+    r = Relu (a)
+    [body] b = Conv (r, V, B)
+    s = Add (r, b)
+    f = Flatten (s)
+    [head] y = Gemm <transB = 1> (f, W)
+  })";
+
+struct Bench {
+  std::unique_ptr<Backend> backend = reference_backend();
+  Runner runner{*backend, inline_functions};
+  prune::Means means;
+
+  Bench() {
+    means.runner = &runner;
+    means.passes = test::pass_context();
+  }
+  prune::Pruned run(const Model& source, const std::string& spec) const {
+    prune::Pruned made = prune::prune(source, prune::parse_spec(spec), means);
+    CHECK(verify(made.model).empty());
+    return made;
+  }
+};
+
+const Tensor& constant(const Model& model, const std::string& name) { return *model.graph->find(name)->constant; }
+
+/// Every third channel of the stem gets no weight at all: neither what makes it nor what reads it.
+Model with_zero_channels() {
+  Model model = test::fixture(kNet);
+  const auto clear = [&](const std::string& name, int64_t outer, int64_t channels, int64_t inner) {
+    float* w = model.graph->find(name)->constant->mutable_data<float>();
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t c = 0; c < channels; c += 3) std::fill_n(w + (o * channels + c) * inner, inner, 0.0F);
+  };
+  clear("U", 1, 40, 27);
+  clear("A", 1, 40, 1);
+  clear("V", 1, 40, 40);
+  clear("V", 40, 40, 1);
+  clear("B", 1, 40, 1);
+  clear("W", 10, 40, 36);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("channels go with all that is coupled to them, and the rest computes what it did") {
+  const prune::Pruned made = Bench().run(test::fixture(kNet), "magnitude:granularity=channel;sparsity=0.3;round=none");
+  REQUIRE(made.groups.size() == 1);
+  CHECK(made.groups[0].layers == std::vector<std::string>{"stem", "body"});
+  CHECK(made.groups[0].channels == 40);
+  CHECK(made.groups[0].kept == 28);
+  CHECK(constant(made.model, "U").dims() == Dims{28, 3, 3, 3});
+  CHECK(constant(made.model, "V").dims() == Dims{28, 28, 1, 1});
+  CHECK(constant(made.model, "W").dims() == Dims{10, 28 * 36});
+  CHECK(made.left.at("head").find("'y' is an output of the model") != std::string::npos);
+  REQUIRE(made.proof);
+  CHECK(made.proof->max_abs <= 1e-5 * made.proof->max_expected);
+  CHECK(made.macs_before == 36 * (40 * 27 + 40 * 40) + 10 * 1440);
+  CHECK(made.macs_after == 36 * (28 * 27 + 28 * 28) + 10 * 28 * 36);
+}
+
+TEST_CASE("widths are rounded up, and a threshold of zero takes only what adds nothing") {
+  const Model source = with_zero_channels();
+  CHECK(Bench().run(source, "magnitude:granularity=channel;sparsity=0.3").groups[0].kept == 32);
+  CHECK(Bench().run(source, "magnitude:granularity=channel;sparsity=0.3;round=16").groups[0].kept == 32);
+  CHECK(Bench().run(source, "magnitude:granularity=channel;sparsity=1;round=none").groups[0].kept == 1);
+  const prune::Pruned made = Bench().run(source, "magnitude:granularity=channel;threshold=0");
+  CHECK(made.groups[0].kept == 26);
+  test::require_same_model(source, made.model, 1e-5);
+}
+
+TEST_CASE("the lowest channels go first, and a share of the FLOPs is met from below") {
+  const prune::Pruned low = Bench().run(with_zero_channels(), "magnitude:granularity=channel;sparsity=0.35;round=none");
+  CHECK(low.groups[0].kept == 26);
+  test::require_same_model(with_zero_channels(), low.model, 1e-5);
+  const prune::Pruned half = Bench().run(test::fixture(kNet), "magnitude:granularity=channel;flops=0.5;round=none");
+  const double share = static_cast<double>(half.macs_after) / static_cast<double>(half.macs_before);
+  CHECK(share <= 0.5);
+  CHECK(share > 0.45);
+}
+
+TEST_CASE("a FLOPs target below one channel everywhere says what can be reached") {
+  const Error error = test::thrown_by(
+      [] { Bench().run(test::fixture(kNet), "magnitude:granularity=channel;flops=0.0001;round=none"); });
+  CHECK(error.code == Code::kBadInput);
+  CHECK(test::says(error, "cannot be reached"));
+}
+
+TEST_CASE("--skip keeps a layer and what is coupled to it, and names are checked") {
+  const Error none =
+      test::thrown_by([] { Bench().run(test::fixture(kNet), "magnitude:granularity=channel;sparsity=0.3;skip=body"); });
+  CHECK(test::says(none, "coupled to what is"));
+  const Error typo = test::thrown_by(
+      [] { Bench().run(test::fixture(kNet), "magnitude:granularity=channel;sparsity=0.3;only=steem"); });
+  CHECK(typo.code == Code::kUsage);
+  CHECK(test::says(typo, "did you mean 'stem'"));
+}
+
+TEST_CASE("a model all of whose channels stay is refused with the reasons") {
+  const Error error = test::thrown_by([] {
+    Bench().run(test::fixture("g (float[N,3] x, float[3,4] W) => (float[N,4] y) { y = MatMul (x, W) }"),
+                "magnitude:granularity=channel;sparsity=0.3");
+  });
+  CHECK(error.code == Code::kBadInput);
+  CHECK(test::says(error, "4 channels stay: 'y' is an output of the model"));
+}
+
+TEST_CASE("heads are asked for by name, and there may be none") {
+  const Error error =
+      test::thrown_by([] { Bench().run(test::fixture(kNet), "magnitude:granularity=head;sparsity=0.5"); });
+  CHECK(test::says(error, "no attention head"));
+}
+
+TEST_CASE("the proof finds what is not what it should be") {
+  Model model = test::fixture(kNet);
+  infer(model, standard_types);
+  const prune::Relations all = prune::relate_axes(model, prune::SplitBy::kInner);
+  const prune::Groups found = prune::find_groups(all);
+  const Model masked = prune::mask_channels(model, all, found.groups, {{0, 1, 2}});
+  const Model pruned = prune::remove_channels(model, all, found.groups, {{0, 1, 3}}, standard_types);
+  const Bench bench;
+  const Difference difference = prune::pruned_from_masked(masked, pruned, bench.runner, nullptr, 1);
+  const Error error = test::thrown_by([&] { prune::require_proof(difference, model); });
+  CHECK(error.code == Code::kInternal);
+}
