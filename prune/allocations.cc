@@ -3,16 +3,15 @@
 #include <bit>
 #include <cmath>
 
-#include "core/base/error.h"
-#include "core/base/named.h"
-
 namespace mlopt::prune {
 namespace {
 
 constexpr Allocation kAllocations[] = {
-    {"uniform", "the same share of every layer", "none", allocate_uniform},
+    {"uniform", "the same share of every layer", "none", allocate_uniform, true},
     {"global", "the least of all layers, where scores are shares of what an output is made of", "channel",
      allocate_global},
+    {"lamp", "the least of all layers as shares of what their layer keeps", "channel", allocate_lamp},
+    {"erk", "less of layers with few weights for their inputs and outputs", "none", allocate_erk},
 };
 
 /// Units of one candidate that compete, and their scores.
@@ -77,12 +76,6 @@ void remove_first(std::span<const Pool> pools, double share) {
 }  // namespace
 
 std::span<const Allocation> allocations() { return kAllocations; }
-
-const Allocation& find_allocation(std::string_view name) {
-  const Allocation* found = find_named(allocations(), name.empty() ? "uniform" : name);
-  if (!found) internal_error("an allocation that no spec may have");
-  return *found;
-}
 
 void remove_share(Candidate& candidate, double share, Rivals rivals) {
   const int64_t all = candidate.units.count(), apart = rivals == Rivals::kRow ? candidate.units.across() : all;

@@ -17,12 +17,10 @@ struct Allocation {
   /// Marks what goes so that about `sparsity` of all weights do. `rivals` tells which units compete where each layer
   /// has its own share.
   void (*allocate)(std::span<Candidate> candidates, double sparsity, Rivals rivals);
+  bool own_share = false;  ///< of each layer as much as of all: layers need not be seen together
 };
 
 std::span<const Allocation> allocations();
-/// By the name in a spec.
-const Allocation& find_allocation(std::string_view name);
-
 // What the allocations are made of.
 
 /// Marks the units of least score until `share` of the candidate's weights are gone, those nearest; the first of equal
@@ -37,5 +35,10 @@ void remove_least(std::span<Candidate> candidates, const std::vector<std::vector
 void allocate_uniform(std::span<Candidate> candidates, double sparsity, Rivals rivals);
 /// The least of all layers.
 void allocate_global(std::span<Candidate> candidates, double sparsity, Rivals rivals);
+/// The least of all layers as shares of what their layer keeps (Lee et al. 2021, "Layer-adaptive Sparsity for the
+/// Magnitude-based Pruning").
+void allocate_lamp(std::span<Candidate> candidates, double sparsity, Rivals rivals);
+/// Less of layers with few weights for their inputs and outputs (Evci et al. 2020, "Rigging the Lottery").
+void allocate_erk(std::span<Candidate> candidates, double sparsity, Rivals rivals);
 
 }  // namespace mlopt::prune

@@ -12,8 +12,14 @@ namespace mlopt::prune {
 namespace {
 
 constexpr Criterion kCriteria[] = {
-    {"magnitude", "the absolute value of each weight", magnitude},
+    {"magnitude", "the absolute value of each weight", magnitude, Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
     {"random", "by chance, the baseline", random},
+    {"wanda", "times the norm of what it is multiplied by, compared within an output", wanda, Rivals::kRow,
+     Look::kSquares},
+    {"obs", "what the layer's outputs lose when the other weights make up for it", obs, Rivals::kLayer,
+     Look::kProducts},
+    {"sparsegpt", "the same column by column, where the weights that stay do make up for those that go", wanda,
+     Rivals::kLayer, Look::kProducts, sparsegpt, 24},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "prune/matrix.h"
+#include "prune/observe.h"
 #include "prune/spec.h"
 #include "prune/weights.h"
 
@@ -15,11 +16,15 @@ struct Evidence {
   const Weight* weight = nullptr;
   const Matrix* values = nullptr;
   const Spec* spec = nullptr;
-  int64_t index = 0;  ///< of the weight in the model
+  int64_t index = 0;                   ///< of the weight in the model
+  const Observed* observed = nullptr;  ///< what it is multiplied by; null where the criterion looks at no data
 };
 
 /// Weights that compete with one another where each layer has its own share.
 enum class Rivals { kLayer, kRow };
+
+/// What a criterion has to see of what a layer is given.
+enum class Look { kNothing, kSquares, kProducts };
 
 /// How much the model needs each element of a weight. One file a criterion.
 struct Criterion {
@@ -27,7 +32,12 @@ struct Criterion {
   /// At least 0, of the matrix's shape.
   Matrix (*score)(const Evidence& evidence);
   Rivals rivals = Rivals::kLayer;
-  bool needs_data = false;
+  Look look = Look::kNothing;
+  /// Removes `share` of a layer, or what the granularity's pattern says, and corrects what is left; null: what scores
+  /// least goes, and the rest stays as it is.
+  Matrix (*prune)(const Evidence& evidence, double share) = nullptr;
+  int64_t stages = 1;                       ///< unless the spec says another number
+  std::string_view allocation = "uniform";  ///< unless the spec says another one
 };
 
 std::span<const Criterion> criteria();
@@ -40,5 +50,13 @@ const Criterion& find_criterion(std::string_view name);
 Matrix magnitude(const Evidence& evidence);
 /// Uniform numbers that follow from the seed and the place: the baseline that any other must beat.
 Matrix random(const Evidence& evidence);
+/// |w| times the norm of what it is multiplied by, compared within an output (Sun et al. 2023, "A Simple and Effective
+/// Pruning Approach for Large Language Models").
+Matrix wanda(const Evidence& evidence);
+/// |w| / sqrt([H^-1]_jj), where H is the products of the layer's inputs: the root of what removing it costs the layer's
+/// outputs when the others make up for it (Hassibi and Stork 1993, "Optimal Brain Surgeon").
+Matrix obs(const Evidence& evidence);
+/// The same column by column, the columns behind making up for what goes (Frantar and Alistarh 2023, "SparseGPT").
+Matrix sparsegpt(const Evidence& evidence, double share);
 
 }  // namespace mlopt::prune

@@ -4,101 +4,179 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/base/named.h"
 #include "core/onnx/tools.h"
 #include "prune/allocations.h"
 #include "prune/criteria.h"
+#include "prune/features.h"
+#include "prune/fit.h"
 #include "prune/masks.h"
 #include "prune/scales.h"
+#include "prune/stages.h"
 #include "prune/weights.h"
 
 namespace mlopt::prune {
 namespace {
 
+constexpr int64_t kFitStages = 24;
+constexpr int64_t kProductBytes = int64_t{512} << 20;  // of inputs, held at once
+
 int64_t count_zeros(const Matrix& values) { return std::count(values.values.begin(), values.values.end(), 0.0F); }
 
 class Masker {
  public:
-  Masker(const Model& source, const Spec& spec) : spec_(spec), criterion_(find_criterion(spec.method)) {
+  Masker(const Model& source, const Spec& spec, const Means& means)
+      : spec_(spec), means_(means), criterion_(find_criterion(spec.method)) {
+    if (looks() && !means.data)
+      usage_error(fmt::format("{} needs data: it looks at what layers are given", spec.fit ? "lstsq" : spec.method),
+                  "--data", "give --data with inputs of the kind that the model will see, or use --method magnitude");
     result_.model = clone(source);
     if (!result_.model.functions.empty()) inline_functions(result_.model);
+    if (spec.fit) dense_ = clone(result_.model);
   }
 
   Pruned run() {
     Found found = find_weights(result_.model, spec_);
     result_.left = std::move(found.left);
     weights_ = std::move(found.weights);
-    if (spec_.granularity.pattern()) {
-      leave_out_what_does_not_fit();
-      for (size_t i = 0; i < weights_.size(); ++i) mask_pattern(i);
+    leave_out_what_does_not_fit();
+    const bool each_for_itself = spec_.granularity.pattern() || (!spec_.threshold && allocation().own_share);
+    if (each_for_itself || criterion_.prune) {
+      shares_.assign(weights_.size(), spec_.sparsity.value_or(0));
+      if (!each_for_itself) find_shares();
+      in_stages(spec_.stages ? spec_.stages : criterion_.stages, criterion_.look,
+                [&](size_t i, const Evidence& e) { prune_alone(i, e, shares_[i]); });
     } else {
-      mask_units();
+      prune_together();
     }
+    if (spec_.fit) fit_all();
     warn();
     return std::move(result_);
   }
 
  private:
-  /// The criterion's scores, not yet scaled.
-  Matrix score(size_t i, const Matrix& values) const {
-    Matrix scores =
-        criterion_.score({.weight = &weights_[i], .values = &values, .spec = &spec_, .index = static_cast<int64_t>(i)});
-    return scores;
+  const Allocation& allocation() const {
+    return *find_named(allocations(), spec_.allocation.empty() ? criterion_.allocation : spec_.allocation);
   }
 
-  const Scale& scale() const {
-    const std::string_view name = spec_.scale.empty() ? find_allocation(spec_.allocation).scale : spec_.scale;
-    return *find_named(scales(), spec_.threshold && spec_.scale.empty() ? "none" : name);
-  }
+  bool looks() const { return criterion_.look != Look::kNothing || spec_.fit; }
 
   void leave_out_what_does_not_fit() {
     std::erase_if(weights_, [&](const Weight& weight) {
-      const std::string problem = pattern_problem(weight, spec_.granularity);
+      std::string problem = spec_.granularity.pattern() ? pattern_problem(weight, spec_.granularity) : "";
+      if (problem.empty() && looks()) problem = features_problem(weight);
       if (!problem.empty()) result_.left.emplace(weight.layer, problem);
       return !problem.empty();
     });
+    if (weights_.empty()) {
+      std::string reasons;
+      for (const auto& [layer, reason] : result_.left) reasons += (reasons.empty() ? "" : "; ") + layer + ": " + reason;
+      input_error("no weight of the model can be pruned so: " + reasons, {}, "choose another method or granularity");
+    }
   }
 
-  void mask_pattern(size_t i) {
-    Matrix values = load(weights_[i]), scores = score(i, values);
-    for (size_t k = 0; k < scores.values.size(); ++k)
-      if (values.values[k] == 0) scores.values[k] = -1;  // what is gone already goes first
-    put(i, std::move(values), pattern_mask(weights_[i], scores, spec_.granularity));
+  /// Calls `work` for each weight with what the criterion looks at.
+  template <class Work>
+  void in_stages(int64_t stages, Look look, const Work& work) {
+    size_t first = 0;
+    if (look == Look::kNothing) stages = 1;
+    for (const size_t end : stage_ends(weights_, stages, look == Look::kProducts ? kProductBytes : 0)) {
+      std::vector<Observed> seen;
+      const auto stage = std::span(weights_).subspan(first, end - first);
+      if (look != Look::kNothing) seen = observe(result_.model, stage, look == Look::kProducts, means_);
+      if (!seen.empty() && result_.samples == 0) result_.samples = looked_at();
+      for (size_t i = first; i < end; ++i) {
+        const Matrix values = load(weights_[i]);
+        work(i, {&weights_[i], &values, &spec_, static_cast<int64_t>(i), seen.empty() ? nullptr : &seen[i - first]});
+      }
+      first = end;
+    }
   }
 
-  Candidate candidate_of(size_t i) const {
-    const Matrix values = load(weights_[i]);
-    Matrix scores = score(i, values);
-    scale().apply(scores);
+  int64_t looked_at() const { return std::min(means_.data->size(), means_.calibration_samples); }
+
+  void prune_alone(size_t i, const Evidence& e, double share) {
+    if (criterion_.prune) return put(i, *e.values, criterion_.prune(e, share));
+    Matrix after = *e.values;
+    if (spec_.granularity.pattern()) {
+      Matrix scores = criterion_.score(e);
+      for (size_t k = 0; k < scores.values.size(); ++k)
+        if (after.values[k] == 0) scores.values[k] = -1;  // what is gone already goes first
+      zero_out(pattern_mask(weights_[i], scores, spec_.granularity), after);
+    } else {
+      Candidate c = candidate_of(i, e, criterion_.score(e));
+      remove_share(c, share, criterion_.rivals);
+      zero_out(unit_mask(c), after);
+    }
+    put(i, *e.values, std::move(after));
+  }
+
+  Candidate candidate_of(size_t i, const Evidence& e, Matrix scores) const {
+    const std::string_view by = spec_.scale.empty() ? allocation().scale : spec_.scale;
+    find_named(scales(), spec_.threshold && spec_.scale.empty() ? "none" : by)->apply(scores);
     Candidate c;
     c.weight = &weights_[i];
     c.units = units_of(weights_[i], spec_.granularity);
-    c.scores = unit_scores(c.units, scores, values, spec_.norm);
+    c.scores = unit_scores(c.units, scores, *e.values, spec_.norm);
     c.sizes = unit_sizes(c.units);
     c.removed.resize(c.sizes.size());
     return c;
   }
 
-  void mask_units() {
+  /// All weights with what goes of them, by the source as it is.
+  std::vector<Candidate> allocated(Look look) {
     std::vector<Candidate> candidates;
-    for (size_t i = 0; i < weights_.size(); ++i) candidates.push_back(candidate_of(i));
-    if (spec_.threshold) {
-      for (Candidate& c : candidates)
-        std::transform(c.scores.begin(), c.scores.end(), c.removed.begin(),
-                       [&](float x) { return static_cast<double>(x) < *spec_.threshold; });
-    } else {
-      find_allocation(spec_.allocation).allocate(candidates, *spec_.sparsity, criterion_.rivals);
+    in_stages(1, look,
+              [&](size_t i, const Evidence& e) { candidates.push_back(candidate_of(i, e, criterion_.score(e))); });
+    if (!spec_.threshold) {
+      allocation().allocate(candidates, *spec_.sparsity, criterion_.rivals);
+      return candidates;
     }
-    for (size_t i = 0; i < weights_.size(); ++i) put(i, load(weights_[i]), unit_mask(candidates[i]));
+    for (Candidate& c : candidates)
+      std::transform(c.scores.begin(), c.scores.end(), c.removed.begin(),
+                     [&](float x) { return static_cast<double>(x) < *spec_.threshold; });
+    return candidates;
   }
 
-  void put(size_t i, Matrix values, const std::vector<bool>& mask) {
+  void prune_together() {
+    const std::vector<Candidate> candidates = allocated(criterion_.look);
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      const Matrix before = load(weights_[i]);
+      Matrix after = before;
+      zero_out(unit_mask(candidates[i]), after);
+      put(i, before, std::move(after));
+    }
+  }
+
+  /// What share of each weight an allocation over all of them takes, for a criterion that chooses by itself what goes.
+  void find_shares() {
+    const std::vector<Candidate> candidates = allocated(Look::kSquares);
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const auto gone = std::count(candidates[i].removed.begin(), candidates[i].removed.end(), true);
+      shares_[i] = static_cast<double>(gone) / static_cast<double>(candidates[i].removed.size());
+    }
+  }
+
+  /// Layer by layer, each when those before are fitted.
+  void fit_all() {
+    std::vector<Matrix> wanted;
+    for (const Weight& weight : weights_) {
+      Weight before = weight;
+      before.value = dense_.graph->find(weight.name());
+      wanted.push_back(load(before));
+    }
+    in_stages(kFitStages, Look::kProducts, [&](size_t i, const Evidence& e) {
+      store(weights_[i], fitted(weights_[i], *e.observed, wanted[i], *e.values));
+    });
+  }
+
+  void put(size_t i, const Matrix& before, const Matrix& after) {
     const Weight& weight = weights_[i];
     PrunedLayer layer{weight.layer, weight.op, weight.name(), weight.value->constant->dims(), weight.size()};
-    layer.zeros_before = count_zeros(values);
-    apply(mask, values);
-    layer.zeros = count_zeros(values);
-    store(weight, values);
+    layer.zeros_before = count_zeros(before);
+    layer.zeros = count_zeros(after);
+    store(weight, after);
     result_.layers.push_back(std::move(layer));
   }
 
@@ -116,13 +194,18 @@ class Masker {
   }
 
   const Spec& spec_;
+  const Means& means_;
   const Criterion& criterion_;
   std::vector<Weight> weights_;
+  std::vector<double> shares_;
+  Model dense_;  ///< as it was, where what is left is fitted to it
   Pruned result_;
 };
 
 }  // namespace
 
-Pruned mask_model(const Model& source, const Spec& spec, const Means& /*means*/) { return Masker(source, spec).run(); }
+Pruned mask_model(const Model& source, const Spec& spec, const Means& means) {
+  return Masker(source, spec, means).run();
+}
 
 }  // namespace mlopt::prune

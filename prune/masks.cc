@@ -37,7 +37,7 @@ std::vector<bool> unit_mask(const Candidate& candidate) {
   return mask;
 }
 
-void apply(const std::vector<bool>& mask, Matrix& values) {
+void zero_out(const std::vector<bool>& mask, Matrix& values) {
   for (size_t i = 0; i < mask.size(); ++i)
     if (mask[i]) values.values[i] = 0;
 }

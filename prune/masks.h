@@ -18,6 +18,6 @@ std::string pattern_problem(const Weight& weight, const Granularity& granularity
 std::vector<bool> unit_mask(const Candidate& candidate);
 
 /// Puts 0 where the mask says so.
-void apply(const std::vector<bool>& mask, Matrix& values);
+void zero_out(const std::vector<bool>& mask, Matrix& values);
 
 }  // namespace mlopt::prune

@@ -82,6 +82,21 @@ constexpr Part kParts[] = {
        s.seed = static_cast<uint64_t>(*seed);
      },
      [](const Spec& s) { return s.method == "random" ? std::to_string(s.seed) : ""; }},
+    {"stages",
+     [](Spec& s, std::string_view v) {
+       const auto stages = parse_int(v);
+       if (!stages || *stages < 1)
+         usage_error(fmt::format("'{}' is no number of stages", v), "--stages", "a whole number from 1 on");
+       s.stages = *stages;
+     },
+     [](const Spec& s) { return s.stages == 0 ? "" : std::to_string(s.stages); }},
+    {"recover",
+     [](Spec& s, std::string_view v) {
+       if (v != "none" && v != "lstsq")
+         usage_error(fmt::format("no recovery is called '{}'", v), "--recover", "none or lstsq");
+       s.fit = v == "lstsq";
+     },
+     [](const Spec& s) { return std::string(s.fit ? "lstsq" : ""); }},
     {"only", [](Spec& s, std::string_view v) { add_globs(v, s.only); },
      [](const Spec& s) { return print_globs(s.only); }},
     {"skip", [](Spec& s, std::string_view v) { add_globs(v, s.skip); },
@@ -129,6 +144,7 @@ void check_structure(const Spec& spec) {
   if (!spec.allocation.empty() && spec.allocation != "uniform" && spec.allocation != "global")
     unsupported_error(fmt::format("channels by the allocation '{}' are not supported yet", spec.allocation),
                       "--allocation", "uniform or global");
+  if (spec.fit) unsupported_error("what is left of channels is not fitted yet", "--recover", "leave it out");
   if (!spec.scale.empty())
     usage_error("scores of channels are relative to the mean of their group", "--scale", "leave it out");
 }
@@ -171,6 +187,11 @@ void check(const Spec& spec) {
   if (!structure && spec.round)
     usage_error("there are no widths to round where shapes stay as they are", "--round", "leave it out");
   if (spec.granularity.pattern()) return check_pattern(spec);
+  if (find_criterion(spec.method).prune && spec.granularity.name != "element")
+    unsupported_error(fmt::format("{} by {} is not supported yet", spec.granularity.name, spec.method), "--granularity",
+                      "element or N:M");
+  if (find_criterion(spec.method).prune && spec.threshold)
+    usage_error(fmt::format("{} takes no threshold", spec.method), "--threshold", "give --sparsity");
   const int targets = spec.sparsity.has_value() + spec.threshold.has_value() + spec.flops.has_value();
   if (targets > 1)
     usage_error("a sparsity, a threshold and a share of FLOPs say different things",

@@ -19,10 +19,13 @@ struct Spec {
   std::optional<double> flops;      ///< instead: the share of the multiply-accumulates that stays (channels, heads)
   std::optional<int64_t>
       round;                ///< channels that stay are rounded up to multiples of it; unset: 8 where there are many
-  std::string allocation;   ///< a row of allocations(); empty: uniform
+  std::string allocation;   ///< a row of allocations(); empty: as the method does best
   std::string scale;        ///< a row of scales(): what scores are divided by; empty: as the allocation wants
   std::string norm = "l2";  ///< of what is removed as one: l1 or l2
   uint64_t seed = 0;        ///< of random
+  /// In how many stages layers are looked at, each when those before are pruned; 0: as the method does best.
+  int64_t stages = 0;
+  bool fit = false;                     ///< at the end what is left is fitted to what the layers gave (--recover lstsq)
   std::vector<std::string> only, skip;  ///< globs of layers and of weights
 };
 

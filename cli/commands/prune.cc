@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "backends/reference/backend.h"
 #include "cli/backends.h"
@@ -24,9 +25,10 @@ constexpr size_t kLayersShown = 40;
 
 struct PruneOptions {
   VerbOptions verb;
-  std::string method = "magnitude", granularity, sparsity, threshold, flops, round, allocation, scale, norm;
+  std::string method = "magnitude", granularity, sparsity, threshold, flops, round, allocation, scale, norm, recover;
   bool explain = false;
   std::vector<std::string> only, skip;
+  std::optional<int64_t> stages;
   int64_t calibration_samples = 128;
 };
 
@@ -45,6 +47,8 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   add("allocation", o.allocation);
   add("scale", o.scale);
   add("norm", o.norm);
+  add("recover", o.recover);
+  if (o.stages) add("stages", std::to_string(*o.stages));
   prune::Spec spec = prune::parse_spec(text);
   for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
   for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
@@ -177,15 +181,24 @@ Action setup(Options& options) {
   options.add("--round", o->round, "N",
               "channels that stay are rounded up to multiples of N, or none (default: 8, where there are at least 32)");
   options.add("--allocation", o->allocation, "HOW",
-              "how much of each layer goes: " + list_of(prune::allocations()) + " (default: uniform)");
+              "how much of each layer goes: " + list_of(prune::allocations()) +
+                  " (default: global for magnitude, else uniform)");
   options.add("--scale", o->scale, "BY",
               "what scores are divided by: " + list_of(prune::scales()) +
-                  " (default: what the allocation is meant for: none for uniform and --threshold, channel for global)");
+                  " (default: what the allocation is meant for: channel for global and lamp, else none)");
   options.add("--norm", o->norm, "NORM", "how the scores of weights that go together make one: l1 or l2 (default: l2)")
       .choices = {"l1", "l2"};
   options.add("--calibration-samples", o->calibration_samples, "N",
               "run the model on at most N samples, evenly spaced over the data, where the method looks at what layers "
               "are given (default: 128)");
+  options.add("--stages", o->stages, "N",
+              "look at what layers are given in at most N stages, each when those before are pruned (default: 24 for "
+              "sparsegpt, else 1, which is the source)");
+  options
+      .add("--recover", o->recover, "HOW",
+           "what is done for what is left: none, lstsq (fitted, layer by layer, to what the layers gave on --data; "
+           "default: none)")
+      .choices = {"none", "lstsq"};
   options.add("--only", o->only, "GLOBS", "prune only layers, or weights, whose names match one of these");
   options.add("--skip", o->skip, "GLOBS", "leave layers, or weights, as they are whose names match one of these");
   options.add(
@@ -200,7 +213,7 @@ Command prune_command() {
   return {.name = "prune",
           .arguments = "MODEL -o OUT --sparsity S",
           .summary = "remove what a model needs least",
-          .examples = {{{"prune resnet.onnx -o half.onnx --sparsity 0.5 --allocation global",
+          .examples = {{{"prune resnet.onnx -o half.onnx --sparsity 0.5",
                          "zeros in place of the half of the weights that is needed least"},
                         {"prune resnet.onnx -o small.onnx --granularity channel --flops 50%",
                          "fewer channels, so that half of the arithmetic is left"}}},

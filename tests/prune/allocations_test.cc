@@ -1,6 +1,7 @@
 #include "prune/allocations.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/rng.h"
 #include "tests/support/catch.h"
@@ -80,4 +81,37 @@ TEST_CASE("uniform takes the same share of each layer") {
   prune::allocate_uniform(layers, 0.5, Rivals::kLayer);
   CHECK(layers[0].removed == Mask{1, 1, 0, 0});
   CHECK(layers[1].removed == Mask{1, 1, 0, 0});
+}
+
+TEST_CASE("lamp takes what is the least share of what its layer keeps") {
+  std::vector<Candidate> layers = {candidate(1, 3, {1, 2, 3}), candidate(1, 3, {10, 10, 20})};
+  // Squares over the sums of those not less: 1/14, 4/13, 1 and 100/600, 100/500, 1 (of equal ones the last is kept
+  // longest).
+  for (const auto& [share, wanted] : std::vector<std::pair<double, std::vector<Mask>>>{
+           {1.0 / 6, {{1, 0, 0}, {0, 0, 0}}}, {0.5, {{1, 0, 0}, {1, 1, 0}}}, {4.0 / 6, {{1, 1, 0}, {1, 1, 0}}}}) {
+    std::vector<Candidate> fresh = layers;
+    prune::allocate_lamp(fresh, share, Rivals::kLayer);
+    CHECK(fresh[0].removed == wanted[0]);
+    CHECK(fresh[1].removed == wanted[1]);
+  }
+}
+
+TEST_CASE("erk takes more of layers with many weights for their inputs and outputs, and none of the least") {
+  std::vector<prune::Weight> weights(3);
+  weights[0].rows = 2, weights[0].columns = 2;
+  weights[1].rows = 20, weights[1].columns = 20;
+  weights[2].rows = 40, weights[2].columns = 20;
+  std::vector<Candidate> layers;
+  for (const auto& w : weights) {
+    std::vector<float> scores(static_cast<size_t>(w.size()));
+    for (size_t i = 0; i < scores.size(); ++i) scores[i] = static_cast<float>(i);
+    layers.push_back(candidate(w.rows, w.columns, scores));
+    layers.back().weight = &w;
+  }
+  prune::allocate_erk(layers, 0.7, Rivals::kLayer);
+  // The first would be more than dense and stays; of the others 0.3 * 1204 - 4 stay, as 40 to 60.
+  const auto kept = [&](size_t i) { return std::count(layers[i].removed.begin(), layers[i].removed.end(), false); };
+  CHECK(kept(0) == 4);
+  CHECK(std::abs(static_cast<double>(kept(1)) - 357.2 * 0.4) < 1);
+  CHECK(std::abs(static_cast<double>(kept(2)) - 357.2 * 0.6) < 1);
 }

@@ -1,11 +1,16 @@
 #include "prune/prune.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "backends/reference/backend.h"
 #include "core/base/error.h"
+#include "core/onnx/tools.h"
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
+#include "tests/support/memory_data.h"
+#include "tests/support/op.h"
 #include "tests/support/rewrite.h"
 
 using namespace mlopt;
@@ -32,7 +37,7 @@ int64_t zeros(const std::vector<float>& numbers) { return std::count(numbers.beg
 
 TEST_CASE("half of the weights of each layer are zero, the least, and the others as they were") {
   const Model source = test::fixture(kTwo);
-  const Pruned made = pruned(source, "magnitude:sparsity=0.5");
+  const Pruned made = pruned(source, "magnitude:sparsity=0.5;allocation=uniform");
   REQUIRE(made.layers.size() == 2);
   for (const char* name : {"V", "W"}) {
     std::vector<float> before = weight(source, name), after = weight(made.model, name);
@@ -81,7 +86,7 @@ TEST_CASE("a pattern holds in every group") {
 }
 
 TEST_CASE("blocks go as one") {
-  const Pruned made = pruned(test::fixture(kTwo), "magnitude:granularity=block=4x2;sparsity=0.25");
+  const Pruned made = pruned(test::fixture(kTwo), "magnitude:granularity=block=4x2;sparsity=0.25;allocation=uniform");
   const auto v = weight(made.model, "V");  // [8 inputs, 16 outputs]
   int64_t gone = 0;
   for (size_t input = 0; input < 8; input += 2)
@@ -104,7 +109,7 @@ TEST_CASE("random follows from the seed") {
 
 TEST_CASE("what is pruned already counts, and is said") {
   const Model source = test::fixture(kTwo);
-  const Pruned half = pruned(source, "magnitude:sparsity=0.5");
+  const Pruned half = pruned(source, "magnitude:sparsity=0.5;allocation=uniform");
   const Pruned again = pruned(half.model, "random:sparsity=0.5");
   CHECK(weight(again.model, "V") == weight(half.model, "V"));
   REQUIRE(again.warnings.size() == 1);
@@ -113,6 +118,56 @@ TEST_CASE("what is pruned already counts, and is said") {
   CHECK(zeros(weight(more.model, "V")) == 96);
   const Pruned all = pruned(source, "magnitude:sparsity=1");
   CHECK(test::contains(all.warnings.at(0), "nothing of first is left"));
+}
+
+TEST_CASE("criteria that look at data need them, and keep what was pruned") {
+  const Model source = test::fixture(kTwo);
+  CHECK(test::contains(test::error_of([&] { pruned(source, "wanda:sparsity=0.5"); }), "wanda needs data"));
+  CHECK(test::contains(test::error_of([&] { pruned(source, "magnitude:sparsity=0.5;recover=lstsq"); }),
+                       "lstsq needs data"));
+  const Pruned quarter = pruned(source, "magnitude:sparsity=0.25;allocation=uniform");
+  const test::MemoryData data(test::uniform({40, 8}, -1, 1), std::nullopt);
+  const std::unique_ptr<Backend> backend = reference_backend();
+  const Runner runner{*backend, inline_functions};
+  prune::Means means;
+  means.runner = &runner;
+  means.data = &data;
+  for (const char* spec :
+       {"wanda:sparsity=0.5", "wanda:granularity=2:4", "obs:sparsity=0.5;allocation=global", "sparsegpt:sparsity=0.5",
+        "sparsegpt:granularity=2:4", "sparsegpt:sparsity=0.5;allocation=lamp", "wanda:sparsity=0.5;recover=lstsq"}) {
+    INFO(spec);
+    const Pruned made = prune::prune(quarter.model, parse_spec(spec), means);
+    CHECK(made.samples == 40);
+    int64_t all = 0;
+    for (const char* name : {"V", "W"}) {
+      const auto before = weight(quarter.model, name), after = weight(made.model, name);
+      for (size_t i = 0; i < before.size(); ++i)
+        if (before[i] == 0) CHECK(after[i] == 0);
+      all += zeros(after);
+    }
+    CHECK(std::abs(all - 96) <= 12);
+  }
+}
+
+TEST_CASE("a fit brings the outputs nearer to the source's") {
+  const Model source = test::fixture(kTwo);
+  const Tensor x = test::uniform({60, 8}, -1, 1);
+  const test::MemoryData data(x, std::nullopt);
+  const std::unique_ptr<Backend> backend = reference_backend();
+  const Runner runner{*backend, inline_functions};
+  prune::Means means;
+  means.runner = &runner;
+  means.data = &data;
+  const auto outputs = [&](const Model& m) {
+    return to_floats(runner.compile(m)->run(std::vector<Datum>{x})[0].tensor());
+  };
+  const auto distance = [&](const char* spec) {
+    const auto a = outputs(source), b = outputs(prune::prune(source, parse_spec(spec), means).model);
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) sum += std::pow(static_cast<double>(a[i]) - b[i], 2);
+    return sum;
+  };
+  CHECK(distance("magnitude:sparsity=0.5;recover=lstsq") < 0.5 * distance("magnitude:sparsity=0.5"));
 }
 
 TEST_CASE("what cannot be done yet is said with what can") {

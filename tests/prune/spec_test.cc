@@ -33,7 +33,8 @@ TEST_CASE("a pruning spec is printed as it was parsed") {
        {"magnitude:granularity=element;sparsity=0.5", "magnitude:granularity=2:4;skip=head",
         "magnitude:granularity=block=4x1;sparsity=0.25;allocation=global;scale=layer;norm=l1;only=/a/*|b",
         "random:granularity=kernel;threshold=0.001;seed=7", "magnitude:granularity=channel;flops=0.5;round=none",
-        "magnitude:granularity=head;sparsity=0.25;round=2"})
+        "magnitude:granularity=head;sparsity=0.25;round=2",
+        "sparsegpt:granularity=element;sparsity=0.5;stages=3;recover=lstsq"})
     CHECK(to_string(parse_spec(text)) == text);
   CHECK(to_string(parse_spec("magnitude")) == "magnitude:granularity=element");
   CHECK(to_string(parse_spec("magnitude:sparsity=12.5%")) == "magnitude:granularity=element;sparsity=0.125");
@@ -62,8 +63,9 @@ TEST_CASE("a mistake in a pruning spec is named, with what was meant") {
         Case{"magnitude:scale=chanel", "did you mean 'channel'"}, Case{"magnitude:sparsity=1.5", "'1.5' is no share"},
         Case{"magnitude:sparsity=-0.1", "from 0 to 1"}, Case{"magnitude:sparsity=nan", "no share"},
         Case{"magnitude:sparsity=150%", "no share"}, Case{"magnitude:threshold=-1", "no threshold"},
-        Case{"magnitude:norm=l3", "l1 or l2"}, Case{"magnitude:sparsity", "no part of a pruning"},
-        Case{"", "no method is called ''"}}) {
+        Case{"magnitude:norm=l3", "l1 or l2"}, Case{"wanda:sparsity=0.5;stages=0", "no number of stages"},
+        Case{"wanda:sparsity=0.5;recover=all", "none or lstsq"}, Case{"sparsegpt:threshold=1", "takes no threshold"},
+        Case{"magnitude:sparsity", "no part of a pruning"}, Case{"", "no method is called ''"}}) {
     INFO(c.text);
     CHECK(test::contains(refused(c.text), c.part));
     CHECK(code_of(c.text) == Code::kUsage);
@@ -88,6 +90,7 @@ TEST_CASE("what does not go together is refused") {
     CHECK(test::contains(refused(c.text), c.part));
     CHECK(code_of(c.text) == Code::kUsage);
   }
+  CHECK(code_of("sparsegpt:granularity=kernel;sparsity=0.5") == Code::kUnsupported);
   CHECK(refused("magnitude:granularity=2:4;sparsity=0.5").empty());
   CHECK(refused("magnitude:granularity=channel;flops=0.5;round=16").empty());
   CHECK(refused("magnitude:granularity=3:4;sparsity=0.25;allocation=uniform").empty());

@@ -1,0 +1,12 @@
+#pragma once
+#include "prune/matrix.h"
+#include "prune/observe.h"
+#include "prune/weights.h"
+
+namespace mlopt::prune {
+
+/// `pruned` with what is not 0 changed so that the layer's outputs come as near as they can, over what was observed, to
+/// those of `wanted` (least squares of each output, damped as damped_hessian()). Zeros stay.
+Matrix fitted(const Weight& weight, const Observed& observed, const Matrix& wanted, const Matrix& pruned);
+
+}  // namespace mlopt::prune

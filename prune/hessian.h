@@ -1,0 +1,17 @@
+#pragma once
+#include <Eigen/Core>
+
+#include "prune/observe.h"
+
+namespace mlopt::prune {
+
+using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// The Hessian of the squared error of a group's outputs, the products of its inputs, with a hundredth of its mean
+/// diagonal added to the diagonal, so that it has an inverse.
+Dense damped_hessian(const Observed& observed, int64_t group, int64_t columns);
+
+/// The upper triangular U of which U^T U is the inverse of H.
+Dense inverse_factor(const Dense& hessian);
+
+}  // namespace mlopt::prune

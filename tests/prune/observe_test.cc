@@ -1,0 +1,79 @@
+#include "prune/observe.h"
+
+#include <cmath>
+
+#include "backends/reference/backend.h"
+#include "core/base/error.h"
+#include "core/onnx/tools.h"
+#include "core/tensor/cast.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+#include "tests/support/memory_data.h"
+#include "tests/support/op.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+struct Setup {
+  Model model = test::fixture(R"(g (float[N,3] x, float[3,4] V, float[4,2] W) => (float[N,2] y) {
+    a = MatMul (x, V)
+    b = Relu (a)
+    y = MatMul (b, W)
+  })");
+  Tensor x = test::uniform({6, 3}, -1, 1);
+  std::unique_ptr<Backend> backend = reference_backend();
+  Runner runner{*backend, inline_functions};
+
+  std::vector<prune::Observed> run(bool products, int64_t samples = 128) const {
+    const test::MemoryData data(x, std::nullopt);
+    prune::Means means;
+    means.runner = &runner;
+    means.data = &data;
+    means.calibration_samples = samples;
+    return prune::observe(model, prune::find_weights(model, {}).weights, products, means);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sums over the data are those of what layers are given") {
+  const Setup s;
+  const auto seen = s.run(true);
+  REQUIRE(seen.size() == 2);
+  const std::vector<float> x = to_floats(s.x);
+  CHECK(seen[0].rows == 6);
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 3; ++j) {
+      double sum = 0;
+      for (size_t n = 0; n < 6; ++n) sum += static_cast<double>(x[n * 3 + i]) * x[n * 3 + j];
+      CHECK(seen[0].products[0][i * 3 + j] == Approx(sum).margin(1e-5));
+      if (i == j) CHECK(seen[0].squares[i] == Approx(sum).margin(1e-5));
+    }
+  const std::vector<float> v = to_floats(*s.model.graph->find("V")->constant);
+  for (size_t c = 0; c < 4; ++c) {
+    double squares = 0;
+    for (size_t n = 0; n < 6; ++n) {
+      double sum = 0;
+      for (size_t i = 0; i < 3; ++i) sum += static_cast<double>(x[n * 3 + i]) * v[i * 4 + c];
+      squares += sum > 0 ? sum * sum : 0;
+    }
+    CHECK(seen[1].squares[c] == Approx(squares).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("only as many samples are looked at as are asked for, and only what is asked for is kept") {
+  const Setup s;
+  const auto seen = s.run(false, 2);
+  CHECK(seen[0].rows == 2);
+  CHECK(seen[0].products.empty());
+}
+
+TEST_CASE("numbers that are not finite are refused with their sample") {
+  Setup s;
+  s.x.mutable_data<float>()[4 * 3 + 1] = NAN;
+  const std::string said = test::error_of([&] { s.run(false); });
+  CHECK(test::contains(said, "not finite"));
+  CHECK(test::contains(said, "sample 4"));
+}
