@@ -162,14 +162,20 @@ void Plan::run_steps(Frame& frame, const RunContext& context) const {
   }
 }
 
+void Plan::copy_update(const Update& update, const Frame& frame) const {
+  const TensorDesc& desc = *p_.slots[static_cast<size_t>(update.to)].desc;
+  const Datum made = datum_of(update.from, frame);
+  if (!fits(made, desc)) internal_error("a state value keeps its type and shape");
+  if (desc.bytes() > 0)
+    std::memcpy(frame.where[static_cast<size_t>(update.to)], made.tensor().aligned().raw(), desc.bytes());
+}
+
 std::vector<Datum> Plan::run(std::span<const Datum> inputs, const RunContext& context) const {
   std::unique_ptr<Frame> frame = take_frame();
   start(*frame, inputs);
   run_steps(*frame, context);
   for (const Update& update : p_.updates)
-    if (!update.in_place)
-      std::memcpy(frame->where[static_cast<size_t>(update.to)], frame->where[static_cast<size_t>(update.from)],
-                  p_.slots[static_cast<size_t>(update.to)].desc->bytes());
+    if (!update.in_place) copy_update(update, *frame);
   std::vector<Datum> outputs;
   outputs.reserve(p_.outputs.size());
   for (const int slot : p_.outputs) {

@@ -95,6 +95,7 @@ class Plan {
   void set(Frame& frame, int slot, Datum datum) const;
   void run_planned(const Planned& step, size_t index, Frame& frame, const RunContext& context) const;
   void run_general(const General& step, Frame& frame, const RunContext& context) const;
+  void copy_update(const Update& update, const Frame& frame) const;
   void run_steps(Frame& frame, const RunContext& context) const;
   Datum datum_of(int slot, const Frame& frame) const;
 

@@ -8,9 +8,13 @@
 namespace mlopt::train {
 
 Value* Builder::op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs) {
-  Node* made = graph().add_op(std::string(op), std::move(inputs), std::move(attrs), nullptr, "train");
+  return ops(op, std::move(inputs), 1, std::move(attrs))[0];
+}
+
+std::vector<Value*> Builder::ops(std::string_view op, std::vector<Value*> inputs, int count, std::vector<Attr> attrs) {
+  Node* made = graph().add_op(std::string(op), std::move(inputs), std::move(attrs), nullptr, "train", count);
   infer(*model_, *made, types_);
-  return made->output(0);
+  return made->outputs();
 }
 
 Value* Builder::number(double value, DType type) {

@@ -17,6 +17,8 @@ class Builder {
   int64_t opset() const { return model_->opset(); }
   /// The first output of a new standard operator, its type inferred.
   Value* op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {});
+  /// All outputs of one that has `count`.
+  std::vector<Value*> ops(std::string_view op, std::vector<Value*> inputs, int count, std::vector<Attr> attrs = {});
   Value* number(double value, DType type = DType::kF32);
   Value* indices(const std::vector<int64_t>& values);
   /// Mean over all elements, a scalar.

@@ -99,21 +99,19 @@ void make_update(TrainingGraphs& g, const Recipe& recipe, TypeRule types) {
     Value* most = build.op("Div", {build.number(recipe.clip), build.op("Add", {norm, build.number(kTiny)})});
     scale = build.op("Mul", {scale, build.op("Min", {most, build.number(1)})});
   }
+  std::vector<UpdateArgs> all;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const bool decays = Builder::dims(parameters[i]).size() > 1;  // not biases and norms
-    UpdateArgs args{build,
-                    parameters[i],
-                    grads[i],
-                    rate,
-                    step,
-                    scale,
-                    decays ? recipe.settings.weight_decay : 0,
-                    recipe.settings,
-                    *g.state,
-                    g.parameter_updates};
-    recipe.optimizer->update(args);
-    if (recipe.average > 0) add_average(args, recipe.average);
+    all.push_back({build, parameters[i], grads[i], rate, step, scale, decays ? recipe.settings.weight_decay : 0,
+                   recipe.settings, *g.state, g.parameter_updates});
+    recipe.optimizer->update(all.back());
   }
+  if (recipe.constrain) {
+    Constraint constraint(build, step, g.parameters, *g.state, g.parameter_updates);
+    recipe.constrain(constraint);
+  }
+  if (recipe.average > 0)
+    for (UpdateArgs& args : all) add_average(args, recipe.average);
 }
 
 }  // namespace

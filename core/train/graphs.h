@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/train/batch_inputs.h"
+#include "core/train/constraint.h"
 #include "core/train/dropout.h"
 #include "core/train/losses.h"
 #include "core/train/mixed_precision.h"
@@ -23,15 +24,16 @@ struct Recipe {
   const OptimizerDef* optimizer = nullptr;
   OptimizerSettings settings;
   TrainableChoice choice;
-  std::string output;                    ///< whose loss it is; "": the first
-  bool train_batch_norm = true;          ///< false: normalize by the running statistics, which stay
-  std::optional<DropoutChoice> dropout;  ///< nothing: Dropouts do in training what they do in the model
-  bool keep_zeros = false;               ///< weights of a matrix or filter that are 0 stay 0
-  bool accumulate = false;               ///< gradients of several runs add up
-  double clip = 0;                       ///< largest norm of all gradients together; 0: any
-  Recompute recompute;                   ///< of the forward pass
-  double average = 0;                    ///< decay of moving averages of the parameters; 0: none
-  MixedPrecision precision;              ///< of the products of the model, not of the loss
+  std::string output;                          ///< whose loss it is; "": the first
+  bool train_batch_norm = true;                ///< false: normalize by the running statistics, which stay
+  std::optional<DropoutChoice> dropout;        ///< nothing: Dropouts do in training what they do in the model
+  bool keep_zeros = false;                     ///< weights of a matrix or filter that are 0 stay 0
+  bool accumulate = false;                     ///< gradients of several runs add up
+  double clip = 0;                             ///< largest norm of all gradients together; 0: any
+  Recompute recompute;                         ///< of the forward pass
+  double average = 0;                          ///< decay of moving averages of the parameters; 0: none
+  std::function<void(Constraint&)> constrain;  ///< what is done to parameters after each update
+  MixedPrecision precision;                    ///< of the products of the model, not of the loss
 };
 
 /// A model as two graphs over one state.

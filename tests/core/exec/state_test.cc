@@ -52,6 +52,30 @@ TEST_CASE("a run updates the state") {
   check_accumulator(*cpu_with_fallback());
 }
 
+TEST_CASE("a state is updated with what has no known shape before the run") {
+  for (const bool fast : {false, true}) {
+    Net net;
+    Graph& graph = net.graph();
+    Value* x = graph.add_input("x", Type::tensor(DType::kF32, Dims{3}));
+    Value* w = graph.add_input("w", Type::tensor(DType::kF32, Dims{2}));
+    Value* chosen = net.op("Compress", {x, net.op("Greater", {x, net.constant(tensor({}, {0}))})});
+    Value* next = net.op("Concat", {chosen, net.constant(tensor({1}, {7}))}, {{"axis", int64_t{0}, {}}});
+    graph.rename(next, "w.next");
+    for (Value* out : {next, net.op("Neg", {w})}) graph.add_output(out);
+    CompileOptions options;
+    options.state = std::make_shared<StateStore>();
+    options.state->add("w", tensor({2}, {1, 2}));
+    options.updates = {{"w", "w.next"}};
+    const auto backend = fast ? cpu_with_fallback() : reference_backend();
+    const auto plan = backend->compile(net.model, options);
+    const std::vector<Datum> one{tensor({3}, {-1, 5, -2})}, two{tensor({3}, {1, 5, -2})};
+    require_close(plan->run(one)[0].tensor(), tensor({2}, {-1, -2}));
+    require_close(options.state->at("w"), tensor({2}, {5, 7}));
+    CHECK(thrown_by([&] { plan->run(two); }).code == Code::kInternal);  // three numbers are no w
+    require_close(options.state->at("w"), tensor({2}, {5, 7}));
+  }
+}
+
 TEST_CASE("executables share a store") {
   Accumulator a;
   const auto first = reference_backend()->compile(a.net.model, a.options);
