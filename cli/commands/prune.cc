@@ -9,7 +9,9 @@
 #include "backends/reference/backend.h"
 #include "cli/backends.h"
 #include "cli/commands.h"
+#include "cli/distill/steps.h"
 #include "cli/prune/groups.h"
+#include "cli/recipes/sparsity.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
@@ -24,13 +26,32 @@ namespace {
 constexpr size_t kLayersShown = 40;
 
 struct PruneOptions {
-  VerbOptions verb;
+  DistillOptions distill;  // of which --recover train and distill take more than what every verb takes
+  VerbOptions& verb = distill.train.verb;
   std::string method = "magnitude", granularity, sparsity, threshold, flops, round, allocation, scale, norm, recover;
   bool explain = false;
   std::vector<std::string> only, skip;
   std::optional<int64_t> stages;
   int64_t calibration_samples = 128;
 };
+
+constexpr const char* kSearched = "auto";
+
+/// --recover lists what is done, in the order in which it is: lstsq, then train or distill.
+bool fits(const PruneOptions& o) {
+  const std::vector<std::string> list = list_items({o.recover});
+  return std::find(list.begin(), list.end(), "lstsq") != list.end();
+}
+std::string retraining(const PruneOptions& o) {
+  const std::vector<std::string> known = {"none", "lstsq", "train", "distill"};
+  std::string found;
+  for (const std::string& how : list_items({o.recover})) {
+    if (std::find(known.begin(), known.end(), how) == known.end())
+      usage_error(fmt::format("no recovery is called '{}'", how), "--recover", suggestion(how, known));
+    if (how == "train" || how == "distill") found = how;
+  }
+  return found;
+}
 
 /// --method holds a method or a whole spec; the other options add to it.
 prune::Spec spec_of(const PruneOptions& o, const Common& common) {
@@ -40,18 +61,22 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   };
   if (text.find("seed=") == std::string::npos) add("seed", std::to_string(common.seed));
   add("granularity", o.granularity);
-  add("sparsity", o.sparsity);
+  if (o.sparsity != kSearched) add("sparsity", o.sparsity);
   add("threshold", o.threshold);
   add("flops", o.flops);
   add("round", o.round);
   add("allocation", o.allocation);
   add("scale", o.scale);
   add("norm", o.norm);
-  add("recover", o.recover);
+  if (fits(o)) add("recover", "lstsq");
   if (o.stages) add("stages", std::to_string(*o.stages));
   prune::Spec spec = prune::parse_spec(text);
   for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
   for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
+  if (o.sparsity == kSearched) {
+    check_search(o.verb, retraining(o).empty());
+    spec.sparsity = 0;  // until the search is done
+  }
   prune::check(spec);
   return spec;
 }
@@ -119,16 +144,11 @@ Json report_total(const prune::Pruned& made, Report& report) {
                        {"calibration_samples", made.samples}});
 }
 
-void run(const PruneOptions& o, Session& session) {
-  const prune::Spec spec = spec_of(o, session.common);
-  if (o.calibration_samples < 1) usage_error("at least one sample is looked at", "--calibration-samples");
-  const Model source = begin_verb(o.verb, session);
-  const std::unique_ptr<Backend> backend = open_backend(session.common.device);
+prune::Pruned prune_with(const PruneOptions& o, const Model& source, const prune::Spec& spec, const Session& session) {
+  const std::unique_ptr<Backend> backend = open_backend(session.common.device), judge = reference_backend();
   const Runner runner = make_runner(*backend, session.common);
   std::unique_ptr<Dataset> data;
   if (!o.verb.data.spec.empty()) data = open_data(o.verb.data, source, {.seed = session.common.seed});
-
-  const std::unique_ptr<Backend> judge = reference_backend();
   prune::Means means;
   means.runner = &runner;
   means.passes = judged_by(*judge);
@@ -137,9 +157,19 @@ void run(const PruneOptions& o, Session& session) {
   means.calibration_samples = o.calibration_samples;
   prune::Pruned made;
   with_data_hint(o.verb.data, source, [&] { made = prune::prune(source, spec, means); });
+  return made;
+}
+
+/// The source pruned, and what there is to say of it.
+VerbResult prune_source(const PruneOptions& o, const Model& source, prune::Spec spec, Session& session) {
+  if (o.sparsity == kSearched)
+    spec.sparsity = search_sparsity(o.verb, source, session, [&](double sparsity) {
+      spec.sparsity = sparsity;
+      return std::move(prune_with(o, source, spec, session).model);
+    });
+  prune::Pruned made = prune_with(o, source, spec, session);
   for (const std::string& sentence : made.warnings) session.console.warn(sentence);
   session.report.data["warnings"] = made.warnings;
-
   VerbResult result;
   result.spec = prune::to_string(spec);
   result.declined = declined_json(made);
@@ -155,7 +185,34 @@ void run(const PruneOptions& o, Session& session) {
     report_layers(made, session.report);
   }
   result.model = std::move(made.model);
-  finish_verb(o.verb, source, std::move(result), session);
+  return result;
+}
+
+/// A training in which zeros stay, by labels or by what the source gives.
+void retrain(const PruneOptions& o, const prune::Spec& spec, Session& session) {
+  const auto how = std::make_shared<DistillOptions>(o.distill);
+  how->train.keep_zeros = true;
+  how->teachers = {o.verb.model};
+  TrainingSteps steps;
+  if (retraining(o) == "distill") steps = distill_steps(how, session);
+  steps.model = [&, student = steps.model](const Model& source) {
+    VerbResult made = prune_source(o, student ? student(source) : clone(source), spec, session);
+    session.report.data["pruning"] = made.changes;
+    return std::move(made.model);
+  };
+  steps.adapt = [&, adapt = steps.adapt](TrainingPlan& plan) {
+    if (adapt) adapt(plan);
+    plan.spec = fmt::format("{} then {}", prune::to_string(spec), plan.spec);
+  };
+  run_training(how->train, steps, session);
+}
+
+void run(const PruneOptions& o, Session& session) {
+  const prune::Spec spec = spec_of(o, session.common);
+  if (o.calibration_samples < 1) usage_error("at least one sample is looked at", "--calibration-samples");
+  if (!retraining(o).empty()) return retrain(o, spec, session);
+  const Model source = begin_verb(o.verb, session);
+  finish_verb(o.verb, source, prune_source(o, source, spec, session), session);
 }
 
 /// "magnitude (the absolute value of each weight), random (...)".
@@ -168,13 +225,14 @@ std::string list_of(std::span<const Row> table) {
 
 Action setup(Options& options) {
   const auto o = std::make_shared<PruneOptions>();
-  declare_verb(options, o->verb);
+  declare_train(options, o->distill.train);
   options.add("--method", o->method, "METHOD",
               "what tells which weights are needed least: " + list_of(prune::criteria()) +
                   "; or a whole spec, as the report and the model's metadata keep it (default: magnitude)");
   options.add("--granularity", o->granularity, "WHAT",
               "what is removed as one: " + list_of(prune::granularities()) + " (default: element)");
-  options.add("--sparsity", o->sparsity, "S", "the share that is removed, from 0 to 1 or in percent");
+  options.add("--sparsity", o->sparsity, "S",
+              "the share that is removed, from 0 to 1 or in percent; auto: as much as --max-drop allows");
   options.add("--threshold", o->threshold, "T", "instead: remove what scores less than T");
   options.add("--flops", o->flops, "SHARE",
               "instead, with channel and head: remove until this share of the multiply-accumulates stays, as in 50%");
@@ -194,11 +252,12 @@ Action setup(Options& options) {
   options.add("--stages", o->stages, "N",
               "look at what layers are given in at most N stages, each when those before are pruned (default: 24 for "
               "sparsegpt, else 1, which is the source)");
-  options
-      .add("--recover", o->recover, "HOW",
-           "what is done for what is left: none, lstsq (fitted, layer by layer, to what the layers gave on --data; "
-           "default: none)")
-      .choices = {"none", "lstsq"};
+  options.add("--recover", o->recover, "LIST",
+              "what is done for what is left: lstsq (fitted, layer by layer, to what the layers gave on --data), then "
+              "train (by labels) or distill (by what the source gives), with the options of these; zeros stay");
+  options.add("--temperature", o->distill.temperature, "F", "of --recover distill (default: 4)");
+  options.add("--alpha", o->distill.alpha, "F",
+              "of --recover distill: share of the source's outputs in the loss (default: 0.9; 1 without labels)");
   options.add("--only", o->only, "GLOBS", "prune only layers, or weights, whose names match one of these");
   options.add("--skip", o->skip, "GLOBS", "leave layers, or weights, as they are whose names match one of these");
   options.add(

@@ -1,5 +1,9 @@
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <filesystem>
 
+#include "backends/reference/backend.h"
 #include "core/data/array_file.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
@@ -76,6 +80,87 @@ TEST_CASE("prune takes the spec that it reports") {
   CHECK(to_floats(*first.graph->find("V")->constant) == to_floats(*again.graph->find("V")->constant));
 }
 
+TEST_CASE("quantize keeps the zeros of a pruned model") {
+  const Files files;
+  REQUIRE(files.prune({"--sparsity", "0.6"}).status == 0);
+  const Model pruned = read_model(files.out);
+  for (const char* format : {"w8a8", "w8"}) {
+    const std::string small = files.folder / "q.onnx";
+    REQUIRE(
+        run_mlopt({"quantize", files.out, "-o", small, "--to", format, "--data", files.data, "--no-bench"}).status ==
+        0);
+    const Model quantized = read_model(small);
+    int64_t checked = 0;
+    for (const Value* v : quantized.graph->initializers()) {
+      const std::string name = v->constant->dims() == Dims{32, 64}   ? "V"
+                               : v->constant->dims() == Dims{64, 32} ? "W"
+                                                                     : "";
+      if (name.empty() || v->constant->dtype() != DType::kI8) continue;
+      const auto before = to_floats(*pruned.graph->find(name)->constant), after = to_floats(*v->constant);
+      for (size_t i = 0; i < before.size(); ++i)
+        if (before[i] == 0) REQUIRE(after[i] == 0);
+      ++checked;
+    }
+    CHECK(checked == 2);
+  }
+}
+
+TEST_CASE("a search ends at the largest sparsity that holds") {
+  const Files files;
+  const std::string labels = files.folder / "l.npz";
+  const Tensor x = test::uniform({64, 32}, -1, 1);
+  // Its own arg-max as labels: nothing is lost at first, everything at last.
+  const Model model = read_model(files.model);
+  const Tensor y = reference_backend()->compile(model, {})->run(std::vector<Datum>{x})[0].tensor();
+  std::vector<int64_t> best;
+  for (int64_t n = 0; n < 64; ++n) {
+    const auto row = y.span<float>().subspan(static_cast<size_t>(n) * 32, 32);
+    best.push_back(std::max_element(row.begin(), row.end()) - row.begin());
+  }
+  write_npz(labels, {{"x", x}, {"label", Tensor::ints(best)}});
+  const test::Outcome done = files.prune({"--sparsity", "auto", "--max-drop", "20", "--metric", "top1", "--data",
+                                          labels, "--json", "-", "--method", "wanda"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  const auto& tried = report.find("search")->items();
+  REQUIRE(tried.size() == 7);
+  double largest = 0;
+  for (const Json& one : tried)
+    if (one.find("holds")->boolean()) largest = std::max(largest, one.find("sparsity")->number());
+  CHECK(largest > 0);
+  CHECK(report.find("spec")->string() == "wanda:granularity=element;sparsity=" + fmt::format("{}", largest));
+  CHECK(files.prune({"--sparsity", "auto"}).err.find("--max-drop 1 --metric M") != std::string::npos);
+}
+
+TEST_CASE("what is left learns, by labels or from the source, and zeros stay") {
+  const Files files;
+  const std::string labelled = files.folder / "l.npz";
+  const Tensor x = test::uniform({64, 32}, -1, 1);
+  std::vector<int64_t> labels(64);
+  for (size_t i = 0; i < 64; ++i) labels[i] = static_cast<int64_t>(i % 32);
+  write_npz(labelled, {{"x", x}, {"label", Tensor::ints(labels)}});
+  REQUIRE(files.prune({"--sparsity", "0.5", "--method", "wanda", "--data", labelled}).status == 0);
+  const std::vector<float> masked = to_floats(*read_model(files.out).graph->find("V")->constant);
+  for (const char* how : {"train", "distill", "lstsq,distill"}) {
+    const test::Outcome done = files.prune({"--sparsity", "0.5", "--method", "wanda", "--data", labelled, "--recover",
+                                            how, "--batch-size", "16", "--steps", "3", "--json", "-"});
+    INFO(done.err << done.out);
+    REQUIRE(done.status == 0);
+    const std::vector<float> after = to_floats(*read_model(files.out).graph->find("V")->constant);
+    size_t changed = 0;
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (masked[i] == 0) REQUIRE(after[i] == 0);
+      changed += after[i] != masked[i];
+    }
+    CHECK(changed > after.size() / 3);
+    const Json report = Json::parse(done.out);
+    CHECK(report.find("pruning")->find("sparsity")->number() == 0.5);
+    CHECK(report.find("changes")->find("updates")->integer() == 3);
+    CHECK(report.find("spec")->string().find("wanda:granularity=element;sparsity=0.5") == 0);
+  }
+}
+
 TEST_CASE("what is wrong is said before anything is written") {
   const Files files;
   struct Case {
@@ -87,7 +172,10 @@ TEST_CASE("what is wrong is said before anything is written") {
                         Case{{"--sparsity", "0.5", "--method", "magnitud"}, 2, "did you mean 'magnitude'"},
                         Case{{"--sparsity", "0.5", "--only", "frist"}, 2, "did you mean 'first'"},
                         Case{{"--sparsity", "0.5", "--granularity", "embedding"}, 4, "is not supported yet"},
-                        Case{{"--sparsity", "0.5", "--calibration-samples", "0"}, 2, "at least one sample"}}) {
+                        Case{{"--sparsity", "0.5", "--calibration-samples", "0"}, 2, "at least one sample"},
+                        Case{{"--sparsity", "0.5", "--recover", "distil"}, 2, "did you mean 'distill'"},
+                        Case{{"--sparsity", "0.5", "--recover", "train"}, 2, "training needs data"},
+                        Case{{"--sparsity", "0.5", "--method", "wanda"}, 2, "wanda needs data"}}) {
     const test::Outcome refused = files.prune(c.options);
     INFO(refused.err);
     CHECK(refused.status == c.status);
