@@ -25,7 +25,8 @@ const Penalty& find_penalty(std::string_view name, const Granularity& granularit
     if (name.empty() || penalty.name == name) return penalty;
     names.emplace_back(penalty.name);
   }
-  usage_error(fmt::format("no penalty '{}' of {}", name, to_string(granularity)), "--penalty", suggestion(std::string(name), names));
+  usage_error(fmt::format("no penalty '{}' of {}", name, to_string(granularity)), "--penalty",
+              suggestion(std::string(name), names));
 }
 
 }  // namespace mlopt::prune

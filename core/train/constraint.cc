@@ -8,7 +8,8 @@ namespace mlopt::train {
 namespace {
 
 StateUpdate& update_of(std::vector<StateUpdate>& updates, std::string_view name) {
-  const auto found = std::find_if(updates.begin(), updates.end(), [&](const StateUpdate& u) { return u.state == name; });
+  const auto found =
+      std::find_if(updates.begin(), updates.end(), [&](const StateUpdate& u) { return u.state == name; });
   if (found == updates.end()) internal_error("a constraint on what is not trained", std::string(name));
   return *found;
 }

@@ -58,8 +58,8 @@ Value* norms(train::Builder& b, const Member& m, Value* w, int64_t channels) {
 
 /// `w` with each channel's part times its factor, [channels].
 Value* scaled(train::Builder& b, const Member& m, Value* w, Value* factors) {
-  Value* all = b.op("Concat", {factors, b.graph().add_constant("one", Tensor::of<float>({1}, {1}))},
-                    {{"axis", int64_t{0}, {}}});
+  Value* all =
+      b.op("Concat", {factors, b.graph().add_constant("one", Tensor::of<float>({1}, {1}))}, {{"axis", int64_t{0}, {}}});
   std::vector<int64_t> shape(m.dims.size(), 1);
   shape[m.axis] = m.dims[m.axis];
   return b.op("Mul", {w, b.op("Reshape", {b.op("Gather", {all, b.indices(m.channel_of)}), b.indices(shape)})});
@@ -139,8 +139,7 @@ void add_pool(train::Constraint& at, const std::string& name, std::span<const Sh
   constexpr double kBelow = 1 - 1e-6;
   Value* limit = b.op("Mul", {most(b, all, total, strength.wanted()), b.number(kBelow)});
   Value* threshold = b.op("Min", {strength.now(), limit});
-  for (size_t i = 0; i < pool.size(); ++i)
-    zeros.push_back(shrink(at, pool[i], all[i], threshold, strength.frozen()));
+  for (size_t i = 0; i < pool.size(); ++i) zeros.push_back(shrink(at, pool[i], all[i], threshold, strength.frozen()));
   strength.adapt(b.op("Sum", zeros));
 }
 

@@ -55,9 +55,8 @@ void add_pool(train::Constraint& at, const std::string& name, std::span<const We
 
 void add_l1(train::Constraint& at, const Model& model, const Spec& spec, const PenaltyPlan& plan) {
   Found found = find_weights(model, spec);
-  std::erase_if(found.weights, [&](const Weight& w) {
-    return !at.trains(w.name()) || w.value->constant->dtype() != DType::kF32;
-  });
+  std::erase_if(found.weights,
+                [&](const Weight& w) { return !at.trains(w.name()) || w.value->constant->dtype() != DType::kF32; });
   if (spec.allocation == "global") return add_pool(at, "prune/strength", found.weights, plan);
   for (const Weight& weight : found.weights) add_pool(at, "prune/strength/" + weight.name(), {&weight, 1}, plan);
 }
