@@ -34,7 +34,7 @@ std::string some(const std::vector<std::string>& names) {
 
 std::string change(int64_t before, int64_t after) {
   return fmt::format("{} -> {} ({:.1f} % stay)", before, after,
-                     before ? 100.0 * static_cast<double>(after) / static_cast<double>(before) : 100);
+                     100.0 * static_cast<double>(after) / static_cast<double>(before));
 }
 
 void explain_group(size_t number, const prune::PrunedGroup& g, Report& report) {
@@ -50,7 +50,7 @@ Json report_channels(const prune::Pruned& made, Report& report) {
   int64_t channels = 0, kept = 0;
   for (const prune::PrunedGroup& g : made.groups) channels += g.channels, kept += g.kept;
   report.line(fmt::format("{} of {} channels in {} groups removed", channels - kept, channels, made.groups.size()));
-  report.line("multiply-accumulates: " + change(made.macs_before, made.macs_after));
+  if (made.macs_before) report.line("multiply-accumulates: " + change(made.macs_before, made.macs_after));
   Json changes = Json::object({{"groups", made.groups.size()},
                                {"channels", channels},
                                {"kept", kept},

@@ -44,6 +44,11 @@ SymDims window_output(const NodeView& view, const SymDims& input, const std::vec
 
 Types convolution_of(const NodeView& view, int source, int weights, DType made) {
   const auto &x = dims_of(view, source), &w = dims_of(view, weights);
+  if (!x && w && w->size() >= 3) {  // its weights tell the rank of what it reads
+    SymDims out(w->size());
+    out[1] = (*w)[0];
+    return one(made, out);
+  }
   if (!x || !w || x->size() < 3 || w->size() != x->size()) return one(made, std::nullopt);
   std::vector<int64_t> kernel = view.get_ints("kernel_shape");
   if (kernel.empty())

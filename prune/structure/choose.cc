@@ -31,15 +31,12 @@ size_t rounded(int64_t keep, size_t channels, const Rounding& rounding) {
   return static_cast<size_t>(keep);
 }
 
-/// ceil(), but for what only arithmetic put above an integer.
-int64_t ceiling(double x) { return static_cast<int64_t>(std::ceil(x - 1e-9)); }
-
 }  // namespace
 
 Removed choose_uniform(const std::vector<std::vector<double>>& scores, double ratio, const Rounding& rounding) {
   Removed removed;
   for (const std::vector<double>& group : scores) {
-    const int64_t keep = ceiling(static_cast<double>(group.size()) * (1 - ratio));
+    const int64_t keep = std::llround(static_cast<double>(group.size()) * (1 - ratio));
     removed.push_back(lowest(group, rounded(keep, group.size(), rounding)));
   }
   return removed;
@@ -54,7 +51,7 @@ Removed choose_global(const std::vector<std::vector<double>>& scores, double rat
   for (const std::vector<double>& group : scores) {
     const double first_kept = going < all.size() ? all[going] : INFINITY;
     const auto above = std::count_if(group.begin(), group.end(), [&](double s) { return s >= first_kept; });
-    const int64_t least = ceiling(0.1 * static_cast<double>(group.size()));
+    const int64_t least = std::llround(0.1 * static_cast<double>(group.size()));
     removed.push_back(lowest(group, rounded(std::max<int64_t>(above, least), group.size(), rounding)));
   }
   return removed;

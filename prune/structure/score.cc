@@ -17,14 +17,17 @@ const Tensor* weight(const Axis& axis) {
 
 /// The sum of |w|^p over every slice of an axis.
 std::vector<double> slice_sums(const Tensor& tensor, int axis, bool squared) {
-  const Tensor numbers = cast(tensor, DType::kF32).aligned();
-  const int64_t n = numbers.dim(axis), inner = row_major_strides(numbers.dims())[static_cast<size_t>(axis)];
-  std::vector<double> sums(static_cast<size_t>(n));
-  const auto values = numbers.span<float>();
-  for (size_t i = 0; i < values.size(); ++i) {
-    const double v = values[i];
-    sums[i / static_cast<size_t>(inner) % static_cast<size_t>(n)] += squared ? v * v : std::abs(v);
-  }
+  const Tensor numbers = (tensor.dtype() == DType::kF32 ? tensor : cast(tensor, DType::kF32)).aligned();
+  const auto n = static_cast<size_t>(numbers.dim(axis));
+  const auto inner = static_cast<size_t>(row_major_strides(numbers.dims())[static_cast<size_t>(axis)]);
+  std::vector<double> sums(n);
+  const float* at = numbers.data<float>();
+  for (const float* end = at + numbers.size(); at != end;)
+    for (size_t i = 0; i < n; ++i, at += inner) {
+      double sum = 0;
+      for (size_t k = 0; k < inner; ++k) sum += squared ? double{at[k]} * at[k] : std::abs(double{at[k]});
+      sums[i] += sum;
+    }
   return sums;
 }
 

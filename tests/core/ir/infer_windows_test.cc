@@ -22,6 +22,8 @@ TEST_CASE("a convolution's output follows from kernel, stride, padding and dilat
   CHECK(convolved("<pads = [0,1,2,3], dilations = [2,3]>") == "float32[N,8,H-10,210]");
   CHECK(convolved("<auto_pad = \"SAME_UPPER\", strides = [1,2]>") == "float32[N,8,H,112]");
   CHECK(convolved("<auto_pad = \"VALID\", pads = [3,3,3,3]>") == "float32[N,8,H-6,218]");
+  CHECK(types_in("float[N,3,H,224] a, int64[K] s, float[8,3,7,7] w", "x = Reshape(a, s) y = Conv(x, w)", "y") ==
+        "float32[?,8,?,?]");
 }
 
 TEST_CASE("ceil_mode adds a window where one starts inside the input") {
