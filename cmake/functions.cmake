@@ -2,6 +2,21 @@
 
 set_property(GLOBAL PROPERTY MLOPT_LIBRARIES "")
 
+# mlopt_precompile(TARGET header...): under the sanitizers, which take long to compile, the usual headers and these are
+# read once for the target. The shipped build does without, so that each file includes what it uses.
+function(mlopt_precompile target)
+  if(NOT MLOPT_SANITIZE)
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <filesystem> <functional> <map> <memory> <optional>
+                            <set> <span> <string> <unordered_map> <vector> <fmt/core.h> ${ARGN})
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    set_property(TARGET ${target} PROPERTY CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+                                           CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_CXX_COMPILER_LAUNCHER})
+  endif()
+endfunction()
+
 # mlopt_library(FOLDER [EXCLUDE name...] [LINK target...]): all of FOLDER's sources but FOLDER/name.
 # A folder without sources gives nothing.
 function(mlopt_library folder)
@@ -18,6 +33,7 @@ function(mlopt_library folder)
   target_link_libraries(${name} PRIVATE ${arg_LINK})
   target_include_directories(${name} PRIVATE ${MLOPT_GENERATED})
   add_dependencies(${name} mlopt_build_id)
+  mlopt_precompile(${name})
   set_property(GLOBAL APPEND PROPERTY MLOPT_LIBRARIES ${name})
 endfunction()
 

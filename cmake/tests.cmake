@@ -27,14 +27,9 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set_source_files_properties(${test_sources} ${support_sources} PROPERTIES COMPILE_OPTIONS -Og)
 elseif(MLOPT_SANITIZE)
   # There quickly: what they test is compiled with optimization and both sanitizers.
-  target_compile_options(mlopt_tests PRIVATE -O0 -fno-sanitize=undefined "SHELL:-Xclang -fno-pch-timestamp")
-  target_precompile_headers(mlopt_tests PRIVATE <algorithm> <cmath> <filesystem> <functional> <map> <memory> <optional>
-                            <set> <span> <string> <vector> <fmt/core.h> ${PROJECT_SOURCE_DIR}/tests/support/catch.h)
+  target_compile_options(mlopt_tests PRIVATE -O0 -fno-sanitize=undefined)
+  mlopt_precompile(mlopt_tests ${PROJECT_SOURCE_DIR}/tests/support/catch.h)
   set_source_files_properties(${support_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # some have Catch's main()
-  if(CMAKE_CXX_COMPILER_LAUNCHER)
-    set_property(TARGET mlopt_tests PROPERTY CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-                                             CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_CXX_COMPILER_LAUNCHER})
-  endif()
 endif()
 # For one file alone: it would keep checkouts in other folders from sharing what ccache holds.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/support/paths.cc
