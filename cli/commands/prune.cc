@@ -258,6 +258,9 @@ Action setup(Options& options) {
   options.add("--temperature", o->distill.temperature, "F", "of --recover distill (default: 4)");
   options.add("--alpha", o->distill.alpha, "F",
               "of --recover distill: share of the source's outputs in the loss (default: 0.9; 1 without labels)");
+  options.add("--sparse", o->verb.sparse,
+              "write weights without their zeros (sparse_initializer) where that takes less room: from two thirds of "
+              "zeros on in float32; ONNX Runtime makes them whole again when it loads them");
   options.add("--only", o->only, "GLOBS", "prune only layers, or weights, whose names match one of these");
   options.add("--skip", o->skip, "GLOBS", "leave layers, or weights, as they are whose names match one of these");
   options.add(

@@ -95,6 +95,7 @@ void write_result(const VerbOptions& verb, const Model& model, Report& report) {
 WriteOptions write_options(const VerbOptions& verb) {
   WriteOptions options;
   if (!verb.external.empty()) options.external = verb.external == "yes";
+  options.sparse = verb.sparse;
   return options;
 }
 

@@ -24,6 +24,7 @@ struct VerbOptions {
   double bench_seconds = 1;
   bool no_bench = false, strict = false, no_write_on_fail = false;
   std::string external;  ///< "yes", "no"; empty: by size
+  bool sparse = false;   ///< weights that take less room so are written without their zeros
   std::optional<double> min_speedup, max_latency_ms;
   std::optional<SizeLimit> max_memory;  ///< of a fresh process that runs the result
   std::string baseline;                 ///< a report of this command made earlier

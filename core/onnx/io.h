@@ -24,7 +24,8 @@ Model parse_text(std::string_view text);
 struct WriteOptions {
   /// Where weights of 1 KB and more go: nothing decides by size (external above 2 GB), true always external, false
   /// inline.
-  std::optional<bool> external;
+  std::optional<bool> external = {};
+  bool sparse = false;  ///< constants that take less room as their elements other than 0 and the places of these
 };
 /// Writes atomically ("-" is standard output): external data first under a name of their own (NAME.onnx.data), the
 /// model last. Byte for byte the same for the same model.

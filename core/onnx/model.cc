@@ -71,7 +71,7 @@ Model read_message(ModelProto& message, Source& source) {
   return model;
 }
 
-Written write_message(const Model& model) {
+Written write_message(const Model& model, bool sparse) {
   Written written;
   ModelProto& out = written.message;
   out.ParseFromString(model.unknown_fields);
@@ -89,7 +89,7 @@ Written write_message(const Model& model) {
   put_metadata(model.metadata, out.mutable_metadata_props());
   for (const Function& function : model.functions)
     write_function(function, *out.add_functions(), written.blobs, model.ir_version);
-  write_graph(*model.graph, *out.mutable_graph(), written.blobs, model.ir_version);
+  write_graph(*model.graph, *out.mutable_graph(), written.blobs, model.ir_version, sparse);
   return written;
 }
 

@@ -49,6 +49,8 @@ void write_tensor(const Tensor& tensor, onnx::TensorProto& out, Blobs& blobs);
 /// The same tensor with its zeros; nothing for one of more than 256 MB, and for elements of less than a byte and
 /// strings.
 std::optional<Tensor> dense(const onnx::SparseTensorProto& sparse, Source& source, const std::string& where);
+/// Writes the constant as its elements other than 0; false, and nothing, where that would take more room.
+bool write_sparse(const Value& value, onnx::GraphProto& out);
 /// Notes what a Constant with a sparse value gives as the constant of its output.
 void note_sparse_constant(Node& node, Source& source);
 
@@ -100,7 +102,7 @@ struct Written {
   onnx::ModelProto message;
   Blobs blobs;
 };
-Written write_message(const Model& model);
+Written write_message(const Model& model, bool sparse = false);
 
 /// The index of a tensor's data in Blobs, if that is where they are.
 std::optional<uint64_t> blob_index(const onnx::TensorProto& tensor);
@@ -108,7 +110,7 @@ std::optional<uint64_t> blob_index(const onnx::TensorProto& tensor);
 void for_each_tensor(onnx::ModelProto& model, const std::function<void(onnx::TensorProto&)>& visit);
 /// Puts back the data of tensors below `limit` bytes; `stand_in` sees the others, with the index of their data.
 void fill_in(Written& written, size_t limit, const std::function<void(onnx::TensorProto&, uint64_t)>& stand_in);
-void write_graph(const Graph& graph, onnx::GraphProto& out, Blobs& blobs, int64_t ir_version);
+void write_graph(const Graph& graph, onnx::GraphProto& out, Blobs& blobs, int64_t ir_version, bool sparse = false);
 void write_function(const Function& function, onnx::FunctionProto& out, Blobs& blobs, int64_t ir_version);
 
 }  // namespace mlopt::proto

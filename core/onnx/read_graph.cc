@@ -29,6 +29,7 @@ class GraphReader {
     read_outputs(message.mutable_output());
     read_value_infos(message.mutable_value_info(), false);
     put_in_order();
+    make_dense(*message.mutable_sparse_initializer());
     graph_.unknown_fields = message.SerializeAsString();
   }
 
@@ -98,6 +99,27 @@ class GraphReader {
       type.kind = Type::Kind::kSparseTensor;
       graph_.add_value(new_name(sparse.values().name(), "sparse initializer"), type)->opaque = true;
     }
+  }
+
+  /// Sparse initializers that nodes read and that are sound become ordinary constants.
+  void make_dense(Repeated<onnx::SparseTensorProto>& all) {
+    Repeated<onnx::SparseTensorProto> rest;
+    for (auto& sparse : all) {
+      Value* value = graph_.find(sparse.values().name());
+      std::optional<Tensor> constant;
+      try {
+        if (!value->uses.empty()) constant = dense(sparse, source_, source_.where("tensor", value->name));
+      } catch (const Error&) {  // what cannot be understood is kept, and refused where it would be run
+      }
+      if (!constant) {
+        rest.Add()->Swap(&sparse);
+        continue;
+      }
+      value->opaque = false;
+      value->type = Type::tensor(constant->dtype(), constant->dims());
+      value->constant = std::move(constant);
+    }
+    all.Swap(&rest);
   }
 
   void read_nodes(Repeated<onnx::NodeProto>* nodes) {

@@ -1,6 +1,7 @@
 // Sparse constants as dense ones; their nodes keep the sparse form and are written back with it.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -47,6 +48,32 @@ std::optional<Tensor> dense(const onnx::SparseTensorProto& sparse, Source& sourc
                 width);
   }
   return out;
+}
+
+bool write_sparse(const Value& value, onnx::GraphProto& out) {
+  const Tensor& tensor = *value.constant;
+  const auto width = static_cast<size_t>(bits(tensor.dtype())) / 8;
+  if (width == 0 || !value.unknown_fields.empty() || tensor.rank() == 0 || tensor.bytes() > kMostBytes) return false;
+  std::string values, places;
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    const auto* element = reinterpret_cast<const char*>(tensor.raw()) + static_cast<size_t>(i) * width;
+    if (std::all_of(element, element + width, [](char byte) { return byte == 0; })) continue;
+    values.append(element, width);
+    places.append(reinterpret_cast<const char*>(&i), sizeof(i));
+    if (values.size() + places.size() >= tensor.bytes()) return false;
+  }
+  const auto count = static_cast<int64_t>(places.size() / sizeof(int64_t));
+  onnx::SparseTensorProto& sparse = *out.add_sparse_initializer();
+  for (const int64_t d : tensor.dims()) sparse.add_dims(d);
+  onnx::TensorProto &elements = *sparse.mutable_values(), &indices = *sparse.mutable_indices();
+  elements.set_name(value.name);
+  elements.add_dims(count);
+  elements.set_data_type(static_cast<int>(tensor.dtype()));
+  elements.set_raw_data(std::move(values));
+  indices.add_dims(count);
+  indices.set_data_type(onnx::TensorProto::INT64);
+  indices.set_raw_data(std::move(places));
+  return true;
 }
 
 void note_sparse_constant(Node& node, Source& source) {

@@ -116,7 +116,7 @@ void write_external(proto::Written& written, const std::string& path) {
 }  // namespace
 
 void write_model(const Model& model, const std::string& path, const WriteOptions& options) {
-  proto::Written written = proto::write_message(model);
+  proto::Written written = proto::write_message(model, options.sparse);
   if (path == "-" && options.external.value_or(false)) usage_error("external data cannot go to standard output", path);
   const Output output(written);
   const bool within = written.blobs.empty() || stays_inline(output.size(), path, options);
@@ -130,7 +130,7 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
 }
 
 Draft::Draft(const Model& model, const std::string& path, const WriteOptions& options) : model_(path) {
-  proto::Written written = proto::write_message(model);
+  proto::Written written = proto::write_message(model, options.sparse);
   if (!written.blobs.empty() && !stays_inline(Output(written).size(), path, options)) {
     const proto::ExternalFile data(written);
     data_.emplace(model_.temporary() + ".data");
@@ -145,7 +145,7 @@ void write_model_to(const Model& model, const std::function<void(std::span<const
 }
 
 int64_t written_size(const Model& model, const std::string& path, const WriteOptions& options) {
-  proto::Written written = proto::write_message(model);
+  proto::Written written = proto::write_message(model, options.sparse);
   const uint64_t within = Output(written).size();
   if (written.blobs.empty() || stays_inline(within, path, options)) return static_cast<int64_t>(within);
   const proto::ExternalFile data(written);

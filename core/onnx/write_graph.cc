@@ -41,7 +41,7 @@ void write_value_infos(const Graph& graph, Infos* infos, const Wanted& wanted) {
 
 }  // namespace
 
-void write_graph(const Graph& graph, onnx::GraphProto& out, Blobs& blobs, int64_t ir_version) {
+void write_graph(const Graph& graph, onnx::GraphProto& out, Blobs& blobs, int64_t ir_version, bool sparse) {
   out.ParseFromString(graph.unknown_fields);
   if (!graph.name.empty()) out.set_name(graph.name);
   if (!graph.doc.empty()) out.set_doc_string(graph.doc);
@@ -50,7 +50,8 @@ void write_graph(const Graph& graph, onnx::GraphProto& out, Blobs& blobs, int64_
   for (const Value* value : graph.inputs()) write_value_info(*value, *out.add_input());
   const bool list_all = ir_version > 0 && ir_version < 4;  // then initializers must be inputs too
   for (const Value* value : graph.initializers()) {
-    write_initializer(*value, *out.add_initializer(), blobs);
+    if (!sparse || value->is_input || !write_sparse(*value, out))
+      write_initializer(*value, *out.add_initializer(), blobs);
     if (list_all && !value->is_input) write_value_info(*value, *out.add_input());
   }
   for (const Value* value : graph.outputs()) write_value_info(*value, *out.add_output());

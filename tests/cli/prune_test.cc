@@ -80,6 +80,21 @@ TEST_CASE("prune takes the spec that it reports") {
   CHECK(to_floats(*first.graph->find("V")->constant) == to_floats(*again.graph->find("V")->constant));
 }
 
+TEST_CASE("zeros need not be stored") {
+  const Files files;
+  REQUIRE(files.prune({"--sparsity", "0.9"}).status == 0);
+  const std::string whole = files.folder / "whole.onnx";
+  std::filesystem::rename(files.out, whole);
+  const test::Outcome done = files.prune({"--sparsity", "0.9", "--sparse", "--json", "-", "--max-size", "50%"});
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  const auto size = std::filesystem::file_size(files.out);
+  CHECK(size * 2 < std::filesystem::file_size(whole));
+  CHECK(Json::parse(done.out).find("result")->find("size_bytes")->integer() == static_cast<int64_t>(size));
+  const test::Outcome same = run_mlopt({"compare", whole, files.out, "--data", files.data, "--tolerance", "0"});
+  CHECK(same.status == 0);
+}
+
 TEST_CASE("quantize keeps the zeros of a pruned model") {
   const Files files;
   REQUIRE(files.prune({"--sparsity", "0.6"}).status == 0);

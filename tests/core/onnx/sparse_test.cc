@@ -1,9 +1,13 @@
+#include <filesystem>
+
 #include "backends/reference/backend.h"
 #include "core/onnx/io.h"
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
 #include "tests/support/message.h"
+#include "tests/support/rewrite.h"
+#include "tests/support/temp_dir.h"
 
 using namespace mlopt;
 using namespace mlopt::test;
@@ -67,11 +71,49 @@ TEST_CASE("indices that do not fit are refused, and large tensors stay sparse") 
   CHECK_FALSE(large.graph->find("y")->constant);
 }
 
-TEST_CASE("a sparse initializer that is used cannot be run, and is named") {
+namespace {
+
+std::string initializer(const std::vector<int64_t>& indices) {
   const std::string weights =
       bytes(15, bytes(1, vector_of(2, 2, "\1\2") + bytes(8, "w")) +
-                    bytes(2, number(1, 2) + number(2, 7) + bytes(9, int64s({1, 5}))) + number(3, 6));
+                    bytes(2, number(1, 2) + number(2, 7) + bytes(9, int64s(indices))) + number(3, 6));
   const std::string node = bytes(1, bytes(1, "w") + bytes(2, "y") + bytes(4, "Identity"));
-  const Model model = read_model_bytes(model_with(node + weights + bytes(12, bytes(1, "y"))));
+  return model_with(node + weights + bytes(12, bytes(1, "y")));
+}
+
+}  // namespace
+
+TEST_CASE("a sparse initializer that is used is a constant like others") {
+  CHECK(value_of(initializer({1, 5})) == std::vector<int64_t>{0, 1, 0, 0, 0, 2});
+  const Model model = read_model_bytes(initializer({1, 5}));
+  CHECK(model.graph->find("w")->known_constant());
+  CHECK(value_of(write_model_bytes(model)) == std::vector<int64_t>{0, 1, 0, 0, 0, 2});
+}
+
+TEST_CASE("a sparse initializer that is wrong cannot be run, and is named") {
+  const Model model = read_model_bytes(initializer({1, 6}));
   CHECK(contains(error_of([&] { reference_backend()->compile(model, {}); }), "the sparse initializer 'w'"));
+}
+
+TEST_CASE("weights are written without their zeros where that takes less room") {
+  const test::TempDir folder;
+  Model model = test::fixture(
+      "g (float[N,20] x, float[20,30] V, float[20,30] W) => (float[N,30] y, float[N,30] z) {"
+      " y = MatMul (x, V) z = MatMul (x, W) }");
+  const auto keep_every = [&](const char* name, int64_t step) {
+    Tensor& t = *model.graph->find(name)->constant;
+    for (int64_t i = 0; i < t.size(); ++i)
+      if (i % step != 0) t.mutable_data<float>()[i] = 0;
+  };
+  keep_every("V", 10);
+  keep_every("W", 3);  // exactly as much room as it takes whole
+  const std::string path = folder / "m.onnx";
+  write_model(model, path, {.sparse = true});
+  const auto size = static_cast<int64_t>(std::filesystem::file_size(path));
+  CHECK(size == written_size(model, path, {.sparse = true}));
+  CHECK(size < written_size(model, path) - 2400 + 60 * 12 + 100);
+  CHECK(size > 2400 + 60 * 12);
+  const Model again = read_model(path);
+  for (const char* name : {"V", "W"})
+    CHECK(to_doubles(*again.graph->find(name)->constant) == to_doubles(*model.graph->find(name)->constant));
 }
