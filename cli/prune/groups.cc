@@ -49,7 +49,9 @@ void explain_group(size_t number, const prune::PrunedGroup& g, Report& report) {
 Json report_channels(const prune::Pruned& made, Report& report) {
   int64_t channels = 0, kept = 0;
   for (const prune::PrunedGroup& g : made.groups) channels += g.channels, kept += g.kept;
-  report.line(fmt::format("{} of {} channels in {} groups removed", channels - kept, channels, made.groups.size()));
+  const bool heads = !made.groups.empty() && made.groups.front().heads;
+  report.line(fmt::format("{} of {} {} in {} groups removed", channels - kept, channels, heads ? "heads" : "channels",
+                          made.groups.size()));
   if (made.macs_before) report.line("multiply-accumulates: " + change(made.macs_before, made.macs_after));
   Json changes = Json::object({{"groups", made.groups.size()},
                                {"channels", channels},

@@ -31,7 +31,7 @@ constexpr double kCoefficient = 400;
 Difference compared(Executable& expected, Executable& actual, const Dataset& data) {
   Difference worst;
   const auto relative = [](const Difference& d) { return d.max_abs / std::max(d.max_expected, 1e-6); };
-  for (const OutputComparison& output : compare_runs(expected, actual, data, {.samples = 1}).outputs) {
+  for (const OutputComparison& output : compare_runs(expected, actual, data, {.samples = 2}).outputs) {
     if (!output.difference)
       internal_error("the pruned model gives another output than the masked one: " + output.problem, output.name);
     const Difference& d = *output.difference;
@@ -49,11 +49,11 @@ Difference pruned_from_masked(const Model& masked, const Model& pruned, const Ru
   if (data) return compared(*expected, *actual, *data);
   const std::vector<InputSpec> inputs = model_inputs(masked);
   try {
-    return compared(*expected, *actual, *random_dataset(inputs, {.count = 1, .seed = seed, .distinct = true}));
+    return compared(*expected, *actual, *random_dataset(inputs, {.count = 2, .seed = seed, .distinct = true}));
   } catch (const Error& error) {
     if (error.code == Code::kInternal) throw;
     // Some models have free dimensions that take one size only.
-    return compared(*expected, *actual, *random_dataset(inputs, {.count = 1, .seed = seed}));
+    return compared(*expected, *actual, *random_dataset(inputs, {.count = 2, .seed = seed}));
   }
 }
 

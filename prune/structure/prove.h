@@ -8,7 +8,7 @@
 
 namespace mlopt::prune {
 
-/// How far the pruned model is from the masked one, on a sample of the data or, where there are none, on generated
+/// How far the pruned model is from the masked one, on two samples of the data or, where there are none, on generated
 /// inputs within their legal ranges whose free dimensions have distinct sizes: the worst output. Throws Error when
 /// either cannot be run.
 Difference pruned_from_masked(const Model& masked, const Model& pruned, const Runner& runner, const Dataset* data,

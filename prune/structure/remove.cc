@@ -53,13 +53,26 @@ Tensor picked(const Tensor& tensor, int axis, const std::vector<int64_t>& positi
   return out;
 }
 
+/// A constant of the new shape over the first bytes of the old one.
+Tensor shortened(const Tensor& tensor, int axis, int64_t size) {
+  Dims dims = tensor.dims();
+  dims[static_cast<size_t>(axis)] = size;
+  const size_t bytes = packed_bytes(tensor.dtype(), element_count(dims));
+  const auto owner = std::make_shared<const Tensor>(tensor);
+  return Tensor::view(tensor.dtype(), dims, owner->raw_bytes().first(bytes), owner);
+}
+
 /// Constants lose what goes; types of all others are what they will be.
-void cut(const Kept& kept) {
+void cut(const Kept& kept, bool only_shapes) {
   for (const auto& [constant_value, axes] : kept.all()) {
     auto* value = const_cast<Value*>(constant_value);  // of the copy, which is ours
     for (const auto& [axis, positions] : axes) {
       (*value->type.dims)[static_cast<size_t>(axis)] = static_cast<int64_t>(positions.size());
-      if (value->constant) value->constant = picked(*value->constant, axis, positions);
+      if (!value->constant) continue;
+      // Numbers of shapes count even where others do not.
+      const bool keeps_numbers = !only_shapes || is_integer(value->constant->dtype());
+      value->constant = keeps_numbers ? picked(*value->constant, axis, positions)
+                                      : shortened(*value->constant, axis, static_cast<int64_t>(positions.size()));
     }
   }
 }
@@ -76,10 +89,8 @@ void require_planned(const Kept& kept) {
     }
 }
 
-}  // namespace
-
-Model remove_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
-                      const Removed& removed, TypeRule standard) {
+Model without_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
+                       const Removed& removed, TypeRule standard, bool only_shapes) {
   Model copy = clone(model);
   const Kept kept = kept_positions(all, groups, removed, find_twins(*model.graph, *copy.graph));
   std::vector<WantedShape> wanted;
@@ -89,12 +100,24 @@ Model remove_channels(const Model& model, const Relations& all, const std::vecto
     Rewriting rewriting(*node, copy.opset(node->domain), kept, wanted);
     rule->rewrite(rewriting);
   }
-  cut(kept);
+  cut(kept, only_shapes);
   rewrite_constant_shapes(wanted);
   infer(copy, standard);
   if (rewrite_computed_shapes(wanted)) infer(copy, standard);
   require_planned(kept);
   return copy;
+}
+
+}  // namespace
+
+Model remove_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
+                      const Removed& removed, TypeRule standard) {
+  return without_channels(model, all, groups, removed, standard, false);
+}
+
+Model shapes_without_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
+                              const Removed& removed, TypeRule standard) {
+  return without_channels(model, all, groups, removed, standard, true);
 }
 
 }  // namespace mlopt::prune

@@ -10,6 +10,10 @@ namespace mlopt::prune {
 Model remove_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
                       const Removed& removed, TypeRule standard);
 
+/// The same but for the numbers of the constants, which are any: quick, for figures that follow from shapes.
+Model shapes_without_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
+                              const Removed& removed, TypeRule standard);
+
 /// A copy of the model in which these channels are there and add nothing: zero wherever something sums over them.
 Model mask_channels(const Model& model, const Relations& all, const std::vector<Group>& groups, const Removed& removed);
 

@@ -4,6 +4,7 @@
 #include "core/ir/dump.h"
 #include "core/ir/verify.h"
 #include "core/onnx/infer.h"
+#include "graphopt/pipelines.h"
 #include "prune/structure/prove.h"
 #include "prune/structure/remove.h"
 #include "prune/structure/score.h"
@@ -26,6 +27,7 @@ std::string Shrunk::shapes(const std::string& names) const {
 Shrunk shrink(const std::string& graph, int64_t opset, SplitBy split) {
   static const std::unique_ptr<Backend> backend = reference_backend();
   Model model = fixture(graph, opset);
+  graphopt::fuse(model, pass_context(), {{"constant_to_initializer"}, {}});
   infer(model, standard_types);
   const Relations all = relate_axes(model, split);
   Shrunk made{{}, find_groups(all), {}, {}};

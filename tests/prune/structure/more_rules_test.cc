@@ -1,0 +1,175 @@
+#include "tests/support/catch.h"
+#include "tests/support/shrunk.h"
+
+using namespace mlopt;
+using test::shrink;
+using test::Shrunk;
+
+TEST_CASE("transposed convolutions have their weights the other way round") {
+  const Shrunk made = shrink(R"(g (float[1,3,4,4] x, float[3,8,2,2] U, float[8] B, float[8,4,2,2] V, float[8,1,2,2] D,
+        float[2,8,1,1] H) => (float[1,2,7,7] y) {
+      a = ConvTranspose (x, U, B)
+      b = ConvTranspose <group = 2> (a, V)
+      c = ConvTranspose <group = 8> (b, D)
+      y = Conv (c, H)
+    })");
+  CHECK(made.shapes("UBVDH") == "U 3x4x2x2, B 4, V 4x2x2x2, D 4x1x2x2, H 2x4x1x1");
+}
+
+TEST_CASE("batch normalization goes with its channels, of groups only single ones") {
+  const Shrunk made = shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[8] S, float[8] B, float[8] M, float[8] V,
+        float[8] P, float[8] Q, float[8,8,1,1] W, float[8] R, float[8] T, float[2,8,1,1] H) => (float[1,2,4,4] y) {
+      a = Conv (x, U)
+      n = BatchNormalization (a, S, B, M, V)
+      i = InstanceNormalization (n, P, Q)
+      b = Conv (i, W)
+      k = GroupNormalization <num_groups = 8> (b, R, T)
+      y = Conv (k, H)
+    })");
+  CHECK(made.shapes("USBMVPQWRTH") == "U 4x3x1x1, S 4, B 4, M 4, V 4, P 4, Q 4, W 4x4x1x1, R 4, T 4, H 2x4x1x1");
+  const Shrunk groups = shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[8] S, float[8] B, float[2,8,1,1] H)
+        => (float[1,2,4,4] y) {
+      a = Conv (x, U)
+      n = GroupNormalization <num_groups = 4> (a, S, B)
+      y = Conv (n, H)
+    })");
+  CHECK(groups.groups.groups.empty());
+  CHECK(groups.pinned.find("statistics") != std::string::npos);
+}
+
+TEST_CASE("depth moved into space goes in whole blocks") {
+  for (const char* mode : {"DCR", "CRD"}) {
+    const std::string graph =
+        std::string(R"(g (float[1,3,4,4] x, float[16,3,1,1] U, float[2,4,1,1] H) => (float[1,2,8,8] y) {
+      a = Conv (x, U)
+      d = DepthToSpace <blocksize = 2, mode = ")") +
+        mode + R"("> (a)
+      y = Conv (d, H)
+    })";
+    CHECK(shrink(graph).shapes("UH") == "U 8x3x1x1, H 2x2x1x1");
+  }
+  const Shrunk back = shrink(R"(g (float[1,3,4,4] x, float[4,3,1,1] U, float[2,16,1,1] H) => (float[1,2,2,2] y) {
+      a = Conv (x, U)
+      d = SpaceToDepth <blocksize = 2> (a)
+      y = Conv (d, H)
+    })");
+  CHECK(back.shapes("UH") == "U 2x3x1x1, H 2x8x1x1");
+}
+
+TEST_CASE("sums over channels lose terms, other reductions keep all") {
+  const Shrunk made = shrink(R"(g (float[N,3] x, float[3,8] U, float[3,8] V) => (float[N] y) {
+      a = MatMul (x, U)
+      axis = Constant <value = int64[1] {1}> ()
+      s = ReduceSum <keepdims = 0> (a, axis)
+      b = MatMul (x, V)
+      m = ReduceMean <keepdims = 0> (b, axis)
+      y = Add (s, m)
+    })");
+  CHECK(made.shapes("UV") == "U 3x4, V 3x8");
+  CHECK(made.pinned.find("ReduceMean") != std::string::npos);
+}
+
+TEST_CASE("constant indices are renumbered, the channels that they drop go freely") {
+  const Shrunk made = shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[2,4,1,1] H) => (float[1,2,4,4] y) {
+      a = Conv (x, U)
+      at = Constant <value = int64[4] {6, 1, -1, 3}> ()
+      b = Gather <axis = 1> (a, at)
+      y = Conv (b, H)
+    })");
+  CHECK(made.shapes("UH") == "U 4x3x1x1, H 2x2x1x1");
+}
+
+TEST_CASE("tables of tokens lose columns") {
+  const Shrunk made = shrink(R"(g (int64[N,S] x, float[10,8] T, float[8] P, float[8,2] H) => (float[N,S,2] y) {
+      a = Gather (T, x)
+      b = Mul (a, P)
+      y = MatMul (b, H)
+    })");
+  CHECK(made.shapes("TPH") == "T 10x4, P 4, H 4x2");
+}
+
+TEST_CASE("sizes and repetitions name channels too") {
+  const Shrunk made =
+      shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[8,3,1,1] V, float[2,24,1,1] H) => (float[1,2,8,8] y) {
+      a = Conv (x, U)
+      sizes = Constant <value = int64[4] {1, 8, 8, 8}> ()
+      b = Resize <mode = "nearest"> (a, , , sizes)
+      c = Conv (x, V)
+      p = GlobalAveragePool (c)
+      full = Constant <value = int64[4] {1, 8, 8, 8}> ()
+      e = Expand (p, full)
+      times = Constant <value = int64[4] {1, 2, 1, 1}> ()
+      t = Tile (b, times)
+      k = Concat <axis = 1> (t, e)
+      y = Conv (k, H)
+    })");
+  CHECK(made.shapes("UVH") == "U 4x3x1x1, V 4x3x1x1, H 2x12x1x1");
+}
+
+TEST_CASE("GRU and RNN lose hidden units, with states of zeros made for them") {
+  const Shrunk made = shrink(R"(g (float[T,N,3] x, float[1,24,3] W, float[1,24,8] R, float[1,48] B, float[1,8,8] P,
+        float[1,8,8] Q, float[8,2] H) => (float[1,N,2] y) {
+      whole = Shape (x)
+      one = Constant <value = int64[1] {1}> ()
+      n = Gather (whole, one)
+      width = Constant <value = int64[1] {8}> ()
+      dims = Concat <axis = 0> (one, n, width)
+      h = ConstantOfShape (dims)
+      a, b = GRU <hidden_size = 8> (x, W, R, B, , h)
+      axes = Constant <value = int64[1] {1}> ()
+      s = Squeeze (a, axes)
+      c, d = RNN <hidden_size = 8> (s, P, Q)
+      y = MatMul (d, H)
+    })");
+  CHECK(made.shapes("WRBPQH") == "W 1x12x3, R 1x12x4, B 1x24, P 1x4x4, Q 1x4x4, H 4x2");
+}
+
+TEST_CASE("scales of quantized weights go with their channels") {
+  const Shrunk made =
+      shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[8] S, float[2,8,1,1] H) => (float[1,2,4,4] y) {
+      q = QuantizeLinear <axis = 0> (U, S)
+      w = DequantizeLinear <axis = 0> (q, S)
+      a = Conv (x, w)
+      y = Conv (a, H)
+    })");
+  CHECK(made.shapes("USH") == "U 4x3x1x1, S 4, H 2x4x1x1");
+}
+
+TEST_CASE("weights shared by two layers tie both") {
+  const Shrunk made =
+      shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[8,8,1,1] W, float[2,8,1,1] H) => (float[1,2,4,4] y) {
+      a = Conv (x, U)
+      b = Conv (a, W)
+      c = Conv (b, W)
+      y = Conv (c, H)
+    })");
+  CHECK(made.groups.groups.size() == 1);
+  CHECK(made.shapes("UWH") == "U 4x3x1x1, W 4x4x1x1, H 2x4x1x1");
+}
+
+TEST_CASE("bodies of If lose what is inside of them, and what they capture") {
+  const Shrunk made =
+      shrink(R"(g (float[1,3] x, bool c, float[3,8] U, float[8,8] V, float[8,2] H, float[8,2] K) => (float[1,2] y) {
+      a = MatMul (x, U)
+      y = If (c) <
+        then_branch = t () => (float[1,2] p) { b = MatMul (a, V) d = LeakyRelu (b) p = MatMul (d, H) },
+        else_branch = e () => (float[1,2] q) { q = MatMul (a, K) }
+      >
+    })");
+  CHECK(made.groups.groups.size() == 2);
+  CHECK(made.shapes("UVHK") == "U 3x4, V 4x4, H 4x2, K 4x2");
+}
+
+TEST_CASE("a ReduceMax, Softmax or TopK over channels keeps them") {
+  for (const char* op : {"ReduceMax <keepdims = 1> (a, axis)", "Softmax <axis = 1> (a)", "CumSum (a, one)"}) {
+    const std::string graph = std::string(R"(g (float[N,3] x, float[3,8] U) => (float[N,K] y) {
+      a = MatMul (x, U)
+      axis = Constant <value = int64[1] {1}> ()
+      one = Constant <value = int64 {1}> ()
+      b = )") + op + R"(
+      y = Neg (b)
+    })";
+    INFO(op);
+    CHECK(shrink(graph).groups.groups.empty());
+  }
+}
