@@ -4,20 +4,13 @@
 #include <unordered_map>
 
 #include "core/base/rng.h"
-#include "core/tensor/cast.h"
+#include "prune/structure/member_weight.h"
 
 namespace mlopt::prune {
 namespace {
 
-/// Weights, not biases: matrices and kernels of numbers.
-const Tensor* weight(const Axis& axis) {
-  const Tensor* t = axis.value->known_constant();
-  return t && t->rank() >= 2 && is_float(t->dtype()) && !is_sub_byte(t->dtype()) ? t : nullptr;
-}
-
 /// The sum of |w|^p over every slice of an axis.
-std::vector<double> slice_sums(const Tensor& tensor, int axis, bool squared) {
-  const Tensor numbers = (tensor.dtype() == DType::kF32 ? tensor : cast(tensor, DType::kF32)).aligned();
+std::vector<double> slice_sums(const Tensor& numbers, int axis, bool squared) {
   const auto n = static_cast<size_t>(numbers.dim(axis));
   const auto inner = static_cast<size_t>(row_major_strides(numbers.dims())[static_cast<size_t>(axis)]);
   std::vector<double> sums(n);
@@ -39,8 +32,8 @@ class Scorer {
     std::vector<double> total(group.channels.size());
     int64_t weights = 0;
     for (const size_t a : group.axes) {
-      if (!weight(all_.atoms.axes()[a])) continue;
       const std::vector<double> part = norms(group, a);
+      if (part.empty()) continue;
       double mean = 0;
       for (const double v : part) mean += v / static_cast<double>(part.size());
       if (mean == 0) continue;
@@ -52,11 +45,13 @@ class Scorer {
   }
 
  private:
+  /// Of the part of each channel on the axis; empty where the axis is not that of a weight.
   std::vector<double> norms(const Group& group, size_t a) {
-    const Axis& axis = all_.atoms.axes()[a];
-    auto& sums = sums_[a];
-    if (sums.empty()) sums = slice_sums(*weight(axis), axis.axis, squared_);
+    const auto [it, fresh] = sums_.try_emplace(a);
+    if (fresh) it->second = sums_of(all_.atoms.axes()[a]);
+    const std::vector<double>& sums = it->second;
     std::vector<double> norms;
+    if (sums.empty()) return norms;
     for (const Channel& channel : group.channels) {
       double sum = 0;
       for (const auto& [on, position] : channel)
@@ -64,6 +59,15 @@ class Scorer {
       norms.push_back(squared_ ? std::sqrt(sum) : sum);
     }
     return norms;
+  }
+
+  std::vector<double> sums_of(const Axis& axis) const {
+    const auto numbers = member_weight(axis);
+    if (!numbers) return {};
+    std::vector<double> sums = slice_sums(*numbers, axis.axis, squared_);
+    const std::vector<double> factors = normalization_factors(axis);
+    for (size_t i = 0; i < factors.size(); ++i) sums[i] *= squared_ ? factors[i] * factors[i] : factors[i];
+    return sums;
   }
 
   const Relations& all_;
