@@ -20,7 +20,7 @@ struct Pool {
   int64_t first;
   std::span<const float> scores;
 
-  int64_t size(size_t i) const { return candidate->sizes[static_cast<size_t>(first) + i]; }
+  int64_t size(size_t i) const { return candidate->units.size(first + static_cast<int64_t>(i)); }
   void remove(size_t i) const { candidate->removed[static_cast<size_t>(first) + i] = true; }
 };
 

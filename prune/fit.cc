@@ -17,10 +17,10 @@ Eigen::VectorXd ratio(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
 
 /// Conjugate gradients on all rows at once, each with steps of its own, in the elements that are not 0; preconditioned
 /// by the diagonal (Hestenes and Stiefel 1952).
-void fit_rows(const Dense& hessian, const Dense& wanted, Dense& left) {
+void fit_rows(const Dense& hessian, const Dense& goal, Dense& left) {
   const Dense alive = (left.array() != 0).cast<double>();
   const Eigen::ArrayXXd scale = hessian.diagonal().cwiseInverse().transpose().replicate(left.rows(), 1).array();
-  Dense residual = ((wanted - left) * hessian).cwiseProduct(alive);
+  Dense residual = (goal - left * hessian).cwiseProduct(alive);
   Dense better = (residual.array() * scale).matrix();
   Dense direction = better;
   Eigen::VectorXd energy = residual.cwiseProduct(better).rowwise().sum();
@@ -37,6 +37,17 @@ void fit_rows(const Dense& hessian, const Dense& wanted, Dense& left) {
   }
 }
 
+/// What turns wanted rows into the right side of the normal equations: the Hessian, or the products of what the
+/// original was given with what the layer is given now.
+Dense goal_products(const Observed& observed, const Dense& hessian, int64_t group) {
+  if (observed.crossed.empty()) return hessian;
+  const int64_t columns = hessian.cols();
+  Dense products =
+      Eigen::Map<const Floats>(observed.crossed[static_cast<size_t>(group)].data(), columns, columns).cast<double>();
+  products.diagonal().array() += damping(observed, group, columns);
+  return products;
+}
+
 }  // namespace
 
 Matrix fitted(const Weight& weight, const Observed& observed, const Matrix& wanted, const Matrix& pruned) {
@@ -48,7 +59,8 @@ Matrix fitted(const Weight& weight, const Observed& observed, const Matrix& want
       return Eigen::Map<const Floats>(m.values.data() + first, rows, weight.columns).cast<double>();
     };
     Dense left = part(pruned);
-    fit_rows(damped_hessian(observed, group, weight.columns), part(wanted), left);
+    const Dense hessian = damped_hessian(observed, group, weight.columns), rows_wanted = part(wanted);
+    fit_rows(hessian, rows_wanted * goal_products(observed, hessian, group), left);
     Eigen::Map<Floats>(result.values.data() + first, rows, weight.columns) = left.cast<float>();
   }
   return result;

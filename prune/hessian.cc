@@ -11,12 +11,18 @@ constexpr double kDamping = 0.01;
 
 }  // namespace
 
+double damping(const Observed& observed, int64_t group, int64_t columns) {
+  double sum = 0;
+  for (int64_t c = 0; c < columns; ++c)
+    sum += observed.products[static_cast<size_t>(group)][static_cast<size_t>(c * columns + c)];
+  return sum > 0 ? kDamping * sum / static_cast<double>(columns) : 1;
+}
+
 Dense damped_hessian(const Observed& observed, int64_t group, int64_t columns) {
   using Products = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::Map<const Products> products(observed.products[static_cast<size_t>(group)].data(), columns, columns);
   Dense hessian = products.cast<double>();
-  const double mean = hessian.diagonal().mean();
-  hessian.diagonal().array() += mean > 0 ? kDamping * mean : 1;
+  hessian.diagonal().array() += damping(observed, group, columns);
   return hessian;
 }
 

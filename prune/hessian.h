@@ -11,6 +11,9 @@ using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 /// diagonal added to the diagonal, so that it has an inverse.
 Dense damped_hessian(const Observed& observed, int64_t group, int64_t columns);
 
+/// What damped_hessian() adds to the diagonal.
+double damping(const Observed& observed, int64_t group, int64_t columns);
+
 /// The upper triangular U of which U^T U is the inverse of H.
 Dense inverse_factor(const Dense& hessian);
 

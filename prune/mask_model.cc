@@ -78,13 +78,13 @@ class Masker {
 
   /// Calls `work` for each weight with what the criterion looks at.
   template <class Work>
-  void in_stages(int64_t stages, Look look, const Work& work) {
+  void in_stages(int64_t stages, Look look, const Work& work, const Model* original = nullptr) {
     size_t first = 0;
     if (look == Look::kNothing) stages = 1;
     for (const size_t end : stage_ends(weights_, stages, look == Look::kProducts ? kProductBytes : 0)) {
       std::vector<Observed> seen;
       const auto stage = std::span(weights_).subspan(first, end - first);
-      if (look != Look::kNothing) seen = observe(result_.model, stage, look == Look::kProducts, means_);
+      if (look != Look::kNothing) seen = observe(result_.model, stage, {look == Look::kProducts, original}, means_);
       if (!seen.empty() && result_.samples == 0) result_.samples = looked_at();
       for (size_t i = first; i < end; ++i) {
         const Matrix values = load(weights_[i]);
@@ -119,8 +119,7 @@ class Masker {
     c.weight = &weights_[i];
     c.units = units_of(weights_[i], spec_.granularity);
     c.scores = unit_scores(c.units, scores, *e.values, spec_.norm);
-    c.sizes = unit_sizes(c.units);
-    c.removed.resize(c.sizes.size());
+    c.removed.resize(c.scores.size());
     return c;
   }
 
@@ -166,9 +165,12 @@ class Masker {
       before.value = dense_.graph->find(weight.name());
       wanted.push_back(load(before));
     }
-    in_stages(kFitStages, Look::kProducts, [&](size_t i, const Evidence& e) {
-      store(weights_[i], fitted(weights_[i], *e.observed, wanted[i], *e.values));
-    });
+    in_stages(
+        kFitStages, Look::kProducts,
+        [&](size_t i, const Evidence& e) {
+          store(weights_[i], fitted(weights_[i], *e.observed, wanted[i], *e.values));
+        },
+        &dense_);
   }
 
   void put(size_t i, const Matrix& before, const Matrix& after) {

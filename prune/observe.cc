@@ -5,7 +5,9 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
@@ -43,35 +45,61 @@ Model ending_with(const Model& model, const std::vector<std::string>& names) {
   return part;
 }
 
+/// A plan that gives what is computed for the readers.
+class Watched {
+ public:
+  using Look = std::function<void(const std::string& name, const Tensor& value)>;
+
+  Watched(const Model& model, const Readers& readers, const Runner& runner, Look look) : look_(std::move(look)) {
+    CompileOptions options = runner.options;
+    for (const auto& [name, weights] : readers)
+      if (model.graph->find(name)->producer) options.taps.push_back(name);
+    plan_ = runner.backend.compile(options.taps.empty() ? clone(model) : ending_with(model, options.taps), options);
+  }
+
+  void run(const Batch& batch) {
+    for (size_t i = 0; i < batch.inputs.size(); ++i) look(plan_->input_names().at(i), batch.inputs[i]);
+    RunHooks hooks;
+    hooks.on_tap = [&](std::string_view name, const Datum& value) { look(std::string(name), value); };
+    plan_->run(batch.inputs, hooks);
+  }
+
+ private:
+  void look(const std::string& name, const Datum& value) const {
+    if (value.is_tensor()) look_(name, value.tensor());
+  }
+
+  Look look_;
+  std::unique_ptr<Executable> plan_;
+};
+
 class Observer {
  public:
-  Observer(std::span<const Weight> weights, bool products) : weights_(weights), readers_(readers_of(weights)) {
+  Observer(std::span<const Weight> weights, const Watch& watch)
+      : weights_(weights), readers_(readers_of(weights)), watch_(watch) {
     for (const Weight& w : weights) {
       Observed& o = found_.emplace_back();
       o.squares.resize(static_cast<size_t>(w.groups * w.columns));
-      if (products)
-        o.products.assign(static_cast<size_t>(w.groups),
-                          std::vector<float>(static_cast<size_t>(w.columns * w.columns)));
+      const std::vector<float> none(watch.products ? static_cast<size_t>(w.columns * w.columns) : 0);
+      if (watch.products) o.products.assign(static_cast<size_t>(w.groups), none);
+      if (watch.original) o.crossed.assign(static_cast<size_t>(w.groups), none);
     }
   }
 
   void run(const Model& model, const Means& means) {
-    std::vector<std::string> computed;
-    for (const auto& [name, readers] : readers_)
-      if (model.graph->find(name)->producer) computed.push_back(name);
     const auto data = spread(*means.data, means.calibration_samples);
     if (data->size() == 0) input_error("there is no sample to look at", "--data", "give data with at least one sample");
-    CompileOptions options = means.runner->options;
-    options.taps = computed;
-    const auto plan =
-        means.runner->backend.compile(computed.empty() ? clone(model) : ending_with(model, computed), options);
-    RunHooks hooks;
-    hooks.on_tap = [&](std::string_view name, const Datum& value) { look(std::string(name), value); };
+    std::optional<Watched> original;
+    if (watch_.original)
+      original.emplace(*watch_.original, readers_, *means.runner,
+                       [&](const std::string& name, const Tensor& value) { originals_.insert_or_assign(name, value); });
+    Watched watched(model, readers_, *means.runner,
+                    [&](const std::string& name, const Tensor& value) { look(name, value); });
     const int64_t step = std::max<int64_t>(1, data->batch_size());
     for (int64_t first = 0; first + step <= data->size(); first += step) {
       const Batch batch = data->batch(first, step);
-      for (size_t i = 0; i < batch.inputs.size(); ++i) look(plan->input_names().at(i), batch.inputs[i]);
-      plan->run(batch.inputs, hooks);
+      if (original) original->run(batch);
+      watched.run(batch);
       require_finite(*data, first);
       if (means.progress) means.progress("observing", first + step, data->size());
     }
@@ -80,12 +108,19 @@ class Observer {
   std::vector<Observed> found() { return std::move(found_); }
 
  private:
-  void look(const std::string& name, const Datum& value) {
+  void look(const std::string& name, const Tensor& value) {
     const auto at = readers_.find(name);
-    if (at == readers_.end() || !value.is_tensor()) return;
-    for (const auto& [i, node] : at->second)
-      each_features(weights_[i], *node, value.tensor(),
-                    [&](int64_t group, const Matrix& rows) { see(rows, group, found_[i]); });
+    if (at == readers_.end()) return;
+    for (const auto& [i, node] : at->second) {
+      std::vector<Matrix> before;
+      if (watch_.original)
+        each_features(weights_[i], *node, originals_.at(name),
+                      [&](int64_t, const Matrix& rows) { before.push_back(rows); });
+      size_t next = 0;
+      each_features(weights_[i], *node, value, [&](int64_t group, const Matrix& rows) {
+        see(rows, group, found_[i], before.empty() ? nullptr : &before.at(next++));
+      });
+    }
   }
 
   void require_finite(const Dataset& data, int64_t sample) const {
@@ -98,27 +133,35 @@ class Observer {
 
   std::span<const Weight> weights_;
   Readers readers_;
+  Watch watch_;
+  std::map<std::string, Tensor> originals_;  // of the batch at hand
   std::vector<Observed> found_;
 };
 
 }  // namespace
 
-void see(const Matrix& rows, int64_t group, Observed& observed) {
+void see(const Matrix& rows, int64_t group, Observed& observed, const Matrix* original) {
   double* squares = observed.squares.data() + group * rows.columns;
   for (int64_t r = 0; r < rows.rows; ++r) {
     const std::span<const float> row = rows.row(r);
     for (size_t c = 0; c < row.size(); ++c) squares[c] += static_cast<double>(row[c]) * row[c];
   }
   if (group == 0) observed.rows += rows.rows;
-  if (observed.products.empty()) return;
   using Dense = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Map<const Dense> x(rows.values.data(), rows.rows, rows.columns);
-  Eigen::Map<Dense> products(observed.products[static_cast<size_t>(group)].data(), rows.columns, rows.columns);
-  products.noalias() += x.transpose() * x;
+  const auto add = [&](const Matrix& left, std::vector<std::vector<float>>& sums) {
+    if (sums.empty()) return;
+    const Eigen::Map<const Dense> a(left.values.data(), left.rows, left.columns),
+        b(rows.values.data(), rows.rows, rows.columns);
+    Eigen::Map<Dense>(sums[static_cast<size_t>(group)].data(), rows.columns, rows.columns).noalias() +=
+        a.transpose() * b;
+  };
+  add(rows, observed.products);
+  if (original) add(*original, observed.crossed);
 }
 
-std::vector<Observed> observe(const Model& model, std::span<const Weight> weights, bool products, const Means& means) {
-  Observer observer(weights, products);
+std::vector<Observed> observe(const Model& model, std::span<const Weight> weights, const Watch& watch,
+                              const Means& means) {
+  Observer observer(weights, watch);
   observer.run(model, means);
   return observer.found();
 }

@@ -10,14 +10,6 @@ Units units_of(const Weight& weight, const Granularity& granularity) {
   return units;
 }
 
-std::vector<int64_t> unit_sizes(const Units& units) {
-  std::vector<int64_t> sizes;
-  for (int64_t r = 0; r < units.rows; r += units.height)
-    for (int64_t c = 0; c < units.columns; c += units.width)
-      sizes.push_back(std::min(units.height, units.rows - r) * std::min(units.width, units.columns - c));
-  return sizes;
-}
-
 std::vector<float> unit_scores(const Units& units, const Matrix& scores, const Matrix& values,
                                const std::string& norm) {
   const auto count = static_cast<size_t>(units.count());
@@ -31,10 +23,9 @@ std::vector<float> unit_scores(const Units& units, const Matrix& scores, const M
       sums[u] += squared ? x * x : x;
       if (values.at(r, c) != 0) alive[u] = true;
     }
-  const std::vector<int64_t> sizes = unit_sizes(units);
   std::vector<float> means(count);
   for (size_t u = 0; u < count; ++u) {
-    const double mean = sums[u] / static_cast<double>(sizes[u]);
+    const double mean = sums[u] / static_cast<double>(units.size(static_cast<int64_t>(u)));
     means[u] = alive[u] ? static_cast<float>(squared ? std::sqrt(mean) : mean) : -1;
   }
   return means;

@@ -14,7 +14,8 @@ std::vector<float> lamp_scores(const Candidate& c) {
   std::vector<float> scores(order.size());
   double kept = 0;
   for (const size_t u : order) {
-    const double score = std::max(c.scores[u], 0.0F), energy = score * score * static_cast<double>(c.sizes[u]);
+    const double score = std::max(c.scores[u], 0.0F),
+                 energy = score * score * static_cast<double>(c.units.size(static_cast<int64_t>(u)));
     kept += energy;
     scores[u] = c.scores[u] < 0 ? -1 : static_cast<float>(kept > 0 ? score * score / kept : 0);
   }

@@ -16,8 +16,7 @@ Candidate candidate(int64_t rows, int64_t columns, std::vector<float> scores) {
   Candidate c;
   c.units = {rows, columns};
   c.scores = std::move(scores);
-  c.sizes = prune::unit_sizes(c.units);
-  c.removed.resize(c.sizes.size());
+  c.removed.resize(c.scores.size());
   return c;
 }
 
@@ -54,7 +53,6 @@ TEST_CASE("none and all can go, and what was gone goes first") {
 TEST_CASE("units of several sizes come as near to the share as they can") {
   Candidate c = candidate(3, 3, {});
   c.units = {3, 3, 2, 2};  // of 4, 2, 2 and 1 weights
-  c.sizes = prune::unit_sizes(c.units);
   c.scores = {1, 3, 2, 4};
   c.removed.assign(4, false);
   prune::remove_share(c, 0.5, Rivals::kLayer);  // 4.5, rounded to 5, of 9

@@ -34,6 +34,23 @@ TEST_CASE("what is left is the solution of its normal equations") {
   }
 }
 
+TEST_CASE("what is given now makes up for what the original was given") {
+  RandomLayer layer(3, 6);
+  // The original was given twice as much: with all weights there, the fit is nearly twice the weights.
+  layer.seen.crossed = layer.seen.products;
+  for (float& x : layer.seen.crossed[0]) x *= 2;
+  const Dense h = prune::damped_hessian(layer.seen, 0, 6);
+  Dense goal = 2 * h;
+  goal.diagonal().array() -= prune::damping(layer.seen, 0, 6);
+  const Matrix after = prune::fitted(layer.weight, layer.seen, layer.values, layer.values);
+  for (int64_t r = 0; r < 3; ++r) {
+    Eigen::RowVectorXd w(6);
+    for (int64_t c = 0; c < 6; ++c) w[c] = layer.values.at(r, c);
+    const Eigen::RowVectorXd wanted = w * goal * h.inverse();
+    for (int64_t c = 0; c < 6; ++c) CHECK(after.at(r, c) == Approx(wanted[c]).margin(1e-4));
+  }
+}
+
 TEST_CASE("a row without weights, and one that is as it was, stay as they are") {
   const RandomLayer layer(2, 4);
   Matrix pruned = layer.values;

@@ -26,13 +26,13 @@ struct Setup {
   std::unique_ptr<Backend> backend = reference_backend();
   Runner runner{*backend, inline_functions};
 
-  std::vector<prune::Observed> run(bool products, int64_t samples = 128) const {
+  std::vector<prune::Observed> run(bool products, int64_t samples = 128, const Model* original = nullptr) const {
     const test::MemoryData data(x, std::nullopt);
     prune::Means means;
     means.runner = &runner;
     means.data = &data;
     means.calibration_samples = samples;
-    return prune::observe(model, prune::find_weights(model, {}).weights, products, means);
+    return prune::observe(model, prune::find_weights(model, {}).weights, {products, original}, means);
   }
 };
 
@@ -61,6 +61,33 @@ TEST_CASE("sums over the data are those of what layers are given") {
     }
     CHECK(seen[1].squares[c] == Approx(squares).epsilon(1e-5));
   }
+}
+
+TEST_CASE("what the original gives is multiplied by what the model gives") {
+  const Setup s;
+  Model original = clone(s.model);
+  Tensor& changed = *original.graph->find("V")->constant;
+  for (int64_t i = 0; i < changed.size(); ++i) changed.mutable_data<float>()[i] *= i % 2 ? -1.5F : 0.5F;
+  const auto seen = s.run(true, 128, &original);
+  const auto hidden = [&](const Model& m) {
+    const std::vector<float> x = to_floats(s.x), v = to_floats(*m.graph->find("V")->constant);
+    std::vector<double> h(24);
+    for (size_t n = 0; n < 6; ++n)
+      for (size_t c = 0; c < 4; ++c) {
+        double sum = 0;
+        for (size_t i = 0; i < 3; ++i) sum += static_cast<double>(x[n * 3 + i]) * v[i * 4 + c];
+        h[n * 4 + c] = std::max(sum, 0.0);
+      }
+    return h;
+  };
+  const auto before = hidden(original), now = hidden(s.model);
+  for (size_t i = 0; i < 4; ++i)
+    for (size_t j = 0; j < 4; ++j) {
+      double sum = 0;
+      for (size_t n = 0; n < 6; ++n) sum += before[n * 4 + i] * now[n * 4 + j];
+      CHECK(seen[1].crossed[0][i * 4 + j] == Approx(sum).margin(1e-5));
+    }
+  CHECK(seen[0].crossed[0] == seen[0].products[0]);
 }
 
 TEST_CASE("only as many samples are looked at as are asked for, and only what is asked for is kept") {
