@@ -11,12 +11,15 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/data/spread.h"
 #include "core/rewrite/pass.h"
 #include "prune/features.h"
 
 namespace mlopt::prune {
 namespace {
+
+constexpr int64_t kBlock = 64;  // columns whose products one thread adds up at once
 
 /// The weights that a value is multiplied by.
 using Readers = std::map<std::string, std::vector<std::pair<size_t, const Node*>>>;
@@ -72,6 +75,22 @@ class Watched {
   Look look_;
   std::unique_ptr<Executable> plan_;
 };
+
+/// Adds a^T b to the sums, [columns, columns]; where both are one, half of it is computed.
+void add_products(const Matrix& left, const Matrix& right, std::vector<float>& sums) {
+  using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const int64_t columns = right.columns;
+  const Eigen::Map<const Floats> a(left.values.data(), left.rows, columns), b(right.values.data(), right.rows, columns);
+  Eigen::Map<Floats> out(sums.data(), columns, columns);
+  const bool symmetric = &left == &right;
+  parallel_for((columns + kBlock - 1) / kBlock, 2, [&](int64_t begin, int64_t end) {
+    for (int64_t first = begin * kBlock; first < std::min(columns, end * kBlock); first += kBlock) {
+      const int64_t count = std::min(kBlock, columns - first), width = symmetric ? first + count : columns;
+      out.block(first, 0, count, width).noalias() += a.middleCols(first, count).transpose() * b.leftCols(width);
+      if (symmetric) out.block(0, first, first, count) = out.block(first, 0, count, first).transpose();
+    }
+  });
+}
 
 class Observer {
  public:
@@ -147,22 +166,15 @@ void see(const Matrix& rows, int64_t group, Observed& observed, const Matrix* or
     for (size_t c = 0; c < row.size(); ++c) squares[c] += static_cast<double>(row[c]) * row[c];
   }
   if (group == 0) observed.rows += rows.rows;
-  using Dense = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const auto add = [&](const Matrix& left, std::vector<std::vector<float>>& sums) {
-    if (sums.empty()) return;
-    const Eigen::Map<const Dense> a(left.values.data(), left.rows, left.columns),
-        b(rows.values.data(), rows.rows, rows.columns);
-    Eigen::Map<Dense>(sums[static_cast<size_t>(group)].data(), rows.columns, rows.columns).noalias() +=
-        a.transpose() * b;
-  };
-  add(rows, observed.products);
-  if (original) add(*original, observed.crossed);
+  if (!observed.products.empty()) add_products(rows, rows, observed.products[static_cast<size_t>(group)]);
+  if (original && !observed.crossed.empty())
+    add_products(*original, rows, observed.crossed[static_cast<size_t>(group)]);
 }
 
 std::vector<Observed> observe(const Model& model, std::span<const Weight> weights, const Watch& watch,
                               const Means& means) {
   Observer observer(weights, watch);
-  observer.run(model, means);
+  with_threads(means.runner->options.threads, [&] { observer.run(model, means); });
   return observer.found();
 }
 

@@ -104,3 +104,24 @@ TEST_CASE("numbers that are not finite are refused with their sample") {
   CHECK(test::contains(said, "not finite"));
   CHECK(test::contains(said, "sample 4"));
 }
+
+TEST_CASE("products of many columns are whole, and as they are by definition") {
+  const Tensor x = test::uniform({50, 150}, -1, 1);
+  prune::Matrix rows{50, 150, to_floats(x)},
+      others{50, 150, to_floats(test::uniform({50, 150}, -1, 1, DType::kF32, 9))};
+  prune::Observed seen;
+  seen.squares.resize(150);
+  seen.products.assign(1, std::vector<float>(150 * 150));
+  seen.crossed = seen.products;
+  for (int twice = 0; twice < 2; ++twice) prune::see(rows, 0, seen, &others);
+  for (int64_t i = 0; i < 150; i += 7)
+    for (int64_t j = 0; j < 150; ++j) {
+      double products = 0, crossed = 0;
+      for (int64_t n = 0; n < 50; ++n) {
+        products += 2 * static_cast<double>(rows.at(n, i)) * rows.at(n, j);
+        crossed += 2 * static_cast<double>(others.at(n, i)) * rows.at(n, j);
+      }
+      REQUIRE(seen.products[0][static_cast<size_t>(i * 150 + j)] == Approx(products).margin(1e-4));
+      REQUIRE(seen.crossed[0][static_cast<size_t>(i * 150 + j)] == Approx(crossed).margin(1e-4));
+    }
+}
