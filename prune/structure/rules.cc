@@ -64,7 +64,7 @@ constexpr Ops kBroadcast = {"Add",        "And",         "BitShift", "BitwiseAnd
                             "Sub",        "Sum",         "Where",    "Xor"};
 constexpr Ops kMicrosoftBroadcast = {"BiasGelu"};
 constexpr Ops kConv = {"Conv"}, kFusedConv = {"FusedConv"}, kConvTranspose = {"ConvTranspose"};
-constexpr Ops kMatMul = {"MatMul"}, kGemm = {"Gemm"};
+constexpr Ops kMatMul = {"MatMul"}, kGemm = {"Gemm"}, kEinsum = {"Einsum"};
 constexpr Ops kBatchNorm = {"BatchNormalization"}, kInstanceNorm = {"InstanceNormalization"};
 constexpr Ops kGroupNorm = {"GroupNormalization"};
 constexpr Ops kLayerNorm = {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"};
@@ -94,6 +94,7 @@ constexpr AxisRule kRules[] = {
     {"", kConvTranspose, rules::transposed_convolution, rules::rewrite_transposed_convolution},
     {"", kMatMul, rules::matmul},
     {"", kGemm, rules::gemm},
+    {"", kEinsum, rules::einsum},
     {"", kBatchNorm, rules::batch_normalization},
     {"", kInstanceNorm, rules::instance_normalization},
     {"", kGroupNorm, rules::group_normalization, rules::rewrite_group_normalization},

@@ -27,6 +27,9 @@ void rewrite_transposed_convolution(Rewriting& r);
 void matmul(Ties& t);
 void gemm(Ties& t);
 
+// rules/einsum.cc
+void einsum(Ties& t);
+
 // rules/normalization.cc
 void batch_normalization(Ties& t);
 void instance_normalization(Ties& t);

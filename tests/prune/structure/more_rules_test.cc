@@ -147,6 +147,24 @@ TEST_CASE("weights shared by two layers tie both") {
   CHECK(made.shapes("UWH") == "U 4x3x1x1, W 4x4x1x1, H 2x4x1x1");
 }
 
+TEST_CASE("a letter of Einsum is one axis wherever it stands") {
+  const std::string graph = R"(g (float[1,S,8] x, float[8,4,6] Q, float[8,4,6] K, float[8,4,6] V, float[4,6,8] O)
+        => (float[1,S,8] y) {
+      q = Einsum <equation = "bse,ehd->bhsd"> (x, Q)
+      k = Einsum <equation = "bse,ehd->bhsd"> (x, K)
+      v = Einsum <equation = "bse,ehd->bhsd"> (x, V)
+      s = Einsum <equation = "bhsd,bhtd->bhst"> (q, k)
+      p = Softmax <axis = -1> (s)
+      c = Einsum <equation = "bhst,bhtd->bhsd"> (p, v)
+      y = Einsum <equation = "bhsd,hde->bse"> (c, O)
+    })";
+  const Shrunk made = shrink(graph);
+  CHECK(made.groups.groups.size() == 3);
+  CHECK(made.shapes("QKVO") == "Q 8x2x3, K 8x2x3, V 8x2x3, O 2x3x8");
+  CHECK(shrink(R"(g (float[N,3] x, float[3,8] U) => (float[N,K] y) { y = Einsum <equation = "...e,ef->...f"> (x, U) })")
+            .groups.groups.empty());
+}
+
 TEST_CASE("bodies of If lose what is inside of them, and what they capture") {
   const Shrunk made =
       shrink(R"(g (float[1,3] x, bool c, float[3,8] U, float[8,8] V, float[8,2] H, float[8,2] K) => (float[1,2] y) {
