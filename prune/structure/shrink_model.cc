@@ -174,13 +174,16 @@ class Shrinker {
 
   /// The smallest share that is enough, by bisection: fewer channels never cost more.
   Removed for_flops() {
+    if (result_.macs_before == 0)
+      input_error("the FLOPs of the model are not known: none of its layers has a shape that is", source_.path,
+                  "say how much to remove with --sparsity");
     const auto before = static_cast<double>(result_.macs_before), target = *spec_.flops * before;
     double low = 0, high = 1;
     Removed best = remove_share(high);
     const auto least = static_cast<double>(macs_without(best));
-    if (before == 0 || least > target)
+    if (least > target)
       input_error(fmt::format("{:.4g} % of the FLOPs cannot be reached: with one channel left everywhere {:.4g} % stay",
-                              *spec_.flops * 100, before == 0 ? 100 : least / before * 100),
+                              *spec_.flops * 100, least / before * 100),
                   source_.path, "--explain says which layers stay as they are, and why");
     for (int step = 0; step < kSearchSteps; ++step) {
       const double middle = (low + high) / 2;
