@@ -15,6 +15,7 @@
 #include "graphopt/pipelines.h"
 #include "prune/structure/propagate.h"
 #include "prune/structure/prove.h"
+#include "prune/structure/refit.h"
 #include "prune/structure/remove.h"
 #include "prune/structure/report.h"
 #include "prune/structure/rules.h"
@@ -50,6 +51,9 @@ class Shrinker {
   Shrinker(const Model& source, const Spec& spec, const Means& means) : source_(source), spec_(spec), means_(means) {}
 
   Pruned run() {
+    if (spec_.fit && !means_.data)
+      usage_error("lstsq needs data: it looks at what layers are given", "--data",
+                  "give --data with inputs of the kind that the model will see");
     tidy();
     all_ = relate_axes(model_, heads() ? SplitBy::kOuter : SplitBy::kInner);
     Groups found = find_groups(all_);
@@ -61,6 +65,7 @@ class Shrinker {
     removed_ = spec_.flops ? for_flops() : remove_share(spec_.sparsity.value_or(0));
     result_.groups = report_groups(all_, groups_, removed_);
     if (std::all_of(removed_.begin(), removed_.end(), [](const auto& r) { return r.empty(); })) return unchanged();
+    if (spec_.fit) result_.samples = refit(model_, all_, groups_, removed_, means_);
     result_.model = remove_channels(model_, all_, groups_, removed_, means_.passes.standard_types);
     require_valid(result_.model, "the removal of channels");
     result_.macs_after = macs_of(result_.model);
