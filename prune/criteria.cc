@@ -13,6 +13,9 @@ namespace {
 
 constexpr Criterion kCriteria[] = {
     {"magnitude", "the absolute value of each weight", magnitude, Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
+    {"regularization",
+     "what a penalty pulls to zero in a training on --data: LASSO of weights, group LASSO of channels", magnitude,
+     Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
     {"random", "by chance, the baseline", random},
     {"wanda", "times the norm of what it is multiplied by, compared within an output", wanda, Rivals::kRow,
      Look::kSquares},

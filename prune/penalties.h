@@ -26,10 +26,12 @@ const Penalty& find_penalty(std::string_view name, const Granularity& granularit
 
 // One a file.
 
-/// L1: each weight is moved towards zero by the same amount (soft thresholding, Tibshirani 1996), measured in the root
-/// mean square of its row as it was at first, so that the scale of an output does not count.
+/// LASSO (Tibshirani 1996), trimmed (Bertsimas et al. 2017): the weights that are the least at the time, as many as
+/// should be gone, are moved towards zero by the same amount (soft thresholding). Sizes and amounts are in units of the
+/// root mean square of the row as it was at first, so that the scale of an output does not count.
 void add_l1(train::Constraint& at, const Model& model, const Spec& spec, const PenaltyPlan& plan);
-/// Group LASSO (Yuan and Lin 2006) over coupled channels: what belongs to a channel, in all weights, shrinks together.
+/// Group LASSO (Yuan and Lin 2006) over coupled channels, trimmed likewise: what belongs to a channel, in all weights,
+/// shrinks together. A channel that is gone has no gradient and does not come back.
 void add_group_lasso(train::Constraint& at, const Model& model, const Spec& spec, const PenaltyPlan& plan);
 
 }  // namespace mlopt::prune

@@ -138,15 +138,24 @@ void check_structure(const Spec& spec) {
   if (name != "channel" && name != "head")
     unsupported_error(fmt::format("the granularity '{}' is not supported yet", name), "--granularity",
                       "channel or head, or one of " + join(names_of(Kind::kMask), ", "));
-  if (spec.method != "magnitude" && spec.method != "random")
+  if (spec.method != "magnitude" && spec.method != "random" && spec.method != kRegularization)
     unsupported_error(fmt::format("channels by {} are not supported yet", spec.method), "--method",
-                      "magnitude or random");
+                      "magnitude, regularization or random");
   if (!spec.allocation.empty() && spec.allocation != "uniform" && spec.allocation != "global")
     unsupported_error(fmt::format("channels by the allocation '{}' are not supported yet", spec.allocation),
                       "--allocation", "uniform or global");
   if (spec.fit) unsupported_error("what is left of channels is not fitted yet", "--recover", "leave it out");
   if (!spec.scale.empty())
     usage_error("scores of channels are relative to the mean of their group", "--scale", "leave it out");
+}
+
+/// A penalty pulls a share of weights or of channels.
+void check_regularization(const Spec& spec) {
+  if (!spec.sparsity) usage_error("a penalty is raised until a share is zero", "--sparsity", "give one, as in 0.5");
+  if (spec.granularity.kind() == Kind::kMask && spec.granularity.name != "element")
+    unsupported_error(fmt::format("{} by regularization are not supported yet", to_string(spec.granularity)),
+                      "--granularity", "element, channel or head");
+  if (spec.fit) usage_error("what was trained needs no fit", "--recover", "leave lstsq out");
 }
 
 }  // namespace
@@ -180,6 +189,7 @@ std::string to_string(const Spec& spec) {
 
 void check(const Spec& spec) {
   const bool structure = spec.granularity.kind() == Kind::kStructure;
+  if (spec.method == kRegularization) check_regularization(spec);
   if (structure) check_structure(spec);
   if (!structure && spec.flops)
     usage_error(fmt::format("zeros save no FLOPs: {} leaves shapes as they are", to_string(spec.granularity)),

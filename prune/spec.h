@@ -9,6 +9,9 @@
 
 namespace mlopt::prune {
 
+/// The method that has a training of its own before anything is removed, see penalties.h.
+inline constexpr std::string_view kRegularization = "regularization";
+
 /// A whole pruning as one string, "magnitude:granularity=element;sparsity=0.5;allocation=global": parsed and printed by
 /// one function each, stored in the report and in the output's metadata.
 struct Spec {

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/distill/steps.h"
 #include "cli/prune/groups.h"
+#include "cli/recipes/regularization.h"
 #include "cli/recipes/sparsity.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
@@ -210,6 +211,10 @@ void retrain(const PruneOptions& o, const prune::Spec& spec, Session& session) {
 void run(const PruneOptions& o, Session& session) {
   const prune::Spec spec = spec_of(o, session.common);
   if (o.calibration_samples < 1) usage_error("at least one sample is looked at", "--calibration-samples");
+  if (spec.method == prune::kRegularization) {
+    const auto rest = [&](const Model& trained) { return prune_source(o, trained, spec, session); };
+    return run_regularization(o.distill, retraining(o) == "distill", spec, rest, session);
+  }
   if (!retraining(o).empty()) return retrain(o, spec, session);
   const Model source = begin_verb(o.verb, session);
   finish_verb(o.verb, source, prune_source(o, source, spec, session), session);

@@ -225,6 +225,7 @@ void run_training(const TrainOptions& o, const TrainingSteps& steps, Session& se
   VerbResult result;
   const std::vector<Epoch> epochs = teach(o, plan, result, session);
   if (!session.writes()) return;
+  if (steps.finish) steps.finish(plan.model, result);
   result.model = std::move(plan.model);
   result.may_differ = true;
   result.spec = plan.spec;

@@ -30,6 +30,7 @@ struct TrainingSteps {
   std::function<Model(const Model& source)> model;                     ///< in place of the source itself
   std::function<std::unique_ptr<Dataset>(const Model& trained)> data;  ///< in place of --data
   std::function<void(TrainingPlan& plan)> adapt;                       ///< changes what is planned
+  std::function<void(Model& trained, VerbResult& result)> finish;  ///< changes what was trained, before it is written
 };
 
 /// Trains MODEL as the options say and writes the result: all of `train`.

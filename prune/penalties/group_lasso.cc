@@ -88,15 +88,16 @@ Value* sizes(train::Constraint& at, const Shrinking& s, bool before) {
 
 Value* as_number(train::Builder& b, Value* flags) { return b.op("Cast", {flags}, {{"to", int64_t{1}, {}}}); }
 
-/// Shrinks the channels of a group, of these sizes, by `threshold`; gives how many are zero now.
-Value* shrink(train::Constraint& at, const Shrinking& s, Value* size, Value* threshold, Value* frozen) {
+/// Shrinks the channels of a group, of these sizes, that are smaller than `cut`; gives how many are zero now.
+Value* shrink(train::Constraint& at, const Shrinking& s, Value* size, Value* cut, const Strength& strength) {
   train::Builder& b = at.build;
   Value* zero = b.number(0);
   Value* alive = as_number(b, b.op("Greater", {sizes(at, s, true), zero}));
-  // max(0, 1 - threshold / size), without a division by zero.
-  Value* left = b.op("Relu", {b.op("Sub", {size, threshold})});
+  // max(0, 1 - strength / size), without a division by zero.
+  Value* left = b.op("Relu", {b.op("Sub", {size, strength.now()})});
   Value* shrunk = b.op("Div", {left, b.op("Max", {size, b.number(1e-12)})});
-  Value* factors = b.op("Where", {frozen, alive, shrunk});
+  Value* pulled = b.op("Where", {b.op("Less", {size, cut}), shrunk, b.number(1)});
+  Value* factors = b.op("Where", {strength.frozen(), alive, pulled});
   for (const Member& m : s.members) at.replace(m.name, scaled(b, m, at.next(m.name), factors));
   return b.op("ReduceSum", {as_number(b, b.op("Equal", {factors, zero}))}, {{"keepdims", int64_t{0}, {}}});
 }
@@ -117,9 +118,8 @@ double mean_norm(const Member& m, const Tensor& tensor) {
   return sum / static_cast<double>(of);
 }
 
-/// The size of the first channel that should not be zero yet. A channel that is gone does not come back, as nothing of
-/// it has a gradient then: so no more go than are wanted.
-Value* most(train::Builder& b, const std::vector<Value*>& all, int64_t total, Value* wanted) {
+/// The size of the least channel that should not be zero yet.
+Value* first_to_stay(train::Builder& b, const std::vector<Value*>& all, int64_t total, Value* wanted) {
   Value* sorted = b.ops("TopK", {b.op("Concat", all, {{"axis", int64_t{0}, {}}}), b.indices({total})}, 2,
                         {{"largest", int64_t{0}, {}}})[0];
   Value* next = b.op("Min", {wanted, b.number(static_cast<double>(total - 1))});
@@ -136,10 +136,8 @@ void add_pool(train::Constraint& at, const std::string& name, std::span<const Sh
     total += s.channels;
   }
   Strength strength(at, name, total, plan);
-  constexpr double kBelow = 1 - 1e-6;
-  Value* limit = b.op("Mul", {most(b, all, total, strength.wanted()), b.number(kBelow)});
-  Value* threshold = b.op("Min", {strength.now(), limit});
-  for (size_t i = 0; i < pool.size(); ++i) zeros.push_back(shrink(at, pool[i], all[i], threshold, strength.frozen()));
+  Value* cut = first_to_stay(b, all, total, strength.wanted());
+  for (size_t i = 0; i < pool.size(); ++i) zeros.push_back(shrink(at, pool[i], all[i], cut, strength));
   strength.adapt(b.op("Sum", zeros));
 }
 

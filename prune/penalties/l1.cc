@@ -5,7 +5,7 @@
 namespace mlopt::prune {
 namespace {
 
-/// The root mean square of each element's row, in the shape of the tensor.
+/// The root mean square of each element's row, in the shape of the tensor; 1 for rows of zeros.
 Tensor row_scales(const Weight& weight) {
   const Matrix numbers = load(weight);
   Tensor scales(DType::kF32, weight.value->constant->dims());
@@ -13,17 +13,12 @@ Tensor row_scales(const Weight& weight) {
   for (int64_t r = 0; r < numbers.rows; ++r) {
     double squares = 0;
     for (const float x : numbers.row(r)) squares += static_cast<double>(x) * x;
-    const auto scale = static_cast<float>(std::sqrt(squares / static_cast<double>(numbers.columns)));
+    const auto scale =
+        squares == 0 ? 1.0F : static_cast<float>(std::sqrt(squares / static_cast<double>(numbers.columns)));
     for (int64_t c = 0; c < numbers.columns; ++c)
       to[weight.row_at[static_cast<size_t>(r)] + weight.column_at[static_cast<size_t>(c)]] = scale;
   }
   return scales;
-}
-
-/// sign(w) max(|w| - threshold, 0).
-Value* shrunk(train::Builder& b, Value* w, Value* threshold) {
-  Value* size = b.op("Relu", {b.op("Sub", {b.op("Abs", {w}), threshold})});
-  return b.op("Mul", {b.op("Sign", {w}), size});
 }
 
 /// float32 scalar.
@@ -32,21 +27,47 @@ Value* zeros_in(train::Builder& b, Value* w) {
   return b.op("ReduceSum", {zero}, {{"keepdims", int64_t{0}, {}}});
 }
 
+/// Every so many of the numbers of a tensor.
+Value* sampled(train::Builder& b, Value* x, int64_t step) {
+  const int64_t size = element_count(train::Builder::dims(x));
+  Value* list = b.op("Reshape", {x, b.indices({size})});
+  return b.op("Slice", {list, b.indices({0}), b.indices({size}), b.indices({0}), b.indices({step})});
+}
+
+/// Below it lies the share of all `sizes` that should be zero by now, told from samples of them.
+Value* first_to_stay(train::Builder& b, const std::vector<Value*>& sizes, int64_t total, Value* wanted) {
+  constexpr int64_t kSamples = 1 << 16;
+  const int64_t step = 1 + total / kSamples;
+  std::vector<Value*> some;
+  for (Value* size : sizes) some.push_back(sampled(b, size, step));
+  Value* all = b.op("Concat", some, {{"axis", int64_t{0}, {}}});
+  const int64_t count = train::Builder::dims(all)[0];
+  Value* sorted = b.ops("TopK", {all, b.indices({count})}, 2, {{"largest", int64_t{0}, {}}})[0];
+  Value* share = b.op("Mul", {wanted, b.number(static_cast<double>(count) / static_cast<double>(total))});
+  Value* place = b.op("Min", {share, b.number(static_cast<double>(count - 1))});
+  return b.op("Gather", {sorted, b.op("Cast", {place}, {{"to", int64_t{7}, {}}})});
+}
+
 /// The parameters that compete for what is removed, and the strength that they share.
 void add_pool(train::Constraint& at, const std::string& name, std::span<const Weight> weights,
               const PenaltyPlan& plan) {
   train::Builder& b = at.build;
+  std::vector<Value*> scales, sizes, zeros;
   int64_t total = 0;
-  for (const Weight& weight : weights) total += weight.size();
-  Strength strength(at, name, total, plan);
-  std::vector<Value*> zeros;
   for (const Weight& weight : weights) {
-    Value *before = at.before(weight.name()), *next = at.next(weight.name());
-    Value* threshold = b.op("Mul", {b.graph().add_constant("prune/scale", row_scales(weight)), strength.now()});
+    scales.push_back(b.graph().add_constant("prune/scale", row_scales(weight)));
+    sizes.push_back(b.op("Div", {b.op("Abs", {at.next(weight.name())}), scales.back()}));
+    total += weight.size();
+  }
+  Strength strength(at, name, total, plan);
+  Value* cut = first_to_stay(b, sizes, total, strength.wanted());
+  for (size_t i = 0; i < weights.size(); ++i) {
+    Value *before = at.before(weights[i].name()), *next = at.next(weights[i].name());
+    Value* left = b.op("Mul", {b.op("Relu", {b.op("Sub", {sizes[i], strength.now()})}), scales[i]});
+    Value* pulled = b.op("Where", {b.op("Less", {sizes[i], cut}), b.op("Mul", {b.op("Sign", {next}), left}), next});
     Value* alive = b.op("Cast", {b.op("Not", {b.op("Equal", {before, b.number(0)})})}, {{"to", int64_t{1}, {}}});
-    Value* kept = b.op("Where", {strength.frozen(), b.op("Mul", {next, alive}), shrunk(b, next, threshold)});
-    at.replace(weight.name(), kept);
-    zeros.push_back(zeros_in(b, kept));
+    at.replace(weights[i].name(), b.op("Where", {strength.frozen(), b.op("Mul", {next, alive}), pulled}));
+    zeros.push_back(zeros_in(b, at.next(weights[i].name())));
   }
   strength.adapt(b.op("Sum", zeros));
 }
@@ -57,7 +78,8 @@ void add_l1(train::Constraint& at, const Model& model, const Spec& spec, const P
   Found found = find_weights(model, spec);
   std::erase_if(found.weights,
                 [&](const Weight& w) { return !at.trains(w.name()) || w.value->constant->dtype() != DType::kF32; });
-  if (spec.allocation == "global") return add_pool(at, "prune/strength", found.weights, plan);
+  if (spec.allocation.empty() || spec.allocation == "global")
+    return add_pool(at, "prune/strength", found.weights, plan);
   for (const Weight& weight : found.weights) add_pool(at, "prune/strength/" + weight.name(), {&weight, 1}, plan);
 }
 

@@ -176,6 +176,33 @@ TEST_CASE("what is left learns, by labels or from the source, and zeros stay") {
   }
 }
 
+TEST_CASE("regularization trains what is to go to zero, and then removes it") {
+  const Files files;
+  const std::string labelled = files.folder / "l.npz";
+  std::vector<int64_t> labels(64);
+  for (size_t i = 0; i < 64; ++i) labels[i] = static_cast<int64_t>(i % 32);
+  write_npz(labelled, {{"x", test::uniform({64, 32}, -1, 1)}, {"label", Tensor::ints(labels)}});
+  for (const bool channels : {false, true}) {
+    const test::Outcome done =
+        files.prune({"--method", "regularization", "--granularity", channels ? "channel" : "element", "--sparsity",
+                     "0.5", "--data", labelled, "--batch-size", "16", "--epochs", "20", "--lr", "0.01", "--json", "-"});
+    INFO(done.err << done.out);
+    REQUIRE(done.status == 0);
+    const Json report = Json::parse(done.out);
+    CHECK(report.find("changes")->find("updates")->integer() == 80);
+    CHECK(report.find("spec")->string().find("regularization:granularity=") == 0);
+    const Model written = read_model(files.out);
+    const Tensor &v = *written.graph->find("V")->constant, &w = *written.graph->find("W")->constant;
+    CHECK(v.dims() == Dims{32, channels ? 32 : 64});
+    CHECK(w.dims() == Dims{channels ? 32 : 64, 32});
+    if (channels) continue;
+    int64_t zeros = 0;
+    for (const Tensor* t : {&v, &w})
+      for (const float x : to_floats(*t)) zeros += x == 0;
+    CHECK(zeros == 32 * 64);
+  }
+}
+
 TEST_CASE("what is wrong is said before anything is written") {
   const Files files;
   struct Case {
@@ -190,6 +217,11 @@ TEST_CASE("what is wrong is said before anything is written") {
                         Case{{"--sparsity", "0.5", "--calibration-samples", "0"}, 2, "at least one sample"},
                         Case{{"--sparsity", "0.5", "--recover", "distil"}, 2, "did you mean 'distill'"},
                         Case{{"--sparsity", "0.5", "--recover", "train"}, 2, "training needs data"},
+                        Case{{"--sparsity", "0.5", "--method", "regularization"}, 2, "training needs data"},
+                        Case{{"--threshold", "0.5", "--method", "regularization"}, 2, "until a share is zero"},
+                        Case{{"--granularity", "2:4", "--sparsity", "0.5", "--method", "regularization"},
+                             4,
+                             "2:4 by regularization are not supported yet"},
                         Case{{"--sparsity", "0.5", "--method", "wanda"}, 2, "wanda needs data"}}) {
     const test::Outcome refused = files.prune(c.options);
     INFO(refused.err);
