@@ -144,7 +144,6 @@ void check_structure(const Spec& spec) {
   if (!spec.allocation.empty() && spec.allocation != "uniform" && spec.allocation != "global")
     unsupported_error(fmt::format("channels by the allocation '{}' are not supported yet", spec.allocation),
                       "--allocation", "uniform or global");
-  if (spec.fit) unsupported_error("what is left of channels is not fitted yet", "--recover", "leave it out");
   if (!spec.scale.empty())
     usage_error("scores of channels are relative to the mean of their group", "--scale", "leave it out");
 }

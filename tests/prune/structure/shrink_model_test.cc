@@ -1,6 +1,8 @@
 #include "prune/structure/shrink_model.h"
 
 #include "backends/reference/backend.h"
+#include "core/calib/model_inputs.h"
+#include "core/data/random.h"
 #include "core/ir/verify.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
@@ -113,6 +115,26 @@ TEST_CASE("--skip keeps a layer and what is coupled to it, and names are checked
       [] { Bench().run(test::fixture(kNet), "magnitude:granularity=channel;sparsity=0.3;only=steem"); });
   CHECK(typo.code == Code::kUsage);
   CHECK(test::says(typo, "did you mean 'stem'"));
+}
+
+TEST_CASE("what is left is fitted to what the source gives") {
+  const Model source = test::fixture(kNet);
+  Bench bench;
+  const auto data = random_dataset(model_inputs(source), {.count = 24, .seed = 3});
+  bench.means.data = data.get();
+  const auto error_of = [&](const std::string& spec) {
+    const prune::Pruned made = bench.run(source, spec);
+    CHECK(made.proof->max_abs <= 1e-5 * made.proof->max_expected);
+    return std::pair(prune::pruned_from_masked(source, made.model, bench.runner, data.get(), 1).sqnr_db, made.samples);
+  };
+  const std::string spec = "magnitude:granularity=channel;sparsity=0.3;round=none";
+  const auto [plain, none] = error_of(spec);
+  const auto [fitted, samples] = error_of(spec + ";recover=lstsq");
+  CHECK(none == 0);
+  CHECK(samples == 24);
+  CHECK(fitted > plain + 3);
+  bench.means.data = nullptr;
+  CHECK(test::thrown_by([&] { bench.run(source, spec + ";recover=lstsq"); }).code == Code::kUsage);
 }
 
 TEST_CASE("a model all of whose channels stay is refused with the reasons") {
