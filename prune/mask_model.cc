@@ -41,16 +41,15 @@ class Masker {
     result_.left = std::move(found.left);
     weights_ = std::move(found.weights);
     leave_out_what_does_not_fit();
-    const bool each_for_itself = spec_.granularity.pattern() || (!spec_.threshold && allocation().own_share);
-    if (each_for_itself || criterion_.prune) {
-      shares_.assign(weights_.size(), spec_.sparsity.value_or(0));
-      if (!each_for_itself) find_shares();
-      in_stages(spec_.stages ? spec_.stages : criterion_.stages, criterion_.look,
-                [&](size_t i, const Evidence& e) { prune_alone(i, e, shares_[i]); });
-    } else {
-      prune_together();
+    for (const Weight& weight : weights_) zeros_before_.push_back(count_zeros(load(weight)));
+    for (int64_t i = 1; i <= spec_.iterations; ++i) {
+      // Most goes at first, when there is most to choose from (Zhu and Gupta 2017).
+      const double rest = 1 - static_cast<double>(i) / static_cast<double>(spec_.iterations);
+      sparsity_ = spec_.sparsity.value_or(0) * (1 - rest * rest * rest);
+      result_.layers.clear();
+      prune_all();
+      if (spec_.fit) fit_all();
     }
-    if (spec_.fit) fit_all();
     warn();
     return std::move(result_);
   }
@@ -58,6 +57,18 @@ class Masker {
  private:
   const Allocation& allocation() const {
     return *find_named(allocations(), spec_.allocation.empty() ? criterion_.allocation : spec_.allocation);
+  }
+
+  void prune_all() {
+    const bool each_for_itself = spec_.granularity.pattern() || (!spec_.threshold && allocation().own_share);
+    if (each_for_itself || criterion_.prune) {
+      shares_.assign(weights_.size(), sparsity_);
+      if (!each_for_itself) find_shares();
+      in_stages(spec_.stages ? spec_.stages : criterion_.stages, criterion_.look,
+                [&](size_t i, const Evidence& e) { prune_alone(i, e, shares_[i]); });
+    } else {
+      prune_together();
+    }
   }
 
   bool looks() const { return criterion_.look != Look::kNothing || spec_.fit; }
@@ -97,7 +108,7 @@ class Masker {
   int64_t looked_at() const { return std::min(means_.data->size(), means_.calibration_samples); }
 
   void prune_alone(size_t i, const Evidence& e, double share) {
-    if (criterion_.prune) return put(i, *e.values, criterion_.prune(e, share));
+    if (criterion_.prune) return put(i, criterion_.prune(e, share));
     Matrix after = *e.values;
     if (spec_.granularity.pattern()) {
       Matrix scores = criterion_.score(e);
@@ -109,7 +120,7 @@ class Masker {
       remove_share(c, share, criterion_.rivals);
       zero_out(unit_mask(c), after);
     }
-    put(i, *e.values, std::move(after));
+    put(i, after);
   }
 
   Candidate candidate_of(size_t i, const Evidence& e, Matrix scores) const {
@@ -129,7 +140,7 @@ class Masker {
     in_stages(1, look,
               [&](size_t i, const Evidence& e) { candidates.push_back(candidate_of(i, e, criterion_.score(e))); });
     if (!spec_.threshold) {
-      allocation().allocate(candidates, *spec_.sparsity, criterion_.rivals);
+      allocation().allocate(candidates, sparsity_, criterion_.rivals);
       return candidates;
     }
     for (Candidate& c : candidates)
@@ -141,10 +152,9 @@ class Masker {
   void prune_together() {
     const std::vector<Candidate> candidates = allocated(criterion_.look);
     for (size_t i = 0; i < weights_.size(); ++i) {
-      const Matrix before = load(weights_[i]);
-      Matrix after = before;
+      Matrix after = load(weights_[i]);
       zero_out(unit_mask(candidates[i]), after);
-      put(i, before, std::move(after));
+      put(i, after);
     }
   }
 
@@ -173,10 +183,10 @@ class Masker {
         &dense_);
   }
 
-  void put(size_t i, const Matrix& before, const Matrix& after) {
+  void put(size_t i, const Matrix& after) {
     const Weight& weight = weights_[i];
     PrunedLayer layer{weight.layer, weight.op, weight.name(), weight.value->constant->dims(), weight.size()};
-    layer.zeros_before = count_zeros(before);
+    layer.zeros_before = zeros_before_[i];
     layer.zeros = count_zeros(after);
     store(weight, after);
     result_.layers.push_back(std::move(layer));
@@ -200,7 +210,9 @@ class Masker {
   const Criterion& criterion_;
   std::vector<Weight> weights_;
   std::vector<double> shares_;
-  Model dense_;  ///< as it was, where what is left is fitted to it
+  std::vector<int64_t> zeros_before_;
+  double sparsity_ = 0;  // of the iteration at hand
+  Model dense_;          ///< as it was, where what is left is fitted to it
   Pruned result_;
 };
 

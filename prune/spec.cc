@@ -90,6 +90,14 @@ constexpr Part kParts[] = {
        s.stages = *stages;
      },
      [](const Spec& s) { return s.stages == 0 ? "" : std::to_string(s.stages); }},
+    {"iterations",
+     [](Spec& s, std::string_view v) {
+       const auto iterations = parse_int(v);
+       if (!iterations || *iterations < 1)
+         usage_error(fmt::format("'{}' is no number of iterations", v), "--iterations", "a whole number from 1 on");
+       s.iterations = *iterations;
+     },
+     [](const Spec& s) { return s.iterations == 1 ? "" : std::to_string(s.iterations); }},
     {"recover",
      [](Spec& s, std::string_view v) {
        if (v != "none" && v != "lstsq")
@@ -195,6 +203,9 @@ void check(const Spec& spec) {
                 "--flops", "use --granularity channel or head");
   if (!structure && spec.round)
     usage_error("there are no widths to round where shapes stay as they are", "--round", "leave it out");
+  if (spec.iterations > 1 && (structure || spec.granularity.pattern() || spec.threshold))
+    unsupported_error(fmt::format("{} in iterations is not supported", to_string(spec.granularity)), "--iterations",
+                      "give element, block or kernel, and --sparsity");
   if (spec.granularity.pattern()) return check_pattern(spec);
   if (find_criterion(spec.method).prune && spec.granularity.name != "element")
     unsupported_error(fmt::format("{} by {} is not supported yet", spec.granularity.name, spec.method), "--granularity",

@@ -28,7 +28,8 @@ struct Spec {
   uint64_t seed = 0;        ///< of random
   /// In how many stages layers are looked at, each when those before are pruned; 0: as the method does best.
   int64_t stages = 0;
-  bool fit = false;                     ///< at the end what is left is fitted to what the layers gave (--recover lstsq)
+  int64_t iterations = 1;  ///< in which it is removed, what is left being fitted or looked at anew in between
+  bool fit = false;        ///< at the end what is left is fitted to what the layers gave (--recover lstsq)
   std::vector<std::string> only, skip;  ///< globs of layers and of weights
 };
 

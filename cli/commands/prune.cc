@@ -32,7 +32,7 @@ struct PruneOptions {
   std::string method = "magnitude", granularity, sparsity, threshold, flops, round, allocation, scale, norm, recover;
   bool explain = false;
   std::vector<std::string> only, skip;
-  std::optional<int64_t> stages;
+  std::optional<int64_t> stages, iterations;
   int64_t calibration_samples = 128;
 };
 
@@ -71,6 +71,7 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   add("norm", o.norm);
   if (fits(o)) add("recover", "lstsq");
   if (o.stages) add("stages", std::to_string(*o.stages));
+  if (o.iterations) add("iterations", std::to_string(*o.iterations));
   prune::Spec spec = prune::parse_spec(text);
   for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
   for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
@@ -169,6 +170,9 @@ VerbResult prune_source(const PruneOptions& o, const Model& source, prune::Spec 
       return std::move(prune_with(o, source, spec, session).model);
     });
   prune::Pruned made = prune_with(o, source, spec, session);
+  if (made.samples > 0 && starts_with(o.verb.data.spec, "random"))
+    made.warnings.emplace_back(
+        "random numbers are not what the model will see: this result is good for measuring only");
   for (const std::string& sentence : made.warnings) session.console.warn(sentence);
   session.report.data["warnings"] = made.warnings;
   VerbResult result;
@@ -263,6 +267,10 @@ Action setup(Options& options) {
   options.add("--temperature", o->distill.temperature, "F", "of --recover distill (default: 4)");
   options.add("--alpha", o->distill.alpha, "F",
               "of --recover distill: share of the source's outputs in the loss (default: 0.9; 1 without labels)");
+  options.add(
+      "--iterations", o->iterations, "N",
+      "remove it in N iterations, most at first, with --recover lstsq in each: better where much goes (default: "
+      "1)");
   options.add("--sparse", o->verb.sparse,
               "write weights without their zeros (sparse_initializer) where that takes less room: from two thirds of "
               "zeros on in float32; ONNX Runtime makes them whole again when it loads them");

@@ -80,6 +80,14 @@ TEST_CASE("prune takes the spec that it reports") {
   CHECK(to_floats(*first.graph->find("V")->constant) == to_floats(*again.graph->find("V")->constant));
 }
 
+TEST_CASE("data that are made up are called so") {
+  const Files files;
+  const test::Outcome done = files.prune({"--sparsity", "0.5", "--method", "wanda", "--data", "random:4"});
+  CHECK(done.status == 0);
+  CHECK(done.err.find("random numbers are not what the model will see") != std::string::npos);
+  CHECK(files.prune({"--sparsity", "0.5", "--data", "random:4"}).err.find("random numbers") == std::string::npos);
+}
+
 TEST_CASE("zeros need not be stored") {
   const Files files;
   REQUIRE(files.prune({"--sparsity", "0.9"}).status == 0);

@@ -168,6 +168,12 @@ TEST_CASE("a fit brings the outputs nearer to the source's") {
     return sum;
   };
   CHECK(distance("magnitude:sparsity=0.5;recover=lstsq") < 0.5 * distance("magnitude:sparsity=0.5"));
+  CHECK(distance("magnitude:sparsity=0.8;recover=lstsq;iterations=4") <
+        distance("magnitude:sparsity=0.8;recover=lstsq"));
+  const Pruned slowly = prune::prune(source, parse_spec("magnitude:sparsity=0.75;recover=lstsq;iterations=3"), means);
+  CHECK(zeros(weight(slowly.model, "V")) + zeros(weight(slowly.model, "W")) == 144);
+  CHECK(slowly.layers.size() == 2);
+  CHECK(slowly.layers[0].zeros_before == 0);
 }
 
 TEST_CASE("what cannot be done yet is said with what can") {

@@ -34,7 +34,7 @@ TEST_CASE("a pruning spec is printed as it was parsed") {
         "magnitude:granularity=block=4x1;sparsity=0.25;allocation=global;scale=layer;norm=l1;only=/a/*|b",
         "random:granularity=kernel;threshold=0.001;seed=7", "magnitude:granularity=channel;flops=0.5;round=none",
         "magnitude:granularity=head;sparsity=0.25;round=2",
-        "sparsegpt:granularity=element;sparsity=0.5;stages=3;recover=lstsq"})
+        "sparsegpt:granularity=element;sparsity=0.5;stages=3;iterations=4;recover=lstsq"})
     CHECK(to_string(parse_spec(text)) == text);
   CHECK(to_string(parse_spec("magnitude")) == "magnitude:granularity=element");
   CHECK(to_string(parse_spec("magnitude:sparsity=12.5%")) == "magnitude:granularity=element;sparsity=0.125");
@@ -54,18 +54,26 @@ TEST_CASE("a mistake in a pruning spec is named, with what was meant") {
   struct Case {
     const char *text, *part;
   };
-  for (const Case& c :
-       {Case{"magnitud", "did you mean 'magnitude'"}, Case{"magnitude:granularity=elment", "did you mean 'element'"},
-        Case{"magnitude:granularity=4:2", "no N:M pattern"}, Case{"magnitude:granularity=2:4:8", "no N:M pattern"},
-        Case{"magnitude:granularity=block=4", "no block"},
-        Case{"magnitude:alocation=global", "did you mean 'allocation'"},
-        Case{"magnitude:allocation=globl", "did you mean 'global'"},
-        Case{"magnitude:scale=chanel", "did you mean 'channel'"}, Case{"magnitude:sparsity=1.5", "'1.5' is no share"},
-        Case{"magnitude:sparsity=-0.1", "from 0 to 1"}, Case{"magnitude:sparsity=nan", "no share"},
-        Case{"magnitude:sparsity=150%", "no share"}, Case{"magnitude:threshold=-1", "no threshold"},
-        Case{"magnitude:norm=l3", "l1 or l2"}, Case{"wanda:sparsity=0.5;stages=0", "no number of stages"},
-        Case{"wanda:sparsity=0.5;recover=all", "none or lstsq"}, Case{"sparsegpt:threshold=1", "takes no threshold"},
-        Case{"magnitude:sparsity", "no part of a pruning"}, Case{"", "no method is called ''"}}) {
+  for (const Case& c : {Case{"magnitud", "did you mean 'magnitude'"},
+                        Case{"magnitude:granularity=elment", "did you mean 'element'"},
+                        Case{"magnitude:granularity=4:2", "no N:M pattern"},
+                        Case{"magnitude:granularity=2:4:8", "no N:M pattern"},
+                        Case{"magnitude:granularity=block=4", "no block"},
+                        Case{"magnitude:alocation=global", "did you mean 'allocation'"},
+                        Case{"magnitude:allocation=globl", "did you mean 'global'"},
+                        Case{"magnitude:scale=chanel", "did you mean 'channel'"},
+                        Case{"magnitude:sparsity=1.5", "'1.5' is no share"},
+                        Case{"magnitude:sparsity=-0.1", "from 0 to 1"},
+                        Case{"magnitude:sparsity=nan", "no share"},
+                        Case{"magnitude:sparsity=150%", "no share"},
+                        Case{"magnitude:threshold=-1", "no threshold"},
+                        Case{"magnitude:norm=l3", "l1 or l2"},
+                        Case{"wanda:sparsity=0.5;stages=0", "no number of stages"},
+                        Case{"wanda:sparsity=0.5;iterations=0", "no number of iterations"},
+                        Case{"wanda:sparsity=0.5;recover=all", "none or lstsq"},
+                        Case{"sparsegpt:threshold=1", "takes no threshold"},
+                        Case{"magnitude:sparsity", "no part of a pruning"},
+                        Case{"", "no method is called ''"}}) {
     INFO(c.text);
     CHECK(test::contains(refused(c.text), c.part));
     CHECK(code_of(c.text) == Code::kUsage);
@@ -90,6 +98,7 @@ TEST_CASE("what does not go together is refused") {
     CHECK(test::contains(refused(c.text), c.part));
     CHECK(code_of(c.text) == Code::kUsage);
   }
+  CHECK(code_of("magnitude:granularity=2:4;iterations=2") == Code::kUnsupported);
   CHECK(code_of("sparsegpt:granularity=kernel;sparsity=0.5") == Code::kUnsupported);
   CHECK(refused("magnitude:granularity=2:4;sparsity=0.5").empty());
   CHECK(refused("magnitude:granularity=channel;flops=0.5;round=16").empty());
