@@ -249,7 +249,7 @@ Action setup(Options& options) {
               "channels that stay are rounded up to multiples of N, or none (default: 8, where there are at least 32)");
   options.add("--allocation", o->allocation, "HOW",
               "how much of each layer goes: " + list_of(prune::allocations()) +
-                  " (default: global for magnitude, else uniform)");
+                  " (default: global for magnitude of weights, else uniform; channels and heads: uniform or global)");
   options.add("--scale", o->scale, "BY",
               "what scores are divided by: " + list_of(prune::scales()) +
                   " (default: what the allocation is meant for: channel for global and lamp, else none)");
