@@ -17,11 +17,11 @@ constexpr Criterion kCriteria[] = {
      "what a penalty pulls to zero in a training on --data: LASSO of weights, group LASSO of channels", magnitude,
      Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
     {"random", "by chance, the baseline", random},
-    {"wanda", "times the norm of what it is multiplied by, compared within an output", wanda, Rivals::kRow,
-     Look::kSquares},
+    {"wanda", "the absolute value times the norm of what the weight is multiplied by, compared within an output", wanda,
+     Rivals::kRow, Look::kSquares},
     {"obs", "what the layer's outputs lose when the other weights make up for it", obs, Rivals::kLayer,
      Look::kProducts},
-    {"sparsegpt", "the same column by column, where the weights that stay do make up for those that go", wanda,
+    {"sparsegpt", "as obs, column by column, and the weights that stay do make up for those that go", wanda,
      Rivals::kLayer, Look::kProducts, sparsegpt, 24},
 };
 
