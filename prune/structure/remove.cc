@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/rewrite/pass.h"
 #include "prune/structure/rules.h"
 #include "prune/structure/shapes.h"
 #include "prune/structure/twins.h"
@@ -105,6 +106,7 @@ Model without_channels(const Model& model, const Relations& all, const std::vect
   infer(copy, standard);
   if (rewrite_computed_shapes(wanted)) infer(copy, standard);
   require_planned(kept);
+  remove_dead(copy);  // shapes that others took the place of
   return copy;
 }
 

@@ -38,6 +38,7 @@ Shrunk shrink(const std::string& graph, int64_t opset, SplitBy split) {
   made.model = remove_channels(model, all, made.groups.groups, removed, standard_types);
   INFO(dump(*made.model.graph));
   REQUIRE(verify(made.model) == std::vector<std::string>{});
+  for (const Value* v : made.model.graph->initializers()) CHECK_FALSE((v->uses.empty() && !v->is_output()));
   const Model masked = mask_channels(model, all, made.groups.groups, removed);
   made.difference = pruned_from_masked(masked, made.model, Runner{*backend, [](Model&) {}}, nullptr, 7);
   CHECK(made.difference.max_expected > 1e-3);
