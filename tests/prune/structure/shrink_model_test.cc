@@ -163,4 +163,16 @@ TEST_CASE("the proof finds what is not what it should be") {
   const Difference difference = prune::pruned_from_masked(masked, pruned, bench.runner, nullptr, 1);
   const Error error = test::thrown_by([&] { prune::require_proof(difference, model); });
   CHECK(error.code == Code::kInternal);
+  const auto accepts = [&](double max_abs, double sqnr_db) {
+    try {
+      prune::require_proof({.max_abs = max_abs, .max_expected = 100, .sqnr_db = sqnr_db}, model);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  CHECK(accepts(0.004, 60));
+  CHECK(accepts(0.02, 80));  // rounding that a normalization multiplied
+  CHECK_FALSE(accepts(0.02, 60));
+  CHECK_FALSE(accepts(0.2, 80));
 }
