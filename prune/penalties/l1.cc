@@ -5,7 +5,7 @@
 namespace mlopt::prune {
 namespace {
 
-/// The root mean square of each element's row, in the shape of the tensor; 1 for rows of zeros.
+/// The norm of each element's row, in the shape of the tensor; 1 for rows of zeros.
 Tensor row_scales(const Weight& weight) {
   const Matrix numbers = load(weight);
   Tensor scales(DType::kF32, weight.value->constant->dims());
@@ -13,8 +13,7 @@ Tensor row_scales(const Weight& weight) {
   for (int64_t r = 0; r < numbers.rows; ++r) {
     double squares = 0;
     for (const float x : numbers.row(r)) squares += static_cast<double>(x) * x;
-    const auto scale =
-        squares == 0 ? 1.0F : static_cast<float>(std::sqrt(squares / static_cast<double>(numbers.columns)));
+    const auto scale = squares == 0 ? 1.0F : static_cast<float>(std::sqrt(squares));
     for (int64_t c = 0; c < numbers.columns; ++c)
       to[weight.row_at[static_cast<size_t>(r)] + weight.column_at[static_cast<size_t>(c)]] = scale;
   }
