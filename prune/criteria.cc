@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 
 #include "core/base/error.h"
@@ -25,6 +26,9 @@ constexpr Criterion kCriteria[] = {
      Rivals::kLayer, Look::kProducts, sparsegpt, 24},
 };
 
+/// Of those that are to come.
+constexpr std::string_view kNotYet[] = {"dropout", "taylor", "activation", "apoz", "movement"};
+
 }  // namespace
 
 std::span<const Criterion> criteria() { return kCriteria; }
@@ -33,6 +37,9 @@ const Criterion& find_criterion(std::string_view name) {
   if (const Criterion* found = find_named(criteria(), name)) return *found;
   std::vector<std::string> names;
   for (const Criterion& row : criteria()) names.emplace_back(row.name);
+  if (std::find(std::begin(kNotYet), std::end(kNotYet), name) != std::end(kNotYet))
+    unsupported_error(fmt::format("the method '{}' is not supported yet", name), "--method",
+                      "one of " + join(names, ", "));
   usage_error(fmt::format("no method is called '{}'", name), "--method", suggestion(name, names));
 }
 

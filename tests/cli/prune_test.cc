@@ -222,6 +222,8 @@ TEST_CASE("what is wrong is said before anything is written") {
                         Case{{"--sparsity", "0.5", "--method", "magnitud"}, 2, "did you mean 'magnitude'"},
                         Case{{"--sparsity", "0.5", "--only", "frist"}, 2, "did you mean 'first'"},
                         Case{{"--sparsity", "0.5", "--granularity", "embedding"}, 4, "is not supported yet"},
+                        Case{{"--sparsity", "0.5", "--method", "dropout"}, 4, "'dropout' is not supported yet"},
+                        Case{{"--sparsity", "0.5", "--allocation", "amc"}, 4, "'amc' is not supported yet"},
                         Case{{"--sparsity", "0.5", "--calibration-samples", "0"}, 2, "at least one sample"},
                         Case{{"--sparsity", "0.5", "--recover", "distil"}, 2, "did you mean 'distill'"},
                         Case{{"--sparsity", "0.5", "--recover", "train"}, 2, "training needs data"},
