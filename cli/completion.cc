@@ -31,17 +31,17 @@ std::string command_names() {
 }
 
 /// Text inside single quotes of a shell.
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return "'" + out + "'";
 }
 
-/// As quoted(), for zsh's _arguments, where brackets and colons mean something.
+/// As shell_quoted(), for zsh's _arguments, where brackets and colons mean something.
 std::string zsh_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) out += (c == '[' || c == ']' || c == ':' ? "\\" : "") + std::string(1, c);
-  return quoted(out);
+  return shell_quoted(out);
 }
 
 std::string zsh_option(const Option& option) {
@@ -60,11 +60,12 @@ std::string bash_completion() {
   std::string values, options;
   for (const Entry& entry : entries()) {
     const std::vector<std::string> names = entry.options.long_names();
-    options += fmt::format("    {}) words={} ;;\n", entry.command.name, quoted(join(names, " ")));
+    options += fmt::format("    {}) words={} ;;\n", entry.command.name, shell_quoted(join(names, " ")));
     for (const Option& option : entry.options.all()) {
       if (option.choices.empty()) continue;
       const std::string before = option.positional ? std::string(entry.command.name) : option.shown();
-      values += fmt::format("    {}:{}) words={} ;;\n", entry.command.name, before, quoted(join(option.choices, " ")));
+      values +=
+          fmt::format("    {}:{}) words={} ;;\n", entry.command.name, before, shell_quoted(join(option.choices, " ")));
     }
   }
   return fmt::format(R"(# mlopt completion for bash: source this file, or put it into bash's completion folder
@@ -94,7 +95,7 @@ std::string zsh_completion() {
   std::string names, cases;
   for (const Entry& entry : entries()) {
     names += fmt::format("    {}\n", zsh_quoted(fmt::format("{}", entry.command.name)) + ":" +
-                                         quoted(std::string(entry.command.summary)));
+                                         shell_quoted(std::string(entry.command.summary)));
     cases += fmt::format("    {})\n      _arguments \\\n", entry.command.name);
     for (const Option& option : entry.options.all()) {
       if (!option.positional) cases += zsh_option(option) + " \\\n";
@@ -122,16 +123,16 @@ std::string fish_completion() {
   std::string lines = "# mlopt completion for fish: put this file into ~/.config/fish/completions\n";
   for (const Entry& entry : entries()) {
     lines += fmt::format("complete -c mlopt -n __fish_use_subcommand -a {} -d {}\n", entry.command.name,
-                         quoted(std::string(entry.command.summary)));
+                         shell_quoted(std::string(entry.command.summary)));
     for (const Option& option : entry.options.all()) {
       const std::string on = fmt::format("complete -c mlopt -n '__fish_seen_subcommand_from {}'", entry.command.name);
       if (option.positional) {
-        if (!option.choices.empty()) lines += fmt::format("{} -a {}\n", on, quoted(join(option.choices, " ")));
+        if (!option.choices.empty()) lines += fmt::format("{} -a {}\n", on, shell_quoted(join(option.choices, " ")));
         continue;
       }
-      lines += fmt::format("{} -l {} -d {}", on, option.name, quoted(option.help));
+      lines += fmt::format("{} -l {} -d {}", on, option.name, shell_quoted(option.help));
       if (!option.value.empty()) lines += " -r";
-      if (!option.choices.empty()) lines += fmt::format(" -f -a {}", quoted(join(option.choices, " ")));
+      if (!option.choices.empty()) lines += fmt::format(" -f -a {}", shell_quoted(join(option.choices, " ")));
       lines += "\n";
     }
   }

@@ -136,8 +136,8 @@ class Observer {
         each_features(weights_[i], *node, originals_.at(name),
                       [&](int64_t, const Matrix& rows) { before.push_back(rows); });
       size_t next = 0;
-      each_features(weights_[i], *node, value, [&](int64_t group, const Matrix& rows) {
-        see(rows, group, found_[i], before.empty() ? nullptr : &before.at(next++));
+      each_features(weights_[i], *node, value, [&, &into = found_[i]](int64_t group, const Matrix& rows) {
+        see(rows, group, into, before.empty() ? nullptr : &before.at(next++));
       });
     }
   }
