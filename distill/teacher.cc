@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/ir/instantiate.h"
 #include "core/onnx/tools.h"
+#include "core/rewrite/end_with.h"
 #include "graphopt/pipelines.h"
 
 namespace mlopt::distill {
@@ -88,16 +89,7 @@ Teacher make_teacher(const Model& model, const Model& student, const train::Batc
 }
 
 void tap(Teacher& teacher, const PassContext& context) {
-  Graph& graph = *teacher.model.graph;
-  const size_t given = graph.outputs().size(), wanted = teacher.taps.size();
-  for (size_t i = 0; i < std::max(given, wanted); ++i) {
-    Value* value = graph.find(teacher.taps[std::min(i, wanted - 1)]);  // what was given beyond repeats the last
-    if (i < given)
-      graph.set_output(static_cast<int>(i), value);
-    else
-      graph.add_output(value);
-  }
-  remove_dead(teacher.model);
+  end_with(teacher.model, teacher.taps);
   graphopt::prepare(teacher.model, context);
 }
 

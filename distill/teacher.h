@@ -14,8 +14,8 @@ struct Teacher {
   std::vector<std::string> taps;  ///< values that the student follows; the outputs of `model` once it is tapped
 };
 
-/// The teacher under the opset of the student and for its batches. Throws
-/// Error{kBadInput} where it does not take what the student takes, and Error{kUnsupported} where it has no such opset.
+/// The teacher under the opset of the student and for its batches. Throws Error{kBadInput} where it does not
+/// take what the student takes, and Error{kUnsupported} where it has no such opset.
 Teacher make_teacher(const Model& model, const Model& student, const train::BatchInputs& inputs, TypeRule types);
 
 /// Leaves of the model only what gives `taps`, made as fast as for inference.

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/data/spread.h"
-#include "core/rewrite/pass.h"
+#include "core/rewrite/end_with.h"
 #include "prune/features.h"
 
 namespace mlopt::prune {
@@ -32,22 +32,6 @@ Readers readers_of(std::span<const Weight> weights) {
   return readers;
 }
 
-/// A copy of the model that ends with these values.
-Model ending_with(const Model& model, const std::vector<std::string>& names) {
-  Model part = clone(model);
-  Graph& graph = *part.graph;
-  const size_t given = graph.outputs().size();
-  for (size_t i = 0; i < std::max(given, names.size()); ++i) {
-    Value* value = graph.find(names[std::min(i, names.size() - 1)]);  // what was given beyond repeats the last
-    if (i < given)
-      graph.set_output(static_cast<int>(i), value);
-    else
-      graph.add_output(value);
-  }
-  remove_dead(part);
-  return part;
-}
-
 /// A plan that gives what is computed for the readers.
 class Watched {
  public:
@@ -57,7 +41,9 @@ class Watched {
     CompileOptions options = runner.options;
     for (const auto& [name, weights] : readers)
       if (model.graph->find(name)->producer) options.taps.push_back(name);
-    plan_ = runner.backend.compile(options.taps.empty() ? clone(model) : ending_with(model, options.taps), options);
+    Model part = clone(model);
+    if (!options.taps.empty()) end_with(part, options.taps);
+    plan_ = runner.backend.compile(part, options);
   }
 
   void run(const Batch& batch) {

@@ -15,12 +15,15 @@
 namespace mlopt::prune {
 namespace {
 
+constexpr std::string_view kAllocationsToCome[] = {"sensitivity", "latency", "amc"};
+
 template <class Row>
-void require_name(std::span<const Row> table, std::string_view what, std::string_view name, const std::string& where) {
+void require_name(std::span<const Row> table, std::string_view what, std::string_view name, const std::string& where,
+                  std::span<const std::string_view> to_come = {}) {
   if (find_named(table, name)) return;
   std::vector<std::string> names;
   for (const Row& row : table) names.emplace_back(row.name);
-  if (name == "sensitivity" || name == "latency" || name == "amc")  // allocations that are to come
+  if (std::find(to_come.begin(), to_come.end(), name) != to_come.end())
     unsupported_error(fmt::format("the {} '{}' is not supported yet", what, name), where,
                       "one of " + join(names, ", "));
   usage_error(fmt::format("no {} is called '{}'", what, name), where, suggestion(name, names));
@@ -62,7 +65,7 @@ constexpr Part kParts[] = {
                                                 : std::to_string(*s.round); }},
     {"allocation",
      [](Spec& s, std::string_view v) {
-       require_name(allocations(), "allocation", v, "--allocation");
+       require_name(allocations(), "allocation", v, "--allocation", kAllocationsToCome);
        s.allocation = v;
      },
      [](const Spec& s) { return s.allocation; }},

@@ -118,14 +118,6 @@ double mean_norm(const Member& m, const Tensor& tensor) {
   return sum / static_cast<double>(of);
 }
 
-/// The size of the least channel that should not be zero yet.
-Value* first_to_stay(train::Builder& b, const std::vector<Value*>& all, int64_t total, Value* wanted) {
-  Value* sorted = b.ops("TopK", {b.op("Concat", all, {{"axis", int64_t{0}, {}}}), b.indices({total})}, 2,
-                        {{"largest", int64_t{0}, {}}})[0];
-  Value* next = b.op("Min", {wanted, b.number(static_cast<double>(total - 1))});
-  return b.op("Gather", {sorted, b.op("Cast", {next}, {{"to", int64_t{7}, {}}})});
-}
-
 void add_pool(train::Constraint& at, const std::string& name, std::span<const Shrinking> pool,
               const PenaltyPlan& plan) {
   train::Builder& b = at.build;
@@ -136,7 +128,7 @@ void add_pool(train::Constraint& at, const std::string& name, std::span<const Sh
     total += s.channels;
   }
   Strength strength(at, name, total, plan);
-  Value* cut = first_to_stay(b, all, total, strength.wanted());
+  Value* cut = strength.first_to_stay(b.op("Concat", all, {{"axis", int64_t{0}, {}}}));
   for (size_t i = 0; i < pool.size(); ++i) zeros.push_back(shrink(at, pool[i], all[i], cut, strength));
   strength.adapt(b.op("Sum", zeros));
 }

@@ -33,18 +33,12 @@ Value* sampled(train::Builder& b, Value* x, int64_t step) {
   return b.op("Slice", {list, b.indices({0}), b.indices({size}), b.indices({0}), b.indices({step})});
 }
 
-/// Below it lies the share of all `sizes` that should be zero by now, told from samples of them.
-Value* first_to_stay(train::Builder& b, const std::vector<Value*>& sizes, int64_t total, Value* wanted) {
+/// Samples of all sizes, in one list.
+Value* sampled(train::Builder& b, const std::vector<Value*>& sizes, int64_t total) {
   constexpr int64_t kSamples = 1 << 16;
-  const int64_t step = 1 + total / kSamples;
   std::vector<Value*> some;
-  for (Value* size : sizes) some.push_back(sampled(b, size, step));
-  Value* all = b.op("Concat", some, {{"axis", int64_t{0}, {}}});
-  const int64_t count = train::Builder::dims(all)[0];
-  Value* sorted = b.ops("TopK", {all, b.indices({count})}, 2, {{"largest", int64_t{0}, {}}})[0];
-  Value* share = b.op("Mul", {wanted, b.number(static_cast<double>(count) / static_cast<double>(total))});
-  Value* place = b.op("Min", {share, b.number(static_cast<double>(count - 1))});
-  return b.op("Gather", {sorted, b.op("Cast", {place}, {{"to", int64_t{7}, {}}})});
+  for (Value* size : sizes) some.push_back(sampled(b, size, 1 + total / kSamples));
+  return b.op("Concat", some, {{"axis", int64_t{0}, {}}});
 }
 
 /// The parameters that compete for what is removed, and the strength that they share.
@@ -59,7 +53,7 @@ void add_pool(train::Constraint& at, const std::string& name, std::span<const We
     total += weight.size();
   }
   Strength strength(at, name, total, plan);
-  Value* cut = first_to_stay(b, sizes, total, strength.wanted());
+  Value* cut = strength.first_to_stay(sampled(b, sizes, total));
   for (size_t i = 0; i < weights.size(); ++i) {
     Value *before = at.before(weights[i].name()), *next = at.next(weights[i].name());
     Value* left = b.op("Mul", {b.op("Relu", {b.op("Sub", {sizes[i], strength.now()})}), scales[i]});

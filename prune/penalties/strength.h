@@ -27,14 +27,15 @@ class Strength {
   Value* now() const { return now_; }
   /// A bool scalar: what is zero stays zero.
   Value* frozen() const { return frozen_; }
-  /// A float32 scalar: how many of `total` should be zero by now.
-  Value* wanted() const { return wanted_; }
+  /// The size below which lie as many of a list, [N], as its part of `total` should be zero by now: float32 scalar.
+  Value* first_to_stay(Value* sizes) const;
   /// Ends the update: so many are. `zeros`: float32 scalar.
   void adapt(Value* zeros);
 
  private:
   train::Constraint& at_;
-  Value *kept_, *frozen_, *now_, *wanted_;
+  double total_;
+  Value *kept_, *frozen_, *now_, *wanted_;  // the last: how many of `total` should be zero by now
 };
 
 }  // namespace mlopt::prune
