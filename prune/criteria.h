@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "prune/matrix.h"
-#include "prune/observe.h"
+#include "core/calib/matrix.h"
+#include "core/calib/observe.h"
+#include "core/calib/weights.h"
 #include "prune/spec.h"
-#include "prune/weights.h"
 
 namespace mlopt::prune {
 

@@ -1,6 +1,6 @@
 #include "prune/fit.h"
 
-#include "prune/hessian.h"
+#include "core/calib/hessian.h"
 
 namespace mlopt::prune {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
-#include "prune/matrix.h"
-#include "prune/observe.h"
-#include "prune/weights.h"
+#include "core/calib/matrix.h"
+#include "core/calib/observe.h"
+#include "core/calib/weights.h"
 
 namespace mlopt::prune {
 

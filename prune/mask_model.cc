@@ -6,15 +6,15 @@
 
 #include "core/base/error.h"
 #include "core/base/named.h"
+#include "core/calib/features.h"
+#include "core/calib/weights.h"
 #include "core/onnx/tools.h"
 #include "prune/allocations.h"
 #include "prune/criteria.h"
-#include "prune/features.h"
 #include "prune/fit.h"
 #include "prune/masks.h"
 #include "prune/scales.h"
 #include "prune/stages.h"
-#include "prune/weights.h"
 
 namespace mlopt::prune {
 namespace {
@@ -37,7 +37,7 @@ class Masker {
   }
 
   Pruned run() {
-    Found found = find_weights(result_.model, spec_);
+    Found found = find_weights(result_.model, {spec_.only, spec_.skip});
     result_.left = std::move(found.left);
     weights_ = std::move(found.weights);
     leave_out_what_does_not_fit();
@@ -95,7 +95,8 @@ class Masker {
     for (const size_t end : stage_ends(weights_, stages, look == Look::kProducts ? kProductBytes : 0)) {
       std::vector<Observed> seen;
       const auto stage = std::span(weights_).subspan(first, end - first);
-      if (look != Look::kNothing) seen = observe(result_.model, stage, {look == Look::kProducts, original}, means_);
+      if (look != Look::kNothing)
+        seen = observe(result_.model, stage, {look == Look::kProducts, original}, means_.looking());
       if (!seen.empty() && result_.samples == 0) result_.samples = looked_at();
       for (size_t i = first; i < end; ++i) {
         const Matrix values = load(weights_[i]);

@@ -5,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/calib/weights.h"
 #include "core/train/constraint.h"
 #include "prune/penalties/strength.h"
-#include "prune/weights.h"
+#include "prune/spec.h"
 
 namespace mlopt::prune {
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/calib/observe.h"
 #include "core/data/dataset.h"
 #include "core/exec/runner.h"
 #include "core/ir/model.h"
@@ -23,6 +24,8 @@ struct Means {
   const Dataset* data = nullptr;      ///< inputs of the source model; null: none
   int64_t calibration_samples = 128;  ///< at most, evenly spaced over the data
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
+
+  Looking looking() const { return {runner, data, calibration_samples, progress}; }
 };
 
 /// What became of the weight of a layer.

@@ -2,7 +2,7 @@
 #include <span>
 #include <string_view>
 
-#include "prune/matrix.h"
+#include "core/calib/matrix.h"
 
 namespace mlopt::prune {
 

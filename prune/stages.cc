@@ -1,6 +1,6 @@
 #include "prune/stages.h"
 
-#include "prune/features.h"
+#include "core/calib/features.h"
 
 namespace mlopt::prune {
 

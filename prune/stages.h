@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "prune/weights.h"
+#include "core/calib/weights.h"
 
 namespace mlopt::prune {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "prune/matrix.h"
+#include "core/calib/matrix.h"
+#include "core/calib/weights.h"
 #include "prune/spec.h"
-#include "prune/weights.h"
 
 namespace mlopt::prune {
 

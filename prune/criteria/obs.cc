@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "core/calib/hessian.h"
 #include "prune/criteria.h"
-#include "prune/hessian.h"
 
 namespace mlopt::prune {
 

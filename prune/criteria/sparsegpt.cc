@@ -3,8 +3,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/calib/hessian.h"
 #include "prune/criteria.h"
-#include "prune/hessian.h"
 #include "prune/masks.h"
 
 namespace mlopt::prune {

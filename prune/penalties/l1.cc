@@ -68,7 +68,7 @@ void add_pool(train::Constraint& at, const std::string& name, std::span<const We
 }  // namespace
 
 void add_l1(train::Constraint& at, const Model& model, const Spec& spec, const PenaltyPlan& plan) {
-  Found found = find_weights(model, spec);
+  Found found = find_weights(model, {spec.only, spec.skip});
   std::erase_if(found.weights,
                 [&](const Weight& w) { return !at.trains(w.name()) || w.value->constant->dtype() != DType::kF32; });
   if (spec.allocation.empty() || spec.allocation == "global")

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "prune/features.h"
+#include "core/calib/features.h"
 #include "prune/fit.h"
 #include "prune/stages.h"
 
@@ -42,12 +42,13 @@ int64_t refit(Model& model, const Relations& all, const std::vector<Group>& grou
               const Means& means) {
   const Model original = clone(model);
   clear_weights(all, groups, removed);
-  std::vector<Weight> weights = find_weights(model, Spec()).weights;
+  std::vector<Weight> weights = find_weights(model).weights;
   std::erase_if(weights, [](const Weight& w) { return !features_problem(w).empty(); });
   size_t first = 0;
   for (const size_t end : stage_ends(weights, kStages, kProductBytes)) {
     const auto stage = std::span(weights).subspan(first, end - first);
-    const std::vector<Observed> seen = observe(model, stage, {.products = true, .original = &original}, means);
+    const std::vector<Observed> seen =
+        observe(model, stage, {.products = true, .original = &original}, means.looking());
     for (size_t i = first; i < end; ++i) {
       Weight before = weights[i];
       before.value = original.graph->find(weights[i].name());

@@ -95,7 +95,7 @@ TEST_CASE("lamp takes what is the least share of what its layer keeps") {
 }
 
 TEST_CASE("erk takes more of layers with many weights for their inputs and outputs, and none of the least") {
-  std::vector<prune::Weight> weights(3);
+  std::vector<Weight> weights(3);
   weights[0].rows = 2, weights[0].columns = 2;
   weights[1].rows = 20, weights[1].columns = 20;
   weights[2].rows = 40, weights[2].columns = 20;

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "prune/hessian.h"
+#include "core/calib/hessian.h"
 #include "tests/support/catch.h"
 #include "tests/support/random_layer.h"
 
 using namespace mlopt;
-using prune::Dense;
-using prune::Matrix;
 using test::RandomLayer;
 
 namespace {
@@ -42,7 +40,7 @@ TEST_CASE("wanda is the weight times the norm of its group's input") {
 TEST_CASE("obs is what removing a weight costs when the others make up for it") {
   const RandomLayer layer(2, 5);
   const Matrix scores = prune::obs(layer.evidence());
-  const Dense h = prune::damped_hessian(layer.seen, 0, 5);
+  const Dense h = damped_hessian(layer.seen, 0, 5);
   const Eigen::MatrixXd inverse = h.inverse();
   for (int64_t r = 0; r < 2; ++r)
     for (int64_t c = 0; c < 5; ++c) {
@@ -67,7 +65,7 @@ TEST_CASE("sparsegpt gives what eliminating column after column gives") {
         row[c] = layer.values.at(r, c);
         gone.push_back(after.at(r, c) == 0);
       }
-      const Dense h = prune::damped_hessian(layer.seen, r / (6 / groups), 12);
+      const Dense h = damped_hessian(layer.seen, r / (6 / groups), 12);
       const Eigen::RowVectorXd wanted = eliminated(h, row, gone);
       for (int64_t c = 0; c < 12; ++c) CHECK(after.at(r, c) == Approx(wanted[c]).margin(1e-4));
     }
@@ -78,7 +76,7 @@ TEST_CASE("sparsegpt goes on behind the columns that it chooses at once") {
   const RandomLayer layer(4, 300);
   const Matrix after = prune::sparsegpt(layer.evidence(), 0.5);
   CHECK(zeros(after.values) == 600);
-  const Dense h = prune::damped_hessian(layer.seen, 0, 300);
+  const Dense h = damped_hessian(layer.seen, 0, 300);
   Eigen::RowVectorXd row(300);
   std::vector<bool> gone;
   for (int64_t c = 0; c < 300; ++c) {

@@ -7,8 +7,6 @@
 #include "tests/support/random_layer.h"
 
 using namespace mlopt;
-using prune::Dense;
-using prune::Matrix;
 using test::RandomLayer;
 
 TEST_CASE("what is left is the solution of its normal equations") {
@@ -19,7 +17,7 @@ TEST_CASE("what is left is the solution of its normal equations") {
       for (int64_t c = r % 2; c < 9; c += 2 + r) pruned.at(r, c) = 0;
     const Matrix after = prune::fitted(layer.weight, layer.seen, layer.values, pruned);
     for (int64_t r = 0; r < 4; ++r) {
-      const Dense h = prune::damped_hessian(layer.seen, r / (4 / groups), 9);
+      const Dense h = damped_hessian(layer.seen, r / (4 / groups), 9);
       std::vector<int64_t> kept;
       for (int64_t c = 0; c < 9; ++c)
         if (pruned.at(r, c) != 0) kept.push_back(c);
@@ -39,9 +37,9 @@ TEST_CASE("what is given now makes up for what the original was given") {
   // The original was given twice as much: with all weights there, the fit is nearly twice the weights.
   layer.seen.crossed = layer.seen.products;
   for (float& x : layer.seen.crossed[0]) x *= 2;
-  const Dense h = prune::damped_hessian(layer.seen, 0, 6);
+  const Dense h = damped_hessian(layer.seen, 0, 6);
   Dense goal = 2 * h;
-  goal.diagonal().array() -= prune::damping(layer.seen, 0, 6);
+  goal.diagonal().array() -= damping(layer.seen, 0, 6);
   const Matrix after = prune::fitted(layer.weight, layer.seen, layer.values, layer.values);
   for (int64_t r = 0; r < 3; ++r) {
     Eigen::RowVectorXd w(6);

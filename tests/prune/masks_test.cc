@@ -3,8 +3,6 @@
 #include "tests/support/catch.h"
 
 using namespace mlopt;
-using prune::Matrix;
-using prune::Weight;
 
 TEST_CASE("of every M weights of a row the N best stay") {
   Weight w;

@@ -3,7 +3,6 @@
 #include "tests/support/catch.h"
 
 using namespace mlopt;
-using prune::Matrix;
 
 TEST_CASE("scores become shares of an output, or of a layer") {
   Matrix rows{2, 2, {3, 4, 0, 0}};

@@ -14,7 +14,7 @@ TEST_CASE("weights are looked at in stages, those that read one value together")
     c = MatMul (s, C)
     y = MatMul (c, D)
   })");
-  const auto weights = prune::find_weights(model, {}).weights;
+  const auto weights = find_weights(model, {}).weights;
   REQUIRE(weights.size() == 4);
   using Ends = std::vector<size_t>;
   CHECK(prune::stage_ends(weights, 24, 0) == Ends{2, 3, 4});

@@ -5,7 +5,6 @@
 #include "tests/support/catch.h"
 
 using namespace mlopt;
-using prune::Matrix;
 using prune::Units;
 
 TEST_CASE("a unit's score is the mean of its weights', also where it is cut off at the end") {
@@ -25,7 +24,7 @@ TEST_CASE("a unit of zeros goes first, whatever its score") {
 }
 
 TEST_CASE("kernels are units of the columns that read one channel") {
-  prune::Weight conv;
+  Weight conv;
   conv.rows = 2, conv.columns = 18, conv.kernel = 9;
   const Units units = prune::units_of(conv, prune::parse_granularity("kernel"));
   CHECK(units.count() == 4);

@@ -32,7 +32,7 @@ const std::vector<Folder> kFolders = {
     {"core/rewrite", {"core/base", "core/tensor", "core/ir"}},
     {"core/exec", {"core/base", "core/tensor", "core/ir"}},
     {"core/autodiff", {"core/base", "core/tensor", "core/ir", "core/rewrite"}},
-    {"core/calib", {"core/base", "core/tensor", "core/ir", "core/exec", "core/data"}},
+    {"core/calib", {"core/base", "core/tensor", "core/ir", "core/rewrite", "core/exec", "core/data"}},
     {"core/measure", {"core/base", "core/tensor", "core/ir", "core/exec"}},
     {"core/train", {"core/base", "core/tensor", "core/ir", "core/rewrite", "core/exec", "core/autodiff", "core/data"}},
     {"graphopt", {"core"}},

@@ -2,13 +2,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/calib/matrix.h"
 #include "core/ir/model.h"
-#include "prune/matrix.h"
-#include "prune/spec.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 
 /// The constant that a layer multiplies its input by, seen as a matrix whatever the operator: a row for each output, a
 /// column for each product that an output sums up.
@@ -33,13 +33,19 @@ Matrix load(const Weight& weight);
 /// Puts numbers in their place, in the type that the tensor has.
 void store(const Weight& weight, const Matrix& matrix);
 
+/// Which weights a verb changes, and how it says so.
+struct WeightChoice {
+  std::vector<std::string> only = {}, skip = {};  ///< globs of layers and of weights
+  std::string_view verb = "prune", done = "pruned";
+};
+
 struct Found {
   std::vector<Weight> weights;              ///< in the order of their first readers
   std::map<std::string, std::string> left;  ///< layer whose weight stays as it was -> why
 };
 
 /// The float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN, each tensor once, that --only and --skip
-/// leave to be pruned. Throws Error{kUsage} for a glob that none of them matches, Error{kBadInput} where there is none.
-Found find_weights(const Model& model, const Spec& spec);
+/// leave. Throws Error{kUsage} for a glob that none of them matches, Error{kBadInput} where there is none.
+Found find_weights(const Model& model, const WeightChoice& choice = {});
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

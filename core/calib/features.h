@@ -3,11 +3,11 @@
 #include <functional>
 #include <string>
 
+#include "core/calib/matrix.h"
+#include "core/calib/weights.h"
 #include "core/tensor/tensor.h"
-#include "prune/matrix.h"
-#include "prune/weights.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 
 /// Which input of its readers the weight is multiplied by.
 int data_operand(const Weight& weight);
@@ -20,4 +20,4 @@ std::string features_problem(const Weight& weight);
 void each_features(const Weight& weight, const Node& reader, const Tensor& input,
                    const std::function<void(int64_t group, const Matrix& rows)>& see);
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

@@ -1,4 +1,4 @@
-#include "prune/weights.h"
+#include "core/calib/weights.h"
 
 #include <fmt/core.h>
 
@@ -9,14 +9,14 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/calib/layout.h"
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
-#include "prune/layout.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 namespace {
 
-bool is_prunable_type(DType type) {
+bool is_float_type(DType type) {
   return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
 }
 
@@ -62,7 +62,7 @@ bool same_layout(const Weight& a, const Weight& b) {
 
 class Finder {
  public:
-  Finder(const Model& model, const Spec& spec) : model_(model), spec_(spec) {}
+  Finder(const Model& model, const WeightChoice& choice) : model_(model), choice_(choice) {}
 
   Found run() {
     for (Node* node : all_nodes(*model_.graph)) look_at(*node);
@@ -90,7 +90,7 @@ class Finder {
         continue;
       }
       const Tensor& tensor = *source.constant->constant;
-      if (!is_prunable_type(tensor.dtype()) || tensor.size() < 2) continue;
+      if (!is_float_type(tensor.dtype()) || tensor.size() < 2) continue;
       add(node, i, source);
     }
   }
@@ -152,8 +152,8 @@ class Finder {
 
   bool is_chosen(const Weight& weight) const {
     const auto hit = [&](const std::string& glob) { return matches(weight, glob); };
-    return (spec_.only.empty() || std::any_of(spec_.only.begin(), spec_.only.end(), hit)) &&
-           !std::any_of(spec_.skip.begin(), spec_.skip.end(), hit);
+    return (choice_.only.empty() || std::any_of(choice_.only.begin(), choice_.only.end(), hit)) &&
+           !std::any_of(choice_.skip.begin(), choice_.skip.end(), hit);
   }
 
   void check_globs() const {
@@ -165,27 +165,29 @@ class Finder {
     const auto check = [&](const std::string& glob, const char* option) {
       const bool hit = std::any_of(all_.begin(), all_.end(), [&](const auto& w) { return matches(*w, glob); });
       if (!hit)
-        usage_error(fmt::format("'{}' matches no layer and no weight that can be pruned", glob), option,
+        usage_error(fmt::format("'{}' matches no layer and no weight that can be {}", glob, choice_.done), option,
                     suggestion(glob, names));
     };
     if (all_.empty()) return;
-    for (const std::string& glob : spec_.only) check(glob, "--only");
-    for (const std::string& glob : spec_.skip) check(glob, "--skip");
+    for (const std::string& glob : choice_.only) check(glob, "--only");
+    for (const std::string& glob : choice_.skip) check(glob, "--skip");
   }
 
   [[noreturn]] void refuse_all(const Found& found) const {
     if (integers_ > 0)
       input_error("the weights of the model are stored as integers", model_.path,
-                  "prune the float model that it was made from, and quantize the result");
+                  fmt::format("{} the float model that it was made from", choice_.verb));
     std::set<std::string> reasons;
     for (const auto& [layer, reason] : found.left) reasons.insert(fmt::format("{}: {}", layer, reason));
     const std::vector<std::string> list(reasons.begin(), reasons.end());
-    input_error("no weight of the model can be pruned" + (list.empty() ? "" : " (" + join(list, "; ") + ")"),
-                model_.path, "pruned are constant float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN");
+    input_error(fmt::format("no weight of the model can be {}{}", choice_.done,
+                            list.empty() ? "" : " (" + join(list, "; ") + ")"),
+                model_.path,
+                "there are none but constant float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN");
   }
 
   const Model& model_;
-  const Spec& spec_;
+  const WeightChoice& choice_;
   std::vector<std::unique_ptr<Weight>> all_;
   std::unordered_map<const Value*, Weight*> by_value_;
   std::set<const Value*> refused_;
@@ -223,6 +225,6 @@ void store(const Weight& weight, const Matrix& matrix) {
   weight.value->constant = std::move(stored);
 }
 
-Found find_weights(const Model& model, const Spec& spec) { return Finder(model, spec).run(); }
+Found find_weights(const Model& model, const WeightChoice& choice) { return Finder(model, choice).run(); }
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

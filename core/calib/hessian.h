@@ -1,9 +1,9 @@
 #pragma once
 #include <Eigen/Core>
 
-#include "prune/observe.h"
+#include "core/calib/observe.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -17,4 +17,4 @@ double damping(const Observed& observed, int64_t group, int64_t columns);
 /// The upper triangular U of which U^T U is the inverse of H.
 Dense inverse_factor(const Dense& hessian);
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

@@ -1,4 +1,4 @@
-#include "prune/features.h"
+#include "core/calib/features.h"
 
 #include "core/tensor/cast.h"
 #include "tests/support/cases.h"
@@ -15,22 +15,22 @@ namespace {
 void require_outputs(const std::string& graph, const Dims& input, bool channels_second) {
   INFO(graph);
   const Model model = test::fixture(graph);
-  const prune::Found found = prune::find_weights(model, {});
+  const Found found = find_weights(model, {});
   REQUIRE(found.weights.size() == 1);
-  const prune::Weight& w = found.weights[0];
-  REQUIRE(prune::features_problem(w).empty());
+  const Weight& w = found.weights[0];
+  REQUIRE(features_problem(w).empty());
   const Node& node = *w.readers[0];
   const Tensor x = test::uniform(input, -1, 1, DType::kF32, 7);
   std::vector<Datum> inputs(2);
-  inputs[static_cast<size_t>(prune::data_operand(w))] = x;
+  inputs[static_cast<size_t>(data_operand(w))] = x;
   inputs[static_cast<size_t>(w.operand)] = *w.value->constant;
   const Tensor y = test::run_op(node.op, inputs, {.attrs = node.attrs});
-  const prune::Matrix weights = prune::load(w);
+  const Matrix weights = load(w);
   const int64_t outputs = w.rows / w.groups;
   std::vector<double> made(static_cast<size_t>(y.size()), 1e9);
   const int64_t images = channels_second ? y.dim(0) : 1, places = y.size() / (images * w.rows);
   std::vector<int64_t> seen(static_cast<size_t>(w.groups));  // places of each group so far
-  prune::each_features(w, node, x, [&](int64_t group, const prune::Matrix& rows) {
+  each_features(w, node, x, [&](int64_t group, const Matrix& rows) {
     REQUIRE(rows.columns == w.columns);
     for (int64_t r = 0; r < rows.rows; ++r, ++seen[static_cast<size_t>(group)])
       for (int64_t o = 0; o < outputs; ++o) {
@@ -72,7 +72,7 @@ TEST_CASE("what a convolution sums up are its features times its weights") {
 TEST_CASE("what cannot be observed is said") {
   const auto problem = [](const char* graph, size_t i = 0) {
     const Model model = test::fixture(graph);
-    return prune::features_problem(prune::find_weights(model, {}).weights.at(i));
+    return features_problem(find_weights(model, {}).weights.at(i));
   };
   CHECK_FALSE(problem("g (float[2,N,2] x, float[2,2,2] W) => (float[2,N,2] y) { y = MatMul (x, W) }").empty());
   CHECK_FALSE(problem("g (float[1,4,5] x, float[4,1,2] W) => (float[1,1,6] y) { y = ConvTranspose (x, W) }").empty());

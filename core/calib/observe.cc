@@ -1,4 +1,4 @@
-#include "prune/observe.h"
+#include "core/calib/observe.h"
 
 #include <fmt/core.h>
 
@@ -12,11 +12,11 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
+#include "core/calib/features.h"
 #include "core/data/spread.h"
 #include "core/rewrite/end_with.h"
-#include "prune/features.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 namespace {
 
 constexpr int64_t kBlock = 64;  // columns whose products one thread adds up at once
@@ -91,8 +91,8 @@ class Observer {
     }
   }
 
-  void run(const Model& model, const Means& means) {
-    const auto data = spread(*means.data, means.calibration_samples);
+  void run(const Model& model, const Looking& means) {
+    const auto data = spread(*means.data, means.samples);
     if (data->size() == 0) input_error("there is no sample to look at", "--data", "give data with at least one sample");
     std::optional<Watched> original;
     if (watch_.original)
@@ -158,10 +158,10 @@ void see(const Matrix& rows, int64_t group, Observed& observed, const Matrix* or
 }
 
 std::vector<Observed> observe(const Model& model, std::span<const Weight> weights, const Watch& watch,
-                              const Means& means) {
+                              const Looking& means) {
   Observer observer(weights, watch);
   with_threads(means.runner->options.threads, [&] { observer.run(model, means); });
   return observer.found();
 }
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

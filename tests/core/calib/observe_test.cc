@@ -1,4 +1,4 @@
-#include "prune/observe.h"
+#include "core/calib/observe.h"
 
 #include <cmath>
 
@@ -26,13 +26,9 @@ struct Setup {
   std::unique_ptr<Backend> backend = reference_backend();
   Runner runner{*backend, inline_functions};
 
-  std::vector<prune::Observed> run(bool products, int64_t samples = 128, const Model* original = nullptr) const {
+  std::vector<Observed> run(bool products, int64_t samples = 128, const Model* original = nullptr) const {
     const test::MemoryData data(x, std::nullopt);
-    prune::Means means;
-    means.runner = &runner;
-    means.data = &data;
-    means.calibration_samples = samples;
-    return prune::observe(model, prune::find_weights(model, {}).weights, {products, original}, means);
+    return observe(model, find_weights(model).weights, {products, original}, {&runner, &data, samples});
   }
 };
 
@@ -107,13 +103,12 @@ TEST_CASE("numbers that are not finite are refused with their sample") {
 
 TEST_CASE("products of many columns are whole, and as they are by definition") {
   const Tensor x = test::uniform({50, 150}, -1, 1);
-  prune::Matrix rows{50, 150, to_floats(x)},
-      others{50, 150, to_floats(test::uniform({50, 150}, -1, 1, DType::kF32, 9))};
-  prune::Observed seen;
+  Matrix rows{50, 150, to_floats(x)}, others{50, 150, to_floats(test::uniform({50, 150}, -1, 1, DType::kF32, 9))};
+  Observed seen;
   seen.squares.resize(150);
   seen.products.assign(1, std::vector<float>(150 * 150));
   seen.crossed = seen.products;
-  for (int twice = 0; twice < 2; ++twice) prune::see(rows, 0, seen, &others);
+  for (int twice = 0; twice < 2; ++twice) see(rows, 0, seen, &others);
   for (int64_t i = 0; i < 150; i += 7)
     for (int64_t j = 0; j < 150; ++j) {
       double products = 0, crossed = 0;

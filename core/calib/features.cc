@@ -1,4 +1,4 @@
-#include "prune/features.h"
+#include "core/calib/features.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 namespace {
 
 constexpr int64_t kRowsAtOnce = 1024;
@@ -124,4 +124,4 @@ void each_features(const Weight& weight, const Node& reader, const Tensor& input
   see_rows(turn && !vector ? turned(numbers, input.dims()) : numbers, weight.columns, see);
 }
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

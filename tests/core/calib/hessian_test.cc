@@ -1,15 +1,14 @@
-#include "prune/hessian.h"
+#include "core/calib/hessian.h"
 
 #include "tests/support/catch.h"
 
 using namespace mlopt;
-using prune::Dense;
 
 TEST_CASE("the factor's square is the inverse of the Hessian") {
   Dense x = Dense::Random(20, 6);
   Dense h = x.transpose() * x;
   h.diagonal().array() += 0.1;
-  const Dense u = prune::inverse_factor(h);
+  const Dense u = inverse_factor(h);
   for (int64_t r = 0; r < 6; ++r)
     for (int64_t c = 0; c < r; ++c) CHECK(u(r, c) == 0);
   const Dense product = u.transpose() * u * h;
@@ -17,11 +16,11 @@ TEST_CASE("the factor's square is the inverse of the Hessian") {
 }
 
 TEST_CASE("a hundredth of the mean diagonal is added, and inputs that are always 0 have an inverse too") {
-  prune::Observed seen;
+  Observed seen;
   seen.products = {{2, 1, 1, 4}, {0, 0, 0, 0}};
-  const Dense h = prune::damped_hessian(seen, 0, 2);
+  const Dense h = damped_hessian(seen, 0, 2);
   CHECK(h(0, 0) == Approx(2.03));
   CHECK(h(0, 1) == 1);
   CHECK(h(1, 1) == Approx(4.03));
-  CHECK(prune::damped_hessian(seen, 1, 2) == Dense::Identity(2, 2));
+  CHECK(damped_hessian(seen, 1, 2) == Dense::Identity(2, 2));
 }

@@ -1,10 +1,10 @@
-#include "prune/layout.h"
+#include "core/calib/layout.h"
 
 #include <numeric>
 
 #include "core/ir/view.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 namespace {
 
 /// count numbers: first, first + step, ...
@@ -103,4 +103,4 @@ void transpose(const Dims& dims, const std::vector<int64_t>& perm, Weight& weigh
   for (int64_t& at : weight.column_at) move(at);
 }
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

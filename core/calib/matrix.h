@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-namespace mlopt::prune {
+namespace mlopt {
 
 /// Row-major numbers: a weight as a row for each output of its layer, or a score for each of these.
 struct Matrix {
@@ -22,4 +22,4 @@ struct Matrix {
   size_t width() const { return static_cast<size_t>(columns); }
 };
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

@@ -1,10 +1,10 @@
-#include "prune/hessian.h"
+#include "core/calib/hessian.h"
 
 #include <Eigen/Cholesky>
 
 #include "core/base/error.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 namespace {
 
 constexpr double kDamping = 0.01;
@@ -35,4 +35,4 @@ Dense inverse_factor(const Dense& hessian) {
   return upper.triangularView<Eigen::Upper>().solve(Dense::Identity(hessian.rows(), hessian.cols()));
 }
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

@@ -1,12 +1,15 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "prune/prune.h"
-#include "prune/weights.h"
+#include "core/calib/weights.h"
+#include "core/data/dataset.h"
+#include "core/exec/runner.h"
 
-namespace mlopt::prune {
+namespace mlopt {
 
 /// What a weight is multiplied by, over data: sums over all places of all samples.
 struct Observed {
@@ -19,18 +22,26 @@ struct Observed {
   std::vector<std::vector<float>> crossed;
 };
 
-/// How much is looked at: `original` is the model before anything was pruned, null where that does not matter.
+/// How much is looked at: `original` is the model before anything was changed, null where that does not matter.
 struct Watch {
   bool products = false;
   const Model* original = nullptr;  ///< its values have the names of the model's
 };
 
+/// What runs the model, and on what.
+struct Looking {
+  const Runner* runner = nullptr;
+  const Dataset* data = nullptr;
+  int64_t samples = 128;  ///< at most, evenly spaced over the data
+  std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
+};
+
 /// Runs the model over the data and observes what the weights are multiplied by, also of models of which only a part is
-/// pruned yet. Throws Error{kBadInput} where there is no sample, or where numbers are not finite.
+/// changed yet. Throws Error{kBadInput} where there is no sample, or where numbers are not finite.
 std::vector<Observed> observe(const Model& model, std::span<const Weight> weights, const Watch& watch,
-                              const Means& means);
+                              const Looking& means);
 
 /// Adds the rows to what was observed; `original`: those that the original has at the same places.
 void see(const Matrix& rows, int64_t group, Observed& observed, const Matrix* original = nullptr);
 
-}  // namespace mlopt::prune
+}  // namespace mlopt

@@ -1,4 +1,4 @@
-#include "prune/weights.h"
+#include "core/calib/weights.h"
 
 #include <algorithm>
 
@@ -9,28 +9,25 @@
 #include "tests/support/rewrite.h"
 
 using namespace mlopt;
-using prune::Found;
-using prune::Matrix;
-using prune::Spec;
 
 namespace {
 
 /// The weight as the tensor's numbers, 0, 1, 2, ...: what load() gives then is where each element lies.
-std::vector<float> places(const prune::Weight& w) {
+std::vector<float> places(const Weight& w) {
   Tensor& t = *w.value->constant;
   std::vector<float> numbers(static_cast<size_t>(t.size()));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
   t = Tensor::of<float>(t.dims(), numbers);
-  return prune::load(w).values;
+  return load(w).values;
 }
 
 struct Loaded {
   Model model;
   Found found;
-  explicit Loaded(const std::string& graph, const Spec& spec = {}) : model(test::fixture(graph)) {
-    found = prune::find_weights(model, spec);
+  explicit Loaded(const std::string& graph, const WeightChoice& spec = {}) : model(test::fixture(graph)) {
+    found = find_weights(model, spec);
   }
-  const prune::Weight& only() const {
+  const Weight& only() const {
     REQUIRE(found.weights.size() == 1);
     return found.weights[0];
   }
@@ -79,18 +76,18 @@ TEST_CASE("a weight that is transposed on its way is seen as its reader sees it"
     y = MatMul (x, turned)
   })");
   CHECK(places(l.only()) == std::vector<float>{0, 1, 2, 3, 4, 5});
-  Matrix m = prune::load(l.only());
+  Matrix m = load(l.only());
   m.at(2, 1) = -7;
-  prune::store(l.only(), m);
+  store(l.only(), m);
   CHECK(to_floats(*l.only().value->constant)[5] == -7);
 }
 
 TEST_CASE("numbers keep the type that they are stored in, and those that do not change all their bits") {
   const Loaded l("g (double[N,2] x, double[2,2] W) => (double[N,2] y) { y = MatMul (x, W) }");
   const std::vector<double> before = to_doubles(*l.only().value->constant);
-  Matrix m = prune::load(l.only());
+  Matrix m = load(l.only());
   m.at(0, 1) = 0;  // element (1, 0) of the tensor
-  prune::store(l.only(), m);
+  store(l.only(), m);
   const std::vector<double> after = to_doubles(*l.only().value->constant);
   CHECK(after == std::vector<double>{before[0], before[1], 0, before[3]});
   CHECK(l.only().value->constant->dtype() == DType::kF64);
@@ -121,7 +118,7 @@ TEST_CASE("globs choose by the names of layers and of weights") {
     [first] a = MatMul (x, V)
     [second] y = MatMul (a, W)
   })";
-  Spec by_layer, by_weight, wrong;
+  WeightChoice by_layer, by_weight, wrong;
   by_layer.only = {"fir*"};
   by_weight.skip = {"V"};
   wrong.only = {"secand"};
