@@ -10,10 +10,6 @@
 namespace mlopt::quantize {
 namespace {
 
-float usable_scale(double scale) {
-  return std::isfinite(scale) && scale >= FLT_MIN && scale <= FLT_MAX ? static_cast<float>(scale) : 1.0f;
-}
-
 /// Which channel an element of a tensor belongs to.
 struct Channels {
   size_t count = 1, inner = 1;
@@ -47,6 +43,10 @@ void shrink_to_least_error(const std::vector<float>& w, const Channels& channels
 }
 
 }  // namespace
+
+float usable_scale(double scale) {
+  return std::isfinite(scale) && scale >= FLT_MIN && scale <= FLT_MAX ? static_cast<float>(scale) : 1.0f;
+}
 
 int most_code(int bits) { return (1 << (bits - 1)) - 1; }
 

@@ -14,6 +14,9 @@ struct Grid {
   int zero_point = 0;
 };
 
+/// The scale as a float that is normal and above 0; 1 where it is none.
+float usable_scale(double scale);
+
 /// Unsigned over [min(range.min, 0), max(range.max, 0)], or signed around zero, in 4 or 8 bits. The scale is never
 /// zero, denormal or infinite; a range of nothing gives scale 1.
 Grid activation_grid(const Range& range, bool symmetric, int bits = 8);

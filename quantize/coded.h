@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/calib/matrix.h"
+#include "quantize/scheme.h"
+
+namespace mlopt::quantize {
+
+/// A weight as codes of a few bits and what they stand for, by groups of columns.
+struct Coded {
+  Levels levels = Levels::kUniform;
+  int bits = 4;
+  int64_t rows = 0, columns = 0;
+  int64_t group = 0;           ///< columns of a row in a group; the last may have fewer
+  std::vector<uint8_t> codes;  ///< [rows, columns]
+  std::vector<float> scale;    ///< [rows, groups()], or one per tensor
+  std::vector<uint8_t> zero;   ///< of kUniform: as scale
+  std::vector<float> table;    ///< of kTable: [2^bits]; of kCodebook: [rows, groups(), 2^bits], or one per tensor
+
+  /// As the scheme says, all codes 0.
+  Coded(const Scheme& scheme, int64_t rows, int64_t columns);
+  int64_t groups() const { return (columns + group - 1) / group; }
+  bool per_tensor() const { return scale.size() == 1; }
+  /// Which of the alphabets element (r, c) is written in.
+  size_t alphabet_at(int64_t r, int64_t c) const {
+    return per_tensor() ? 0 : static_cast<size_t>(r * groups() + c / group);
+  }
+  Alphabet alphabet(size_t index) const;
+  void set_alphabet(size_t index, const Alphabet& alphabet);
+  /// Where the codebook of an alphabet is kept; empty for other levels.
+  std::span<float> codebook(size_t index);
+};
+
+/// The numbers that the codes stand for.
+Matrix decode(const Coded& coded);
+
+}  // namespace mlopt::quantize

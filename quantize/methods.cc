@@ -1,0 +1,34 @@
+#include "quantize/methods.h"
+
+#include <fmt/core.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/named.h"
+#include "core/base/text.h"
+
+namespace mlopt::quantize {
+namespace {
+
+constexpr Method kMethods[] = {
+    {"rtn", "round to nearest over the whole range", fit_minmax, round_to_nearest},
+};
+
+}  // namespace
+
+std::span<const Method> methods() { return kMethods; }
+
+const Method& find_method(std::string_view name) {
+  if (const Method* found = find_named(methods(), name)) return *found;
+  std::vector<std::string> names;
+  for (const Method& row : methods()) names.emplace_back(row.name);
+  usage_error(fmt::format("no method is called '{}'", name), "--method", suggestion(name, names));
+}
+
+Coded encode(const Method& method, const Task& task) {
+  return method.encode(task, task.scheme.levels == Levels::kCodebook ? fit_codebook : method.fit);
+}
+
+}  // namespace mlopt::quantize

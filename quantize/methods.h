@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/calib/observe.h"
+#include "quantize/coded.h"
+#include "quantize/fits.h"
+
+namespace mlopt::quantize {
+
+/// What a method has to see of what a layer is given.
+enum class Look { kNothing, kSquares, kProducts };
+
+/// A weight that is to become codes.
+struct Task {
+  const Matrix& values;
+  const Scheme& scheme;
+  const Observed* seen = nullptr;  ///< what it is multiplied by; null where nothing was looked at
+  int64_t groups = 1;              ///< as many rows each, one after the other, that read inputs of their own
+};
+
+/// How numbers become codes: what the codes stand for, and which of them each number gets. One file a method.
+struct Method {
+  std::string_view name, doc;
+  Fit fit = nullptr;  ///< of uniform levels and of tables; codebooks are fitted by k-means
+  Coded (*encode)(const Task& task, Fit fit) = nullptr;
+  Look look = Look::kNothing;
+};
+
+std::span<const Method> methods();
+/// Throws Error{kUsage} naming the nearest that there is.
+const Method& find_method(std::string_view name);
+
+/// encode() with the fit that is right for the scheme.
+Coded encode(const Method& method, const Task& task);
+
+// The ways to round, one a file.
+
+/// Each number gets the code of the nearest value.
+Coded round_to_nearest(const Task& task, Fit fit);
+
+}  // namespace mlopt::quantize
