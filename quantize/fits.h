@@ -6,12 +6,18 @@
 
 namespace mlopt::quantize {
 
+/// Of a rectified normal variable: its mean squared over its variance.
+inline constexpr double kRectifiedShift = 0.467;
+
 /// The numbers of one group, which are to share an alphabet.
 struct Group {
   const Scheme& scheme;
   std::span<const float> values;
-  std::span<const float> importance;  ///< for each: how much its squared error counts; empty: the same for all
+  std::span<const float> importance;  ///< for each: how much its squared error counts; empty: nothing was seen
   std::span<float> codebook;          ///< of kCodebook: where the values go, [2^bits], to ascend
+  double shift = 0;  ///< of what they are multiplied by: the mean squared over the variance; 0: unknown, or no mean
+
+  float weight(size_t i) const { return importance.empty() ? 1 : importance[i]; }
 };
 
 /// Chooses what the codes of a group stand for. One file a fit; infinities and NaN among the values are passed over.
@@ -21,12 +27,18 @@ using Fit = Alphabet (*)(const Group& group);
 /// zero point, or a table that is stretched.
 Alphabet alphabet_over(const Scheme& scheme, double low, double high);
 
+/// What rounding a group to an alphabet costs the outputs of its layer: the weighted sum of squared errors. Where
+/// nothing was seen, large weights count more, and inputs that have a mean make the errors' sum count too.
+double squared_error(const Group& group, const Alphabet& alphabet);
+
 /// From the least to the largest value, 0 included.
 Alphabet fit_minmax(const Group& group);
 /// The part of that range whose rounding and clipping have the least squared error.
 Alphabet fit_mse(const Group& group);
-/// Half-quadratic splitting: the zero point is moved so that the error's p-norm, p = 0.7, is least (Badri and Shaji
-/// 2023, "Half-Quadratic Quantization of Large Machine Learning Models"). Uniform levels only.
+/// The scale and zero point whose errors have the least p-norm, p < 1, as half-quadratic quantization wants them (Badri
+/// and Shaji 2023, "Half-Quadratic Quantization of Large Machine Learning Models"), and no larger squared error than
+/// the whole range. The paper's iterations move a zero point that is no integer, which runtimes are slow with; here
+/// integers are searched. Tables are fitted as fit_mse() does.
 Alphabet fit_hqq(const Group& group);
 /// Values of the least squared error: the optimum of one-dimensional k-means.
 Alphabet fit_codebook(const Group& group);

@@ -18,6 +18,9 @@ struct Task {
   const Scheme& scheme;
   const Observed* seen = nullptr;  ///< what it is multiplied by; null where nothing was looked at
   int64_t groups = 1;              ///< as many rows each, one after the other, that read inputs of their own
+  bool rectified = false;          ///< none of what it is multiplied by is below 0
+
+  double shift() const { return rectified ? kRectifiedShift : 0; }
 };
 
 /// How numbers become codes: what the codes stand for, and which of them each number gets. One file a method.
@@ -39,5 +42,9 @@ Coded encode(const Method& method, const Task& task);
 
 /// Each number gets the code of the nearest value.
 Coded round_to_nearest(const Task& task, Fit fit);
+/// Column by column, those that are left making up for the error of what was rounded, so that the layer's outputs
+/// change least (Frantar et al. 2022, "GPTQ"). Alphabets are those of the weights as they were, so that the columns may
+/// be taken in the order of what their errors cost.
+Coded gptq(const Task& task, Fit fit);
 
 }  // namespace mlopt::quantize

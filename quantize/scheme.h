@@ -15,21 +15,21 @@ enum class Levels {
 /// How a weight is stored in few bits, seen as a matrix with a row for each output.
 struct Scheme {
   Levels levels = Levels::kUniform;
-  int bits = 4;               ///< of a code, 1 to 8
-  bool symmetric = false;     ///< of kUniform: the zero is the code in the middle, 2^(bits - 1)
-  int64_t group = 0;          ///< columns of a row that share a scale or a codebook; 0: all of the row
-  bool per_tensor = false;    ///< one scale or codebook for all rows and columns
-  std::vector<float> table;   ///< of kTable: 2^bits values that ascend, the largest magnitude 1
+  int bits = 4;              ///< of a code, 1 to 8
+  bool symmetric = false;    ///< of kUniform: the zero is the code in the middle, 2^(bits - 1)
+  int64_t group = 0;         ///< columns of a row that share a scale or a codebook; 0: all of the row
+  bool per_tensor = false;   ///< one scale or codebook for all rows and columns
+  std::vector<float> table;  ///< of kTable: 2^bits values that ascend, the largest magnitude 1
 
   int64_t codes() const { return int64_t{1} << bits; }
 };
 
 /// What the codes of one group stand for.
 struct Alphabet {
-  float scale = 1;                  ///< normal and above 0
-  int zero = 0;                     ///< of kUniform: the code of 0
-  std::span<const float> table;     ///< empty for kUniform
-  int most = 15;                    ///< the largest code
+  float scale = 1;               ///< normal and above 0
+  int zero = 0;                  ///< of kUniform: the code of 0
+  std::span<const float> table;  ///< empty for kUniform
+  int most = 15;                 ///< the largest code
 
   /// The code whose value is nearest to x; NaN gives that of 0.
   uint8_t nearest(float x) const;

@@ -89,9 +89,7 @@ class Optimum {
 std::vector<std::pair<float, double>> points_of(const Group& group) {
   std::vector<std::pair<float, double>> points;
   for (size_t i = 0; i < group.values.size(); ++i)
-    if (std::isfinite(group.values[i]))
-      points.emplace_back(group.values[i],
-                          group.importance.empty() ? 1.0 : static_cast<double>(group.importance[i]));
+    if (std::isfinite(group.values[i])) points.emplace_back(group.values[i], static_cast<double>(group.weight(i)));
   return points;
 }
 
@@ -129,8 +127,7 @@ void settle(const Points& points, std::vector<double>& centres) {
 void keep_zero(const Group& group, std::span<float> codebook) {
   const auto zeros = static_cast<size_t>(std::count(group.values.begin(), group.values.end(), 0.0f));
   if (zeros * codebook.size() < group.values.size()) return;
-  *std::min_element(codebook.begin(), codebook.end(),
-                    [](float a, float b) { return std::fabs(a) < std::fabs(b); }) = 0;
+  *std::min_element(codebook.begin(), codebook.end(), [](float a, float b) { return std::fabs(a) < std::fabs(b); }) = 0;
 }
 
 }  // namespace
@@ -146,9 +143,9 @@ Alphabet fit_codebook(const Group& group) {
   std::vector<double> centres;
   for (size_t k = 0; k < begins.size(); ++k) {
     const size_t end = k + 1 < begins.size() ? begins[k + 1] : fewer.size();
-    centres.push_back(begins[k] < end       ? fewer.mean(begins[k], end)
-                      : centres.empty()     ? static_cast<double>(points.at(0))
-                                            : centres.back());
+    centres.push_back(begins[k] < end   ? fewer.mean(begins[k], end)
+                      : centres.empty() ? static_cast<double>(points.at(0))
+                                        : centres.back());
   }
   if (!few) settle(points, centres);
   for (size_t k = 0; k < centres.size(); ++k) group.codebook[k] = static_cast<float>(centres[k]);

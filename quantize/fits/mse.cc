@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,24 +8,6 @@
 namespace mlopt::quantize {
 namespace {
 
-constexpr size_t kAtOnce = 256;  // numbers that are rounded before their errors are added up
-
-double error_of(const Group& group, const Alphabet& alphabet) {
-  std::array<uint8_t, kAtOnce> codes{};
-  double sum = 0;
-  for (size_t first = 0; first < group.values.size(); first += kAtOnce) {
-    const auto values = group.values.subspan(first, std::min(kAtOnce, group.values.size() - first));
-    alphabet.nearest(values, codes.data());
-    float part = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const float off = std::isfinite(values[i]) ? alphabet.value(codes[i]) - values[i] : 0;
-      part += off * off * (group.importance.empty() ? 1 : group.importance[first + i]);
-    }
-    sum += static_cast<double>(part);
-  }
-  return sum;
-}
-
 /// The scale of the least squared error where each number keeps its code.
 Alphabet with_best_scale(const Group& group, Alphabet alphabet) {
   double along = 0, square = 0;
@@ -34,7 +15,7 @@ Alphabet with_best_scale(const Group& group, Alphabet alphabet) {
   for (size_t i = 0; i < group.values.size(); ++i) {
     if (!std::isfinite(group.values[i])) continue;
     const auto level = static_cast<double>(alphabet.value(alphabet.nearest(group.values[i])) / scale);
-    const auto weight = static_cast<double>(group.importance.empty() ? 1 : group.importance[i]);
+    const auto weight = static_cast<double>(group.weight(i));
     along += weight * static_cast<double>(group.values[i]) * level;
     square += weight * level * level;
   }
@@ -53,7 +34,7 @@ Alphabet fit_mse(const Group& group) {
   Alphabet best;
   double least = std::numeric_limits<double>::infinity();
   const auto offer = [&](const Alphabet& alphabet) {
-    const double error = error_of(group, alphabet);
+    const double error = squared_error(group, alphabet);
     if (error < least) least = error, best = alphabet;
   };
   for (int k = 0; k < kTries; ++k) offer(alphabet_over(group.scheme, low * (1 - k * kStep), high * (1 - k * kStep)));

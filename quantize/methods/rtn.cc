@@ -23,7 +23,7 @@ Coded whole_tensor(const Task& task, Fit fit) {
     const std::vector<float> row = importance_of(task, r);
     importance.insert(importance.end(), row.begin(), row.end());
   }
-  const Alphabet alphabet = fit({task.scheme, task.values.values, importance, coded.codebook(0)});
+  const Alphabet alphabet = fit({task.scheme, task.values.values, importance, coded.codebook(0), task.shift()});
   coded.set_alphabet(0, alphabet);
   alphabet.nearest(task.values.values, coded.codes.data());
   return coded;
@@ -44,7 +44,7 @@ Coded round_to_nearest(const Task& task, Fit fit) {
         const std::span<const float> weights =
             importance.empty() ? std::span<const float>() : std::span(importance).subspan(first, count);
         const size_t index = coded.alphabet_at(r, c);
-        const Alphabet alphabet = fit({task.scheme, values, weights, coded.codebook(index)});
+        const Alphabet alphabet = fit({task.scheme, values, weights, coded.codebook(index), task.shift()});
         coded.set_alphabet(index, alphabet);
         alphabet.nearest(values, coded.codes.data() + r * columns + c);
       }

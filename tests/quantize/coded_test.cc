@@ -1,0 +1,68 @@
+#include "quantize/coded.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/support/catch.h"
+#include "tests/support/op.h"
+
+using namespace mlopt;
+using quantize::Alphabet;
+using quantize::Coded;
+using quantize::Levels;
+using quantize::Scheme;
+
+namespace {
+
+/// The code of the nearest value, found by trying all.
+float distance_of_nearest(const Alphabet& a, float x) {
+  float least = std::numeric_limits<float>::infinity();
+  for (int code = 0; code <= a.most; ++code)
+    least = std::min(least, std::fabs(a.value(static_cast<uint8_t>(code)) - x));
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("the nearest code is the nearest of all, for levels and tables") {
+  const std::vector<float> table = {-1, -0.6f, -0.1f, 0, 0.05f, 0.3f, 0.55f, 1};
+  const std::vector<Alphabet> alphabets = {{0.25f, 3, {}, 7}, {0.1f, 8, {}, 15}, {0.7f, 0, {}, 255}, {2, 0, table, 7}};
+  const Tensor x = test::uniform({500}, -3, 3);
+  for (const Alphabet& a : alphabets)
+    for (const float v : x.span<float>()) {
+      const uint8_t code = a.nearest(v);
+      REQUIRE(code <= a.most);
+      CHECK(std::fabs(a.value(code) - v) == Approx(distance_of_nearest(a, v)).margin(1e-6));
+    }
+}
+
+TEST_CASE("halves are rounded to even, and what is no number becomes zero") {
+  const Alphabet a{1, 8, {}, 15};
+  CHECK(a.value(a.nearest(0.5f)) == 0);
+  CHECK(a.value(a.nearest(1.5f)) == 2);
+  CHECK(a.value(a.nearest(-2.5f)) == -2);
+  CHECK(a.value(a.nearest(std::nanf(""))) == 0);
+  CHECK(a.nearest(std::numeric_limits<float>::infinity()) == 15);
+  CHECK(a.nearest(-1e30f) == 0);
+}
+
+TEST_CASE("a group ends with its row, and a tensor may be one group") {
+  Scheme scheme;
+  scheme.group = 4;
+  Coded by_group(scheme, 2, 10);
+  CHECK(by_group.groups() == 3);
+  CHECK(by_group.scale.size() == 6);
+  CHECK(by_group.alphabet_at(1, 9) == 5);
+  by_group.set_alphabet(5, {0.5f, 2, {}, 15});
+  by_group.codes[19] = 5;
+  CHECK(decode(by_group).at(1, 9) == 1.5f);
+  CHECK(decode(by_group).at(0, 0) == 0);
+
+  scheme.per_tensor = true;
+  scheme.levels = Levels::kCodebook;
+  Coded whole(scheme, 2, 10);
+  REQUIRE(whole.codebook(0).size() == 16);
+  whole.codebook(0)[3] = 7;
+  whole.codes[11] = 3;
+  CHECK(decode(whole).at(1, 1) == 7);
+}

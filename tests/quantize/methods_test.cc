@@ -1,0 +1,98 @@
+#include "quantize/methods.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/rng.h"
+#include "core/calib/hessian.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+
+using namespace mlopt;
+using namespace mlopt::quantize;
+
+namespace {
+
+/// A layer of two groups whose inputs are correlated.
+struct Layer {
+  static constexpr int64_t kRows = 12, kColumns = 40, kGroups = 2;
+  Matrix values = Matrix::zeros(kRows, kColumns);
+  std::vector<Matrix> inputs;
+  Observed seen;
+  Scheme scheme;
+
+  Layer() {
+    Rng rng(5);
+    for (float& x : values.values) x = static_cast<float>(rng.normal());
+    seen.squares.resize(kGroups * kColumns);
+    seen.products.assign(kGroups, std::vector<float>(kColumns * kColumns));
+    for (int64_t g = 0; g < kGroups; ++g) {
+      Matrix& rows = inputs.emplace_back(Matrix::zeros(300, kColumns));
+      for (int64_t r = 0; r < rows.rows; ++r) {
+        const double common = rng.normal();
+        for (int64_t c = 0; c < kColumns; ++c)
+          rows.at(r, c) = static_cast<float>((common + 0.5 * rng.normal()) * (c % 7 == 0 ? 4 : 1));
+      }
+      see(rows, g, seen);
+    }
+    scheme.bits = 3;
+    scheme.group = 16;
+  }
+
+  Coded encoded(const char* method) const { return encode(find_method(method), {values, scheme, &seen, kGroups}); }
+
+  /// The squared error of the layer's outputs on the inputs.
+  double error(const Coded& coded) const {
+    const Matrix got = decode(coded);
+    double sum = 0;
+    for (int64_t r = 0; r < kRows; ++r) {
+      const Matrix& x = inputs[static_cast<size_t>(r / (kRows / kGroups))];
+      for (int64_t n = 0; n < x.rows; ++n) {
+        double off = 0;
+        for (int64_t c = 0; c < kColumns; ++c)
+          off += static_cast<double>(x.at(n, c)) * (static_cast<double>(got.at(r, c)) - static_cast<double>(values.at(r, c)));
+        sum += off * off;
+      }
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("columns that make up for others leave much less error in the outputs") {
+  const Layer layer;
+  const double nearest = layer.error(layer.encoded("rtn"));
+  CHECK(layer.error(layer.encoded("mse")) < nearest);
+  CHECK(layer.error(layer.encoded("gptq")) < 0.5 * nearest);
+}
+
+TEST_CASE("where inputs are not correlated nothing can be made up for") {
+  Layer layer;
+  for (auto& products : layer.seen.products)
+    for (int64_t i = 0; i < Layer::kColumns; ++i)
+      for (int64_t j = 0; j < Layer::kColumns; ++j)
+        if (i != j) products[static_cast<size_t>(i * Layer::kColumns + j)] = 0;
+  CHECK(layer.encoded("gptq").codes == layer.encoded("mse").codes);
+}
+
+TEST_CASE("every method gives codes of every scheme, also of inputs that are never there") {
+  Layer layer;
+  for (auto& products : layer.seen.products)
+    for (int64_t i = 0; i < Layer::kColumns; ++i)
+      products[static_cast<size_t>(3 * Layer::kColumns + i)] = products[static_cast<size_t>(i * Layer::kColumns + 3)] = 0;
+  const std::vector<float> table = {-1, -0.5f, -0.25f, 0, 0.125f, 0.25f, 0.5f, 1};
+  for (const Method& method : methods())
+    for (const Levels levels : {Levels::kUniform, Levels::kTable, Levels::kCodebook})
+      for (const bool per_tensor : {false, true}) {
+        layer.scheme = {levels, 3, false, 16, per_tensor, levels == Levels::kTable ? table : std::vector<float>()};
+        const Coded coded = layer.encoded(std::string(method.name).c_str());
+        CHECK(*std::max_element(coded.codes.begin(), coded.codes.end()) < 8);
+        CHECK(std::isfinite(layer.error(coded)));
+        CHECK(std::count(coded.codes.begin(), coded.codes.end(), coded.codes[0]) < Layer::kRows * Layer::kColumns / 2);
+      }
+}
+
+TEST_CASE("a method that there is not is named with the nearest that there is") {
+  CHECK_THROWS_AS(find_method("gptk"), Error);
+}
