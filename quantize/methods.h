@@ -29,6 +29,8 @@ struct Method {
   Fit fit = nullptr;  ///< of uniform levels and of tables; codebooks are fitted by k-means
   Coded (*encode)(const Task& task, Fit fit) = nullptr;
   Look look = Look::kNothing;
+  /// Rewrites the graph and the weights before they are encoded, what was seen with them; null: leaves all as it is.
+  void (*prepare)(std::span<const Weight> weights, std::span<Observed> seen, const Scheme& scheme) = nullptr;
 };
 
 std::span<const Method> methods();
@@ -46,5 +48,11 @@ Coded round_to_nearest(const Task& task, Fit fit);
 /// change least (Frantar et al. 2022, "GPTQ"). Alphabets are those of the weights as they were, so that the columns may
 /// be taken in the order of what their errors cost.
 Coded gptq(const Task& task, Fit fit);
+
+// What is done before, one a file.
+
+/// Columns whose input is large are scaled up before they are rounded, and their input down, by the power of its size
+/// that leaves the least error in the outputs (Lin et al. 2023, "AWQ").
+void awq_scales(std::span<const Weight> weights, std::span<Observed> seen, const Scheme& scheme);
 
 }  // namespace mlopt::quantize

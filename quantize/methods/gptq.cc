@@ -20,8 +20,7 @@ constexpr int64_t kRows = 16;    // that a thread takes at once
 std::vector<int64_t> order_of(const Dense& hessian) {
   std::vector<int64_t> order(static_cast<size_t>(hessian.cols()));
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return hessian(a, a) > hessian(b, b); });
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return hessian(a, a) > hessian(b, b); });
   return order;
 }
 

@@ -37,7 +37,8 @@ double best_of_all(std::vector<std::pair<float, float>> points, size_t clusters)
     if (left == 0) return std::numeric_limits<double>::infinity();
     double least = std::numeric_limits<double>::infinity(), w = 0, x = 0, xx = 0;
     for (size_t end = first + 1; end <= points.size(); ++end) {
-      const auto value = static_cast<double>(points[end - 1].first), weight = static_cast<double>(points[end - 1].second);
+      const auto value = static_cast<double>(points[end - 1].first),
+                 weight = static_cast<double>(points[end - 1].second);
       w += weight, x += weight * value, xx += weight * value * value;
       least = std::min(least, xx - x * x / w + from(end, left - 1));
     }

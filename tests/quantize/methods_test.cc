@@ -4,9 +4,10 @@
 #include <cmath>
 
 #include "core/base/rng.h"
-#include "core/calib/hessian.h"
+#include "core/onnx/infer.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
+#include "tests/support/rewrite.h"
 
 using namespace mlopt;
 using namespace mlopt::quantize;
@@ -50,7 +51,8 @@ struct Layer {
       for (int64_t n = 0; n < x.rows; ++n) {
         double off = 0;
         for (int64_t c = 0; c < kColumns; ++c)
-          off += static_cast<double>(x.at(n, c)) * (static_cast<double>(got.at(r, c)) - static_cast<double>(values.at(r, c)));
+          off += static_cast<double>(x.at(n, c)) *
+                 (static_cast<double>(got.at(r, c)) - static_cast<double>(values.at(r, c)));
         sum += off * off;
       }
     }
@@ -80,7 +82,8 @@ TEST_CASE("every method gives codes of every scheme, also of inputs that are nev
   Layer layer;
   for (auto& products : layer.seen.products)
     for (int64_t i = 0; i < Layer::kColumns; ++i)
-      products[static_cast<size_t>(3 * Layer::kColumns + i)] = products[static_cast<size_t>(i * Layer::kColumns + 3)] = 0;
+      products[static_cast<size_t>(3 * Layer::kColumns + i)] = products[static_cast<size_t>(i * Layer::kColumns + 3)] =
+          0;
   const std::vector<float> table = {-1, -0.5f, -0.25f, 0, 0.125f, 0.25f, 0.5f, 1};
   for (const Method& method : methods())
     for (const Levels levels : {Levels::kUniform, Levels::kTable, Levels::kCodebook})
@@ -91,6 +94,42 @@ TEST_CASE("every method gives codes of every scheme, also of inputs that are nev
         CHECK(std::isfinite(layer.error(coded)));
         CHECK(std::count(coded.codes.begin(), coded.codes.end(), coded.codes[0]) < Layer::kRows * Layer::kColumns / 2);
       }
+}
+
+TEST_CASE("scales of columns with large inputs leave less error in the outputs") {
+  Model model = test::fixture("g (float[N,40] x, float[40,24] V) => (float[N,24] y) { y = MatMul (x, V) }");
+  infer(model, standard_types);
+  const std::vector<Weight> weights = find_weights(model).weights;
+  Layer layer;
+  std::vector<Observed> seen(1);
+  seen[0].squares.resize(Layer::kColumns);
+  seen[0].products.assign(1, std::vector<float>(Layer::kColumns * Layer::kColumns));
+  Matrix& inputs = layer.inputs[0];
+  for (int64_t r = 0; r < inputs.rows; ++r) inputs.at(r, 5) *= 30;
+  see(inputs, 0, seen[0]);
+  layer.scheme.bits = 4;
+  const auto error = [&](const std::vector<float>& scale) {
+    const Matrix values = load(weights[0]);  // the scale is in them already
+    const Matrix rounded = decode(encode(find_method("rtn"), {values, layer.scheme}));
+    double sum = 0;
+    for (int64_t r = 0; r < values.rows; ++r)
+      for (int64_t n = 0; n < inputs.rows; ++n) {
+        double off = 0;
+        for (int64_t c = 0; c < values.columns; ++c)
+          off += static_cast<double>(inputs.at(n, c) / scale[static_cast<size_t>(c)] *
+                                     (rounded.at(r, c) - values.at(r, c)));
+        sum += off * off;
+      }
+    return sum;
+  };
+  const Matrix before = load(weights[0]);
+  const double plain = error(std::vector<float>(Layer::kColumns, 1));
+  awq_scales(weights, seen, layer.scheme);
+  std::vector<float> scale;
+  for (int64_t c = 0; c < Layer::kColumns; ++c) scale.push_back(load(weights[0]).at(0, c) / before.at(0, c));
+  CHECK(scale[5] > 1.2f * scale[4]);
+  CHECK(error(scale) < 0.75 * plain);
+  CHECK(model.graph->node_count() == 2);
 }
 
 TEST_CASE("a method that there is not is named with the nearest that there is") {
