@@ -106,7 +106,8 @@ std::vector<SharedInput> shared_inputs(std::span<const Weight> weights) {
     const bool product = w.op == "MatMul" || (w.op == "Gemm" && !NodeView(*w.readers[0], 0).get_int("transA", 0));
     if (!product || w.operand != 1 || w.kernel != 1 || w.groups != 1) continue;
     Value* value = w.readers[0]->input(0);
-    const bool one = std::all_of(w.readers.begin(), w.readers.end(), [&](const Node* n) { return n->input(0) == value; });
+    const bool one =
+        std::all_of(w.readers.begin(), w.readers.end(), [&](const Node* n) { return n->input(0) == value; });
     if (!one || value->constant || value->type.dtype != DType::kF32 || value->graph != w.readers[0]->graph()) continue;
     const auto [at, is_new] = place.try_emplace(value, shared.size());
     if (is_new) shared.push_back({value, {}});
@@ -119,8 +120,8 @@ bool folds_division(const SharedInput& input, std::span<const Weight> weights) {
   return is_theirs(input, weights) && !makers(*input.value, weights[input.weights[0]].columns).empty();
 }
 
-void scale_columns(const SharedInput& input, std::span<const Weight> weights,
-                   std::span<Observed> seen, const std::vector<float>& scale) {
+void scale_columns(const SharedInput& input, std::span<const Weight> weights, std::span<Observed> seen,
+                   const std::vector<float>& scale) {
   for (const size_t i : input.weights) {
     Matrix values = load(weights[i]);
     for (int64_t r = 0; r < values.rows; ++r)

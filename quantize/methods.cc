@@ -17,6 +17,7 @@ constexpr Method kMethods[] = {
     {"mse", "the range whose squared error is least", fit_mse, round_to_nearest},
     {"hqq", "the zero point and scale whose error has the least 0.7-norm", fit_hqq, round_to_nearest},
     {"gptq", "columns make up for the errors of those before; needs data", fit_mse, gptq, Look::kProducts},
+    {"quantease", "gptq, then each number in turn while others stay; needs data", fit_mse, quantease, Look::kProducts},
     {"awq", "columns with large inputs are scaled up before; needs data", fit_mse, round_to_nearest, Look::kProducts,
      awq_scales},
 };

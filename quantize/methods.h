@@ -48,6 +48,9 @@ Coded round_to_nearest(const Task& task, Fit fit);
 /// change least (Frantar et al. 2022, "GPTQ"). Alphabets are those of the weights as they were, so that the columns may
 /// be taken in the order of what their errors cost.
 Coded gptq(const Task& task, Fit fit);
+/// From there on coordinate descent: each number in turn gets the code that is best while all others stay (Behdin et
+/// al. 2023, "QuantEase"). The error of the layer's outputs never grows.
+Coded quantease(const Task& task, Fit fit);
 
 // What is done before, one a file.
 

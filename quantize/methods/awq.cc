@@ -1,9 +1,8 @@
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include <Eigen/Core>
 
 #include "quantize/column_scales.h"
 #include "quantize/methods.h"

@@ -67,6 +67,7 @@ TEST_CASE("columns that make up for others leave much less error in the outputs"
   const double nearest = layer.error(layer.encoded("rtn"));
   CHECK(layer.error(layer.encoded("mse")) < nearest);
   CHECK(layer.error(layer.encoded("gptq")) < 0.5 * nearest);
+  CHECK(layer.error(layer.encoded("quantease")) < 0.95 * layer.error(layer.encoded("gptq")));
 }
 
 TEST_CASE("where inputs are not correlated nothing can be made up for") {

@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "core/base/parallel.h"
+#include "core/calib/hessian.h"
+#include "quantize/methods.h"
+
+namespace mlopt::quantize {
+namespace {
+
+using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr int64_t kRows = 16;  // that a thread takes at once
+constexpr int kSweeps = 20;    // at most
+
+/// Rows that read the same inputs.
+class Descent {
+ public:
+  Descent(const Task& task, int64_t group, Coded& coded)
+      : task_(task), coded_(coded), count_(task.values.rows / task.groups), first_(group * count_) {
+    hessian_ = damped_hessian(*task.seen, group, task.values.columns).cast<float>();
+  }
+
+  void run() {
+    parallel_for((count_ + kRows - 1) / kRows, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part)
+        improve(first_ + part * kRows, std::min(kRows, count_ - part * kRows));
+    });
+  }
+
+ private:
+  void improve(int64_t first, int64_t count) {
+    const int64_t columns = task_.values.columns;
+    Floats off(count, columns);
+    for (int64_t r = 0; r < count; ++r)
+      for (int64_t c = 0; c < columns; ++c) off(r, c) = task_.values.at(first + r, c) - value_at(first + r, c);
+    Floats pull = off * hessian_;  // minus half of the error's slope along each column
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+      int64_t moved = 0;
+      for (int64_t c = 0; c < columns; ++c)
+        for (int64_t r = 0; r < count; ++r) {
+          const float change = settle(first + r, c, pull(r, c) / hessian_(c, c));
+          if (change == 0) continue;
+          pull.row(r) -= change * hessian_.row(c);
+          ++moved;
+        }
+      if (moved == 0) return;
+    }
+  }
+
+  float value_at(int64_t row, int64_t column) const {
+    const uint8_t code = coded_.codes[static_cast<size_t>(row * coded_.columns + column)];
+    return coded_.alphabet(coded_.alphabet_at(row, column)).value(code);
+  }
+
+  /// Gives the number the code of what is best when all others stay; how far its value moved.
+  float settle(int64_t row, int64_t column, float wanted) {
+    const Alphabet alphabet = coded_.alphabet(coded_.alphabet_at(row, column));
+    uint8_t& code = coded_.codes[static_cast<size_t>(row * coded_.columns + column)];
+    const float old = alphabet.value(code);
+    const uint8_t better = alphabet.nearest(old + wanted);
+    if (better == code) return 0;
+    code = better;
+    return alphabet.value(better) - old;
+  }
+
+  const Task& task_;
+  Coded& coded_;
+  int64_t count_, first_;
+  Floats hessian_;
+};
+
+}  // namespace
+
+Coded quantease(const Task& task, Fit fit) {
+  Coded coded = gptq(task, fit);
+  for (int64_t group = 0; group < task.groups; ++group) Descent(task, group, coded).run();
+  return coded;
+}
+
+}  // namespace mlopt::quantize
