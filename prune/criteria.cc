@@ -17,6 +17,8 @@ constexpr Criterion kCriteria[] = {
     {"regularization",
      "what a penalty pulls to zero in a training on --data: LASSO of weights, group LASSO of channels", magnitude,
      Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
+    {"dropout", "what a training on --data, in which it is dropped by chance, learns to do without (see --drop)",
+     magnitude, Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
     {"random", "by chance, the baseline", random},
     {"wanda", "the absolute value times the norm of what the weight is multiplied by, compared within an output", wanda,
      Rivals::kRow, Look::kSquares},
@@ -27,7 +29,7 @@ constexpr Criterion kCriteria[] = {
 };
 
 /// Of those that are to come.
-constexpr std::string_view kNotYet[] = {"dropout", "taylor", "activation", "apoz", "movement"};
+constexpr std::string_view kNotYet[] = {"taylor", "activation", "apoz", "movement"};
 
 }  // namespace
 

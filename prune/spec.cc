@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "prune/allocations.h"
 #include "prune/criteria.h"
+#include "prune/dropouts.h"
 #include "prune/scales.h"
 
 namespace mlopt::prune {
@@ -81,13 +82,14 @@ constexpr Part kParts[] = {
        s.norm = v;
      },
      [](const Spec& s) { return s.norm == Spec().norm ? "" : s.norm; }},
+    {"dropout", [](Spec& s, std::string_view v) { s.dropout = v; }, [](const Spec& s) { return s.dropout; }},
     {"seed",
      [](Spec& s, std::string_view v) {
        const auto seed = parse_int(v);
        if (!seed || *seed < 0) usage_error(fmt::format("'{}' is no seed", v), "--seed", "a whole number from 0 on");
        s.seed = static_cast<uint64_t>(*seed);
      },
-     [](const Spec& s) { return s.method == "random" ? std::to_string(s.seed) : ""; }},
+     [](const Spec& s) { return s.method == "random" || s.method == kDropout ? std::to_string(s.seed) : ""; }},
     {"stages",
      [](Spec& s, std::string_view v) {
        const auto stages = parse_int(v);
@@ -146,15 +148,17 @@ void check_pattern(const Spec& spec) {
     usage_error(fmt::format("{} means the same share of every layer", to_string(g)), "--allocation", "leave it out");
 }
 
+bool trains(const Spec& spec) { return spec.method == kRegularization || spec.method == kDropout; }
+
 /// Channels are scored in a way of their own: by the norms of all weights that have a part of them.
 void check_structure(const Spec& spec) {
   const std::string& name = spec.granularity.name;
   if (name != "channel" && name != "head")
     unsupported_error(fmt::format("the granularity '{}' is not supported yet", name), "--granularity",
                       "channel or head, or one of " + join(names_of(Kind::kMask), ", "));
-  if (spec.method != "magnitude" && spec.method != "random" && spec.method != kRegularization)
+  if (spec.method != "magnitude" && spec.method != "random" && !trains(spec))
     unsupported_error(fmt::format("channels by {} are not supported yet", spec.method), "--method",
-                      "magnitude, regularization or random");
+                      "magnitude, regularization, dropout or random");
   if (!spec.allocation.empty() && spec.allocation != "uniform" && spec.allocation != "global")
     unsupported_error(fmt::format("channels by the allocation '{}' are not supported yet", spec.allocation),
                       "--allocation", "uniform or global");
@@ -162,12 +166,13 @@ void check_structure(const Spec& spec) {
     usage_error("scores of channels are relative to the mean of their group", "--scale", "leave it out");
 }
 
-/// A penalty pulls a share of weights or of channels.
-void check_regularization(const Spec& spec) {
-  if (!spec.sparsity) usage_error("a penalty is raised until a share is zero", "--sparsity", "give one, as in 0.5");
+/// A penalty pulls, and a dropout drops, a share of weights or of channels.
+void check_training(const Spec& spec) {
+  if (!spec.sparsity) usage_error("it is trained until a share is not needed", "--sparsity", "give one, as in 0.5");
   if (spec.granularity.kind() == Kind::kMask && spec.granularity.name != "element")
-    unsupported_error(fmt::format("{} by regularization are not supported yet", to_string(spec.granularity)),
+    unsupported_error(fmt::format("{} by {} are not supported yet", to_string(spec.granularity), spec.method),
                       "--granularity", "element, channel or head");
+  if (spec.method == kDropout) find_dropout(spec.dropout, spec.granularity);
   if (spec.fit) usage_error("what was trained needs no fit", "--recover", "leave lstsq out");
 }
 
@@ -202,7 +207,9 @@ std::string to_string(const Spec& spec) {
 
 void check(const Spec& spec) {
   const bool structure = spec.granularity.kind() == Kind::kStructure;
-  if (spec.method == kRegularization) check_regularization(spec);
+  if (trains(spec)) check_training(spec);
+  if (spec.method != kDropout && !spec.dropout.empty())
+    usage_error(fmt::format("{} drops nothing", spec.method), "--drop", "use --method dropout");
   if (structure) check_structure(spec);
   if (!structure && spec.flops)
     usage_error(fmt::format("zeros save no FLOPs: {} leaves shapes as they are", to_string(spec.granularity)),

@@ -9,8 +9,8 @@
 
 namespace mlopt::prune {
 
-/// The method that has a training of its own before anything is removed, see penalties.h.
-inline constexpr std::string_view kRegularization = "regularization";
+/// The methods that have a training of their own before anything is removed, see penalties.h and dropouts.h.
+inline constexpr std::string_view kRegularization = "regularization", kDropout = "dropout";
 
 /// A whole pruning as one string, "magnitude:granularity=element;sparsity=0.5;allocation=global": parsed and printed by
 /// one function each, stored in the report and in the output's metadata.
@@ -25,7 +25,8 @@ struct Spec {
   std::string allocation;   ///< a row of allocations(); empty: as the method does best
   std::string scale;        ///< a row of scales(): what scores are divided by; empty: as the allocation wants
   std::string norm = "l2";  ///< of what is removed as one: l1 or l2
-  uint64_t seed = 0;        ///< of random
+  std::string dropout;      ///< of the method dropout: a row of dropouts(); empty: the usual one
+  uint64_t seed = 0;        ///< of random, and of the noise of dropout
   /// In how many stages layers are looked at, each when those before are pruned; 0: as the method does best.
   int64_t stages = 0;
   int64_t iterations = 1;  ///< in which it is removed, what is left being fitted or looked at anew in between

@@ -52,7 +52,28 @@ Expected<PlannedStep> plan(const Site& site) {
   return step;
 }
 
-constexpr Kernel kKernels[] = {{.domain = "mlopt", .op = "SeededDropout", .plan = plan}};
+Expected<PlannedStep> plan_numbers(const Site& site, double (*number_at)(uint64_t key, int64_t position)) {
+  const TensorDesc &x = site.desc(0), &keys = site.desc(1);
+  if (x.dtype != DType::kF32 || keys.dtype != DType::kI64 || keys.size() == 0) return Decline{"not float32 and keys"};
+  PlannedStep step{.out = {x}};
+  step.run = [node = site.view.get_int("node", 0), last = keys.size() - 1, count = x.size(),
+              number_at](const Buffers& buffers) {
+    constexpr int64_t kGrain = 4096;
+    const uint64_t key = seed_of({static_cast<uint64_t>(buffers.in<int64_t>(1)[last]), static_cast<uint64_t>(node)});
+    parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+      auto* y = buffers.out<float>(0);
+      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<float>(number_at(key, i));
+    });
+  };
+  return step;
+}
+
+Expected<PlannedStep> plan_uniform(const Site& site) { return plan_numbers(site, seeded_uniform_at); }
+Expected<PlannedStep> plan_normal(const Site& site) { return plan_numbers(site, seeded_normal_at); }
+
+constexpr Kernel kKernels[] = {{.domain = "mlopt", .op = "SeededDropout", .plan = plan},
+                               {.domain = "mlopt", .op = "SeededNormal", .plan = plan_normal},
+                               {.domain = "mlopt", .op = "SeededUniform", .plan = plan_uniform}};
 
 }  // namespace
 

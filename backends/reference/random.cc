@@ -135,6 +135,20 @@ void seeded_dropout(Call& call) {
   });
 }
 
+/// Numbers in the shape and type of x that follow from the last of the keys, for training. Inputs x and keys.
+void seeded(Call& call, double (*number_at)(uint64_t key, int64_t position)) {
+  const Tensor &x = call.in(0), &keys = call.in(1);
+  require(call, keys.dtype() == DType::kI64 && keys.size() > 0, "keys must be int64");
+  const uint64_t key = seed_of({static_cast<uint64_t>(keys.data<int64_t>()[keys.size() - 1]),
+                                static_cast<uint64_t>(call.view.get_int("node", 0))});
+  Tensor out(DType::kF64, x.dims());
+  for (int64_t i = 0; i < out.size(); ++i) out.mutable_data<double>()[i] = number_at(key, i);
+  call.set(0, as(out, x.dtype()));
+}
+
+void seeded_uniform(Call& call) { seeded(call, seeded_uniform_at); }
+void seeded_normal(Call& call) { seeded(call, seeded_normal_at); }
+
 constexpr Kernel kKernels[] = {
     {"", "Bernoulli", bernoulli},
     {"", "Dropout", dropout},
@@ -144,6 +158,8 @@ constexpr Kernel kKernels[] = {
     {"", "RandomUniform", random_uniform},
     {"", "RandomUniformLike", random_uniform_like},
     {"mlopt", "SeededDropout", seeded_dropout},
+    {"mlopt", "SeededNormal", seeded_normal},
+    {"mlopt", "SeededUniform", seeded_uniform},
 };
 
 }  // namespace

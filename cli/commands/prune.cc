@@ -11,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/distill/steps.h"
 #include "cli/prune/groups.h"
-#include "cli/recipes/regularization.h"
+#include "cli/recipes/sparse_training.h"
 #include "cli/recipes/sparsity.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
@@ -19,6 +19,7 @@
 #include "core/base/text.h"
 #include "prune/allocations.h"
 #include "prune/criteria.h"
+#include "prune/dropouts.h"
 #include "prune/scales.h"
 
 namespace mlopt::cli {
@@ -29,7 +30,8 @@ constexpr size_t kLayersShown = 40;
 struct PruneOptions {
   DistillOptions distill;  // of which --recover train and distill take more than what every verb takes
   VerbOptions& verb = distill.train.verb;
-  std::string method = "magnitude", granularity, sparsity, threshold, flops, round, allocation, scale, norm, recover;
+  std::string method = "magnitude", granularity, sparsity, threshold, flops, round, allocation, scale, norm, drop,
+              recover;
   bool explain = false;
   std::vector<std::string> only, skip;
   std::optional<int64_t> stages, iterations;
@@ -69,6 +71,7 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   add("allocation", o.allocation);
   add("scale", o.scale);
   add("norm", o.norm);
+  add("dropout", o.drop);
   if (fits(o)) add("recover", "lstsq");
   if (o.stages) add("stages", std::to_string(*o.stages));
   if (o.iterations) add("iterations", std::to_string(*o.iterations));
@@ -215,9 +218,9 @@ void retrain(const PruneOptions& o, const prune::Spec& spec, Session& session) {
 void run(const PruneOptions& o, Session& session) {
   const prune::Spec spec = spec_of(o, session.common);
   if (o.calibration_samples < 1) usage_error("at least one sample is looked at", "--calibration-samples");
-  if (spec.method == prune::kRegularization) {
+  if (spec.method == prune::kRegularization || spec.method == prune::kDropout) {
     const auto rest = [&](const Model& trained) { return prune_source(o, trained, spec, session); };
-    return run_regularization(o.distill, retraining(o) == "distill", spec, rest, session);
+    return run_sparse_training(o.distill, retraining(o) == "distill", spec, rest, session);
   }
   if (!retraining(o).empty()) return retrain(o, spec, session);
   const Model source = begin_verb(o.verb, session);
@@ -255,6 +258,7 @@ Action setup(Options& options) {
                   " (default: what the allocation is meant for: channel for global and lamp, else none)");
   options.add("--norm", o->norm, "NORM", "how the scores of weights that go together make one: l1 or l2 (default: l2)")
       .choices = {"l1", "l2"};
+  options.add("--drop", o->drop, "HOW", "of --method dropout: " + list_of(prune::dropouts()) + " (default: targeted)");
   options.add("--calibration-samples", o->calibration_samples, "N",
               "run the model on at most N samples, evenly spaced over the data, where the method looks at what layers "
               "are given (default: 128)");

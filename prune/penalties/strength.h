@@ -2,19 +2,9 @@
 #include <cstdint>
 #include <string>
 
-#include "core/train/constraint.h"
+#include "prune/penalties/ramp.h"
 
 namespace mlopt::prune {
-
-/// When a penalty works: what it removes grows to `sparsity` along a cubic (Zhu and Gupta 2017) over the first half of
-/// the updates, is held there for a quarter, and in the last quarter stays removed while the rest recovers.
-struct PenaltyPlan {
-  double sparsity = 0.5;
-  int64_t steps = 0;
-
-  double ramp() const { return 0.5 * static_cast<double>(steps); }
-  double end() const { return 0.75 * static_cast<double>(steps); }
-};
 
 /// How strongly a penalty pulls to zero, in the graph of updates: more while less is zero than there should be, less
 /// while more is. So it is raised until the target is met, whatever the scale of the loss, the rate and the optimizer.
@@ -27,15 +17,14 @@ class Strength {
   Value* now() const { return now_; }
   /// A bool scalar: what is zero stays zero.
   Value* frozen() const { return frozen_; }
-  /// The size below which lie as many of a list, [N], as its part of `total` should be zero by now: float32 scalar.
-  Value* first_to_stay(Value* sizes) const;
+  const Ramp& ramp() const { return ramp_; }
   /// Ends the update: so many are. `zeros`: float32 scalar.
   void adapt(Value* zeros);
 
  private:
   train::Constraint& at_;
-  double total_;
-  Value *kept_, *frozen_, *now_, *wanted_;  // the last: how many of `total` should be zero by now
+  Ramp ramp_;
+  Value *kept_, *frozen_, *now_;
 };
 
 }  // namespace mlopt::prune

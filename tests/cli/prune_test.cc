@@ -184,21 +184,29 @@ TEST_CASE("what is left learns, by labels or from the source, and zeros stay") {
   }
 }
 
-TEST_CASE("regularization trains what is to go to zero, and then removes it") {
+TEST_CASE("regularization and dropout train what is to go to zero, and then remove it") {
   const Files files;
   const std::string labelled = files.folder / "l.npz";
   std::vector<int64_t> labels(64);
   for (size_t i = 0; i < 64; ++i) labels[i] = static_cast<int64_t>(i % 32);
   write_npz(labelled, {{"x", test::uniform({64, 32}, -1, 1)}, {"label", Tensor::ints(labels)}});
-  for (const bool channels : {false, true}) {
+  struct Case {
+    const char *method, *granularity, *spec;
+  };
+  for (const Case& c : {Case{"regularization", "element", ""}, Case{"regularization", "channel", ""},
+                        Case{"dropout", "element", ";seed=0"}, Case{"dropout", "channel", ";seed=0"},
+                        Case{"dropout:dropout=variational", "element", ";dropout=variational;seed=0"}}) {
+    const bool channels = c.granularity == std::string("channel");
     const test::Outcome done =
-        files.prune({"--method", "regularization", "--granularity", channels ? "channel" : "element", "--sparsity",
-                     "0.5", "--data", labelled, "--batch-size", "16", "--epochs", "20", "--lr", "0.01", "--json", "-"});
+        files.prune({"--method", c.method, "--granularity", c.granularity, "--sparsity", "0.5", "--data", labelled,
+                     "--batch-size", "16", "--epochs", "20", "--lr", "0.01", "--json", "-"});
     INFO(done.err << done.out);
     REQUIRE(done.status == 0);
     const Json report = Json::parse(done.out);
     CHECK(report.find("changes")->find("updates")->integer() == 80);
-    CHECK(report.find("spec")->string().find("regularization:granularity=") == 0);
+    const std::string method = std::string(c.method).substr(0, std::string(c.method).find(':'));
+    CHECK(report.find("spec")->string().find(
+              fmt::format("{}:granularity={};sparsity=0.5{} by train:", method, c.granularity, c.spec)) == 0);
     const Model written = read_model(files.out);
     const Tensor &v = *written.graph->find("V")->constant, &w = *written.graph->find("W")->constant;
     CHECK(v.dims() == Dims{32, channels ? 32 : 64});
@@ -218,21 +226,28 @@ TEST_CASE("what is wrong is said before anything is written") {
     int status;
     const char* said;
   };
-  for (const Case& c : {Case{{"--sparsity", "1.5"}, 2, "from 0 to 1"}, Case{{}, 2, "how much to remove is not said"},
-                        Case{{"--sparsity", "0.5", "--method", "magnitud"}, 2, "did you mean 'magnitude'"},
-                        Case{{"--sparsity", "0.5", "--only", "frist"}, 2, "did you mean 'first'"},
-                        Case{{"--sparsity", "0.5", "--granularity", "embedding"}, 4, "is not supported yet"},
-                        Case{{"--sparsity", "0.5", "--method", "dropout"}, 4, "'dropout' is not supported yet"},
-                        Case{{"--sparsity", "0.5", "--allocation", "amc"}, 4, "'amc' is not supported yet"},
-                        Case{{"--sparsity", "0.5", "--calibration-samples", "0"}, 2, "at least one sample"},
-                        Case{{"--sparsity", "0.5", "--recover", "distil"}, 2, "did you mean 'distill'"},
-                        Case{{"--sparsity", "0.5", "--recover", "train"}, 2, "training needs data"},
-                        Case{{"--sparsity", "0.5", "--method", "regularization"}, 2, "training needs data"},
-                        Case{{"--threshold", "0.5", "--method", "regularization"}, 2, "until a share is zero"},
-                        Case{{"--granularity", "2:4", "--sparsity", "0.5", "--method", "regularization"},
-                             4,
-                             "2:4 by regularization are not supported yet"},
-                        Case{{"--sparsity", "0.5", "--method", "wanda"}, 2, "wanda needs data"}}) {
+  for (const Case& c :
+       {Case{{"--sparsity", "1.5"}, 2, "from 0 to 1"}, Case{{}, 2, "how much to remove is not said"},
+        Case{{"--sparsity", "0.5", "--method", "magnitud"}, 2, "did you mean 'magnitude'"},
+        Case{{"--sparsity", "0.5", "--only", "frist"}, 2, "did you mean 'first'"},
+        Case{{"--sparsity", "0.5", "--granularity", "embedding"}, 4, "is not supported yet"},
+        Case{{"--sparsity", "0.5", "--method", "movement"}, 4, "'movement' is not supported yet"},
+        Case{{"--sparsity", "0.5", "--method", "dropout"}, 2, "training needs data"},
+        Case{{"--sparsity", "0.5", "--drop", "targeted"}, 2, "magnitude drops nothing"},
+        Case{{"--sparsity", "0.5", "--method", "dropout", "--drop", "target"}, 2, "did you mean 'targeted'"},
+        Case{{"--sparsity", "0.5", "--method", "dropout", "--drop", "variational", "--granularity", "channel"},
+             2,
+             "no dropout 'variational' of channel"},
+        Case{{"--sparsity", "0.5", "--allocation", "amc"}, 4, "'amc' is not supported yet"},
+        Case{{"--sparsity", "0.5", "--calibration-samples", "0"}, 2, "at least one sample"},
+        Case{{"--sparsity", "0.5", "--recover", "distil"}, 2, "did you mean 'distill'"},
+        Case{{"--sparsity", "0.5", "--recover", "train"}, 2, "training needs data"},
+        Case{{"--sparsity", "0.5", "--method", "regularization"}, 2, "training needs data"},
+        Case{{"--threshold", "0.5", "--method", "regularization"}, 2, "until a share is not needed"},
+        Case{{"--granularity", "2:4", "--sparsity", "0.5", "--method", "regularization"},
+             4,
+             "2:4 by regularization are not supported yet"},
+        Case{{"--sparsity", "0.5", "--method", "wanda"}, 2, "wanda needs data"}}) {
     const test::Outcome refused = files.prune(c.options);
     INFO(refused.err);
     CHECK(refused.status == c.status);

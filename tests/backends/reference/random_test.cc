@@ -152,5 +152,27 @@ TEST_CASE("a seeded dropout that does not fit is an error") {
   CHECK(error_of("SeededDropout", {x, uniform({3}, 0, 1)}, dropout(-1, 0.5f)).find("keys") != std::string::npos);
 }
 
+TEST_CASE("seeded numbers have the moments of what they are drawn from") {
+  constexpr double kCount = 40000;
+  const Tensor x = Tensor::zeros(DType::kF64, {200, 200});
+  const auto moments = [&](const char* op, int node, int64_t key) {
+    const Type type = Type::tensor(DType::kF64, x.dims());
+    const OpOptions options{.attrs = {attr("node", node), {"type0", type, {}}}, .domain = "mlopt"};
+    double sum = 0, squares = 0;
+    for (const double y : to_doubles(run_op(op, {x, Tensor::ints({3, key})}, options))) sum += y, squares += y * y;
+    return std::pair{sum / kCount, squares / kCount};
+  };
+  const double error = 5 / std::sqrt(kCount);  // 5 standard errors of what has a variance of 1
+  const auto [mean, square] = moments("SeededNormal", 1, 7);
+  CHECK(mean == Approx(0).margin(error));
+  CHECK(square == Approx(1).margin(std::sqrt(2) * error));
+  const auto [middle, spread] = moments("SeededUniform", 1, 7);
+  CHECK(middle == Approx(0.5).margin(error * std::sqrt(1 / 12.0)));
+  CHECK(spread == Approx(1 / 3.0).margin(error * std::sqrt(1 / 5.0 - 1 / 9.0)));
+  CHECK(moments("SeededNormal", 1, 7) == moments("SeededNormal", 1, 7));
+  CHECK(moments("SeededNormal", 2, 7) != moments("SeededNormal", 1, 7));
+  CHECK(moments("SeededNormal", 1, 8) != moments("SeededNormal", 1, 7));
+}
+
 }  // namespace
 }  // namespace mlopt::test

@@ -1,0 +1,88 @@
+#include "tests/support/sparse_training.h"
+
+#include <algorithm>
+
+#include "core/onnx/infer.h"
+#include "core/tensor/cast.h"
+#include "core/train/trainer.h"
+#include "tests/support/cpu.h"
+#include "tests/support/memory_data.h"
+
+namespace mlopt::test {
+namespace {
+
+constexpr int64_t kSamples = 64;
+
+MemoryData samples() {
+  const Tensor x = uniform({kSamples, 6}, -1, 1);
+  Tensor y(DType::kF32, {kSamples, 1});
+  for (int64_t i = 0; i < kSamples; ++i)
+    y.mutable_data<float>()[i] = std::abs(x.data<float>()[6 * i]) - 0.5F * x.data<float>()[6 * i + 1];
+  return {x, y};
+}
+
+std::map<std::string, std::vector<double>> weights_of(const train::TrainingGraphs& graphs) {
+  std::map<std::string, std::vector<double>> all;
+  for (const std::string& name : graphs.parameters) all[name] = to_doubles(graphs.state->at(name));
+  return all;
+}
+
+}  // namespace
+
+Net sparse_network() {
+  Net net;
+  Graph& graph = net.graph();
+  const auto weights = [&](const char* name, const Dims& dims) {
+    return graph.add_constant(name, uniform(dims, -0.5, 0.5, DType::kF32, graph.values().size()));
+  };
+  Value* hidden = net.op("Relu", {net.op("Gemm", {net.input({8, 6}), weights("w", {6, 16}), weights("b", {16})})});
+  net.output(net.op("Gemm", {hidden, weights("v", {16, 1}), weights("c", {1})}));
+  infer(net.model, standard_types);
+  return net;
+}
+
+SparseTraining train_sparse(const Net& net, const std::function<void(train::Recipe& recipe)>& change) {
+  const MemoryData data = samples();
+  train::Recipe recipe;
+  recipe.loss = train::find_loss("mse");
+  recipe.optimizer = train::find_optimizer("adam");
+  change(recipe);
+  const train::TrainingGraphs graphs = train::make_graphs(net.model, {{8, 6}}, recipe, standard_types);
+  train::LoopSettings loop;
+  loop.batch = 8;
+  loop.schedule = {train::find_schedule("constant"), 0.01, SparseTraining::kSteps};
+  const auto backend = cpu_with_fallback();
+  train::Trainer trainer(graphs, data, *backend, {}, loop);
+  SparseTraining t;
+  for (int64_t i = 0; i < SparseTraining::kSteps; ++i) {
+    (i == 0 ? t.first : t.last) = trainer.step().loss;
+    if (i == SparseTraining::kSteps * 3 / 4) t.weights = weights_of(graphs);
+  }
+  t.at_end = weights_of(graphs);
+  return t;
+}
+
+double error_with(const std::map<std::string, std::vector<double>>& weights) {
+  const MemoryData data = samples();
+  const Batch batch = data.batch(0, kSamples);
+  const std::vector<double> x = to_doubles(batch.inputs[0].tensor()), y = to_doubles(*batch.labels);
+  const auto &w = weights.at("w"), &b = weights.at("b"), &v = weights.at("v");
+  const double c = to_doubles(*sparse_network().graph().find("c")->constant)[0];  // a single number is not trained
+  double sum = 0;
+  for (size_t n = 0; n < y.size(); ++n) {
+    double out = c;
+    for (size_t h = 0; h < 16; ++h) {
+      double neuron = b[h];
+      for (size_t i = 0; i < 6; ++i) neuron += x[6 * n + i] * w[16 * i + h];
+      out += std::max(0.0, neuron) * v[h];
+    }
+    sum += (out - y[n]) * (out - y[n]);
+  }
+  return sum / static_cast<double>(y.size());
+}
+
+double zeros(const std::vector<double>& weights) {
+  return static_cast<double>(std::count(weights.begin(), weights.end(), 0.0)) / static_cast<double>(weights.size());
+}
+
+}  // namespace mlopt::test
