@@ -12,6 +12,7 @@
 #include "core/onnx/tools.h"
 #include "graphopt/pipelines.h"
 #include "quantize/delay_transpose.h"
+#include "quantize/emit/bf16_storage.h"
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/fake.h"
 #include "quantize/emit/half.h"
@@ -21,35 +22,38 @@
 #include "quantize/emit/qdq.h"
 #include "quantize/emit/qoperator.h"
 #include "quantize/emit/single.h"
-#include "quantize/emit/weight_only.h"
 #include "quantize/plan.h"
+#include "quantize/store_weights.h"
 #include "quantize/unfuse.h"
 
 namespace mlopt::quantize {
 namespace {
 
 /// The first opset of ai.onnx in which the format can be written.
-int64_t least_opset(const Spec& spec) {
+int64_t least_opset(const Spec& spec, const Model& model) {
   switch (spec.format) {
     case Format::kStatic:
       return spec.in_bytes() ? 13 : 21;  // a scale for each channel; four bits
     case Format::kW8A8Dynamic:
       return 11;  // DynamicQuantizeLinear
+    case Format::kWeights:
+      return opset_of_weights(model, spec);
     case Format::kF16:
       return 1;
     default:
-      return 13;  // a scale for each channel; Cast to bfloat16
+      return 13;  // Cast to bfloat16
   }
 }
 
 bool is_integer_format(Format format) {
-  return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kW8;
+  return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kWeights;
 }
 
 void require_float(const Model& model) {
   for (const Node* node : all_nodes(*model.graph)) {
     const bool quantized = node->op.find("QuantizeLinear") != std::string::npos || starts_with(node->op, "QLinear") ||
-                           ends_with(node->op, "Integer") || starts_with(node->op, "MatMulNBits");
+                           ends_with(node->op, "Integer") || starts_with(node->op, "MatMulNBits") ||
+                           starts_with(node->op, "MatMulBnb4");
     if (!quantized) continue;
     input_error(fmt::format("the model is quantized already: it has {}", node->label()), model.path,
                 "quantize the float model that it was made from");
@@ -103,7 +107,7 @@ class Quantizer {
     }
     run_pass(model, unfuse, means_.passes);
     graphopt::prepare(model, means_.passes);
-    const int64_t least = least_opset(spec_);
+    const int64_t least = least_opset(spec_, model);
     if (model.opset() < least && has_layers(model)) {
       model = convert_opset(model, least);
       graphopt::prepare(model, means_.passes);  // what the conversion added
@@ -147,7 +151,7 @@ class Quantizer {
     const std::vector<Node*> all = all_nodes(*result_.model.graph);
     const auto inside = std::count_if(
         all.begin(), all.end(), [&](const Node* n) { return n->graph() != result_.model.graph.get() && weighted(n); });
-    if (inside && spec_.format != Format::kW8)
+    if (inside && spec_.format != Format::kWeights)
       result_.warnings.push_back(fmt::format("{} layers in the bodies of If, Loop or Scan stay as they are", inside));
   }
 
@@ -160,8 +164,8 @@ class Quantizer {
       case Format::kW8A8Dynamic:
         take(emit_dynamic(model, spec_));
         break;
-      case Format::kW8:
-        take(emit_weight_only(model, spec_));
+      case Format::kWeights:
+        take(store_weights(model, spec_, means_));
         break;
       case Format::kF16:
         take(emit_half(model, spec_));
@@ -185,6 +189,7 @@ class Quantizer {
   void take(Emitted done) {
     layers_ = std::move(done.layers);
     result_.left = std::move(done.left);
+    result_.weights = std::move(done.weights);
   }
 
   std::map<std::string, Grid> calibrated_grids(const Plan& plan) {

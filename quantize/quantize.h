@@ -18,7 +18,8 @@ struct Means {
   const Runner* runner = nullptr;     ///< for calibration and for the errors of layers
   PassContext passes;                 ///< for what is fused before
   const Dataset* data = nullptr;      ///< inputs of the source model; needed by w8a8, else for the errors of layers
-  int64_t calibration_samples = 256;  ///< at most, evenly spaced over the data
+  bool generated = false;             ///< the data are random: nothing is learned from them
+  int64_t calibration_samples = 256;  ///< at most, evenly spaced over the data; also of what methods look at
   int64_t error_samples = 8;          ///< at most, that the errors of layers are measured on
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
 };
@@ -28,6 +29,7 @@ struct Quantized {
   int64_t layers = 0;                       ///< with weights that are stored in the format
   std::vector<LayerError> errors;           ///< worst SQNR first; empty without data
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
+  std::vector<StoredWeight> weights;        ///< of Format::kWeights
   std::vector<std::string> warnings;        ///< one sentence each
   int64_t samples = 0;                      ///< seen by calibration
   std::vector<std::string> steps;           ///< of Emit::kFake: initializers that hold logarithms of scales

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/base/globs.h"
+#include "core/base/named.h"
 #include "core/base/text.h"
 #include "core/measure/machine.h"
+#include "quantize/methods.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -19,14 +22,10 @@ struct FormatRow {
   Format format;
   int weight_bits = 8, activation_bits = 8;
 };
-constexpr FormatRow kFormats[] = {{"w8a8", Format::kStatic},
-                                  {"w8a4", Format::kStatic, 8, 4},
-                                  {"w4a8", Format::kStatic, 4, 8},
-                                  {"w4a4", Format::kStatic, 4, 4},
-                                  {"w8a8-dynamic", Format::kW8A8Dynamic},
-                                  {"w8", Format::kW8},
-                                  {"fp16", Format::kF16},
-                                  {"bf16", Format::kBF16}};
+constexpr FormatRow kFormats[] = {
+    {"w8a8", Format::kStatic},       {"w8a4", Format::kStatic, 8, 4},        {"w4a8", Format::kStatic, 4, 8},
+    {"w4a4", Format::kStatic, 4, 4}, {"w8a8-dynamic", Format::kW8A8Dynamic}, {"fp16", Format::kF16},
+    {"bf16", Format::kBF16}};
 
 /// Four bits are too few for the whole range: their steps are chosen by the error that they make.
 constexpr int kFewBits = 4;
@@ -41,8 +40,32 @@ Spec parse_format(std::string_view text) {
       if (row.activation_bits <= kFewBits) spec.calibration = parse_range_method("mse");
       return spec;
     }
+  if (const auto weights = parse_weight_format(text)) {
+    Spec spec;
+    spec.format = Format::kWeights;
+    spec.weights = *weights;
+    return spec;
+  }
   const std::vector<std::string> names = format_names();
   usage_error(fmt::format("no format is called '{}'", text), {}, suggestion(text, names));
+}
+
+struct EmitRow {
+  std::string_view name;
+  Emit emit;
+};
+constexpr EmitRow kEmits[] = {{"qdq", Emit::kQdq},
+                              {"qoperator", Emit::kQOperator},
+                              {"matmulnbits", Emit::kMatMulNBits},
+                              {"matmulbnb4", Emit::kMatMulBnb4},
+                              {"gather", Emit::kGather},
+                              {"fake", Emit::kFake}};
+
+Emit parse_emit(std::string_view text) {
+  if (const EmitRow* row = find_named(std::span<const EmitRow>(kEmits), text)) return row->emit;
+  std::vector<std::string> names;
+  for (const EmitRow& row : kEmits) names.emplace_back(row.name);
+  usage_error(fmt::format("no form is called '{}'", text), "emit", suggestion(text, names));
 }
 
 const std::vector<std::string> kTargets = {"onnx",           "ort",          "ort:native",  "ort:x86-avx2",
@@ -74,16 +97,14 @@ void parse_part(std::string_view part, Spec& spec) {
   const size_t equals = part.find('=');
   const std::string_view key = part.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
-  static const std::vector<std::string> kKeys = {"calibration", "emit", "per_tensor", "symmetric",
-                                                 "target",      "only", "skip"};
+  static const std::vector<std::string> kKeys = {"calibration", "emit",   "method", "per_tensor",
+                                                 "symmetric",   "target", "only",   "skip"};
   if (key == "calibration")
     spec.calibration = parse_range_method(value);
-  else if (key == "emit" && value == "qdq")
-    spec.emit = Emit::kQdq;
-  else if (key == "emit" && value == "qoperator")
-    spec.emit = Emit::kQOperator;
   else if (key == "emit")
-    usage_error(fmt::format("no form is called '{}'", value), "emit", "qdq or qoperator");
+    spec.emit = parse_emit(value);
+  else if (key == "method")
+    spec.method = find_method(value).name;
   else if (key == "per_tensor" && value.empty())
     spec.per_tensor = true;
   else if (key == "symmetric" && value.empty())
@@ -98,22 +119,42 @@ void parse_part(std::string_view part, Spec& spec) {
     usage_error(fmt::format("'{}' is no part of a quantization", part), {}, suggestion(key, kKeys));
 }
 
+/// What the parts of a spec must not be together.
+void check(const Spec& spec) {
+  const bool weights = spec.format == Format::kWeights;
+  if (!weights && spec.method != Spec().method)
+    usage_error(fmt::format("{} is for formats of weights alone", spec.method), "method", "choose such as w4g32");
+  if (weights && spec.emit == Emit::kQOperator)
+    usage_error("operators on integers take integers on both sides", "emit", "leave emit=qoperator out, or use w8a8");
+  if (!weights && spec.emit != Emit::kAuto && spec.emit != Emit::kQOperator)
+    usage_error(fmt::format("{} is a form of weights alone", name(spec.emit)), "emit",
+                "leave it out, or choose a format such as w4g32");
+  if (spec.emit == Emit::kQOperator && !spec.in_bytes())
+    usage_error("operators on integers take eight bits", "emit", "leave emit=qoperator out");
+}
+
 }  // namespace
 
 bool Spec::pairs_saturate() const { return in_bytes() && target != "ort:x86-amx" && target != "ort:arm-dot"; }
 
-std::string_view name(const Spec& spec) {
-  return std::find_if(std::begin(kFormats), std::end(kFormats),
-                      [&](const FormatRow& r) {
-                        return r.format == spec.format && r.weight_bits == spec.weight_bits &&
-                               r.activation_bits == spec.activation_bits;
-                      })
-      ->name;
+std::string name(const Spec& spec) {
+  if (spec.format == Format::kWeights) return to_string(spec.weights);
+  return std::string(std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatRow& r) {
+                       return r.format == spec.format && r.weight_bits == spec.weight_bits &&
+                              r.activation_bits == spec.activation_bits;
+                     })->name);
+}
+
+std::string_view name(Emit emit) {
+  const auto* row =
+      std::find_if(std::begin(kEmits), std::end(kEmits), [&](const EmitRow& r) { return r.emit == emit; });
+  return row == std::end(kEmits) ? "auto" : row->name;
 }
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const FormatRow& row : kFormats) names.emplace_back(row.name);
+  for (std::string& more : weight_format_names()) names.push_back(std::move(more));
   return names;
 }
 
@@ -122,8 +163,8 @@ Spec parse_spec(std::string_view text) {
   Spec spec = parse_format(text.substr(0, colon));
   if (colon != std::string_view::npos)
     for (const std::string& part : spec_pieces(text.substr(colon + 1), ';')) parse_part(part, spec);
-  if (spec.emit == Emit::kQOperator && !spec.in_bytes())
-    usage_error("operators on integers take eight bits", "emit", "leave emit=qoperator out");
+  if (spec.format != Format::kWeights && spec.emit == Emit::kQdq) spec.emit = Emit::kAuto;
+  check(spec);
   return spec;
 }
 
@@ -131,13 +172,14 @@ std::string to_string(const Spec& spec) {
   const Spec plain;
   std::vector<std::string> parts;
   if (spec.format == Format::kStatic) parts.push_back("calibration=" + to_string(spec.calibration));
-  if (spec.emit != plain.emit) parts.emplace_back("emit=qoperator");
+  if (spec.method != plain.method) parts.push_back("method=" + spec.method);
+  if (spec.emit != plain.emit) parts.push_back("emit=" + std::string(name(spec.emit)));
   if (spec.per_tensor) parts.emplace_back("per_tensor");
   if (spec.symmetric) parts.emplace_back("symmetric");
   if (spec.target != plain.target) parts.push_back("target=" + spec.target);
   if (!spec.only.empty()) parts.push_back("only=" + print_globs(spec.only));
   if (!spec.skip.empty()) parts.push_back("skip=" + print_globs(spec.skip));
-  return std::string(name(spec)) + (parts.empty() ? "" : ":" + join(parts, ";"));
+  return name(spec) + (parts.empty() ? "" : ":" + join(parts, ";"));
 }
 
 }  // namespace mlopt::quantize

@@ -4,23 +4,29 @@
 #include <vector>
 
 #include "core/calib/range.h"
+#include "quantize/weight_format.h"
 
 namespace mlopt::quantize {
 
-/// kStatic: weights and activations are integers of `weight_bits` and `activation_bits`, calibrated on data.
-enum class Format { kStatic, kW8A8Dynamic, kW8, kF16, kBF16 };
-/// kFake: floats that round as the integers do, which can be trained; no runtime knows them.
-enum class Emit { kQdq, kQOperator, kFake };
+/// kStatic: weights and activations are integers of `weight_bits` and `activation_bits`, calibrated on data; kWeights:
+/// only weights are stored in fewer bits.
+enum class Format { kStatic, kW8A8Dynamic, kWeights, kF16, kBF16 };
+/// How a result is written. kAuto: QDQ for kStatic, and for kWeights what suits the target, the format and the layer.
+/// kFake: of kStatic, floats that round as the integers do, which can be trained, and which no runtime knows; of
+/// kWeights, the floats that codes stand for.
+enum class Emit { kAuto, kQdq, kQOperator, kMatMulNBits, kMatMulBnb4, kGather, kFake };
 
 /// A whole quantization as one string, "w8a8:calibration=entropy;per_tensor;skip=/head/*": parsed and printed by one
 /// function each, stored in the report and in the output's metadata.
 struct Spec {
   Format format = Format::kStatic;
   int weight_bits = 8, activation_bits = 8;  ///< of kStatic: 4 or 8
+  WeightFormat weights;                      ///< of kWeights
+  std::string method = "rtn";                ///< of kWeights: a row of methods()
   RangeMethod calibration;
-  Emit emit = Emit::kQdq;
+  Emit emit = Emit::kAuto;
   bool per_tensor = false;  ///< one weight scale for a tensor instead of one for each output channel
-  bool symmetric = false;   ///< activations around zero (int8) instead of uint8 with a zero point
+  bool symmetric = false;   ///< activations (of kWeights: weights) around zero instead of with a zero point
   std::string target = "ort:x86-vnni";
   std::vector<std::string> only, skip;  ///< globs of node names
 
@@ -30,13 +36,17 @@ struct Spec {
   bool pairs_saturate() const;
   /// Both operands have the eight bits that runtimes have integer kernels for.
   bool in_bytes() const { return weight_bits == 8 && activation_bits == 8; }
+  /// How kWeights are stored.
+  Scheme scheme() const { return scheme_of(weights, per_tensor, symmetric); }
 };
 
 /// Throws Error{kUsage} naming the part that is wrong and the nearest that is right.
 Spec parse_spec(std::string_view text);
 std::string to_string(const Spec& spec);
 /// As given to --to.
-std::string_view name(const Spec& spec);
+std::string name(const Spec& spec);
 std::vector<std::string> format_names();
+/// As given to --emit.
+std::string_view name(Emit emit);
 
 }  // namespace mlopt::quantize

@@ -11,9 +11,9 @@
 #include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
 #include "quantize/delay_transpose.h"
+#include "quantize/emit/bf16_storage.h"
 #include "quantize/emit/half.h"
 #include "quantize/emit/single.h"
-#include "quantize/emit/weight_only.h"
 
 namespace mlopt::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "backends/reference/backend.h"
@@ -12,6 +13,7 @@
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "quantize/methods.h"
 
 namespace mlopt::cli {
 namespace {
@@ -21,7 +23,7 @@ constexpr const char* kGenerated = "random:1";  // what layers without data are 
 
 struct QuantizeOptions {
   VerbOptions verb;
-  std::string to, calibration, emit, target;
+  std::string to, method, calibration, emit, target;
   bool per_tensor = false, symmetric = false;
   std::vector<std::string> only, skip;
   int64_t calibration_samples = 256;
@@ -31,6 +33,7 @@ struct QuantizeOptions {
 quantize::Spec spec_of(const QuantizeOptions& o) {
   std::string text = o.to;
   const auto add = [&](const std::string& part) { text += (text.find(':') == std::string::npos ? ":" : ";") + part; };
+  if (!o.method.empty()) add("method=" + o.method);
   if (!o.calibration.empty()) add("calibration=" + o.calibration);
   if (!o.emit.empty()) add("emit=" + o.emit);
   if (!o.target.empty()) add("target=" + o.target);
@@ -71,6 +74,36 @@ void report_layers(const quantize::Quantized& made, Report& report) {
     const quantize::LayerError& e = made.errors[i];
     table.rows.push_back({e.layer, e.op, sqnr_words(e.difference), fmt::format("{:.3g}", e.difference.max_abs)});
   }
+}
+
+/// How each weight is stored; the worst are shown.
+void report_weights(const quantize::Quantized& made, Report& report) {
+  if (made.weights.empty()) return;
+  constexpr double kBits = 8;
+  const auto per_number = [](int64_t bytes, int64_t elements) {
+    return fmt::format("{:.2f}", kBits * static_cast<double>(bytes) / static_cast<double>(elements));
+  };
+  Json& all = report.data["weights"] = Json::array();
+  int64_t bytes = 0, elements = 0;
+  for (const quantize::StoredWeight& w : made.weights) {
+    all.push_back(Json::object({{"layer", w.layer},
+                                {"weight", w.weight},
+                                {"form", w.form},
+                                {"elements", w.elements},
+                                {"bytes", w.bytes},
+                                {"sqnr_db", w.sqnr_db}}));
+    bytes += w.bytes;
+    elements += w.elements;
+  }
+  report.line(fmt::format("{} weights of {} numbers in {} bits each, with all that says what they stand for",
+                          made.weights.size(), elements, per_number(bytes, elements)));
+  std::vector<quantize::StoredWeight> worst = made.weights;
+  std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.sqnr_db < b.sqnr_db; });
+  Table& table = report.table("weights furthest from the source", {"layer", "form", "bits each", "SQNR"});
+  table.left = 2;
+  for (size_t i = 0; i < std::min(kWorstShown, worst.size()); ++i)
+    table.rows.push_back({worst[i].layer, worst[i].form, per_number(worst[i].bytes, worst[i].elements),
+                          fmt::format("{:.1f} dB", worst[i].sqnr_db)});
 }
 
 /// What stays as it was, by reason: how many nodes, and one of them.
@@ -137,6 +170,7 @@ void run(const QuantizeOptions& o, Session& session) {
   means.passes = judged_by(*judge);
   means.passes.fold_bytes = usual_fold_bytes(source);
   means.data = data.get();
+  means.generated = o.verb.data.spec.empty();
   means.calibration_samples = o.calibration_samples;
   quantize::Quantized made;
   with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
@@ -144,6 +178,7 @@ void run(const QuantizeOptions& o, Session& session) {
   session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec),
                                   made.samples ? fmt::format(", calibrated on {} samples", made.samples) : ""));
   report_left(made, session.report);
+  report_weights(made, session.report);
   report_layers(made, session.report);
 
   VerbResult result;
@@ -156,22 +191,37 @@ void run(const QuantizeOptions& o, Session& session) {
   if (changed) judge_gain(calibrates || spec.format == quantize::Format::kW8A8Dynamic, session);
 }
 
+/// The methods with what they do.
+std::string methods_help() {
+  std::string text = "how the codes of formats of weights alone are chosen: ";
+  for (const quantize::Method& m : quantize::methods())
+    text += fmt::format("{}{} ({})", &m == quantize::methods().data() ? "" : ", ", m.name, m.doc);
+  return text + " (default: rtn)";
+}
+
 Action setup(Options& options) {
   const auto o = std::make_shared<QuantizeOptions>();
   declare_verb(options, o->verb);
   options
       .add("--to", o->to, "FORMAT",
-           "w8a8 (weights and activations int8; needs --data), w8a8-dynamic (activations scaled at run time), w8 "
-           "(weights only), fp16, bf16; or a whole spec, as the report and the model's metadata keep it")
+           "w8a8 (weights and activations int8; needs --data), w8a8-dynamic (activations scaled at run time); weights "
+           "only: w1 to w8, nf4, fp4, fp8e4m3, fp8e5m2, codebook2 to codebook8, pot2 to pot8, apot2 to apot8, each for "
+           "an output channel, or for groups as w4g32; fp16, bf16; or a whole spec, as the report and the model's "
+           "metadata keep it")
       .required = true;
+  options.add("--method", o->method, "NAME", methods_help());
   options.add("--calibration", o->calibration, "METHOD",
               "how ranges are chosen: minmax, percentile[=99.99], entropy, mse (default: minmax)");
   options.add("--calibration-samples", o->calibration_samples, "N",
               "calibrate on at most N samples, evenly spaced over the data (default: 256)");
   options.add("--per-tensor", o->per_tensor, "one scale for a weight instead of one for each output channel");
-  options.add("--symmetric", o->symmetric, "activations int8 around zero instead of uint8 with a zero point");
-  options.add("--emit", o->emit, "FORM", "how integers are written: qdq or qoperator (default: qdq)").choices = {
-      "qdq", "qoperator"};
+  options.add("--symmetric", o->symmetric,
+              "activations, or the weights of formats of weights alone, around zero instead of with a zero point");
+  options
+      .add("--emit", o->emit, "FORM",
+           "how it is written: qdq or, for w8a8, qoperator; for weights only also matmulnbits, matmulbnb4, gather, "
+           "fake (default: qdq; for weights only what suits the target)")
+      .choices = {"qdq", "qoperator", "matmulnbits", "matmulbnb4", "gather", "fake"};
   options.add("--target", o->target, "RUNTIME[:PROCESSOR]",
               "what the result will run on: onnx, ort:x86-vnni, ort:x86-amx, ort:x86-avx512, ort:x86-avx2, "
               "ort:arm-dot, ort:native for this machine (default: ort:x86-vnni)");

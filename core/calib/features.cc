@@ -106,6 +106,7 @@ std::string features_problem(const Weight& weight) {
   for (const Node* reader : weight.readers)
     if (reader->graph()->owner) return "it runs in the body of If, Loop or Scan, where nothing is observed";
   if (weight.op == "Conv") return {};
+  if (weight.op == "Gather") return "it is looked up, not multiplied by";
   if (weight.op == "ConvTranspose") return "what a transposed convolution is given is not gathered by its kernel";
   if (weight.op != "MatMul" && weight.op != "Gemm" && weight.operand == 2)
     return "what it is given are its own states, which are not observed";

@@ -76,7 +76,7 @@ class Finder {
         found.weights.push_back(std::move(*weight));
     }
     found.left = std::move(left_);
-    if (found.weights.empty()) refuse_all(found);
+    if (found.weights.empty() && !choice_.stored_only) refuse_all(found);
     return found;
   }
 
@@ -98,7 +98,7 @@ class Finder {
   void add(Node& node, int operand, const Source& source) {
     auto weight = std::make_unique<Weight>();
     const std::vector<Dims> dims = dims_behind(source);
-    if (!lay_out(node, operand, dims.back(), *weight)) {
+    if (!lay_out(node, operand, dims.back(), *weight) && !lay_out_table(node, operand, dims.back(), *weight)) {
       if (node.is("Gather") && operand == 0 && dims[0].size() == 2)
         left_.emplace(node.called(), "a table that is looked up, not multiplied by");
       return;
@@ -113,10 +113,29 @@ class Finder {
     const auto [at, is_new] = by_value_.try_emplace(source.constant, weight.get());
     if (is_new)
       all_.push_back(std::move(weight));
+    else if (choice_.stored_only && (at->second->op == "Gather" || weight->op == "Gather"))
+      take_product(*at->second, *weight);
     else if (same_layout(*at->second, *weight))
       at->second->readers.push_back(&node);
-    else
+    else if (!choice_.stored_only)
       refuse(*at->second, fmt::format("its weight is read in another way by {}", node.label()));
+  }
+
+  /// The rows of a table, where they count.
+  bool lay_out_table(const Node& node, int operand, const Dims& dims, Weight& w) const {
+    if (!choice_.stored_only || !node.is("Gather") || operand != 0 || dims.size() < 2) return false;
+    if (NodeView(node, 0).get_int("axis", 0) != 0) return false;
+    w.operand = operand;
+    w.rows = dims[0];
+    for (size_t i = 1; i < dims.size(); ++i) w.columns = std::max<int64_t>(w.columns, 1) * dims[i];
+    for (int64_t r = 0; r < w.rows; ++r) w.row_at.push_back(r * w.columns);
+    for (int64_t c = 0; c < w.columns; ++c) w.column_at.push_back(c);
+    return true;
+  }
+
+  /// Of what multiplies by a weight and what looks it up, the first decides how it is seen.
+  static void take_product(Weight& weight, Weight& other) {
+    if (weight.op == "Gather") std::swap(weight, other);
   }
 
   void note_integers(const Node& node, const Value* v) {
@@ -135,6 +154,7 @@ class Finder {
     std::vector<const Value*> values = {weight.value};
     for (size_t i = 0; i < values.size(); ++i) {
       if (values[i]->is_output()) return refuse(weight, "its weight is an output of the model");
+      if (choice_.stored_only) continue;
       for (const Use& use : values[i]->uses) {
         const bool passes_on = use.node->is("Identity") || use.node->is("Transpose");
         if (passes_on)
@@ -168,7 +188,7 @@ class Finder {
         usage_error(fmt::format("'{}' matches no layer and no weight that can be {}", glob, choice_.done), option,
                     suggestion(glob, names));
     };
-    if (all_.empty()) return;
+    if (all_.empty() || choice_.stored_only) return;
     for (const std::string& glob : choice_.only) check(glob, "--only");
     for (const std::string& glob : choice_.skip) check(glob, "--skip");
   }

@@ -37,6 +37,9 @@ void store(const Weight& weight, const Matrix& matrix);
 struct WeightChoice {
   std::vector<std::string> only = {}, skip = {};  ///< globs of layers and of weights
   std::string_view verb = "prune", done = "pruned";
+  /// Only how they are stored will change: tables that Gather looks up are found too, and it does not matter what else
+  /// reads a weight, whether there is one, and whether each glob matches one.
+  bool stored_only = false;
 };
 
 struct Found {
@@ -45,7 +48,8 @@ struct Found {
 };
 
 /// The float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN, each tensor once, that --only and --skip
-/// leave. Throws Error{kUsage} for a glob that none of them matches, Error{kBadInput} where there is none.
+/// leave. Throws Error{kUsage} for a glob that none of them matches, Error{kBadInput} where there is none and one must
+/// be.
 Found find_weights(const Model& model, const WeightChoice& choice = {});
 
 }  // namespace mlopt

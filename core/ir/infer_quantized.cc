@@ -35,6 +35,13 @@ Types integer_product(const NodeView& view) {
 }
 Types float_product(const NodeView& view) { return one(DType::kF32, product_dims(dims_of(view, 0), dims_of(view, 1))); }
 
+/// By weights that are stored [N, K].
+Types stored_product(const NodeView& view) {
+  std::optional<SymDims> dims = dims_of(view, 0);
+  if (dims && !dims->empty()) dims->back() = view.get_int("N", 0);
+  return one(dtype_of(view, 0), dims);
+}
+
 Types gemm(const NodeView& view) {
   const DType type = view.node().input(7) ? quantized_type(view, 8) : DType::kF32;
   const auto &a = dims_of(view, 0), &b = dims_of(view, 3);
@@ -78,6 +85,8 @@ std::optional<Types> quantized_types(const NodeView& view) {
                                                                 {"QLinearConv", conv},
                                                                 {"MatMulIntegerToFloat", float_product},
                                                                 {"DynamicQuantizeMatMul", float_product},
+                                                                {"MatMulNBits", stored_product},
+                                                                {"MatMulBnb4", stored_product},
                                                                 {"QGemm", gemm},
                                                                 {"QLinearAdd", binary},
                                                                 {"QLinearMul", binary},

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,10 +15,19 @@ struct LayerValue {
   std::string source, result;
 };
 
+/// A weight that is stored in codes.
+struct StoredWeight {
+  std::string layer, weight;  ///< the first that reads it; the name of its tensor
+  std::string form;           ///< as --emit names it
+  int64_t elements = 0, bytes = 0;
+  double sqnr_db = 0;  ///< of what the codes stand for
+};
+
 /// What an emitter did.
 struct Emitted {
   std::vector<LayerValue> layers;           ///< those whose weights are in the format now, in schedule order
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
+  std::vector<StoredWeight> weights;        ///< of Format::kWeights
   std::map<std::string, Tensor> floats;     ///< initializer of codes -> the numbers that they stand for
 };
 

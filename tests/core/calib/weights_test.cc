@@ -141,3 +141,17 @@ TEST_CASE("integers and models without weights are refused with the reason") {
   })"),
                        "stored as integers"));
 }
+
+TEST_CASE("where only storing changes, tables count, and what multiplies says how a shared weight is seen") {
+  const WeightChoice storing{.verb = "quantize", .done = "quantized", .stored_only = true};
+  const char* tied =
+      "g (int64[N] i, float[N,2] x, float[3,2] W) => (float[N,2] e, float[N,3] y) {\n"
+      "  e = Gather (W, i)\n  t = Transpose <perm = [1, 0]> (W)\n  y = MatMul (x, t)\n}";
+  const Loaded table("g (int64[N] i, float[3,2] W) => (float[N,2] e) { e = Gather (W, i) }", storing);
+  CHECK(places(table.only()) == std::vector<float>{0, 1, 2, 3, 4, 5});
+  const Loaded shared(tied, storing);
+  CHECK(shared.only().op == "MatMul");
+  CHECK(places(shared.only()) == std::vector<float>{0, 1, 2, 3, 4, 5});
+  CHECK_FALSE(test::error_of([&] { Loaded refused(tied); }).empty());
+  CHECK(Loaded("g (float[N] x) => (float[N] y) { y = Relu (x) }", storing).found.weights.empty());
+}

@@ -26,6 +26,8 @@ TEST_CASE("products and convolutions of integers have the shapes of those of flo
         "float32[N,2,4]");
   CHECK(types_in("float[N,5] a, int8[5,4] b, " + steps, "y = " + q + "DynamicQuantizeMatMul(a, b, ws)", "y") ==
         "float32[N,4]");
+  CHECK(types_in("float[N,3,5] a, uint8[4,1,8] b, float[4,1] s", "y = " + q + "MatMulNBits<K = 5, N = 4>(a, b, s)",
+                 "y") == "float32[N,3,4]");
   CHECK(types_in("uint8[N,5] a, int8[4,5] b, " + steps, "y = " + q + "QGemm<transB = 1>(a, s, z, b, ws, wz, , s, z)",
                  "y") == "uint8[N,4]");
   CHECK(types_in("uint8[N,5] a, int8[5,4] b, " + steps, "y = " + q + "QGemm(a, s, z, b, ws, wz)", "y") ==

@@ -5,10 +5,6 @@
 
 namespace mlopt::quantize {
 
-/// Weights of convolutions, matrix products and tables stored as int8 with a scale for each output channel, behind a
-/// DequantizeLinear; everything is computed in float. Opset 13 or later.
-Emitted emit_weight_only(Model& model, const Spec& spec);
-
 /// Float32 weights stored as bfloat16 behind a Cast; everything is computed in float32. Opset 13 or later.
 Emitted emit_bf16_storage(Model& model, const Spec& spec);
 

@@ -1,5 +1,10 @@
-#include "quantize/emit/weight_only.h"
+#include "quantize/store_weights.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/text.h"
 #include "core/ir/infer.h"
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
@@ -40,7 +45,7 @@ TEST_CASE("weights are stored in a quarter of their size, with a scale for each 
   Net net = mixed();
   infer(net.model);
   Model model = clone(net.model);
-  const Emitted done = emit_weight_only(model, parse_spec("w8"));
+  const Emitted done = store_weights(model, parse_spec("w8"), {});
   REQUIRE(done.layers.size() == 4);
   REQUIRE(test::changed_by(net.model, model).sqnr_db > 35);
   REQUIRE(weight_bytes(model) < 0.31 * static_cast<double>(weight_bytes(net.model)));
@@ -51,7 +56,7 @@ TEST_CASE("weights are stored in a quarter of their size, with a scale for each 
   REQUIRE(scales == std::vector<int64_t>{40, 48, 50, 64});
 }
 
-TEST_CASE("a weight that readers see along different axes has one scale") {
+TEST_CASE("what reads a weight in other ways reads the same numbers") {
   Net net;
   Value* ids = net.graph().add_input("ids", Type::tensor(DType::kI64, Dims{4}));
   Value* w = weight(net, {40, 32});
@@ -60,12 +65,14 @@ TEST_CASE("a weight that readers see along different axes has one scale") {
   Value* y = net.op("MatMul", {net.constant(test::uniform({2, 40}, -1, 1)), w});
   net.output(y);
   infer(net.model);
-  Model model = clone(net.model);
-  emit_weight_only(model, parse_spec("w8"));
-  REQUIRE(test::listed_ops(model) == "DequantizeLinear 1, Gather 1, Gemm 1, MatMul 1");
-  for (const Node* node : model.graph->nodes())
-    if (node->op == "DequantizeLinear") REQUIRE(node->input(1)->constant->rank() == 0);
-  REQUIRE(test::changed_by(net.model, model).sqnr_db > 30);
+  for (const char* spec : {"w8", "w4g16"}) {  // MatMulNBits would leave the table as it was
+    Model model = clone(net.model);
+    const Emitted done = store_weights(model, parse_spec(spec), {});
+    REQUIRE(done.weights.size() == 1);
+    CHECK(done.weights[0].form == (std::string(spec) == "w8" ? "qdq" : "gather"));
+    CHECK(weight_bytes(model) < 0.35 * static_cast<double>(weight_bytes(net.model)));
+    REQUIRE(test::changed_by(net.model, model).sqnr_db > 15);
+  }
 }
 
 TEST_CASE("recurrent layers store both of their weights") {
@@ -77,7 +84,7 @@ TEST_CASE("recurrent layers store both of their weights") {
   net.graph().drop_output(lstm, 0);
   infer(net.model);
   Model model = clone(net.model);
-  const Emitted done = emit_weight_only(model, parse_spec("w8"));
+  const Emitted done = store_weights(model, parse_spec("w8"), {});
   REQUIRE(done.layers.size() == 1);
   REQUIRE(test::listed_ops(model) == "DequantizeLinear 2, LSTM 1");
   REQUIRE(test::changed_by(net.model, model).sqnr_db > 35);
@@ -91,21 +98,53 @@ TEST_CASE("small weights and excluded layers keep theirs") {
   net.output(x);
   infer(net.model);
   Model model = clone(net.model);
-  const Emitted done = emit_weight_only(model, parse_spec("w8:skip=head"));
+  const Emitted done = store_weights(model, parse_spec("w8:skip=head"), {});
   REQUIRE(done.layers.empty());
   REQUIRE(done.left.size() == 2);
   REQUIRE(test::changed_by(net.model, model).max_abs == 0);
 }
 
-TEST_CASE("bfloat16 weights are stored in half of their size and computed in float32") {
+TEST_CASE("the bits of a format are what its weights' accuracy is for") {
   Net net = mixed();
   infer(net.model);
-  Model model = clone(net.model);
-  emit_bf16_storage(model, parse_spec("bf16"));
-  const Difference d = test::changed_by(net.model, model);
-  REQUIRE(d.sqnr_db > 45);
-  REQUIRE(d.max_abs > 0);
-  REQUIRE(weight_bytes(model) < 0.52 * static_cast<double>(weight_bytes(net.model)));
+  double before = 60;
+  for (const char* spec : {"w8", "w7", "w6", "w5", "w4", "w3", "w2"}) {
+    Model model = clone(net.model);
+    const Emitted done = store_weights(model, parse_spec(spec), {});
+    REQUIRE(done.weights.size() == 4);
+    const double db = done.weights[1].sqnr_db;
+    INFO(spec);
+    CHECK(db < before - 3);  // 6 for each bit
+    CHECK(db > before - 15);
+    before = db;
+  }
+}
+
+TEST_CASE("the opset that forms need is that of the formats and layers that are there") {
+  Net net = mixed();
+  infer(net.model);
+  CHECK(opset_of_weights(net.model, parse_spec("w8")) == 13);
+  CHECK(opset_of_weights(net.model, parse_spec("w4g32:target=onnx")) == 21);
+  CHECK(opset_of_weights(net.model, parse_spec("w4g32")) == 13);
+  CHECK(opset_of_weights(net.model, parse_spec("fp8e4m3")) == 19);
+  CHECK(opset_of_weights(net.model, parse_spec("w4:emit=fake")) == 1);
+}
+
+TEST_CASE("weights of zeros, infinities and NaN are stored all the same") {
+  for (const float odd : {0.0f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    Net net;
+    Value* w = weight(net, {64, 32});
+    for (int64_t i = 0; i < 64; ++i) w->constant->mutable_data<float>()[i * 32] = odd;
+    net.output(net.op("MatMul", {net.input({2, 64}), w}));
+    infer(net.model);
+    for (const char* spec : {"w4g32", "w8", "nf4", "codebook2", "w3"}) {
+      Model model = clone(net.model);
+      store_weights(model, parse_spec(spec), {});
+      for (const Value* v : model.graph->initializers())
+        if (v->constant->dtype() == DType::kF32 && ends_with(v->name, "scale"))
+          for (const float s : to_floats(*v->constant)) CHECK((std::isnormal(s) && s > 0));
+    }
+  }
 }
 
 }  // namespace mlopt::quantize

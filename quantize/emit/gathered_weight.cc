@@ -1,0 +1,138 @@
+// W -> codes, put together from planes of 1, 2 and 4 bits, and what they stand for: (codes - zero points) * scales, or
+// Gather(table, codes) * scales, or GatherElements(codebooks, codes). Standard operators on constants, which a runtime
+// computes once; the file holds as many bits as the format says.
+#include <algorithm>
+
+#include "quantize/emit/weight_forms.h"
+#include "quantize/emit/weight_writer.h"
+
+namespace mlopt::quantize {
+namespace {
+
+constexpr int kByte = 8;
+constexpr auto kInt32 = static_cast<int64_t>(DType::kI32), kFloat = static_cast<int64_t>(DType::kF32);
+
+std::string problem(const Weight&, const Spec&) { return {}; }
+int64_t opset(const Weight&, const Spec&) { return 13; }
+
+/// Codes as [alphabets, width] where one is for `width` numbers of a row; rows are filled up to whole groups.
+struct Grid2 {
+  std::vector<uint8_t> codes;
+  int64_t alphabets, width;
+};
+
+Grid2 grid_of(const Coded& coded) {
+  if (coded.per_tensor()) return {coded.codes, 1, coded.rows * coded.columns};
+  const int64_t groups = coded.groups(), filled = groups * coded.group;
+  Grid2 grid{coded.codes, coded.rows * groups, coded.group};
+  if (filled == coded.columns) return grid;
+  grid.codes.assign(static_cast<size_t>(coded.rows * filled), 0);
+  for (int64_t r = 0; r < coded.rows; ++r)
+    std::copy_n(coded.codes.begin() + r * coded.columns, coded.columns, grid.codes.begin() + r * filled);
+  return grid;
+}
+
+class Unpacker {
+ public:
+  Unpacker(WeightWriter& out, int64_t opset) : out_(out), opset_(opset) {}
+
+  /// int32 codes of the dims.
+  Value* codes(const std::vector<uint8_t>& codes, int bits, const std::vector<int64_t>& dims) {
+    const auto count = static_cast<int64_t>(codes.size()), filled = (count + kByte - 1) / kByte * kByte;
+    Value* sum = nullptr;
+    for (int from = 0; from < bits;) {
+      const int width = widest(bits - from);
+      Value* part = plane(codes, filled, from, width);
+      if (from > 0) part = out_.op("shifted", "Mul", {part, scalar(1 << from)});
+      sum = sum ? out_.op("joined", "Add", {sum, part}) : part;
+      from += width;
+    }
+    if (bits < kByte && filled != count)
+      sum = out_.op("cut", "Slice",
+                    {sum, out_.constant("from", Tensor::ints({0})), out_.constant("to", Tensor::ints({count}))});
+    return out_.reshaped(sum, dims);
+  }
+
+ private:
+  static int widest(int bits) { return bits >= 8 ? 8 : bits >= 4 ? 4 : bits >= 2 ? 2 : 1; }
+
+  Value* scalar(int32_t x) { return out_.constant("factor", Tensor::scalar(x)); }
+
+  /// Bits from to from + width of each code, as int32: in byte j those of codes j, j + bytes, j + 2 bytes, ..., so that
+  /// the parts of all bytes one after the other are the codes in order.
+  Value* plane(const std::vector<uint8_t>& codes, int64_t filled, int from, int width) {
+    const int64_t parts = kByte / width, bytes = filled / parts;
+    std::vector<uint8_t> packed(static_cast<size_t>(bytes));
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const int part = static_cast<int>(static_cast<int64_t>(i) / bytes);
+      const auto bits = static_cast<uint8_t>((codes[i] >> from) & ((1 << width) - 1));
+      packed[i % static_cast<size_t>(bytes)] |= static_cast<uint8_t>(bits << (part * width));
+    }
+    Value* stored = out_.constant("codes", Tensor::of<uint8_t>({1, bytes}, packed));
+    if (width == kByte) return out_.op("wide", "Cast", {stored}, {{"to", kInt32, {}}});
+    return out_.reshaped(opset_ >= kBitwiseOpset ? shifted(stored, width, parts) : divided(stored, width, parts), {-1});
+  }
+
+  Value* shifted(Value* stored, int width, int64_t parts) {
+    std::vector<uint8_t> shifts;
+    for (int64_t p = 0; p < parts; ++p) shifts.push_back(static_cast<uint8_t>(p * width));
+    Value* by = out_.constant("shifts", Tensor::of<uint8_t>({parts, 1}, shifts));
+    Value* mask = out_.constant("mask", Tensor::scalar(static_cast<uint8_t>((1 << width) - 1)));
+    Value* low = out_.op("low", "BitShift", {stored, by}, {{"direction", std::string("RIGHT"), {}}});
+    Value* bits = out_.op("bits", "BitwiseAnd", {low, mask});
+    return out_.op("wide", "Cast", {bits}, {{"to", kInt32, {}}});
+  }
+
+  Value* divided(Value* stored, int width, int64_t parts) {
+    std::vector<int32_t> divisors;
+    for (int64_t p = 0; p < parts; ++p) divisors.push_back(1 << (p * width));
+    Value* wide = out_.op("wide", "Cast", {stored}, {{"to", kInt32, {}}});
+    Value* low = out_.op("low", "Div", {wide, out_.constant("divisors", Tensor::of<int32_t>({parts, 1}, divisors))});
+    return out_.op("bits", "Mod", {low, scalar(1 << width)});
+  }
+
+  static constexpr int64_t kBitwiseOpset = 18;
+  WeightWriter& out_;
+  int64_t opset_;
+};
+
+/// Numbers [alphabets, width] of int32 codes.
+Value* looked_up(WeightWriter& out, Value* codes, const Coded& coded, const Spec& spec, int64_t alphabets) {
+  const auto size = static_cast<int64_t>(coded.table.size());
+  if (coded.levels == Levels::kCodebook) {
+    Value* books = out.constant("codebook", Tensor::of<float>({alphabets, size / alphabets}, coded.table));
+    return out.op("numbers", "GatherElements", {books, codes}, {{"axis", int64_t{1}, {}}});
+  }
+  Value* levels = nullptr;
+  if (coded.levels == Levels::kTable) {
+    levels = out.op("levels", "Gather", {out.constant("table", Tensor::of<float>({size}, coded.table)), codes});
+  } else {
+    const bool symmetric = spec.scheme().symmetric;
+    Value* zero = out.constant("zero_point", symmetric ? Tensor::scalar(static_cast<float>(1 << (coded.bits - 1)))
+                                                       : Tensor::of<uint8_t>({alphabets, 1}, coded.zero));
+    if (!symmetric) zero = out.op("zero", "Cast", {zero}, {{"to", kFloat, {}}});
+    levels = out.op("levels", "Sub", {out.op("steps", "Cast", {codes}, {{"to", kFloat, {}}}), zero});
+  }
+  return out.op("numbers", "Mul", {levels, out.constant("scale", Tensor::of<float>({alphabets, 1}, coded.scale))});
+}
+
+int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
+  WeightWriter out(weight);
+  const Grid2 grid = grid_of(coded);
+  Value* codes = Unpacker(out, model.opset()).codes(grid.codes, coded.bits, {grid.alphabets, grid.width});
+  Value* numbers = looked_up(out, codes, coded, spec, grid.alphabets);
+  const int64_t filled = static_cast<int64_t>(grid.codes.size()) / coded.rows;
+  if (filled != grid.width || coded.per_tensor()) numbers = out.reshaped(numbers, {coded.rows, filled});
+  if (filled != coded.columns)
+    numbers = out.op("cut", "Slice",
+                     {numbers, out.constant("from", Tensor::ints({0})),
+                      out.constant("to", Tensor::ints({coded.columns})), out.constant("axes", Tensor::ints({1}))});
+  out.replace_by(out.restored(numbers));
+  return out.bytes();
+}
+
+}  // namespace
+
+const WeightForm kGatherForm = {Emit::kGather, problem, opset, write};
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,89 @@
+// MatMul(A, W) -> com.microsoft.MatMulNBits(A, codes, scales, zero points, bias), the weights transposed to outputs by
+// inputs: codes [N][groups][bytes], the first of a byte in its low bits; zero points of a row packed likewise.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "quantize/emit/stored_product.h"
+#include "quantize/emit/weight_forms.h"
+#include "quantize/emit/weight_writer.h"
+
+namespace mlopt::quantize {
+namespace {
+
+constexpr int64_t kLeastBlock = 16, kMostBlock = 256;
+
+/// A row that is one group, as a block that it does not fill.
+int64_t block_of(int64_t group, int64_t columns) {
+  if (group > 0 && group < columns) return group;
+  return std::max(kLeastBlock, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns))));
+}
+
+std::string problem(const Weight& weight, const Spec& spec) {
+  const WeightFormat& format = spec.weights;
+  const int bits = format.bits;
+  if (format.family != Family::kUniform || (bits != 2 && bits != 4 && bits != 8))
+    return "MatMulNBits has uniform levels in 2, 4 or 8 bits";
+  if (spec.per_tensor) return "MatMulNBits has a scale for each group";
+  const int64_t block = block_of(format.group, weight.columns);
+  if (block < kLeastBlock || block > kMostBlock || std::popcount(static_cast<uint64_t>(block)) != 1)
+    return fmt::format("MatMulNBits has groups of 16, 32, 64, 128 or 256, not {}",
+                       format.group > 0 ? format.group : weight.columns);
+  return stored_product_problem(weight);
+}
+
+int64_t opset(const Weight&, const Spec&) { return 1; }
+
+/// [rows, width] codes of a few bits as bytes; each row begins in a byte of its own.
+std::vector<uint8_t> packed(const std::vector<uint8_t>& codes, int64_t rows, int64_t width, int bits) {
+  const int64_t in_byte = 8 / bits, bytes = (width + in_byte - 1) / in_byte;
+  std::vector<uint8_t> out(static_cast<size_t>(rows * bytes));
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < width; ++c)
+      out[static_cast<size_t>(r * bytes + c / in_byte)] |=
+          static_cast<uint8_t>(codes[static_cast<size_t>(r * width + c)] << (c % in_byte * bits));
+  return out;
+}
+
+/// The rows of codes, filled up to whole blocks.
+std::vector<uint8_t> filled(const Coded& coded, int64_t width) {
+  if (width == coded.columns) return coded.codes;
+  std::vector<uint8_t> out(static_cast<size_t>(coded.rows * width));
+  for (int64_t r = 0; r < coded.rows; ++r)
+    std::copy_n(coded.codes.begin() + r * coded.columns, coded.columns, out.begin() + r * width);
+  return out;
+}
+
+int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
+  constexpr int kBias = 5;
+  const int64_t n = coded.rows, block = block_of(spec.weights.group, coded.columns), groups = coded.groups();
+  const int64_t block_bytes = block * coded.bits / 8;
+  WeightWriter out(weight);
+  StoredProduct product;
+  product.op = "MatMulNBits";
+  product.bias_at = kBias;
+  product.stored = {
+      out.constant("codes", Tensor::of<uint8_t>({n, groups, block_bytes},
+                                                packed(filled(coded, groups * block), n, groups * block, coded.bits))),
+      out.constant("scale", Tensor::of<float>({n, groups}, coded.scale))};
+  if (!spec.scheme().symmetric) {
+    const std::vector<uint8_t> zeros = packed(coded.zero, n, groups, coded.bits);
+    const auto row_bytes = static_cast<int64_t>(zeros.size()) / n;
+    product.stored.push_back(out.constant("zero_point", Tensor::of<uint8_t>({n, row_bytes}, zeros)));
+  }
+  // The level 0 computes in float32: level 4, which rounds activations to 8 bits, is faster and loses accuracy.
+  product.attrs = {{"K", coded.columns, {}},
+                   {"N", n, {}},
+                   {"bits", static_cast<int64_t>(coded.bits), {}},
+                   {"block_size", block, {}},
+                   {"accuracy_level", int64_t{0}, {}}};
+  make_stored_products(model, weight, product);
+  return out.bytes();
+}
+
+}  // namespace
+
+const WeightForm kMatMulNBitsForm = {Emit::kMatMulNBits, problem, opset, write};
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,140 @@
+#include "quantize/store_weights.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/calib/features.h"
+#include "core/calib/observe.h"
+#include "core/rewrite/pass.h"
+#include "quantize/emit/weight_forms.h"
+#include "quantize/methods.h"
+
+namespace mlopt::quantize {
+namespace {
+
+constexpr int64_t kLeastElements = 1024;             // smaller ones save less than what is written beside them
+constexpr int64_t kProductBytes = int64_t{1} << 30;  // of what is observed at once
+
+/// Those that are worth it; the others are left with a reason.
+Found chosen_weights(const Model& model, const Spec& spec) {
+  Found found = find_weights(
+      model, {.only = spec.only, .skip = spec.skip, .verb = "quantize", .done = "quantized", .stored_only = true});
+  std::erase_if(found.weights, [&](const Weight& w) {
+    const char* reason = w.size() < kLeastElements                   ? "its weight is small"
+                         : w.value->constant->dtype() != DType::kF32 ? "its weight is not float32"
+                         : !w.value->known_constant()                ? "its weight may be overridden by the caller"
+                                                                     : nullptr;
+    if (reason) found.left.emplace(w.layer, reason);
+    return reason != nullptr;
+  });
+  return found;
+}
+
+void require_a_form(std::span<const Weight> weights, const Spec& spec) {
+  for (const Weight& w : weights)
+    if (form_problem(w, spec).empty()) return;
+  if (weights.empty()) return;
+  unsupported_error(fmt::format("no weight in {} can be written as {}: {}", name(spec), name(spec.emit),
+                                form_problem(weights[0], spec)),
+                    weights[0].layer, "leave --emit out: each weight gets the form that suits it");
+}
+
+double sqnr_db(const Matrix& values, const Matrix& coded) {
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < values.values.size(); ++i) {
+    const auto x = static_cast<double>(values.values[i]), off = x - static_cast<double>(coded.values[i]);
+    if (!std::isfinite(x)) continue;
+    signal += x * x;
+    noise += off * off;
+  }
+  constexpr double kDecibels = 10;
+  return noise > 0 ? kDecibels * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
+}
+
+class Storer {
+ public:
+  Storer(Model& model, const Spec& spec, const Means& means)
+      : model_(model), spec_(spec), means_(means), method_(find_method(spec.method)), scheme_(spec.scheme()) {}
+
+  Emitted run() {
+    Found found = chosen_weights(model_, spec_);
+    done_.left = std::move(found.left);
+    require_a_form(found.weights, spec_);
+    const std::span<const Weight> weights = found.weights;
+    for (size_t first = 0; first < weights.size();) {
+      const size_t end = stage_end(weights, first);
+      const std::vector<Observed> seen = look(weights.subspan(first, end - first));
+      size_t next = 0;
+      for (size_t i = first; i < end; ++i) {
+        put(weights[i], looks() && features_problem(weights[i]).empty() ? &seen[next++] : nullptr);
+        if (means_.progress) means_.progress("storing weights", static_cast<int64_t>(i + 1), std::ssize(weights));
+      }
+      first = end;
+    }
+    remove_dead(model_);
+    return std::move(done_);
+  }
+
+ private:
+  bool looks() const { return method_.look != Look::kNothing && means_.data && !means_.generated; }
+
+  /// Weights that are observed together, all before the first of them is changed.
+  size_t stage_end(std::span<const Weight> weights, size_t first) const {
+    if (!looks() || method_.look != Look::kProducts) return weights.size();
+    int64_t bytes = 0;
+    size_t end = first;
+    while (end < weights.size() && (end == first || bytes < kProductBytes)) {
+      const Weight& w = weights[end++];
+      bytes += w.groups * w.columns * w.columns * static_cast<int64_t>(sizeof(float));
+    }
+    return end;
+  }
+
+  std::vector<Observed> look(std::span<const Weight> weights) const {
+    if (!looks()) return {};
+    std::vector<Weight> open;
+    for (const Weight& w : weights)
+      if (features_problem(w).empty()) open.push_back(w);
+    if (open.empty()) return {};
+    return observe(model_, open, {.products = method_.look == Look::kProducts},
+                   {means_.runner, means_.data, means_.calibration_samples, means_.progress});
+  }
+
+  void put(const Weight& weight, const Observed* seen) {
+    const Matrix values = load(weight);
+    const Coded coded = encode(method_, {values, scheme_, seen, weight.groups});
+    const WeightForm& form = form_of(weight, spec_);
+    for (const Node* reader : weight.readers)
+      if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
+    StoredWeight& stored = done_.weights.emplace_back();
+    stored = {
+        weight.layer, weight.name(), std::string(name(form.emit)), weight.size(), 0, sqnr_db(values, decode(coded))};
+    stored.bytes = form.write(model_, weight, coded, spec_);
+  }
+
+  Model& model_;
+  const Spec& spec_;
+  const Means& means_;
+  const Method& method_;
+  const Scheme scheme_;
+  std::unordered_set<const Node*> listed_;
+  Emitted done_;
+};
+
+}  // namespace
+
+Emitted store_weights(Model& model, const Spec& spec, const Means& means) { return Storer(model, spec, means).run(); }
+
+int64_t opset_of_weights(const Model& model, const Spec& spec) {
+  int64_t least = 1;
+  for (const Weight& w : chosen_weights(model, spec).weights) least = std::max(least, form_of(w, spec).opset(w, spec));
+  return least;
+}
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,17 @@
+#pragma once
+#include "core/ir/model.h"
+#include "quantize/emit/emitted.h"
+#include "quantize/quantize.h"
+
+namespace mlopt::quantize {
+
+/// Weights of convolutions, matrix products and recurrent layers, and tables that are looked up, in the codes of
+/// Format::kWeights; everything is computed in float. A weight that layers share is stored once. Data are looked at
+/// where there are some and the method has a use for them. Throws Error{kUnsupported} for a form that no weight can
+/// have.
+Emitted store_weights(Model& model, const Spec& spec, const Means& means);
+
+/// The opset of ai.onnx that their forms need.
+int64_t opset_of_weights(const Model& model, const Spec& spec);
+
+}  // namespace mlopt::quantize

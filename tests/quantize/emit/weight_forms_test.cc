@@ -1,0 +1,190 @@
+#include "quantize/emit/weight_forms.h"
+
+#include <functional>
+
+#include "core/ir/infer.h"
+#include "core/ir/verify.h"
+#include "quantize/store_weights.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+#include "tests/support/net.h"
+
+namespace mlopt::quantize {
+namespace {
+
+using test::Net;
+
+Value* weight(Net& net, const Dims& dims) {
+  return net.constant(test::uniform(dims, -0.2, 0.3, DType::kF32, net.graph().node_count() + 3));
+}
+
+struct Layer {
+  const char* name;
+  std::function<void(Net&)> add;
+};
+
+Attr ints(const char* name, std::vector<int64_t> values) { return {name, std::move(values), ""}; }
+Attr number(const char* name, int64_t value) { return {name, value, ""}; }
+
+/// Every way in which a weight lies in its tensor.
+const std::vector<Layer>& layers() {
+  static const std::vector<Layer> all = {
+      {"matmul",
+       [](Net& net) {
+         net.output(net.op("MatMul", {net.input({2, 3, 64}), weight(net, {64, 24})}));
+       }},
+      {"gemm with a bias and beta",
+       [](Net& net) {
+         net.output(net.op("Gemm", {net.input({5, 48}), weight(net, {32, 48}), weight(net, {32})},
+                           {number("transB", 1), {"beta", 0.5f, ""}}));
+       }},
+      {"gemm with one number as bias",
+       [](Net& net) {
+         net.output(net.op("Gemm", {net.input({5, 64}), weight(net, {64, 32}), weight(net, {1})}));
+       }},
+      {"transposed before it is read",
+       [](Net& net) {
+         Value* turned = net.op("Transpose", {weight(net, {32, 64})}, {ints("perm", {1, 0})});
+         net.output(net.op("MatMul", {net.input({3, 64}), turned}));
+       }},
+      {"left",
+       [](Net& net) {
+         net.output(net.op("MatMul", {weight(net, {40, 64}), net.input({64, 3})}));
+       }},
+      {"batch of matrices",
+       [](Net& net) {
+         net.output(net.op("MatMul", {net.input({2, 3, 64}), weight(net, {2, 64, 24})}));
+       }},
+      {"conv in groups",
+       [](Net& net) {
+         net.output(net.op("Conv", {net.input({1, 8, 6, 6}), weight(net, {32, 4, 3, 3})}, {number("group", 2)}));
+       }},
+      {"transposed conv in groups",
+       [](Net& net) {
+         net.output(net.op("ConvTranspose", {net.input({1, 8, 5}), weight(net, {8, 48, 3})}, {number("group", 2)}));
+       }},
+      {"lstm of two directions",
+       [](Net& net) {
+         Node* lstm = net.graph().add_op(
+             "LSTM", {net.input({3, 2, 20}), weight(net, {2, 64, 20}), weight(net, {2, 64, 16})},
+             {number("hidden_size", 16), {"direction", std::string("bidirectional"), ""}}, nullptr, "lstm");
+         net.output(lstm->output(0));
+       }},
+      {"table", [](Net& net) {
+         Value* ids = net.graph().add_input("ids", Type::tensor(DType::kI64, Dims{2, 4}));
+         net.output(net.op("Gather", {weight(net, {50, 24}), ids}));
+       }}};
+  return all;
+}
+
+Model stored(const Model& source, const std::string& spec, Emitted* done = nullptr) {
+  Model model = clone(source);
+  Emitted made = store_weights(model, parse_spec(spec), {});
+  infer(model);
+  INFO(spec);
+  CHECK(verify(model).empty());
+  CHECK_FALSE(made.weights.empty());
+  if (done) *done = std::move(made);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("every form of every format computes what the floats that codes stand for do") {
+  for (const Layer& layer : layers())
+    for (const char* format : {"w8",
+                               "w4",
+                               "w4g16",
+                               "w4g20",
+                               "w3g32",
+                               "w5",
+                               "w7",
+                               "w2g64",
+                               "w1",
+                               "nf4",
+                               "fp4g16",
+                               "codebook3",
+                               "codebook2g24",
+                               "pot4",
+                               "apot5",
+                               "fp8e4m3",
+                               "fp8e5m2g32",
+                               "w4:symmetric",
+                               "w3g16:symmetric",
+                               "w4:per_tensor",
+                               "codebook3:per_tensor",
+                               "nf4:per_tensor"}) {
+      Net net;
+      layer.add(net);
+      infer(net.model);
+      const std::string spec = format, join = spec.find(':') == std::string::npos ? ":" : ";";
+      const Model expected = stored(net.model, spec + join + "emit=fake");
+      INFO(layer.name << ' ' << format);
+      CHECK(test::changed_by(net.model, expected).max_abs > 0);
+      for (const char* more : {"", "target=onnx", "emit=gather", "emit=qdq"}) {
+        if (std::string(more) == "emit=qdq" && !kDequantizeForm.problem({}, parse_spec(spec)).empty()) continue;
+        INFO(more);
+        CHECK(test::changed_by(expected, stored(net.model, spec + (*more ? join + more : ""))).sqnr_db > 110);
+      }
+    }
+}
+
+TEST_CASE("below opset 18 bits are told apart by division") {
+  Net net;
+  layers()[0].add(net);
+  infer(net.model);
+  const Model expected = stored(net.model, "w3:emit=fake");
+  net.model.set_opset("", 13);
+  const Model model = stored(net.model, "w3");
+  CHECK(test::listed_ops(model).find("BitShift") == std::string::npos);
+  Model again = clone(expected);
+  again.set_opset("", 13);
+  CHECK(test::changed_by(again, model).sqnr_db > 110);
+}
+
+TEST_CASE("products become operators of com.microsoft where these have the format") {
+  Net net;
+  layers()[1].add(net);
+  infer(net.model);
+  CHECK(test::listed_ops(stored(net.model, "w4g16")) == "MatMulNBits 1");  // the bias is one of its inputs
+  CHECK(test::listed_ops(stored(net.model, "nf4g16")) == "Add 1, MatMulBnb4 1, Mul 1");
+  CHECK(test::listed_ops(stored(net.model, "w2g16:emit=matmulnbits")) == "MatMulNBits 1");
+  CHECK(test::listed_ops(stored(net.model, "w8g16:emit=matmulnbits")) == "MatMulNBits 1");
+  CHECK(test::listed_ops(stored(net.model, "w4g16:target=onnx")) == "DequantizeLinear 1, Gemm 1");
+  CHECK(test::listed_ops(stored(net.model, "w4g12")).find("MatMulNBits") == std::string::npos);
+}
+
+TEST_CASE("a form that no weight can have is refused with the reason") {
+  Net net;
+  layers()[6].add(net);
+  infer(net.model);
+  const auto refusal = [&](const char* spec) { return test::error_of([&] { stored(net.model, spec); }); };
+  CHECK(test::contains(refusal("w4g16:emit=matmulnbits"), "Conv is no MatMul or Gemm"));
+  CHECK(test::contains(refusal("w3g16:emit=matmulnbits"), "2, 4 or 8 bits"));
+  CHECK(test::contains(refusal("w4g24:emit=matmulnbits"), "not 24"));
+  CHECK(test::contains(refusal("codebook3:emit=qdq"), "uniform levels and float8 alone"));
+  CHECK(test::contains(refusal("w4g16:emit=matmulbnb4"), "nf4 and fp4 alone"));
+}
+
+TEST_CASE("files hold as many bits for a number as the format says") {
+  Net net;
+  net.output(net.op("MatMul", {net.input({2, 256}), weight(net, {256, 512})}));
+  infer(net.model);
+  struct Case {
+    const char* format;
+    double bits;
+  };
+  // Scales of 32 bits, and zero points, for each group or each output of 256.
+  for (const Case& c : {Case{"w4g32", 4 + 36.0 / 32}, Case{"w4g32:symmetric", 5}, Case{"w3", 3 + 40.0 / 256},
+                        Case{"w1", 1 + 32.0 / 256}, Case{"nf4", 4.5}, Case{"codebook2", 2 + 4 * 32.0 / 256},
+                        Case{"w7g64", 7 + 40.0 / 64}, Case{"fp8e4m3", 8 + 32.0 / 256}}) {
+    Emitted done;
+    stored(net.model, c.format, &done);
+    const double bits = 8 * static_cast<double>(done.weights[0].bytes) / static_cast<double>(done.weights[0].elements);
+    INFO(c.format);
+    CHECK(bits >= c.bits);
+    CHECK(bits < c.bits + 0.02);  // shapes and shifts
+  }
+}
+
+}  // namespace mlopt::quantize
