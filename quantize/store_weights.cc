@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <span>
 #include <unordered_set>
 
@@ -14,6 +15,7 @@
 #include "core/rewrite/pass.h"
 #include "quantize/emit/weight_forms.h"
 #include "quantize/methods.h"
+#include "quantize/plan.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -57,6 +59,19 @@ double sqnr_db(const Matrix& values, const Matrix& coded) {
   return noise > 0 ? kDecibels * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
 }
 
+/// Is what the layers multiply the weight by a Relu's or the like, perhaps moved or pooled since?
+bool reads_rectified(const Model& model, const Weight& weight) {
+  static const std::set<std::string_view> kZero = {"Relu", "Sigmoid", "Softmax"};
+  static const std::set<std::string_view> kKeeps = {"MaxPool",   "AveragePool", "GlobalAveragePool", "Flatten",
+                                                    "Transpose", "Reshape",     "Identity"};
+  const auto rectified = [&](const Node* reader) {
+    const Node* node = reader->input(data_operand(weight))->producer;
+    while (node && node->domain.empty() && kKeeps.contains(node->op)) node = node->input(0)->producer;
+    return node && node->domain.empty() && (kZero.contains(node->op) || clamps_at_zero(NodeView(*node, model.opset())));
+  };
+  return weight.op != "Gather" && std::all_of(weight.readers.begin(), weight.readers.end(), rectified);
+}
+
 class Storer {
  public:
   Storer(Model& model, const Spec& spec, const Means& means)
@@ -69,12 +84,7 @@ class Storer {
     const std::span<const Weight> weights = found.weights;
     for (size_t first = 0; first < weights.size();) {
       const size_t end = stage_end(weights, first);
-      const std::vector<Observed> seen = look(weights.subspan(first, end - first));
-      size_t next = 0;
-      for (size_t i = first; i < end; ++i) {
-        put(weights[i], looks() && features_problem(weights[i]).empty() ? &seen[next++] : nullptr);
-        if (means_.progress) means_.progress("storing weights", static_cast<int64_t>(i + 1), std::ssize(weights));
-      }
+      store_stage(weights.subspan(first, end - first), std::ssize(weights));
       first = end;
     }
     remove_dead(model_);
@@ -96,19 +106,25 @@ class Storer {
     return end;
   }
 
-  std::vector<Observed> look(std::span<const Weight> weights) const {
-    if (!looks()) return {};
-    std::vector<Weight> open;
-    for (const Weight& w : weights)
-      if (features_problem(w).empty()) open.push_back(w);
-    if (open.empty()) return {};
-    return observe(model_, open, {.products = method_.look == Look::kProducts},
-                   {means_.runner, means_.data, means_.calibration_samples, means_.progress});
+  void store_stage(std::span<const Weight> stage, int64_t all) {
+    std::vector<Weight> open;  // those whose inputs can be looked at
+    for (const Weight& w : stage)
+      if (looks() && features_problem(w).empty()) open.push_back(w);
+    std::vector<Observed> seen;
+    if (!open.empty())
+      seen = observe(model_, open, {.products = method_.look == Look::kProducts},
+                     {means_.runner, means_.data, means_.calibration_samples, means_.progress});
+    if (method_.prepare) method_.prepare(open, seen, scheme_);
+    size_t next = 0;
+    for (const Weight& w : stage) {
+      put(w, next < open.size() && open[next].value == w.value ? &seen[next++] : nullptr);
+      if (means_.progress) means_.progress("storing weights", ++stored_, all);
+    }
   }
 
   void put(const Weight& weight, const Observed* seen) {
     const Matrix values = load(weight);
-    const Coded coded = encode(method_, {values, scheme_, seen, weight.groups});
+    const Coded coded = encode(method_, {values, scheme_, seen, weight.groups, reads_rectified(model_, weight)});
     const WeightForm& form = form_of(weight, spec_);
     for (const Node* reader : weight.readers)
       if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
@@ -124,6 +140,7 @@ class Storer {
   const Method& method_;
   const Scheme scheme_;
   std::unordered_set<const Node*> listed_;
+  int64_t stored_ = 0;
   Emitted done_;
 };
 
