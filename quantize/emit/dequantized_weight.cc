@@ -110,7 +110,8 @@ int64_t write(Model&, const Weight& weight, const Coded& coded, const Spec& spec
   std::vector<Attr> attrs;
   if (at.axis >= 0) attrs.push_back({"axis", int64_t{at.axis}, {}});
   if (groups > 1 && at.axis >= 0) attrs.push_back({"block_size", coded.group, {}});
-  Value* numbers = out.op("dequantized", "DequantizeLinear", inputs, attrs);
+  Value* numbers = out.op("DequantizeLinear", inputs, attrs);
+  numbers->producer->name = weight.name() + "_DequantizeLinear";
   out.replace_by(at.as_tensor ? numbers : out.restored(numbers));
   return out.bytes();
 }

@@ -43,20 +43,19 @@ class Unpacker {
     for (int from = 0; from < bits;) {
       const int width = widest(bits - from);
       Value* part = plane(codes, filled, from, width);
-      if (from > 0) part = out_.op("shifted", "Mul", {part, scalar(1 << from)});
-      sum = sum ? out_.op("joined", "Add", {sum, part}) : part;
+      if (from > 0) part = out_.op("Mul", {part, scalar(1 << from)});
+      sum = sum ? out_.op("Add", {sum, part}) : part;
       from += width;
     }
     if (bits < kByte && filled != count)
-      sum = out_.op("cut", "Slice",
-                    {sum, out_.constant("from", Tensor::ints({0})), out_.constant("to", Tensor::ints({count}))});
+      sum = out_.op("Slice", {sum, out_.shared("from", Tensor::ints({0})), out_.constant("to", Tensor::ints({count}))});
     return out_.reshaped(sum, dims);
   }
 
  private:
   static int widest(int bits) { return bits >= 8 ? 8 : bits >= 4 ? 4 : bits >= 2 ? 2 : 1; }
 
-  Value* scalar(int32_t x) { return out_.constant("factor", Tensor::scalar(x)); }
+  Value* scalar(int32_t x) { return out_.shared("times_" + std::to_string(x), Tensor::scalar(x)); }
 
   /// Bits from to from + width of each code, as int32: in byte j those of codes j, j + bytes, j + 2 bytes, ..., so that
   /// the parts of all bytes one after the other are the codes in order.
@@ -69,26 +68,27 @@ class Unpacker {
       packed[i % static_cast<size_t>(bytes)] |= static_cast<uint8_t>(bits << (part * width));
     }
     Value* stored = out_.constant("codes", Tensor::of<uint8_t>({1, bytes}, packed));
-    if (width == kByte) return out_.op("wide", "Cast", {stored}, {{"to", kInt32, {}}});
+    if (width == kByte) return out_.op("Cast", {stored}, {{"to", kInt32, {}}});
     return out_.reshaped(opset_ >= kBitwiseOpset ? shifted(stored, width, parts) : divided(stored, width, parts), {-1});
   }
 
   Value* shifted(Value* stored, int width, int64_t parts) {
     std::vector<uint8_t> shifts;
     for (int64_t p = 0; p < parts; ++p) shifts.push_back(static_cast<uint8_t>(p * width));
-    Value* by = out_.constant("shifts", Tensor::of<uint8_t>({parts, 1}, shifts));
-    Value* mask = out_.constant("mask", Tensor::scalar(static_cast<uint8_t>((1 << width) - 1)));
-    Value* low = out_.op("low", "BitShift", {stored, by}, {{"direction", std::string("RIGHT"), {}}});
-    Value* bits = out_.op("bits", "BitwiseAnd", {low, mask});
-    return out_.op("wide", "Cast", {bits}, {{"to", kInt32, {}}});
+    Value* by = out_.shared("shifts_" + std::to_string(width), Tensor::of<uint8_t>({parts, 1}, shifts));
+    Value* mask = out_.shared("mask_" + std::to_string(width), Tensor::scalar(static_cast<uint8_t>((1 << width) - 1)));
+    Value* low = out_.op("BitShift", {stored, by}, {{"direction", std::string("RIGHT"), {}}});
+    Value* bits = out_.op("BitwiseAnd", {low, mask});
+    return out_.op("Cast", {bits}, {{"to", kInt32, {}}});
   }
 
   Value* divided(Value* stored, int width, int64_t parts) {
     std::vector<int32_t> divisors;
     for (int64_t p = 0; p < parts; ++p) divisors.push_back(1 << (p * width));
-    Value* wide = out_.op("wide", "Cast", {stored}, {{"to", kInt32, {}}});
-    Value* low = out_.op("low", "Div", {wide, out_.constant("divisors", Tensor::of<int32_t>({parts, 1}, divisors))});
-    return out_.op("bits", "Mod", {low, scalar(1 << width)});
+    Value* wide = out_.op("Cast", {stored}, {{"to", kInt32, {}}});
+    Value* low = out_.op(
+        "Div", {wide, out_.shared("divisors_" + std::to_string(width), Tensor::of<int32_t>({parts, 1}, divisors))});
+    return out_.op("Mod", {low, scalar(1 << width)});
   }
 
   static constexpr int64_t kBitwiseOpset = 18;
@@ -101,19 +101,19 @@ Value* looked_up(WeightWriter& out, Value* codes, const Coded& coded, const Spec
   const auto size = static_cast<int64_t>(coded.table.size());
   if (coded.levels == Levels::kCodebook) {
     Value* books = out.constant("codebook", Tensor::of<float>({alphabets, size / alphabets}, coded.table));
-    return out.op("numbers", "GatherElements", {books, codes}, {{"axis", int64_t{1}, {}}});
+    return out.op("GatherElements", {books, codes}, {{"axis", int64_t{1}, {}}});
   }
   Value* levels = nullptr;
   if (coded.levels == Levels::kTable) {
-    levels = out.op("levels", "Gather", {out.constant("table", Tensor::of<float>({size}, coded.table)), codes});
+    levels = out.op("Gather", {out.constant("table", Tensor::of<float>({size}, coded.table)), codes});
   } else {
     const bool symmetric = spec.scheme().symmetric;
     Value* zero = out.constant("zero_point", symmetric ? Tensor::scalar(static_cast<float>(1 << (coded.bits - 1)))
                                                        : Tensor::of<uint8_t>({alphabets, 1}, coded.zero));
-    if (!symmetric) zero = out.op("zero", "Cast", {zero}, {{"to", kFloat, {}}});
-    levels = out.op("levels", "Sub", {out.op("steps", "Cast", {codes}, {{"to", kFloat, {}}}), zero});
+    if (!symmetric) zero = out.op("Cast", {zero}, {{"to", kFloat, {}}});
+    levels = out.op("Sub", {out.op("Cast", {codes}, {{"to", kFloat, {}}}), zero});
   }
-  return out.op("numbers", "Mul", {levels, out.constant("scale", Tensor::of<float>({alphabets, 1}, coded.scale))});
+  return out.op("Mul", {levels, out.constant("scale", Tensor::of<float>({alphabets, 1}, coded.scale))});
 }
 
 int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
@@ -124,9 +124,9 @@ int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec
   const int64_t filled = static_cast<int64_t>(grid.codes.size()) / coded.rows;
   if (filled != grid.width || coded.per_tensor()) numbers = out.reshaped(numbers, {coded.rows, filled});
   if (filled != coded.columns)
-    numbers = out.op("cut", "Slice",
-                     {numbers, out.constant("from", Tensor::ints({0})),
-                      out.constant("to", Tensor::ints({coded.columns})), out.constant("axes", Tensor::ints({1}))});
+    numbers =
+        out.op("Slice", {numbers, out.shared("from", Tensor::ints({0})),
+                         out.constant("to", Tensor::ints({coded.columns})), out.shared("axis", Tensor::ints({1}))});
   out.replace_by(out.restored(numbers));
   return out.bytes();
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/tensor/compare.h"
+
 namespace mlopt::quantize {
 namespace {
 
@@ -41,15 +43,21 @@ Value* WeightWriter::constant(std::string_view what, Tensor tensor) {
   return graph_.add_constant(weight_.name() + "_" + std::string(what), std::move(tensor));
 }
 
-Value* WeightWriter::op(std::string_view what, const std::string& op, std::vector<Value*> inputs,
-                        std::vector<Attr> attrs) {
-  Node* node = graph_.add_op(op, std::move(inputs), std::move(attrs), first_, weight_.name() + "_" + std::string(what));
-  node->name = node->output(0)->name;  // unique, as runtimes want it
-  return node->output(0);
+Value* WeightWriter::shared(const std::string& name, Tensor tensor) {
+  Value* there = graph_.find(name);
+  if (there && there->known_constant() && !mismatch(*there->constant, tensor, 0, 0)) return there;
+  bytes_ += static_cast<int64_t>(tensor.bytes());
+  return graph_.add_constant(name, std::move(tensor));
+}
+
+Value* WeightWriter::op(const std::string& op, std::vector<Value*> inputs, std::vector<Attr> attrs) {
+  return graph_.add_op(op, std::move(inputs), std::move(attrs), first_, "wt")->output(0);
 }
 
 Value* WeightWriter::reshaped(Value* v, const std::vector<int64_t>& dims) {
-  return op("reshaped", "Reshape", {v, constant("shape", Tensor::ints(dims))});
+  std::string name = "dims";
+  for (const int64_t d : dims) name += "_" + std::to_string(d);
+  return op("Reshape", {v, shared(name, Tensor::ints(dims))});
 }
 
 Value* WeightWriter::restored(Value* matrix) {
@@ -65,7 +73,7 @@ Value* WeightWriter::restored(Value* matrix) {
   if (std::is_sorted(order.begin(), order.end())) return dims.size() == 2 ? matrix : reshaped(matrix, dims);
   const bool plain = row_loops == 1 && loops.size() == 2;
   Value* parts = plain ? matrix : reshaped(matrix, counts_of(loops));
-  Value* turned = op("turned", "Transpose", {parts}, {{"perm", order, {}}});
+  Value* turned = op("Transpose", {parts}, {{"perm", order, {}}});
   return plain && dims.size() == 2 ? turned : reshaped(turned, dims);
 }
 

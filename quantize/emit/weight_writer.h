@@ -15,8 +15,10 @@ class WeightWriter {
 
   /// An initializer, named after the weight.
   Value* constant(std::string_view what, Tensor tensor);
-  /// The output of a new node, named likewise.
-  Value* op(std::string_view what, const std::string& op, std::vector<Value*> inputs, std::vector<Attr> attrs = {});
+  /// A small one that all weights of the graph may share.
+  Value* shared(const std::string& name, Tensor tensor);
+  /// The output of a new node. There may be many: names are short.
+  Value* op(const std::string& op, std::vector<Value*> inputs, std::vector<Attr> attrs = {});
   Value* reshaped(Value* v, const std::vector<int64_t>& dims);
   /// The matrix [rows, columns] as the weight's tensor has it.
   Value* restored(Value* matrix);
