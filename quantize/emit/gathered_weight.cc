@@ -15,29 +15,22 @@ constexpr auto kInt32 = static_cast<int64_t>(DType::kI32), kFloat = static_cast<
 std::string problem(const Weight&, const Spec&) { return {}; }
 int64_t opset(const Weight&, const Spec&) { return 13; }
 
-/// Codes as [alphabets, width] where one is for `width` numbers of a row; rows are filled up to whole groups.
+/// One alphabet is for `width` numbers, one after the other once each row is filled up to `filled` columns.
 struct Grid2 {
-  std::vector<uint8_t> codes;
-  int64_t alphabets, width;
+  int64_t alphabets, width, filled;
 };
 
 Grid2 grid_of(const Coded& coded) {
-  if (coded.per_tensor()) return {coded.codes, 1, coded.rows * coded.columns};
-  const int64_t groups = coded.groups(), filled = groups * coded.group;
-  Grid2 grid{coded.codes, coded.rows * groups, coded.group};
-  if (filled == coded.columns) return grid;
-  grid.codes.assign(static_cast<size_t>(coded.rows * filled), 0);
-  for (int64_t r = 0; r < coded.rows; ++r)
-    std::copy_n(coded.codes.begin() + r * coded.columns, coded.columns, grid.codes.begin() + r * filled);
-  return grid;
+  if (coded.per_tensor()) return {1, coded.rows * coded.columns, coded.columns};
+  return {coded.rows * coded.groups(), coded.group, coded.groups() * coded.group};
 }
 
 class Unpacker {
  public:
   Unpacker(WeightWriter& out, int64_t opset) : out_(out), opset_(opset) {}
 
-  /// int32 codes of the dims.
-  Value* codes(const std::vector<uint8_t>& codes, int bits, const std::vector<int64_t>& dims) {
+  /// int32 codes in a row.
+  Value* codes(const std::vector<uint8_t>& codes, int bits) {
     const auto count = static_cast<int64_t>(codes.size()), filled = (count + kByte - 1) / kByte * kByte;
     Value* sum = nullptr;
     for (int from = 0; from < bits;) {
@@ -49,7 +42,7 @@ class Unpacker {
     }
     if (bits < kByte && filled != count)
       sum = out_.op("Slice", {sum, out_.shared("from", Tensor::ints({0})), out_.constant("to", Tensor::ints({count}))});
-    return out_.reshaped(sum, dims);
+    return sum;
   }
 
  private:
@@ -119,14 +112,19 @@ Value* looked_up(WeightWriter& out, Value* codes, const Coded& coded, const Spec
 int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
   WeightWriter out(weight);
   const Grid2 grid = grid_of(coded);
-  Value* codes = Unpacker(out, model.opset()).codes(grid.codes, coded.bits, {grid.alphabets, grid.width});
+  const int64_t more = grid.filled - coded.columns;
+  Value* codes = Unpacker(out, model.opset()).codes(coded.codes, coded.bits);
+  if (more > 0) {
+    codes = out.reshaped(codes, {coded.rows, coded.columns});
+    codes = out.op("Pad", {codes, out.shared("more_" + std::to_string(more), Tensor::ints({0, 0, 0, more}))});
+  }
+  codes = out.reshaped(codes, {grid.alphabets, grid.width});
   Value* numbers = looked_up(out, codes, coded, spec, grid.alphabets);
-  const int64_t filled = static_cast<int64_t>(grid.codes.size()) / coded.rows;
-  if (filled != grid.width || coded.per_tensor()) numbers = out.reshaped(numbers, {coded.rows, filled});
-  if (filled != coded.columns)
-    numbers =
-        out.op("Slice", {numbers, out.shared("from", Tensor::ints({0})),
-                         out.constant("to", Tensor::ints({coded.columns})), out.shared("axis", Tensor::ints({1}))});
+  if (grid.width != grid.filled) numbers = out.reshaped(numbers, {coded.rows, grid.filled});
+  if (more > 0)
+    numbers = out.op("Slice", {numbers, out.shared("from", Tensor::ints({0})),
+                               out.shared("to_" + std::to_string(coded.columns), Tensor::ints({coded.columns})),
+                               out.shared("axis", Tensor::ints({1}))});
   out.replace_by(out.restored(numbers));
   return out.bytes();
 }
