@@ -26,10 +26,14 @@ constexpr Criterion kCriteria[] = {
      Look::kProducts},
     {"sparsegpt", "as obs, column by column, and the weights that stay do make up for those that go", wanda,
      Rivals::kLayer, Look::kProducts, sparsegpt, 24},
+    {"taylor", "how much the loss of labelled data changes without it, to first order", taylor, Rivals::kLayer,
+     Look::kSlopes, nullptr, 1, "global", "none"},
+    {"fisher", "the same to second order, by the squares of gradients", fisher, Rivals::kLayer, Look::kSlopes, nullptr,
+     1, "global", "none"},
 };
 
 /// Of those that are to come.
-constexpr std::string_view kNotYet[] = {"taylor", "activation", "apoz", "movement"};
+constexpr std::string_view kNotYet[] = {"activation", "apoz", "movement"};
 
 }  // namespace
 

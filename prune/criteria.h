@@ -11,20 +11,23 @@
 
 namespace mlopt::prune {
 
+struct Slopes;
+
 /// What a criterion sees of a layer.
 struct Evidence {
   const Weight* weight = nullptr;
   const Matrix* values = nullptr;
   const Spec* spec = nullptr;
   int64_t index = 0;                   ///< of the weight in the model
-  const Observed* observed = nullptr;  ///< what it is multiplied by; null where the criterion looks at no data
+  const Observed* observed = nullptr;  ///< what it is multiplied by; null where the criterion does not look at it
+  const Slopes* slopes = nullptr;      ///< what the loss says of it; likewise
 };
 
 /// Weights that compete with one another where each layer has its own share.
 enum class Rivals { kLayer, kRow };
 
-/// What a criterion has to see of what a layer is given.
-enum class Look { kNothing, kSquares, kProducts };
+/// What a criterion has to see: of what a layer is given, or of the gradients of the loss.
+enum class Look { kNothing, kSquares, kProducts, kSlopes };
 
 /// How much the model needs each element of a weight. One file a criterion.
 struct Criterion {
@@ -38,6 +41,7 @@ struct Criterion {
   Matrix (*prune)(const Evidence& evidence, double share) = nullptr;
   int64_t stages = 1;                       ///< unless the spec says another number
   std::string_view allocation = "uniform";  ///< unless the spec says another one
+  std::string_view scale = {};              ///< likewise; empty: that of the allocation
 };
 
 std::span<const Criterion> criteria();
@@ -56,6 +60,12 @@ Matrix wanda(const Evidence& evidence);
 /// |w| / sqrt([H^-1]_jj), where H is the products of the layer's inputs: the root of what removing it costs the layer's
 /// outputs when the others make up for it (Hassibi and Stork 1993, "Optimal Brain Surgeon").
 Matrix obs(const Evidence& evidence);
+/// The mean over samples of |w dL/dw|: how much the loss changes without the weight, to first order (Molchanov et al.
+/// 2017 and 2019).
+Matrix taylor(const Evidence& evidence);
+/// The mean over samples of (w dL/dw)^2: to second order, by the diagonal of the empirical Fisher information (LeCun et
+/// al. 1990, "Optimal Brain Damage"; Theis et al. 2018).
+Matrix fisher(const Evidence& evidence);
 /// The same column by column, the columns behind making up for what goes (Frantar and Alistarh 2023, "SparseGPT").
 Matrix sparsegpt(const Evidence& evidence, double share);
 

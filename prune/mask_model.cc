@@ -14,6 +14,7 @@
 #include "prune/fit.h"
 #include "prune/masks.h"
 #include "prune/scales.h"
+#include "prune/slopes.h"
 #include "prune/stages.h"
 
 namespace mlopt::prune {
@@ -28,7 +29,7 @@ class Masker {
  public:
   Masker(const Model& source, const Spec& spec, const Means& means)
       : spec_(spec), means_(means), criterion_(find_criterion(spec.method)) {
-    if (looks() && !means.data)
+    if ((spec.fit || sees_inputs()) && !means.data)
       usage_error(fmt::format("{} needs data: it looks at what layers are given", spec.fit ? "lstsq" : spec.method),
                   "--data", "give --data with inputs of the kind that the model will see, or use --method magnitude");
     result_.model = clone(source);
@@ -71,12 +72,12 @@ class Masker {
     }
   }
 
-  bool looks() const { return criterion_.look != Look::kNothing || spec_.fit; }
+  bool sees_inputs() const { return criterion_.look == Look::kSquares || criterion_.look == Look::kProducts; }
 
   void leave_out_what_does_not_fit() {
     std::erase_if(weights_, [&](const Weight& weight) {
       std::string problem = spec_.granularity.pattern() ? pattern_problem(weight, spec_.granularity) : "";
-      if (problem.empty() && looks()) problem = features_problem(weight);
+      if (problem.empty() && (spec_.fit || sees_inputs())) problem = features_problem(weight);
       if (!problem.empty()) result_.left.emplace(weight.layer, problem);
       return !problem.empty();
     });
@@ -91,16 +92,20 @@ class Masker {
   template <class Work>
   void in_stages(int64_t stages, Look look, const Work& work, const Model* original = nullptr) {
     size_t first = 0;
-    if (look == Look::kNothing) stages = 1;
+    if (look == Look::kNothing || look == Look::kSlopes) stages = 1;
     for (const size_t end : stage_ends(weights_, stages, look == Look::kProducts ? kProductBytes : 0)) {
       std::vector<Observed> seen;
+      std::vector<Slopes> slopes;
       const auto stage = std::span(weights_).subspan(first, end - first);
-      if (look != Look::kNothing)
+      if (look == Look::kSlopes)
+        slopes = slopes_of(result_.model, stage, means_);
+      else if (look != Look::kNothing)
         seen = observe(result_.model, stage, {look == Look::kProducts, original}, means_.looking());
-      if (!seen.empty() && result_.samples == 0) result_.samples = looked_at();
+      if (look != Look::kNothing && result_.samples == 0) result_.samples = looked_at();
       for (size_t i = first; i < end; ++i) {
         const Matrix values = load(weights_[i]);
-        work(i, {&weights_[i], &values, &spec_, static_cast<int64_t>(i), seen.empty() ? nullptr : &seen[i - first]});
+        work(i, {&weights_[i], &values, &spec_, static_cast<int64_t>(i), seen.empty() ? nullptr : &seen[i - first],
+                 slopes.empty() ? nullptr : &slopes[i - first]});
       }
       first = end;
     }
@@ -124,9 +129,14 @@ class Masker {
     put(i, after);
   }
 
+  std::string_view scale() const {
+    if (!spec_.scale.empty()) return spec_.scale;
+    if (spec_.threshold) return "none";
+    return criterion_.scale.empty() ? allocation().scale : criterion_.scale;
+  }
+
   Candidate candidate_of(size_t i, const Evidence& e, Matrix scores) const {
-    const std::string_view by = spec_.scale.empty() ? allocation().scale : spec_.scale;
-    find_named(scales(), spec_.threshold && spec_.scale.empty() ? "none" : by)->apply(scores);
+    find_named(scales(), scale())->apply(scores);
     Candidate c;
     c.weight = &weights_[i];
     c.units = units_of(weights_[i], spec_.granularity);

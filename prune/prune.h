@@ -15,6 +15,10 @@
 #include "core/tensor/compare.h"
 #include "prune/spec.h"
 
+namespace mlopt::train {
+struct LossDef;
+}
+
 namespace mlopt::prune {
 
 /// What pruning is handed from above: what runs and prepares models, and the data.
@@ -24,6 +28,11 @@ struct Means {
   const Dataset* data = nullptr;      ///< inputs of the source model; null: none
   int64_t calibration_samples = 128;  ///< at most, evenly spaced over the data
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
+
+  // For criteria that look at gradients.
+  const train::LossDef* loss = nullptr;
+  std::string loss_output = {};             ///< whose loss it is; "": the first
+  std::function<void(Model&)> settle = {};  ///< as train::BatchInputs::settle
 
   Looking looking() const { return {runner, data, calibration_samples, progress}; }
 };

@@ -1,6 +1,7 @@
 #include "prune/spec.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -156,9 +157,10 @@ void check_structure(const Spec& spec) {
   if (name != "channel" && name != "head")
     unsupported_error(fmt::format("the granularity '{}' is not supported yet", name), "--granularity",
                       "channel or head, or one of " + join(names_of(Kind::kMask), ", "));
-  if (spec.method != "magnitude" && spec.method != "random" && !trains(spec))
+  const std::string_view known[] = {"magnitude", "random", kRegularization, kDropout, "taylor", "fisher"};
+  if (std::find(std::begin(known), std::end(known), spec.method) == std::end(known))
     unsupported_error(fmt::format("channels by {} are not supported yet", spec.method), "--method",
-                      "magnitude, regularization, dropout or random");
+                      fmt::format("one of {}", fmt::join(known, ", ")));
   if (!spec.allocation.empty() && spec.allocation != "uniform" && spec.allocation != "global")
     unsupported_error(fmt::format("channels by the allocation '{}' are not supported yet", spec.allocation),
                       "--allocation", "uniform or global");

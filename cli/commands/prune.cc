@@ -14,6 +14,7 @@
 #include "cli/recipes/sparse_training.h"
 #include "cli/recipes/sparsity.h"
 #include "cli/runner.h"
+#include "cli/train/preparation.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -160,6 +161,10 @@ prune::Pruned prune_with(const PruneOptions& o, const Model& source, const prune
   means.passes.fold_bytes = usual_fold_bytes(source);
   means.data = data.get();
   means.calibration_samples = o.calibration_samples;
+  const train::Recipe recipe = recipe_of(o.distill.train, source);
+  means.loss = recipe.loss;
+  means.loss_output = recipe.output;
+  means.settle = settle_shapes;
   prune::Pruned made;
   with_data_hint(o.verb.data, source, [&] { made = prune::prune(source, spec, means); });
   return made;
@@ -261,7 +266,7 @@ Action setup(Options& options) {
   options.add("--drop", o->drop, "HOW", "of --method dropout: " + list_of(prune::dropouts()) + " (default: targeted)");
   options.add("--calibration-samples", o->calibration_samples, "N",
               "run the model on at most N samples, evenly spaced over the data, where the method looks at what layers "
-              "are given (default: 128)");
+              "are given, or at gradients (default: 128)");
   options.add("--stages", o->stages, "N",
               "look at what layers are given in at most N stages, each when those before are pruned (default: 24 for "
               "sparsegpt, else 1, which is the source)");

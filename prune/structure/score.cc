@@ -1,5 +1,6 @@
 #include "prune/structure/score.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -89,6 +90,23 @@ std::vector<std::vector<double>> score_channels(const Relations& all, const std:
     }
     std::vector<double>& random = scores.emplace_back();
     for (size_t i = 0; i < group.channels.size(); ++i) random.push_back(rng.uniform());
+  }
+  return scores;
+}
+
+std::vector<std::vector<double>> score_channels(const std::vector<Group>& groups, const AxisScores& axes) {
+  std::vector<std::vector<double>> scores;
+  for (const Group& group : groups) {
+    const auto told = static_cast<double>(
+        std::count_if(group.axes.begin(), group.axes.end(), [&](size_t a) { return axes.contains(a); }));
+    std::vector<double>& score = scores.emplace_back();
+    for (const Channel& channel : group.channels) {
+      double sum = 0;
+      for (const auto& [axis, position] : channel)
+        if (const auto found = axes.find(axis); found != axes.end())
+          sum += found->second[static_cast<size_t>(position)];
+      score.push_back(sum / std::max(1.0, told));
+    }
   }
   return scores;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -8,6 +9,13 @@
 namespace mlopt::prune {
 
 enum class ChannelScore { kL2, kL1, kRandom };
+
+/// For axes that tell how much channels matter: what each position does. By their numbers.
+using AxisScores = std::map<size_t, std::vector<double>>;
+
+/// How much each channel of each group matters: the mean over the group's axes that tell of the sum over the channel's
+/// positions; 0 where none does.
+std::vector<std::vector<double>> score_channels(const std::vector<Group>& groups, const AxisScores& axes);
 
 /// How much each channel of each group matters: for every weight that has a part of the channel, the norm of that part
 /// over the mean of the group's, and the mean of these. So neither the scale of a layer nor its size counts, and scores

@@ -13,6 +13,7 @@
 #include "core/ir/macs.h"
 #include "core/ir/verify.h"
 #include "graphopt/pipelines.h"
+#include "prune/structure/loss_score.h"
 #include "prune/structure/propagate.h"
 #include "prune/structure/prove.h"
 #include "prune/structure/refit.h"
@@ -60,7 +61,7 @@ class Shrinker {
     result_.left = report_pinned(found.pinned);
     groups_ = chosen(std::move(found.groups));
     if (groups_.empty()) refuse();
-    scores_ = score_channels(all_, groups_, score(), spec_.seed);
+    scores_ = scores();
     result_.macs_before = macs_of(model_);
     removed_ = spec_.flops ? for_flops() : remove_share(spec_.sparsity.value_or(0));
     result_.groups = report_groups(all_, groups_, removed_);
@@ -82,6 +83,13 @@ class Shrinker {
       result_.warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
     graphopt::fuse(model_, means_.passes, {kTidy, {}});
     infer(model_, means_.passes.standard_types);
+  }
+
+  std::vector<std::vector<double>> scores() {
+    if (spec_.method != "taylor" && spec_.method != "fisher") return score_channels(all_, groups_, score(), spec_.seed);
+    auto [axes, samples] = loss_scores(model_, all_, groups_, spec_.method == "fisher", means_);
+    result_.samples = samples;
+    return score_channels(groups_, axes);
   }
 
   ChannelScore score() const {

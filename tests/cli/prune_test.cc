@@ -227,7 +227,8 @@ TEST_CASE("what is wrong is said before anything is written") {
     const char* said;
   };
   for (const Case& c :
-       {Case{{"--sparsity", "1.5"}, 2, "from 0 to 1"}, Case{{}, 2, "how much to remove is not said"},
+       {Case{{"--sparsity", "1.5"}, 2, "from 0 to 1"},
+        Case{{}, 2, "how much to remove is not said"},
         Case{{"--sparsity", "0.5", "--method", "magnitud"}, 2, "did you mean 'magnitude'"},
         Case{{"--sparsity", "0.5", "--only", "frist"}, 2, "did you mean 'first'"},
         Case{{"--sparsity", "0.5", "--granularity", "embedding"}, 4, "is not supported yet"},
@@ -247,6 +248,10 @@ TEST_CASE("what is wrong is said before anything is written") {
         Case{{"--granularity", "2:4", "--sparsity", "0.5", "--method", "regularization"},
              4,
              "2:4 by regularization are not supported yet"},
+        Case{{"--sparsity", "0.5", "--method", "taylor"}, 2, "needs data with labels"},
+        Case{{"--sparsity", "0.5", "--method", "fisher", "--data", files.data, "--granularity", "channel"},
+             2,
+             "needs data with labels"},
         Case{{"--sparsity", "0.5", "--method", "wanda"}, 2, "wanda needs data"}}) {
     const test::Outcome refused = files.prune(c.options);
     INFO(refused.err);
