@@ -14,7 +14,7 @@ namespace {
 
 constexpr Method kMethods[] = {
     {"rtn", "round to nearest over the whole range", fit_minmax, round_to_nearest},
-    {"mse", "the range whose squared error is least", fit_mse, round_to_nearest},
+    {"mse", "the range whose squared error is least", fit_mse, round_to_nearest, Look::kSquares},
     {"hqq", "the zero point and scale whose error has the least 0.7-norm", fit_hqq, round_to_nearest},
     {"gptq", "columns make up for the errors of those before; needs data", fit_mse, gptq, Look::kProducts},
     {"quantease", "gptq, then each number in turn while others stay; needs data", fit_mse, quantease, Look::kProducts},

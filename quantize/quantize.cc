@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/calib/calibrate.h"
 #include "core/data/spread.h"
+#include "core/onnx/io.h"
 #include "core/onnx/tools.h"
 #include "graphopt/pipelines.h"
 #include "quantize/delay_transpose.h"
@@ -30,14 +31,14 @@ namespace mlopt::quantize {
 namespace {
 
 /// The first opset of ai.onnx in which the format can be written.
-int64_t least_opset(const Spec& spec, const Model& model) {
+int64_t least_opset(const Spec& spec, const Means& means, const Model& model) {
   switch (spec.format) {
     case Format::kStatic:
       return spec.in_bytes() ? 13 : 21;  // a scale for each channel; four bits
     case Format::kW8A8Dynamic:
       return 11;  // DynamicQuantizeLinear
     case Format::kWeights:
-      return opset_of_weights(model, spec);
+      return opset_of_weights(model, spec, means.plan);
     case Format::kF16:
       return 1;
     default:
@@ -107,7 +108,7 @@ class Quantizer {
     }
     run_pass(model, unfuse, means_.passes);
     graphopt::prepare(model, means_.passes);
-    const int64_t least = least_opset(spec_, model);
+    const int64_t least = least_opset(spec_, means_, model);
     if (model.opset() < least && has_layers(model)) {
       model = convert_opset(model, least);
       graphopt::prepare(model, means_.passes);  // what the conversion added
@@ -165,7 +166,9 @@ class Quantizer {
         take(emit_dynamic(model, spec_));
         break;
       case Format::kWeights:
-        take(store_weights(model, spec_, means_));
+        take(spec_.budget ? store_mixed(model, spec_, means_, written_size(source_, "model.onnx"))
+                          : store_weights(model, spec_, means_));
+        warn_of_plan();
         break;
       case Format::kF16:
         take(emit_half(model, spec_));
@@ -174,6 +177,13 @@ class Quantizer {
         take(emit_bf16_storage(model, spec_));
         break;
     }
+  }
+
+  void warn_of_plan() {
+    for (const auto& [layer, format] : means_.plan)
+      if (std::none_of(result_.weights.begin(), result_.weights.end(),
+                       [&, &name = layer](const StoredWeight& w) { return w.layer == name; }))
+        result_.warnings.push_back(fmt::format("the plan names '{}', which has no weight that can be stored", layer));
   }
 
   void rewrite_static() {

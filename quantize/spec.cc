@@ -27,6 +27,8 @@ constexpr FormatRow kFormats[] = {
     {"w4a4", Format::kStatic, 4, 4}, {"w8a8-dynamic", Format::kW8A8Dynamic}, {"fp16", Format::kF16},
     {"bf16", Format::kBF16}};
 
+constexpr std::string_view kMixed = "mixed";
+
 /// Four bits are too few for the whole range: their steps are chosen by the error that they make.
 constexpr int kFewBits = 4;
 
@@ -40,6 +42,12 @@ Spec parse_format(std::string_view text) {
       if (row.activation_bits <= kFewBits) spec.calibration = parse_range_method("mse");
       return spec;
     }
+  if (text == kMixed) {
+    Spec spec;
+    spec.format = Format::kWeights;
+    spec.budget.emplace();
+    return spec;
+  }
   if (const auto weights = parse_weight_format(text)) {
     Spec spec;
     spec.format = Format::kWeights;
@@ -97,12 +105,14 @@ void parse_part(std::string_view part, Spec& spec) {
   const size_t equals = part.find('=');
   const std::string_view key = part.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
-  static const std::vector<std::string> kKeys = {"calibration", "emit",   "method", "per_tensor",
-                                                 "symmetric",   "target", "only",   "skip"};
+  static const std::vector<std::string> kKeys = {"calibration", "emit", "method", "per_tensor", "symmetric",
+                                                 "target",      "only", "skip",   "size",       "bits"};
   if (key == "calibration")
     spec.calibration = parse_range_method(value);
   else if (key == "emit")
     spec.emit = parse_emit(value);
+  else if (spec.budget && (key == "size" || key == "bits" || key == "latency"))
+    spec.budget = parse_budget(key, value);
   else if (key == "method")
     spec.method = find_method(value).name;
   else if (key == "per_tensor" && value.empty())
@@ -129,6 +139,8 @@ void check(const Spec& spec) {
   if (!weights && spec.emit != Emit::kAuto && spec.emit != Emit::kQOperator)
     usage_error(fmt::format("{} is a form of weights alone", name(spec.emit)), "emit",
                 "leave it out, or choose a format such as w4g32");
+  if (spec.budget && spec.budget->amount == 0)
+    usage_error("mixed formats need a budget", "--to", "such as mixed:size=40% or mixed:bits=4.5");
   if (spec.emit == Emit::kQOperator && !spec.in_bytes())
     usage_error("operators on integers take eight bits", "emit", "leave emit=qoperator out");
 }
@@ -138,6 +150,7 @@ void check(const Spec& spec) {
 bool Spec::pairs_saturate() const { return in_bytes() && target != "ort:x86-amx" && target != "ort:arm-dot"; }
 
 std::string name(const Spec& spec) {
+  if (spec.budget) return std::string(kMixed);
   if (spec.format == Format::kWeights) return to_string(spec.weights);
   return std::string(std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatRow& r) {
                        return r.format == spec.format && r.weight_bits == spec.weight_bits &&
@@ -155,6 +168,7 @@ std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const FormatRow& row : kFormats) names.emplace_back(row.name);
   for (std::string& more : weight_format_names()) names.push_back(std::move(more));
+  names.emplace_back(kMixed);
   return names;
 }
 
@@ -171,6 +185,7 @@ Spec parse_spec(std::string_view text) {
 std::string to_string(const Spec& spec) {
   const Spec plain;
   std::vector<std::string> parts;
+  if (spec.budget) parts.push_back(to_string(*spec.budget));
   if (spec.format == Format::kStatic) parts.push_back("calibration=" + to_string(spec.calibration));
   if (spec.method != plain.method) parts.push_back("method=" + spec.method);
   if (spec.emit != plain.emit) parts.push_back("emit=" + std::string(name(spec.emit)));

@@ -1,9 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/calib/range.h"
+#include "quantize/budget.h"
 #include "quantize/weight_format.h"
 
 namespace mlopt::quantize {
@@ -22,7 +24,8 @@ struct Spec {
   Format format = Format::kStatic;
   int weight_bits = 8, activation_bits = 8;  ///< of kStatic: 4 or 8
   WeightFormat weights;                      ///< of kWeights
-  std::string method = "rtn";                ///< of kWeights: a row of methods()
+  std::optional<Budget> budget;              ///< of kWeights: a format for each layer instead, chosen to meet it
+  std::string method = "mse";                ///< of kWeights: a row of methods()
   RangeMethod calibration;
   Emit emit = Emit::kAuto;
   bool per_tensor = false;  ///< one weight scale for a tensor instead of one for each output channel

@@ -12,15 +12,19 @@
 #include "core/base/error.h"
 #include "core/calib/features.h"
 #include "core/calib/observe.h"
+#include "core/onnx/io.h"
 #include "core/rewrite/pass.h"
 #include "quantize/emit/weight_forms.h"
 #include "quantize/methods.h"
+#include "quantize/mixed.h"
 #include "quantize/plan.h"
 
 namespace mlopt::quantize {
 namespace {
 
-constexpr int64_t kLeastElements = 1024;             // smaller ones save less than what is written beside them
+constexpr int64_t kLeastElements = 1024;  // smaller ones save less than what is written beside them
+constexpr int kTableBits =
+    8;  // at least: a table that is looked up is small beside the layers, and its errors go everywhere
 constexpr int64_t kProductBytes = int64_t{1} << 30;  // of what is observed at once
 
 /// Those that are worth it; the others are left with a reason.
@@ -72,15 +76,29 @@ bool reads_rectified(const Model& model, const Weight& weight) {
   return weight.op != "Gather" && std::all_of(weight.readers.begin(), weight.readers.end(), rectified);
 }
 
+/// Of this weight alone.
+Spec spec_of(const Weight& weight, const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
+  Spec own = spec;
+  own.budget.reset();
+  const auto planned = plan.find(weight.layer);
+  if (planned != plan.end())
+    own.weights = planned->second;
+  else if (weight.op == "Gather" && own.weights.bits < kTableBits)
+    own.weights = {Family::kUniform, kTableBits, 0};
+  return own;
+}
+
 class Storer {
  public:
-  Storer(Model& model, const Spec& spec, const Means& means)
-      : model_(model), spec_(spec), means_(means), method_(find_method(spec.method)), scheme_(spec.scheme()) {}
+  using Plan = std::map<std::string, WeightFormat>;
+
+  Storer(Model& model, const Spec& spec, const Means& means, const Plan& plan)
+      : model_(model), spec_(spec), means_(means), plan_(plan), method_(find_method(spec.method)) {}
 
   Emitted run() {
     Found found = chosen_weights(model_, spec_);
     done_.left = std::move(found.left);
-    require_a_form(found.weights, spec_);
+    if (plan_.empty()) require_a_form(found.weights, spec_);
     const std::span<const Weight> weights = found.weights;
     for (size_t first = 0; first < weights.size();) {
       const size_t end = stage_end(weights, first);
@@ -114,7 +132,7 @@ class Storer {
     if (!open.empty())
       seen = observe(model_, open, {.products = method_.look == Look::kProducts},
                      {means_.runner, means_.data, means_.calibration_samples, means_.progress});
-    if (method_.prepare) method_.prepare(open, seen, scheme_);
+    if (method_.prepare) method_.prepare(open, seen, spec_.scheme());
     size_t next = 0;
     for (const Weight& w : stage) {
       put(w, next < open.size() && open[next].value == w.value ? &seen[next++] : nullptr);
@@ -124,21 +142,28 @@ class Storer {
 
   void put(const Weight& weight, const Observed* seen) {
     const Matrix values = load(weight);
-    const Coded coded = encode(method_, {values, scheme_, seen, weight.groups, reads_rectified(model_, weight)});
-    const WeightForm& form = form_of(weight, spec_);
+    const Spec spec = spec_of(weight, spec_, plan_);
+    const Scheme scheme = spec.scheme();
+    const Coded coded = encode(method_, {values, scheme, seen, weight.groups, reads_rectified(model_, weight)});
+    const WeightForm& form = form_of(weight, spec);
     for (const Node* reader : weight.readers)
       if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
     StoredWeight& stored = done_.weights.emplace_back();
-    stored = {
-        weight.layer, weight.name(), std::string(name(form.emit)), weight.size(), 0, sqnr_db(values, decode(coded))};
-    stored.bytes = form.write(model_, weight, coded, spec_);
+    stored = {weight.layer,
+              weight.name(),
+              name(spec),
+              std::string(name(form.emit)),
+              weight.size(),
+              0,
+              sqnr_db(values, decode(coded))};
+    stored.bytes = form.write(model_, weight, coded, spec);
   }
 
   Model& model_;
   const Spec& spec_;
   const Means& means_;
+  const Plan& plan_;
   const Method& method_;
-  const Scheme scheme_;
   std::unordered_set<const Node*> listed_;
   int64_t stored_ = 0;
   Emitted done_;
@@ -146,11 +171,41 @@ class Storer {
 
 }  // namespace
 
-Emitted store_weights(Model& model, const Spec& spec, const Means& means) { return Storer(model, spec, means).run(); }
+Emitted store_weights(Model& model, const Spec& spec, const Means& means) {
+  return Storer(model, spec, means, means.plan).run();
+}
 
-int64_t opset_of_weights(const Model& model, const Spec& spec) {
+Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes) {
+  constexpr int kTries = 4;
+  const MixedPlanner planner(model, chosen_weights(model, spec).weights, spec, means);
+  const bool whole = spec.budget->kind != Budget::Kind::kBits;
+  const auto allowed = static_cast<int64_t>(
+      spec.budget->kind == Budget::Kind::kShare ? spec.budget->amount * static_cast<double>(source_bytes)
+      : whole                                   ? spec.budget->amount
+                                                : spec.budget->amount / 8 * static_cast<double>(planner.elements()));
+  int64_t bytes = whole ? allowed - (source_bytes - planner.float_bytes()) : allowed;
+  for (int i = 0;; ++i) {
+    Model made = clone(model);
+    Emitted done = Storer(made, spec, means, planner.choose(bytes)).run();
+    const int64_t over = whole ? written_size(made, "model.onnx") - allowed : 0;
+    if (over <= 0 || i + 1 == kTries) {
+      model = std::move(made);
+      return done;
+    }
+    bytes -= over;  // nodes and names take room too
+  }
+}
+
+int64_t opset_of_weights(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
   int64_t least = 1;
-  for (const Weight& w : chosen_weights(model, spec).weights) least = std::max(least, form_of(w, spec).opset(w, spec));
+  for (const Weight& w : chosen_weights(model, spec).weights) {
+    Spec own = spec_of(w, spec, plan);
+    const auto formats = spec.budget ? mixed_formats(w) : std::vector<WeightFormat>{own.weights};
+    for (const WeightFormat& format : formats) {
+      own.weights = format;
+      least = std::max(least, form_of(w, own).opset(w, own));
+    }
+  }
   return least;
 }
 

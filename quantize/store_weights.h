@@ -1,4 +1,7 @@
 #pragma once
+#include <map>
+#include <string>
+
 #include "core/ir/model.h"
 #include "quantize/emit/emitted.h"
 #include "quantize/quantize.h"
@@ -11,7 +14,11 @@ namespace mlopt::quantize {
 /// have.
 Emitted store_weights(Model& model, const Spec& spec, const Means& means);
 
+/// The same with a format for each layer, chosen to meet the spec's budget; `source_bytes` are those of the source's
+/// file. Throws as MixedPlanner does.
+Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes);
+
 /// The opset of ai.onnx that their forms need.
-int64_t opset_of_weights(const Model& model, const Spec& spec);
+int64_t opset_of_weights(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan = {});
 
 }  // namespace mlopt::quantize

@@ -9,6 +9,7 @@
 #include "cli/backends.h"
 #include "cli/commands.h"
 #include "cli/comparison.h"
+#include "cli/quantize/layer_plan.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
@@ -23,7 +24,7 @@ constexpr const char* kGenerated = "random:1";  // what layers without data are 
 
 struct QuantizeOptions {
   VerbOptions verb;
-  std::string to, method, calibration, emit, target;
+  std::string to, method, calibration, emit, target, layer_plan;
   bool per_tensor = false, symmetric = false;
   std::vector<std::string> only, skip;
   int64_t calibration_samples = 256;
@@ -88,6 +89,7 @@ void report_weights(const quantize::Quantized& made, Report& report) {
   for (const quantize::StoredWeight& w : made.weights) {
     all.push_back(Json::object({{"layer", w.layer},
                                 {"weight", w.weight},
+                                {"format", w.format},
                                 {"form", w.form},
                                 {"elements", w.elements},
                                 {"bytes", w.bytes},
@@ -153,6 +155,14 @@ void judge_gain(bool computes_in_integers, Session& session) {
         "processor that it is for");
 }
 
+/// --layer-plan.
+std::map<std::string, quantize::WeightFormat> planned_formats(const QuantizeOptions& o, const quantize::Spec& spec) {
+  if (spec.format != quantize::Format::kWeights || spec.budget)
+    usage_error("a plan gives layers formats of weights alone", "--layer-plan",
+                "use --to with such as w8 for the layers that it does not name");
+  return read_layer_plan(o.layer_plan);
+}
+
 void run(const QuantizeOptions& o, Session& session) {
   const quantize::Spec spec = spec_of(o);
   if (o.calibration_samples < 1) usage_error("at least one sample calibrates", "--calibration-samples");
@@ -172,6 +182,7 @@ void run(const QuantizeOptions& o, Session& session) {
   means.data = data.get();
   means.generated = o.verb.data.spec.empty();
   means.calibration_samples = o.calibration_samples;
+  if (!o.layer_plan.empty()) means.plan = planned_formats(o, spec);
   quantize::Quantized made;
   with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
   warn(o, made, calibrates, session);
@@ -196,7 +207,7 @@ std::string methods_help() {
   std::string text = "how the codes of formats of weights alone are chosen: ";
   for (const quantize::Method& m : quantize::methods())
     text += fmt::format("{}{} ({})", &m == quantize::methods().data() ? "" : ", ", m.name, m.doc);
-  return text + " (default: rtn)";
+  return text + " (default: mse)";
 }
 
 Action setup(Options& options) {
@@ -206,9 +217,13 @@ Action setup(Options& options) {
       .add("--to", o->to, "FORMAT",
            "w8a8 (weights and activations int8; needs --data), w8a8-dynamic (activations scaled at run time); weights "
            "only: w1 to w8, nf4, fp4, fp8e4m3, fp8e5m2, codebook2 to codebook8, pot2 to pot8, apot2 to apot8, each for "
-           "an output channel, or for groups as w4g32; fp16, bf16; or a whole spec, as the report and the model's "
+           "an output channel, or for groups as w4g32; mixed:size=40% or mixed:bits=4.5 (one for each layer, by what "
+           "its "
+           "error does to the outputs on --data); fp16, bf16; or a whole spec, as the report and the model's "
            "metadata keep it")
       .required = true;
+  options.add("--layer-plan", o->layer_plan, "FILE",
+              "a format for each layer: a --json report of this command, or an object of layer and format");
   options.add("--method", o->method, "NAME", methods_help());
   options.add("--calibration", o->calibration, "METHOD",
               "how ranges are chosen: minmax, percentile[=99.99], entropy, mse (default: minmax)");

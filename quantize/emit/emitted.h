@@ -18,7 +18,7 @@ struct LayerValue {
 /// A weight that is stored in codes.
 struct StoredWeight {
   std::string layer, weight;  ///< the first that reads it; the name of its tensor
-  std::string form;           ///< as --emit names it
+  std::string format, form;   ///< as --to and --emit name them
   int64_t elements = 0, bytes = 0;
   double sqnr_db = 0;  ///< of what the codes stand for
 };

@@ -31,7 +31,12 @@ TEST_CASE("names of nodes may hold what separates the parts of a spec") {
 }
 
 TEST_CASE("every format has one name") {
-  for (const std::string& format : quantize::format_names()) CHECK(quantize::name(parse_spec(format)) == format);
+  for (const std::string& format : quantize::format_names())
+    if (format != "mixed") CHECK(quantize::name(parse_spec(format)) == format);
+  const char* mixed = "mixed:size=40%;method=gptq;skip=/head/*";
+  CHECK(to_string(parse_spec(mixed)) == mixed);
+  CHECK_THROWS_AS(parse_spec("mixed"), Error);
+  CHECK_THROWS_AS(parse_spec("w4:size=40%"), Error);
 }
 
 TEST_CASE("a mistake in a quantization spec is named, with what was meant") {

@@ -1,0 +1,38 @@
+#include "cli/quantize/layer_plan.h"
+
+#include <fmt/core.h>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/report/json.h"
+
+namespace mlopt::cli {
+namespace {
+
+quantize::WeightFormat format_of(const std::string& text, const std::string& layer) {
+  if (const auto format = quantize::parse_weight_format(text)) return *format;
+  usage_error(fmt::format("no format of weights is called '{}'", text), "layer " + layer,
+              suggestion(text, quantize::weight_format_names()));
+}
+
+}  // namespace
+
+std::map<std::string, quantize::WeightFormat> read_layer_plan(const std::string& path) {
+  const Json json = Json::parse(read_file(path), path);
+  std::map<std::string, quantize::WeightFormat> plan;
+  if (const Json* weights = json.find("weights"); weights && weights->is_array()) {
+    for (const Json& row : weights->items()) {
+      const Json *layer = row.find("layer"), *format = row.find("format");
+      if (layer && format) plan[layer->string()] = format_of(format->string(), layer->string());
+    }
+  } else {
+    for (const auto& [layer, format] : json.members())
+      if (format.is_string()) plan[layer] = format_of(format.string(), layer);
+  }
+  if (plan.empty())
+    input_error("it names no layer's format", path, R"(give a report of quantize, or {"LAYER": "w4g32", ...})");
+  return plan;
+}
+
+}  // namespace mlopt::cli

@@ -1,0 +1,163 @@
+#include "quantize/mixed.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/data/spread.h"
+#include "core/tensor/cast.h"
+#include "quantize/methods.h"
+
+namespace mlopt::quantize {
+namespace {
+
+constexpr int64_t kSamples = 8;
+constexpr int kProbeBits = 4;
+constexpr int kBits[] = {2, 3, 4, 6, 8};
+constexpr int64_t kGroup = 32;
+
+/// In groups where a row is long enough to be worth a scale for each; convolutions have short rows.
+WeightFormat format_of(const Weight& weight, int bits) {
+  const bool groups = weight.kernel == 1 && weight.groups == 1 && weight.columns >= 2 * kGroup;
+  return {Family::kUniform, bits, groups ? kGroup : 0};
+}
+
+Coded coded_in(const WeightFormat& format, const Weight& weight, const Matrix& values, const Spec& spec) {
+  const Scheme scheme = scheme_of(format, spec.per_tensor, spec.symmetric);
+  return encode(find_method("mse"), {values, scheme, nullptr, weight.groups});
+}
+
+int64_t bytes_of(const Coded& coded) {
+  constexpr int64_t kByte = 8;
+  return (std::ssize(coded.codes) * coded.bits + kByte - 1) / kByte + std::ssize(coded.scale) * 4 + std::ssize(coded.zero);
+}
+
+double squared_distance(const Matrix& a, const Matrix& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.values.size(); ++i) {
+    const double off = static_cast<double>(a.values[i]) - static_cast<double>(b.values[i]);
+    sum += std::isfinite(off) ? off * off : 0;
+  }
+  return sum;
+}
+
+/// What a model gives for a few samples.
+class Outputs {
+ public:
+  Outputs(const Model& model, const Means& means) {
+    const auto plan = means.runner->backend.compile(model, means.runner->options);
+    const auto data = spread(*means.data, kSamples);
+    const int64_t step = std::max<int64_t>(1, data->batch_size());
+    for (int64_t first = 0; first + step <= data->size(); first += step)
+      for (const Datum& value : plan->run(data->batch(first, step).inputs))
+        if (value.is_tensor()) values_.push_back(to_floats(value.tensor()));
+  }
+
+  /// The mean over outputs of the squared difference, as a share of the squares of these.
+  double distance(const Outputs& other) const {
+    double sum = 0;
+    for (size_t k = 0; k < values_.size(); ++k) {
+      double off = 0, all = 0;
+      for (size_t i = 0; i < std::min(values_[k].size(), other.values_[k].size()); ++i) {
+        const auto x = static_cast<double>(values_[k][i]), d = x - static_cast<double>(other.values_[k][i]);
+        if (std::isfinite(d)) off += d * d, all += x * x;
+      }
+      if (all > 0) sum += off / all;
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<std::vector<float>> values_;
+};
+
+/// How far the outputs move when only this weight has other values.
+double moved_by(const Model& model, const Weight& weight, const Matrix& changed, const Outputs& source,
+                const Means& means) {
+  const Tensor kept = *weight.value->constant;
+  store(weight, changed);
+  std::optional<Outputs> moved;
+  try {
+    moved.emplace(model, means);
+  } catch (...) {
+    weight.value->constant = kept;
+    throw;
+  }
+  weight.value->constant = kept;
+  return source.distance(*moved);
+}
+
+}  // namespace
+
+std::vector<WeightFormat> mixed_formats(const Weight& weight) {
+  std::vector<WeightFormat> formats;
+  for (const int bits : kBits) formats.push_back(format_of(weight, bits));
+  return formats;
+}
+
+MixedPlanner::MixedPlanner(const Model& model, std::span<const Weight> weights, const Spec& spec, const Means& means) {
+  if (!means.data)
+    usage_error("mixed formats need data: what a weight's error does to the outputs is measured", "--data",
+                "give inputs of the kind that the model will see");
+  const Outputs source(model, means);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const Weight& weight = weights[i];
+    const Matrix values = load(weight);
+    const Matrix probe = decode(coded_in(format_of(weight, kProbeBits), weight, values, spec));
+    const double moved = moved_by(model, weight, probe, source, means);
+    const double off = squared_distance(values, probe), per_error = off > 0 ? moved / off : 0;
+    Row row{weight.layer, {}};
+    for (const WeightFormat& format : mixed_formats(weight)) {
+      const Coded coded = coded_in(format, weight, values, spec);
+      row.options.push_back({format, bytes_of(coded), per_error * squared_distance(values, decode(coded))});
+    }
+    // Only what no mix of its neighbours beats.
+    std::vector<Option> hull;
+    for (const Option& o : row.options) {
+      const auto slope = [](const Option& a, const Option& b) {
+        return (a.error - b.error) / static_cast<double>(std::max<int64_t>(1, b.bytes - a.bytes));
+      };
+      while (hull.size() >= 2 && slope(hull[hull.size() - 2], hull.back()) <= slope(hull.back(), o)) hull.pop_back();
+      if (hull.empty() || o.error < hull.back().error) hull.push_back(o);
+    }
+    row.options = std::move(hull);
+    rows_.push_back(std::move(row));
+    elements_ += weight.size();
+    if (means.progress) means.progress("measuring what weights matter", static_cast<int64_t>(i) + 1, std::ssize(weights));
+  }
+}
+
+std::map<std::string, WeightFormat> MixedPlanner::choose(int64_t bytes) const {
+  std::vector<size_t> chosen(rows_.size());
+  int64_t left = bytes;
+  for (const Row& row : rows_) left -= row.options[0].bytes;
+  if (left < 0)
+    usage_error(fmt::format("the weights take {} bytes in two bits already, and {} are allowed", bytes - left, bytes),
+                "--to", "allow more, or prune the model first");
+  struct Step {
+    double gain;
+    size_t row, option;
+  };
+  std::vector<Step> steps;
+  for (size_t r = 0; r < rows_.size(); ++r)
+    for (size_t o = 1; o < rows_[r].options.size(); ++o) {
+      const Option &from = rows_[r].options[o - 1], &to = rows_[r].options[o];
+      steps.push_back({(from.error - to.error) / static_cast<double>(to.bytes - from.bytes), r, o});
+    }
+  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.gain > b.gain; });
+  for (const Step& step : steps) {
+    const std::vector<Option>& options = rows_[step.row].options;
+    const int64_t cost = options[step.option].bytes - options[step.option - 1].bytes;
+    if (chosen[step.row] + 1 != step.option || cost > left) continue;
+    chosen[step.row] = step.option;
+    left -= cost;
+  }
+  std::map<std::string, WeightFormat> plan;
+  for (size_t r = 0; r < rows_.size(); ++r) plan[rows_[r].layer] = rows_[r].options[chosen[r]].format;
+  return plan;
+}
+
+}  // namespace mlopt::quantize
