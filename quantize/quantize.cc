@@ -34,7 +34,7 @@ namespace {
 int64_t least_opset(const Spec& spec, const Means& means, const Model& model) {
   switch (spec.format) {
     case Format::kStatic:
-      return spec.in_bytes() ? 13 : 21;  // a scale for each channel; four bits
+      return spec.held_in_bytes() ? 13 : 21;  // a scale for each channel; 4 or 16 bits
     case Format::kW8A8Dynamic:
       return 11;  // DynamicQuantizeLinear
     case Format::kWeights:
@@ -64,7 +64,7 @@ void require_float(const Model& model) {
 /// What the target needs to run a static QDQ model as it is meant.
 void fit_target(Model& model, const Spec& spec) {
   if (starts_with(spec.target, "ort")) {
-    if (spec.in_bytes()) {
+    if (spec.held_in_bytes()) {
       keep_float(model);
       keep_integer(model);
     }

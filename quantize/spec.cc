@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -20,26 +21,40 @@ namespace {
 struct FormatRow {
   std::string_view name;
   Format format;
-  int weight_bits = 8, activation_bits = 8;
 };
 constexpr FormatRow kFormats[] = {
-    {"w8a8", Format::kStatic},       {"w8a4", Format::kStatic, 8, 4},        {"w4a8", Format::kStatic, 4, 8},
-    {"w4a4", Format::kStatic, 4, 4}, {"w8a8-dynamic", Format::kW8A8Dynamic}, {"fp16", Format::kF16},
-    {"bf16", Format::kBF16}};
+    {"w8a8-dynamic", Format::kW8A8Dynamic}, {"fp16", Format::kF16}, {"bf16", Format::kBF16}};
 
 constexpr std::string_view kMixed = "mixed";
 
+constexpr int kByte = 8, kWord = 16;
+
+bool is_width(int64_t bits, int least) { return (bits >= least && bits <= kByte) || bits == kWord; }
+
 /// Four bits are too few for the whole range: their steps are chosen by the error that they make.
 constexpr int kFewBits = 4;
+
+/// "w4a8"; nothing for a text that is no pair of numbers.
+std::optional<Spec> parse_static(std::string_view text) {
+  const size_t a = text.find('a');
+  if (text.empty() || text[0] != 'w' || a == std::string_view::npos) return std::nullopt;
+  const auto weights = parse_int(text.substr(1, a - 1)), activations = parse_int(text.substr(a + 1));
+  if (!weights || !activations) return std::nullopt;
+  if (!is_width(*weights, 1) || !is_width(*activations, 2))
+    usage_error(fmt::format("'{}' has a width that there is not", text), {},
+                "weights have 1 to 8 bits or 16, activations 2 to 8 or 16");
+  Spec spec;
+  spec.weight_bits = static_cast<int>(*weights);
+  spec.activation_bits = static_cast<int>(*activations);
+  if (spec.activation_bits <= kFewBits) spec.calibration = parse_range_method("mse");
+  return spec;
+}
 
 Spec parse_format(std::string_view text) {
   for (const FormatRow& row : kFormats)
     if (row.name == text) {
       Spec spec;
       spec.format = row.format;
-      spec.weight_bits = row.weight_bits;
-      spec.activation_bits = row.activation_bits;
-      if (row.activation_bits <= kFewBits) spec.calibration = parse_range_method("mse");
       return spec;
     }
   if (text == kMixed) {
@@ -48,6 +63,7 @@ Spec parse_format(std::string_view text) {
     spec.budget.emplace();
     return spec;
   }
+  if (const auto pair = parse_static(text)) return *pair;
   if (const auto weights = parse_weight_format(text)) {
     Spec spec;
     spec.format = Format::kWeights;
@@ -141,6 +157,11 @@ void check(const Spec& spec) {
                 "leave it out, or choose a format such as w4g32");
   if (spec.budget && spec.budget->amount == 0)
     usage_error("mixed formats need a budget", "--to", "such as mixed:size=40% or mixed:bits=4.5");
+  const bool counts =
+      spec.calibration.kind == RangeMethod::Kind::kEntropy || spec.calibration.kind == RangeMethod::Kind::kMse;
+  if (spec.activation_bits > kByte && counts)
+    usage_error("16 bits have more levels than can be told apart in what was seen", "calibration",
+                "minmax or percentile");
   if (spec.emit == Emit::kQOperator && !spec.in_bytes())
     usage_error("operators on integers take eight bits", "emit", "leave emit=qoperator out");
 }
@@ -149,13 +170,18 @@ void check(const Spec& spec) {
 
 bool Spec::pairs_saturate() const { return in_bytes() && target != "ort:x86-amx" && target != "ort:arm-dot"; }
 
+bool Spec::held_in_bytes() const {
+  const auto in_byte = [](int bits) { return bits > kFewBits && bits <= kByte; };
+  return in_byte(weight_bits) && activation_bits <= kByte && activation_bits != kFewBits;
+}
+
 std::string name(const Spec& spec) {
   if (spec.budget) return std::string(kMixed);
   if (spec.format == Format::kWeights) return to_string(spec.weights);
-  return std::string(std::find_if(std::begin(kFormats), std::end(kFormats), [&](const FormatRow& r) {
-                       return r.format == spec.format && r.weight_bits == spec.weight_bits &&
-                              r.activation_bits == spec.activation_bits;
-                     })->name);
+  if (spec.format == Format::kStatic) return fmt::format("w{}a{}", spec.weight_bits, spec.activation_bits);
+  const auto* row = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                 [&](const FormatRow& r) { return r.format == spec.format; });
+  return std::string(row->name);
 }
 
 std::string_view name(Emit emit) {
@@ -167,6 +193,7 @@ std::string_view name(Emit emit) {
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const FormatRow& row : kFormats) names.emplace_back(row.name);
+  for (const char* pair : {"w8a8", "w8a4", "w4a8", "w4a4", "w8a16", "w16a16"}) names.emplace_back(pair);
   for (std::string& more : weight_format_names()) names.push_back(std::move(more));
   names.emplace_back(kMixed);
   return names;

@@ -22,7 +22,7 @@ enum class Emit { kAuto, kQdq, kQOperator, kMatMulNBits, kMatMulBnb4, kGather, k
 /// function each, stored in the report and in the output's metadata.
 struct Spec {
   Format format = Format::kStatic;
-  int weight_bits = 8, activation_bits = 8;  ///< of kStatic: 4 or 8
+  int weight_bits = 8, activation_bits = 8;  ///< of kStatic: 1 to 8 or 16, and 2 to 8 or 16
   WeightFormat weights;                      ///< of kWeights
   std::optional<Budget> budget;              ///< of kWeights: a format for each layer instead, chosen to meet it
   std::string method = "mse";                ///< of kWeights: a row of methods()
@@ -37,7 +37,9 @@ struct Spec {
   /// saturates: weights leave room for that. It costs about half a decibel; without it such a processor loses whole
   /// points of accuracy. So the default target has it too, and only those without such processors have not.
   bool pairs_saturate() const;
-  /// Both operands have the eight bits that runtimes have integer kernels for.
+  /// Both operands are held in bytes, which runtimes have integer kernels for.
+  bool held_in_bytes() const;
+  /// ... and have all of their eight bits.
   bool in_bytes() const { return weight_bits == 8 && activation_bits == 8; }
   /// How kWeights are stored.
   Scheme scheme() const { return scheme_of(weights, per_tensor, symmetric); }

@@ -15,6 +15,10 @@ Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Se
   if (qat.spec.format != quantize::Format::kStatic)
     usage_error(fmt::format("{} has no rounding that training could take part in", o.qat), "--qat",
                 "choose w8a8, w4a8, w8a4 or w4a4");
+  const auto trains = [](int bits) { return bits == 4 || bits == 8; };
+  if (!trains(qat.spec.weight_bits) || !trains(qat.spec.activation_bits))
+    usage_error(fmt::format("{} has no type of its own, which training takes the limits of codes from", o.qat), "--qat",
+                "choose w8a8, w4a8, w8a4 or w4a4");
   const auto judge = reference_backend(), backend = open_backend(session.common.device);
   const Runner runner = make_runner(*backend, session.common);
   quantize::Means means;

@@ -1,5 +1,6 @@
 #include "quantize/emit/codes.h"
 
+#include "core/tensor/cast.h"
 #include "core/tensor/compare.h"
 
 namespace mlopt::quantize {
@@ -38,6 +39,18 @@ std::pair<Node*, Node*> CodeWriter::rounded(Value* x, Value* scale, Value* zero_
   q->output(0)->type = Type::tensor(zero_point->constant->dtype(), x->type.dims);
   dq->output(0)->type = x->type;
   return {q, dq};
+}
+
+void CodeWriter::limit(Node* quantize, int least, int most) {
+  const Value* scale = quantize->input(1);
+  const auto bound = [&](int steps) {
+    const float number = static_cast<float>(steps) * to_floats(*scale->constant)[0];
+    return graph_.add_constant(scale->name + (steps > 0 ? "_most" : "_least"), Tensor::scalar(number));
+  };
+  Value* x = quantize->input(0);
+  const Node* clip = graph_.add_op("Clip", {x, bound(least), bound(most)}, {}, quantize, x->name + "_clipped");
+  clip->output(0)->type = x->type;
+  graph_.set_input(quantize, 0, clip->output(0));
 }
 
 }  // namespace mlopt::quantize

@@ -30,6 +30,9 @@ class CodeWriter {
   /// x -> QuantizeLinear -> DequantizeLinear before `before`: the two nodes. They have no readers yet.
   std::pair<Node*, Node*> rounded(Value* x, Value* scale, Value* zero_point, const Node* before);
 
+  /// A Clip before a QuantizeLinear with one constant step: at most so many steps from zero on each side.
+  void limit(Node* quantize, int least, int most);
+
  private:
   Graph& graph_;
   std::map<std::pair<const Value*, int>, Stored> weights_;

@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "core/tensor/cast.h"
+#include "quantize/emit/codes.h"
 
 namespace mlopt::quantize {
 namespace {
 
 class Keeper {
  public:
-  explicit Keeper(Graph& graph) : graph_(graph) {}
+  explicit Keeper(Graph& graph) : graph_(graph), writer_(graph) {}
 
   void run() {
     for (Node* node : graph_.nodes())
@@ -40,22 +41,11 @@ class Keeper {
     graph_.set_input(quantize, 2, bytes);
     if (narrow->uses.empty()) graph_.erase(narrow);
     y->type.dtype = zeros.dtype();
-    Value* x = quantize->input(0);
-    const Node* clip =
-        graph_.add_op("Clip", {x, limit(quantize, least - zero), limit(quantize, least + count - 1 - zero)}, {},
-                      quantize, x->name + "_clipped");
-    clip->output(0)->type = x->type;
-    graph_.set_input(quantize, 0, clip->output(0));
-  }
-
-  /// So many steps.
-  Value* limit(const Node* quantize, int steps) {
-    const Value* scale = quantize->input(1);
-    const float number = static_cast<float>(steps) * to_floats(*scale->constant)[0];
-    return graph_.add_constant(scale->name + (steps > 0 ? "_most" : "_least"), Tensor::scalar(number));
+    writer_.limit(quantize, least - zero, least + count - 1 - zero);
   }
 
   Graph& graph_;
+  CodeWriter writer_;
 };
 
 }  // namespace

@@ -79,11 +79,14 @@ class Emitter {
     if (integer_result && v->is_output()) {
       graph_.replace_uses(v, dq->output(0));
       graph_.set_input(q, 0, v);
-      return;
+    } else {
+      for (const Use& use : uses)
+        if (integer_result || plan_.nodes.contains(use.node))
+          use.node->graph()->set_input(use.node, use.index, dq->output(0));
     }
-    for (const Use& use : uses)
-      if (integer_result || plan_.nodes.contains(use.node))
-        use.node->graph()->set_input(use.node, use.index, dq->output(0));
+    const Grid& grid = grid_of(v);
+    const int codes = grid.high - grid.low + 1;
+    if (codes < 1 << bits(grid.type)) writer_.limit(q, grid.low - grid.zero_point, grid.high - grid.zero_point);
   }
 
   void remove_clamp(const Node* clamp) {

@@ -24,6 +24,31 @@ struct Channels {
 
 float code_of(float w, float scale, float most) { return std::clamp(std::nearbyint(w / scale), -most, most); }
 
+constexpr int kNibble = 4, kByte = 8;
+
+/// The step of a sign: the mean magnitude of each channel errs least.
+std::vector<float> mean_magnitudes(const std::vector<float>& w, const Channels& channels) {
+  std::vector<double> sum(channels.count);
+  std::vector<int64_t> count(channels.count);
+  for (size_t i = 0; i < w.size(); ++i)
+    if (std::isfinite(w[i])) sum[channels.at(i)] += std::fabs(static_cast<double>(w[i])), ++count[channels.at(i)];
+  std::vector<float> mean;
+  for (size_t c = 0; c < sum.size(); ++c)
+    mean.push_back(static_cast<float>(sum[c] / static_cast<double>(std::max<int64_t>(1, count[c]))));
+  return mean;
+}
+
+template <class T>
+Tensor codes_by(const std::vector<float>& scales, const Tensor& weight, const Channels& channels, int bits) {
+  const auto most = static_cast<float>(most_code(bits));
+  const std::vector<float> w = to_floats(weight);
+  Tensor codes(dtype_of<T>(), weight.dims());
+  T* out = codes.mutable_data<T>();
+  for (size_t i = 0; i < w.size(); ++i)
+    out[i] = static_cast<T>(bits == 1 ? (w[i] < 0 ? -1 : 1) : code_of(w[i], scales[channels.at(i)], most));
+  return codes;
+}
+
 /// Makes each scale the share of it, from 0.42 to 1, whose rounding and clipping errs least.
 void shrink_to_least_error(const std::vector<float>& w, const Channels& channels, int most, std::vector<float>& scale) {
   constexpr int kTries = 30;
@@ -48,14 +73,23 @@ float usable_scale(double scale) {
   return std::isfinite(scale) && scale >= FLT_MIN && scale <= FLT_MAX ? static_cast<float>(scale) : 1.0f;
 }
 
-int most_code(int bits) { return (1 << (bits - 1)) - 1; }
+DType weight_type(int bits) { return bits <= kNibble ? DType::kI4 : bits <= kByte ? DType::kI8 : DType::kI16; }
+
+int most_code(int bits) { return std::max(1, (1 << (bits - 1)) - 1); }
 
 Grid activation_grid(const Range& range, bool symmetric, int bits) {
   const double low = std::min(range.min, 0.0), high = std::max(range.max, 0.0);
   const int most = most_code(bits), levels = 1 << bits;
+  const bool nibble = bits == kNibble, word = bits > kByte;
   if (symmetric)
-    return {bits == 4 ? DType::kI4 : DType::kI8, -most - 1, most, usable_scale(std::max(-low, high) / most), 0};
-  Grid grid{bits == 4 ? DType::kU4 : DType::kU8, 0, levels - 1, usable_scale((high - low) / (levels - 1)), 0};
+    return {nibble ? DType::kI4
+            : word ? DType::kI16
+                   : DType::kI8,
+            -most - 1, most, usable_scale(std::max(-low, high) / most), 0};
+  Grid grid{nibble ? DType::kU4
+            : word ? DType::kU16
+                   : DType::kU8,
+            0, levels - 1, usable_scale((high - low) / (levels - 1)), 0};
   const double zero = std::nearbyint(-low / static_cast<double>(grid.scale));
   grid.zero_point = static_cast<int>(std::clamp(zero, 0.0, static_cast<double>(levels - 1)));
   return grid;
@@ -64,11 +98,11 @@ Grid activation_grid(const Range& range, bool symmetric, int bits) {
 std::vector<float> weight_scales(const Tensor& weight, int axis, const std::vector<float>& min_scale, int bits) {
   const Channels channels(weight, axis);
   const std::vector<float> w = to_floats(weight);
-  std::vector<float> scale(channels.count);
-  for (size_t i = 0; i < w.size(); ++i)
+  std::vector<float> scale = bits == 1 ? mean_magnitudes(w, channels) : std::vector<float>(channels.count);
+  for (size_t i = 0; bits > 1 && i < w.size(); ++i)
     if (std::isfinite(w[i])) scale[channels.at(i)] = std::max(scale[channels.at(i)], std::fabs(w[i]));
   for (float& s : scale) s /= static_cast<float>(most_code(bits));
-  if (bits < 8) shrink_to_least_error(w, channels, most_code(bits), scale);
+  if (bits > 1 && bits < kByte) shrink_to_least_error(w, channels, most_code(bits), scale);
   for (size_t c = 0; c < scale.size(); ++c) {
     const float room = min_scale.empty() ? 0.0f
                        : axis < 0        ? *std::max_element(min_scale.begin(), min_scale.end())
@@ -84,16 +118,14 @@ QuantizedWeight quantize_weight(const Tensor& weight, int axis, const std::vecto
 
 QuantizedWeight quantize_by(const std::vector<float>& scales, const Tensor& weight, int axis, int bits) {
   const Channels channels(weight, axis);
-  const auto most = static_cast<float>(most_code(bits));
-  const std::vector<float> w = to_floats(weight);
-  Tensor codes(DType::kI8, weight.dims());
-  for (size_t i = 0; i < w.size(); ++i)
-    codes.mutable_data<int8_t>()[i] = static_cast<int8_t>(code_of(w[i], scales[channels.at(i)], most));
   const Dims dims = axis < 0 ? Dims{} : Dims{static_cast<int64_t>(channels.count)};
-  const Tensor zeros = Tensor::zeros(DType::kI8, dims);
-  QuantizedWeight q{codes, Tensor::of<float>(dims, scales), zeros};
-  if (bits == 4) q.codes = pack(codes, DType::kI4), q.zero_point = pack(zeros, DType::kI4);
-  return q;
+  const DType type = weight_type(bits);
+  const Tensor codes = bits > kByte ? codes_by<int16_t>(scales, weight, channels, bits)
+                                    : codes_by<int8_t>(scales, weight, channels, bits);
+  const Tensor zeros = Tensor::zeros(codes.dtype(), dims);
+  const Tensor scale = Tensor::of<float>(dims, scales);
+  if (type != DType::kI4) return {codes, scale, zeros};
+  return {pack(codes, type), scale, pack(zeros, type)};
 }
 
 QuantizedBias quantize_bias(const Tensor& bias, float input_scale, const Tensor& weight_scale) {

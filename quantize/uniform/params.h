@@ -17,18 +17,21 @@ struct Grid {
 /// The scale as a float that is normal and above 0; 1 where it is none.
 float usable_scale(double scale);
 
-/// Unsigned over [min(range.min, 0), max(range.max, 0)], or signed around zero, in 4 or 8 bits. The scale is never
-/// zero, denormal or infinite; a range of nothing gives scale 1.
+/// Unsigned over [min(range.min, 0), max(range.max, 0)], or signed around zero: in 4 or 16 bits as such, in others as
+/// codes of a byte that do not use it all. The scale is never zero, denormal or infinite; a range of nothing gives
+/// scale 1.
 Grid activation_grid(const Range& range, bool symmetric, int bits = 8);
 
 /// A weight as signed integers around zero with one scale (axis < 0) or one for each index of `axis`.
 struct QuantizedWeight {
-  Tensor codes;       ///< int8 or int4, as the weight's shape
+  Tensor codes;       ///< int4, int8 or int16, as the weight's shape
   Tensor scale;       ///< float32, scalar or [channels]
   Tensor zero_point;  ///< zeros of the codes' type, as the scale's shape
 };
 
-/// The largest code of a weight, and minus the smallest.
+/// The narrowest signed integer that runtimes have for codes of a weight in so many bits.
+DType weight_type(int bits);
+/// The largest code of a weight, and minus the smallest; with one bit there are no others.
 int most_code(int bits);
 
 /// One for axis < 0, or one for each index of `axis`: in 8 bits those that reach the largest weight, in fewer those of

@@ -81,7 +81,7 @@ TEST_CASE("what a format needs is said before anything is written") {
     const char* said;
   };
   for (const Case& c :
-       {Case{{"--to", "w8a8"}, "w8a8 needs data"}, Case{{"--to", "w9a8"}, "did you mean"},
+       {Case{{"--to", "w8a8"}, "w8a8 needs data"}, Case{{"--to", "w8e8"}, "did you mean"},
         Case{{"--to", "w8", "--calibration", "median"}, "no calibration is called 'median'"},
         Case{{"--to", "w8a8", "--data", files.data, "--calibration-samples", "0"}, "at least one"}, Case{{}, "--to"}}) {
     const test::Outcome refused = files.quantize(c.options);

@@ -70,8 +70,8 @@ TEST_CASE("every format gives a model that computes nearly the same") {
   const auto inputs = data->batch(0, 1).inputs;
   const Bench bench;
   const Tensor expected = bench.backend->compile(source, {})->run(inputs)[0].tensor();
-  for (const char* spec : {"w8a8", "w8a8:emit=qoperator", "w8a8:symmetric;per_tensor", "w8a8-dynamic", "w8", "w6g32",
-                           "apot8", "fp8e4m3", "fp16", "bf16"}) {
+  for (const char* spec : {"w8a8", "w8a8:emit=qoperator", "w8a8:symmetric;per_tensor", "w8a8-dynamic", "w7a8", "w8a7",
+                           "w8a16", "w16a16", "w8", "w6g32", "apot8", "fp8e4m3", "fp16", "bf16"}) {
     INFO(spec);
     const quantize::Quantized made = bench.run(source, spec);
     const Difference d = difference(bench.backend->compile(made.model, {})->run(inputs)[0].tensor(), expected);

@@ -16,7 +16,8 @@ TEST_CASE("a quantization spec is printed as it was parsed") {
        {"w8a8:calibration=minmax", "w8a8:calibration=percentile=99.9;per_tensor;skip=/head/*|fc",
         "w8a8:calibration=entropy;emit=qoperator;symmetric;target=ort:x86-amx;only=a|b?", "w8a8-dynamic",
         "w8:per_tensor", "fp16", "bf16:skip=norm*", "w4g32:emit=matmulnbits;symmetric", "nf4:emit=matmulbnb4",
-        "codebook3g64:emit=gather;target=onnx;only=a", "apot4:emit=fake"})
+        "codebook3g64:emit=gather;target=onnx;only=a", "apot4:emit=fake", "w1a8:calibration=minmax",
+        "w3a2:calibration=mse", "w16a16:calibration=percentile=99.9"})
     CHECK(to_string(parse_spec(text)) == text);
 }
 

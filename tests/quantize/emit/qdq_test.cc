@@ -31,7 +31,8 @@ Written write(const std::string& graph, const std::string& text = "w8a8") {
   std::map<std::string, quantize::Grid> grids;
   for (Value* v : plan.values) {
     const bool clamped = v->producer && plan.clamped.contains(v->producer);
-    if (plan.owner(v) == v) grids[v->name] = quantize::activation_grid({clamped ? 0.0 : -8.0, 8}, spec.symmetric);
+    if (plan.owner(v) == v)
+      grids[v->name] = quantize::activation_grid({clamped ? 0.0 : -8.0, 8}, spec.symmetric, spec.activation_bits);
   }
   w.layers = quantize::emit_qdq(w.model, plan, grids, spec).layers;
   infer(w.model, standard_types);
@@ -177,5 +178,34 @@ TEST_CASE("one number is one step of its own size, and a divisor a factor") {
         }
     CHECK(numbers == std::vector<float>{-4, 1.0f / 3});
     CHECK(test::operators(*w.model.graph).find("Div") == std::string::npos);
+  }
+}
+
+TEST_CASE("widths between those of types are cut off before they are rounded") {
+  struct Case {
+    const char *spec, *graph;
+    double steps;
+  };
+  for (const Case& c : {Case{"w8a6", kTwoConvolutions, 12}, Case{"w6a7:symmetric", kTwoConvolutions, 12},
+                        Case{"w16a16", kTwoConvolutions, 1}, Case{"w5a16", kTwoConvolutions, 12}}) {
+    const Written w = write(c.graph, c.spec);
+    INFO(c.spec);
+    const std::vector<Datum> input = {Datum(test::uniform({1, 2, 4, 4}, -1, 1, DType::kF32, 5))};
+    const Difference d = difference(run(w.model, input)[0].tensor(), run(w.source, input)[0].tensor());
+    CHECK(d.max_abs > 0);
+    CHECK(d.max_abs <= c.steps * 16 / 255);
+    CHECK(d.max_expected > 3);
+    const quantize::Spec spec = quantize::parse_spec(c.spec);
+    int clips = 0;
+    for (const Node* node : w.model.graph->nodes()) {
+      if (!node->is("QuantizeLinear")) continue;
+      const Node* clip = node->input(0)->producer;
+      if (!clip || !clip->is("Clip") || clip->input(1)->producer) continue;
+      ++clips;
+      const double scale = number_at(*node->input(1)->constant, 0);
+      const double width = number_at(*clip->input(2)->constant, 0) - number_at(*clip->input(1)->constant, 0);
+      CHECK(width / scale == Approx((1 << spec.activation_bits) - 1));
+    }
+    CHECK((clips > 0) == (spec.activation_bits < 8));
   }
 }

@@ -104,6 +104,38 @@ TEST_CASE("four bits have 16 codes for activations") {
   CHECK(static_cast<double>(symmetric.scale) == Approx(2.0 / 7));
 }
 
+TEST_CASE("other widths are held in the next type, whose codes they do not all use") {
+  const Tensor w = test::uniform({4, 500}, -1, 1);
+  double before = 1e9;
+  for (const int bits : {2, 3, 5, 6, 7, 8, 16}) {
+    const auto q = quantize::quantize_weight(w, 0, {}, bits);
+    CHECK(q.codes.dtype() == (bits < 4 ? DType::kI4 : bits > 8 ? DType::kI16 : DType::kI8));
+    CHECK(q.zero_point.dtype() == q.codes.dtype());
+    double largest = 0, error = 0;
+    for (int64_t i = 0; i < w.size(); ++i) {
+      const double code = number_at(q.codes, i), off = code * static_cast<double>(q.scale.data<float>()[i / 500]) -
+                                                       static_cast<double>(w.data<float>()[i]);
+      largest = std::max(largest, std::fabs(code));
+      error += off * off;
+    }
+    INFO(bits);
+    CHECK(largest == (1 << (bits - 1)) - 1);
+    CHECK(error < before / 2);
+    before = error;
+    const Grid grid = quantize::activation_grid({-1, 3}, false, bits);
+    CHECK(grid.type == (bits > 8 ? DType::kU16 : DType::kU8));
+    CHECK(grid.high == (1 << bits) - 1);
+    CHECK(static_cast<double>(grid.scale) == Approx(4.0 / grid.high));
+    CHECK(quantize::activation_grid({-1, 3}, true, bits).low == -(1 << (bits - 1)));
+  }
+}
+
+TEST_CASE("one bit is a sign, in steps of the mean magnitude") {
+  const auto q = quantize::quantize_weight(test::tensor({2, 2}, {0.5, -1.5, 0, 4}), 0, {}, 1);
+  CHECK(to_ints(q.codes) == std::vector<int64_t>{1, -1, 1, 1});
+  CHECK(to_floats(q.scale) == std::vector<float>{1, 2});
+}
+
 TEST_CASE("a scale is never below what is asked for, and codes follow it") {
   const Tensor w = test::tensor({2, 2}, {1.27, -1.27, 2.54, 0});
   const auto q = quantize::quantize_weight(w, 0, {0.1f, 0.001f});
