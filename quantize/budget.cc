@@ -13,7 +13,8 @@ Budget parse_budget(std::string_view key, std::string_view value) {
     unsupported_error("formats are not chosen by latency yet", where(), "mixed:size=40% or mixed:bits=4.5");
   if (key == "bits") {
     const auto bits = parse_double(value);
-    if (!bits || !(*bits > 0 && *bits <= 32)) usage_error(fmt::format("'{}' is no number of bits", value), where(), "such as 4.5");
+    if (!bits || !(*bits > 0 && *bits <= 32))
+      usage_error(fmt::format("'{}' is no number of bits", value), where(), "such as 4.5");
     return {Budget::Kind::kBits, *bits};
   }
   if (ends_with(value, "%")) {

@@ -32,7 +32,8 @@ Coded coded_in(const WeightFormat& format, const Weight& weight, const Matrix& v
 
 int64_t bytes_of(const Coded& coded) {
   constexpr int64_t kByte = 8;
-  return (std::ssize(coded.codes) * coded.bits + kByte - 1) / kByte + std::ssize(coded.scale) * 4 + std::ssize(coded.zero);
+  return (std::ssize(coded.codes) * coded.bits + kByte - 1) / kByte + std::ssize(coded.scale) * 4 +
+         std::ssize(coded.zero);
 }
 
 double squared_distance(const Matrix& a, const Matrix& b) {
@@ -126,7 +127,8 @@ MixedPlanner::MixedPlanner(const Model& model, std::span<const Weight> weights, 
     row.options = std::move(hull);
     rows_.push_back(std::move(row));
     elements_ += weight.size();
-    if (means.progress) means.progress("measuring what weights matter", static_cast<int64_t>(i) + 1, std::ssize(weights));
+    if (means.progress)
+      means.progress("measuring what weights matter", static_cast<int64_t>(i) + 1, std::ssize(weights));
   }
 }
 

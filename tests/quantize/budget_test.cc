@@ -14,8 +14,13 @@ TEST_CASE("budgets are printed as they are read") {
 }
 
 TEST_CASE("budgets that are none are refused") {
-  for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
-           {"size", "0%"}, {"size", "120%"}, {"size", "-3"}, {"size", "x"}, {"bits", "0"}, {"bits", "99"}, {"bits", ""}})
+  for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"size", "0%"},
+                                                                                   {"size", "120%"},
+                                                                                   {"size", "-3"},
+                                                                                   {"size", "x"},
+                                                                                   {"bits", "0"},
+                                                                                   {"bits", "99"},
+                                                                                   {"bits", ""}})
     CHECK_THROWS_AS(parse_budget(key, value), Error);
   CHECK(test::contains(test::error_of([] { parse_budget("latency", "0.6x"); }), "latency"));
 }

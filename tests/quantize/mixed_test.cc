@@ -74,6 +74,6 @@ TEST_CASE("the model is as it was when its weights have been tried") {
 TEST_CASE("without data nothing can be measured") {
   Setup s;
   s.means.data = nullptr;
-  CHECK(test::contains(
-      test::error_of([&] { MixedPlanner(s.model, s.weights, parse_spec("mixed:bits=4"), s.means); }), "need data"));
+  CHECK(test::contains(test::error_of([&] { MixedPlanner(s.model, s.weights, parse_spec("mixed:bits=4"), s.means); }),
+                       "need data"));
 }

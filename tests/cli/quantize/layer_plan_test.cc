@@ -11,8 +11,8 @@ TEST_CASE("a plan is an object of layers, or a report of quantize") {
   auto plan = cli::read_layer_plan(dir.write("a.json", R"({"/a": "w4g32", "/b": "nf4"})"));
   CHECK(to_string(plan.at("/a")) == "w4g32");
   CHECK(plan.size() == 2);
-  plan = cli::read_layer_plan(dir.write(
-      "b.json", R"({"spec": "mixed:size=40%", "weights": [{"layer": "/c", "format": "w3", "bytes": 5}]})"));
+  plan = cli::read_layer_plan(
+      dir.write("b.json", R"({"spec": "mixed:size=40%", "weights": [{"layer": "/c", "format": "w3", "bytes": 5}]})"));
   CHECK(to_string(plan.at("/c")) == "w3");
   CHECK(plan.size() == 1);
 }
