@@ -16,6 +16,7 @@
 #include "prune/scales.h"
 #include "prune/slopes.h"
 #include "prune/stages.h"
+#include "prune/statistics.h"
 
 namespace mlopt::prune {
 namespace {
@@ -29,12 +30,13 @@ class Masker {
  public:
   Masker(const Model& source, const Spec& spec, const Means& means)
       : spec_(spec), means_(means), criterion_(find_criterion(spec.method)) {
-    if ((spec.fit || sees_inputs()) && !means.data)
-      usage_error(fmt::format("{} needs data: it looks at what layers are given", spec.fit ? "lstsq" : spec.method),
-                  "--data", "give --data with inputs of the kind that the model will see, or use --method magnitude");
+    const std::string looking = sees_inputs() ? spec.method : spec.fit ? "lstsq" : spec.statistics ? "bn" : "";
+    if (!looking.empty() && !means.data)
+      usage_error(fmt::format("{} needs data: it looks at what layers are given", looking), "--data",
+                  "give --data with inputs of the kind that the model will see, or use --method magnitude");
     result_.model = clone(source);
     if (!result_.model.functions.empty()) inline_functions(result_.model);
-    if (spec.fit) dense_ = clone(result_.model);
+    if (spec.fit || spec.statistics) dense_ = clone(result_.model);
   }
 
   Pruned run() {
@@ -51,6 +53,7 @@ class Masker {
       prune_all();
       if (spec_.fit) fit_all();
     }
+    if (spec_.statistics) correct();
     warn();
     return std::move(result_);
   }
@@ -192,6 +195,12 @@ class Masker {
           store(weights_[i], fitted(weights_[i], *e.observed, wanted[i], *e.values));
         },
         &dense_);
+  }
+
+  void correct() {
+    if (correct_statistics(result_.model, dense_, means_) == 0)
+      result_.warnings.emplace_back("no layer has a normalization or a bias that --recover bn could correct");
+    result_.samples = looked_at();
   }
 
   void put(size_t i, const Matrix& after) {

@@ -109,11 +109,16 @@ constexpr Part kParts[] = {
      [](const Spec& s) { return s.iterations == 1 ? "" : std::to_string(s.iterations); }},
     {"recover",
      [](Spec& s, std::string_view v) {
-       if (v != "none" && v != "lstsq")
-         usage_error(fmt::format("no recovery is called '{}'", v), "--recover", "none or lstsq");
-       s.fit = v == "lstsq";
+       for (const std::string& how : spec_pieces(v, ',')) {
+         if (how != "none" && how != "lstsq" && how != "bn")
+           usage_error(fmt::format("no recovery is called '{}'", how), "--recover", "none, lstsq or bn");
+         s.fit = s.fit || how == "lstsq";
+         s.statistics = s.statistics || how == "bn";
+       }
      },
-     [](const Spec& s) { return std::string(s.fit ? "lstsq" : ""); }},
+     [](const Spec& s) {
+       return std::string(s.fit ? s.statistics ? "lstsq,bn" : "lstsq" : s.statistics ? "bn" : "");
+     }},
     {"only", [](Spec& s, std::string_view v) { add_globs(v, s.only); },
      [](const Spec& s) { return print_globs(s.only); }},
     {"skip", [](Spec& s, std::string_view v) { add_globs(v, s.skip); },
@@ -175,7 +180,7 @@ void check_training(const Spec& spec) {
     unsupported_error(fmt::format("{} by {} are not supported yet", to_string(spec.granularity), spec.method),
                       "--granularity", "element, channel or head");
   if (spec.method == kDropout) find_dropout(spec.dropout, spec.granularity);
-  if (spec.fit) usage_error("what was trained needs no fit", "--recover", "leave lstsq out");
+  if (spec.fit || spec.statistics) usage_error("what was trained needs no fit", "--recover", "leave lstsq and bn out");
 }
 
 }  // namespace

@@ -29,8 +29,9 @@ struct Spec {
   uint64_t seed = 0;        ///< of random, and of the noise of dropout
   /// In how many stages layers are looked at, each when those before are pruned; 0: as the method does best.
   int64_t stages = 0;
-  int64_t iterations = 1;  ///< in which it is removed, what is left being fitted or looked at anew in between
-  bool fit = false;        ///< at the end what is left is fitted to what the layers gave (--recover lstsq)
+  int64_t iterations = 1;   ///< in which it is removed, what is left being fitted or looked at anew in between
+  bool fit = false;         ///< at the end what is left is fitted to what the layers gave (--recover lstsq)
+  bool statistics = false;  ///< then normalizations and biases are corrected (--recover bn)
   std::vector<std::string> only, skip;  ///< globs of layers and of weights
 };
 

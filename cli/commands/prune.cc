@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/distill/steps.h"
 #include "cli/prune/groups.h"
+#include "cli/prune/zeros.h"
 #include "cli/recipes/sparse_training.h"
 #include "cli/recipes/sparsity.h"
 #include "cli/runner.h"
@@ -26,8 +27,6 @@
 namespace mlopt::cli {
 namespace {
 
-constexpr size_t kLayersShown = 40;
-
 struct PruneOptions {
   DistillOptions distill;  // of which --recover train and distill take more than what every verb takes
   VerbOptions& verb = distill.train.verb;
@@ -41,13 +40,15 @@ struct PruneOptions {
 
 constexpr const char* kSearched = "auto";
 
-/// --recover lists what is done, in the order in which it is: lstsq, then train or distill.
-bool fits(const PruneOptions& o) {
-  const std::vector<std::string> list = list_items({o.recover});
-  return std::find(list.begin(), list.end(), "lstsq") != list.end();
+/// --recover lists what is done, in the order in which it is: lstsq, bn, then train or distill. Gives the first two.
+std::string fits(const PruneOptions& o) {
+  std::vector<std::string> all = list_items({o.recover}), list;
+  for (const char* how : {"lstsq", "bn"})
+    if (std::find(all.begin(), all.end(), how) != all.end()) list.emplace_back(how);
+  return join(list, ",");
 }
 std::string retraining(const PruneOptions& o) {
-  const std::vector<std::string> known = {"none", "lstsq", "train", "distill"};
+  const std::vector<std::string> known = {"none", "lstsq", "bn", "train", "distill"};
   std::string found;
   for (const std::string& how : list_items({o.recover})) {
     if (std::find(known.begin(), known.end(), how) == known.end())
@@ -73,7 +74,7 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   add("scale", o.scale);
   add("norm", o.norm);
   add("dropout", o.drop);
-  if (fits(o)) add("recover", "lstsq");
+  add("recover", fits(o));
   if (o.stages) add("stages", std::to_string(*o.stages));
   if (o.iterations) add("iterations", std::to_string(*o.iterations));
   prune::Spec spec = prune::parse_spec(text);
@@ -85,69 +86,6 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   }
   prune::check(spec);
   return spec;
-}
-
-std::string share(int64_t part, int64_t whole) {
-  return fmt::format("{:.2f} %", whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0);
-}
-
-Json layer_json(const prune::PrunedLayer& layer) {
-  Json dims = Json::array();
-  for (const int64_t d : layer.dims) dims.push_back(d);
-  return Json::object({{"layer", layer.layer},
-                       {"op", layer.op},
-                       {"weight", layer.weight},
-                       {"shape", dims},
-                       {"parameters", layer.parameters},
-                       {"zeros", layer.zeros},
-                       {"zeros_before", layer.zeros_before},
-                       {"sparsity", layer.sparsity()}});
-}
-
-/// Every layer to programs; to people as many as fit on a screen.
-void report_layers(const prune::Pruned& made, Report& report) {
-  Json& all = report.data["layers"] = Json::array();
-  Table table{"zeros by layer", {"layer", "operator", "shape", "weights", "zeros", "before"}, {}, 2};
-  for (const prune::PrunedLayer& layer : made.layers) {
-    all.push_back(layer_json(layer));
-    if (table.rows.size() < kLayersShown)
-      table.rows.push_back({layer.layer, layer.op, to_string(layer.dims), std::to_string(layer.parameters),
-                            share(layer.zeros, layer.parameters), share(layer.zeros_before, layer.parameters)});
-  }
-  report.blocks.emplace_back(std::move(table));
-  if (made.layers.size() > kLayersShown)
-    report.line(fmt::format("and {} more layers, which --json has", made.layers.size() - kLayersShown));
-}
-
-/// What stays as it was, by reason: how many layers, and one of them.
-void report_left(const prune::Pruned& made, Report& report) {
-  std::map<std::string, std::vector<std::string>> by_reason;
-  for (const auto& [layer, reason] : made.left) by_reason[reason].push_back(layer);
-  for (const auto& [reason, layers] : by_reason)
-    report.line(fmt::format("left as {}: {}{}: {}", layers.size() == 1 ? "it was" : "they were", layers[0],
-                            layers.size() == 1 ? "" : fmt::format(" and {} more", layers.size() - 1), reason));
-}
-
-Json declined_json(const prune::Pruned& made) {
-  Json list = Json::array();
-  for (const auto& [layer, reason] : made.left) list.push_back(Json::object({{"layer", layer}, {"reason", reason}}));
-  return list;
-}
-
-Json report_total(const prune::Pruned& made, Report& report) {
-  int64_t weights = 0, zeros = 0;
-  for (const prune::PrunedLayer& layer : made.layers) weights += layer.parameters, zeros += layer.zeros;
-  report.line(fmt::format("{} of {} weights in {} layers are zero ({}){}", zeros, weights, made.layers.size(),
-                          share(zeros, weights),
-                          made.samples ? fmt::format(", chosen on {} samples", made.samples) : ""));
-  report.line(
-      "zeros alone make nothing faster: runtimes multiply by them; they make room for compression, and a structured "
-      "granularity makes layers smaller");
-  return Json::object({{"layers", made.layers.size()},
-                       {"weights", weights},
-                       {"zeros", zeros},
-                       {"sparsity", weights ? static_cast<double>(zeros) / static_cast<double>(weights) : 0},
-                       {"calibration_samples", made.samples}});
 }
 
 prune::Pruned prune_with(const PruneOptions& o, const Model& source, const prune::Spec& spec, const Session& session) {
@@ -271,8 +209,9 @@ Action setup(Options& options) {
               "look at what layers are given in at most N stages, each when those before are pruned (default: 24 for "
               "sparsegpt, else 1, which is the source)");
   options.add("--recover", o->recover, "LIST",
-              "what is done for what is left: lstsq (fitted, layer by layer, to what the layers gave on --data), then "
-              "train (by labels) or distill (by what the source gives), with the options of these; zeros stay");
+              "what is done for what is left: lstsq (fitted, layer by layer, to what the layers gave on --data), bn "
+              "(statistics of normalizations, or where they are folded biases, corrected on --data), then train (by "
+              "labels) or distill (by what the source gives), with the options of these; zeros stay");
   options.add("--temperature", o->distill.temperature, "F", "of --recover distill (default: 4)");
   options.add("--alpha", o->distill.alpha, "F",
               "of --recover distill: share of the source's outputs in the loss (default: 0.9; 1 without labels)");

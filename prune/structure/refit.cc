@@ -23,7 +23,9 @@ void clear(Tensor& tensor, int axis, int64_t position) {
   for (size_t o = 0; o < outer; ++o) std::memset(to + o * n * width, 0, width);
 }
 
-void clear_weights(const Relations& all, const std::vector<Group>& groups, const Removed& removed) {
+}  // namespace
+
+void clear_channels(const Relations& all, const std::vector<Group>& groups, const Removed& removed) {
   for (size_t g = 0; g < groups.size(); ++g)
     for (const size_t c : removed[g])
       for (const auto& [number, position] : groups[g].channels[c]) {
@@ -36,12 +38,7 @@ void clear_weights(const Relations& all, const std::vector<Group>& groups, const
       }
 }
 
-}  // namespace
-
-int64_t refit(Model& model, const Relations& all, const std::vector<Group>& groups, const Removed& removed,
-              const Means& means) {
-  const Model original = clone(model);
-  clear_weights(all, groups, removed);
+void refit(Model& model, const Model& original, const Means& means) {
   std::vector<Weight> weights = find_weights(model).weights;
   std::erase_if(weights, [](const Weight& w) { return !features_problem(w).empty(); });
   size_t first = 0;
@@ -56,7 +53,6 @@ int64_t refit(Model& model, const Relations& all, const std::vector<Group>& grou
     }
     first = end;
   }
-  return std::min(means.data->size(), means.calibration_samples);
 }
 
 }  // namespace mlopt::prune

@@ -4,9 +4,9 @@
 
 namespace mlopt::prune {
 
-/// Zeros the weights of these channels in the model, whose shapes stay, and fits what is left of the others, layer by
-/// layer, to what the layers gave before (see fitted()). Gives the number of samples that were looked at.
-int64_t refit(Model& model, const Relations& all, const std::vector<Group>& groups, const Removed& removed,
-              const Means& means);
+/// Zeros the weights of these channels in the model of the relations, whose shapes stay.
+void clear_channels(const Relations& all, const std::vector<Group>& groups, const Removed& removed);
+/// Fits what is left of the weights, layer by layer, to what the layers gave in the original (see fitted()).
+void refit(Model& model, const Model& original, const Means& means);
 
 }  // namespace mlopt::prune

@@ -13,6 +13,7 @@
 #include "core/ir/macs.h"
 #include "core/ir/verify.h"
 #include "graphopt/pipelines.h"
+#include "prune/statistics.h"
 #include "prune/structure/loss_score.h"
 #include "prune/structure/propagate.h"
 #include "prune/structure/prove.h"
@@ -52,8 +53,8 @@ class Shrinker {
   Shrinker(const Model& source, const Spec& spec, const Means& means) : source_(source), spec_(spec), means_(means) {}
 
   Pruned run() {
-    if (spec_.fit && !means_.data)
-      usage_error("lstsq needs data: it looks at what layers are given", "--data",
+    if ((spec_.fit || spec_.statistics) && !means_.data)
+      usage_error(fmt::format("{} needs data: it looks at what layers are given", spec_.fit ? "lstsq" : "bn"), "--data",
                   "give --data with inputs of the kind that the model will see");
     tidy();
     all_ = relate_axes(model_, heads() ? SplitBy::kOuter : SplitBy::kInner);
@@ -66,7 +67,7 @@ class Shrinker {
     removed_ = spec_.flops ? for_flops() : remove_share(spec_.sparsity.value_or(0));
     result_.groups = report_groups(all_, groups_, removed_);
     if (std::all_of(removed_.begin(), removed_.end(), [](const auto& r) { return r.empty(); })) return unchanged();
-    if (spec_.fit) result_.samples = refit(model_, all_, groups_, removed_, means_);
+    if (spec_.fit || spec_.statistics) recover();
     result_.model = remove_channels(model_, all_, groups_, removed_, means_.passes.standard_types);
     require_valid(result_.model, "the removal of channels");
     result_.macs_after = macs_of(result_.model);
@@ -75,6 +76,15 @@ class Shrinker {
   }
 
  private:
+  /// On the model as it is, with zeros in the place of what will be cut out.
+  void recover() {
+    const Model original = clone(model_);
+    clear_channels(all_, groups_, removed_);
+    if (spec_.fit) refit(model_, original, means_);
+    if (spec_.statistics) correct_statistics(model_, original, means_);
+    result_.samples = std::min(means_.data->size(), means_.calibration_samples);
+  }
+
   bool heads() const { return spec_.granularity.name == "head"; }
 
   void tidy() {

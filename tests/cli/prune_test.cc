@@ -165,7 +165,7 @@ TEST_CASE("what is left learns, by labels or from the source, and zeros stay") {
   write_npz(labelled, {{"x", x}, {"label", Tensor::ints(labels)}});
   REQUIRE(files.prune({"--sparsity", "0.5", "--method", "wanda", "--data", labelled}).status == 0);
   const std::vector<float> masked = to_floats(*read_model(files.out).graph->find("V")->constant);
-  for (const char* how : {"train", "distill", "lstsq,distill"}) {
+  for (const char* how : {"train", "distill", "lstsq,distill", "bn,train"}) {
     const test::Outcome done = files.prune({"--sparsity", "0.5", "--method", "wanda", "--data", labelled, "--recover",
                                             how, "--batch-size", "16", "--steps", "3", "--json", "-"});
     INFO(done.err << done.out);
@@ -248,6 +248,8 @@ TEST_CASE("what is wrong is said before anything is written") {
         Case{{"--granularity", "2:4", "--sparsity", "0.5", "--method", "regularization"},
              4,
              "2:4 by regularization are not supported yet"},
+        Case{{"--sparsity", "0.5", "--recover", "bn"}, 2, "bn needs data"},
+        Case{{"--sparsity", "0.5", "--granularity", "channel", "--recover", "bn"}, 2, "bn needs data"},
         Case{{"--sparsity", "0.5", "--method", "taylor"}, 2, "needs data with labels"},
         Case{{"--sparsity", "0.5", "--method", "fisher", "--data", files.data, "--granularity", "channel"},
              2,

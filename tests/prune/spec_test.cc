@@ -34,7 +34,7 @@ TEST_CASE("a pruning spec is printed as it was parsed") {
         "magnitude:granularity=block=4x1;sparsity=0.25;allocation=global;scale=layer;norm=l1;only=/a/*|b",
         "random:granularity=kernel;threshold=0.001;seed=7", "magnitude:granularity=channel;flops=0.5;round=none",
         "magnitude:granularity=head;sparsity=0.25;round=2",
-        "sparsegpt:granularity=element;sparsity=0.5;stages=3;iterations=4;recover=lstsq"})
+        "sparsegpt:granularity=element;sparsity=0.5;stages=3;iterations=4;recover=lstsq,bn"})
     CHECK(to_string(parse_spec(text)) == text);
   CHECK(to_string(parse_spec("magnitude")) == "magnitude:granularity=element");
   CHECK(to_string(parse_spec("magnitude:sparsity=12.5%")) == "magnitude:granularity=element;sparsity=0.125");
@@ -70,7 +70,7 @@ TEST_CASE("a mistake in a pruning spec is named, with what was meant") {
                         Case{"magnitude:norm=l3", "l1 or l2"},
                         Case{"wanda:sparsity=0.5;stages=0", "no number of stages"},
                         Case{"wanda:sparsity=0.5;iterations=0", "no number of iterations"},
-                        Case{"wanda:sparsity=0.5;recover=all", "none or lstsq"},
+                        Case{"wanda:sparsity=0.5;recover=all", "none, lstsq or bn"},
                         Case{"sparsegpt:threshold=1", "takes no threshold"},
                         Case{"magnitude:sparsity", "no part of a pruning"},
                         Case{"", "no method is called ''"}}) {
