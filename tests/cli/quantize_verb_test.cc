@@ -128,3 +128,49 @@ TEST_CASE("names of nodes that are none are refused with the nearest, patterns t
   CHECK(pattern.status == 0);
   CHECK(pattern.err.find("--skip head/*: no node of the model matches") != std::string::npos);
 }
+
+TEST_CASE("weights alone are stored without data, and the report says how each is") {
+  const Files files;
+  const test::Outcome done = files.quantize({"--to", "w4g16", "--json", "-"});
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  const Json& weights = *report.find("weights");
+  REQUIRE(weights.items().size() == 2);
+  for (const Json& w : weights.items()) {
+    CHECK(w.find("form")->string() == "matmulnbits");
+    CHECK(w.find("elements")->integer() == 2048);
+    CHECK(w.find("bytes")->integer() == 2048 / 2 + 2048 / 16 * 4 + 2048 / 16 / 2);  // codes, scales, zero points
+    CHECK(w.find("sqnr_db")->number() > 18);
+    CHECK(w.find("sqnr_db")->number() < 35);
+  }
+  const test::Outcome info = run_mlopt({"info", files.out});
+  CHECK(info.out.find("4-bit weights in blocks of 16 (MatMulNBits)") != std::string::npos);
+  const test::Outcome again = run_mlopt({"quantize", files.out, "-o", files.folder / "r.onnx", "--to", "w3"});
+  CHECK(again.status == 3);
+  CHECK(again.err.find("quantized already") != std::string::npos);
+}
+
+TEST_CASE("a layer that cannot have the form that was asked for gets another, and where none can it is refused") {
+  const test::TempDir folder;
+  const std::string model = folder / "m.onnx", out = folder / "q.onnx";
+  write_model(test::fixture(R"(g (float[1,64,4] x, float[64,64,1] V, float[4,512] W) => (float[1,64,512] y) {
+      [conv] a = Conv (x, V)
+      [product] y = MatMul (a, W)
+    })"),
+              model);
+  const std::vector<std::string> quantize = {"quantize", model, "-o", out, "--no-bench", "--to", "w4g16", "--emit"};
+  const auto with = [&](const char* form, const char* more) {
+    std::vector<std::string> options = quantize;
+    options.insert(options.end(), {form, "--json", "-", "--only", more});
+    return run_mlopt(options);
+  };
+  const test::Outcome both = with("matmulnbits", "*");
+  REQUIRE(both.status == 0);
+  std::string forms;
+  const Json report = Json::parse(both.out);
+  for (const Json& w : report.find("weights")->items()) forms += w.find("form")->string() + " ";
+  CHECK(forms == "gather matmulnbits ");
+  const test::Outcome none = with("matmulnbits", "conv");
+  CHECK(none.status == 4);
+  CHECK(none.err.find("Conv is no MatMul or Gemm") != std::string::npos);
+}
