@@ -14,11 +14,10 @@ void prepare(Model& model, const Evaluate& evaluate) {
   infer(model);
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
   static constexpr std::array kPasses{
-      &inline_if,         &widen_halves,    &widen_codes,      &qdq::moves,     &qdq::split,
-      &qdq::conv,         &qdq::matmul,     &qdq::gemm,        &qdq::pointwise, &qdq::concat,
-      &qdq::matmul_float, &qdq::gemm_float, &integer_conv_add, &dynamic_matmul, &integer_matmul_bias,
-      &fuse_gelu,         &swish,           &hard_swish,       &conv_add,       &conv_activation,
-      &channel_shuffle};
+      &inline_if,       &widen_halves,     &widen_codes,     &widen_blocks,        &qdq::moves,  &qdq::split,
+      &qdq::conv,       &qdq::matmul,      &qdq::gemm,       &qdq::pointwise,      &qdq::concat, &qdq::matmul_float,
+      &qdq::gemm_float, &integer_conv_add, &dynamic_matmul,  &integer_matmul_bias, &fuse_gelu,   &swish,
+      &hard_swish,      &conv_add,         &conv_activation, &channel_shuffle};
   for (const Pass* pass : kPasses) run_pass(model, *pass, {});
   unpack_weights(model, evaluate);
 }

@@ -21,6 +21,7 @@ void specialize(Model& model, TypeRule types);
 // The passes, one file each.
 extern const Pass widen_halves;
 extern const Pass widen_codes;
+extern const Pass widen_blocks;
 extern const Pass attention;
 extern const Pass swish;
 extern const Pass hard_swish;
