@@ -13,7 +13,9 @@ Net nbits(const Stored& s) {
   Net net;
   net.model.set_opset("com.microsoft", 1);
   const int64_t blocks = (s.k + s.block - 1) / s.block;
-  const auto bytes = [&](const Dims& dims, uint64_t seed) { return net.constant(uniform(dims, 0, 255, DType::kU8, seed)); };
+  const auto bytes = [&](const Dims& dims, uint64_t seed) {
+    return net.constant(uniform(dims, 0, 255, DType::kU8, seed));
+  };
   std::vector<Value*> inputs = {net.input({2, 3, s.k}), bytes({s.n, blocks, s.block * s.bits / 8}, 3),
                                 net.constant(uniform({s.n, blocks}, 0.1, 0.3))};
   inputs.push_back(s.zeros ? bytes({s.n, (blocks * s.bits + 7) / 8}, 4) : nullptr);
