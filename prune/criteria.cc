@@ -30,10 +30,14 @@ constexpr Criterion kCriteria[] = {
      Look::kSlopes, nullptr, 1, "global", "none"},
     {"fisher", "the same to second order, by the squares of gradients", fisher, Rivals::kLayer, Look::kSlopes, nullptr,
      1, "global", "none"},
+    {"activation", "of channels: the mean absolute value behind the activation", nullptr},
+    {"apoz", "of channels: the share of zeros behind the activation, most go first", nullptr},
+    {"bn-scale", "of channels: the scale of the BatchNormalization behind", nullptr},
+    {"geometric-median", "of channels: how far a filter is from the others", nullptr},
 };
 
 /// Of those that are to come.
-constexpr std::string_view kNotYet[] = {"activation", "apoz", "movement"};
+constexpr std::string_view kNotYet[] = {"movement"};
 
 }  // namespace
 

@@ -32,7 +32,7 @@ enum class Look { kNothing, kSquares, kProducts, kSlopes };
 /// How much the model needs each element of a weight. One file a criterion.
 struct Criterion {
   std::string_view name, doc;
-  /// At least 0, of the matrix's shape.
+  /// At least 0, of the matrix's shape; null: it scores channels alone (structure/channel_methods.h).
   Matrix (*score)(const Evidence& evidence);
   Rivals rivals = Rivals::kLayer;
   Look look = Look::kNothing;

@@ -163,7 +163,8 @@ void check_structure(const Spec& spec) {
     unsupported_error(fmt::format("the granularity '{}' is not supported yet", name), "--granularity",
                       "channel or head, or one of " + join(names_of(Kind::kMask), ", "));
   const std::string_view known[] = {"magnitude", "random", kRegularization, kDropout, "taylor", "fisher"};
-  if (std::find(std::begin(known), std::end(known), spec.method) == std::end(known))
+  if (std::find(std::begin(known), std::end(known), spec.method) == std::end(known) &&
+      find_criterion(spec.method).score)
     unsupported_error(fmt::format("channels by {} are not supported yet", spec.method), "--method",
                       fmt::format("one of {}", fmt::join(known, ", ")));
   if (!spec.allocation.empty() && spec.allocation != "uniform" && spec.allocation != "global")
@@ -221,6 +222,9 @@ void check(const Spec& spec) {
   if (!structure && spec.flops)
     usage_error(fmt::format("zeros save no FLOPs: {} leaves shapes as they are", to_string(spec.granularity)),
                 "--flops", "use --granularity channel or head");
+  if (!structure && !find_criterion(spec.method).score)
+    usage_error(fmt::format("{} is of channels, {} are none", spec.method, to_string(spec.granularity)),
+                "--granularity", "use --granularity channel");
   if (!structure && spec.round)
     usage_error("there are no widths to round where shapes stay as they are", "--round", "leave it out");
   if (spec.iterations > 1 && (structure || spec.granularity.pattern() || spec.threshold))

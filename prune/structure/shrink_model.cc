@@ -14,6 +14,7 @@
 #include "core/ir/verify.h"
 #include "graphopt/pipelines.h"
 #include "prune/statistics.h"
+#include "prune/structure/channel_methods.h"
 #include "prune/structure/loss_score.h"
 #include "prune/structure/propagate.h"
 #include "prune/structure/prove.h"
@@ -95,7 +96,30 @@ class Shrinker {
     infer(model_, means_.passes.standard_types);
   }
 
+  /// Relative to the mean of each axis, so that layers can be compared; groups that nothing is known of stay.
+  std::vector<std::vector<double>> scores_by(const ChannelMethod& method) {
+    if (method.data && !means_.data)
+      usage_error(fmt::format("{} needs data: it looks at what channels are", method.name), "--data",
+                  "give --data with inputs of the kind that the model will see, or use --method magnitude");
+    AxisScores axes = method.score({model_, all_, groups_, means_});
+    if (method.data) result_.samples = std::min(means_.data->size(), means_.calibration_samples);
+    for (auto& [axis, scores] : axes) {
+      double mean = 0;
+      for (const double x : scores) mean += x / static_cast<double>(scores.size());
+      for (double& x : scores) x = mean > 0 ? x / mean : 1;
+    }
+    std::erase_if(groups_, [&](const Group& group) {
+      const bool told = std::any_of(group.axes.begin(), group.axes.end(), [&](size_t a) { return axes.contains(a); });
+      for (const Node* node : group.nodes)
+        if (!told) result_.left.try_emplace(node->called(), std::string(method.tells));
+      return !told;
+    });
+    if (groups_.empty()) refuse();
+    return score_channels(groups_, axes);
+  }
+
   std::vector<std::vector<double>> scores() {
+    if (const ChannelMethod* method = find_channel_method(spec_.method)) return scores_by(*method);
     if (spec_.method != "taylor" && spec_.method != "fisher") return score_channels(all_, groups_, score(), spec_.seed);
     auto [axes, samples] = loss_scores(model_, all_, groups_, spec_.method == "fisher", means_);
     result_.samples = samples;
