@@ -10,7 +10,7 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_t
 file(GLOB support_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cc)
 if(NOT MLOPT_CPU)
   foreach(source ${test_sources} ${support_sources})
-    file(STRINGS ${source} needs_cpu REGEX "^#include \"(backends/cpu/|tests/support/(convolution|cpu|net)\\.h)" LIMIT_COUNT 1)
+    file(STRINGS ${source} needs_cpu REGEX "^#include \"(backends/cpu/|tests/support/(convolution|cpu|net|sparse_training)\\.h)" LIMIT_COUNT 1)
     if(needs_cpu)
       list(REMOVE_ITEM test_sources ${source})
       list(REMOVE_ITEM support_sources ${source})
