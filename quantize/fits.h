@@ -30,6 +30,8 @@ Alphabet alphabet_over(const Scheme& scheme, double low, double high);
 /// What rounding a group to an alphabet costs the outputs of its layer: the weighted sum of squared errors. Where
 /// nothing was seen, large weights count more, and inputs that have a mean make the errors' sum count too.
 double squared_error(const Group& group, const Alphabet& alphabet);
+/// The sum of |error|^p with p = 3/4: two roots, where Badri and Shaji's 0.7 takes a logarithm.
+double sparse_error(const Group& group, const Alphabet& alphabet);
 
 /// From the least to the largest value, 0 included.
 Alphabet fit_minmax(const Group& group);

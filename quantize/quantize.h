@@ -21,6 +21,7 @@ struct Means {
   bool generated = false;             ///< the data are random: nothing is learned from them
   int64_t calibration_samples = 256;  ///< at most, evenly spaced over the data; also of what methods look at
   int64_t error_samples = 8;          ///< at most, that the errors of layers are measured on
+  std::string spill = {};             ///< folder for what is stored in codes until it is written; empty: memory
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
   std::map<std::string, WeightFormat> plan = {};  ///< of Format::kWeights: layer -> its format, in place of the spec's
 };

@@ -3,18 +3,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 #include <span>
 #include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/calib/features.h"
 #include "core/calib/observe.h"
 #include "core/onnx/io.h"
 #include "core/rewrite/pass.h"
+#include "core/tensor/kept_in_file.h"
 #include "quantize/emit/weight_forms.h"
+#include "quantize/encode_weight.h"
 #include "quantize/methods.h"
 #include "quantize/mixed.h"
 #include "quantize/plan.h"
@@ -25,6 +26,7 @@ namespace {
 constexpr int64_t kLeastElements = 1024;  // smaller ones save less than what is written beside them
 constexpr int kTableBits =
     8;  // at least: a table that is looked up is small beside the layers, and its errors go everywhere
+constexpr size_t kSpilledBytes = size_t{1} << 16;
 constexpr int64_t kProductBytes = int64_t{1} << 30;  // of what is observed at once
 
 /// Those that are worth it; the others are left with a reason.
@@ -49,18 +51,6 @@ void require_a_form(std::span<const Weight> weights, const Spec& spec) {
   unsupported_error(fmt::format("no weight in {} can be written as {}: {}", name(spec), name(spec.emit),
                                 form_problem(weights[0], spec)),
                     weights[0].layer, "leave --emit out: each weight gets the form that suits it");
-}
-
-double sqnr_db(const Matrix& values, const Matrix& coded) {
-  double signal = 0, noise = 0;
-  for (size_t i = 0; i < values.values.size(); ++i) {
-    const auto x = static_cast<double>(values.values[i]), off = x - static_cast<double>(coded.values[i]);
-    if (!std::isfinite(x)) continue;
-    signal += x * x;
-    noise += off * off;
-  }
-  constexpr double kDecibels = 10;
-  return noise > 0 ? kDecibels * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
 }
 
 /// Is what the layers multiply the weight by a Relu's or the like, perhaps moved or pooled since?
@@ -141,22 +131,23 @@ class Storer {
   }
 
   void put(const Weight& weight, const Observed* seen) {
-    const Matrix values = load(weight);
     const Spec spec = spec_of(weight, spec_, plan_);
-    const Scheme scheme = spec.scheme();
-    const Coded coded = encode(method_, {values, scheme, seen, weight.groups, reads_rectified(model_, weight)});
     const WeightForm& form = form_of(weight, spec);
     for (const Node* reader : weight.readers)
       if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
+    const EncodedWeight made = encode_weight(weight, method_, spec.scheme(), seen, reads_rectified(model_, weight));
+    weight.value->constant->release_pages();
     StoredWeight& stored = done_.weights.emplace_back();
-    stored = {weight.layer,
-              weight.name(),
-              name(spec),
-              std::string(name(form.emit)),
-              weight.size(),
-              0,
-              sqnr_db(values, decode(coded))};
-    stored.bytes = form.write(model_, weight, coded, spec);
+    stored = {weight.layer, weight.name(), name(spec), std::string(name(form.emit)), weight.size(), 0, made.sqnr_db};
+    stored.bytes = form.write(model_, weight, made.coded, spec);
+    if (!means_.spill.empty()) spill();
+  }
+
+  /// What was added since is kept in a file.
+  void spill() {
+    for (Value* v : model_.graph->initializers())
+      if (v->constant->bytes() >= kSpilledBytes && spilled_.insert(v).second)
+        v->constant = kept_in_file(*v->constant, means_.spill);
   }
 
   Model& model_;
@@ -165,6 +156,7 @@ class Storer {
   const Plan& plan_;
   const Method& method_;
   std::unordered_set<const Node*> listed_;
+  std::unordered_set<const Value*> spilled_;
   int64_t stored_ = 0;
   Emitted done_;
 };
@@ -172,7 +164,10 @@ class Storer {
 }  // namespace
 
 Emitted store_weights(Model& model, const Spec& spec, const Means& means) {
-  return Storer(model, spec, means, means.plan).run();
+  Emitted done;
+  with_threads(means.runner ? means.runner->options.threads : 0,
+               [&] { done = Storer(model, spec, means, means.plan).run(); });
+  return done;
 }
 
 Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes) {

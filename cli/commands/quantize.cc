@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "backends/reference/backend.h"
@@ -20,7 +21,8 @@ namespace mlopt::cli {
 namespace {
 
 constexpr size_t kWorstShown = 5;
-constexpr const char* kGenerated = "random:1";  // what layers without data are compared on
+constexpr int64_t kLargeBytes = int64_t{1} << 30;  // of a model that is not held in memory whole
+constexpr const char* kGenerated = "random:1";     // what layers without data are compared on
 
 struct QuantizeOptions {
   VerbOptions verb;
@@ -52,6 +54,7 @@ std::unique_ptr<Dataset> find_data(const QuantizeOptions& o, const Model& source
   DataFlags flags = o.verb.data;
   const DataUse use = {.seed = session.common.seed};
   if (!flags.spec.empty()) return open_data(flags, source, use);
+  if (source.file_bytes > kLargeBytes) return nullptr;  // running it takes longer than storing its weights
   flags.spec = kGenerated;
   try {
     return open_data(flags, source, use);
@@ -182,6 +185,8 @@ void run(const QuantizeOptions& o, Session& session) {
   means.data = data.get();
   means.generated = o.verb.data.spec.empty();
   means.calibration_samples = o.calibration_samples;
+  if (source.file_bytes > kLargeBytes)
+    means.spill = std::filesystem::path(o.verb.output == "-" ? "." : o.verb.output).parent_path().string();
   if (!o.layer_plan.empty()) means.plan = planned_formats(o, spec);
   quantize::Quantized made;
   with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });

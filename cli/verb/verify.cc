@@ -12,9 +12,10 @@
 namespace mlopt::cli {
 namespace {
 
-constexpr double kMostMacs = 1e11;       // of one run: some ten seconds on the reference backend
-constexpr double kDataSeconds = 10;      // of comparing, at most; one batch at least
-constexpr double kGeneratedSeconds = 2;  // the second generated batch says little that is new
+constexpr double kMostMacs = 1e11;                         // of one run: some ten seconds on the reference backend
+constexpr double kDataSeconds = 10;                        // of comparing, at most; one batch at least
+constexpr double kGeneratedSeconds = 2;                    // the second generated batch says little that is new
+constexpr int64_t kMostGeneratedBytes = int64_t{1} << 31;  // of a model that is run where nobody asked for it
 constexpr int64_t kBatch = 2;
 constexpr const char* kJudge = "reference";
 constexpr const char* kGenerated = "random:2";
@@ -92,6 +93,9 @@ Verification verify_result(const VerbOptions& verb, const Model& source, const M
   Verification found;
   found.data = verb.data.spec.empty() ? kGenerated : verb.data.spec;
   found.problem = lack_of_memory(cost.activation_bytes, "the values of a run");
+  if (found.problem.empty() && verb.data.spec.empty() && source.file_bytes > kMostGeneratedBytes)
+    found.problem = fmt::format("{} are much to run on generated data; --data SPEC compares on yours, or on random:1",
+                                format_bytes(static_cast<double>(source.file_bytes)));
   found.cannot_run = !found.problem.empty();
   if (found.cannot_run) return found;
   // Several samples at once and distinct sizes above 1 show more, but not every model runs with the free dimensions

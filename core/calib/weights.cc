@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/base/text.h"
 #include "core/calib/layout.h"
 #include "core/ir/view.h"
@@ -217,12 +218,22 @@ class Finder {
 
 }  // namespace
 
-Matrix load(const Weight& weight) {
-  const std::vector<float> numbers = to_floats(*weight.value->constant);
-  Matrix matrix = Matrix::zeros(weight.rows, weight.columns);
-  size_t i = 0;
-  for (const int64_t r : weight.row_at)
-    for (const int64_t c : weight.column_at) matrix.values[i++] = numbers[static_cast<size_t>(r + c)];
+Matrix load(const Weight& weight) { return load(weight, 0, weight.rows); }
+
+Matrix load(const Weight& weight, int64_t first, int64_t count) {
+  // Rows that lie beside one another share what is read at once.
+  constexpr int64_t kBlock = 16;
+  const Tensor numbers = cast(*weight.value->constant, DType::kF32).aligned();
+  const float* from = numbers.data<float>();
+  Matrix matrix = Matrix::zeros(count, weight.columns);
+  parallel_for((count + kBlock - 1) / kBlock, 8, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin * kBlock; block < std::min(count, end * kBlock); block += kBlock)
+      for (int64_t c = 0; c < weight.columns; ++c) {
+        const float* column = from + weight.column_at[static_cast<size_t>(c)];
+        for (int64_t r = block; r < std::min(count, block + kBlock); ++r)
+          matrix.at(r, c) = column[weight.row_at[static_cast<size_t>(first + r)]];
+      }
+  });
   return matrix;
 }
 

@@ -30,6 +30,8 @@ struct Weight {
 
 /// Its numbers, whatever floats they are stored in.
 Matrix load(const Weight& weight);
+/// Of `count` rows from `first` on.
+Matrix load(const Weight& weight, int64_t first, int64_t count);
 /// Puts numbers in their place, in the type that the tensor has.
 void store(const Weight& weight, const Matrix& matrix);
 

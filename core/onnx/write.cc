@@ -47,7 +47,7 @@ class Buffered {
 /// A model as it will be written: its structure, and where its large data go.
 class Output {
  public:
-  explicit Output(const proto::Written& written) : blobs_(bytes_of(written.blobs)) {
+  explicit Output(const proto::Written& written) : tensors_(written.blobs), blobs_(bytes_of(tensors_)) {
     if (written.message.ByteSizeLong() > kMostInline || !written.message.SerializeToString(&skeleton_))
       unsupported_error("the model's structure alone is larger than 2 GB");
     spliced_.emplace(skeleton_, wire::Message::kModel, blobs_);
@@ -57,11 +57,18 @@ class Output {
 
   void write(const std::function<void(wire::Bytes)>& sink) const {
     Buffered buffered(sink);
-    spliced_->write([&](wire::Bytes piece) { buffered.write(piece); });
+    size_t next = 0;  // blobs come in their order
+    spliced_->write([&](wire::Bytes piece) {
+      buffered.write(piece);
+      if (next == tensors_.size() || piece.data() != blobs_[next].data()) return;
+      if (piece.size() >= kBuffer) tensors_[next].release_pages();  // it may lie in a file
+      ++next;
+    });
     buffered.flush();
   }
 
  private:
+  const proto::Blobs& tensors_;
   std::vector<wire::Bytes> blobs_;
   std::string skeleton_;
   std::optional<wire::Spliced> spliced_;

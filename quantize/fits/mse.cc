@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 
 #include "quantize/fits.h"
 #include "quantize/uniform/params.h"
@@ -26,19 +26,30 @@ Alphabet with_best_scale(const Group& group, Alphabet alphabet) {
 }  // namespace
 
 Alphabet fit_mse(const Group& group) {
-  constexpr int kTries = 16, kRefinements = 2;
-  constexpr double kStep = 0.03;
+  constexpr std::array kShares = {1.0, 0.9, 0.8, 0.7, 0.6};
+  constexpr std::array kNearer = {0.05, 0.025};  // how far from the best share the next ones are
   double low = 0, high = 0;
   for (const float x : group.values)
     if (std::isfinite(x)) low = std::min(low, static_cast<double>(x)), high = std::max(high, static_cast<double>(x));
-  Alphabet best;
-  double least = std::numeric_limits<double>::infinity();
+  Alphabet best = alphabet_over(group.scheme, low, high);
+  double least = squared_error(group, best), share = 1;
   const auto offer = [&](const Alphabet& alphabet) {
     const double error = squared_error(group, alphabet);
-    if (error < least) least = error, best = alphabet;
+    if (!(error < least)) return false;
+    least = error, best = alphabet;
+    return true;
   };
-  for (int k = 0; k < kTries; ++k) offer(alphabet_over(group.scheme, low * (1 - k * kStep), high * (1 - k * kStep)));
-  for (int k = 0; k < kRefinements; ++k) offer(with_best_scale(group, best));
+  const auto offer_share = [&](double part) {
+    if (offer(alphabet_over(group.scheme, low * part, high * part))) share = part;
+  };
+  for (const double part : kShares)
+    if (part < 1) offer_share(part);
+  for (const double step : kNearer) {
+    const double middle = share;
+    if (middle + step <= 1) offer_share(middle + step);
+    offer_share(middle - step);
+  }
+  offer(with_best_scale(group, best));
   return best;
 }
 

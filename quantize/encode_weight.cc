@@ -1,0 +1,87 @@
+#include "quantize/encode_weight.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/base/parallel.h"
+
+namespace mlopt::quantize {
+namespace {
+
+constexpr int64_t kElements = int64_t{1} << 18;  // of the rows that are encoded at once: what a cache holds
+
+/// Signal and noise of what was encoded so far.
+struct Noise {
+  double signal = 0, noise = 0;
+
+  void add(const Matrix& values, const Coded& coded) {
+    for (int64_t r = 0; r < values.rows; ++r)
+      for (int64_t first = 0; first < values.columns; first += coded.group) {
+        const Alphabet alphabet = coded.alphabet(coded.alphabet_at(r, first));
+        const auto x = values.row(r).subspan(static_cast<size_t>(first));
+        const uint8_t* codes = coded.codes.data() + r * coded.columns + first;
+        add(x.first(static_cast<size_t>(std::min(coded.group, values.columns - first))), codes, alphabet);
+      }
+  }
+  void add(std::span<const float> x, const uint8_t* codes, const Alphabet& alphabet) {
+    float squares = 0, off_squares = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float off = x[i] - alphabet.value(codes[i]);
+      if (!std::isfinite(off)) continue;
+      squares += x[i] * x[i];
+      off_squares += off * off;
+    }
+    signal += static_cast<double>(squares);
+    noise += static_cast<double>(off_squares);
+  }
+  void add(const Noise& other) {
+    signal += other.signal;
+    noise += other.noise;
+  }
+  double sqnr_db() const {
+    constexpr double kDecibels = 10;
+    return noise > 0 ? kDecibels * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
+  }
+};
+
+/// Rows `first` and on of the whole.
+void put_rows(const Coded& part, int64_t first, Coded& whole) {
+  const auto copy = [&](const auto& from, auto& to) {
+    std::copy(from.begin(), from.end(), to.begin() + first * std::ssize(from) / part.rows);
+  };
+  copy(part.codes, whole.codes);
+  copy(part.scale, whole.scale);
+  copy(part.zero, whole.zero);
+  if (whole.levels == Levels::kCodebook) copy(part.table, whole.table);
+}
+
+}  // namespace
+
+EncodedWeight encode_weight(const Weight& weight, const Method& method, const Scheme& scheme, const Observed* seen,
+                            bool rectified) {
+  // What was seen belongs to groups of rows, and its products are worked on once for all of them.
+  const bool whole = scheme.per_tensor || (seen && (weight.groups > 1 || !seen->products.empty()));
+  const int64_t step = whole ? weight.rows : std::max<int64_t>(1, kElements / std::max<int64_t>(1, weight.columns));
+  EncodedWeight done{Coded(scheme, weight.rows, weight.columns)};
+  const int64_t parts = (weight.rows + step - 1) / step;
+  std::vector<Noise> noises(static_cast<size_t>(parts));
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      const Matrix values = load(weight, p * step, std::min(step, weight.rows - p * step));
+      Coded part = encode(method, {values, scheme, seen, whole ? weight.groups : 1, rectified});
+      noises[static_cast<size_t>(p)].add(values, part);
+      if (parts == 1)
+        done.coded = std::move(part);
+      else
+        put_rows(part, p * step, done.coded);
+    }
+  });
+  Noise noise;  // in the order of the rows: the same on any number of threads
+  for (const Noise& one : noises) noise.add(one);
+  done.sqnr_db = noise.sqnr_db();
+  return done;
+}
+
+}  // namespace mlopt::quantize
