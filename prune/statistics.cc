@@ -82,8 +82,16 @@ void multiply(Value& weight, size_t axis, const std::vector<double>& factors) {
 bool correct(const Site& site, const Moments& now, const Moments& before) {
   if (now.means.empty() || !finite(now.means) || !finite(now.variances) || !finite(before.means)) return false;
   if (site.normalizes) {
-    put(*site.node->input(3), now.means);
-    put(*site.node->input(4), now.variances);
+    std::vector<double> means = to_doubles(*site.node->input(3)->constant);
+    std::vector<double> variances = to_doubles(*site.node->input(4)->constant);
+    if (means.size() != now.means.size() || variances.size() != means.size()) return false;
+    for (size_t i = 0; i < means.size(); ++i) {
+      const double ratio = now.variances[i] / before.variances[i];
+      means[i] += now.means[i] - before.means[i];
+      variances[i] = std::isfinite(ratio) ? variances[i] * ratio : now.variances[i];
+    }
+    put(*site.node->input(3), means);
+    put(*site.node->input(4), variances);
     return true;
   }
   std::vector<double> bias = to_doubles(*site.node->input(2)->constant);
