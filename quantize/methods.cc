@@ -34,7 +34,9 @@ const Method& find_method(std::string_view name) {
 }
 
 Coded encode(const Method& method, const Task& task) {
-  return method.encode(task, task.scheme.levels == Levels::kCodebook ? fit_codebook : method.fit);
+  const Fit fit = task.scheme.levels == Levels::kCodebook ? fit_codebook : method.fit;
+  const bool blind = method.look == Look::kProducts && !(task.seen && !task.seen->products.empty());
+  return blind ? round_to_nearest(task, fit) : method.encode(task, fit);
 }
 
 }  // namespace mlopt::quantize

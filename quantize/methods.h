@@ -37,7 +37,8 @@ std::span<const Method> methods();
 /// Throws Error{kUsage} naming the nearest that there is.
 const Method& find_method(std::string_view name);
 
-/// encode() with the fit that is right for the scheme.
+/// The method with the fit that is right for the scheme; where it wants to see products and there are none (a table
+/// that is looked up, a layer whose inputs cannot be told), to nearest.
 Coded encode(const Method& method, const Task& task);
 
 // The ways to round, one a file.

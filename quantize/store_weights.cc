@@ -88,6 +88,9 @@ class Storer {
   Emitted run() {
     Found found = chosen_weights(model_, spec_);
     done_.left = std::move(found.left);
+    if (method_.look == Look::kProducts && !looks())
+      usage_error(fmt::format("{} looks at what layers are given", method_.name), "--data",
+                  "give inputs of the kind that the model will see, or use --method mse or hqq, which need none");
     if (plan_.empty()) require_a_form(found.weights, spec_);
     const std::span<const Weight> weights = found.weights;
     for (size_t first = 0; first < weights.size();) {
@@ -122,7 +125,7 @@ class Storer {
     if (!open.empty())
       seen = observe(model_, open, {.products = method_.look == Look::kProducts},
                      {means_.runner, means_.data, means_.calibration_samples, means_.progress});
-    if (method_.prepare) method_.prepare(open, seen, spec_.scheme());
+    if (method_.prepare && !seen.empty()) method_.prepare(open, seen, spec_.scheme());
     size_t next = 0;
     for (const Weight& w : stage) {
       put(w, next < open.size() && open[next].value == w.value ? &seen[next++] : nullptr);

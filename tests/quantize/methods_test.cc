@@ -70,6 +70,17 @@ TEST_CASE("columns that make up for others leave much less error in the outputs"
   CHECK(layer.error(layer.encoded("quantease")) < 0.95 * layer.error(layer.encoded("gptq")));
 }
 
+TEST_CASE("a weight whose inputs were not seen is rounded to nearest by every method") {
+  const Layer layer;
+  const Observed squares_only{300, layer.seen.squares, {}, {}};
+  for (const Method& method : methods()) {
+    const Coded plain = encode(method, {layer.values, layer.scheme});
+    CHECK(plain.codes == round_to_nearest({layer.values, layer.scheme}, method.fit).codes);
+    if (method.look == Look::kProducts)
+      CHECK_NOTHROW(encode(method, {layer.values, layer.scheme, &squares_only, Layer::kGroups}));
+  }
+}
+
 TEST_CASE("where inputs are not correlated nothing can be made up for") {
   Layer layer;
   for (auto& products : layer.seen.products)
