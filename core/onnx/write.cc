@@ -68,7 +68,7 @@ class Output {
   }
 
  private:
-  const proto::Blobs& tensors_;
+  proto::Blobs tensors_;
   std::vector<wire::Bytes> blobs_;
   std::string skeleton_;
   std::optional<wire::Spliced> spliced_;
