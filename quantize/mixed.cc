@@ -107,29 +107,34 @@ MixedPlanner::MixedPlanner(const Model& model, std::span<const Weight> weights, 
   for (size_t i = 0; i < weights.size(); ++i) {
     const Weight& weight = weights[i];
     const Matrix values = load(weight);
-    const Matrix probe = decode(coded_in(format_of(weight, kProbeBits), weight, values, spec));
-    const double moved = moved_by(model, weight, probe, source, means);
-    const double off = squared_distance(values, probe), per_error = off > 0 ? moved / off : 0;
-    Row row{weight.layer, {}};
+    std::vector<Option> options;
+    double per_error = 0;  // how far the outputs move for each unit of the weight's squared error
     for (const WeightFormat& format : mixed_formats(weight)) {
       const Coded coded = coded_in(format, weight, values, spec);
-      row.options.push_back({format, bytes_of(coded), per_error * squared_distance(values, decode(coded))});
+      const Matrix tried = decode(coded);
+      options.push_back({format, bytes_of(coded), squared_distance(values, tried)});
+      if (format.bits == kProbeBits && options.back().error > 0)
+        per_error = moved_by(model, weight, tried, source, means) / options.back().error;
     }
-    // Only what no mix of its neighbours beats.
-    std::vector<Option> hull;
-    for (const Option& o : row.options) {
-      const auto slope = [](const Option& a, const Option& b) {
-        return (a.error - b.error) / static_cast<double>(std::max<int64_t>(1, b.bytes - a.bytes));
-      };
-      while (hull.size() >= 2 && slope(hull[hull.size() - 2], hull.back()) <= slope(hull.back(), o)) hull.pop_back();
-      if (hull.empty() || o.error < hull.back().error) hull.push_back(o);
-    }
-    row.options = std::move(hull);
-    rows_.push_back(std::move(row));
+    for (Option& option : options) option.error *= per_error;
+    rows_.push_back({weight.layer, hull_of(options)});
     elements_ += weight.size();
     if (means.progress)
       means.progress("measuring what weights matter", static_cast<int64_t>(i) + 1, std::ssize(weights));
   }
+}
+
+/// Only what no mix of its neighbours beats.
+std::vector<MixedPlanner::Option> MixedPlanner::hull_of(const std::vector<Option>& options) {
+  const auto slope = [](const Option& a, const Option& b) {
+    return (a.error - b.error) / static_cast<double>(std::max<int64_t>(1, b.bytes - a.bytes));
+  };
+  std::vector<Option> hull;
+  for (const Option& o : options) {
+    while (hull.size() >= 2 && slope(hull[hull.size() - 2], hull.back()) <= slope(hull.back(), o)) hull.pop_back();
+    if (hull.empty() || o.error < hull.back().error) hull.push_back(o);
+  }
+  return hull;
 }
 
 std::map<std::string, WeightFormat> MixedPlanner::choose(int64_t bytes) const {

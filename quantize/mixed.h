@@ -42,6 +42,8 @@ class MixedPlanner {
     std::string layer;
     std::vector<Option> options;  ///< on the lower convex hull: bytes ascend, errors fall ever less
   };
+  static std::vector<Option> hull_of(const std::vector<Option>& options);
+
   std::vector<Row> rows_;
   int64_t elements_ = 0;
 };

@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "core/base/error.h"
-#include "core/base/parallel.h"
 #include "core/calib/features.h"
 #include "core/calib/observe.h"
 #include "core/onnx/io.h"
@@ -167,10 +166,7 @@ class Storer {
 }  // namespace
 
 Emitted store_weights(Model& model, const Spec& spec, const Means& means) {
-  Emitted done;
-  with_threads(means.runner ? means.runner->options.threads : 0,
-               [&] { done = Storer(model, spec, means, means.plan).run(); });
-  return done;
+  return Storer(model, spec, means, means.plan).run();
 }
 
 Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes) {

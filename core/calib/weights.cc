@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <unordered_map>
@@ -223,15 +224,17 @@ Matrix load(const Weight& weight) { return load(weight, 0, weight.rows); }
 Matrix load(const Weight& weight, int64_t first, int64_t count) {
   // Rows that lie beside one another share what is read at once.
   constexpr int64_t kBlock = 16;
-  const Tensor numbers = cast(*weight.value->constant, DType::kF32).aligned();
-  const float* from = numbers.data<float>();
+  const Tensor numbers = cast(*weight.value->constant, DType::kF32);
+  const std::byte* from = numbers.raw();  // it may be a view that is not aligned: a copy of it is dear for a few rows
   Matrix matrix = Matrix::zeros(count, weight.columns);
   parallel_for((count + kBlock - 1) / kBlock, 8, [&](int64_t begin, int64_t end) {
     for (int64_t block = begin * kBlock; block < std::min(count, end * kBlock); block += kBlock)
       for (int64_t c = 0; c < weight.columns; ++c) {
-        const float* column = from + weight.column_at[static_cast<size_t>(c)];
-        for (int64_t r = block; r < std::min(count, block + kBlock); ++r)
-          matrix.at(r, c) = column[weight.row_at[static_cast<size_t>(first + r)]];
+        const int64_t column = weight.column_at[static_cast<size_t>(c)];
+        for (int64_t r = block; r < std::min(count, block + kBlock); ++r) {
+          const int64_t place = column + weight.row_at[static_cast<size_t>(first + r)];
+          std::memcpy(&matrix.at(r, c), from + place * static_cast<int64_t>(sizeof(float)), sizeof(float));
+        }
       }
   });
   return matrix;

@@ -3,9 +3,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/base/parallel.h"
 #include "core/calib/hessian.h"
-#include "quantize/methods.h"
+#include "quantize/methods/row_parts.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -13,7 +12,6 @@ namespace {
 using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr int64_t kBlock = 128;  // columns that are rounded before those behind are told
-constexpr int64_t kRows = 16;    // that a thread takes at once
 
 /// Columns in the order in which they are rounded: those whose errors cost most first, when all others can still make
 /// up for them.
@@ -35,18 +33,14 @@ Dense permuted(const Dense& matrix, const std::vector<int64_t>& order) {
 /// Rows that read the same inputs.
 class Sweep {
  public:
-  Sweep(const Task& task, int64_t group, Coded& coded)
-      : task_(task), coded_(coded), count_(task.values.rows / task.groups), first_(group * count_) {
+  Sweep(const Task& task, int64_t group, Coded& coded) : task_(task), group_(group), coded_(coded) {
     const Dense hessian = damped_hessian(*task.seen, group, task.values.columns);
     order_ = order_of(hessian);
     factor_ = inverse_factor(permuted(hessian, order_)).cast<float>();
   }
 
   void run() {
-    parallel_for((count_ + kRows - 1) / kRows, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part)
-        round_rows(first_ + part * kRows, std::min(kRows, count_ - part * kRows));
-    });
+    each_rows(task_, group_, [&](int64_t first, int64_t count) { round_rows(first, count); });
   }
 
  private:
@@ -79,8 +73,8 @@ class Sweep {
   }
 
   const Task& task_;
+  int64_t group_;
   Coded& coded_;
-  int64_t count_, first_;
   std::vector<int64_t> order_;
   Floats factor_;
 };

@@ -1,30 +1,24 @@
 #include <algorithm>
 
-#include "core/base/parallel.h"
 #include "core/calib/hessian.h"
-#include "quantize/methods.h"
+#include "quantize/methods/row_parts.h"
 
 namespace mlopt::quantize {
 namespace {
 
 using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr int64_t kRows = 16;  // that a thread takes at once
-constexpr int kSweeps = 20;    // at most
+constexpr int kSweeps = 20;  // at most
 
 /// Rows that read the same inputs.
 class Descent {
  public:
-  Descent(const Task& task, int64_t group, Coded& coded)
-      : task_(task), coded_(coded), count_(task.values.rows / task.groups), first_(group * count_) {
+  Descent(const Task& task, int64_t group, Coded& coded) : task_(task), group_(group), coded_(coded) {
     hessian_ = damped_hessian(*task.seen, group, task.values.columns).cast<float>();
   }
 
   void run() {
-    parallel_for((count_ + kRows - 1) / kRows, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part)
-        improve(first_ + part * kRows, std::min(kRows, count_ - part * kRows));
-    });
+    each_rows(task_, group_, [&](int64_t first, int64_t count) { improve(first, count); });
   }
 
  private:
@@ -64,8 +58,8 @@ class Descent {
   }
 
   const Task& task_;
+  int64_t group_;
   Coded& coded_;
-  int64_t count_, first_;
   Floats hessian_;
 };
 
