@@ -100,7 +100,7 @@ std::vector<WeightFormat> mixed_formats(const Weight& weight) {
 }
 
 MixedPlanner::MixedPlanner(const Model& model, std::span<const Weight> weights, const Spec& spec, const Means& means) {
-  if (!means.data)
+  if (!means.data || means.generated)
     usage_error("mixed formats need data: what a weight's error does to the outputs is measured", "--data",
                 "give inputs of the kind that the model will see");
   const Outputs source(model, means);

@@ -71,6 +71,13 @@ TEST_CASE("the model is as it was when its weights have been tried") {
   test::require_same_model(before, s.model, 0);
 }
 
+TEST_CASE("generated data tell nothing") {
+  Setup s;
+  s.means.generated = true;
+  CHECK(test::contains(test::error_of([&] { MixedPlanner(s.model, s.weights, parse_spec("mixed:bits=4"), s.means); }),
+                       "need data"));
+}
+
 TEST_CASE("without data nothing can be measured") {
   Setup s;
   s.means.data = nullptr;
