@@ -22,15 +22,14 @@ target_link_libraries(mlopt_tests PRIVATE ${sample_libraries} Catch2::Catch2 Eig
 if(MLOPT_CPU)
   target_link_libraries(mlopt_tests PRIVATE DNNL::dnnl) # for its headers
 endif()
-if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  # The tests' own code takes half the time to compile; what they test is compiled as it is shipped.
-  set_source_files_properties(${test_sources} ${support_sources} PROPERTIES COMPILE_OPTIONS -Og)
-elseif(MLOPT_SANITIZE)
-  # There quickly: what they test is compiled with optimization and both sanitizers.
+# The tests' own code is compiled quickly; what they test as it is shipped, or with optimization and the sanitizers.
+if(MLOPT_SANITIZE)
   target_compile_options(mlopt_tests PRIVATE -O0 -fno-sanitize=undefined)
-  mlopt_precompile(mlopt_tests ${PROJECT_SOURCE_DIR}/tests/support/catch.h)
-  set_source_files_properties(${support_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # some have Catch's main()
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(mlopt_tests PRIVATE -Og)
 endif()
+mlopt_precompile(mlopt_tests ${PROJECT_SOURCE_DIR}/tests/support/catch.h)
+set_source_files_properties(${support_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # some have Catch's main()
 # For one file alone: it would keep checkouts in other folders from sharing what ccache holds.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/support/paths.cc
                             PROPERTIES COMPILE_DEFINITIONS MLOPT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
