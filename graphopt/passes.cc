@@ -29,6 +29,13 @@ std::vector<const Pass*> all_passes() {
       &eliminate_nop_concat,
       &eliminate_nop_expand,
       &eliminate_nop_arithmetic,
+      &eliminate_nop_split,
+      &eliminate_nop_resize,
+      &eliminate_nop_pool,
+      &eliminate_nop_reduce,
+      &eliminate_nop_where,
+      &eliminate_double_negation,
+      &eliminate_idempotent,
       &eliminate_common_subexpressions,
       // Arithmetic into weights.
       &fuse_pad_into_conv,
@@ -39,6 +46,13 @@ std::vector<const Pass*> all_passes() {
       &fuse_matmul_add_into_gemm,
       &fuse_transpose_into_gemm,
       &fold_affine_into_gemm,
+      // Fewer operators for the same.
+      &fold_not_into_where,
+      &min_max_to_clip,
+      &merge_clips,
+      &merge_reductions,
+      &fold_reshape_into_reduction,
+      &reduction_to_global_pool,
       // Last: what the others left behind.
       &eliminate_dead_code,
       &eliminate_duplicate_initializers,

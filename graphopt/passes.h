@@ -44,5 +44,18 @@ extern const Pass fuse_matmul_add_into_gemm;
 extern const Pass fuse_transpose_into_gemm;
 extern const Pass fuse_pad_into_conv;
 extern const Pass fuse_pad_into_pool;
+extern const Pass eliminate_nop_split;
+extern const Pass eliminate_nop_resize;
+extern const Pass eliminate_nop_pool;
+extern const Pass eliminate_nop_reduce;
+extern const Pass eliminate_nop_where;
+extern const Pass eliminate_double_negation;
+extern const Pass eliminate_idempotent;
+extern const Pass fold_not_into_where;
+extern const Pass min_max_to_clip;
+extern const Pass merge_clips;
+extern const Pass merge_reductions;
+extern const Pass fold_reshape_into_reduction;
+extern const Pass reduction_to_global_pool;
 
 }  // namespace mlopt::graphopt

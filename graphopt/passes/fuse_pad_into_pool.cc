@@ -1,21 +1,13 @@
 // AveragePool(Pad(x, zeros)) -> AveragePool(x) that counts its pads, MaxPool(Pad(x, -infinity)) -> MaxPool(x).
 // MaxPool pads with -infinity, so that zeros before it are the same only where no element is negative.
-#include <algorithm>
 #include <cmath>
 
 #include "graphopt/passes.h"
+#include "graphopt/passes/limits.h"
 #include "graphopt/passes/window_pads.h"
 
 namespace mlopt::graphopt {
 namespace {
-
-bool never_negative(const Value& value, const Builder& builder) {
-  if (!value.producer || !value.producer->domain.empty()) return false;
-  constexpr std::string_view kNeverNegative[] = {"Relu", "Sigmoid", "HardSigmoid", "Softmax", "Exp", "Sqrt", "Abs"};
-  const std::string& op = value.producer->op;
-  if (op == "Clip") return builder.view(*value.producer).number("min", 1, -1.0).value_or(-1.0) >= 0;
-  return std::find(std::begin(kNeverNegative), std::end(kNeverNegative), op) != std::end(kNeverNegative);
-}
 
 /// Why MaxPool cannot add these pads.
 std::optional<Decline> max_pool_objection(const Match& m, const SpatialPadding& padding, const Builder& builder) {

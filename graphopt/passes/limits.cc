@@ -1,0 +1,45 @@
+#include "graphopt/passes/limits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/tensor/cast.h"
+
+namespace mlopt::graphopt {
+
+std::optional<Limits> Limits::of(const NodeView& view) {
+  if (view.node().is("Relu")) return Limits{0, std::numeric_limits<double>::infinity()};
+  if (!view.node().is("Clip") || view.opset() < 6) return std::nullopt;
+  const Limits none;
+  const auto low = view.number("min", 1, none.low), high = view.number("max", 2, none.high);
+  if (!low || !high || !(*low <= *high)) return std::nullopt;
+  return Limits{*low, *high};
+}
+
+Value* make_clip(Builder& builder, Value* x, const Limits& limits) {
+  if (limits.low == 0 && std::isinf(limits.high)) return builder.op("Relu", {x}, {}, x->type);
+  if (builder.opset() < 11) {
+    std::vector<Attr> attrs;
+    if (std::isfinite(limits.low)) attrs.push_back({"min", static_cast<float>(limits.low), {}});
+    if (std::isfinite(limits.high)) attrs.push_back({"max", static_cast<float>(limits.high), {}});
+    return builder.op("Clip", {x}, std::move(attrs), x->type);
+  }
+  const auto limit = [&](const char* name, double number) {
+    return builder.constant(x->name + name, cast(Tensor::scalar(number), x->type.dtype));
+  };
+  std::vector<Value*> inputs = {x, std::isfinite(limits.low) ? limit("_min", limits.low) : nullptr};
+  if (std::isfinite(limits.high)) inputs.push_back(limit("_max", limits.high));
+  return builder.op("Clip", std::move(inputs), {}, x->type);
+}
+
+bool never_negative(const Value& value, const Builder& builder) {
+  if (!value.producer || !value.producer->domain.empty()) return false;
+  constexpr std::string_view kNeverNegative[] = {"Relu", "Sigmoid",  "HardSigmoid",     "Softmax",  "Exp",     "Sqrt",
+                                                 "Abs",  "Softplus", "ReduceSumSquare", "ReduceL1", "ReduceL2"};
+  const Node& node = *value.producer;
+  if (node.op == "Clip") return builder.view(node).number("min", 1, -1.0).value_or(-1.0) >= 0;
+  if (node.op == "Mul") return node.input(0) == node.input(1);
+  return std::find(std::begin(kNeverNegative), std::end(kNeverNegative), node.op) != std::end(kNeverNegative);
+}
+
+}  // namespace mlopt::graphopt
