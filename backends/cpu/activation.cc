@@ -177,6 +177,22 @@ Expected<Activation> activation_of(const std::string& op, const std::vector<floa
   return act;
 }
 
+Expected<Activation> activation_of(const NodeView& view) {
+  const std::string& op = view.node().op;
+  auto act = activation_of(op);
+  if (!act) return act.error();
+  if (op == "Clip") {
+    const auto low = view.number("min", 1, act->a), high = view.number("max", 2, act->b);
+    if (!low || !high) return Decline{"its limits are not constant"};
+    if (*low > *high) return Decline{"its limits cross"};
+    return Activation{Fn::kClip, static_cast<float>(*low), static_cast<float>(*high)};
+  }
+  act->a = view.get_float("alpha", act->a);
+  act->b = view.get_float(op == "Selu" ? "gamma" : "beta", act->b);
+  if (act->fn == Fn::kGelu && view.get_string("approximate", "none") == "tanh") act->fn = Fn::kGeluTanh;
+  return *act;
+}
+
 Expected<Activation> fused_activation(const NodeView& view) {
   const std::string op = view.get_string("activation", "");
   if (op.empty()) return Activation{};

@@ -63,6 +63,9 @@ void apply_here(const Activation& act, const float* in, float* out, int64_t coun
 /// the operator's defaults).
 Expected<Activation> activation_of(const std::string& op, const std::vector<float>& params = {});
 
+/// What an operator of one input computes, its parameters read from its attributes and constant inputs.
+Expected<Activation> activation_of(const NodeView& view);
+
 /// The activation that a fused operator names in its attributes `activation` and `activation_params` (or
 /// `activation_alpha` and `activation_beta`); kNone when it has none.
 Expected<Activation> fused_activation(const NodeView& view);

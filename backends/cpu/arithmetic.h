@@ -1,4 +1,6 @@
 #pragma once
+#include <string_view>
+
 #include "backends/cpu/broadcast.h"
 #include "core/base/expected.h"
 #include "core/exec/desc.h"
@@ -11,6 +13,13 @@ enum class Arithmetic { kAdd, kSub, kMul, kDiv, kMax, kMin, kPRelu };
 /// out = op(a, b), row-major over pairing.dims, on the threads of the plan. `out` may be the operand that does not
 /// repeat.
 void run_arithmetic(Arithmetic op, const Paired& pairing, const float* a, const float* b, float* out);
+
+/// The same for the output elements from `begin` to `end`, on the calling thread.
+void run_arithmetic_between(Arithmetic op, const Paired& pairing, int64_t begin, int64_t end, const float* a,
+                            const float* b, float* out);
+
+/// Of Add, Sub, Mul, Div, Max, Min or PRelu.
+Arithmetic arithmetic_of(std::string_view op);
 
 /// The operand's dims as they lie in memory, with as many axes as the output. Declines an operand of lower rank whose
 /// axes lie in another order than the output's.

@@ -76,13 +76,19 @@ namespace mlopt::cpu {
 
 HWY_EXPORT(RunRow);
 
-void run_arithmetic(Arithmetic op, const Paired& p, const float* a, const float* b, float* out) {
-  constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
+void run_arithmetic_between(Arithmetic op, const Paired& p, int64_t begin, int64_t end, const float* a, const float* b,
+                            float* out) {
   const bool a_moves = p.strides.back()[0] != 0, b_moves = p.strides.back()[1] != 0;
-  for_rows(p, kGrain, [&](int64_t start, int64_t count, int64_t at_a, int64_t at_b) {
+  for_rows_between(p, begin, end, [&](int64_t start, int64_t count, int64_t at_a, int64_t at_b) {
     // Not a pointer taken beforehand: the first of a process is the one that asks what the processor can do, each time.
     HWY_DYNAMIC_DISPATCH(RunRow)(op, {a + at_a, b + at_b, a_moves, b_moves, out + start, count});
   });
+}
+
+void run_arithmetic(Arithmetic op, const Paired& p, const float* a, const float* b, float* out) {
+  constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
+  parallel_for(element_count(p.dims), kGrain,
+               [&](int64_t begin, int64_t end) { run_arithmetic_between(op, p, begin, end, a, b, out); });
 }
 
 Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out) {
@@ -91,8 +97,6 @@ Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out) {
   if (padded.layout == operand.layout || padded.is_any_layout()) return padded.memory_dims();
   return Decline{"an operand lies in another order"};
 }
-
-namespace {
 
 Arithmetic arithmetic_of(std::string_view op) {
   if (op == "Add") return Arithmetic::kAdd;
@@ -103,6 +107,8 @@ Arithmetic arithmetic_of(std::string_view op) {
   if (op == "Min") return Arithmetic::kMin;
   return Arithmetic::kPRelu;
 }
+
+namespace {
 
 Expected<PlannedStep> plan(const Site& site) {
   if (site.in.size() != 2) return Decline{"not two operands"};

@@ -43,26 +43,30 @@ inline Paired paired(const Dims& out, const Dims& a, const Dims& b) {
   return p;
 }
 
-/// fn(start, count, a, b): output elements [start, start + count) lie in one row and pair with operand elements that
-/// begin at a and b and step by the last axis' strides. Rows are spread over threads.
+/// fn(start, count, a, b): the output elements from `begin` to `end`, row by row: [start, start + count) lie in one and
+/// pair with operand elements that begin at a and b and step by the last axis' strides.
+template <class Fn>
+void for_rows_between(const Paired& p, int64_t begin, int64_t end, const Fn& fn) {
+  const int64_t row = p.dims.back();
+  while (begin < end) {
+    const int64_t count = std::min(end - begin, row - begin % row);
+    int64_t a = 0, b = 0, rest = begin;
+    for (size_t axis = p.dims.size(); axis-- > 0; rest /= p.dims[axis]) {
+      const int64_t i = rest % p.dims[axis];
+      a += i * p.strides[axis][0];
+      b += i * p.strides[axis][1];
+    }
+    fn(begin, count, a, b);
+    begin += count;
+  }
+}
+
+/// The same for all elements, spread over threads.
 template <class Fn>
 void for_rows(const Paired& p, int64_t grain, const Fn& fn) {
   int64_t size = 1;
   for (const int64_t d : p.dims) size *= d;
-  const int64_t row = p.dims.back();
-  parallel_for(size, grain, [&](int64_t begin, int64_t end) {
-    while (begin < end) {
-      const int64_t count = std::min(end - begin, row - begin % row);
-      int64_t a = 0, b = 0, rest = begin;
-      for (size_t axis = p.dims.size(); axis-- > 0; rest /= p.dims[axis]) {
-        const int64_t i = rest % p.dims[axis];
-        a += i * p.strides[axis][0];
-        b += i * p.strides[axis][1];
-      }
-      fn(begin, count, a, b);
-      begin += count;
-    }
-  });
+  parallel_for(size, grain, [&](int64_t begin, int64_t end) { for_rows_between(p, begin, end, fn); });
 }
 
 }  // namespace mlopt::cpu

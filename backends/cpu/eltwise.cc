@@ -1,6 +1,4 @@
 // Functions of one float32 input, element by element.
-#include <limits>
-
 #include "backends/cpu/activation.h"
 #include "backends/cpu/kernels.h"
 #include "core/tensor/cast.h"
@@ -8,23 +6,7 @@
 namespace mlopt::cpu {
 namespace {
 
-Expected<Activation> read_op(const NodeView& view) {
-  auto act = activation_of(view.node().op);
-  if (!act) return act.error();
-  const bool selu = view.node().op == "Selu";
-  act->a = view.get_float("alpha", act->a);
-  act->b = view.get_float(selu ? "gamma" : "beta", act->b);
-  if (act->fn == Fn::kGelu && view.get_string("approximate", "none") == "tanh") act->fn = Fn::kGeluTanh;
-  return *act;
-}
-
-Expected<Activation> read_clip(const NodeView& view) {
-  constexpr float kMost = std::numeric_limits<float>::max();
-  const auto low = view.number("min", 1, -kMost), high = view.number("max", 2, kMost);
-  if (!low || !high) return Decline{"the limits are not constant"};
-  if (*low > *high) return Decline{"the limits cross"};
-  return Activation{Fn::kClip, static_cast<float>(*low), static_cast<float>(*high)};
-}
+Expected<Activation> read_op(const NodeView& view) { return activation_of(view); }
 
 /// Powers that appear in variances and in GELU's approximation.
 Expected<Activation> read_pow(const NodeView& view) {
@@ -52,7 +34,7 @@ Expected<PlannedStep> plan(const Site& site) {
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Abs", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Ceil", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Clip", .plan = plan<read_clip>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Clip", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Elu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Erf", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Exp", .plan = plan<read_op>, .layout = LayoutRule::kFollows},

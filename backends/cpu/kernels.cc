@@ -21,6 +21,7 @@ constexpr Family kFamilies[] = {
     {"matmul", matmul_kernels},
     {"eltwise", eltwise_kernels},
     {"binary", binary_kernels},
+    {"chain", chain_kernels},
     {"pool", pool_kernels},
     {"reduce", reduce_kernels},
     {"softmax", softmax_kernels},

@@ -11,6 +11,7 @@ std::span<const Kernel> attention_kernels();
 std::span<const Kernel> batch_norm_train_kernels();
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
+std::span<const Kernel> chain_kernels();
 std::span<const Kernel> compare_kernels();
 std::span<const Kernel> concat_kernels();
 std::span<const Kernel> conv_bf16_kernels();

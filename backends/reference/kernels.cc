@@ -14,6 +14,7 @@ std::vector<Kernel> all_kernels() {
       beam_search_kernels(),
       binary_kernels(),
       cast_kernels(),
+      chain_kernels(),
       concat_split_kernels(),
       constant_kernels(),
       contrib_attention_kernels(),

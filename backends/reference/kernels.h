@@ -14,6 +14,7 @@ std::span<const Kernel> attention_kernels();
 std::span<const Kernel> beam_search_kernels();
 std::span<const Kernel> binary_kernels();
 std::span<const Kernel> cast_kernels();
+std::span<const Kernel> chain_kernels();
 std::span<const Kernel> concat_split_kernels();
 std::span<const Kernel> constant_kernels();
 std::span<const Kernel> contrib_attention_kernels();

@@ -104,7 +104,7 @@ class Judge {
         {"HardSwish Identity IsInf IsNaN LeakyRelu Log Mish Neg Not Reciprocal Relu Round Selu Sigmoid",
          &Judge::by_element},
         {"Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu", &Judge::by_element},
-        {"Add And BitShift Div Equal Greater GreaterOrEqual Less LessOrEqual Max Min Mod Mul Or PRelu",
+        {"Add And BitShift Chain Div Equal Greater GreaterOrEqual Less LessOrEqual Max Min Mod Mul Or PRelu",
          &Judge::by_element},
         {"Pow Sub Sum Where Xor", &Judge::by_element},
         {"Conv ConvTranspose ConvInteger QLinearConv AveragePool GlobalAveragePool GlobalMaxPool MaxPool",

@@ -271,7 +271,8 @@ std::optional<SymDims> product_dims(const std::optional<SymDims>& a, const std::
 std::optional<std::vector<Type>> output_types(const NodeView& view) {
   if (view.node().is("FusedConv", "com.microsoft")) return convolution(view);
   if (view.node().is("MatMulAdd", "mlopt")) return matmul_add(view);
-  if (view.node().is("FakeQuantize", "mlopt") || view.node().is("SeededDropout", "mlopt"))
+  if (view.node().is("FakeQuantize", "mlopt") || view.node().is("SeededDropout", "mlopt") ||
+      view.node().is("Chain", "mlopt"))
     return std::vector<Type>{view.node().input(0)->type};
   if (view.node().domain == "mlopt")
     if (auto types = kept_types(view.node()); !types.empty()) return types;

@@ -23,8 +23,8 @@ void prepare(Model& model, const Evaluate& evaluate) {
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{&inline_if,       &attention,  &fuse_gelu,        &conv_add,
-                                      &conv_activation, &matmul_add, &matmul_transposed};
+  static constexpr std::array kPasses{&inline_if,       &attention,  &fuse_gelu,         &conv_add,
+                                      &conv_activation, &matmul_add, &matmul_transposed, &chain};
   PassContext context;
   context.standard_types = types;
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);

@@ -33,6 +33,7 @@ extern const Pass integer_conv_add;
 extern const Pass conv_add;
 extern const Pass conv_activation;
 extern const Pass channel_shuffle;
+extern const Pass chain;
 
 /// DequantizeLinear of constants as constants; in bodies, whose steps are planned one by one, other operators too.
 void unpack_weights(Model& model, const Evaluate& evaluate);
