@@ -74,6 +74,7 @@ int run_command(const Command& command, const std::vector<std::string>& args, co
   parse(options, args);
   json = common.json;
   check_common(common, launch);
+  keep_to_cores(common.threads);
 
   const std::shared_ptr<train::Communicator> ranks = open_ranks(command, launch);
   const bool silent = ranks->rank() > 0;

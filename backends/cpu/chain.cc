@@ -45,7 +45,8 @@ void run_tile(const std::vector<Link>& links, const Buffers& b, int64_t begin, i
       apply_here(link.act, made + begin, out + begin, end - begin);
     } else {
       const float* other = b.in<float>(link.operand);
-      run_arithmetic_between(link.op, link.pairing, begin, end, link.left ? made : other, link.left ? other : made, out);
+      run_arithmetic_between(link.op, link.pairing, begin, end, link.left ? made : other, link.left ? other : made,
+                             out);
     }
     made = out;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -75,5 +76,30 @@ int within_quota(int count) {
 int available_cpus() { return within_quota(affinity_count(0)); }
 
 int launcher_cpus() { return within_quota(affinity_count(::getppid())); }
+
+std::vector<int> first_of_each_core(const std::vector<int>& cpus, const std::string& folder) {
+  std::set<std::string> seen;
+  std::vector<int> first;
+  for (const int cpu : cpus) {
+    std::ifstream file(folder + "/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
+    std::string siblings;
+    if (!std::getline(file, siblings) || seen.insert(siblings).second) first.push_back(cpu);
+  }
+  return first;
+}
+
+void keep_to_cores(int threads) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return;  // more processors than cpu_set_t holds
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  const std::vector<int> kept = first_of_each_core(cpus, "/sys/devices/system/cpu");
+  if (kept.size() == cpus.size() || static_cast<size_t>(threads) > kept.size()) return;
+  CPU_ZERO(&set);
+  for (const int cpu : kept) CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);  // in vain where the system forbids it: nothing depends on it
+}
 
 }  // namespace mlopt

@@ -1,6 +1,6 @@
 // Elementwise operators one after the other -> mlopt.Chain(x, operands...), which computes them tile by tile. Its
-// attributes have an entry for each operator: `ops` its name, `params` two parameters, `operands` its other operand, the
-// input of that number, 0: none, below 0: which is its left one.
+// attributes have an entry for each operator: `ops` its name, `params` two parameters, `operands` its other operand,
+// the input of that number, 0: none, below 0: which is its left one.
 #include <algorithm>
 
 #include "backends/cpu/activation.h"
@@ -30,8 +30,8 @@ bool is_float(const Value* value, const std::optional<Dims>& dims) {
 bool fits(const Value* other, const Dims& out) {
   const auto dims = other->type.static_dims();
   if (!is_float(other, dims)) return false;
-  return *dims == out || (dims->size() <= out.size() && std::count_if(dims->begin(), dims->end(),
-                                                                      [](int64_t d) { return d != 1; }) <= 1);
+  return *dims == out || (dims->size() <= out.size() &&
+                          std::count_if(dims->begin(), dims->end(), [](int64_t d) { return d != 1; }) <= 1);
 }
 
 /// Adds the operator, which reads `made` and gives the shape that this has.
@@ -66,8 +66,8 @@ Expected<Links> read(const NodeView& view) {
   if (node.domain == "mlopt")
     return Links{node.inputs(), view.get_strings("ops"), view.get_floats("params"), view.get_ints("operands")};
   const auto dims = node.output(0)->type.static_dims();
-  const bool second = node.inputs().size() == 2 && node.op != "Clip" && node.op != "PRelu" &&
-                      node.input(0)->type.static_dims() != dims;
+  const bool second =
+      node.inputs().size() == 2 && node.op != "Clip" && node.op != "PRelu" && node.input(0)->type.static_dims() != dims;
   Value* made = node.input(second ? 1 : 0);
   if (node.inputs().size() == 2 && node.input(0) == node.input(1)) return Decline{"both operands are one value"};
   Links links{.inputs = {made}, .ops = {}, .params = {}, .operands = {}};
@@ -83,8 +83,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Attr> attrs{{"ops", std::move(links->ops), ""},
                           {"params", std::move(links->params), ""},
                           {"operands", std::move(links->operands), ""}};
-  return Replacement{
-      qdq::other_op(m, *m.root, builder, "Chain", std::move(links->inputs), std::move(attrs), "mlopt")};
+  return Replacement{qdq::other_op(m, *m.root, builder, "Chain", std::move(links->inputs), std::move(attrs), "mlopt")};
 }
 
 std::vector<Rule> rules() {

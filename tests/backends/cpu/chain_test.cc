@@ -8,8 +8,8 @@
 namespace mlopt::test {
 namespace {
 
-/// A chain of `length` operators drawn by the seed, with operands of every kind that may be: of the same shape, computed
-/// or given, a number, one for each element of an axis.
+/// A chain of `length` operators drawn by the seed, with operands of every kind that may be: of the same shape,
+/// computed or given, a number, one for each element of an axis.
 Model drawn(uint64_t seed, const Dims& dims, int length) {
   static const char* const kUnary[] = {"Relu", "Sigmoid", "Tanh", "Abs", "Neg", "HardSwish", "Softplus", "Elu"};
   static const char* const kBinary[] = {"Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu"};
