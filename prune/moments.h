@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/calib/channels.h"
 #include "prune/prune.h"
 
 namespace mlopt::prune {
@@ -12,10 +13,7 @@ namespace mlopt::prune {
 int64_t each_value(const Model& model, const std::vector<std::string>& names, const Means& means,
                    const std::function<void(size_t value, const Tensor& tensor)>& see);
 
-/// Of each entry of an axis, over all places of all samples.
-struct Moments {
-  std::vector<double> means, variances;
-};
+using Moments = ChannelStatistics;
 
 /// Of axis 1 of these values: channels of pictures, features of rows.
 std::vector<Moments> moments_of(const Model& model, const std::vector<std::string>& names, const Means& means);

@@ -12,6 +12,7 @@
 #include "core/onnx/io.h"
 #include "core/onnx/tools.h"
 #include "graphopt/pipelines.h"
+#include "quantize/bias_correction.h"
 #include "quantize/delay_transpose.h"
 #include "quantize/emit/bf16_storage.h"
 #include "quantize/emit/dynamic.h"
@@ -23,6 +24,7 @@
 #include "quantize/emit/qdq.h"
 #include "quantize/emit/qoperator.h"
 #include "quantize/emit/single.h"
+#include "quantize/equalize.h"
 #include "quantize/plan.h"
 #include "quantize/store_weights.h"
 #include "quantize/unfuse.h"
@@ -84,8 +86,11 @@ class Quantizer {
           fmt::format("{} needs data: the ranges of activations are found by running the model on them", name(spec_)),
           "--data", "give --data with inputs of the kind that the model will see, or use --to w8a8-dynamic");
     prepare();
+    if (spec_.equalize) equalize_layers();
+    if (spec_.correct_bias) correctable_ = correctable_layers();
     before_ = clone(result_.model);
     rewrite();
+    if (spec_.correct_bias && !layers_.empty()) correct();
     result_.layers = static_cast<int64_t>(layers_.size());
     if (layers_.empty()) {
       result_.model = clone(source_);
@@ -115,6 +120,29 @@ class Quantizer {
     }
     if (spec_.format == Format::kF16) run_pass(model, delay_transpose, means_.passes);
     warn_of_bodies();
+  }
+
+  Looking looking(int64_t samples) const { return {means_.runner, means_.data, samples, means_.progress}; }
+
+  void equalize_layers() {
+    const bool sees = means_.data && !means_.generated;
+    const Looking data = looking(means_.calibration_samples);
+    result_.equalized = equalize(result_.model, spec_, sees ? &data : nullptr);
+    if (result_.equalized == 0)
+      result_.warnings.emplace_back("no two layers follow one another so that factors could move between them");
+  }
+
+  std::vector<CorrectableLayer> correctable_layers() {
+    if (!means_.data || means_.generated)
+      usage_error("the means of layers are found by running the model", "--correct-bias",
+                  "give --data with inputs of the kind that the model will see");
+    return give_biases(result_.model, spec_);
+  }
+
+  void correct() {
+    constexpr int64_t kSamples = 64;  // at most: means over all places need few
+    result_.corrected =
+        correct_biases(result_.model, before_, correctable_, looking(std::min(kSamples, means_.calibration_samples)));
   }
 
   static bool holds_half(const Model& model) {
@@ -249,6 +277,7 @@ class Quantizer {
   const Model& source_;
   const Spec& spec_;
   const Means& means_;
+  std::vector<CorrectableLayer> correctable_;
   Model before_;  ///< fused, still in float
   std::vector<LayerValue> layers_;
   Quantized result_;

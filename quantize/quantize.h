@@ -33,6 +33,8 @@ struct Quantized {
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
   std::vector<StoredWeight> weights;        ///< of Format::kWeights
   std::vector<std::string> warnings;        ///< one sentence each
+  int64_t equalized = 0;                    ///< pairs of layers that factors moved between
+  int64_t corrected = 0;                    ///< layers whose bias makes up for the mean of their error
   int64_t samples = 0;                      ///< seen by calibration
   std::vector<std::string> steps;           ///< of Emit::kFake: initializers that hold logarithms of scales
 };

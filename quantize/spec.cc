@@ -121,8 +121,9 @@ void parse_part(std::string_view part, Spec& spec) {
   const size_t equals = part.find('=');
   const std::string_view key = part.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
-  static const std::vector<std::string> kKeys = {"calibration", "emit", "method", "per_tensor", "symmetric",
-                                                 "target",      "only", "skip",   "size",       "bits"};
+  static const std::vector<std::string> kKeys = {"calibration", "emit",     "method",       "per_tensor",
+                                                 "symmetric",   "equalize", "correct_bias", "target",
+                                                 "only",        "skip",     "size",         "bits"};
   if (key == "calibration")
     spec.calibration = parse_range_method(value);
   else if (key == "emit")
@@ -135,6 +136,10 @@ void parse_part(std::string_view part, Spec& spec) {
     spec.per_tensor = true;
   else if (key == "symmetric" && value.empty())
     spec.symmetric = true;
+  else if (key == "equalize" && value.empty())
+    spec.equalize = true;
+  else if (key == "correct_bias" && value.empty())
+    spec.correct_bias = true;
   else if (key == "target")
     spec.target = parse_target(value);
   else if (key == "only")
@@ -144,6 +149,8 @@ void parse_part(std::string_view part, Spec& spec) {
   else
     usage_error(fmt::format("'{}' is no part of a quantization", part), {}, suggestion(key, kKeys));
 }
+
+bool is_integer(Format format) { return format != Format::kF16 && format != Format::kBF16; }
 
 /// What the parts of a spec must not be together.
 void check(const Spec& spec) {
@@ -155,6 +162,9 @@ void check(const Spec& spec) {
   if (!weights && spec.emit != Emit::kAuto && spec.emit != Emit::kQOperator)
     usage_error(fmt::format("{} is a form of weights alone", name(spec.emit)), "emit",
                 "leave it out, or choose a format such as w4g32");
+  if ((spec.equalize || spec.correct_bias) && !is_integer(spec.format))
+    usage_error(fmt::format("{} keeps what integers would lose", name(spec)),
+                spec.equalize ? "equalize" : "correct_bias", "leave it out, or choose a format such as w8a8 or w4");
   if (spec.budget && spec.budget->amount == 0)
     usage_error("mixed formats need a budget", "--to", "such as mixed:size=40% or mixed:bits=4.5");
   const bool counts =
@@ -218,6 +228,8 @@ std::string to_string(const Spec& spec) {
   if (spec.emit != plain.emit) parts.push_back("emit=" + std::string(name(spec.emit)));
   if (spec.per_tensor) parts.emplace_back("per_tensor");
   if (spec.symmetric) parts.emplace_back("symmetric");
+  if (spec.equalize) parts.emplace_back("equalize");
+  if (spec.correct_bias) parts.emplace_back("correct_bias");
   if (spec.target != plain.target) parts.push_back("target=" + spec.target);
   if (!spec.only.empty()) parts.push_back("only=" + print_globs(spec.only));
   if (!spec.skip.empty()) parts.push_back("skip=" + print_globs(spec.skip));

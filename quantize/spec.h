@@ -28,8 +28,10 @@ struct Spec {
   std::string method = "mse";                ///< of kWeights: a row of methods()
   RangeMethod calibration;
   Emit emit = Emit::kAuto;
-  bool per_tensor = false;  ///< one weight scale for a tensor instead of one for each output channel
-  bool symmetric = false;   ///< activations (of kWeights: weights) around zero instead of with a zero point
+  bool per_tensor = false;    ///< one weight scale for a tensor instead of one for each output channel
+  bool symmetric = false;     ///< activations (of kWeights: weights) around zero instead of with a zero point
+  bool equalize = false;      ///< factors move between layers before, so that channels have like ranges
+  bool correct_bias = false;  ///< biases make up for what moves the means of layers
   std::string target = "ort:x86-vnni";
   std::vector<std::string> only, skip;  ///< globs of node names
 

@@ -27,7 +27,7 @@ constexpr const char* kGenerated = "random:1";     // what layers without data a
 struct QuantizeOptions {
   VerbOptions verb;
   std::string to, method, calibration, emit, target, layer_plan;
-  bool per_tensor = false, symmetric = false;
+  bool per_tensor = false, symmetric = false, equalize = false, correct_bias = false;
   std::vector<std::string> only, skip;
   int64_t calibration_samples = 256;
 };
@@ -42,6 +42,8 @@ quantize::Spec spec_of(const QuantizeOptions& o) {
   if (!o.target.empty()) add("target=" + o.target);
   if (o.per_tensor) add("per_tensor");
   if (o.symmetric) add("symmetric");
+  if (o.equalize) add("equalize");
+  if (o.correct_bias) add("correct_bias");
   quantize::Spec spec = quantize::parse_spec(text);
   for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
   for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
@@ -193,13 +195,18 @@ void run(const QuantizeOptions& o, Session& session) {
   warn(o, made, calibrates, session);
   session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec),
                                   made.samples ? fmt::format(", calibrated on {} samples", made.samples) : ""));
+  if (made.equalized) session.report.line(fmt::format("{} pairs of layers equalized", made.equalized));
+  if (made.corrected) session.report.line(fmt::format("{} biases corrected", made.corrected));
   report_left(made, session.report);
   report_weights(made, session.report);
   report_layers(made, session.report);
 
   VerbResult result;
   result.spec = quantize::to_string(spec);
-  result.changes = Json::object({{"layers", made.layers}, {"calibration_samples", made.samples}});
+  result.changes = Json::object({{"layers", made.layers},
+                                 {"calibration_samples", made.samples},
+                                 {"equalized_pairs", made.equalized},
+                                 {"corrected_biases", made.corrected}});
   result.declined = declined_json(made);
   result.model = std::move(made.model);
   const bool changed = made.layers > 0;
@@ -236,6 +243,13 @@ Action setup(Options& options) {
   options.add("--per-tensor", o->per_tensor, "one scale for a weight instead of one for each output channel");
   options.add("--symmetric", o->symmetric,
               "activations, or the weights of formats of weights alone, around zero instead of with a zero point");
+  options.add(
+      "--equalize", o->equalize,
+      "before, factors move from layer to layer through Relu and pooling (with --data through Clip too), so that "
+      "all channels of a weight have like ranges: for --per-tensor, where depthwise networks lose most without");
+  options.add("--correct-bias", o->correct_bias,
+              "after, biases of convolutions and Gemm, one layer after the other, make up for what moves the means of "
+              "their outputs; needs --data");
   options
       .add("--emit", o->emit, "FORM",
            "how it is written: qdq or, for w8a8, qoperator; for weights only also matmulnbits, matmulbnb4, gather, "

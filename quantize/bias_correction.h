@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/calib/observe.h"
+#include "core/ir/model.h"
+#include "quantize/spec.h"
+
+namespace mlopt::quantize {
+
+struct CorrectableLayer {
+  std::string node, output;  ///< their names
+};
+
+/// Gives each Conv and Gemm that may be quantized a name and a bias, zeros where it has none, so that there is
+/// something to correct. Gives them in the order of the graph.
+std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec);
+
+/// Empirical bias correction (Nagel et al. 2019, "Data-Free Quantization Through Weight Equalization and Bias
+/// Correction", appendix D): layer after layer, the mean that quantization has moved each output channel of `layers` by
+/// is taken off the bias, so that later layers are corrected for what earlier corrections leave. `original` has the
+/// outputs under their names. Gives the number of layers that were corrected.
+int64_t correct_biases(Model& quantized, const Model& original, const std::vector<CorrectableLayer>& layers,
+                       const Looking& data);
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,107 @@
+#include "quantize/bias_correction.h"
+
+#include <cmath>
+
+#include "backends/reference/backend.h"
+#include "core/calib/channels.h"
+#include "core/data/random.h"
+#include "core/onnx/tools.h"
+#include "core/tensor/cast.h"
+#include "quantize/quantize.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+#include "tests/support/memory_data.h"
+#include "tests/support/op.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+constexpr const char* kNet = R"(
+  g (float[N,3,8,8] x, float[32,3,3,3] V, float[32] A, float[32,32,3,3] W, float[20,512] G, float[1,20] C) => (float[N,20] y) {
+    [first] a = Conv (x, V, A)
+    b = Relu (a)
+    c = Conv (b, W)
+    d = Relu (c)
+    f = Flatten (d)
+    [head] y = Gemm <transB = 1> (f, G, C)
+  })";
+
+struct Bench {
+  std::unique_ptr<Backend> backend = reference_backend();
+  Runner runner{*backend, inline_functions};
+  Model source = test::fixture(kNet);
+  test::MemoryData data{test::uniform({24, 3, 8, 8}, 0, 1), std::nullopt};
+
+  Bench() {
+    uint64_t seed = 10;
+    for (const char* name : {"V", "W", "G"}) {
+      Tensor& t = *source.graph->find(name)->constant;
+      t = test::uniform(t.dims(), -0.2, 0.25, DType::kF32, ++seed);
+    }
+  }
+
+  quantize::Quantized run(const std::string& spec, const Dataset* given, bool generated = false) const {
+    quantize::Means means;
+    means.runner = &runner;
+    means.passes = test::pass_context();
+    means.data = given;
+    means.generated = generated;
+    return quantize::quantize(source, quantize::parse_spec(spec), means);
+  }
+
+  std::vector<double> means(const Model& model) const {
+    const std::string y = "y";
+    return channel_statistics(model, {&y, 1}, {&runner, &data, 24})[0].means;
+  }
+
+  /// How far the means of the outputs are from the source's.
+  double moved(const Model& model) const {
+    const std::vector<double> was = means(source), is = means(model);
+    double sum = 0;
+    for (size_t c = 0; c < was.size(); ++c) sum += std::fabs(was[c] - is[c]);
+    return sum;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("corrected biases bring the means of the outputs back, in integers and in weights alone") {
+  const Bench bench;
+  for (const std::string spec : {"w8a8:per_tensor", "w4a8", "w3", "w2:per_tensor"}) {
+    INFO(spec);
+    const quantize::Quantized plain = bench.run(spec, &bench.data);
+    const quantize::Quantized made =
+        bench.run(spec + (spec.find(':') == std::string::npos ? ":" : ";") + "correct_bias", &bench.data);
+    CHECK(plain.corrected == 0);
+    CHECK(made.corrected >= 2);  // a Gemm whose weight has a form of its own is none any more
+    CHECK(bench.moved(made.model) < 0.25 * bench.moved(plain.model));
+    for (const Node* node : made.model.graph->nodes())
+      if (node->is("Conv")) CHECK(node->input(2) != nullptr);
+  }
+}
+
+TEST_CASE("a bias in codes moves by whole steps, one in floats by what is asked") {
+  const Bench bench;
+  Model original = clone(bench.source), model = clone(bench.source);
+  const quantize::Spec spec = quantize::parse_spec("w8a8");
+  const auto layers = quantize::give_biases(original, spec);
+  quantize::give_biases(model, spec);
+  REQUIRE(layers.size() == 3);
+  CHECK(layers[1].node == "c");
+  CHECK(layers[1].output == "c");
+  CHECK(original.graph->nodes()[2]->input(2)->constant->dims() == Dims{32});
+  Tensor& moved = *model.graph->find("A")->constant;
+  for (int64_t i = 0; i < 32; ++i) moved.mutable_data<float>()[i] += 0.25F;
+  CHECK(quantize::correct_biases(model, original, layers, {&bench.runner, &bench.data, 24}) == 3);
+  const std::vector<float> is = to_floats(*model.graph->nodes()[0]->input(2)->constant),
+                           was = to_floats(*bench.source.graph->find("A")->constant);
+  for (size_t c = 0; c < 32; ++c) CHECK(static_cast<double>(is[c]) == Approx(static_cast<double>(was[c])).margin(1e-4));
+}
+
+TEST_CASE("biases are not corrected without data that tell something") {
+  const Bench bench;
+  CHECK(test::contains(test::error_of([&] { bench.run("w4:correct_bias", nullptr); }), "--correct-bias"));
+  CHECK(test::contains(test::error_of([&] { bench.run("w4:correct_bias", &bench.data, true); }), "--data"));
+}
