@@ -37,7 +37,9 @@ struct Bench {
     const Looking looking{&runner, &data, 128};
     return quantize::equalize(model, quantize::parse_spec(spec), with_data ? &looking : nullptr);
   }
-  Tensor output(const Model& model) const { return backend->compile(model, {})->run(std::vector<Datum>{x})[0].tensor(); }
+  Tensor output(const Model& model) const {
+    return backend->compile(model, {})->run(std::vector<Datum>{x})[0].tensor();
+  }
 };
 
 /// The largest magnitude of each entry of an axis.
