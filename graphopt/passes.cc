@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/rewrite/fusion/passes.h"
 
 namespace mlopt::graphopt {
 
@@ -37,6 +38,19 @@ std::vector<const Pass*> all_passes() {
       &eliminate_double_negation,
       &eliminate_idempotent,
       &eliminate_common_subexpressions,
+      // What exporters spell out, before what merges its parts with others.
+      &fusion::gelu,
+      &fusion::swish,
+      &fusion::hard_swish,
+      &fusion::mish,
+      &fusion::layer_norm,
+      &fusion::norm_scale,
+      &fusion::bias_gelu,
+      &fusion::embed_norm,
+      &fusion::skip_norm,
+      &fusion::known_mask,
+      &fusion::rope,
+      &fusion::attention,
       // Arithmetic into weights.
       &fuse_pad_into_conv,
       &fuse_pad_into_pool,

@@ -28,6 +28,25 @@ void allow_constants_in_bodies(Model& model) {
       if (!body->initializers().empty()) model.ir_version = 4;
 }
 
+/// com.microsoft's operators are imported while rules may write them, and afterwards if one did.
+class ContribImport {
+ public:
+  ContribImport(Model& model, Target target)
+      : model_(model), added_(target == Target::kOrt && model.opset(kDomain) == 0) {
+    if (added_) model.set_opset(kDomain, 1);
+  }
+  void settle() const {
+    const std::vector<Node*> nodes = all_nodes(*model_.graph);
+    if (added_ && std::none_of(nodes.begin(), nodes.end(), [](const Node* n) { return n->domain == kDomain; }))
+      std::erase_if(model_.opsets, [](const OpsetImport& o) { return o.domain == kDomain; });
+  }
+
+ private:
+  static constexpr std::string_view kDomain = "com.microsoft";
+  Model& model_;
+  bool added_;
+};
+
 }  // namespace
 
 std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, const PassSelection& selection) {
@@ -41,11 +60,13 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
       chosen.push_back(pass);
   PassContext limited = context;
   if (!limited.constant_limit) limited.constant_limit = constant_bytes(model) + context.fold_bytes;
+  const ContribImport contrib(model, context.target);
   const DeclaredTypes declared(model);
   limited.keep_outputs = false;
   infer(model, context.standard_types, false);
   auto tallies = run_passes(model, chosen, limited);
   declared.restore(model);
+  contrib.settle();
   allow_constants_in_bodies(model);
   return tallies;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "backends/reference/backend.h"
 #include "cli/commands.h"
@@ -9,6 +11,7 @@
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/onnx/tools.h"
 #include "graphopt/passes.h"
 #include "graphopt/pipelines.h"
 
@@ -17,7 +20,8 @@ namespace {
 
 struct FuseFlags {
   VerbOptions verb;
-  std::string fold_limit;
+  std::string fold_limit, target = "onnx";
+  std::optional<int64_t> opset;
   std::vector<std::string> passes, no_passes, only, skip;
   bool list_passes = false, explain = false;
 };
@@ -40,11 +44,22 @@ int64_t fold_bytes(const FuseFlags& o, const Model& source) {
   return *bytes;
 }
 
+Target target_of(const std::string& name) {
+  constexpr std::pair<std::string_view, Target> kTargets[] = {{"onnx", Target::kOnnx}, {"ort", Target::kOrt}};
+  std::vector<std::string> names;
+  for (const auto& [known, target] : kTargets) {
+    if (name == known) return target;
+    names.emplace_back(known);
+  }
+  usage_error(fmt::format("no target is called '{}'", name), "--target", "one of " + join(names, ", "));
+}
+
 PassContext context_of(const FuseFlags& o, const Model& source, Backend& judge) {
   PassContext context = judged_by(judge);
   context.only = list_items(o.only);
   context.skip = list_items(o.skip);
   context.fold_bytes = fold_bytes(o, source);
+  context.target = target_of(o.target);
   return context;
 }
 
@@ -93,6 +108,8 @@ std::string spec_of(const FuseFlags& o) {
   add("only", o.only);
   add("skip", o.skip);
   if (!o.fold_limit.empty()) parts.push_back("fold-limit=" + o.fold_limit);
+  if (o.target != "onnx") parts.push_back("target=" + o.target);
+  if (o.opset) parts.push_back(fmt::format("opset={}", *o.opset));
   return parts.empty() ? "fuse" : "fuse:" + join(parts, ";");
 }
 
@@ -105,7 +122,7 @@ void run(const FuseFlags& o, Session& session) {
   check_node_names(context.skip, "--skip", source, session);
   VerbResult result;
   result.spec = spec_of(o);
-  result.model = clone(source);
+  result.model = o.opset && *o.opset != source.opset() ? convert_opset(source, *o.opset) : clone(source);
   const Tallies tallies = graphopt::fuse(result.model, context, {list_items(o.passes), list_items(o.no_passes)});
   result.changes = show_changes(tallies, session.report);
   result.declined = show_declined(tallies, o.explain, session.report);
@@ -119,6 +136,10 @@ Action setup(Options& options) {
   options.add("--no-passes", o->no_passes, "LIST", "do not run these passes");
   options.add("--only", o->only, "LIST", "rewrite only nodes whose names match one of these globs");
   options.add("--skip", o->skip, "LIST", "leave nodes alone whose names match one of these globs");
+  options.add("--target", o->target, "TARGET",
+              "onnx: standard operators of the model's opset; ort: also com.microsoft's, which ONNX "
+              "Runtime runs (default: onnx)");
+  options.add("--opset", o->opset, "N", "raise the opset of ai.onnx first, for the operators that it has");
   options.add("--fold-limit", o->fold_limit, "SIZE",
               "bytes that folded constants may add to the file (default: a hundredth of it)");
   options.add("--explain", o->explain, "say what was declined, why and how often");

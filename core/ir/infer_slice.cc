@@ -14,6 +14,8 @@ Dim sliced(const Dim& n, const Dim& start, const Dim& end, int64_t step) {
   if (n.value() && start.value() && end.value() && step != 0)
     return slice_span(*n.value(), *start.value(), *end.value(), step).count;
   if (step == 1 && start.is(0) && (end == n || beyond(end))) return n;
+  if (const auto length = end.symbol_name(); step == 1 && start.is(0) && length && n.value() && *n.value() > 1)
+    return Dim::symbol(at_most(*length, *n.value()));
   if (step == -1 && (start.is(-1) || beyond(start)) && before(end)) return n;
   return {};
 }
@@ -26,6 +28,13 @@ std::optional<std::vector<Dim>> bounds(const NodeView& view, const char* name, i
 }
 
 }  // namespace
+
+std::string at_most(const std::string& of, int64_t most) { return "min(" + of + "," + std::to_string(most) + ")"; }
+
+bool is_part_of(const Dim& part, const Dim& whole) {
+  const auto name = part.symbol_name(), of = whole.symbol_name();
+  return name && of && name->starts_with("min(" + *of + ",") && name->ends_with(")");
+}
 
 Types slice(const NodeView& view) {
   const auto& x = dims_of(view, 0);

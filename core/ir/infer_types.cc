@@ -15,6 +15,8 @@ Dim broadcast_dim(const Dim& a, const Dim& b) {
   if (b.is(1) || a == b) return a;
   if (a.value()) return a;
   if (b.value()) return b;
+  if (is_part_of(b, a)) return a;  // a table was cut to that length: a shorter one could not be added
+  if (is_part_of(a, b)) return b;
   return {};
 }
 
@@ -279,6 +281,7 @@ std::optional<std::vector<Type>> output_types(const NodeView& view) {
   if (view.node().is("Attention"))
     if (auto types = attention(view)) return types;
   if (auto types = quantized_types(view)) return types;
+  if (auto types = contrib_types(view)) return types;
   const TypeOf rule = find_rule(view.node());
   if (!rule) return std::nullopt;
   Types types = rule(view);

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -61,5 +62,12 @@ Types global_pool(const NodeView& view);
 std::span<const std::pair<std::string_view, TypeOf>> quantized_rules();
 /// The same of com.microsoft; nothing for other operators.
 std::optional<Types> quantized_types(const NodeView& view);
+/// com.microsoft's float operators that fusions write; nothing for other operators.
+std::optional<Types> contrib_types(const NodeView& view);
+
+/// The name of what is the smaller of the length named `of` and `most`.
+std::string at_most(const std::string& of, int64_t most);
+/// Is it at_most() of that length with some number?
+bool is_part_of(const Dim& part, const Dim& whole);
 
 }  // namespace mlopt::infer_rules

@@ -7,10 +7,10 @@
 
 namespace mlopt {
 
-/// The number that a value is constantly; nothing where it is more than one, has more axes, or is not float32.
+/// The number that a value is constantly; nothing where it is more than one, has more axes, or is no float.
 inline std::optional<double> number_in(const Value* v, size_t most_axes = 1) {
   const Tensor* t = v ? v->known_constant() : nullptr;
-  if (!t || t->dtype() != DType::kF32 || t->size() != 1 || t->dims().size() > most_axes) return std::nullopt;
+  if (!t || !is_float(t->dtype()) || t->size() != 1 || t->dims().size() > most_axes) return std::nullopt;
   return number_at(*t, 0);
 }
 

@@ -72,7 +72,7 @@ class RuleWalk {
         continue;
       }
       const Node* before = graph.previous(node);
-      Builder builder(model_, graph, node);
+      Builder builder(model_, graph, node, context_.target);
       const Expected<Replacement> replacement = rule.rewrite(**match, builder);
       if (!replacement) {
         decline(*node, replacement.error().reason);
@@ -147,16 +147,28 @@ class RuleWalk {
 
 }  // namespace
 
-Value* Builder::op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type) {
-  const std::string hint =
-      before_ && before_->output(0) ? before_->output(0)->name + "_" + std::string(op) : std::string(op);
-  Node* node = graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint);
-  Value* y = node->outputs().front();
+std::string Builder::hint(std::string_view op) const {
+  return before_ && before_->output(0) ? before_->output(0)->name + "_" + std::string(op) : std::string(op);
+}
+
+Value* Builder::add(Node* made, Type type) {
+  Value* y = made->outputs().front();
   // Runtimes refuse a name that two nodes have: the first takes that of the root, which goes.
-  if (before_ && !before_->name.empty()) node->name = named_ ? y->name : before_->name;
+  if (before_ && !before_->name.empty()) made->name = named_ ? y->name : before_->name;
   named_ = true;
   y->type = std::move(type);
   return y;
+}
+
+Value* Builder::op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type) {
+  return add(graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint(op)), std::move(type));
+}
+
+Value* Builder::contrib(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type,
+                        int outputs) {
+  Node* made =
+      graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint(op), outputs, "com.microsoft");
+  return add(made, std::move(type));
 }
 
 Value* Builder::constant(std::string_view hint, Tensor tensor) {

@@ -18,6 +18,10 @@ namespace mlopt {
 
 class Backend;
 
+/// What a rewritten graph is for, which decides the operators that rules write: those of the standard at the model's
+/// opset, also com.microsoft's that ONNX Runtime runs, or whatever our own kernels know, at any opset.
+enum class Target { kOnnx, kOrt, kOpenvino, kTensorrt, kKernels };
+
 /// What a pass did: how often it rewrote, and what it declined, by reason.
 struct PassTally {
   int64_t applied = 0;
@@ -36,6 +40,8 @@ struct PassContext {
   std::optional<int64_t> constant_limit = {};  ///< the same as a total; unset: what there is, and fold_bytes
   std::vector<std::string> only, skip;         ///< globs of node names; an unnamed node goes by its first output
 
+  Target target = Target::kOnnx;
+
   bool keep_outputs = true;  ///< graph outputs have the types that the file declares, see infer()
 
   bool allows(const Node& node) const;
@@ -49,20 +55,30 @@ int64_t usual_fold_bytes(const Model& model);
 /// Adds the nodes of a replacement directly before the root of a match.
 class Builder {
  public:
-  Builder(const Model& model, Graph& graph, const Node* before) : graph(graph), model_(model), before_(before) {}
+  Builder(const Model& model, Graph& graph, const Node* before, Target target = Target::kOnnx)
+      : graph(graph), target(target), model_(model), before_(before) {}
 
   Graph& graph;
+  const Target target;
 
   /// The first output of a new node; the first node takes the root's name. `type` is known at once where the rule knows
   /// it.
   Value* op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, Type type = {});
+  /// The same for an operator of com.microsoft with so many outputs.
+  Value* contrib(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, Type type = {},
+                 int outputs = 1);
   Value* constant(std::string_view hint, Tensor tensor);
   /// A constant in the place of `old`, whose name it takes when nothing but the node that is replaced reads that.
   Value* successor(Value* old, Tensor tensor);
   NodeView view(const Node& node) const { return {node, model_.opset(node.domain)}; }
   int64_t opset(std::string_view domain = "") const { return model_.opset(domain); }
+  /// May an operator be written that the standard has since opset `since`?
+  bool has(int64_t since) const { return target == Target::kKernels || opset() >= since; }
 
  private:
+  Value* add(Node* made, Type type);
+  std::string hint(std::string_view op) const;
+
   const Model& model_;
   const Node* before_;
   bool named_ = false;  ///< has a node the root's name?

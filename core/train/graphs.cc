@@ -7,7 +7,7 @@
 #include "core/autodiff/grad.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/rewrite/gelu.h"
+#include "core/rewrite/fusion/passes.h"
 #include "core/train/average.h"
 #include "core/train/batch_norm.h"
 #include "core/train/masked.h"
@@ -124,7 +124,8 @@ TrainingGraphs make_graphs(const Model& model, const BatchInputs& inputs, const 
   bind_batch(g.gradients, inputs, types);
   PassContext context;
   context.standard_types = types;
-  run_pass(g.gradients, fuse_gelu, context);  // a fraction of the memory and of the time
+  context.target = Target::kKernels;
+  run_pass(g.gradients, fusion::gelu, context);  // a fraction of the memory and of the time
   if (recipe.train_batch_norm) g.statistics = train_batch_norm(g.gradients, *g.state, g.gradient_updates, types);
   const std::vector<Node*> dropouts = dropouts_of(g.gradients);  // a teacher's, which the loss may add, stay
   Builder build(g.gradients, types);

@@ -84,10 +84,23 @@ void require_same_model(const Model& source, const Model& result, double toleran
   }
 }
 
-std::string rewritten(const Pass& pass, const Model& source, double tolerance) {
+namespace {
+
+/// pass_context() for a target, whose operators the model imports.
+PassContext context_for(Target target, Model& model) {
+  PassContext context = pass_context();
+  context.target = target;
+  if (target == Target::kOrt) model.set_opset("com.microsoft", 1);
+  infer(model, standard_types);
+  return context;
+}
+
+}  // namespace
+
+std::string rewritten(const Pass& pass, const Model& source, double tolerance, Target target) {
   Model result = clone(source);
-  infer(result, standard_types);
-  const PassTally tally = run_pass(result, pass, pass_context());
+  const PassContext context = context_for(target, result);
+  const PassTally tally = run_pass(result, pass, context);
   INFO(dump(*result.graph));
   for (const auto& [reason, times] : tally.declined) UNSCOPED_INFO("declined: " << reason);
   REQUIRE(tally.applied > 0);
@@ -95,15 +108,15 @@ std::string rewritten(const Pass& pass, const Model& source, double tolerance) {
   return operators(*result.graph);
 }
 
-std::string rewritten(const Pass& pass, const std::string& graph, int64_t opset, double tolerance) {
-  return rewritten(pass, fixture(graph, opset), tolerance);
+std::string rewritten(const Pass& pass, const std::string& graph, int64_t opset, double tolerance, Target target) {
+  return rewritten(pass, fixture(graph, opset), tolerance, target);
 }
 
-std::string declined(const Pass& pass, const std::string& graph, int64_t opset) {
+std::string declined(const Pass& pass, const std::string& graph, int64_t opset, Target target) {
   Model model = fixture(graph, opset);
-  infer(model, standard_types);
+  const PassContext context = context_for(target, model);
   const std::string before = dump(*model.graph);
-  const PassTally tally = run_pass(model, pass, pass_context());
+  const PassTally tally = run_pass(model, pass, context);
   REQUIRE(tally.applied == 0);
   REQUIRE(dump(*model.graph) == before);
   std::vector<std::string> reasons;

@@ -4,66 +4,18 @@
 #include <numeric>
 
 #include "backends/cpu/prepare/prepare.h"
-#include "core/rewrite/numbers.h"
+#include "core/rewrite/fusion/attention_site.h"
 
 namespace mlopt::cpu {
 namespace {
 
-/// What is known of the parts while the scores are followed up to their operands.
-struct Parts {
-  Value *q = nullptr, *k = nullptr, *mask = nullptr;
-  double scale = 1;
-};
-
-/// The only reader of the value is the operator below it.
-bool is_inner(const Value* v) { return v->producer && v->uses.size() == 1 && !v->is_output(); }
-
-/// The operand of a product with, or a quotient by, a number, which joins the scale; else the value itself.
-Value* unscaled(Value* v, double& scale) {
-  const Node* node = v->producer;
-  if (!node || !(node->is("Mul") || node->is("Div"))) return v;
-  for (const int i : {1, 0}) {
-    const auto factor = number_in(node->input(i));
-    if (!factor || (i == 0 && node->is("Div")) || *factor == 0) continue;
-    scale *= node->is("Div") ? 1 / *factor : *factor;
-    return node->input(1 - i);
-  }
-  return v;
-}
-
-/// The operands of scores = scale q k^T + mask; q null where they are not that.
-Parts parts_of(Value* scores) {
-  Parts parts;
-  const auto product_at = [&parts](Value* v) {
-    double scale = 1;
-    Value* product = is_inner(v) ? unscaled(v, scale) : v;
-    if (!is_inner(v) || !is_inner(product) || !product->producer->is("MatMul")) return false;
-    parts.scale = scale;
-    parts.q = unscaled(product->producer->input(0), parts.scale);
-    parts.k = unscaled(product->producer->input(1), parts.scale);
-    return true;
-  };
-  if (product_at(scores) || !is_inner(scores) || !scores->producer->is("Add")) return parts;
-  for (const int i : {0, 1}) {
-    parts.mask = scores->producer->input(1 - i);
-    if (product_at(scores->producer->input(i))) return parts;
-  }
-  return {};
-}
-
-bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> other) {
-  for (size_t i = 0; i < a.size(); ++i)
-    if (std::find(other.begin(), other.end(), i) == other.end() && !(a[i] == b[i])) return false;
-  return true;
-}
-
 /// Do q [..., M, d], k^T [..., d, N], v [..., N, e] and the mask fit without repeating any but the mask?
-bool fit(const Parts& parts, const Value* turned_k, const Value* v) {
+bool fit(const fusion::Scores& parts, const Value* turned_k, const Value* v) {
   const auto &q = parts.q->type.dims, &k = turned_k->type.dims, &values = v->type.dims;
   if (!q || !k || !values || q->size() != k->size() || q->size() != values->size()) return false;
   const size_t rank = q->size();
-  if ((rank != 3 && rank != 4) || !same_but(*q, *k, {rank - 2, rank - 1}) ||
-      !same_but(*q, *values, {rank - 2, rank - 1}))
+  if ((rank != 3 && rank != 4) || !fusion::same_but(*q, *k, {rank - 2, rank - 1}) ||
+      !fusion::same_but(*q, *values, {rank - 2, rank - 1}))
     return false;
   if (!(q->back() == (*k)[rank - 2]) || !(k->back() == (*values)[rank - 2])) return false;
   if (!parts.mask) return true;
@@ -106,7 +58,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto rank = static_cast<int64_t>(probabilities->type.dims->size());
   const int64_t axis = builder.view(*m.node("softmax")).get_int("axis", -1);
   if (axis != -1 && axis != rank - 1) return Decline{"another axis than the keys"};
-  Parts parts = parts_of(m.value("scores"));
+  const fusion::Scores parts = fusion::scores_of(m.value("scores"));
   if (!parts.q) return Decline{"the scores are not a product"};
   Value* v = m.value("v");
   if (!fit(parts, parts.k, v)) return Decline{"queries, keys and values are not known to fit"};

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/rewrite/gelu.h"
+#include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
 #include "core/rewrite/qdq/passes.h"
 
@@ -12,21 +12,25 @@ void prepare(Model& model, const Evaluate& evaluate) {
   for (const char* domain : {"com.microsoft", "mlopt"})
     if (model.opset(domain) == 0) model.set_opset(domain, 1);
   infer(model);
+  PassContext context;
+  context.target = Target::kKernels;
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
   static constexpr std::array kPasses{
-      &inline_if,       &widen_halves,     &widen_codes,     &widen_blocks,        &qdq::moves,  &qdq::split,
-      &qdq::conv,       &qdq::matmul,      &qdq::gemm,       &qdq::pointwise,      &qdq::concat, &qdq::matmul_float,
-      &qdq::gemm_float, &integer_conv_add, &dynamic_matmul,  &integer_matmul_bias, &fuse_gelu,   &swish,
-      &hard_swish,      &conv_add,         &conv_activation, &channel_shuffle};
-  for (const Pass* pass : kPasses) run_pass(model, *pass, {});
+      &inline_if,           &widen_halves,      &widen_codes,     &widen_blocks,       &qdq::moves,
+      &qdq::split,          &qdq::conv,         &qdq::matmul,     &qdq::gemm,          &qdq::pointwise,
+      &qdq::concat,         &qdq::matmul_float, &qdq::gemm_float, &integer_conv_add,   &dynamic_matmul,
+      &integer_matmul_bias, &fusion::gelu,      &fusion::swish,   &fusion::hard_swish, &conv_add,
+      &conv_activation,     &channel_shuffle,   &fusion::mish,    &fusion::layer_norm, &fusion::norm_scale};
+  for (const Pass* pass : kPasses) run_pass(model, *pass, context);
   unpack_weights(model, evaluate);
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{&inline_if,       &attention,  &fuse_gelu,         &conv_add,
+  static constexpr std::array kPasses{&inline_if,       &attention,  &fusion::gelu,      &conv_add,
                                       &conv_activation, &matmul_add, &matmul_transposed, &chain};
   PassContext context;
   context.standard_types = types;
+  context.target = Target::kKernels;
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
 }
 

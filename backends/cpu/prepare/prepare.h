@@ -23,8 +23,6 @@ extern const Pass widen_halves;
 extern const Pass widen_codes;
 extern const Pass widen_blocks;
 extern const Pass attention;
-extern const Pass swish;
-extern const Pass hard_swish;
 extern const Pass dynamic_matmul;
 extern const Pass matmul_add;
 extern const Pass matmul_transposed;

@@ -1,7 +1,9 @@
 #include <cmath>
 
+#include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -79,6 +81,15 @@ TEST_CASE("other polynomials, and factors that are read again, are not GELU's") 
     REQUIRE(prepared_ops(net.model).find("Gelu") == std::string::npos);
     require_same_result(net.model, 1e-6);
   }
+}
+
+TEST_CASE("GELU is what the target has") {
+  const char* graph =
+      R"(g (float[N] x) => (float[N] y) <float root = {1.41421356}, float one = {1}, float half = {0.5}> {
+    q = Div (x, root)  e = Erf (q)  s = Add (e, one)  p = Mul (x, s)  y = Mul (p, half) })";
+  CHECK(rewritten(fusion::gelu, graph, 20, 1e-6) == "Gelu");
+  CHECK(rewritten(fusion::gelu, graph, 17, 1e-6, Target::kOrt) == "Gelu");
+  CHECK(declined(fusion::gelu, graph, 19) == "Gelu needs opset 20; not half of a product of two");
 }
 
 }  // namespace mlopt::test

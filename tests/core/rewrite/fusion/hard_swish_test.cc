@@ -1,5 +1,7 @@
+#include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -45,6 +47,17 @@ TEST_CASE("other limits and slopes stay as they are") {
   Value* y = slope.input({5, 7});
   slope.output(slope.op("Mul", {slope.op("HardSigmoid", {y}), y}));
   REQUIRE(prepared_ops(slope.model) == "HardSigmoid 1, Mul 1");
+}
+
+TEST_CASE("HardSwish needs an opset that has it") {
+  const char* graph = R"(g (double[N] x) => (double[N] y) <double three = {3}, double zero = {0}, double six = {6}> {
+    a = Add (x, three)  c = Clip (a, zero, six)  p = Mul (x, c)  y = Div (p, six) })";
+  CHECK(rewritten(fusion::hard_swish, graph, 14, 1e-6) == "HardSwish");
+  CHECK(rewritten(fusion::hard_swish, R"(g (double[N] x) => (double[N] y)
+    <double three = {3}, double zero = {0}, double six = {6}> {
+    a = Add (x, three)  c = Clip (a, zero, six)  y = Div (c, six) })",
+                  13, 1e-6) == "HardSigmoid");
+  CHECK(declined(fusion::hard_swish, graph, 13).find("HardSwish needs opset 14") != std::string::npos);
 }
 
 }  // namespace mlopt::test

@@ -1,5 +1,7 @@
+#include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 
@@ -25,6 +27,20 @@ TEST_CASE("a gate of another value, or one that is read again, stays") {
   read.output(read.op("Mul", {y, gate}));
   read.output(gate);
   REQUIRE(prepared_ops(read.model) == "Mul 1, Sigmoid 1");
+}
+
+TEST_CASE("SiLU and QuickGELU are what the target has") {
+  const char* silu = "g (float[N] x) => (float[N] y) { s = Sigmoid (x)  y = Mul (x, s) }";
+  const char* quick =
+      "g (float[N] x) => (float[N] y) <float a = {1.702}> { p = Mul (x, a)  s = Sigmoid (p)  y = Mul (s, x) }";
+  for (const char* graph : {silu, quick}) {
+    CHECK(rewritten(fusion::swish, graph, 24, 1e-6) == "Swish");
+    CHECK(rewritten(fusion::swish, graph, 17, 1e-6, Target::kOrt) == "QuickGelu");
+    CHECK(declined(fusion::swish, graph, 23).starts_with("Swish needs opset 24"));
+  }
+  CHECK(declined(fusion::swish, R"(g (float[N] x, float[N] z) => (float[N] y) {
+    s = Sigmoid (z)  y = Mul (x, s) })",
+                 24) == "two values are multiplied");
 }
 
 }  // namespace mlopt::test

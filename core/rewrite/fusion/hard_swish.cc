@@ -1,13 +1,20 @@
 // clip(x + 3, 0, 6) / 6 -> HardSigmoid(x), and x HardSigmoid(x) -> HardSwish(x), however they are spelt.
 #include <cmath>
 
-#include "backends/cpu/prepare/prepare.h"
+#include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/numbers.h"
 
-namespace mlopt::cpu {
+namespace mlopt::fusion {
 namespace {
 
 constexpr double kSlope = 1.0 / 6, kOffset = 0.5;
+
+/// Why HardSwish of x cannot be written; nothing where it can.
+const char* no_swish(const Value& x, const Builder& builder) {
+  if (builder.target == Target::kKernels && x.type.dtype != DType::kF32) return "it is not float32";
+  if (!is_float(x.type.dtype)) return "its type is not known";
+  return builder.has(14) ? nullptr : "HardSwish needs opset 14";
+}
 
 /// "sixth" is 6 for a quotient and 1/6 for a product; the match's clip is between 0 and 6 of x + 3.
 bool is_ramp(const Match& m, const Builder& builder) {
@@ -19,7 +26,8 @@ bool is_ramp(const Match& m, const Builder& builder) {
 
 Expected<Replacement> ramp(const Match& m, Builder& builder) {
   Value* x = m.value("inner");
-  if (x->type.dtype != DType::kF32 || !is_ramp(m, builder)) return Decline{"other numbers than a hard sigmoid's"};
+  const bool runs = builder.target != Target::kKernels || x->type.dtype == DType::kF32;
+  if (!is_float(x->type.dtype) || !runs || !is_ramp(m, builder)) return Decline{"other numbers than a hard sigmoid's"};
   std::vector<Attr> attrs{{"alpha", static_cast<float>(kSlope), ""}, {"beta", static_cast<float>(kOffset), ""}};
   return Replacement{builder.op("HardSigmoid", {x}, std::move(attrs), x->type)};
 }
@@ -27,7 +35,8 @@ Expected<Replacement> ramp(const Match& m, Builder& builder) {
 Expected<Replacement> spelt_out(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   if (m.value("inner") != x) return Decline{"two values are multiplied"};
-  if (x->type.dtype != DType::kF32 || !is_ramp(m, builder)) return Decline{"other numbers than a hard swish's"};
+  if (!is_ramp(m, builder)) return Decline{"other numbers than a hard swish's"};
+  if (const char* why = no_swish(*x, builder)) return Decline{why};
   return Replacement{builder.op("HardSwish", {x}, {}, x->type)};
 }
 
@@ -36,8 +45,8 @@ Expected<Replacement> gated(const Match& m, Builder& builder) {
   const NodeView gate = builder.view(*m.node("gate"));
   const double slope = gate.get_float("alpha", 0.2f), offset = gate.get_float("beta", 0.5f);
   if (m.value("inner") != x) return Decline{"two values are multiplied"};
-  if (x->type.dtype != DType::kF32 || std::abs(slope - kSlope) > 1e-6 || offset != kOffset)
-    return Decline{"another slope than a hard swish's"};
+  if (std::abs(slope - kSlope) > 1e-6 || offset != kOffset) return Decline{"another slope than a hard swish's"};
+  if (const char* why = no_swish(*x, builder)) return Decline{why};
   return Replacement{builder.op("HardSwish", {x}, {}, x->type)};
 }
 
@@ -55,6 +64,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass hard_swish = {"hard_swish", "the operators that hard sigmoids and swishes are exported as, as one", rules};
+const Pass hard_swish = {"fuse_hard_swish", "the operators that hard sigmoids and swishes are exported as, as one",
+                         rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::fusion

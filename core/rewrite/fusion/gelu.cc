@@ -1,11 +1,12 @@
-#include "core/rewrite/gelu.h"
-
+// x (1 + erf(x / sqrt 2)) / 2, and its approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, however they
+// are spelt -> Gelu(x).
 #include <array>
 #include <cmath>
 
+#include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/numbers.h"
 
-namespace mlopt {
+namespace mlopt::fusion {
 namespace {
 
 constexpr int kMostDepth = 8;  ///< of operators between GELU's and what it is made from
@@ -28,7 +29,7 @@ std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b) {
 class Spelling {
  public:
   explicit Spelling(const Node& root) : root_(root) {
-    if (root.output(0)->type.dims) axes_ = std::max<size_t>(1, root.output(0)->type.dims->size());
+    if (root.output(0)->type.dims) axes_ = root.output(0)->type.dims->size();
   }
 
   /// The factors of the root's product: numbers multiplied, and the others.
@@ -95,13 +96,29 @@ class Spelling {
   }
 
   const Node& root_;
-  size_t axes_ = 1;
+  size_t axes_ = 0;
 };
 
 bool is(const Polynomial& p, const Polynomial& wanted) {
   for (size_t i = 0; i < p.size(); ++i)
     if (std::abs(p[i] - wanted[i]) > 1e-4 * std::abs(wanted[i])) return false;
   return true;
+}
+
+/// One number changes the shape of x only where it has more axes.
+bool keeps_shape(const Value& x, const Value& y) {
+  return x.type.dims ? y.type.dims && x.type.dims->size() == y.type.dims->size() : !y.type.dims;
+}
+
+/// Gelu of x, or why the target has none.
+Expected<Replacement> write(Value* x, bool by_tanh, Builder& builder) {
+  if (builder.target == Target::kOrt && x->type.dtype == DType::kF32)
+    return Replacement{builder.contrib(by_tanh ? "FastGelu" : "Gelu", {x}, {}, x->type)};
+  if (!builder.has(20)) return Decline{"Gelu needs opset 20"};
+  if (builder.target == Target::kKernels && x->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  std::vector<Attr> attrs;
+  if (by_tanh) attrs.push_back({"approximate", std::string("tanh"), ""});
+  return Replacement{builder.op("Gelu", {x}, std::move(attrs), x->type)};
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -112,21 +129,20 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = f.values[fn ? 1 : 0];
   if (!fn) fn = spelling.inner_function(f.values[1]);
   if (!fn) return Decline{"no factor is 1 + erf or 1 + tanh"};
-  if (x->type.dtype != DType::kF32) return Decline{"it is not float32"};
-  if (x->type.dims != m.root->output(0)->type.dims) return Decline{"the numbers have more axes"};
+  if (!is_float(x->type.dtype)) return Decline{"its type is not known"};
+  if (!keeps_shape(*x, *m.root->output(0))) return Decline{"the numbers have more axes"};
   const auto inner = spelling.polynomial(fn->input(0), x);
   const double root = std::sqrt(2 / M_PI);
-  if (fn->is("Erf") && inner && is(*inner, {0, std::sqrt(0.5)}))
-    return Replacement{builder.op("Gelu", {x}, {}, x->type)};
-  if (fn->is("Tanh") && inner && is(*inner, {0, root, 0, root * 0.044715}))
-    return Replacement{builder.op("Gelu", {x}, {{"approximate", std::string("tanh"), ""}}, x->type)};
-  return Decline{"another function of x than GELU's"};
+  const bool by_tanh = fn->is("Tanh");
+  const Polynomial wanted = by_tanh ? Polynomial{0, root, 0, root * 0.044715} : Polynomial{0, std::sqrt(0.5)};
+  if (!inner || !is(*inner, wanted)) return Decline{"another function of x than GELU's"};
+  return write(x, by_tanh, builder);
 }
 
 std::vector<Rule> rules() { return {{Pattern::op("Mul", {Pattern::any("a"), Pattern::any("b")}), rewrite}}; }
 
 }  // namespace
 
-const Pass fuse_gelu = {"gelu", "the operators that GELU is exported as, as one", rules};
+const Pass gelu = {"fuse_gelu", "the operators that GELU is exported as, as one", rules};
 
-}  // namespace mlopt
+}  // namespace mlopt::fusion

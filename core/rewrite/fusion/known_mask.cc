@@ -1,0 +1,84 @@
+// Masks as exporters index them: rows of a matrix gathered by counting over both of its axes -> Reshape; a condition
+// that always holds, joined to a mask that is then repeated -> the mask, repeated.
+#include <algorithm>
+
+#include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/fusion/passes.h"
+
+namespace mlopt::fusion {
+namespace {
+
+/// Is v, of one element, known to be this dimension?
+bool is_length(const Value* v, const Dim& length) {
+  if (v->symbolic && v->symbolic->size() == 1) return v->symbolic->front() == length;
+  const auto number = only_number(v);
+  return number && length.is(static_cast<int64_t>(*number));
+}
+
+/// index = rows * columns + place in the row, both counting along their own axes of `out`, rows first.
+bool counts_over(const Node& sum, const SymDims& x, const Builder& builder) {
+  for (const int i : {0, 1}) {
+    const Node* product = sum.input(i)->producer;
+    const Value* place = sum.input(1 - i);
+    if (!product || !product->is("Mul") || !place->type.dims) continue;
+    const auto column = counts_along(place, builder);
+    if (!column || !((*place->type.dims)[*column] == x[1])) continue;
+    for (const int k : {0, 1}) {
+      const Value *row = product->input(k), *columns = product->input(1 - k);
+      const auto axis = counts_along(row, builder);
+      if (!axis || !is_length(columns, x[1]) || !((*row->type.dims)[*axis] == x[0])) continue;
+      // Counted from the end, as broadcasting aligns them.
+      if (row->type.dims->size() - *axis > place->type.dims->size() - *column) return true;
+    }
+  }
+  return false;
+}
+
+Expected<Replacement> gathered(const Match& m, Builder& builder) {
+  Value* x = m.value("x");
+  const auto &in = x->type.dims, &flat = m.node("flat")->output(0)->type.dims, &out = m.root->output(0)->type.dims;
+  if (builder.view(*m.root).get_int("axis", 0) != 0) return Decline{"another axis than the first is indexed"};
+  if (!in || in->size() != 2 || !flat || flat->empty() || !out) return Decline{"the shapes are not known"};
+  for (size_t i = 1; i < flat->size(); ++i)
+    if (!(*flat)[i].is(1)) return Decline{"not a flattened matrix"};
+  if (!counts_over(*m.node("index"), *in, builder)) return Decline{"the index does not count over the matrix"};
+  std::vector<int64_t> target;
+  for (const Dim& d : *out) target.push_back(d.is(1) ? 1 : d == (*in)[0] && target.empty() ? 0 : -1);
+  if (std::count(target.begin(), target.end(), -1) != 1) return Decline{"the shape cannot be written as a constant"};
+  if (builder.opset() < 5) return Decline{"Reshape takes no shape before opset 5"};
+  return Replacement{
+      builder.op("Reshape", {x, builder.constant("shape", Tensor::ints(target))}, {}, m.root->output(0)->type)};
+}
+
+Expected<Replacement> joined(const Match& m, Builder& builder) {
+  Value *a = m.value("a"), *b = m.value("b");
+  if (always_true(a)) std::swap(a, b);
+  if (!always_true(b)) return Decline{"no condition always holds"};
+  const auto &out = m.root->output(0)->type.dims, &shape = m.value("shape")->symbolic;
+  if (!out || !shape || shape->size() != out->size() || !std::equal(out->begin(), out->end(), shape->begin()))
+    return Decline{"it may not be repeated over all axes"};
+  return Replacement{builder.op("Expand", {a, m.value("shape")}, {}, m.root->output(0)->type)};
+}
+
+Expected<Replacement> alone(const Match& m, Builder&) {
+  Value *a = m.value("a"), *b = m.value("b");
+  if (always_true(a)) std::swap(a, b);
+  const auto &x = a->type.dims, &out = m.root->output(0)->type.dims;
+  if (!always_true(b)) return Decline{"no condition always holds"};
+  return x && out && *x == *out ? Expected<Replacement>(Replacement{a}) : Decline{"it repeats the other"};
+}
+
+std::vector<Rule> rules() {
+  const auto both = [] { return Pattern::op("And", {Pattern::any("a"), Pattern::any("b")}); };
+  Pattern flat = Pattern::op("Flatten|Reshape", {Pattern::any("x")}).open().as("flat");
+  Pattern index = Pattern::op("Add", {Pattern::any("i"), Pattern::any("k")}).as("index");
+  return {{Pattern::op("Gather", {std::move(flat), std::move(index)}), gathered},
+          {Pattern::op("Expand", {both().single_use(), Pattern::any("shape")}), joined},
+          {both(), alone}};
+}
+
+}  // namespace
+
+const Pass known_mask = {"fold_known_mask", "the parts of a mask that are the same whatever the input", rules};
+
+}  // namespace mlopt::fusion

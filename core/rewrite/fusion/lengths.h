@@ -1,0 +1,18 @@
+#pragma once
+#include <optional>
+
+#include "core/rewrite/pass.h"
+
+namespace mlopt::fusion {
+
+/// The lengths that GroupQueryAttention takes, without padding and without a past.
+struct Lengths {
+  Value* last = nullptr;   ///< [batch], int32: the last position of each sample
+  Value* total = nullptr;  ///< a scalar, int32: the number of positions
+};
+
+/// The lengths of x [batch, rows, ...] from the shape of an input of the graph that has both as axes, so that all
+/// layers read the same; nothing where there is none.
+std::optional<Lengths> lengths_of(const Value& x, Builder& builder);
+
+}  // namespace mlopt::fusion

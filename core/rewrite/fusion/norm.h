@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+
+#include "core/rewrite/pass.h"
+
+namespace mlopt::fusion {
+
+/// Why the target has no LayerNormalization (`centered`) or RMSNormalization of x; null where it has.
+const char* no_norm(bool centered, const Value& x, const Builder& builder);
+/// Its name there.
+std::string norm_name(bool centered, const Builder& builder);
+
+/// The same value, or the same difference computed twice.
+bool same_value(const Value* a, const Value* b);
+
+/// Is it a normalization over the last axes that norm_name() names?
+inline bool is_norm(const Node& node) {
+  return node.is("LayerNormalization") || node.is("RMSNormalization") || node.is("SimplifiedLayerNormalization");
+}
+
+}  // namespace mlopt::fusion

@@ -1,0 +1,59 @@
+// A product after a normalization whose scale is 1, and a sum after one without bias: its scale, and its bias.
+#include <algorithm>
+
+#include "core/rewrite/fusion/norm.h"
+#include "core/rewrite/fusion/passes.h"
+#include "core/tensor/cast.h"
+
+namespace mlopt::fusion {
+namespace {
+
+bool is_one(const Value* scale) {
+  const Tensor* t = scale ? scale->known_constant() : nullptr;
+  if (!t) return false;
+  const std::vector<double> numbers = to_doubles(*t);
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 1; });
+}
+
+/// Has the value the shape of the normalized axes?
+bool fits(const Value& v, const Value& scale) {
+  const auto dims = v.type.static_dims();
+  return dims && dims == scale.type.static_dims() && v.type.dtype == scale.type.dtype;
+}
+
+/// The norm with these inputs, before the root: what comes from another node may only be known there.
+Value* again(const Node& norm, std::vector<Value*> inputs, Builder& builder) {
+  return builder.op(norm.op, std::move(inputs), norm.attrs, norm.output(0)->type);
+}
+
+Expected<Replacement> scaled(const Match& m, Builder& builder) {
+  const Node* norm = m.node("norm");
+  if (norm->input(2) || !is_one(norm->input(1))) return Decline{"the normalization has a scale or a bias"};
+  Value* scale = m.value("scale");
+  if (!fits(*scale, *norm->input(1))) return Decline{"the factor is not as long as the normalized axes"};
+  return Replacement{again(*norm, {norm->input(0), scale}, builder)};
+}
+
+Expected<Replacement> shifted(const Match& m, Builder& builder) {
+  const Node* norm = m.node("norm");
+  Value* bias = m.value("bias");
+  if (norm->input(2)) return Decline{"the normalization has a bias"};
+  if (!fits(*bias, *norm->input(1))) return Decline{"the addend is not as long as the normalized axes"};
+  return Replacement{again(*norm, {norm->input(0), norm->input(1), bias}, builder)};
+}
+
+std::vector<Rule> rules() {
+  const auto norm = [](std::string_view ops) { return Pattern::op(ops, {}).open().as("norm").single_use(); };
+  return {{Pattern::op(
+               "Mul", {norm("LayerNormalization|RMSNormalization|SimplifiedLayerNormalization"), Pattern::any("scale")})
+               .any_order(),
+           scaled},
+          {Pattern::op("Add", {norm("LayerNormalization"), Pattern::any("bias")}).any_order(), shifted}};
+}
+
+}  // namespace
+
+const Pass norm_scale = {"fold_scale_into_norm", "the factor and the addend after a normalization as its inputs",
+                         rules};
+
+}  // namespace mlopt::fusion

@@ -1,0 +1,21 @@
+#pragma once
+#include "core/rewrite/pass.h"
+
+// What exporters spell with many operators as the one operator that it means. `fuse` runs these passes for what it
+// writes, the CPU backend for what it runs: the target decides which operators may be written. One pass for each file.
+namespace mlopt::fusion {
+
+extern const Pass gelu;
+extern const Pass swish;
+extern const Pass hard_swish;
+extern const Pass mish;
+extern const Pass layer_norm;
+extern const Pass norm_scale;
+extern const Pass bias_gelu;
+extern const Pass skip_norm;
+extern const Pass embed_norm;
+extern const Pass known_mask;
+extern const Pass rope;
+extern const Pass attention;
+
+}  // namespace mlopt::fusion

@@ -1,0 +1,74 @@
+#include "core/rewrite/fusion/projection.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/tensor/cast.h"
+
+namespace mlopt::fusion {
+namespace {
+
+const Tensor* floats_in(const Value* v, int rank) {
+  const Tensor* t = v ? v->known_constant() : nullptr;
+  return t && t->rank() == rank && t->dtype() == DType::kF32 ? t : nullptr;
+}
+
+/// Copies in rows of `width`, `to` with a step of `step`, times the scale.
+void copy_scaled(const Tensor& from, int64_t width, double scale, float* to, int64_t step) {
+  std::vector<float> row(static_cast<size_t>(width));
+  const std::span<const std::byte> bytes = from.raw_bytes();
+  for (int64_t i = 0; i < from.size() / width; ++i, to += step) {
+    std::memcpy(row.data(), bytes.data() + i * width * 4, row.size() * 4);  // which may lie unaligned in a file
+    std::transform(row.begin(), row.end(), to, [&](float x) { return static_cast<float>(x * scale); });
+  }
+}
+
+}  // namespace
+
+std::optional<Projection> projection_of(Value* v, double scale) {
+  Projection p;
+  p.scale = scale;
+  const Node* node = v->single_use() ? v->producer : nullptr;
+  if (node && node->is("Add")) {
+    const int at = floats_in(node->input(0), 1) ? 0 : 1;
+    if (!floats_in(node->input(at), 1)) return std::nullopt;
+    p.bias = node->input(at);
+    node = node->input(1 - at)->single_use() ? node->input(1 - at)->producer : nullptr;
+  }
+  if (!node || !node->is("MatMul") || !floats_in(node->input(1), 2) || !node->input(1)->single_use())
+    return std::nullopt;
+  p.x = node->input(0);
+  p.weight = node->input(1);
+  if (!p.x->type.dims || p.x->type.dims->size() != 3) return std::nullopt;
+  if (p.bias && p.bias->known_constant()->dim(0) != p.weight->known_constant()->dim(1)) return std::nullopt;
+  return p;
+}
+
+Value* joined_weights(std::span<const Projection> all, Builder& builder) {
+  int64_t width = 0;
+  for (const Projection& p : all) width += p.weight->known_constant()->dim(1);
+  const int64_t rows = all.front().weight->known_constant()->dim(0);
+  Tensor joined(DType::kF32, {rows, width});
+  float* to = joined.mutable_data<float>();
+  for (const Projection& p : all) {
+    const Tensor& weight = *p.weight->known_constant();
+    copy_scaled(weight, weight.dim(1), p.scale, to, width);
+    to += weight.dim(1);
+  }
+  return builder.constant(all.front().weight->name + "_joined", std::move(joined));
+}
+
+Value* joined_biases(std::span<const Projection> all, Builder& builder) {
+  int64_t width = 0;
+  for (const Projection& p : all) width += p.weight->known_constant()->dim(1);
+  Tensor joined = Tensor::zeros(DType::kF32, {width});
+  float* to = joined.mutable_data<float>();
+  for (const Projection& p : all) {
+    const int64_t length = p.weight->known_constant()->dim(1);
+    if (p.bias) copy_scaled(*p.bias->known_constant(), length, p.scale, to, length);
+    to += length;
+  }
+  return builder.constant(all.front().weight->name + "_bias", std::move(joined));
+}
+
+}  // namespace mlopt::fusion

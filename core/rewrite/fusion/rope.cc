@@ -1,0 +1,119 @@
+// x cos + (-second half of x, first half of x) sin, cosines and sines being the first rows of tables ->
+// RotaryEmbedding, for ONNX Runtime, whose tables have each number once.
+#include <algorithm>
+
+#include "core/rewrite/fusion/passes.h"
+#include "core/tensor/cast.h"
+
+namespace mlopt::fusion {
+namespace {
+
+const Node* made_by(const Value* v, std::string_view op) {
+  return v->producer && v->producer->is(op) && v->single_use() ? v->producer : nullptr;
+}
+
+/// Is it x[..., from : from + half]?
+bool is_half(const Value* v, const Value* x, int64_t from, int64_t half, const Builder& builder) {
+  const Node* node = v->producer;
+  if (!node || node->input(0) != x || !v->type.dims || !v->type.dims->back().is(half)) return false;
+  const NodeView view = builder.view(*node);
+  const auto last = static_cast<int64_t>(x->type.dims->size()) - 1;
+  if (node->is("Split")) {
+    const int64_t axis = view.get_int("axis", 0);
+    return node->outputs().size() == 2 && (axis == -1 || axis == last) && v->output_index == (from == 0 ? 0 : 1);
+  }
+  if (!node->is("Slice") || builder.opset() < 10) return false;
+  const auto starts = view.ints("starts", 1), axes = view.ints("axes", 3), steps = view.ints("steps", 4, {1});
+  return starts && axes && steps && *starts == std::vector<int64_t>{from} && axes->size() == 1 &&
+         (axes->front() == -1 || axes->front() == last) && *steps == std::vector<int64_t>{1};
+}
+
+/// x of (-second half, first half); null for other values.
+Value* turned_from(const Value* v, int64_t size, const Builder& builder) {
+  const Node* joined = made_by(v, "Concat");
+  if (!joined || joined->inputs().size() != 2) return nullptr;
+  const Node* negative = made_by(joined->input(0), "Neg");
+  const Node* first = joined->input(1)->producer;
+  if (!negative || !first || first->inputs().empty()) return nullptr;
+  Value* x = first->input(0);
+  if (!x || !x->type.dims || x->type.dims->size() != 4 || size % 2 != 0) return nullptr;
+  const int64_t axis = builder.view(*joined).get_int("axis", 0);
+  if (axis != -1 && axis != 3) return nullptr;
+  const bool halves =
+      is_half(negative->input(0), x, size / 2, size / 2, builder) && is_half(joined->input(1), x, 0, size / 2, builder);
+  return halves ? x : nullptr;
+}
+
+/// The table of which v is the first rows, one for each row of x: Slice of a constant.
+const Value* table_of(Value* v, const SymDims& x, const Builder& builder) {
+  const Node* slice = v->producer && v->producer->is("Slice") ? v->producer : nullptr;
+  const Tensor* table = slice ? slice->input(0)->known_constant() : nullptr;
+  const Value* end = slice ? slice->input(2) : nullptr;
+  if (!table || table->rank() != 2 || !is_float(table->dtype()) || !x.back().is(table->dim(1))) return nullptr;
+  if (!end || !end->symbolic || end->symbolic->size() != 1 || !(end->symbolic->front() == x[2])) return nullptr;
+  const NodeView view = builder.view(*slice);
+  const std::vector<int64_t> zero{0}, one{1};
+  const auto starts = view.ints("starts", 1), axes = view.ints("axes", 3, zero), steps = view.ints("steps", 4, one);
+  const bool rows = starts && axes && steps && *starts == zero && *axes == zero && *steps == one;
+  return rows ? slice->input(0) : nullptr;
+}
+
+/// The left half of the table where the right half is the same.
+std::optional<Tensor> half_of(const Tensor& table) {
+  const std::vector<double> all = to_doubles(table);
+  const auto width = static_cast<size_t>(table.dim(1)), half = width / 2;
+  std::vector<double> kept;
+  for (size_t row = 0; row * width < all.size(); ++row)
+    for (size_t i = 0; i < half; ++i) {
+      if (all[row * width + i] != all[row * width + half + i]) return std::nullopt;
+      kept.push_back(all[row * width + i]);
+    }
+  return cast(Tensor::of<double>({table.dim(0), static_cast<int64_t>(half)}, kept), table.dtype());
+}
+
+/// The graph's constant with the half of a table, made once for all heads that are turned by it.
+Value* shared_half(const Value* table, Builder& builder) {
+  const std::optional<Tensor> half = half_of(*table->known_constant());
+  const std::string name = table->name + "_half";
+  Value* made = builder.graph.find(name);
+  const Tensor* known = made ? made->known_constant() : nullptr;
+  const bool same = known && known->dims() == half->dims() && to_doubles(*known) == to_doubles(*half);
+  return same ? made : builder.constant(name, *half);
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  if (builder.target != Target::kOrt) return Decline{"only ONNX Runtime takes positions from a table's start"};
+  const auto& dims = m.root->output(0)->type.dims;
+  const auto size = dims && dims->size() == 4 ? dims->back().value() : std::nullopt;
+  if (!size || m.root->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32 heads of known size"};
+  for (const int i : {0, 1})
+    for (const int k : {0, 1})
+      for (const int n : {0, 1}) {
+        const Node *plain = m.root->input(i)->producer, *turned = m.root->input(1 - i)->producer;
+        Value* x = turned_from(turned->input(k), *size, builder);
+        if (!x || plain->input(n) != x) continue;
+        const Value* cosines = table_of(plain->input(1 - n), *x->type.dims, builder);
+        const Value* sines = table_of(turned->input(1 - k), *x->type.dims, builder);
+        if (!cosines || !sines) return Decline{"cosines and sines are not the first rows of constant tables"};
+        if (!half_of(*cosines->known_constant()) || !half_of(*sines->known_constant()))
+          return Decline{"the halves of the tables differ"};
+        Value *c = shared_half(cosines, builder), *s = shared_half(sines, builder);
+        Value* start = builder.constant("start", Tensor::ints({0}));
+        return Replacement{builder.contrib("RotaryEmbedding", {x, start, c, s}, {}, m.root->output(0)->type)};
+      }
+  return Decline{"not a rotation of halves"};
+}
+
+std::vector<Rule> rules() {
+  const auto product = [](const char* a, const char* b) {
+    return Pattern::op("Mul", {Pattern::any(a), Pattern::any(b)}).single_use();
+  };
+  return {{Pattern::op("Add", {product("a", "b"), product("c", "d")}), rewrite}};
+}
+
+}  // namespace
+
+const Pass rope = {"fuse_rope", "the rotation of queries and keys by their position as one operator (--target ort)",
+                   rules};
+
+}  // namespace mlopt::fusion

@@ -1,0 +1,93 @@
+#include "core/rewrite/fusion/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+/// The pieces that a test may exchange for others.
+struct Spelling {
+  std::string inputs = "float[B,N,16] x";
+  std::string q = "MatMul (x, Q)", scores = "s = Div (p, two)", turn_k = "Transpose <perm = [0, 2, 3, 1]> (k4)";
+  std::string join = "Transpose <perm = [0, 2, 1, 3]> (o)";
+};
+
+std::string graph(const Spelling& s = {}) {
+  return "g (" + s.inputs +
+         ", float[16,16] Q, float[16,16] K, float[16,16] V, float[16] C) => (float[B,N,16] y) "
+         "<int64[4] split = {0, 0, 4, 4}, int64[3] joint = {0, 0, 16}, float two = {2}, float zero = {0}, "
+         "float hide = {-10000}, int64 i0 = {0}, int64 i1 = {1}, int64[1] l0 = {0}, int64[1] l1 = {1}, "
+         "int64[2] l12 = {1, 2}> { q3 = " +
+         s.q +
+         "  k3 = MatMul (x, K)  v0 = MatMul (x, V)  v3 = Add (C, v0)  q4 = Reshape (q3, split) "
+         "k4 = Reshape (k3, split)  v4 = Reshape (v3, split)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = " +
+         s.turn_k + "  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  " + s.scores +
+         "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = " + s.join + "  y = Reshape (t, joint) }";
+}
+
+std::string fused(const Spelling& s = {}) { return rewritten(fusion::attention, graph(s), 17, 1e-4, Target::kOrt); }
+std::string kept(const Spelling& s) { return declined(fusion::attention, graph(s), 17, Target::kOrt); }
+
+const std::string kMask = "float[B,N,16] x, bool[B,N] m";
+
+}  // namespace
+
+TEST_CASE("heads that nothing hides become one operator") {
+  CHECK(fused() == "MatMul MatMul MatMul Add MultiHeadAttention");
+  CHECK(fused({.scores = "s = Mul (two, p)"}) == "MatMul MatMul MatMul Add MultiHeadAttention");
+}
+
+TEST_CASE("keys that are hidden by padding are said as numbers") {
+  CHECK(fused({.inputs = kMask,
+               .scores = "d = Div (p, two)  u = Unsqueeze (m, l12)  e = Where (u, zero, hide)  s = Add (d, e)"}) ==
+        "Cast Attention");
+}
+
+TEST_CASE("a mask that is added stays one") {
+  Spelling s{.inputs = "float[B,N,16] x, float[1,4,N,N] m", .scores = "d = Div (p, two)  s = Add (m, d)"};
+  CHECK(fused(s) == "Attention");
+  s.inputs = "float[B,N,16] x, float[B,1,1,N] m";
+  CHECK(kept(s) == "the mask is not the whole [batch, heads, rows, keys]");
+}
+
+TEST_CASE("a causal mask is an attribute") {
+  CHECK(fused({.scores = "d = Div (p, two)  h = Shape (x)  n = Gather (h, i1)  r = Range (i0, n, i1) "
+                         "cols = Unsqueeze (r, l0)  rows = Unsqueeze (r, l1)  f = Greater (cols, rows) "
+                         "e = Where (f, hide, zero)  s = Add (d, e)"}) == "Attention");
+}
+
+TEST_CASE("what is no attention over heads stays") {
+  CHECK(declined(fusion::attention, graph(), 17) == "only ONNX Runtime has it at this opset");
+  CHECK(kept({.join = "Transpose <perm = [0, 3, 1, 2]> (o)"}) == "the heads are not joined");
+  CHECK(kept({.turn_k = "Transpose <perm = [0, 2, 1, 3]> (k4)  k0 = Identity (x)"}) ==
+        "queries, keys or values are not split into heads");
+  CHECK(kept({.scores = "s = Neg (p)"}) == "the scores are not a product");
+}
+
+TEST_CASE("groups of queries with their keys and values take a causal mask") {
+  const auto text = [](const std::string& mask) {
+    return R"(g (float[B,N,32] x, float[32,32] Q, float[32,16] K, float[32,16] V) => (float[B,N,32] y)
+    <int64[4] four = {0, 0, 4, 8}, int64[4] two = {0, 0, 2, 8}, int64[4] all = {0, 4, -1, 8}, int64[1] l2 = {2},
+     int64[5] wide = {1, 1, 2, 1, 1}, int64[3] joint = {0, 0, 32}, float root = {3}, float zero = {0},
+     float hide = {-10000}, int64 i0 = {0}, int64 i1 = {1}, int64[1] l0 = {0}, int64[1] l1 = {1}> {
+    q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)
+    q4 = Reshape (q3, four)  k4 = Reshape (k3, two)  v4 = Reshape (v3, two)
+    q = Transpose <perm = [0, 2, 1, 3]> (q4)  kt = Transpose <perm = [0, 2, 1, 3]> (k4)
+    vt = Transpose <perm = [0, 2, 1, 3]> (v4)
+    ku = Unsqueeze (kt, l2)  ke = Expand (ku, wide)  kr = Reshape (ke, all)
+    vu = Unsqueeze (vt, l2)  ve = Expand (vu, wide)  vr = Reshape (ve, all)
+    k = Transpose <perm = [0, 1, 3, 2]> (kr)  p = MatMul (q, k)  d = Div (p, root)
+    sh = Shape (x)  n = Gather (sh, i1)  r = Range (i0, n, i1)  cols = Unsqueeze (r, l0)  rows = Unsqueeze (r, l1)
+    f = LessOrEqual (cols, rows)  e = Where (f, zero, hide)  s = )" +
+           mask + R"(  w = Softmax <axis = -1> (s)  o = MatMul (w, vr)
+    t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) })";
+  };
+  CHECK(rewritten(fusion::attention, text("Add (d, e)"), 17, 1e-4, Target::kOrt) ==
+        "Shape Gather Cast Sub Gather Expand MatMul GroupQueryAttention");
+  CHECK(declined(fusion::attention, text("Identity (d)"), 17, Target::kOrt) == "the scores are not a product");
+  CHECK(declined(fusion::attention, text("Add (d, hide)"), 17, Target::kOrt) ==
+        "groups of queries with a mask that is not causal");
+}

@@ -1,0 +1,42 @@
+#include "core/rewrite/fusion/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+/// Words, positions counted from 0, and the segment that all tokens have.
+std::string graph(const std::string& segment, const std::string& norm = "LayerNormalization (s, S, B)") {
+  return "g (int64[N,M] ids, float[30,6] W, float[32,6] P, float[2,6] T, float[6] S, float[6] B) => (float[N,M,6] y) "
+         "<int64 zero = {0}, int64 one = {1}, int64[1] first = {0}, int64[2] both = {0, 1}> { "
+         "w = Gather (W, ids)  shape = Shape (ids)  m = Gather (shape, one)  r = Range (zero, m, one) "
+         "i = Unsqueeze (r, first)  p = Gather (P, i) " +
+         segment + "  s = Add (a, p)  y = " + norm + " }";
+}
+
+const char* kOne = "k = ConstantOfShape <value = int64[1] {0}> (shape)  t = Gather (T, k)  a = Add (w, t)";
+
+}  // namespace
+
+TEST_CASE("embeddings that are looked up and normalized are one operator") {
+  CHECK(rewritten(fusion::embed_norm, graph(kOne), 17, 1e-5, Target::kOrt) == "Cast EmbedLayerNormalization");
+  CHECK(rewritten(fusion::embed_norm, R"(g (int32[N,4] ids, float[30,6] W, float[32,6] P, float[6] S, float[6] B) =>
+    (float[N,4,6] y) <int64[1,4] i = {0, 1, 2, 3}> {
+    w = Gather (W, ids)  p = Gather (P, i)  s = Add (p, w)  y = LayerNormalization (s, S, B) })",
+                  17, 1e-5, Target::kOrt) == "EmbedLayerNormalization");
+}
+
+TEST_CASE("other sums of look-ups stay") {
+  CHECK(declined(fusion::embed_norm, graph(kOne), 17) == "only ONNX Runtime has it");
+  CHECK(declined(fusion::embed_norm, graph("t = Gather (T, shape)  u = ReduceSum (t)  a = Add (w, u)"), 17,
+                 Target::kOrt) == "not a sum of words and positions from tables");
+  CHECK(declined(fusion::embed_norm, graph("a = Neg (w)"), 17, Target::kOrt) ==
+        "not a sum of words and positions from tables");
+  CHECK(declined(fusion::embed_norm, R"(g (int32[N,4] ids, float[30,6] W, float[32,6] P, float[6] S, float[6] B) =>
+    (float[N,4,6] y) <int64[1,4] i = {1, 2, 3, 4}> {
+    w = Gather (W, ids)  p = Gather (P, i)  s = Add (p, w)  y = LayerNormalization (s, S, B) })",
+                 17, Target::kOrt) == "not a sum of words and positions from tables");
+}

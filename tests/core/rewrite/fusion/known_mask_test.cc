@@ -1,0 +1,45 @@
+#include "core/rewrite/fusion/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+/// Element (i, k) of x by one index into all of them.
+std::string gathered(const std::string& index) {
+  return "g (bool[N,M] x) => (bool[N,1,M] y) <int64 zero = {0}, int64 one = {1}, int64[1] n = {0}, int64[1] m = {1}, "
+         "int64[2] rows = {1, 2}, int64[2] cols = {0, 1}, int64[1] all = {-1}> { "
+         "shape = Shape (x)  a = Gather (shape, zero)  b = Gather (shape, one)  w = Gather (shape, m) "
+         "r = Range (zero, a, one)  c = Range (zero, b, one)  i = Unsqueeze (r, rows)  k = Unsqueeze (c, cols) "
+         "f = Reshape (x, all)  p = Mul (" +
+         index + ")  j = Add (p, k)  y = Gather (f, j) }";
+}
+
+}  // namespace
+
+TEST_CASE("a matrix that is gathered element by element is only given another shape") {
+  CHECK(rewritten(fusion::known_mask, gathered("i, w"), 17) == "Reshape");
+  CHECK(rewritten(fusion::known_mask, gathered("w, i"), 17) == "Reshape");
+}
+
+TEST_CASE("other indices stay") {
+  CHECK(declined(fusion::known_mask, gathered("i, a"), 17) == "the index does not count over the matrix");
+  CHECK(declined(fusion::known_mask, gathered("i, i"), 17) == "the index does not count over the matrix");
+}
+
+TEST_CASE("a condition that always holds goes") {
+  CHECK(rewritten(fusion::known_mask, R"(g (bool[N,M] x) => (bool[N,M] y) <bool t = {1}> { y = And (t, x) })", 17) ==
+        "Identity");
+  const std::string repeated =
+      "g (bool[N,1] x, float[N,M] like) => (bool[N,M] y) "
+      "<int64 zero = {0}, int64 one = {1}, int64[1] first = {0}> { "
+      "shape = Shape (like)  m = Gather (shape, one)  r = Range (zero, m, one) "
+      "u = Unsqueeze (r, first)  t = GreaterOrEqual (u, zero)  b = And (t, x) ";
+  CHECK(rewritten(fusion::known_mask, repeated + "y = Expand (b, shape) }", 17) == "Shape Expand");
+  CHECK(declined(fusion::known_mask, repeated + "y = Not (b) }", 17) == "it repeats the other");
+  CHECK(declined(fusion::known_mask, "g (bool[N,M] x, bool[N,M] z) => (bool[N,M] y) { y = And (x, z) }", 17) ==
+        "no condition always holds");
+}

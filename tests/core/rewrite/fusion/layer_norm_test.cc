@@ -1,0 +1,75 @@
+#include "core/rewrite/fusion/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+/// y = x normalized over `axes`: the mean of the square of d, and what is made of it and d.
+std::string graph(const std::string& end, const std::string& start = "m = ReduceMean (x, last)  d = Sub (x, m)",
+                  const std::string& square = "Pow (d, two)") {
+  return "g (double[N,M,6] x) => (double[N,M,6] y) <double two = {2}, double one = {1}, double e = {0.00001}, "
+         "double half = {0.5}, double neg = {-0.5}, int64[1] last = {-1}, int64[1] first = {0}> { " +
+         start + "  q = " + square + "  v = ReduceMean (q, last)  a = Add (v, e)  " + end + " }";
+}
+
+}  // namespace
+
+TEST_CASE("LayerNorm becomes one operator however it is spelt") {
+  const std::string centre = "m = ReduceMean (x, last)  d = Sub (x, m)";
+  for (const char* end : {"r = Sqrt (a)  y = Div (d, r)", "r = Pow (a, half)  y = Div (d, r)",
+                          "r = Sqrt (a)  i = Reciprocal (r)  y = Mul (d, i)", "r = Pow (a, neg)  y = Mul (r, d)",
+                          "r = Sqrt (a)  i = Div (one, r)  y = Mul (i, d)"})
+    CHECK(rewritten(fusion::layer_norm, graph(end), 21, 1e-9) == "LayerNormalization");
+  CHECK(rewritten(fusion::layer_norm, graph("r = Sqrt (a)  y = Div (d, r)", centre, "Mul (d, d)"), 21, 1e-9) ==
+        "LayerNormalization");
+  CHECK(rewritten(fusion::layer_norm, graph("r = Sqrt (a)  c = Sub (x, m)  y = Div (c, r)", centre), 21, 1e-9) ==
+        "LayerNormalization");
+}
+
+TEST_CASE("without the mean it is RMSNorm") {
+  const std::string plain = graph("r = Sqrt (a)  y = Div (x, r)", "", "Mul (x, x)");
+  CHECK(rewritten(fusion::layer_norm, plain, 23, 1e-9) == "RMSNormalization");
+  CHECK(rewritten(fusion::layer_norm, plain, 21, 1e-9, Target::kOrt) == "SimplifiedLayerNormalization");
+  CHECK(declined(fusion::layer_norm, plain, 22) ==
+        "RMSNormalization needs opset 23; not a value divided by its root mean square");
+}
+
+TEST_CASE("axes are an attribute before opset 18") {
+  CHECK(rewritten(fusion::layer_norm, R"(g (double[N,6] x) => (double[N,6] y) <double two = {2}, double e = {0.001}> {
+    m = ReduceMean <axes = [-1]> (x)  d = Sub (x, m)  q = Pow (d, two)  v = ReduceMean <axes = [1]> (q)
+    a = Add (v, e)  r = Sqrt (a)  y = Div (d, r) })",
+                  17, 1e-7) == "LayerNormalization");
+}
+
+TEST_CASE("what is no normalization stays") {
+  const std::string end = "r = Sqrt (a)  y = Div (d, r)";
+  CHECK(declined(fusion::layer_norm, graph("r = Sqrt (a)  y = Div (x, r)")) ==
+        "not a value divided by its root mean square");
+  CHECK(declined(fusion::layer_norm, graph(end, "m = ReduceMean (x, first)  d = Sub (x, m)")) ==
+        "RMSNormalization needs opset 23");  // another axis is centred
+  CHECK(declined(fusion::layer_norm, R"(g (double[N,M] x) => (double[N,M] y)
+    <double e = {0.1}, int64[1] last = {-1}> {
+    q = Mul (x, x)  v = ReduceMean (q, last)  a = Add (v, e)  r = Sqrt (a)  y = Div (x, r) })",
+                 23) == "not a value divided by its root mean square; the length of a normalized axis is not known");
+}
+
+TEST_CASE("a factor and an addend after the normalization are its scale and bias") {
+  const std::string norm =
+      "g (double[N,6] x, double[6] S, double[6] B, double[N,6] z) => (double[N,6] y) "
+      "<double[6] one = {1,1,1,1,1,1}> { n = LayerNormalization (x, one)  ";
+  CHECK(rewritten(fusion::norm_scale, norm + "y = Mul (n, S) }", 21, 1e-9) == "LayerNormalization");
+  CHECK(rewritten(fusion::norm_scale, norm + "y = Add (B, n) }", 21, 1e-9) == "LayerNormalization");
+  CHECK(rewritten(fusion::norm_scale, norm + "p = Mul (S, n)  y = Add (p, B) }", 21, 1e-9) == "LayerNormalization");
+  CHECK(declined(fusion::norm_scale, norm + "y = Mul (n, z) }") == "the factor is not as long as the normalized axes");
+  CHECK(declined(fusion::norm_scale, norm + "p = Mul (n, S)  y = Add (p, n) }") ==
+        "the result of LayerNormalization giving 'n' is used elsewhere too");
+}
+
+TEST_CASE("a scale that is there already stays") {
+  CHECK(declined(fusion::norm_scale, R"(g (double[N,6] x, double[6] S, double[6] T) => (double[N,6] y) {
+    n = LayerNormalization (x, T)  y = Mul (n, S) })") == "the normalization has a scale or a bias");
+}
