@@ -16,10 +16,16 @@ constexpr Method kMethods[] = {
     {"rtn", "round to nearest over the whole range", fit_minmax, round_to_nearest},
     {"mse", "the range whose squared error is least", fit_mse, round_to_nearest, Look::kSquares},
     {"hqq", "the zero point and scale whose error has the least 0.7-norm", fit_hqq, round_to_nearest},
-    {"gptq", "columns make up for the errors of those before; needs data", fit_mse, gptq, Look::kProducts},
-    {"quantease", "gptq, then each number in turn while others stay; needs data", fit_mse, quantease, Look::kProducts},
+    {"gptq", "columns make up for the errors of those before; needs data", fit_mse, gptq, Look::kProducts, nullptr,
+     Use::kWeightsAndStatic},
+    {"quantease", "gptq, then each number in turn while others stay; needs data", fit_mse, quantease, Look::kProducts,
+     nullptr, Use::kWeightsAndStatic},
+    {"adaround", "down or up as the outputs err least, by gradient descent; needs data", fit_mse, adaround,
+     Look::kProducts, nullptr, Use::kWeightsAndStatic},
     {"awq", "columns with large inputs are scaled up before; needs data", fit_mse, round_to_nearest, Look::kProducts,
      awq_scales},
+    {"smoothquant", "of w8a8 and the like: peaks of activations go into the weights before; needs data", fit_mse,
+     round_to_nearest, Look::kSquares, smoothquant_scales, Use::kActivations},
 };
 
 }  // namespace
@@ -31,6 +37,11 @@ const Method& find_method(std::string_view name) {
   std::vector<std::string> names;
   for (const Method& row : methods()) names.emplace_back(row.name);
   usage_error(fmt::format("no method is called '{}'", name), "--method", suggestion(name, names));
+}
+
+Alphabet Task::alphabet_of(int64_t row) const {
+  const float step = steps[steps.size() == 1 ? 0 : static_cast<size_t>(row)];
+  return {step, 1 << (scheme.bits - 1), {}, (1 << scheme.bits) - 1};
 }
 
 Coded encode(const Method& method, const Task& task) {

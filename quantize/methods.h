@@ -6,11 +6,15 @@
 #include "core/calib/observe.h"
 #include "quantize/coded.h"
 #include "quantize/fits.h"
+#include "quantize/spec.h"
 
 namespace mlopt::quantize {
 
 /// What a method has to see of what a layer is given.
 enum class Look { kNothing, kSquares, kProducts };
+
+/// Formats that a method is for.
+enum class Use { kWeights, kWeightsAndStatic, kActivations };
 
 /// A weight that is to become codes.
 struct Task {
@@ -19,8 +23,12 @@ struct Task {
   const Observed* seen = nullptr;  ///< what it is multiplied by; null where nothing was looked at
   int64_t groups = 1;              ///< as many rows each, one after the other, that read inputs of their own
   bool rectified = false;          ///< none of what it is multiplied by is below 0
+  /// Of uniform levels: the steps around zero, one for each row or one for all; empty: the method fits them.
+  std::span<const float> steps = {};
 
   double shift() const { return rectified ? kRectifiedShift : 0; }
+  /// In the steps that are given.
+  Alphabet alphabet_of(int64_t row) const;
 };
 
 /// How numbers become codes: what the codes stand for, and which of them each number gets. One file a method.
@@ -30,7 +38,8 @@ struct Method {
   Coded (*encode)(const Task& task, Fit fit) = nullptr;
   Look look = Look::kNothing;
   /// Rewrites the graph and the weights before they are encoded, what was seen with them; null: leaves all as it is.
-  void (*prepare)(std::span<const Weight> weights, std::span<Observed> seen, const Scheme& scheme) = nullptr;
+  void (*prepare)(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec) = nullptr;
+  Use use = Use::kWeights;
 };
 
 std::span<const Method> methods();
@@ -52,11 +61,20 @@ Coded gptq(const Task& task, Fit fit);
 /// From there on coordinate descent: each number in turn gets the code that is best while all others stay (Behdin et
 /// al. 2023, "QuantEase"). The error of the layer's outputs never grows.
 Coded quantease(const Task& task, Fit fit);
+/// Each number goes down or up to the next value, whichever leaves the least error in the layer's outputs: a share
+/// between both is learned for each by gradient descent, and driven to an end by a penalty that hardens (Nagel et al.
+/// 2020, "Up or Down? Adaptive Rounding for Post-Training Quantization"). The error of no row is above that of rounding
+/// to nearest.
+Coded adaround(const Task& task, Fit fit);
 
 // What is done before, one a file.
 
 /// Columns whose input is large are scaled up before they are rounded, and their input down, by the power of its size
 /// that leaves the least error in the outputs (Lin et al. 2023, "AWQ").
-void awq_scales(std::span<const Weight> weights, std::span<Observed> seen, const Scheme& scheme);
+void awq_scales(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec);
+/// The peaks of activations go into the weights: columns are multiplied by peak^a / range^(1 - a), and the input
+/// divided by it, where constants that make the input take the division (Xiao et al. 2023, "SmoothQuant"). The a is
+/// that for which the noise of rounding both, taken as even over a step, is least in the outputs.
+void smoothquant_scales(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec);
 
 }  // namespace mlopt::quantize

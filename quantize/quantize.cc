@@ -7,7 +7,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/calib/calibrate.h"
 #include "core/data/spread.h"
 #include "core/onnx/io.h"
 #include "core/onnx/tools.h"
@@ -25,7 +24,10 @@
 #include "quantize/emit/qoperator.h"
 #include "quantize/emit/single.h"
 #include "quantize/equalize.h"
+#include "quantize/grids.h"
+#include "quantize/methods.h"
 #include "quantize/plan.h"
+#include "quantize/static_weights.h"
 #include "quantize/store_weights.h"
 #include "quantize/unfuse.h"
 
@@ -87,6 +89,11 @@ class Quantizer {
           "--data", "give --data with inputs of the kind that the model will see, or use --to w8a8-dynamic");
     prepare();
     if (spec_.equalize) equalize_layers();
+    const Method& method = find_method(spec_.method);
+    if (method.use == Use::kActivations) {
+      require_data(fmt::format("{} looks at what layers are given", method.name), "--method");
+      prepare_products(result_.model, spec_, looking(means_.calibration_samples));
+    }
     if (spec_.correct_bias) correctable_ = correctable_layers();
     before_ = clone(result_.model);
     rewrite();
@@ -124,18 +131,21 @@ class Quantizer {
 
   Looking looking(int64_t samples) const { return {means_.runner, means_.data, samples, means_.progress}; }
 
+  bool has_data() const { return means_.data && !means_.generated; }
+
+  void require_data(const std::string& why, const char* option) const {
+    if (!has_data()) usage_error(why, option, "give --data with inputs of the kind that the model will see");
+  }
+
   void equalize_layers() {
-    const bool sees = means_.data && !means_.generated;
     const Looking data = looking(means_.calibration_samples);
-    result_.equalized = equalize(result_.model, spec_, sees ? &data : nullptr);
+    result_.equalized = equalize(result_.model, spec_, has_data() ? &data : nullptr);
     if (result_.equalized == 0)
       result_.warnings.emplace_back("no two layers follow one another so that factors could move between them");
   }
 
   std::vector<CorrectableLayer> correctable_layers() {
-    if (!means_.data || means_.generated)
-      usage_error("the means of layers are found by running the model", "--correct-bias",
-                  "give --data with inputs of the kind that the model will see");
+    require_data("the means of layers are found by running the model", "--correct-bias");
     return give_biases(result_.model, spec_);
   }
 
@@ -218,8 +228,17 @@ class Quantizer {
     const Plan plan = make_plan(result_.model, spec_);
     result_.left = plan.left;
     if (plan.nodes.empty()) return;
-    const auto grids = calibrated_grids(plan);
-    const Emitted done = emit_qdq(result_.model, plan, grids, spec_);
+    Grids found = calibrated_grids(result_.model, plan, spec_, *means_.runner, *means_.data, means_.calibration_samples,
+                                   progress("calibrating"));
+    result_.samples = found.samples;
+    for (std::string& sentence : found.warnings) result_.warnings.push_back(std::move(sentence));
+    const std::map<std::string, Grid>& grids = found.grids;
+    Rounded rounded;
+    if (find_method(spec_.method).use == Use::kWeightsAndStatic && spec_.emit != Emit::kFake) {
+      require_data(fmt::format("{} looks at what layers are given", spec_.method), "--method");
+      rounded = round_weights(result_.model, plan, grids, spec_, looking(means_.calibration_samples));
+    }
+    const Emitted done = emit_qdq(result_.model, plan, grids, spec_, rounded);
     layers_ = done.layers;
     if (spec_.emit == Emit::kFake) result_.steps = emit_fake(result_.model, done);
   }
@@ -228,32 +247,6 @@ class Quantizer {
     layers_ = std::move(done.layers);
     result_.left = std::move(done.left);
     result_.weights = std::move(done.weights);
-  }
-
-  std::map<std::string, Grid> calibrated_grids(const Plan& plan) {
-    std::vector<std::string> owners;
-    for (Value* v : plan.values)
-      if (plan.owner(v) == v) owners.push_back(v->name);
-    const auto data = spread(*means_.data, means_.calibration_samples);
-    const Calibration seen = calibrate(means_.runner->backend, result_.model, owners, *data, {data->size(), 1},
-                                       means_.runner->options.threads, progress("calibrating"));
-    result_.samples = seen.samples;
-    std::map<std::string, Grid> grids;
-    for (const std::string& name : owners) {
-      const auto it = seen.values.find(name);
-      const Histogram found = it == seen.values.end() ? Histogram() : it->second;
-      if (found.count() == 0)
-        warn_of_range(name, "has no finite number in the data");
-      else if (found.nonfinite() > 0)
-        warn_of_range(name, "holds infinities or NaN, which no integer represents");
-      grids[name] = activation_grid(choose_range(found, spec_.calibration, 1 << spec_.activation_bits), spec_.symmetric,
-                                    spec_.activation_bits);
-    }
-    return grids;
-  }
-
-  void warn_of_range(const std::string& name, std::string_view what) {
-    result_.warnings.push_back(fmt::format("the value '{}' {}: leave its layer out with --skip", name, what));
   }
 
   void measure_errors() {

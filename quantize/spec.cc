@@ -152,11 +152,24 @@ void parse_part(std::string_view part, Spec& spec) {
 
 bool is_integer(Format format) { return format != Format::kF16 && format != Format::kBF16; }
 
+void check_method(const Spec& spec) {
+  if (spec.method == Spec().method) return;
+  const Use use = find_method(spec.method).use;
+  const bool fits = spec.format == Format::kWeights  ? use != Use::kActivations
+                    : spec.format == Format::kStatic ? use != Use::kWeights
+                                                     : spec.format == Format::kW8A8Dynamic && use == Use::kActivations;
+  if (fits) return;
+  usage_error(fmt::format("{} is for {}", spec.method,
+                          use == Use::kActivations        ? "formats of weights and activations"
+                          : use == Use::kWeightsAndStatic ? "weights alone and for activations whose ranges data show"
+                                                          : "formats of weights alone"),
+              "method", use == Use::kActivations ? "choose w8a8 or w8a8-dynamic" : "choose such as w4g32");
+}
+
 /// What the parts of a spec must not be together.
 void check(const Spec& spec) {
   const bool weights = spec.format == Format::kWeights;
-  if (!weights && spec.method != Spec().method)
-    usage_error(fmt::format("{} is for formats of weights alone", spec.method), "method", "choose such as w4g32");
+  check_method(spec);
   if (weights && spec.emit == Emit::kQOperator)
     usage_error("operators on integers take integers on both sides", "emit", "leave emit=qoperator out, or use w8a8");
   if (!weights && spec.emit != Emit::kAuto && spec.emit != Emit::kQOperator)

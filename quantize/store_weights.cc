@@ -124,7 +124,7 @@ class Storer {
     if (!open.empty())
       seen = observe(model_, open, {.products = method_.look == Look::kProducts},
                      {means_.runner, means_.data, means_.calibration_samples, means_.progress});
-    if (method_.prepare && !seen.empty()) method_.prepare(open, seen, spec_.scheme());
+    if (method_.prepare && !seen.empty()) method_.prepare(open, seen, spec_);
     size_t next = 0;
     for (const Weight& w : stage) {
       put(w, next < open.size() && open[next].value == w.value ? &seen[next++] : nullptr);

@@ -216,7 +216,7 @@ void run(const QuantizeOptions& o, Session& session) {
 
 /// The methods with what they do.
 std::string methods_help() {
-  std::string text = "how the codes of formats of weights alone are chosen: ";
+  std::string text = "how codes are chosen (of w8a8 and the like only gptq, quantease, adaround, smoothquant): ";
   for (const quantize::Method& m : quantize::methods())
     text += fmt::format("{}{} ({})", &m == quantize::methods().data() ? "" : ", ", m.name, m.doc);
   return text + " (default: mse)";

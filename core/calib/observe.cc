@@ -85,6 +85,7 @@ class Observer {
     for (const Weight& w : weights) {
       Observed& o = found_.emplace_back();
       o.squares.resize(static_cast<size_t>(w.groups * w.columns));
+      o.peaks.resize(o.squares.size());
       const std::vector<float> none(watch.products ? static_cast<size_t>(w.columns * w.columns) : 0);
       if (watch.products) o.products.assign(static_cast<size_t>(w.groups), none);
       if (watch.original) o.crossed.assign(static_cast<size_t>(w.groups), none);
@@ -150,6 +151,11 @@ void see(const Matrix& rows, int64_t group, Observed& observed, const Matrix* or
   for (int64_t r = 0; r < rows.rows; ++r) {
     const std::span<const float> row = rows.row(r);
     for (size_t c = 0; c < row.size(); ++c) squares[c] += static_cast<double>(row[c]) * row[c];
+  }
+  if (!observed.peaks.empty()) {
+    float* peaks = observed.peaks.data() + group * rows.columns;
+    for (int64_t r = 0; r < rows.rows; ++r)
+      for (size_t c = 0; c < rows.width(); ++c) peaks[c] = std::max(peaks[c], std::fabs(rows.row(r)[c]));
   }
   if (group == 0) observed.rows += rows.rows;
   if (!observed.products.empty()) add_products(rows, rows, observed.products[static_cast<size_t>(group)]);

@@ -20,6 +20,8 @@ struct Observed {
   std::vector<std::vector<float>> products;
   /// For each group: products of each column in the original with each in the model; empty without an original.
   std::vector<std::vector<float>> crossed;
+  /// For each group and column: the largest magnitude.
+  std::vector<float> peaks = {};
 };
 
 /// How much is looked at: `original` is the model before anything was changed, null where that does not matter.

@@ -18,8 +18,9 @@ struct GridValues {
 
 class Emitter {
  public:
-  Emitter(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec)
-      : graph_(*model.graph), writer_(graph_), plan_(plan), grids_(grids), spec_(spec) {}
+  Emitter(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec,
+          const Rounded& chosen)
+      : graph_(*model.graph), writer_(graph_), plan_(plan), grids_(grids), spec_(spec), chosen_(chosen) {}
 
   Emitted run() {
     std::vector<std::pair<LayerValue, const Value*>> layers;
@@ -100,9 +101,12 @@ class Emitter {
     const float input_scale = grid_of(node->input(0)).scale;
     const int axis = weight_axis(*node);
     const Tensor* bias = node->input(2) ? node->input(2)->known_constant() : nullptr;
+    const auto chosen = chosen_.find(node);
     const QuantizedWeight q =
-        quantize_weight(*w->known_constant(), spec_.per_tensor ? -1 : axis,
-                        least_scales(*node, *w->known_constant(), bias, input_scale, spec_), spec_.weight_bits);
+        chosen != chosen_.end()
+            ? chosen->second
+            : quantize_weight(*w->known_constant(), spec_.per_tensor ? -1 : axis,
+                              least_scales(*node, *w->known_constant(), bias, input_scale, spec_), spec_.weight_bits);
     const int dq_axis = spec_.per_tensor ? -1 : axis;
     const Stored codes = writer_.store(w, q, dq_axis);
     done_.floats.emplace(codes.codes->name, *w->constant);
@@ -136,6 +140,7 @@ class Emitter {
   const Plan& plan_;
   const std::map<std::string, Grid>& grids_;
   const Spec& spec_;
+  const Rounded& chosen_;
   std::unordered_map<const Value*, std::string> owners_;
   std::map<std::string, GridValues> grid_values_;
   std::unordered_map<const Value*, const Value*> rounded_;
@@ -144,8 +149,9 @@ class Emitter {
 
 }  // namespace
 
-Emitted emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec) {
-  Emitted done = Emitter(model, plan, grids, spec).run();
+Emitted emit_qdq(Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec,
+                 const Rounded& rounded) {
+  Emitted done = Emitter(model, plan, grids, spec, rounded).run();
   remove_dead(model);
   return done;
 }

@@ -58,7 +58,8 @@ double output_error(const Matrix& rows, const Observed& seen, const Scheme& sche
 
 }  // namespace
 
-void awq_scales(std::span<const Weight> weights, std::span<Observed> seen, const Scheme& scheme) {
+void awq_scales(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec) {
+  const Scheme scheme = spec.scheme();
   constexpr int kShares = 20;
   for (const SharedInput& input : shared_inputs(weights)) {
     std::vector<Matrix> rows;

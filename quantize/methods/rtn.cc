@@ -29,9 +29,20 @@ Coded whole_tensor(const Task& task, Fit fit) {
   return coded;
 }
 
+Coded in_given_steps(const Task& task) {
+  Coded coded(task.scheme, task.values.rows, task.values.columns);
+  for (int64_t r = 0; r < task.values.rows; ++r) {
+    const Alphabet alphabet = task.alphabet_of(r);
+    coded.set_alphabet(coded.alphabet_at(r, 0), alphabet);
+    alphabet.nearest(task.values.row(r), coded.codes.data() + r * task.values.columns);
+  }
+  return coded;
+}
+
 }  // namespace
 
 Coded round_to_nearest(const Task& task, Fit fit) {
+  if (!task.steps.empty()) return in_given_steps(task);
   if (task.scheme.per_tensor) return whole_tensor(task, fit);
   const int64_t columns = task.values.columns;
   Coded coded(task.scheme, task.values.rows, columns);

@@ -5,6 +5,7 @@
 
 #include "core/base/rng.h"
 #include "core/onnx/infer.h"
+#include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
 #include "tests/support/rewrite.h"
@@ -68,6 +69,7 @@ TEST_CASE("columns that make up for others leave much less error in the outputs"
   CHECK(layer.error(layer.encoded("mse")) < nearest);
   CHECK(layer.error(layer.encoded("gptq")) < 0.5 * nearest);
   CHECK(layer.error(layer.encoded("quantease")) < 0.95 * layer.error(layer.encoded("gptq")));
+  CHECK(layer.error(layer.encoded("adaround")) < 0.5 * nearest);
 }
 
 TEST_CASE("a weight whose inputs were not seen is rounded to nearest by every method") {
@@ -136,12 +138,124 @@ TEST_CASE("scales of columns with large inputs leave less error in the outputs")
   };
   const Matrix before = load(weights[0]);
   const double plain = error(std::vector<float>(Layer::kColumns, 1));
-  awq_scales(weights, seen, layer.scheme);
+  awq_scales(weights, seen, parse_spec("w4g16"));
   std::vector<float> scale;
   for (int64_t c = 0; c < Layer::kColumns; ++c) scale.push_back(load(weights[0]).at(0, c) / before.at(0, c));
   CHECK(scale[5] > 1.2f * scale[4]);
   CHECK(error(scale) < 0.75 * plain);
   CHECK(model.graph->node_count() == 2);
+}
+
+TEST_CASE("peaks of activations go into the weights, as far as the noise of rounding both is least") {
+  Model model = test::fixture(R"(g (float[N,40] x, float[40] G, float[40,24] V) => (float[N,24] y) {
+    n = LayerNormalization (x, G)
+    y = MatMul (n, V)
+  })");
+  infer(model, standard_types);
+  const std::vector<Weight> weights = find_weights(model).weights;
+  Layer layer;
+  Matrix& inputs = layer.inputs[0];
+  for (int64_t r = 0; r < inputs.rows; ++r) inputs.at(r, 5) *= 50;
+  const auto observed = [&] {
+    std::vector<Observed> seen(1);
+    seen[0].squares.resize(Layer::kColumns);
+    seen[0].peaks.resize(Layer::kColumns);
+    see(inputs, 0, seen[0]);
+    return seen;
+  };
+  std::vector<Observed> seen = observed();
+  for (int64_t c = 0; c < Layer::kColumns; ++c) {
+    float peak = 0;
+    for (int64_t r = 0; r < inputs.rows; ++r) peak = std::max(peak, std::fabs(inputs.at(r, c)));
+    REQUIRE(seen[0].peaks[static_cast<size_t>(c)] == peak);
+  }
+  const Matrix before = load(weights[0]);
+  const std::vector<float> gain = to_floats(*model.graph->find("G")->constant);
+  smoothquant_scales(weights, seen, parse_spec("w8a8"));
+  std::vector<double> scale;
+  const Matrix after = load(weights[0]);
+  const std::vector<float> now = to_floats(*model.graph->nodes()[0]->input(1)->constant);
+  for (int64_t c = 0; c < Layer::kColumns; ++c) {
+    scale.push_back(static_cast<double>(after.at(0, c)) / static_cast<double>(before.at(0, c)));
+    CHECK(static_cast<double>(now[static_cast<size_t>(c)]) ==
+          Approx(static_cast<double>(gain[static_cast<size_t>(c)]) / scale.back()).epsilon(1e-5));
+  }
+  CHECK(scale[5] > 4 * scale[4]);
+  // What integers of 8 bits on both sides give, by definition.
+  const auto error = [&](const std::vector<double>& s) {
+    double peak = 0, sum = 0;
+    for (int64_t n = 0; n < inputs.rows; ++n)
+      for (size_t c = 0; c < s.size(); ++c)
+        peak = std::max(peak, std::fabs(static_cast<double>(inputs.at(n, static_cast<int64_t>(c)))) / s[c]);
+    for (int64_t r = 0; r < before.rows; ++r) {
+      double most = 0;
+      for (size_t c = 0; c < s.size(); ++c)
+        most = std::max(most, std::fabs(static_cast<double>(before.at(r, static_cast<int64_t>(c)))) * s[c]);
+      for (int64_t n = 0; n < inputs.rows; ++n) {
+        double off = 0;
+        for (size_t c = 0; c < s.size(); ++c) {
+          const auto at = static_cast<int64_t>(c);
+          const double x = static_cast<double>(inputs.at(n, at)), w = static_cast<double>(before.at(r, at));
+          off += std::nearbyint(x / s[c] / (peak / 127)) * (peak / 127) * std::nearbyint(w * s[c] / (most / 127)) *
+                     (most / 127) -
+                 x * w;
+        }
+        sum += off * off;
+      }
+    }
+    return sum;
+  };
+  CHECK(error(scale) < 0.5 * error(std::vector<double>(Layer::kColumns, 1)));
+  CHECK(model.graph->node_count() == 2);
+  CHECK(seen[0].peaks[5] == Approx(static_cast<double>(observed()[0].peaks[5]) / scale[5]));
+}
+
+TEST_CASE("adaptive rounding gives each number one of its two neighbours, and finds the best of all that there are") {
+  // One row of ten numbers: all 1024 ways to round it can be tried.
+  constexpr int64_t kColumns = 10;
+  Rng rng(3);
+  Matrix values = Matrix::zeros(1, kColumns), inputs = Matrix::zeros(60, kColumns);
+  for (float& x : values.values) x = static_cast<float>(rng.normal());
+  for (int64_t r = 0; r < inputs.rows; ++r) {
+    const double common = 2 * rng.normal();
+    for (int64_t c = 0; c < kColumns; ++c) inputs.at(r, c) = static_cast<float>(common + rng.normal());
+  }
+  Observed seen;
+  seen.squares.resize(kColumns);
+  seen.products.assign(1, std::vector<float>(kColumns * kColumns));
+  see(inputs, 0, seen);
+  const std::vector<float> steps = {0.7F};
+  Scheme scheme;
+  scheme.bits = 4;
+  scheme.symmetric = true;
+  const Coded coded = encode(find_method("adaround"), {values, scheme, &seen, 1, false, steps});
+  const auto error = [&](const std::vector<double>& rounded) {
+    double sum = 0;
+    for (int64_t n = 0; n < inputs.rows; ++n) {
+      double off = 0;
+      for (int64_t c = 0; c < kColumns; ++c)
+        off += static_cast<double>(inputs.at(n, c)) *
+               (rounded[static_cast<size_t>(c)] - static_cast<double>(values.at(0, c)));
+      sum += off * off;
+    }
+    return sum;
+  };
+  double best = 1e30;
+  for (int bits = 0; bits < 1 << kColumns; ++bits) {
+    std::vector<double> rounded;
+    for (int64_t c = 0; c < kColumns; ++c)
+      rounded.push_back((std::floor(static_cast<double>(values.at(0, c)) / 0.7) + (bits >> c & 1)) * 0.7);
+    best = std::min(best, error(rounded));
+  }
+  std::vector<double> chosen, nearest;
+  for (int64_t c = 0; c < kColumns; ++c) {
+    const double x = static_cast<double>(values.at(0, c));
+    chosen.push_back((coded.codes[static_cast<size_t>(c)] - 8) * 0.7);
+    nearest.push_back(std::nearbyint(x / 0.7) * 0.7);
+    CHECK(std::fabs(chosen.back() - x) < 0.7);
+  }
+  CHECK(error(chosen) < 1.5 * best);
+  CHECK(error(nearest) > 3 * best);
 }
 
 TEST_CASE("a method that there is not is named with the nearest that there is") {

@@ -18,7 +18,9 @@ TEST_CASE("a quantization spec is printed as it was parsed") {
         "w8:per_tensor", "fp16", "bf16:skip=norm*", "w4g32:emit=matmulnbits;symmetric", "nf4:emit=matmulbnb4",
         "codebook3g64:emit=gather;target=onnx;only=a", "apot4:emit=fake", "w1a8:calibration=minmax",
         "w3a2:calibration=mse", "w16a16:calibration=percentile=99.9",
-        "w8a8:calibration=minmax;per_tensor;equalize;correct_bias", "w4:equalize"})
+        "w8a8:calibration=minmax;per_tensor;equalize;correct_bias", "w4:equalize",
+        "w8a8:calibration=minmax;method=smoothquant", "w8a8-dynamic:method=smoothquant",
+        "w4a8:calibration=minmax;method=adaround"})
     CHECK(to_string(parse_spec(text)) == text);
 }
 
@@ -49,6 +51,9 @@ TEST_CASE("a mistake in a quantization spec is named, with what was meant") {
        {Case{"w8b8", "did you mean 'w8a8'"}, Case{"w8a8:calibraton=mse", "did you mean 'calibration'"},
         Case{"w8a8:emit=qop", "no form is called 'qop'"}, Case{"w8a8:emit=gather", "a form of weights alone"},
         Case{"w4:emit=qoperator", "integers on both sides"}, Case{"w4:method=rt", "did you mean 'rtn'"},
+        Case{"w8a8:method=hqq", "hqq is for formats of weights alone"},
+        Case{"w8a8-dynamic:method=gptq", "gptq is for weights alone and"},
+        Case{"w4:method=smoothquant", "formats of weights and activations"},
         Case{"fp16:equalize", "keeps what integers would lose"}, Case{"nf5", "did you mean 'nf4'"},
         Case{"w8a8:target=ort:x86-amxx", "did you mean 'ort:x86-amx'"},
         Case{"w8a8:per_tensor=1", "'per_tensor=1' is no part"}, Case{"", "no format is called ''"}}) {

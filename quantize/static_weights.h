@@ -1,0 +1,19 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "core/calib/observe.h"
+#include "quantize/emit/qdq.h"
+
+namespace mlopt::quantize {
+
+/// Lets the method of the spec change matrix products before they are quantized, by what they are given.
+void prepare_products(Model& model, const Spec& spec, const Looking& data);
+
+/// The weights of the plan's layers in the steps that they would have anyway, by the method of the spec, which looks at
+/// what the layers are given. Left out are weights that codes of a byte or signs do not hold, and layers whose inputs
+/// cannot be told. `grids` are those of values by name.
+Rounded round_weights(const Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec,
+                      const Looking& data);
+
+}  // namespace mlopt::quantize
