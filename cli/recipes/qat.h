@@ -19,4 +19,8 @@ struct Qat {
 /// format.
 Qat begin_qat(const TrainOptions& options, const Model& model, const Dataset& data, Session& session);
 
+/// A model that has weights in codes already, as the floats that these stand for; it is to be written in the same
+/// codes.
+Qat begin_coded(const Model& model, Session& session);
+
 }  // namespace mlopt::cli

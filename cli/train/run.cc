@@ -20,6 +20,7 @@
 #include "core/train/reset.h"
 #include "core/train/residuals.h"
 #include "core/train/untie.h"
+#include "quantize/emit/read_qdq.h"
 
 namespace mlopt::cli {
 namespace {
@@ -111,9 +112,11 @@ void check(const TrainOptions& o, bool needs_data, const Session& session) {
   if (!o.checkpoint.empty()) train::open_checkpoints(o.checkpoint, o.resume);
 }
 
-/// Puts the model in the form that --qat trains; gives the names of its steps.
+/// Puts a model in the form that --qat trains, where that is asked for or its layers have weights in codes; gives the
+/// names of its steps.
 std::vector<std::string> begin_rounding(const TrainOptions& o, TrainingPlan& plan, Session& session) {
-  Qat qat = begin_qat(o, plan.model, *plan.data, session);
+  if (o.qat.empty() && !quantize::has_coded_layers(plan.model)) return {};
+  Qat qat = o.qat.empty() ? begin_coded(plan.model, session) : begin_qat(o, plan.model, *plan.data, session);
   plan.model = std::move(qat.model);
   plan.deployed = qat.spec;
   return qat.steps;
@@ -126,8 +129,7 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   train::constants_to_initializers(plan.model);
   if (o.reset_weights) train::reset_weights(plan.model, seed);
   plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
-  const std::vector<std::string> steps_of_codes =
-      o.qat.empty() ? std::vector<std::string>{} : begin_rounding(o, plan, session);
+  const std::vector<std::string> steps_of_codes = begin_rounding(o, plan, session);
   train::untie_weights(plan.model);
   plan.loop = loop_of(o, plan.data->size(), seed);
   share_loop(o, session.ranks, plan.loop);

@@ -1,6 +1,7 @@
 #include "quantize/emit/fake.h"
 
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "core/rewrite/pass.h"
@@ -11,9 +12,31 @@
 namespace mlopt::quantize {
 namespace {
 
-constexpr std::string_view kSuffix = "_log";  // of the name of a scale
+constexpr std::string_view kSuffix = "_log";       // of the name of a scale
+constexpr std::string_view kCodes = "_quantized";  // of the name of codes
 
 bool is_fake(const Node* node) { return node && node->is("FakeQuantize", "mlopt"); }
+
+/// Of the codes of an activation, counted from its zero point.
+struct CodeLimits {
+  int low, high;
+};
+
+/// Those of a Clip that CodeWriter::limit() put before the rounding: a power of two of codes, fewer than `all`.
+std::optional<CodeLimits> limited(const Value* x, float scale, const CodeLimits& all) {
+  const Node* clip = x->producer;
+  if (!clip || !clip->is("Clip") || !x->single_use() || !clip->input(1) || !clip->input(2)) return std::nullopt;
+  const Tensor *least = clip->input(1)->known_constant(), *most = clip->input(2)->known_constant();
+  if (!least || !most) return std::nullopt;
+  const double low = number_at(*least, 0) / scale, high = number_at(*most, 0) / scale;
+  constexpr double kTolerance = 1e-3;  // of a step: the limits are steps times a scale, in float32
+  if (!(std::abs(low - std::round(low)) < kTolerance && std::abs(high - std::round(high)) < kTolerance))
+    return std::nullopt;
+  const double codes = std::round(high) - std::round(low) + 1;
+  if (codes < 2 || codes >= all.high - all.low + 1 || std::exp2(std::round(std::log2(codes))) != codes)
+    return std::nullopt;
+  return CodeLimits{static_cast<int>(std::round(low)), static_cast<int>(std::round(high))};
+}
 
 class Softener {
  public:
@@ -42,7 +65,8 @@ class Softener {
   /// The numbers that codes stand for, once for all who read them.
   Value* float_of(const std::pair<const std::string, Tensor>& stored) {
     Value*& value = weights_[stored.first];
-    if (!value) value = graph_.add_constant(stored.first + "_float", stored.second);
+    const std::string_view name = stored.first, base = name.substr(0, name.rfind(kCodes));
+    if (!value) value = graph_.add_constant(std::string(base), stored.second);
     return value;
   }
 
@@ -58,17 +82,23 @@ class Softener {
 
   void soften(Node* dq, Value* x) {
     const DType type = dq->input(2)->constant->dtype();
-    const bool weight = x->constant.has_value();
     const int bits_of = static_cast<int>(bits(type)), half = 1 << (bits_of - 1);
     const int zero = static_cast<int>(to_ints(*dq->input(2)->constant)[0]);
-    const int low = weight ? -most_code(bits_of) : (is_signed(type) ? -half : 0) - zero;
-    const int high = (is_signed(type) ? half - 1 : 2 * half - 1) - zero;
+    CodeLimits limits{-most_code(bits_of), half - 1};
+    if (!x->constant) {
+      limits = {(is_signed(type) ? -half : 0) - zero, (is_signed(type) ? half - 1 : 2 * half - 1) - zero};
+      if (const auto fewer = limited(x, to_floats(*dq->input(1)->constant)[0], limits)) {
+        limits = *fewer;
+        x = x->producer->input(0);
+      }
+    }
     const Attr* axis = dq->attr("axis");
     const AttrValue along = axis ? axis->value : AttrValue(int64_t{0});
     Node* fake = graph_.add_op("FakeQuantize", {x, step_of(dq->input(1))},
                                {{"axis", along, {}},
-                                {"low", int64_t{low}, {}},
-                                {"high", int64_t{high}, {}},
+                                {"low", int64_t{limits.low}, {}},
+                                {"high", int64_t{limits.high}, {}},
+                                {"zero", int64_t{zero}, {}},
                                 {"to", static_cast<int64_t>(type), {}}},
                                dq, dq->output(0)->name, 1, "mlopt");
     fake->output(0)->type = dq->output(0)->type;
@@ -117,7 +147,10 @@ class Hardener {
   }
 
  private:
-  static DType type_of(const Node& fake) { return static_cast<DType>(std::get<int64_t>(fake.attr("to")->value)); }
+  static int integer(const Node& fake, std::string_view attr) {
+    return static_cast<int>(std::get<int64_t>(fake.attr(attr)->value));
+  }
+  static DType type_of(const Node& fake) { return static_cast<DType>(integer(fake, "to")); }
 
   /// As the kernel takes them from their logarithms.
   static std::vector<float> scales_of(const Node& fake) {
@@ -157,15 +190,17 @@ class Hardener {
     Value* y = fake->output(0);
     if (y->uses.empty() && !y->is_output()) return;
     const DType type = type_of(*fake);
-    const Attr* low = fake->attr("low");
+    const int low = integer(*fake, "low"), high = integer(*fake, "high"), zero_point = integer(*fake, "zero");
     const int least = is_signed(type) ? -(1 << (bits(type) - 1)) : 0;
-    const Grid grid{type, least, 0, scales_of(*fake)[0], least - static_cast<int>(std::get<int64_t>(low->value))};
+    const Grid grid{type, least, 0, scales_of(*fake)[0], zero_point};
     Value*& scale = scales_[fake->input(1)];
     Value*& zero = zeros_[{fake->input(1), type}];
     const std::string base = base_of(fake->input(1));
     if (!scale) scale = graph_.add_constant(base, Tensor::scalar(grid.scale));
     if (!zero) zero = graph_.add_constant(base + "_zero_point", zero_point_of(grid));
-    graph_.replace_uses(y, writer_.rounded(fake->input(0), scale, zero, fake).second->output(0));
+    const auto [q, dq] = writer_.rounded(fake->input(0), scale, zero, fake);
+    graph_.replace_uses(y, dq->output(0));
+    if (high - low + 1 < 1 << bits(type)) writer_.limit(q, low, high);
   }
 
   Graph& graph_;

@@ -221,11 +221,24 @@ TEST_CASE("--qat trains what is written in integers") {
   CHECK(rounded > 0.8);
   const test::Outcome scored = run_mlopt({"eval", s.out, "--data", s.data, "--metric", "top1", "--json", "-"});
   CHECK(Json::parse(scored.out).find("score")->find("value")->number() == Approx(rounded).margin(0.011));
-  const Model written = read_model(s.out);
-  int64_t codes = 0;
-  for (const Value* v : written.graph->initializers())
-    codes += v->constant->dtype() == DType::kI4 && v->constant->rank() == 2;
-  CHECK(codes == 1);
+  const auto codes = [&] {
+    std::vector<std::vector<int64_t>> all;
+    const Model written = read_model(s.out);
+    for (const Value* v : written.graph->initializers())
+      if (v->constant->dtype() == DType::kI4 && v->constant->rank() == 2) all.push_back(to_ints(*v->constant));
+    return all;
+  };
+  const auto first = codes();
+  CHECK(first.size() == 1);
+
+  // It goes on from there without being told, and stays in its format.
+  const size_t nodes = read_model(s.out).graph->node_count();
+  s.model = s.folder / "codes.onnx";
+  std::filesystem::copy_file(s.out, s.model);
+  REQUIRE(s.train({"--steps", "20", "--batch-size", "16", "--lr", "0.02"}).status == 0);
+  CHECK(codes().size() == 1);
+  CHECK(codes() != first);
+  CHECK(read_model(s.out).graph->node_count() == nodes);
 }
 
 TEST_CASE("--qat needs a format that rounds") {
