@@ -10,6 +10,8 @@
 #include "cli/backends.h"
 #include "cli/commands.h"
 #include "cli/distill/steps.h"
+#include "cli/output.h"
+#include "cli/prune/analyse.h"
 #include "cli/prune/groups.h"
 #include "cli/prune/zeros.h"
 #include "cli/recipes/sparse_training.h"
@@ -32,7 +34,8 @@ struct PruneOptions {
   VerbOptions& verb = distill.train.verb;
   std::string method = "magnitude", granularity, sparsity, threshold, flops, round, allocation, scale, norm, drop,
               recover;
-  bool explain = false;
+  bool explain = false, analyse = false;
+  std::string csv;
   std::vector<std::string> only, skip;
   std::optional<int64_t> stages, iterations;
   int64_t calibration_samples = 128;
@@ -84,6 +87,7 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
     check_search(o.verb, retraining(o).empty());
     spec.sparsity = 0;  // until the search is done
   }
+  if (o.analyse && !spec.granularity.pattern() && !spec.threshold && !spec.flops) spec.sparsity = 0;  // of each share
   prune::check(spec);
   return spec;
 }
@@ -158,9 +162,24 @@ void retrain(const PruneOptions& o, const prune::Spec& spec, Session& session) {
   run_training(how->train, steps, session);
 }
 
+void analyse(const PruneOptions& o, const prune::Spec& spec, Session& session) {
+  if (o.verb.model.empty()) usage_error("no model is named", "MODEL");
+  if (!o.verb.output.empty()) usage_error("--analyse writes no model", "--output", "leave one of them out");
+  if (!retraining(o).empty()) usage_error("--analyse trains nothing", "--recover", "leave out train and distill");
+  for (const std::string* file : {&o.csv, &o.distill.train.html})
+    if (!file->empty()) require_writable(*file);
+  const Model source = read_source(o.verb);
+  analyse_pruning(
+      o.verb, spec, source, [&](const prune::Spec& one) { return prune_with(o, source, one, session); }, session);
+  if (!o.csv.empty()) write_text(o.csv, to_csv(session.report));
+  if (!o.distill.train.html.empty()) write_text(o.distill.train.html, to_html(session.report));
+}
+
 void run(const PruneOptions& o, Session& session) {
   const prune::Spec spec = spec_of(o, session.common);
   if (o.calibration_samples < 1) usage_error("at least one sample is looked at", "--calibration-samples");
+  if (o.analyse) return analyse(o, spec, session);
+  if (!o.csv.empty()) usage_error("--csv holds the tables of --analyse", "--csv", "add --analyse");
   if (spec.method == prune::kRegularization || spec.method == prune::kDropout) {
     const auto rest = [&](const Model& trained) { return prune_source(o, trained, spec, session); };
     return run_sparse_training(o.distill, retraining(o) == "distill", spec, rest, session);
@@ -227,6 +246,12 @@ Action setup(Options& options) {
   options.add(
       "--explain", o->explain,
       "with channel and head: say for each group what it consists of and what couples it, and what stays and why");
+  options
+      .add("--analyse", o->analyse,
+           "write no model: prune each layer, or group, alone by 25, 50, 75 and 90 %, and report what is left of the "
+           "score (--metric) or of the outputs and what it saves; --html F draws it")
+      .alone = true;
+  options.add("--csv", o->csv, "FILE", "with --analyse: its tables, comma-separated");
   return [o](Session& session) { run(*o, session); };
 }
 

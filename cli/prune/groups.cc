@@ -7,7 +7,7 @@
 namespace mlopt::cli {
 namespace {
 
-constexpr size_t kGroupsShown = 40, kNamesShown = 2;
+constexpr size_t kGroupsShown = 40;
 
 Json strings(const std::vector<std::string>& list) {
   Json json = Json::array();
@@ -24,14 +24,6 @@ Json group_json(const prune::PrunedGroup& g) {
                        {"kept", g.kept}});
 }
 
-/// "a, b, c and 2 more".
-std::string some(const std::vector<std::string>& names) {
-  const std::vector<std::string> first(
-      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kNamesShown, names.size())));
-  const size_t more = names.size() - first.size();
-  return join(first, ", ") + (more ? fmt::format(" and {} more", more) : "");
-}
-
 std::string change(int64_t before, int64_t after) {
   return fmt::format("{} -> {} ({:.1f} % stay)", before, after,
                      100.0 * static_cast<double>(after) / static_cast<double>(before));
@@ -45,6 +37,14 @@ void explain_group(size_t number, const prune::PrunedGroup& g, Report& report) {
 }
 
 }  // namespace
+
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr size_t kNamesShown = 2;
+  const std::vector<std::string> first(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kNamesShown, names.size())));
+  const size_t more = names.size() - first.size();
+  return join(first, ", ") + (more ? fmt::format(" and {} more", more) : "");
+}
 
 Json report_channels(const prune::Pruned& made, Report& report) {
   int64_t channels = 0, kept = 0;
@@ -75,7 +75,7 @@ void report_groups(const prune::Pruned& made, bool explain, Report& report) {
     all.push_back(group_json(g));
     if (table.rows.size() < kGroupsShown)
       table.rows.push_back(
-          {some(g.layers), std::to_string(g.channels), std::to_string(g.kept), std::to_string(g.members.size())});
+          {some_of(g.layers), std::to_string(g.channels), std::to_string(g.kept), std::to_string(g.members.size())});
   }
   if (!explain) {
     report.blocks.emplace_back(std::move(table));

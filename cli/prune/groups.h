@@ -4,6 +4,9 @@
 
 namespace mlopt::cli {
 
+/// "a, b and 2 more".
+std::string some_of(const std::vector<std::string>& names);
+
 /// What became of the channels: their number, the multiply-accumulates before and after, how far the result was proven.
 /// Gives the key `changes`.
 Json report_channels(const prune::Pruned& made, Report& report);

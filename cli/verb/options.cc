@@ -34,26 +34,30 @@ void declare_verb(Options& options, VerbOptions& verb) {
   options.add("--no-write-on-fail", verb.no_write_on_fail, "write no model when a gate does not hold");
 }
 
+Model read_source(const VerbOptions& verb) {
+  if (!verb.metric.empty() && verb.data.spec.empty())
+    usage_error("--metric needs labelled data", "--metric", "add --data");
+  if (verb.samples < 1) usage_error("at least one sample is compared", "--samples");
+  if (!(verb.bench_seconds > 0 && verb.bench_seconds <= kMaxSeconds))
+    usage_error(fmt::format("the time to measure must be above 0 and at most {} s", kMaxSeconds), "--bench");
+  Model model = read_model(verb.model);
+  const std::vector<std::string> findings = verify(model);
+  if (!findings.empty()) input_error(findings.front(), verb.model, "mlopt check says more");
+  return model;
+}
+
 Model begin_verb(const VerbOptions& verb, Session& session) {
   if (verb.output.empty()) usage_error("no file is named", "--output");
   if (verb.output == "-") session.claim_stdout("-o -");
   if (verb.output == "-" && verb.external == "yes")
     usage_error("external data cannot go to standard output", "--external", "write the model to a file");
-  if (!verb.metric.empty() && verb.data.spec.empty())
-    usage_error("--metric needs labelled data", "--metric", "add --data");
   check_gates(verb.gates, verb.metric);
   if (verb.no_bench && (verb.min_speedup || verb.max_latency_ms)) {
     usage_error("--no-bench leaves nothing to judge for --min-speedup and --max-latency", "--no-bench");
   }
-  if (verb.samples < 1) usage_error("at least one sample is compared", "--samples");
-  if (!(verb.bench_seconds > 0 && verb.bench_seconds <= kMaxSeconds))
-    usage_error(fmt::format("the time to measure must be above 0 and at most {} s", kMaxSeconds), "--bench");
   if (!verb.baseline.empty()) read_baseline(verb.baseline);
   if (verb.output != "-" && session.writes()) require_writable(verb.output);
-  Model model = read_model(verb.model);
-  const std::vector<std::string> findings = verify(model);
-  if (!findings.empty()) input_error(findings.front(), verb.model, "mlopt check says more");
-  return model;
+  return read_source(verb);
 }
 
 }  // namespace mlopt::cli

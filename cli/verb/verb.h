@@ -34,7 +34,10 @@ struct VerbOptions {
 /// Declares all of them; MODEL and -o first.
 void declare_verb(Options& options, VerbOptions& verb);
 
-/// Reads the model and checks what can be checked before the work starts. Takes standard output for `-o -`.
+/// Reads the model, and checks what says how results are looked at.
+Model read_source(const VerbOptions& verb);
+
+/// read_source(), and checks all else that can be checked before the work starts. Takes standard output for `-o -`.
 Model begin_verb(const VerbOptions& verb, Session& session);
 
 /// The items of an option that takes comma-separated lists, and may be given again.

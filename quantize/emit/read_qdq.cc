@@ -31,8 +31,8 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const Node& node, const char* why) const {
-    input_error(fmt::format("codes that cannot be trained: {}", why), fmt::format("{} of {}", node.label(), model_.path),
-                "train the model that it was made of, with --qat");
+    input_error(fmt::format("codes that cannot be trained: {}", why),
+                fmt::format("{} of {}", node.label(), model_.path), "train the model that it was made of, with --qat");
   }
 
   void read_layer(const Node& layer) {
@@ -72,8 +72,7 @@ class Reader {
     const int64_t axis = scale.rank() == 0 ? 0 : NodeView(dq, 13).get_int("axis", 0);
     for (int64_t k = axis + 1; k < codes.rank(); ++k) inner *= codes.dim(static_cast<int>(k));
     auto* data = numbers.mutable_data<float>();
-    for (int64_t i = 0; i < numbers.size(); ++i)
-      data[i] *= scales[static_cast<size_t>(i / inner) % scales.size()];
+    for (int64_t i = 0; i < numbers.size(); ++i) data[i] *= scales[static_cast<size_t>(i / inner) % scales.size()];
     found_.floats.emplace(dq.input(0)->name, std::move(numbers));
   }
 
@@ -96,8 +95,8 @@ class Reader {
 
   void add_zero(Node& node, const Value* codes) {
     const DType type = codes->constant ? codes->constant->dtype() : codes->type.dtype;
-    Value* zero = graph_.add_constant(node.input(1)->name + "_zero_point",
-                                      Tensor::zeros(type, node.input(1)->constant->dims()));
+    Value* zero =
+        graph_.add_constant(node.input(1)->name + "_zero_point", Tensor::zeros(type, node.input(1)->constant->dims()));
     graph_.set_input(&node, 2, zero);
   }
 

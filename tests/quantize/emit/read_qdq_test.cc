@@ -25,19 +25,19 @@ Model written(bool scalars) {
   Value* a = net.op("DequantizeLinear", {net.op("QuantizeLinear", {x, step}), step});
   Value* w = net.constant(test::uniform({4, 3, 3, 3}, -127, 127, DType::kI8, 3));
   Value* scales = net.constant(test::uniform({4}, 0.001, 0.003, DType::kF32, 4));
-  Value* bias = net.op("DequantizeLinear", {net.constant(test::uniform({4}, -900, 900, DType::kI32, 5)),
-                                            net.constant(test::uniform({4}, 2e-5, 6e-5, DType::kF32, 4))},
+  Value* bias = net.op("DequantizeLinear",
+                       {net.constant(test::uniform({4}, -900, 900, DType::kI32, 5)),
+                        net.constant(test::uniform({4}, 2e-5, 6e-5, DType::kF32, 4))},
                        {{"axis", int64_t{0}, ""}});
   Value* y = net.op("Conv", {a, net.op("DequantizeLinear", {w, scales}, {{"axis", int64_t{-4}, ""}}), bias});
   Value* zero = net.constant(test::tensor(one, {-3}, DType::kI8));
   Value* f = net.op("Flatten", {net.op("Relu", {y})});
   Value* few = net.op("Clip", {f, net.constant(test::tensor({}, {-0.25})), net.constant(test::tensor({}, {0.5}))});
   Value* codes = net.op("QuantizeLinear", {few, number(0.05), zero});  // 16 codes of the 256
-  Value* v = net.op("DequantizeLinear",
-                    {net.constant(test::uniform({64, 5}, -127, 127, DType::kI8, 6)), number(0.002),
-                     net.constant(test::tensor(one, {0}, DType::kI8))});
-  net.output(net.op("Gemm", {net.op("DequantizeLinear", {codes, number(0.05), zero}), v,
-                             net.constant(test::uniform({5}, -1, 1))}));
+  Value* v = net.op("DequantizeLinear", {net.constant(test::uniform({64, 5}, -127, 127, DType::kI8, 6)), number(0.002),
+                                         net.constant(test::tensor(one, {0}, DType::kI8))});
+  net.output(net.op(
+      "Gemm", {net.op("DequantizeLinear", {codes, number(0.05), zero}), v, net.constant(test::uniform({5}, -1, 1))}));
   infer(net.model, standard_types);
   return std::move(net.model);
 }
@@ -74,15 +74,16 @@ TEST_CASE("what others wrote in codes computes the same as floats that can be tr
 TEST_CASE("codes that steps cannot be learned for are refused") {
   test::Net zero, blocks;
   Value* x = zero.input({2, 4});
-  Value* w = zero.op("DequantizeLinear", {zero.constant(test::uniform({4, 3}, 0, 255, DType::kU8)),
-                                          zero.constant(test::tensor({}, {0.1})),
-                                          zero.constant(test::tensor({}, {128}, DType::kU8))});
+  Value* w = zero.op("DequantizeLinear",
+                     {zero.constant(test::uniform({4, 3}, 0, 255, DType::kU8)), zero.constant(test::tensor({}, {0.1})),
+                      zero.constant(test::tensor({}, {128}, DType::kU8))});
   zero.output(zero.op("MatMul", {x, w}));
   CHECK(test::says(test::thrown_by([&] { quantize::read_qdq(zero.model); }), "no sign"));
   Value* y = blocks.input({2, 4});
-  Value* v = blocks.op("DequantizeLinear", {blocks.constant(test::uniform({4, 3}, -9, 9, DType::kI8)),
-                                            blocks.constant(test::uniform({2, 3}, 0.1, 1))},
-                       {{"axis", int64_t{0}, ""}, {"block_size", int64_t{2}, ""}});
+  Value* v = blocks.op(
+      "DequantizeLinear",
+      {blocks.constant(test::uniform({4, 3}, -9, 9, DType::kI8)), blocks.constant(test::uniform({2, 3}, 0.1, 1))},
+      {{"axis", int64_t{0}, ""}, {"block_size", int64_t{2}, ""}});
   blocks.output(blocks.op("MatMul", {y, v}));
   CHECK(test::says(test::thrown_by([&] { quantize::read_qdq(blocks.model); }), "in blocks"));
 }
