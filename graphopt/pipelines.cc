@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "graphopt/aliases.h"
 #include "graphopt/declared_types.h"
 #include "graphopt/passes.h"
 
@@ -47,17 +48,27 @@ class ContribImport {
   bool added_;
 };
 
+/// The globs with what names of other optimizers stand for in their place.
+std::vector<std::string> in_our_names(const std::vector<std::string>& globs) {
+  std::vector<std::string> all;
+  for (const std::string& glob : globs) {
+    const std::vector<std::string> passes = passes_of_alias(glob);
+    all.insert(all.end(), passes.begin(), passes.end());
+    if (passes.empty()) all.push_back(glob);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, const PassSelection& selection) {
   const std::vector<const Pass*> all = all_passes();
-  require_known(selection.passes, all);
-  require_known(selection.no_passes, all);
+  const std::vector<std::string> passes = in_our_names(selection.passes), no_passes = in_our_names(selection.no_passes);
+  require_known(passes, all);
+  require_known(no_passes, all);
   std::vector<const Pass*> chosen;
   for (const Pass* pass : all)
-    if ((selection.passes.empty() || glob_any(selection.passes, pass->name)) &&
-        !glob_any(selection.no_passes, pass->name))
-      chosen.push_back(pass);
+    if ((passes.empty() || glob_any(passes, pass->name)) && !glob_any(no_passes, pass->name)) chosen.push_back(pass);
   PassContext limited = context;
   if (!limited.constant_limit) limited.constant_limit = constant_bytes(model) + context.fold_bytes;
   const ContribImport contrib(model, context.target);
@@ -71,6 +82,6 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
   return tallies;
 }
 
-void prepare(Model& model, const PassContext& context) { fuse(model, context); }
+void prepare(Model& model, const PassContext& context) { fuse(model, context, {{}, {"inputs_to_initializers"}}); }
 
 }  // namespace mlopt::graphopt

@@ -7,7 +7,7 @@
 
 namespace mlopt::graphopt {
 
-/// Which passes run. Names are globs over pass names.
+/// Which passes run. Names are globs over pass names, or what other optimizers call a pass (see aliases.h).
 struct PassSelection {
   std::vector<std::string> passes;     ///< only these; empty: all
   std::vector<std::string> no_passes;  ///< but not these
@@ -17,7 +17,8 @@ struct PassSelection {
 /// nothing.
 std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, const PassSelection& selection = {});
 
-/// What a backend or a quantizer wants done to a model before it looks at it: everything that `fuse` does.
+/// What a backend or a quantizer wants done to a model before it looks at it: everything that `fuse` does, but what
+/// changes which inputs it has.
 void prepare(Model& model, const PassContext& context);
 
 }  // namespace mlopt::graphopt

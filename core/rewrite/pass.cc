@@ -85,6 +85,7 @@ class RuleWalk {
   }
 
   void decline(const Node& node, const std::string& reason) {
+    if (reason.empty()) return;
     ++tally_.declined[reason];
     tally_.example.emplace(reason, node.label());
   }

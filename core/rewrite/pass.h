@@ -87,8 +87,8 @@ class Builder {
 /// New values for the root's outputs, in order; null keeps an output (which then must be unused).
 using Replacement = std::vector<Value*>;
 
-/// A local rewrite: where the pattern matches, `rewrite` gives the replacement or the reason why not. Names, uses, dead
-/// code, shapes and verification are the driver's.
+/// A local rewrite: where the pattern matches, `rewrite` gives the replacement or the reason why not; none where it
+/// is no near miss. Names, uses, dead code, shapes and verification are the driver's.
 struct Rule {
   Pattern pattern;
   Expected<Replacement> (*rewrite)(const Match&, Builder&);

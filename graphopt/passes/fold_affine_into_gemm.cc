@@ -1,7 +1,6 @@
 // BatchNormalization, Mul, Div, Add or Sub by column after Gemm(a, B, C) -> Gemm(a, B', C'):
 //   B'[:, n] = B[:, n] s[n], C'[.., n] = C[.., n] s[n] + t[n].
 #include <algorithm>
-#include <cmath>
 
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
@@ -71,21 +70,12 @@ Expected<Replacement> fold_arithmetic(const Match& m, Builder& builder) {
 }
 
 Expected<Replacement> fold_batchnorm(const Match& m, Builder& builder) {
-  const NodeView bn = builder.view(*m.root);
-  if (bn.get_int("training_mode", 0) || m.root->outputs().size() > 1) return Decline{"it is in training mode"};
+  const auto affine = affine_of(builder.view(*m.root));
+  if (!affine) return affine.error();
   const auto columns = columns_of(m, builder);
   if (!columns) return Decline{"the weight of Gemm is not valid"};
-  const std::vector<double> gamma = to_doubles(m.constant("gamma")), beta = to_doubles(m.constant("beta")),
-                            mean = to_doubles(m.constant("mean")), var = to_doubles(m.constant("var"));
-  const auto n_columns = static_cast<size_t>(*columns);
-  if (gamma.size() != n_columns || beta.size() != n_columns || mean.size() != n_columns || var.size() != n_columns)
-    return Decline{"its channel count differs from Gemm's"};
-  std::vector<double> scale, shift;
-  for (size_t n = 0; n < gamma.size(); ++n) {
-    scale.push_back(gamma[n] / std::sqrt(var[n] + static_cast<double>(bn.get_float("epsilon", 1e-5f))));
-    shift.push_back(beta[n] - mean[n] * scale[n]);
-  }
-  return affine_gemm(m, scale, shift, builder);
+  if (static_cast<int64_t>(affine->scale.size()) != *columns) return Decline{"its channel count differs from Gemm's"};
+  return affine_gemm(m, affine->scale, affine->shift, builder);
 }
 
 Pattern gemm() {

@@ -85,6 +85,26 @@ Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& 
   return Replacement{made};
 }
 
+Expected<ChannelAffine> affine_of(const NodeView& bn) {
+  const Node& node = bn.node();
+  if (bn.get_int("training_mode", 0) || node.outputs().size() > 1) return Decline{"it is in training mode"};
+  if (bn.opset() < 7 && bn.get_int("is_test", 0) == 0) return Decline{"it is in training mode"};
+  if (bn.get_int("spatial", 1) != 1) return Decline{"its statistics are not by channel"};
+  std::vector<std::vector<double>> numbers;
+  for (int i = 1; i <= 4; ++i) {
+    if (!bn.constant(i)) return Decline{"its statistics are not constant"};
+    numbers.push_back(to_doubles(*bn.constant(i)));
+    if (numbers.back().size() != numbers[0].size()) return Decline{"its statistics differ in size"};
+  }
+  const double epsilon = bn.get_float("epsilon", 1e-5f);
+  ChannelAffine found;
+  for (size_t c = 0; c < numbers[0].size(); ++c) {
+    found.scale.push_back(numbers[0][c] / std::sqrt(numbers[3][c] + epsilon));
+    found.shift.push_back(numbers[1][c] - numbers[2][c] * found.scale[c]);
+  }
+  return found;
+}
+
 void replace_by_constant(Graph& graph, Value* value, Tensor tensor) {
   const std::string name = value->name;
   graph.rename(value, graph.fresh_name(name));

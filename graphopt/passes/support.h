@@ -39,6 +39,13 @@ std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t c
 Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& scale, const std::vector<double>& shift,
                                          Builder& builder);
 
+/// What BatchNormalization does to each channel: x * scale + shift.
+struct ChannelAffine {
+  std::vector<double> scale, shift;
+};
+/// Declines one in training mode and one whose statistics are not constant or not by channel.
+Expected<ChannelAffine> affine_of(const NodeView& batchnorm);
+
 /// Everything that reads `value` reads an initializer with its name instead.
 void replace_by_constant(Graph& graph, Value* value, Tensor tensor);
 

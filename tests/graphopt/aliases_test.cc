@@ -1,0 +1,37 @@
+#include "graphopt/aliases.h"
+
+#include <set>
+
+#include "core/base/text.h"
+#include "graphopt/passes.h"
+#include "graphopt/pipelines.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+TEST_CASE("every alias stands for passes that there are, and is no pass itself") {
+  std::set<std::string> names, seen;
+  for (const Pass* pass : graphopt::all_passes()) names.emplace(pass->name);
+  for (const std::string& alias : graphopt::aliases()) {
+    INFO(alias);
+    CHECK(seen.insert(alias).second);
+    CHECK_FALSE(names.contains(alias));
+    for (const std::string& glob : graphopt::passes_of_alias(alias)) {
+      INFO(glob);
+      CHECK(std::any_of(names.begin(), names.end(), [&](const std::string& name) { return glob_match(glob, name); }));
+    }
+  }
+  CHECK(graphopt::passes_of_alias("eliminate_identity").empty());
+}
+
+TEST_CASE("passes are chosen by the names of other optimizers too") {
+  const auto with = [](const graphopt::PassSelection& selection) {
+    Model model =
+        test::fixture("g (double[N] x) => (double[N] y) { a = Identity (x)  b = Dropout (a)  y = Neg (b) }");
+    graphopt::fuse(model, test::pass_context(), selection);
+    return test::operators(*model.graph);
+  };
+  CHECK(with({{"eliminate_nop_dropout"}, {}}) == "Identity Neg");
+  CHECK(with({{}, {"EliminateDropout"}}) == "Dropout Neg");
+}

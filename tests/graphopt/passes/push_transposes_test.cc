@@ -1,0 +1,50 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::push_transposes;
+using test::declined;
+using test::rewritten;
+
+TEST_CASE("a Transpose moves to the one that cancels it") {
+  // merge_transposes then makes none of the two.
+  CHECK(rewritten(push_transposes, R"(g (double[N,2,3,4] x, double[2] C) => (double[N,2,3,4] y) <double lo = {0.25}>
+    { a = Transpose <perm = [0, 2, 3, 1]> (x)  b = Relu (a)  c = Mul (b, C)  d = Clip (c, lo)
+      y = Transpose <perm = [0, 3, 1, 2]> (d) })") == "Relu Mul Clip Transpose Transpose");
+}
+
+TEST_CASE("two Transposes in one way become one behind a sum or Concat") {
+  CHECK(rewritten(push_transposes, R"(g (double[N,2,3] x, double[N,2,3] z) => (double[N,3,2] y)
+    { a = Transpose <perm = [0, 2, 1]> (x)  b = Transpose <perm = [0, 2, 1]> (z)  y = Add (a, b) })") ==
+        "Add Transpose");
+  CHECK(rewritten(push_transposes, R"(g (double[N,2,3] x, double[N,2,3] z) => (double[N,3,4] y)
+    { a = Transpose <perm = [0, 2, 1]> (x)  b = Transpose <perm = [0, 2, 1]> (z)  y = Concat <axis = -1> (a, b) })") ==
+        "Concat Transpose");
+}
+
+TEST_CASE("a reduction needs no Transpose before it") {
+  CHECK(rewritten(push_transposes, R"(g (double[N,2,3,4] x) => (double[N,2] y) <int64[2] axes = {1, 2}>
+    { a = Transpose <perm = [0, 2, 3, 1]> (x)  y = ReduceMean <keepdims = 0> (a, axes) })") == "ReduceMean");
+  CHECK(rewritten(push_transposes, R"(g (double[N,2,3,4] x) => (double[N,1,1,2] y)
+    { a = Transpose <perm = [0, 2, 3, 1]> (x)  y = ReduceMax <axes = [1, 2]> (a) })",
+                  13) == "ReduceMax Transpose");
+}
+
+TEST_CASE("a Transpose stays where none goes, others read it, or a matrix is added") {
+  const std::string none = "no Transpose would go when it were moved";
+  CHECK(declined(push_transposes, R"(g (double[N,2,3] x) => (double[N,3,2] y)
+    { a = Transpose <perm = [0, 2, 1]> (x)  y = Relu (a) })") == none);
+  CHECK(declined(push_transposes, R"(g (double[N,2,3] x) => (double[N,2,3] y, double[N,3,2] a)
+    { a = Transpose <perm = [0, 2, 1]> (x)  b = Relu (a)  y = Transpose <perm = [0, 2, 1]> (b) })")
+            .empty());
+  CHECK(declined(push_transposes, R"(g (double[N,2,3] x, double[3,2] C) => (double[N,2,3] y)
+    { a = Transpose <perm = [0, 2, 1]> (x)  b = Add (a, C)  y = Transpose <perm = [0, 2, 1]> (b) })") ==
+        "its inputs are not transposed in one way");
+  CHECK(declined(push_transposes, R"(g (double[2,2,2] x, double[2,2,2] z) => (double[2,2,2] y)
+    { a = Transpose <perm = [0, 2, 1]> (x)  b = Transpose <perm = [1, 0, 2]> (z)  y = Add (a, b) })") ==
+        "its inputs are not transposed in one way");
+  CHECK(declined(push_transposes, R"(g (double[N,2,3] x) => (double[3,2] y) <int64[1] axes = {0}>
+    { a = Transpose <perm = [0, 2, 1]> (x)  y = ReduceSum <keepdims = 0> (a, axes) })") ==
+        "the axes that it leaves are in another order");
+}

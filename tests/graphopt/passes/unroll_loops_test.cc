@@ -1,0 +1,42 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::unroll_loops;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+std::string loop(const std::string& trips, const std::string& body, const std::string& condition = "") {
+  return "g (double[2] x, bool go) => (double[2] y, double[M,2] z) <int64 n = {" + trips + "}> { y, z = Loop (n, " +
+         condition + ", x) <body = b (int64 i, bool c, double[2] v) => (bool k, double[2] w, double[2] s) { " + body +
+         " }> }";
+}
+
+}  // namespace
+
+TEST_CASE("a Loop that runs a few times becomes its body") {
+  const std::string body = "k = Identity (c)  f = Cast <to = 11> (i)  s = Mul (v, f)  w = Add (v, x)";
+  CHECK(rewritten(unroll_loops, loop("2", body)).find("Loop") == std::string::npos);
+  CHECK(rewritten(unroll_loops, loop("1", body)).find("Concat") == std::string::npos);
+}
+
+TEST_CASE("values that are passed on, and captures, are right") {
+  CHECK(rewritten(unroll_loops, loop("3", "k = Identity (c)  w = Identity (v)  s = Add (v, x)")).find("Loop") ==
+        std::string::npos);
+}
+
+TEST_CASE("Loops that end early, run long, or as often as an input says, stay") {
+  const std::string body = "k = Identity (c)  s = Neg (v)  w = Add (v, x)";
+  CHECK(declined(unroll_loops, loop("2", body, "go")) == "a condition may end it earlier");
+  CHECK(declined(unroll_loops,
+                 loop("2", "l = ReduceSum <keepdims = 0> (v)  k = Less (l, l)  s = Neg (v)  w = Add (v, x)")) ==
+        "a condition may end it earlier");
+  CHECK(declined(unroll_loops, loop("1000", body)) == "it runs too often");
+  CHECK(declined(unroll_loops, loop("0", body)) == "its body never runs");
+  CHECK(declined(unroll_loops, R"(g (int64 n, double[2] x) => (double[2] y) {
+    y = Loop (n, , x) <body = b (int64 i, bool c, double[2] v) => (bool k, double[2] w) { k = Identity (c)  w = Neg (v) }> })") ==
+        "its trip count is not known");
+}
