@@ -9,7 +9,7 @@
 
 namespace mlopt::graphopt {
 
-std::vector<const Pass*> all_passes() {
+std::vector<const Pass*> recognizing_passes() {
   return {
       &inline_functions_pass,
       // One form of constants first: every later rule asks for initializers.
@@ -64,6 +64,12 @@ std::vector<const Pass*> all_passes() {
       &fusion::rope,
       &fusion::attention,
       &eliminate_common_shapes,
+  };
+}
+
+std::vector<const Pass*> all_passes() {
+  std::vector<const Pass*> all = recognizing_passes();
+  static constexpr const Pass* kMerging[] = {
       // Arithmetic into weights.
       &explicit_auto_pad,
       &fuse_pad_into_conv,
@@ -103,6 +109,8 @@ std::vector<const Pass*> all_passes() {
       &eliminate_dead_code,
       &eliminate_duplicate_initializers,
   };
+  all.insert(all.end(), std::begin(kMerging), std::end(kMerging));
+  return all;
 }
 
 const Pass& find_pass(std::string_view name) {

@@ -10,6 +10,9 @@ namespace mlopt::graphopt {
 
 /// Every pass that `fuse` knows, in the order in which it runs; the order is meaning, see passes.cc.
 std::vector<const Pass*> all_passes();
+/// The first of them: they clean, and find what exporters spell out. `fuse` brings these to rest before the others,
+/// which merge what would not be found any more.
+std::vector<const Pass*> recognizing_passes();
 /// The pass of that name; throws Error{kUsage} with the nearest names.
 const Pass& find_pass(std::string_view name);
 

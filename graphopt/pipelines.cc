@@ -66,16 +66,22 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
   const std::vector<std::string> passes = in_our_names(selection.passes), no_passes = in_our_names(selection.no_passes);
   require_known(passes, all);
   require_known(no_passes, all);
-  std::vector<const Pass*> chosen;
-  for (const Pass* pass : all)
-    if ((passes.empty() || glob_any(passes, pass->name)) && !glob_any(no_passes, pass->name)) chosen.push_back(pass);
+  std::vector<const Pass*> chosen, recognizing;
+  const size_t first = recognizing_passes().size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if ((!passes.empty() && !glob_any(passes, all[i]->name)) || glob_any(no_passes, all[i]->name)) continue;
+    chosen.push_back(all[i]);
+    if (i < first) recognizing.push_back(all[i]);
+  }
   PassContext limited = context;
   if (!limited.constant_limit) limited.constant_limit = constant_bytes(model) + context.fold_bytes;
   const ContribImport contrib(model, context.target);
   const DeclaredTypes declared(model);
   limited.keep_outputs = false;
   infer(model, context.standard_types, false);
+  const auto early = run_passes(model, recognizing, limited);
   auto tallies = run_passes(model, chosen, limited);
+  for (const auto& [name, tally] : early) tallies[name].applied += tally.applied;
   declared.restore(model);
   contrib.settle();
   allow_constants_in_bodies(model);

@@ -13,7 +13,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto reduction = Reduction::of(builder.view(*m.root));
   if (!reduction) return reduction.error();
   const SymDims& dims = *x->type.dims;
-  if (dims.size() < 3 || !reduction->keepdims) return Decline{"its axes are not kept, or none of them is spatial"};
+  // With three axes the last one is that of a normalization over features, which runtimes find by its mean.
+  if (dims.size() < 4 || !reduction->keepdims) return Decline{"its axes are not kept, or it is no image"};
   if (!is_float(x->type.dtype) || x->type.dtype == DType::kBF16) return Decline{"pools do not take its type"};
   std::vector<int64_t> spatial;
   for (size_t i = 2; i < dims.size(); ++i) {

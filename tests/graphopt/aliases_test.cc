@@ -27,8 +27,7 @@ TEST_CASE("every alias stands for passes that there are, and is no pass itself")
 
 TEST_CASE("passes are chosen by the names of other optimizers too") {
   const auto with = [](const graphopt::PassSelection& selection) {
-    Model model =
-        test::fixture("g (double[N] x) => (double[N] y) { a = Identity (x)  b = Dropout (a)  y = Neg (b) }");
+    Model model = test::fixture("g (double[N] x) => (double[N] y) { a = Identity (x)  b = Dropout (a)  y = Neg (b) }");
     graphopt::fuse(model, test::pass_context(), selection);
     return test::operators(*model.graph);
   };

@@ -10,8 +10,8 @@ using test::rewritten;
 TEST_CASE("means and maxima over all spatial axes become global pools") {
   CHECK(rewritten(reduction_to_global_pool, R"(g (double[N,4,2,3] x) => (double[N,4,1,1] y)
     <int64[2] axes = {-1, 2}> { y = ReduceMean (x, axes) })") == "GlobalAveragePool");
-  CHECK(rewritten(reduction_to_global_pool, R"(g (double[N,4,2] x) => (double[N,4,1] y)
-    { y = ReduceMax <axes = [2]> (x) })",
+  CHECK(rewritten(reduction_to_global_pool, R"(g (double[N,4,2,2] x) => (double[N,4,1,1] y)
+    { y = ReduceMax <axes = [2, 3]> (x) })",
                   13) == "GlobalMaxPool");
 }
 
@@ -20,14 +20,14 @@ TEST_CASE("other axes, axes that go, that may be empty, and integers stay") {
                        const std::string& attrs = "") {
     return "g (" + type + " x) => (" + y + " y) { y = ReduceMean <axes = [" + axes + "]" + attrs + "> (x) }";
   };
-  const std::string kept = "its axes are not kept, or none of them is spatial";
+  const std::string kept = "its axes are not kept, or it is no image";
   CHECK(declined(reduction_to_global_pool, mean("double[N,4,2,3]", "3", "double[N,4,2,1]"), 13) ==
         "its axes are not all spatial axes");
   CHECK(declined(reduction_to_global_pool, mean("double[N,4,2,3]", "1,2,3", "double[N,1,1,1]"), 13) ==
         "its axes are not all spatial axes");
   CHECK(declined(reduction_to_global_pool, mean("double[N,4,2,3]", "2,3", "double[N,4]", ", keepdims = 0"), 13) ==
         kept);
-  CHECK(declined(reduction_to_global_pool, mean("double[N,4]", "1", "double[N,1]"), 13) == kept);
+  CHECK(declined(reduction_to_global_pool, mean("double[N,4,3]", "2", "double[N,4,1]"), 13) == kept);
   CHECK(declined(reduction_to_global_pool, mean("double[N,4,H,3]", "2,3", "double[N,4,1,1]"), 13) ==
         "its spatial axes may be empty");
   CHECK(declined(reduction_to_global_pool, mean("int64[N,4,2,3]", "2,3", "int64[N,4,1,1]"), 13) ==
