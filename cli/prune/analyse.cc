@@ -37,8 +37,13 @@ class Analysis {
  public:
   Analysis(const VerbOptions& verb, prune::Spec spec, const Model& source,
            const std::function<prune::Pruned(const prune::Spec&)>& prune, Session& session)
-      : verb_(verb), spec_(std::move(spec)), source_(source), prune_(prune), session_(session),
-        shrinks_(spec_.granularity.kind() == prune::Kind::kStructure), trials_(verb_, source, session) {
+      : verb_(verb),
+        spec_(std::move(spec)),
+        source_(source),
+        prune_(prune),
+        session_(session),
+        shrinks_(spec_.granularity.kind() == prune::Kind::kStructure),
+        trials_(verb_, source, session) {
     if (!shrinks_) verb_.no_bench = true;  // zeros are not skipped by anything that multiplies
     spec_.threshold = spec_.flops = std::nullopt;
     spec_.allocation = "uniform";
@@ -65,7 +70,8 @@ class Analysis {
       add_table("million multiply-accumulates saved",
                 [](const Point& p) { return fmt::format("{:.4g}", static_cast<double>(p.macs) / 1e6); });
       add_table("bytes saved", [](const Point& p) { return format_bytes(static_cast<double>(p.bytes)); });
-      add_table("time saved", [](const Point& p) { return std::isfinite(p.ms) ? fmt::format("{:.4f} ms", p.ms) : "-"; });
+      add_table("time saved",
+                [](const Point& p) { return std::isfinite(p.ms) ? fmt::format("{:.4f} ms", p.ms) : "-"; });
     }
     add_data();
     add_charts();
