@@ -10,6 +10,7 @@
 #include "cli/backends.h"
 #include "cli/commands.h"
 #include "cli/comparison.h"
+#include "cli/quantize/analyse.h"
 #include "cli/quantize/layer_plan.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
@@ -26,15 +27,15 @@ constexpr const char* kGenerated = "random:1";     // what layers without data a
 
 struct QuantizeOptions {
   VerbOptions verb;
-  std::string to, method, calibration, emit, target, layer_plan;
-  bool per_tensor = false, symmetric = false, equalize = false, correct_bias = false;
+  std::string to, method, calibration, emit, target, layer_plan, csv, html;
+  bool per_tensor = false, symmetric = false, equalize = false, correct_bias = false, analyse = false;
   std::vector<std::string> only, skip;
   int64_t calibration_samples = 256;
 };
 
 /// --to holds a format or a whole spec; the other options add to it.
-quantize::Spec spec_of(const QuantizeOptions& o) {
-  std::string text = o.to;
+quantize::Spec spec_of(const QuantizeOptions& o, const std::string& to) {
+  std::string text = to;
   const auto add = [&](const std::string& part) { text += (text.find(':') == std::string::npos ? ":" : ";") + part; };
   if (!o.method.empty()) add("method=" + o.method);
   if (!o.calibration.empty()) add("calibration=" + o.calibration);
@@ -168,9 +169,44 @@ std::map<std::string, quantize::WeightFormat> planned_formats(const QuantizeOpti
   return read_layer_plan(o.layer_plan);
 }
 
+quantize::Means means_of(const QuantizeOptions& o, const Model& source, const Runner& runner, Backend& judge,
+                         const Dataset* data) {
+  quantize::Means means;
+  means.runner = &runner;
+  means.passes = judged_by(judge);
+  means.passes.fold_bytes = usual_fold_bytes(source);
+  means.data = data;
+  means.generated = o.verb.data.spec.empty();
+  means.calibration_samples = o.calibration_samples;
+  return means;
+}
+
+/// --analyse.
+void run_analysis(const QuantizeOptions& o, Session& session) {
+  if (o.verb.model.empty()) usage_error("no model is named", "MODEL");
+  if (!o.verb.output.empty())
+    usage_error("an analysis writes no model", "--output", "leave one of --analyse and -o out");
+  if (o.csv == "-") session.claim_stdout("--csv -");
+  if (o.html == "-") session.claim_stdout("--html -");
+  const Model source = read_source(o.verb);
+  const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend(session.common.device);
+  const Runner runner = make_runner(*backend, session.common);
+  const std::unique_ptr<Dataset> data = find_data(o, source, session);
+  quantize::Means means = means_of(o, source, runner, *judge, data.get());
+  means.error_samples = 0;
+  const Sweep sweep{list_items({o.to}), o.csv, o.html};
+  with_data_hint(o.verb.data, source, [&] {
+    analyse(
+        o.verb, sweep, source, means, [&](const std::string& format) { return spec_of(o, format); }, session);
+  });
+}
+
 void run(const QuantizeOptions& o, Session& session) {
-  const quantize::Spec spec = spec_of(o);
   if (o.calibration_samples < 1) usage_error("at least one sample calibrates", "--calibration-samples");
+  if (o.analyse) return run_analysis(o, session);
+  if (!o.csv.empty() || !o.html.empty())
+    usage_error("tables of formats are what --analyse makes", o.csv.empty() ? "--html" : "--csv");
+  const quantize::Spec spec = spec_of(o, o.to);
   const Model source = begin_verb(o.verb, session);
   check_node_names(spec.only, "--only", source, session);
   check_node_names(spec.skip, "--skip", source, session);
@@ -180,13 +216,7 @@ void run(const QuantizeOptions& o, Session& session) {
   const std::unique_ptr<Dataset> data =
       calibrates && o.verb.data.spec.empty() ? nullptr : find_data(o, source, session);
 
-  quantize::Means means;
-  means.runner = &runner;
-  means.passes = judged_by(*judge);
-  means.passes.fold_bytes = usual_fold_bytes(source);
-  means.data = data.get();
-  means.generated = o.verb.data.spec.empty();
-  means.calibration_samples = o.calibration_samples;
+  quantize::Means means = means_of(o, source, runner, *judge, data.get());
   if (source.file_bytes > kLargeBytes)
     means.spill = std::filesystem::path(o.verb.output == "-" ? "." : o.verb.output).parent_path().string();
   if (!o.layer_plan.empty()) means.plan = planned_formats(o, spec);
@@ -233,6 +263,13 @@ Action setup(Options& options) {
            "its error does to the outputs on --data); fp16, bf16; or a whole spec, as the report and the model's "
            "metadata keep it")
       .required = true;
+  options
+      .add("--analyse", o->analyse,
+           "write no model: try the formats of --to (a list; default: the usual ones), and show size, error, score and "
+           "speed of each, and which are best")
+      .alone = true;
+  options.add("--csv", o->csv, "FILE", "of --analyse: write the tables as CSV");
+  options.add("--html", o->html, "FILE", "of --analyse: write the report as one page");
   options.add("--layer-plan", o->layer_plan, "FILE",
               "a format for each layer: a --json report of this command, or an object of layer and format");
   options.add("--method", o->method, "NAME", methods_help());
