@@ -9,9 +9,9 @@
 #include "cli/describe.h"
 #include "cli/environment.h"
 #include "cli/output.h"
+#include "cli/verb/trial.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/data/metrics.h"
 
 namespace mlopt::cli {
 namespace {
@@ -22,19 +22,16 @@ const std::vector<std::string> kUsual = {"w8a8-dynamic", "w8", "w6", "w4", "w4g3
 /// One format.
 struct Row {
   std::string format, spec, problem;  ///< why there is nothing else; empty when there is
-  int64_t bytes = 0;
-  std::optional<Difference> difference;  ///< of the output that is furthest from the source's
-  std::optional<Score> score;
-  SideBySide latency;
+  Trial trial;
   bool small = false, quick = false;  ///< no other is as good and smaller, or as good and faster
 
-  bool timed() const { return problem.empty() && latency.left_out.empty(); }
+  bool timed() const { return problem.empty() && trial.latency.left_out.empty(); }
 };
 
 class Analysis {
  public:
   Analysis(const VerbOptions& verb, const Model& source, const quantize::Means& means, Session& session)
-      : verb_(verb), source_(source), means_(means), session_(session), cost_(run_cost(source, {})) {}
+      : verb_(verb), source_(source), means_(means), session_(session), trials_(verb, source, session) {}
 
   void add(const std::string& format, const std::function<quantize::Spec(const std::string&)>& spec_of) {
     Row& row = rows_.emplace_back();
@@ -46,7 +43,7 @@ class Analysis {
       if (made.layers == 0)
         row.problem = "no layer gains from it";
       else
-        look_at(made.model, row);
+        row.trial = trials_.look_at(made.model);
     } catch (const Error& e) {
       if (e.code == Code::kInternal) throw;
       row.problem = in_words(e);
@@ -60,53 +57,29 @@ class Analysis {
                         "choose others with --to");
     add_rows();
     add_data();
-    add_chart(&Row::small, "size in KB", [](const Row& r) { return static_cast<double>(r.bytes) / 1000; });
-    add_chart(&Row::quick, "p50 latency in ms", [](const Row& r) { return r.latency.result.p50; });
+    add_chart(&Row::small, "size in KB", [](const Row& r) { return static_cast<double>(r.trial.bytes) / 1000; });
+    add_chart(&Row::quick, "p50 latency in ms", [](const Row& r) { return r.trial.latency.result.p50; });
     if (!sweep.csv.empty()) write_text(sweep.csv, to_csv(session_.report));
     if (!sweep.html.empty()) write_text(sweep.html, to_html(session_.report));
   }
 
  private:
-  void look_at(const Model& made, Row& row) {
-    row.bytes = written_size(made, "model.onnx");
-    Plans plans(source_, made, session_);
-    const Verification found = verify_result(verb_, source_, made, cost_, plans, session_);
-    if (found.comparison)
-      for (const OutputComparison& output : found.comparison->outputs)
-        if (output.difference && (!row.difference || output.difference->sqnr_db < row.difference->sqnr_db))
-          row.difference = output.difference;
-    if (!verb_.metric.empty()) score(plans, row);
-    row.latency = time_both(verb_, source_, made, plans, session_);
-  }
-
-  void score(Plans& plans, Row& row) {
-    const auto data = open_data(verb_.data, source_, {.seed = session_.common.seed});
-    ScoreOptions options;
-    options.metric = verb_.metric;
-    if (!source_score_) source_score_ = score_model(plans.source(), *data, options);
-    row.score = score_model(plans.result(), *data, options);
-  }
-
-  /// Larger is better.
-  double quality(const Row& row) const {
-    if (row.score) return find_metric(verb_.metric).higher_is_better ? row.score->value : -row.score->value;
-    return row.difference ? row.difference->sqnr_db : 0;
-  }
+  double quality_of(const Row& row) const { return trials_.quality(row.trial); }
 
   void mark_fronts() {
     const auto beaten = [&](const Row& a, const auto& cost, const auto& counts) {
       return std::any_of(rows_.begin(), rows_.end(), [&](const Row& b) {
-        return counts(b) && cost(b) <= cost(a) && quality(b) >= quality(a) &&
-               (cost(b) < cost(a) || quality(b) > quality(a));
+        return counts(b) && cost(b) <= cost(a) && quality_of(b) >= quality_of(a) &&
+               (cost(b) < cost(a) || quality_of(b) > quality_of(a));
       });
     };
     const auto sized = [](const Row& r) { return r.problem.empty(); };
     const auto timed = [](const Row& r) { return r.timed(); };
     for (Row& row : rows_) {
       row.small = sized(row) && !beaten(
-                                    row, [](const Row& r) { return static_cast<double>(r.bytes); }, sized);
+                                    row, [](const Row& r) { return static_cast<double>(r.trial.bytes); }, sized);
       row.quick = timed(row) && !beaten(
-                                    row, [](const Row& r) { return r.latency.result.p50; }, timed);
+                                    row, [](const Row& r) { return r.trial.latency.result.p50; }, timed);
     }
   }
 
@@ -115,23 +88,23 @@ class Analysis {
   }
 
   void add_rows() {
-    const bool scored = source_score_.has_value();
+    const bool scored = trials_.source_score().has_value();
     std::vector<std::string> columns = {"format", "size", "of the source", "SQNR"};
     if (scored) columns.push_back(verb_.metric);
     columns.insert(columns.end(), {"speed", "best for"});
     Table& table = session_.report.table("formats", columns);
     std::vector<std::string> first = {"as it is", format_bytes(static_cast<double>(source_.file_bytes)), "100.0 %", ""};
-    if (scored) first.push_back(in_words(*source_score_));
+    if (scored) first.push_back(in_words(*trials_.source_score()));
     first.insert(first.end(), {"", ""});
     table.rows.push_back(std::move(first));
     for (const Row& row : rows_) {
       if (!row.problem.empty()) continue;
       std::vector<std::string> cells = {
-          row.format, format_bytes(static_cast<double>(row.bytes)),
-          fmt::format("{:.1f} %", 100 * static_cast<double>(row.bytes) / static_cast<double>(source_.file_bytes)),
-          row.difference ? sqnr_words(*row.difference) : "-"};
-      if (scored) cells.push_back(in_words(*row.score));
-      cells.insert(cells.end(), {row.timed() ? mlopt::in_words(row.latency.ratio) : "-", fronts(row)});
+          row.format, format_bytes(static_cast<double>(row.trial.bytes)),
+          fmt::format("{:.1f} %", 100 * static_cast<double>(row.trial.bytes) / static_cast<double>(source_.file_bytes)),
+          row.trial.difference ? sqnr_words(*row.trial.difference) : "-"};
+      if (scored) cells.push_back(in_words(*row.trial.score));
+      cells.insert(cells.end(), {row.timed() ? mlopt::in_words(row.trial.latency.ratio) : "-", fronts(row)});
       table.rows.push_back(std::move(cells));
     }
     for (const Row& row : rows_)
@@ -146,24 +119,24 @@ class Analysis {
       if (!row.problem.empty()) {
         one["problem"] = row.problem;
       } else {
-        one["size_bytes"] = row.bytes;
-        if (row.difference) one["sqnr_db"] = shown_sqnr(*row.difference);
-        if (row.score) one["score"] = to_json(*row.score);
-        if (row.timed()) one["speedup"] = row.latency.ratio.median;
+        one["size_bytes"] = row.trial.bytes;
+        if (row.trial.difference) one["sqnr_db"] = shown_sqnr(*row.trial.difference);
+        if (row.trial.score) one["score"] = to_json(*row.trial.score);
+        if (row.timed()) one["speedup"] = row.trial.latency.ratio.median;
         one["best_for_size"] = row.small;
         one["best_for_speed"] = row.quick;
       }
       all.push_back(std::move(one));
     }
-    if (source_score_) session_.report.data["source_score"] = to_json(*source_score_);
+    if (trials_.source_score()) session_.report.data["source_score"] = to_json(*trials_.source_score());
     session_.report.data["environment"] = environment_json(session_.common.threads);
   }
 
   /// The formats of a front, from the least cost on.
   void add_chart(bool Row::*on, const std::string& x_name, const std::function<double(const Row&)>& x) {
-    Chart chart{source_score_ ? verb_.metric : "SQNR in dB", x_name, {}};
+    Chart chart{trials_.quality_name(), x_name, {}};
     for (const Row& row : rows_)
-      if (row.*on) chart.points.emplace_back(x(row), row.score ? row.score->value : quality(row));
+      if (row.*on) chart.points.emplace_back(x(row), row.trial.score ? row.trial.score->value : quality_of(row));
     std::sort(chart.points.begin(), chart.points.end());
     chart.title += " of the best formats, by " + x_name;
     session_.report.charts.push_back(std::move(chart));
@@ -173,8 +146,7 @@ class Analysis {
   const Model& source_;
   const quantize::Means& means_;
   Session& session_;
-  RunCost cost_;
-  std::optional<Score> source_score_;
+  Trials trials_;
   std::vector<Row> rows_;
 };
 
