@@ -40,24 +40,20 @@ Value* unturned(Value* v, Heads& heads, const Builder& builder) {
   if (!rope || builder.view(*rope).get_int("interleaved", 0) != 0) return v;
   const Tensor* start = rope->input(1)->known_constant();
   if (!start || start->size() != 1 || number_at(*start, 0) != 0) return v;
-  heads.table = rope->input(2);
+  heads.cosines = rope->input(2);
   heads.sines = rope->input(3);
   return rope->input(0);
 }
 
-/// [batch, rows, heads, size] made by Reshape from [batch, rows, heads * size].
-bool take_flat(Value* v, Heads& heads) {
+/// [batch, rows, heads * size] that Reshape makes [batch, rows, heads, size] of; null where v is not made so.
+Value* flat_of(Value* v) {
   const Node* parted = made_by(v, "Reshape");
   const auto& out = v->type.dims;
-  if (!parted || !out || out->size() != 4) return false;
+  if (!parted || !out || out->size() != 4) return nullptr;
   const auto& in = parted->input(0)->type.dims;
   const auto count = (*out)[2].value(), size = (*out)[3].value();
-  if (!in || in->size() != 3 || !count || !size || !((*in)[0] == (*out)[0]) || !((*in)[1] == (*out)[1])) return false;
-  if (!(*in)[2].is(*count * *size)) return false;
-  heads.count = *count;
-  heads.size = *size;
-  heads.flat = unscaled(parted->input(0), heads.scale);
-  return true;
+  if (!in || in->size() != 3 || !count || !size || !((*in)[0] == (*out)[0]) || !((*in)[1] == (*out)[1])) return nullptr;
+  return (*in)[2].is(*count * *size) ? parted->input(0) : nullptr;
 }
 
 }  // namespace
@@ -100,21 +96,31 @@ bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> 
   return true;
 }
 
-std::optional<Heads> heads_of(Value* v, bool turned, const Builder& builder) {
+std::optional<Heads> heads_of(Value* v, bool turned, bool rotated, const Builder& builder) {
   Heads heads;
-  const auto perm_of = [&](const Node& node) { return builder.view(node).get_ints("perm"); };
-  if (turned) {
-    const Node* last = made_by(v, "Transpose");
-    if (!last) return std::nullopt;
-    if (perm_of(*last) == Perm{0, 2, 3, 1})
-      return take_flat(last->input(0), heads) ? std::optional(heads) : std::nullopt;
-    if (perm_of(*last) != Perm{0, 1, 3, 2}) return std::nullopt;
-    v = last->input(0);
+  const auto transposed = [&](Value* made, const Perm& perm) -> Value* {
+    const Node* node = made_by(made, "Transpose");
+    return node && builder.view(*node).get_ints("perm") == perm ? node->input(0) : nullptr;
+  };
+  Value* split = turned ? transposed(v, {0, 2, 3, 1}) : nullptr;  // [batch, rows, heads, size]
+  if (turned && !split) {
+    v = transposed(v, {0, 1, 3, 2});
+    if (!v) return std::nullopt;
   }
-  std::tie(v, heads.repeats) = unrepeated(v, builder);
-  v = unturned(v, heads, builder);
-  const Node* split = made_by(v, "Transpose");
-  if (!split || perm_of(*split) != Perm{0, 2, 1, 3} || !take_flat(split->input(0), heads)) return std::nullopt;
+  if (!split) {
+    std::tie(v, heads.repeats) = unrepeated(v, builder);
+    heads.value = rotated ? unturned(v, heads, builder) : v;
+    split = transposed(heads.value, {0, 2, 1, 3});
+  }
+  const auto& dims = heads.value ? heads.value->type.dims : split->type.dims;
+  const size_t row_axis = heads.value ? 2 : 1;
+  if (!dims || dims->size() != 4) return std::nullopt;
+  const auto count = (*dims)[3 - row_axis].value(), size = dims->back().value();
+  heads.flat = split ? flat_of(split) : nullptr;
+  if (!count || !size || (!heads.value && !heads.flat)) return std::nullopt;
+  if (heads.flat) heads.flat = unscaled(heads.flat, heads.scale);
+  heads.batch = dims->front(), heads.rows = (*dims)[row_axis];
+  heads.count = *count, heads.size = *size;
   return heads;
 }
 

@@ -21,18 +21,21 @@ Value* unscaled(Value* v, double& scale);
 /// Equal dimensions, but for the axes in `other`.
 bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> other);
 
-/// A value [batch, heads, rows, size], or turned keys [batch, heads, size, rows], and what it was made from.
+/// Queries, keys or values, and what they were made from.
 struct Heads {
-  Value* flat = nullptr;   ///< [batch, rows, heads * size]
-  int64_t count = 0;       ///< heads
-  int64_t size = 0;        ///< of each
-  int64_t repeats = 1;     ///< so many neighbouring heads of the result are one of these
-  Value* table = nullptr;  ///< of the cosines that it was turned by (RoPE): [positions, size / 2]; null: it was not
-  Value* sines = nullptr;  ///< the same
-  double scale = 1;        ///< that it was multiplied by
+  Value* value = nullptr;  ///< [batch, heads, rows, size], neither repeated nor rotated; null: only `flat` is
+  Value* flat = nullptr;   ///< [batch, rows, heads * size] that it was split from; null: it was not
+  Dim batch, rows;
+  int64_t count = 0;         ///< heads
+  int64_t size = 0;          ///< of each
+  int64_t repeats = 1;       ///< so many neighbouring heads of the result are one of these
+  Value* cosines = nullptr;  ///< of RotaryEmbedding from position 0, [positions, size / 2]; null: there is none
+  Value* sines = nullptr;    ///< the same
+  double scale = 1;          ///< that `flat` was multiplied by
 };
 
-/// Takes the value apart as far as nothing else reads what is between; nothing where it is not split into heads.
-std::optional<Heads> heads_of(Value* v, bool turned, const Builder& builder);
+/// Takes a value [batch, heads, rows, size], or `turned` keys [batch, heads, size, rows], apart as far as nothing else
+/// reads what is between; a rotation only where `rotated`. Nothing where heads and size are not known.
+std::optional<Heads> heads_of(Value* v, bool turned, bool rotated, const Builder& builder);
 
 }  // namespace mlopt::fusion

@@ -11,8 +11,8 @@ struct Lengths {
   Value* total = nullptr;  ///< a scalar, int32: the number of positions
 };
 
-/// The lengths of x [batch, rows, ...] from the shape of an input of the graph that has both as axes, so that all
+/// The lengths of what is [batch, rows, ...] from the shape of an input of the graph that has both as axes, so that all
 /// layers read the same; nothing where there is none.
-std::optional<Lengths> lengths_of(const Value& x, Builder& builder);
+std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, Builder& builder);
 
 }  // namespace mlopt::fusion

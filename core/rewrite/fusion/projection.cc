@@ -1,6 +1,5 @@
 #include "core/rewrite/fusion/projection.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/tensor/cast.h"
@@ -13,21 +12,17 @@ const Tensor* floats_in(const Value* v, int rank) {
   return t && t->rank() == rank && t->dtype() == DType::kF32 ? t : nullptr;
 }
 
-/// Copies in rows of `width`, `to` with a step of `step`, times the scale.
-void copy_scaled(const Tensor& from, int64_t width, double scale, float* to, int64_t step) {
-  std::vector<float> row(static_cast<size_t>(width));
-  const std::span<const std::byte> bytes = from.raw_bytes();
-  for (int64_t i = 0; i < from.size() / width; ++i, to += step) {
-    std::memcpy(row.data(), bytes.data() + i * width * 4, row.size() * 4);  // which may lie unaligned in a file
-    std::transform(row.begin(), row.end(), to, [&](float x) { return static_cast<float>(x * scale); });
-  }
+/// Copies in rows of `width`, `to` with a step of `step`; what is copied may lie unaligned in a file.
+void copy_rows(const Tensor& from, int64_t width, float* to, int64_t step) {
+  const std::byte* bytes = from.raw_bytes().data();
+  const auto row = static_cast<size_t>(width) * sizeof(float);
+  for (int64_t i = 0; i < from.size() / width; ++i, to += step, bytes += row) std::memcpy(to, bytes, row);
 }
 
 }  // namespace
 
-std::optional<Projection> projection_of(Value* v, double scale) {
+std::optional<Projection> projection_of(Value* v) {
   Projection p;
-  p.scale = scale;
   const Node* node = v->single_use() ? v->producer : nullptr;
   if (node && node->is("Add")) {
     const int at = floats_in(node->input(0), 1) ? 0 : 1;
@@ -52,7 +47,7 @@ Value* joined_weights(std::span<const Projection> all, Builder& builder) {
   float* to = joined.mutable_data<float>();
   for (const Projection& p : all) {
     const Tensor& weight = *p.weight->known_constant();
-    copy_scaled(weight, weight.dim(1), p.scale, to, width);
+    copy_rows(weight, weight.dim(1), to, width);
     to += weight.dim(1);
   }
   return builder.constant(all.front().weight->name + "_joined", std::move(joined));
@@ -65,7 +60,7 @@ Value* joined_biases(std::span<const Projection> all, Builder& builder) {
   float* to = joined.mutable_data<float>();
   for (const Projection& p : all) {
     const int64_t length = p.weight->known_constant()->dim(1);
-    if (p.bias) copy_scaled(*p.bias->known_constant(), length, p.scale, to, length);
+    if (p.bias) copy_rows(*p.bias->known_constant(), length, to, length);
     to += length;
   }
   return builder.constant(all.front().weight->name + "_bias", std::move(joined));

@@ -10,13 +10,12 @@ namespace mlopt::fusion {
 /// x W + b of a value: the product of a tensor of rank 3 with a constant matrix that nothing else reads, and a row.
 struct Projection {
   Value *x = nullptr, *weight = nullptr, *bias = nullptr;  ///< [batch, rows, in], [in, out], [out] or null
-  double scale = 1;                                        ///< of the whole
 };
 
 /// Takes the value apart; nothing where it is no such product, or where more than the attention reads it.
-std::optional<Projection> projection_of(Value* v, double scale);
+std::optional<Projection> projection_of(Value* v);
 
-/// The weights side by side, [in, sum of out], scales included, named after the first.
+/// The weights side by side, [in, sum of out], named after the first.
 Value* joined_weights(std::span<const Projection> all, Builder& builder);
 /// The biases one after the other, zeros where there is none: ONNX Runtime's Attention does without none.
 Value* joined_biases(std::span<const Projection> all, Builder& builder);

@@ -11,7 +11,8 @@ namespace {
 /// The pieces that a test may exchange for others.
 struct Spelling {
   std::string inputs = "float[B,N,16] x";
-  std::string q = "MatMul (x, Q)", scores = "s = Div (p, two)", turn_k = "Transpose <perm = [0, 2, 3, 1]> (k4)";
+  std::string q = "MatMul (x, Q)", scores = "p = MatMul (q, k)  s = Div (p, two)",
+              turn_k = "Transpose <perm = [0, 2, 3, 1]> (k4)";
   std::string join = "Transpose <perm = [0, 2, 1, 3]> (o)";
 };
 
@@ -24,7 +25,7 @@ std::string graph(const Spelling& s = {}) {
          s.q +
          "  k3 = MatMul (x, K)  v0 = MatMul (x, V)  v3 = Add (C, v0)  q4 = Reshape (q3, split) "
          "k4 = Reshape (k3, split)  v4 = Reshape (v3, split)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = " +
-         s.turn_k + "  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  " + s.scores +
+         s.turn_k + "  v = Transpose <perm = [0, 2, 1, 3]> (v4)  " + s.scores +
          "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = " + s.join + "  y = Reshape (t, joint) }";
 }
 
@@ -37,34 +38,49 @@ const std::string kMask = "float[B,N,16] x, bool[B,N] m";
 
 TEST_CASE("heads that nothing hides become one operator") {
   CHECK(fused() == "MatMul MatMul MatMul Add MultiHeadAttention");
-  CHECK(fused({.scores = "s = Mul (two, p)"}) == "MatMul MatMul MatMul Add MultiHeadAttention");
+  CHECK(fused({.scores = "p = MatMul (q, k)  s = Mul (two, p)"}) == "MatMul MatMul MatMul Add MultiHeadAttention");
 }
 
 TEST_CASE("keys that are hidden by padding are said as numbers") {
   CHECK(fused({.inputs = kMask,
-               .scores = "d = Div (p, two)  u = Unsqueeze (m, l12)  e = Where (u, zero, hide)  s = Add (d, e)"}) ==
-        "Cast Attention");
+               .scores = "p = MatMul (q, k)  d = Div (p, two)  u = Unsqueeze (m, l12)  e = Where (u, zero, hide)  s = "
+                         "Add (d, e)"}) == "Cast Attention");
 }
 
 TEST_CASE("a mask that is added stays one") {
-  Spelling s{.inputs = "float[B,N,16] x, float[1,4,N,N] m", .scores = "d = Div (p, two)  s = Add (m, d)"};
+  Spelling s{.inputs = "float[B,N,16] x, float[1,4,N,N] m",
+             .scores = "p = MatMul (q, k)  d = Div (p, two)  s = Add (m, d)"};
   CHECK(fused(s) == "Attention");
   s.inputs = "float[B,N,16] x, float[B,1,1,N] m";
   CHECK(kept(s) == "the mask is not the whole [batch, heads, rows, keys]");
 }
 
 TEST_CASE("a causal mask is an attribute") {
-  CHECK(fused({.scores = "d = Div (p, two)  h = Shape (x)  n = Gather (h, i1)  r = Range (i0, n, i1) "
-                         "cols = Unsqueeze (r, l0)  rows = Unsqueeze (r, l1)  f = Greater (cols, rows) "
-                         "e = Where (f, hide, zero)  s = Add (d, e)"}) == "Attention");
+  CHECK(
+      fused({.scores = "p = MatMul (q, k)  d = Div (p, two)  h = Shape (x)  n = Gather (h, i1)  r = Range (i0, n, i1) "
+                       "cols = Unsqueeze (r, l0)  rows = Unsqueeze (r, l1)  f = Greater (cols, rows) "
+                       "e = Where (f, hide, zero)  s = Add (d, e)"}) == "Attention");
+}
+
+TEST_CASE("the standard has Attention since opset 23") {
+  CHECK(rewritten(fusion::attention, graph(), 23, 1e-4) == "MatMul MatMul MatMul Add Attention");
+  CHECK(rewritten(fusion::attention,
+                  graph({.inputs = "float[B,N,16] x, float[1,1,1,N] m",
+                         .scores = "p = MatMul (q, k)  d = Div (p, two)  s = Add (m, d)"}),
+                  23, 1e-4) == "MatMul MatMul MatMul Add Attention");
+}
+
+TEST_CASE("queries that something was done to are joined again") {
+  CHECK(fused({.scores = "i = Tanh (q)  z = MatMul (i, k)  s = Div (z, two)"}) ==
+        "MatMul MatMul MatMul Add Reshape Transpose Tanh Transpose Reshape MultiHeadAttention");
 }
 
 TEST_CASE("what is no attention over heads stays") {
-  CHECK(declined(fusion::attention, graph(), 17) == "only ONNX Runtime has it at this opset");
+  CHECK(declined(fusion::attention, graph(), 22) == "Attention needs opset 23");
   CHECK(kept({.join = "Transpose <perm = [0, 3, 1, 2]> (o)"}) == "the heads are not joined");
   CHECK(kept({.turn_k = "Transpose <perm = [0, 2, 1, 3]> (k4)  k0 = Identity (x)"}) ==
         "queries, keys or values are not split into heads");
-  CHECK(kept({.scores = "s = Neg (p)"}) == "the scores are not a product");
+  CHECK(kept({.scores = "p = MatMul (q, k)  s = Neg (p)"}) == "the scores are not a product");
 }
 
 TEST_CASE("groups of queries with their keys and values take a causal mask") {

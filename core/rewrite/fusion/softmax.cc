@@ -1,0 +1,43 @@
+// exp(x - max(x)) / sum(exp(x - max(x))) along one axis -> Softmax(x).
+#include "core/rewrite/fusion/passes.h"
+
+namespace mlopt::fusion {
+namespace {
+
+/// The one axis that the reduction keeps as a one, counted from the front.
+std::optional<int64_t> axis_of(const Node& reduction, int64_t inputs_since, const Builder& builder) {
+  const NodeView view = builder.view(reduction);
+  const auto& dims = reduction.input(0)->type.dims;
+  const auto axes =
+      builder.opset() >= inputs_since ? view.ints("axes", 1) : std::optional(view.get_ints("axes"));
+  if (!dims || !axes || axes->size() != 1 || view.get_int("keepdims", 1) == 0) return std::nullopt;
+  const auto rank = static_cast<int64_t>(dims->size());
+  return axes->front() < 0 ? axes->front() + rank : axes->front();
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const Node *power = m.node("power"), *sum = m.node("sum"), *most = m.node("most");
+  Value* x = m.value("x");
+  if (sum->input(0) != power->output(0)) return Decline{"another sum divides"};
+  if (most->input(0) != x) return Decline{"another maximum is subtracted"};
+  if (power->output(0)->uses.size() != 2 || power->output(0)->is_output()) return Decline{"the powers are used elsewhere too"};
+  const auto along = axis_of(*sum, 13, builder), highest = axis_of(*most, 18, builder);
+  if (!along || along != highest || !is_float(x->type.dtype)) return Decline{"not along one axis"};
+  const auto rank = static_cast<int64_t>(x->type.dims->size());
+  if (builder.opset() < 13 && *along != rank - 1) return Decline{"Softmax takes all later axes too before opset 13"};
+  return Replacement{builder.op("Softmax", {x}, {{"axis", *along, ""}}, x->type)};
+}
+
+std::vector<Rule> rules() {
+  Pattern most = Pattern::op("ReduceMax", {Pattern::any("m")}).open().as("most").single_use();
+  Pattern shifted = Pattern::op("Sub", {Pattern::any("x"), std::move(most)}).single_use();
+  Pattern power = Pattern::op("Exp", {std::move(shifted)}).as("power");
+  Pattern sum = Pattern::op("ReduceSum", {Pattern::any("p")}).open().as("sum").single_use();
+  return {{Pattern::op("Div", {std::move(power), std::move(sum)}), rewrite}};
+}
+
+}  // namespace
+
+const Pass softmax = {"fuse_softmax", "the operators that softmax is written out as, as one", rules};
+
+}  // namespace mlopt::fusion

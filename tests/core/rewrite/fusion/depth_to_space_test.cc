@@ -1,0 +1,37 @@
+#include "core/rewrite/fusion/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+std::string graph(const std::string& shape, const std::string& perm, const std::string& back) {
+  return "g (double[N,8,6,4] x) => (double[N," + back.substr(3) + "] y) <int64[6] p = {" + shape +
+         "}, int64[4] q = {" + back + "}> { a = Reshape (x, p)  b = Transpose <perm = [" + perm +
+         "]> (a)  y = Reshape (b, q) }";
+}
+
+}  // namespace
+
+TEST_CASE("pixels that are shuffled are one operator") {
+  CHECK(rewritten(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 2, 5, 3", "0, 2, 12, 8")) ==
+        "DepthToSpace");
+  CHECK(rewritten(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 3, 4, 1, 5, 2", "0, 2, 12, 8")) ==
+        "DepthToSpace");
+  CHECK(rewritten(fusion::depth_to_space, graph("0, 8, 3, 2, 2, 2", "0, 3, 5, 1, 2, 4", "0, 32, 3, 2")) ==
+        "SpaceToDepth");
+}
+
+TEST_CASE("other moves of pixels stay") {
+  CHECK(declined(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 3, 5, 2", "0, 2, 12, 8")) ==
+        "blocks of pixels go elsewhere");
+  CHECK(declined(fusion::depth_to_space, graph("0, 8, 3, 2, 2, 2", "0, 1, 3, 5, 2, 4", "0, 32, 3, 2")) ==
+        "blocks of pixels go elsewhere");
+  CHECK(declined(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 2, 5, 3", "0, 2, 12, 8"), 10) ==
+        "DepthToSpace has one mode before opset 11");
+  CHECK(declined(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 2, 5, 3", "0, 4, 6, 8")) ==
+        "blocks of pixels go elsewhere");
+}
