@@ -8,8 +8,7 @@ namespace {
 std::optional<int64_t> axis_of(const Node& reduction, int64_t inputs_since, const Builder& builder) {
   const NodeView view = builder.view(reduction);
   const auto& dims = reduction.input(0)->type.dims;
-  const auto axes =
-      builder.opset() >= inputs_since ? view.ints("axes", 1) : std::optional(view.get_ints("axes"));
+  const auto axes = builder.opset() >= inputs_since ? view.ints("axes", 1) : std::optional(view.get_ints("axes"));
   if (!dims || !axes || axes->size() != 1 || view.get_int("keepdims", 1) == 0) return std::nullopt;
   const auto rank = static_cast<int64_t>(dims->size());
   return axes->front() < 0 ? axes->front() + rank : axes->front();
@@ -20,7 +19,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   if (sum->input(0) != power->output(0)) return Decline{"another sum divides"};
   if (most->input(0) != x) return Decline{"another maximum is subtracted"};
-  if (power->output(0)->uses.size() != 2 || power->output(0)->is_output()) return Decline{"the powers are used elsewhere too"};
+  if (power->output(0)->uses.size() != 2 || power->output(0)->is_output())
+    return Decline{"the powers are used elsewhere too"};
   const auto along = axis_of(*sum, 13, builder), highest = axis_of(*most, 18, builder);
   if (!along || along != highest || !is_float(x->type.dtype)) return Decline{"not along one axis"};
   const auto rank = static_cast<int64_t>(x->type.dims->size());

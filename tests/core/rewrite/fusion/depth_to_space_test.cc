@@ -9,9 +9,8 @@ using test::rewritten;
 namespace {
 
 std::string graph(const std::string& shape, const std::string& perm, const std::string& back) {
-  return "g (double[N,8,6,4] x) => (double[N," + back.substr(3) + "] y) <int64[6] p = {" + shape +
-         "}, int64[4] q = {" + back + "}> { a = Reshape (x, p)  b = Transpose <perm = [" + perm +
-         "]> (a)  y = Reshape (b, q) }";
+  return "g (double[N,8,6,4] x) => (double[N," + back.substr(3) + "] y) <int64[6] p = {" + shape + "}, int64[4] q = {" +
+         back + "}> { a = Reshape (x, p)  b = Transpose <perm = [" + perm + "]> (a)  y = Reshape (b, q) }";
 }
 
 }  // namespace

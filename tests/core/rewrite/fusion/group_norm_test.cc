@@ -10,8 +10,11 @@ namespace {
 
 std::string graph(const std::string& scale = "double[6,1,1]", const std::string& one = "1",
                   const std::string& joined = "0, 6, 4, 5") {
-  return "g (double[N,6,4,5] x, " + scale + " S, double[1,6,1,1] B) => (double[N,6,4,5] y) "
-         "<int64[3] parted = {0, 3, -1}, int64[4] joined = {" + joined + "}, double[3] one = {" + one + ",1,1}, "
+  return "g (double[N,6,4,5] x, " + scale +
+         " S, double[1,6,1,1] B) => (double[N,6,4,5] y) "
+         "<int64[3] parted = {0, 3, -1}, int64[4] joined = {" +
+         joined + "}, double[3] one = {" + one +
+         ",1,1}, "
          "double[3] zero = {0,0,0}> { r = Reshape (x, parted)  n = InstanceNormalization (r, one, zero) "
          "j = Reshape (n, joined)  p = Mul (S, j)  y = Add (p, B) }";
 }

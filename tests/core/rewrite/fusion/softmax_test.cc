@@ -10,8 +10,9 @@ namespace {
 
 std::string graph(const std::string& sum = "ReduceSum (e, axis)", const std::string& most = "ReduceMax (x, axis)",
                   const std::string& outputs = "double[N,M] y") {
-  return "g (double[N,M] x, double[N,M] z) => (" + outputs + ") <int64[1] axis = {0}, int64[1] last = {1}> { m = " +
-         most + "  d = Sub (x, m)  e = Exp (d)  s = " + sum + "  y = Div (e, s) }";
+  return "g (double[N,M] x, double[N,M] z) => (" + outputs +
+         ") <int64[1] axis = {0}, int64[1] last = {1}> { m = " + most + "  d = Sub (x, m)  e = Exp (d)  s = " + sum +
+         "  y = Div (e, s) }";
 }
 
 }  // namespace
@@ -28,8 +29,8 @@ TEST_CASE("what is no softmax stays") {
   CHECK(declined(fusion::softmax, graph("ReduceSum (z, axis)")) == "another sum divides");
   CHECK(declined(fusion::softmax, graph("ReduceSum (e, axis)", "ReduceMax (z, axis)")) ==
         "another maximum is subtracted");
-  CHECK(declined(fusion::softmax, graph("ReduceSum (e, axis)", "ReduceMax (x, axis)", "double[N,M] y, double[N,M] e")) ==
-        "the powers are used elsewhere too");
+  CHECK(declined(fusion::softmax, graph("ReduceSum (e, axis)", "ReduceMax (x, axis)",
+                                        "double[N,M] y, double[N,M] e")) == "the powers are used elsewhere too");
   CHECK(declined(fusion::softmax, R"(g (double[N,M] x) => (double[N,M] y) {
     m = ReduceMax <axes = [0]> (x)  d = Sub (x, m)  e = Exp (d)  s = ReduceSum <axes = [0]> (e)  y = Div (e, s) })",
                  11) == "Softmax takes all later axes too before opset 13");
