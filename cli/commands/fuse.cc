@@ -132,7 +132,7 @@ void run(const FuseFlags& o, Session& session) {
 Action setup(Options& options) {
   const auto o = std::make_shared<FuseFlags>();
   declare_verb(options, o->verb);
-  options.add("--passes", o->passes, "LIST", "run only these passes: names or globs, separated by commas");
+  options.add("--passes", o->passes, "LIST", "run only these passes: names, of other optimizers too, or globs");
   options.add("--no-passes", o->no_passes, "LIST", "do not run these passes");
   options.add("--only", o->only, "LIST", "rewrite only nodes whose names match one of these globs");
   options.add("--skip", o->skip, "LIST", "leave nodes alone whose names match one of these globs");
