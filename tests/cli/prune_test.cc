@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "backends/reference/backend.h"
-#include "core/base/file.h"
 #include "core/data/array_file.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
@@ -283,35 +282,4 @@ TEST_CASE("prune makes layers smaller by channels, and explains each group") {
   CHECK(files.prune({"--granularity", "element", "--flops", "50%"}).status == 2);
   CHECK(files.prune({"--granularity", "layer", "--sparsity", "0.5"}).status == 4);
   CHECK(files.prune({"--granularity", "channel", "--sparsity", "0.5", "--round", "many"}).status == 2);
-}
-
-TEST_CASE("--analyse says what each layer can spare, and writes no model") {
-  const Files files;
-  const std::string csv = files.folder / "a.csv", html = files.folder / "a.html";
-  const auto analyse = [&](std::vector<std::string> options) {
-    options.insert(options.begin(), {"prune", files.model, "--analyse", "--data", files.data, "--json", "-"});
-    return run_mlopt(options);
-  };
-  const test::Outcome done = analyse({"--csv", csv, "--html", html});
-  INFO(done.err << done.out);
-  REQUIRE(done.status == 0);
-  CHECK(!std::filesystem::exists(files.out));
-  const Json report = Json::parse(done.out);
-  const auto& points = report.find("analysis")->items();
-  REQUIRE(points.size() == 8);
-  for (size_t i = 0; i < points.size(); ++i) {
-    CHECK(points[i].find("layers")->items()[0].string() == (i < 4 ? "first" : "second"));
-    // The more of a layer is gone, the further off are the outputs.
-    if (i % 4 > 0) CHECK(points[i].find("sqnr_db")->number() < points[i - 1].find("sqnr_db")->number());
-  }
-  CHECK(read_file(csv).find("layer,25 %,50 %,75 %,90 %") != std::string::npos);
-  CHECK(read_file(html).find("SQNR in dB of second") != std::string::npos);
-
-  const Json smaller = Json::parse(analyse({"--granularity", "channel", "--bench", "0.05"}).out);
-  const auto& groups = smaller.find("analysis")->items();
-  REQUIRE(groups.size() == 4);
-  CHECK(groups[1].find("macs_saved")->integer() == 2048);  // half of both products of 32 by 64
-  CHECK(groups[3].find("bytes_saved")->integer() > groups[0].find("bytes_saved")->integer());
-  CHECK(analyse({"-o", files.out}).status == 2);
-  CHECK(files.prune({"--sparsity", "0.5", "--csv", csv}).status == 2);
 }
