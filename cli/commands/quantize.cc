@@ -9,9 +9,9 @@
 #include "backends/reference/backend.h"
 #include "cli/backends.h"
 #include "cli/commands.h"
-#include "cli/comparison.h"
 #include "cli/quantize/analyse.h"
 #include "cli/quantize/layer_plan.h"
+#include "cli/quantize/report.h"
 #include "cli/runner.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
@@ -21,7 +21,6 @@
 namespace mlopt::cli {
 namespace {
 
-constexpr size_t kWorstShown = 5;
 constexpr int64_t kLargeBytes = int64_t{1} << 30;  // of a model that is not held in memory whole
 constexpr const char* kGenerated = "random:1";     // what layers without data are compared on
 
@@ -64,69 +63,6 @@ std::unique_ptr<Dataset> find_data(const QuantizeOptions& o, const Model& source
   } catch (const Error&) {
     return nullptr;
   }
-}
-
-void report_layers(const quantize::Quantized& made, Report& report) {
-  Json& all = report.data["layers"] = Json::array();
-  for (const quantize::LayerError& e : made.errors)
-    all.push_back(Json::object({{"layer", e.layer},
-                                {"op", e.op},
-                                {"sqnr_db", shown_sqnr(e.difference)},
-                                {"max_abs", e.difference.max_abs},
-                                {"cosine", e.difference.cosine}}));
-  if (made.errors.empty()) return;
-  Table& table = report.table("layers furthest from the source", {"layer", "operator", "SQNR", "largest difference"});
-  table.left = 2;
-  for (size_t i = 0; i < std::min(kWorstShown, made.errors.size()); ++i) {
-    const quantize::LayerError& e = made.errors[i];
-    table.rows.push_back({e.layer, e.op, sqnr_words(e.difference), fmt::format("{:.3g}", e.difference.max_abs)});
-  }
-}
-
-/// How each weight is stored; the worst are shown.
-void report_weights(const quantize::Quantized& made, Report& report) {
-  if (made.weights.empty()) return;
-  constexpr double kBits = 8;
-  const auto per_number = [](int64_t bytes, int64_t elements) {
-    return fmt::format("{:.2f}", kBits * static_cast<double>(bytes) / static_cast<double>(elements));
-  };
-  Json& all = report.data["weights"] = Json::array();
-  int64_t bytes = 0, elements = 0;
-  for (const quantize::StoredWeight& w : made.weights) {
-    all.push_back(Json::object({{"layer", w.layer},
-                                {"weight", w.weight},
-                                {"format", w.format},
-                                {"form", w.form},
-                                {"elements", w.elements},
-                                {"bytes", w.bytes},
-                                {"sqnr_db", w.sqnr_db}}));
-    bytes += w.bytes;
-    elements += w.elements;
-  }
-  report.line(fmt::format("{} weights of {} numbers in {} bits each, with all that says what they stand for",
-                          made.weights.size(), elements, per_number(bytes, elements)));
-  std::vector<quantize::StoredWeight> worst = made.weights;
-  std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.sqnr_db < b.sqnr_db; });
-  Table& table = report.table("weights furthest from the source", {"layer", "form", "bits each", "SQNR"});
-  table.left = 2;
-  for (size_t i = 0; i < std::min(kWorstShown, worst.size()); ++i)
-    table.rows.push_back({worst[i].layer, worst[i].form, per_number(worst[i].bytes, worst[i].elements),
-                          fmt::format("{:.1f} dB", worst[i].sqnr_db)});
-}
-
-/// What stays as it was, by reason: how many nodes, and one of them.
-void report_left(const quantize::Quantized& made, Report& report) {
-  std::map<std::string, std::vector<std::string>> by_reason;
-  for (const auto& [node, reason] : made.left) by_reason[reason].push_back(node);
-  for (const auto& [reason, nodes] : by_reason)
-    report.line(fmt::format("left as {}: {}{}: {}", nodes.size() == 1 ? "it was" : "they were", nodes[0],
-                            nodes.size() == 1 ? "" : fmt::format(" and {} more", nodes.size() - 1), reason));
-}
-
-Json declined_json(const quantize::Quantized& made) {
-  Json list = Json::array();
-  for (const auto& [node, reason] : made.left) list.push_back(Json::object({{"node", node}, {"reason", reason}}));
-  return list;
 }
 
 void warn(const QuantizeOptions& o, const quantize::Quantized& made, bool calibrated, Session& session) {
