@@ -11,6 +11,8 @@
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/ir/bind.h"
+#include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
 #include "graphopt/passes.h"
 #include "graphopt/pipelines.h"
@@ -21,7 +23,8 @@ namespace {
 struct FuseFlags {
   VerbOptions verb;
   std::string fold_limit, target = "onnx";
-  std::optional<int64_t> opset;
+  std::optional<int64_t> opset, batch;
+  std::vector<std::string> fixed;
   std::vector<std::string> passes, no_passes, only, skip;
   bool list_passes = false, explain = false;
 };
@@ -110,13 +113,30 @@ std::string spec_of(const FuseFlags& o) {
   if (!o.fold_limit.empty()) parts.push_back("fold-limit=" + o.fold_limit);
   if (o.target != "onnx") parts.push_back("target=" + o.target);
   if (o.opset) parts.push_back(fmt::format("opset={}", *o.opset));
+  add("fix", o.fixed);
+  if (o.batch) parts.push_back(fmt::format("batch={}", *o.batch));
   return parts.empty() ? "fuse" : "fuse:" + join(parts, ";");
+}
+
+/// --fix and --batch: the source with these sizes is what the result is compared with.
+void fix_sizes(const FuseFlags& o, Model& source) {
+  std::map<std::string, int64_t> sizes;
+  for (const std::string& item : list_items(o.fixed)) {
+    const size_t at = item.find('=');
+    const auto size = at == std::string::npos ? std::nullopt : parse_int(item.substr(at + 1));
+    if (at == 0 || !size || *size < 1)
+      usage_error(fmt::format("'{}' is not NAME=SIZE", item), "--fix", "as in seq=128");
+    sizes[item.substr(0, at)] = *size;
+  }
+  if (o.batch && *o.batch < 1) usage_error("a batch has at least one sample", "--batch");
+  if (!sizes.empty() || o.batch) fix_dimensions(source, sizes, o.batch.value_or(0), standard_types);
 }
 
 void run(const FuseFlags& o, Session& session) {
   if (o.list_passes) return list_passes(session.report);
   const std::unique_ptr<Backend> judge = reference_backend();
-  const Model source = begin_verb(o.verb, session);
+  Model source = begin_verb(o.verb, session);
+  fix_sizes(o, source);
   const PassContext context = context_of(o, source, *judge);
   check_node_names(context.only, "--only", source, session);
   check_node_names(context.skip, "--skip", source, session);
@@ -140,6 +160,9 @@ Action setup(Options& options) {
               "onnx: standard operators of the model's opset; ort: also com.microsoft's, which ONNX "
               "Runtime runs (default: onnx)");
   options.add("--opset", o->opset, "N", "raise the opset of ai.onnx first, for the operators that it has");
+  options.add("--fix", o->fixed, "NAME=N",
+              "give the free dimension of this name a size for good; more may be folded then");
+  options.add("--batch", o->batch, "N", "the same for the first dimension of every input that has it free");
   options.add("--fold-limit", o->fold_limit, "SIZE",
               "bytes that folded constants may add to the file (default: a hundredth of it)");
   options.add("--explain", o->explain, "say what was declined, why and how often");

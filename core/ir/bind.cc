@@ -1,6 +1,11 @@
 #include "core/ir/bind.h"
 
+#include <optional>
+#include <set>
+#include <utility>
+
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace mlopt {
 namespace {
@@ -16,6 +21,25 @@ void forget(Graph& graph) {
   }
 }
 
+bool is_free(const Value& input) { return !input.is_initializer() && input.type.is_tensor() && input.type.dims; }
+
+Dim with_sizes(const Dim& dim, const std::map<std::string, int64_t>& sizes) {
+  const auto name = dim.symbol_name();
+  const auto size = name ? sizes.find(*name) : sizes.end();
+  return size == sizes.end() ? dim : Dim(size->second);
+}
+
+/// What was declared of an output stays, but for what is a number now.
+void declare(Value& output, const std::optional<SymDims>& before, const std::map<std::string, int64_t>& sizes) {
+  if (!before) return;
+  const std::optional<SymDims> found = std::exchange(output.type.dims, before);
+  for (size_t i = 0; i < before->size(); ++i) {
+    Dim& dim = (*output.type.dims)[i];
+    const auto number = found && found->size() == before->size() ? (*found)[i].value() : std::nullopt;
+    dim = number ? Dim(*number) : with_sizes(dim, sizes);
+  }
+}
+
 }  // namespace
 
 void bind_input_shapes(Model& model, const std::vector<Dims>& shapes, TypeRule standard) {
@@ -28,6 +52,41 @@ void bind_input_shapes(Model& model, const std::vector<Dims>& shapes, TypeRule s
     if (input->type.is_tensor()) input->type.dims = SymDims(dims.begin(), dims.end());
   }
   infer(model, standard);
+}
+
+void fix_dimensions(Model& model, const std::map<std::string, int64_t>& sizes, int64_t batch, TypeRule standard) {
+  Graph& graph = *model.graph;
+  std::map<std::string, int64_t> all = sizes;
+  std::set<std::string> names;
+  bool found_batch = false;
+  for (const Value* input : graph.inputs()) {
+    if (!is_free(*input)) continue;
+    const SymDims& dims = *input->type.dims;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const auto name = dims[i].symbol_name();
+      if (name) names.insert(*name);
+      if (i > 0 || batch == 0 || dims[i].value()) continue;
+      found_batch = true;
+      if (name) all.try_emplace(*name, batch);
+    }
+  }
+  const std::vector<std::string> listed(names.begin(), names.end());
+  for (const auto& [name, size] : sizes)
+    if (!names.contains(name))
+      usage_error("no input has a free dimension '" + name + "'", {}, suggestion(name, listed));
+  if (batch > 0 && !found_batch) usage_error("no input has a free first dimension");
+
+  std::vector<std::optional<SymDims>> declared;
+  for (const Value* output : graph.outputs()) declared.push_back(output->type.dims);
+  forget(graph);
+  for (Value* input : graph.inputs()) {
+    if (!is_free(*input)) continue;
+    SymDims& dims = *input->type.dims;
+    for (Dim& dim : dims) dim = with_sizes(dim, all);
+    if (batch > 0 && !dims.empty() && !dims[0].value()) dims[0] = batch;
+  }
+  infer(model, standard, false);
+  for (size_t i = 0; i < declared.size(); ++i) declare(*graph.outputs()[i], declared[i], all);
 }
 
 }  // namespace mlopt

@@ -1,4 +1,6 @@
 #pragma once
+#include <map>
+#include <string>
 #include <vector>
 
 #include "core/ir/infer.h"
@@ -10,5 +12,11 @@ namespace mlopt {
 /// shapes that follow from them, and infers them anew. For estimates, never for a model that is written: the declared
 /// symbols are lost.
 void bind_input_shapes(Model& model, const std::vector<Dims>& shapes, TypeRule standard = nullptr);
+
+/// Gives free dimensions a size for good, wherever inputs and outputs have them: those of these names, and with `batch`
+/// above 0 the first of every input. Other names stay. Throws Error{kUsage} for a name that no input has, and where no
+/// first dimension is free.
+void fix_dimensions(Model& model, const std::map<std::string, int64_t>& sizes, int64_t batch,
+                    TypeRule standard = nullptr);
 
 }  // namespace mlopt

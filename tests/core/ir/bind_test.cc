@@ -25,3 +25,31 @@ TEST_CASE("concrete input shapes replace all that followed from the symbols") {
   }
   CHECK_THROWS_AS(bind_input_shapes(model, {}), Error);
 }
+
+TEST_CASE("free dimensions are fixed by name, and the first ones as a batch") {
+  const auto made = [] {
+    Model model = parse_text(R"(
+      <ir_version: 10, opset_import: ["" : 21]>
+      main (float[N,S,4] x, float[?,S] m, float[2] c) => (float[N,S,4] y, float[?,T] z) {
+        y = Add (x, x)
+        a = Concat <axis = 1> (m, m)
+        z = Neg (a)
+      })");
+    infer(model);
+    return model;
+  };
+  Model named = made();
+  fix_dimensions(named, {{"S", 7}}, 0);
+  CHECK(to_string(named.graph->inputs()[0]->type) == "float32[N,7,4]");
+  CHECK(to_string(named.graph->outputs()[0]->type) == "float32[N,7,4]");
+  CHECK(named.graph->outputs()[1]->type.dims->back().is(14));
+  Model batch = made();
+  fix_dimensions(batch, {{"S", 3}}, 5);
+  CHECK(to_string(batch.graph->inputs()[0]->type) == "float32[5,3,4]");
+  CHECK(to_string(batch.graph->inputs()[1]->type) == "float32[5,3]");
+  CHECK(to_string(batch.graph->inputs()[2]->type) == "float32[2]");
+  CHECK(to_string(batch.graph->outputs()[1]->type) == "float32[5,6]");
+  CHECK_THROWS_AS(fix_dimensions(batch, {}, 5), Error);  // none is free any more
+  Model other = made();
+  CHECK_THROWS_AS(fix_dimensions(other, {{"T", 3}}, 0), Error);  // of an output alone
+}
