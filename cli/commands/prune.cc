@@ -18,6 +18,7 @@
 #include "cli/recipes/sparsity.h"
 #include "cli/runner.h"
 #include "cli/train/preparation.h"
+#include "cli/verb/left.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -127,16 +128,16 @@ VerbResult prune_source(const PruneOptions& o, const Model& source, prune::Spec 
   session.report.data["warnings"] = made.warnings;
   VerbResult result;
   result.spec = prune::to_string(spec);
-  result.declined = declined_json(made);
+  result.declined = declined_json(made.left, "layer");
   result.may_differ = true;
   result.not_verified = made.not_verified;
   if (spec.granularity.kind() == prune::Kind::kStructure) {
     result.changes = report_channels(made, session.report);
-    if (!o.explain) report_left(made, session.report);
+    if (!o.explain) report_left(made.left, session.report);
     report_groups(made, o.explain, session.report);
   } else {
     result.changes = report_total(made, session.report);
-    report_left(made, session.report);
+    report_left(made.left, session.report);
     report_layers(made, session.report);
   }
   result.model = std::move(made.model);

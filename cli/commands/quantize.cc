@@ -13,6 +13,7 @@
 #include "cli/quantize/layer_plan.h"
 #include "cli/quantize/report.h"
 #include "cli/runner.h"
+#include "cli/verb/left.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -163,7 +164,7 @@ void run(const QuantizeOptions& o, Session& session) {
                                   made.samples ? fmt::format(", calibrated on {} samples", made.samples) : ""));
   if (made.equalized) session.report.line(fmt::format("{} pairs of layers equalized", made.equalized));
   if (made.corrected) session.report.line(fmt::format("{} biases corrected", made.corrected));
-  report_left(made, session.report);
+  report_left(made.left, session.report);
   report_weights(made, session.report);
   report_layers(made, session.report);
 
@@ -173,7 +174,7 @@ void run(const QuantizeOptions& o, Session& session) {
                                  {"calibration_samples", made.samples},
                                  {"equalized_pairs", made.equalized},
                                  {"corrected_biases", made.corrected}});
-  result.declined = declined_json(made);
+  result.declined = declined_json(made.left, "node");
   result.model = std::move(made.model);
   const bool changed = made.layers > 0;
   finish_verb(o.verb, source, std::move(result), session);

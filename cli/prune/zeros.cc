@@ -42,20 +42,6 @@ void report_layers(const prune::Pruned& made, Report& report) {
     report.line(fmt::format("and {} more layers, which --json has", made.layers.size() - kLayersShown));
 }
 
-void report_left(const prune::Pruned& made, Report& report) {
-  std::map<std::string, std::vector<std::string>> by_reason;
-  for (const auto& [layer, reason] : made.left) by_reason[reason].push_back(layer);
-  for (const auto& [reason, layers] : by_reason)
-    report.line(fmt::format("left as {}: {}{}: {}", layers.size() == 1 ? "it was" : "they were", layers[0],
-                            layers.size() == 1 ? "" : fmt::format(" and {} more", layers.size() - 1), reason));
-}
-
-Json declined_json(const prune::Pruned& made) {
-  Json list = Json::array();
-  for (const auto& [layer, reason] : made.left) list.push_back(Json::object({{"layer", layer}, {"reason", reason}}));
-  return list;
-}
-
 Json report_total(const prune::Pruned& made, Report& report) {
   int64_t weights = 0, zeros = 0;
   for (const prune::PrunedLayer& layer : made.layers) weights += layer.parameters, zeros += layer.zeros;

@@ -10,9 +10,4 @@ Json report_total(const prune::Pruned& made, Report& report);
 /// Every layer to programs; to people as many as fit on a screen.
 void report_layers(const prune::Pruned& made, Report& report);
 
-/// What stays as it was, by reason: how many layers, and one of them.
-void report_left(const prune::Pruned& made, Report& report);
-/// The key `declined`.
-Json declined_json(const prune::Pruned& made);
-
 }  // namespace mlopt::cli

@@ -60,18 +60,4 @@ void report_weights(const quantize::Quantized& made, Report& report) {
                           fmt::format("{:.1f} dB", worst[i].sqnr_db)});
 }
 
-void report_left(const quantize::Quantized& made, Report& report) {
-  std::map<std::string, std::vector<std::string>> by_reason;
-  for (const auto& [node, reason] : made.left) by_reason[reason].push_back(node);
-  for (const auto& [reason, nodes] : by_reason)
-    report.line(fmt::format("left as {}: {}{}: {}", nodes.size() == 1 ? "it was" : "they were", nodes[0],
-                            nodes.size() == 1 ? "" : fmt::format(" and {} more", nodes.size() - 1), reason));
-}
-
-Json declined_json(const quantize::Quantized& made) {
-  Json list = Json::array();
-  for (const auto& [node, reason] : made.left) list.push_back(Json::object({{"node", node}, {"reason", reason}}));
-  return list;
-}
-
 }  // namespace mlopt::cli
