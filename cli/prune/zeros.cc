@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <map>
-
 namespace mlopt::cli {
 namespace {
 
