@@ -59,7 +59,7 @@ TEST_CASE("a run that takes too long is not measured, and the reason is given") 
   const std::vector<Datum> inputs(1);
   const SideBySide both = measure_side_by_side(fast, inputs, slow, inputs, 0.01, 1);
   CHECK(both.left_out.find("too long for a measurement of 0.01 s") != std::string::npos);
-  CHECK(slow.runs == 1);
+  CHECK(slow.runs <= 1);  // none where the other took long already, as it may on a busy machine
 }
 
 }  // namespace mlopt
