@@ -69,17 +69,23 @@ void replace(Graph& graph, Value* x, int64_t axis, const std::vector<Part>& part
   }
 }
 
-void walk(Graph& graph, const Model& model, const PassContext& context, PassTally& tally) {
-  for (Node* node : graph.nodes())
-    for (Graph* body : node->bodies()) walk(*body, model, context, tally);
+/// The first that can be; its Slices are gone then, and so are values that only they had to do with.
+bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
   for (Value* x : graph.values()) {
     if (!x->type.dims || x->uses.size() < 2) continue;
     for (const auto& [axis, parts] : parts_of(*x, model, context)) {
       if (!cover(parts, (*x->type.dims)[static_cast<size_t>(axis)].value().value_or(0))) continue;
       replace(graph, x, axis, parts, model.opset());
-      ++tally.applied;
+      return true;
     }
   }
+  return false;
+}
+
+void walk(Graph& graph, const Model& model, const PassContext& context, PassTally& tally) {
+  for (Node* node : graph.nodes())
+    for (Graph* body : node->bodies()) walk(*body, model, context, tally);
+  while (replace_one(graph, model, context)) ++tally.applied;
 }
 
 void run(Model& model, const PassContext& context, PassTally& tally) {

@@ -14,7 +14,7 @@ std::string no_mpirun() {
 
 Outcome run_ranks(int count, const std::string& program, const std::vector<std::string>& args,
                   const std::function<void(int process)>& started) {
-  constexpr double kSeconds = 120;
+  constexpr double kSeconds = 300;  // under the sanitizers, beside another test, two minutes are too few
   std::vector<std::string> command = {"env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                       "ASAN_OPTIONS=detect_leaks=0",  // the library leaves some behind
                                       "mpirun"};
