@@ -3,7 +3,7 @@
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/primitive.h"
-#include "backends/cpu/window.h"
+#include "core/ir/window.h"
 
 namespace mlopt::cpu {
 namespace {

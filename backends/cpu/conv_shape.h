@@ -1,6 +1,6 @@
 #pragma once
 #include "backends/cpu/dnn.h"
-#include "backends/cpu/window.h"
+#include "core/ir/window.h"
 
 namespace mlopt::cpu {
 

@@ -6,8 +6,6 @@
 namespace mlopt::cpu {
 namespace {
 
-Expected<Activation> read_op(const NodeView& view) { return activation_of(view); }
-
 /// Powers that appear in variances and in GELU's approximation.
 Expected<Activation> read_pow(const NodeView& view) {
   const Tensor* exponent = view.constant(1);
@@ -32,34 +30,34 @@ Expected<PlannedStep> plan(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Abs", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Ceil", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Clip", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Elu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Erf", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Exp", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Floor", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Gelu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "HardSigmoid", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "HardSwish", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "LeakyRelu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Log", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Mish", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Neg", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Abs", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Ceil", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Clip", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Elu", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Erf", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Exp", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Floor", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Gelu", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "HardSigmoid", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "HardSwish", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "LeakyRelu", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Log", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Mish", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Neg", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Pow", .plan = plan<read_pow>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Reciprocal", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Relu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Round", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Selu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Sigmoid", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Softplus", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Softsign", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Sqrt", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Swish", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Tanh", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "ThresholdedRelu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "com.microsoft", .op = "Gelu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
-    {.domain = "com.microsoft", .op = "QuickGelu", .plan = plan<read_op>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Reciprocal", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Relu", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Round", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Selu", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Sigmoid", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Softplus", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Softsign", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Sqrt", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Swish", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Tanh", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "ThresholdedRelu", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "com.microsoft", .op = "Gelu", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
+    {.domain = "com.microsoft", .op = "QuickGelu", .plan = plan<activation_of>, .layout = LayoutRule::kFollows},
 };
 
 }  // namespace

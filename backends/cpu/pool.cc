@@ -4,11 +4,11 @@
 #include <limits>
 
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/pool_shape.h"
 #include "backends/cpu/pool_taps.h"
 #include "backends/cpu/rows.h"
 #include "core/base/align.h"
 #include "core/base/parallel.h"
+#include "core/ir/pool_shape.h"
 
 namespace mlopt::cpu {
 namespace {

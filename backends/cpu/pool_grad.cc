@@ -1,10 +1,10 @@
 // The gradients of MaxPool and AveragePool: what a window gave goes to its largest element, the first of them, or in
 // equal shares to all.
 #include "backends/cpu/kernels.h"
-#include "backends/cpu/pool_shape.h"
 #include "backends/cpu/rows.h"
 #include "backends/cpu/targets.h"
 #include "core/base/parallel.h"
+#include "core/ir/pool_shape.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/pool_grad.cc"

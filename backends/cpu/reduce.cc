@@ -8,6 +8,7 @@
 
 #include "backends/cpu/kernels.h"
 #include "core/base/parallel.h"
+#include "core/ir/reduced_axes.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -47,27 +48,6 @@ struct Reduction {
   Fold fold;
   Finish finish;
 };
-
-/// Neighbouring reduced axes as one, the last first.
-std::vector<Middle> groups_of(const Dims& dims, const std::vector<bool>& reduced) {
-  std::vector<Middle> groups;
-  Dims rest = dims;
-  for (size_t end = dims.size(); end > 0;) {
-    if (!reduced[end - 1]) {
-      --end;
-      continue;
-    }
-    size_t begin = end;
-    Middle m;
-    while (begin > 0 && reduced[begin - 1]) m.length *= dims[--begin];
-    for (size_t k = 0; k < begin; ++k) m.outer *= dims[k];
-    for (size_t k = end; k < rest.size(); ++k) m.inner *= rest[k];
-    for (size_t k = begin; k < end; ++k) rest[k] = 1;
-    groups.push_back(m);
-    end = begin;
-  }
-  return groups;
-}
 
 void finish(Finish how, float* y, int64_t count, int64_t reduced) {
   if (how == Finish::kMean) {
@@ -121,7 +101,7 @@ Expected<PlannedStep> plan_over(const Site& site, const std::vector<bool>& reduc
   Dims out;
   for (size_t k = 0; k < x.dims.size(); ++k)
     if (!reduced[k] || keep) out.push_back(reduced[k] ? 1 : x.dims[k]);
-  std::vector<Middle> groups = groups_of(x.memory_dims(), lies);
+  std::vector<Middle> groups = reduction_groups(x.memory_dims(), lies);
   if (groups.empty()) return Decline{"nothing is reduced"};
   PlannedStep step{.out = {{DType::kF32, std::move(out)}}};
   for (size_t g = 0; g + 1 < groups.size(); ++g) step.scratch_bytes += made_by(groups[g]) * sizeof(float);
@@ -134,13 +114,9 @@ Expected<PlannedStep> plan_over(const Site& site, const std::vector<bool>& reduc
 Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   if (x.dtype != DType::kF32) return Decline{"not float32"};
-  const auto axes = site.view.ints("axes", 1);
-  if (!axes) return Decline{"the axes are not constant"};
-  if (axes->empty() && site.view.get_int("noop_with_empty_axes", 0) != 0) return Decline{"nothing is reduced"};
-  std::vector<bool> reduced(x.dims.size(), axes->empty());
-  for (const int64_t axis : *axes)
-    reduced[static_cast<size_t>(normalize_axis(axis, static_cast<int64_t>(x.dims.size())))] = true;
-  return plan_over(site, reduced, site.view.get_int("keepdims", 1) != 0);
+  const auto reduced = reduced_axes(site.view, x.dims.size());
+  if (!reduced) return reduced.error();
+  return plan_over(site, *reduced, site.view.get_int("keepdims", 1) != 0);
 }
 
 Expected<PlannedStep> plan_global(const Site& site) {

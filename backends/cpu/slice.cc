@@ -19,21 +19,12 @@ struct Taken {
 StridedCopy copy_of(const Taken& t, size_t width) { return {width, t.out.dims, t.strides, t.out.strides()}; }
 
 Expected<Taken> sliced(const Site& site) {
-  const auto starts = site.view.ints("starts", 1), ends = site.view.ints("ends", 2);
-  if (!starts || !ends || starts->size() != ends->size()) return Decline{"starts or ends are not constant"};
-  Dims every(starts->size());
-  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<int64_t>(i);
-  const auto axes = site.view.ints("axes", 3, every), steps = site.view.ints("steps", 4, Dims(starts->size(), 1));
-  if (!axes || !steps || axes->size() != starts->size() || steps->size() != starts->size())
-    return Decline{"axes or steps do not fit"};
   const TensorDesc& x = site.desc(0);
+  const auto spans = slice_spans(site.view, x.dims);
+  if (!spans) return spans.error();
   Taken t{x, x.strides()};
-  std::vector<bool> seen(x.dims.size());
-  for (size_t i = 0; i < axes->size(); ++i) {
-    const auto axis = static_cast<size_t>(normalize_axis((*axes)[i], static_cast<int64_t>(x.dims.size())));
-    if ((*steps)[i] == 0 || seen[axis]) return Decline{"a step is 0, or an axis is named twice"};
-    seen[axis] = true;
-    const SliceSpan span = slice_span(x.dims[axis], (*starts)[i], (*ends)[i], (*steps)[i]);
+  for (size_t axis = 0; axis < spans->size(); ++axis) {
+    const SliceSpan& span = (*spans)[axis];
     t.out.dims[axis] = span.count;
     t.offset += span.first * t.strides[axis];
     t.strides[axis] *= span.step;

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/text.h"
+#include "core/exec/listed.h"
 #include "core/exec/pieces.h"
 #include "core/exec/plan.h"
 #include "core/exec/program.h"
@@ -18,18 +19,10 @@ namespace {
 
 constexpr const char* kGiveWhatItTakes = "give each input the type and the sizes that the model declares";
 
-/// Names of nodes, the first few of many.
-std::string listed(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 8;
-  const std::span<const std::string> all(names);
-  std::string text = join(all.subspan(0, std::min(kShown, all.size())), ", ");
-  return names.size() > kShown ? fmt::format("{} and {} more", text, names.size() - kShown) : text;
-}
-
 class Interpreter : public Executable {
  public:
   Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists, TypeRule types,
-              Specialize specialize);
+              Specialize specialize, MakePlan make_plan);
 
   std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks) override;
   const std::vector<std::string>& input_names() const override { return input_names_; }
@@ -48,7 +41,7 @@ class Interpreter : public Executable {
     std::unique_ptr<const Plan> plan;
     Pieces pieces;
   };
-  std::shared_ptr<const Known> make_plan(const std::vector<Dims>& shapes);
+  std::shared_ptr<const Known> plan_shapes(const std::vector<Dims>& shapes);
   std::shared_ptr<const Known> plan_for(std::span<const Datum> inputs);  ///< null: there is no plan
   void forget(const std::shared_ptr<const Known>& known);
   std::vector<Datum> run_node_by_node(std::span<const Datum> inputs, const RunContext& context);
@@ -56,6 +49,7 @@ class Interpreter : public Executable {
   Model model_;  // nodes that steps look at
   TypeRule types_;
   Specialize specialize_;
+  MakePlan make_plan_;
   CompileOptions options_;
   std::vector<std::vector<Kernel>> kernels_;  ///< behind lists_
   std::vector<KernelList> lists_;
@@ -90,12 +84,13 @@ bool may_plan(const CompileOptions& options, std::span<const KernelList> lists) 
 }
 
 Interpreter::Interpreter(const Model& model, const CompileOptions& options, std::span<const KernelList> lists,
-                         TypeRule types, Specialize specialize)
+                         TypeRule types, Specialize specialize, MakePlan make_plan)
     : model_(clone(model)),
       types_(types),
       specialize_(specialize),
+      make_plan_(std::move(make_plan)),
       options_(options),
-      plans_allowed_(may_plan(options, lists)) {
+      plans_allowed_(make_plan_ || may_plan(options, lists)) {
   if (options_.threads <= 0) options_.threads = max_threads();
   for (const KernelList& list : lists) kernels_.emplace_back(list.kernels.begin(), list.kernels.end());
   for (size_t i = 0; i < lists.size(); ++i) lists_.push_back({lists[i].backend, kernels_[i], lists[i].reorder});
@@ -113,8 +108,8 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
   for (const Value* v : model_.graph->outputs())
     if (!find_update(options_.updates, v->name)) output_names_.push_back(v->name);
   if (known)
-    plans_.push_back(make_plan(shapes));
-  else
+    plans_.push_back(plan_shapes(shapes));
+  else if (!make_plan_)
     compile_program();
 }
 
@@ -143,18 +138,20 @@ void Interpreter::compile_program() {
   keep(std::move(made));
 }
 
-std::shared_ptr<const Interpreter::Known> Interpreter::make_plan(const std::vector<Dims>& shapes) {
+std::shared_ptr<const Interpreter::Known> Interpreter::plan_shapes(const std::vector<Dims>& shapes) {
   Model bound = clone(model_);
   bind_input_shapes(bound, shapes, types_);
   auto known = std::make_shared<Known>();
   known->shapes = shapes;
-  if (!options_.state) known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
+  if (!options_.state && !make_plan_) known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
   if (specialize_) specialize_(bound, types_);
   const std::lock_guard lock(profile_mutex_);
   ProgramContext made = context();
-  with_threads(options_.threads,
-               [&] { known->plan = std::make_unique<const Plan>(plan_model(std::move(bound), made)); });
-  keep(std::move(made));
+  with_threads(options_.threads, [&] {
+    Plan::Parts parts = plan_model(std::move(bound), made);
+    keep(std::move(made));
+    known->plan = make_plan_ ? make_plan_(std::move(parts), options_) : std::make_unique<const Plan>(std::move(parts));
+  });
   return known;
 }
 
@@ -171,7 +168,7 @@ std::shared_ptr<const Interpreter::Known> Interpreter::plan_for(std::span<const 
   if (plans_.size() == kRemembered) plans_.erase(plans_.begin());
   std::vector<Dims> shapes;
   for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
-  return plans_.emplace_back(make_plan(shapes));
+  return plans_.emplace_back(plan_shapes(shapes));
 }
 
 void Interpreter::check_inputs(std::span<const Datum> given) const {
@@ -245,6 +242,9 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
 }
 
 std::vector<Datum> Interpreter::run_node_by_node(std::span<const Datum> inputs, const RunContext& context) {
+  if (make_plan_)
+    unsupported_error("its shapes are known only when it has run, or its inputs are no tensors", {},
+                      "use --device cpu for this model");
   {
     const std::lock_guard lock(plans_mutex_);
     if (!program_) compile_program();
@@ -292,8 +292,8 @@ std::optional<PlanInfo> Interpreter::plan_info(std::span<const Datum> inputs) {
 
 std::unique_ptr<Executable> compile_interpreter(const Model& model, const CompileOptions& options,
                                                 std::span<const KernelList> lists, TypeRule types,
-                                                Specialize specialize) {
-  return std::make_unique<Interpreter>(model, options, lists, types, specialize);
+                                                Specialize specialize, MakePlan make_plan) {
+  return std::make_unique<Interpreter>(model, options, lists, types, specialize, std::move(make_plan));
 }
 
 }  // namespace mlopt

@@ -39,18 +39,6 @@ std::unique_ptr<Plan::Frame> Plan::new_frame() const {
   return frame;
 }
 
-std::unique_ptr<Plan::Frame> Plan::take_frame() const {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!frames_.empty()) {
-      auto frame = std::move(frames_.back());
-      frames_.pop_back();
-      return frame;
-    }
-  }
-  return new_frame();
-}
-
 void Plan::place_views(Frame& frame, int root) const {
   for (const int view : p_.views[static_cast<size_t>(root)])
     frame.where[static_cast<size_t>(view)] =
@@ -171,7 +159,7 @@ void Plan::copy_update(const Update& update, const Frame& frame) const {
 }
 
 std::vector<Datum> Plan::run(std::span<const Datum> inputs, const RunContext& context) const {
-  std::unique_ptr<Frame> frame = take_frame();
+  std::unique_ptr<Frame> frame = frames_.take([&] { return new_frame(); });
   start(*frame, inputs);
   run_steps(*frame, context);
   for (const Update& update : p_.updates)
@@ -184,8 +172,7 @@ std::vector<Datum> Plan::run(std::span<const Datum> inputs, const RunContext& co
                                                     p_.slots[static_cast<size_t>(slot)].home == Home::kView)));
   }
   for (const int slot : p_.releases) frame->data[static_cast<size_t>(slot)] = Datum();
-  const std::lock_guard lock(mutex_);
-  frames_.push_back(std::move(frame));
+  frames_.give_back(std::move(frame));
   return outputs;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <variant>
 #include <vector>
 
+#include "core/exec/kept.h"
 #include "core/exec/node_step.h"
 
 namespace mlopt {
@@ -16,6 +16,7 @@ struct ShapeSurprise {};
 
 /// A main graph lowered for inputs of known types and shapes: every value whose shape follows from them has its place
 /// in one arena, and kernels run on memory alone. What cannot be planned runs node by node between the planned steps.
+/// A device with memory of its own runs the same parts in its own way.
 class Plan {
  public:
   /// Where a value lies while the plan runs.
@@ -76,11 +77,11 @@ class Plan {
     size_t arena_bytes = 0, scratch_bytes = 0;
   };
   explicit Plan(Parts parts);
-  ~Plan();
+  virtual ~Plan();
 
   /// As Executable::run(); the inputs have the types and shapes that the plan was made for. Several threads may run it
   /// at once. Throws ShapeSurprise.
-  std::vector<Datum> run(std::span<const Datum> inputs, const RunContext& context) const;
+  virtual std::vector<Datum> run(std::span<const Datum> inputs, const RunContext& context) const;
 
   const Parts& parts() const { return p_; }
   PlanInfo info() const;
@@ -88,7 +89,6 @@ class Plan {
  private:
   struct Frame;
 
-  std::unique_ptr<Frame> take_frame() const;
   std::unique_ptr<Frame> new_frame() const;
   void start(Frame& frame, std::span<const Datum> inputs) const;
   void place_views(Frame& frame, int root) const;
@@ -100,8 +100,7 @@ class Plan {
   Datum datum_of(int slot, const Frame& frame) const;
 
   Parts p_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Frame>> frames_;
+  mutable Kept<Frame> frames_;
 };
 
 /// Plans a model whose input shapes are bound and inferred (bind_input_shapes()). Rows of the profile, fallbacks and

@@ -7,6 +7,17 @@
 #include "core/base/error.h"
 
 namespace mlopt {
+namespace {
+
+constexpr size_t kLarge = 1 << 20;
+
+/// Weights that lie in a file are looked at in passing, so that a model larger than memory runs too. What comes back to
+/// them finds them in the cache of the system.
+void release_weight(const Datum& weight) {
+  if (weight.is_tensor() && weight.tensor().bytes() >= kLarge) weight.tensor().release_pages();
+}
+
+}  // namespace
 
 Program::Program(const Graph& graph, ProgramContext& context)
     : is_body_(graph.owner != nullptr), captured_(captures(graph)) {
@@ -118,6 +129,9 @@ void Program::run_step(const Compiled& step, std::vector<Datum>& frame, const Ru
     return at(step.captured[static_cast<size_t>(body)][static_cast<size_t>(index)], frame);
   };
   step.step.run(inputs, outputs, captured, context);
+  if (!is_body_)  // a body may come back at once
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (step.inputs[i] < kNone) release_weight(*inputs[i]);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Ref r = step.outputs[i];
     if (r < 0) continue;

@@ -89,4 +89,10 @@ void fix_dimensions(Model& model, const std::map<std::string, int64_t>& sizes, i
   for (size_t i = 0; i < declared.size(); ++i) declare(*graph.outputs()[i], declared[i], all);
 }
 
+void free_dimension(Model& model, Value& input, size_t axis, const std::string& name, TypeRule standard) {
+  (*input.type.dims)[axis] = Dim::symbol(name);
+  forget(*model.graph);
+  infer(model, standard, false);
+}
+
 }  // namespace mlopt

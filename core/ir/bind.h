@@ -19,4 +19,8 @@ void bind_input_shapes(Model& model, const std::vector<Dims>& shapes, TypeRule s
 void fix_dimensions(Model& model, const std::map<std::string, int64_t>& sizes, int64_t batch,
                     TypeRule standard = nullptr);
 
+/// Frees an axis of an input that has a size there, under this name, and infers anew what follows; outputs lose what
+/// was declared of their shapes where that is no longer so.
+void free_dimension(Model& model, Value& input, size_t axis, const std::string& name, TypeRule standard = nullptr);
+
 }  // namespace mlopt

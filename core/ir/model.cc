@@ -2,12 +2,15 @@
 
 #include <unordered_map>
 
+#include "core/ir/clone.h"
+
 namespace mlopt {
 namespace {
 
 using ValueMap = std::unordered_map<const Value*, Value*>;
 
-void copy_graph(const Graph& from, Graph& to, ValueMap& map);
+/// `outputs`: those of the copy.
+void copy_graph(const Graph& from, Graph& to, ValueMap& map, const std::vector<Value*>& outputs);
 
 std::vector<Attr> copy_attrs(const std::vector<Attr>& attrs, std::vector<Graph*>& made) {
   std::vector<Attr> copies = attrs;
@@ -47,7 +50,7 @@ std::vector<Value*> mapped(const std::vector<Value*>& values, const ValueMap& ma
   return out;
 }
 
-void copy_graph(const Graph& from, Graph& to, ValueMap& map) {
+void copy_graph(const Graph& from, Graph& to, ValueMap& map, const std::vector<Value*>& outputs) {
   to.name = from.name;
   to.doc = from.doc;
   to.metadata = from.metadata;
@@ -67,9 +70,9 @@ void copy_graph(const Graph& from, Graph& to, ValueMap& map) {
     copy->unknown_fields = node->unknown_fields;
     copy->origins = node->origins;
     const std::vector<Graph*> bodies = node->bodies();
-    for (size_t i = 0; i < bodies.size(); ++i) copy_graph(*bodies[i], *made[i], map);
+    for (size_t i = 0; i < bodies.size(); ++i) copy_graph(*bodies[i], *made[i], map, bodies[i]->outputs());
   }
-  for (Value* v : mapped(from.outputs(), map)) to.add_output(v);
+  for (Value* v : mapped(outputs, map)) to.add_output(v);
 }
 
 }  // namespace
@@ -91,12 +94,14 @@ void Model::set_opset(std::string_view wanted, int64_t version) {
   opsets.push_back({std::string(wanted), version});
 }
 
-std::unique_ptr<Graph> clone(const Graph& graph) {
+std::unique_ptr<Graph> clone_ending_with(const Graph& graph, const std::vector<Value*>& outputs) {
   auto copy = std::make_unique<Graph>();
   ValueMap map;
-  copy_graph(graph, *copy, map);
+  copy_graph(graph, *copy, map, outputs);
   return copy;
 }
+
+std::unique_ptr<Graph> clone(const Graph& graph) { return clone_ending_with(graph, graph.outputs()); }
 
 Model clone(const Model& model) {
   Model copy;

@@ -1,5 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <vector>
+
+#include "core/base/expected.h"
+#include "core/ir/view.h"
+#include "core/tensor/dims.h"
 
 namespace mlopt {
 
@@ -12,5 +17,9 @@ struct SliceSpan {
 /// integer; `step` is not 0. They are Python's, but for a backward slice that starts before the axis: it takes the
 /// first element.
 SliceSpan slice_span(int64_t length, int64_t start, int64_t end, int64_t step);
+
+/// What a Slice takes of each axis of an input of these dims. Declines parameters that are not constant or do not fit
+/// together. Throws Error{kBadInput} for an axis that the input lacks.
+Expected<std::vector<SliceSpan>> slice_spans(const NodeView& view, const Dims& dims);
 
 }  // namespace mlopt

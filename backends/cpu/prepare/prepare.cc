@@ -4,6 +4,7 @@
 
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
+#include "core/rewrite/lower/passes.h"
 #include "core/rewrite/qdq/passes.h"
 
 namespace mlopt::cpu {
@@ -15,19 +16,23 @@ void prepare(Model& model, const Evaluate& evaluate) {
   PassContext context;
   context.target = Target::kKernels;
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
-  static constexpr std::array kPasses{
-      &inline_if,           &widen_halves,      &widen_codes,     &widen_blocks,       &qdq::moves,
-      &qdq::split,          &qdq::conv,         &qdq::matmul,     &qdq::gemm,          &qdq::pointwise,
-      &qdq::concat,         &qdq::matmul_float, &qdq::gemm_float, &integer_conv_add,   &dynamic_matmul,
-      &integer_matmul_bias, &fusion::gelu,      &fusion::swish,   &fusion::hard_swish, &conv_add,
-      &conv_activation,     &channel_shuffle,   &fusion::mish,    &fusion::layer_norm, &fusion::norm_scale};
+  static constexpr std::array kPasses{&inline_if,           &widen_halves,     &widen_codes,
+                                      &qdq::widen_blocks,   &qdq::moves,       &qdq::split,
+                                      &qdq::conv,           &qdq::matmul,      &qdq::gemm,
+                                      &qdq::pointwise,      &qdq::concat,      &qdq::matmul_float,
+                                      &qdq::gemm_float,     &integer_conv_add, &dynamic_matmul,
+                                      &integer_matmul_bias, &fusion::gelu,     &fusion::swish,
+                                      &fusion::hard_swish,  &lower::conv_add,  &lower::conv_activation,
+                                      &channel_shuffle,     &fusion::mish,     &fusion::layer_norm,
+                                      &fusion::norm_scale};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
   unpack_weights(model, evaluate);
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{&inline_if,       &attention,  &fusion::gelu,      &conv_add,
-                                      &conv_activation, &matmul_add, &matmul_transposed, &chain};
+  static constexpr std::array kPasses{
+      &inline_if,       &lower::attention,       &lower::attention_heads, &lower::contrib_gelu,      &fusion::gelu,
+      &lower::conv_add, &lower::conv_activation, &lower::matmul_add,      &lower::matmul_transposed, &lower::chain};
   PassContext context;
   context.standard_types = types;
   context.target = Target::kKernels;

@@ -21,17 +21,10 @@ void specialize(Model& model, TypeRule types);
 // The passes, one file each.
 extern const Pass widen_halves;
 extern const Pass widen_codes;
-extern const Pass widen_blocks;
-extern const Pass attention;
 extern const Pass dynamic_matmul;
-extern const Pass matmul_add;
-extern const Pass matmul_transposed;
 extern const Pass integer_matmul_bias;
 extern const Pass integer_conv_add;
-extern const Pass conv_add;
-extern const Pass conv_activation;
 extern const Pass channel_shuffle;
-extern const Pass chain;
 
 /// DequantizeLinear of constants as constants; in bodies, whose steps are planned one by one, other operators too.
 void unpack_weights(Model& model, const Evaluate& evaluate);

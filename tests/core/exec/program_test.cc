@@ -4,6 +4,8 @@
 
 #include "core/onnx/io.h"
 #include "tests/support/catch.h"
+#include "tests/support/file_pages.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/thrown.h"
 
 using namespace mlopt;
@@ -88,4 +90,20 @@ TEST_CASE("a kernel that runs out of memory is an error of its node") {
   const Error error = test::thrown_by([&] { lowered.run({Tensor::zeros(DType::kF32, {2})}); });
   CHECK(error.code == Code::kUnsupported);
   CHECK(test::says(error, "out of memory: Huge giving 'y'"));
+}
+
+TEST_CASE("weights that lie in a file need not lie in memory once they were used") {
+  const test::TempDir folder;
+  constexpr int64_t kBytes = 8 << 20;
+  const auto file = MappedFile::open(folder.write("w", std::string(kBytes, 'x')));
+  Model model =
+      parse_text("<ir_version: 10, opset_import: [\"\" : 21]> main () => (y) <uint8[1] w={0}> { y = Copy (w) }");
+  model.graph->find("w")->constant = Tensor::view(DType::kU8, {kBytes}, file->bytes(), file);
+  const CompileOptions options;
+  const RunHooks hooks;
+  ProgramContext context{&model, &options, kLists, {}, {}, {}, {}};
+  const Program program(*model.graph, context);
+  const int64_t before = test::file_pages();
+  CHECK(program.run({}, {}, RunContext{&hooks, 0, nullptr, nullptr})[0].tensor().span<uint8_t>()[kBytes - 1] == 'x');
+  CHECK(test::file_pages() - before < kBytes / 4096 / 2);
 }

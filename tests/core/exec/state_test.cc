@@ -4,6 +4,7 @@
 #include "core/exec/backend.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
+#include "tests/support/gpu.h"
 #include "tests/support/net.h"
 #include "tests/support/thrown.h"
 
@@ -50,6 +51,7 @@ void check_accumulator(Backend& backend) {
 TEST_CASE("a run updates the state") {
   check_accumulator(*reference_backend());
   check_accumulator(*cpu_with_fallback());
+  check_accumulator(*gpu_on_host());
 }
 
 TEST_CASE("a state is updated with what has no known shape before the run") {

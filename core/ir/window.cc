@@ -1,9 +1,9 @@
-#include "backends/cpu/window.h"
+#include "core/ir/window.h"
 
 #include <algorithm>
 #include <string>
 
-namespace mlopt::cpu {
+namespace mlopt {
 namespace {
 
 /// No window or padding is this large; keeps the sums below free of overflow, and buffers small.
@@ -74,4 +74,4 @@ Expected<Dims> positions(const Window& w, const Dims& spatial, bool ceil_mode) {
   return count;
 }
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt

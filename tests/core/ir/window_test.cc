@@ -1,9 +1,9 @@
-#include "backends/cpu/window.h"
+#include "core/ir/window.h"
 
 #include "core/ir/graph.h"
 #include "tests/support/catch.h"
 
-namespace mlopt::cpu {
+namespace mlopt {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -60,4 +60,4 @@ TEST_CASE("malformed windows are declined") {
   REQUIRE(!positions(*window({}, {2, 6}, {3, 2}), {2, 6}));
 }
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt

@@ -1,8 +1,8 @@
-#include "backends/cpu/pool_shape.h"
+#include "core/ir/pool_shape.h"
 
-#include "backends/cpu/window.h"
+#include "core/ir/window.h"
 
-namespace mlopt::cpu {
+namespace mlopt {
 namespace {
 
 /// Taps of the kernel at position `o` that lie before `limit` and not before `low`, in coordinates of the input.
@@ -46,4 +46,4 @@ Dims pooled(const Pool& pool, const Dims& x) {
   return dims;
 }
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt

@@ -6,7 +6,7 @@
 #include "core/ir/view.h"
 #include "core/tensor/dims.h"
 
-namespace mlopt::cpu {
+namespace mlopt {
 
 /// One spatial axis of a pool.
 struct PoolAxis {
@@ -41,4 +41,4 @@ Expected<Pool> pool_of(const NodeView& view, const Dims& x, bool average);
 /// What it makes of them.
 Dims pooled(const Pool& pool, const Dims& x);
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt

@@ -3,7 +3,7 @@
 #include "core/ir/view.h"
 #include "core/tensor/dims.h"
 
-namespace mlopt::cpu {
+namespace mlopt {
 
 /// A sliding window over the spatial axes, one entry an axis, as Conv and the pools describe it; dilations count
 /// from 1.
@@ -27,4 +27,4 @@ Expected<Dims> positions(const Window& window, const Dims& spatial, bool ceil_mo
 /// The spatial axes of [N, C, ...].
 inline Dims spatial_of(const Dims& dims) { return Dims(dims.begin() + 2, dims.end()); }
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt
