@@ -17,4 +17,7 @@ extern const Pass concat;
 extern const Pass matmul_float;
 extern const Pass gemm_float;
 
+// The other way: com.microsoft's products by stored weights (MatMulNBits, MatMulBnb4) by floats.
+extern const Pass widen_blocks;
+
 }  // namespace mlopt::qdq

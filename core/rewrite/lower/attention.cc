@@ -1,0 +1,83 @@
+// MatMul(Softmax(scale MatMul(q, Transpose(k)) + mask), v) -> Attention(q, k, v, mask), which keeps the scores in the
+// cache.
+#include <algorithm>
+#include <numeric>
+
+#include "core/rewrite/fusion/attention_site.h"
+#include "core/rewrite/lower/passes.h"
+
+namespace mlopt::lower {
+namespace {
+
+/// Do q [..., M, d], k^T [..., d, N], v [..., N, e] and the mask fit without repeating any but the mask?
+bool fit(const fusion::Scores& parts, const Value* turned_k, const Value* v) {
+  const auto &q = parts.q->type.dims, &k = turned_k->type.dims, &values = v->type.dims;
+  if (!q || !k || !values || q->size() != k->size() || q->size() != values->size()) return false;
+  const size_t rank = q->size();
+  if ((rank != 3 && rank != 4) || !fusion::same_but(*q, *k, {rank - 2, rank - 1}) ||
+      !fusion::same_but(*q, *values, {rank - 2, rank - 1}))
+    return false;
+  if (!(q->back() == (*k)[rank - 2]) || !(k->back() == (*values)[rank - 2])) return false;
+  if (!parts.mask) return true;
+  const auto& mask = parts.mask->type.dims;
+  return mask && !mask->empty() && mask->size() <= rank && mask->back() == k->back();
+}
+
+std::vector<int64_t> swapped_end(std::vector<int64_t> perm) {
+  std::swap(perm[perm.size() - 2], perm[perm.size() - 1]);
+  return perm;
+}
+
+/// The keys [..., N, d] of k^T [..., d, N].
+Value* keys_of(Value* turned, Builder& builder) {
+  const auto transposed = [&](Value* v, const std::vector<int64_t>& perm) {
+    return std::is_sorted(perm.begin(), perm.end()) ? v : builder.op("Transpose", {v}, {{"perm", perm, ""}});
+  };
+  const auto undone = [&](const Node& transpose) {
+    return transposed(transpose.input(0), swapped_end(builder.view(transpose).get_ints("perm")));
+  };
+  const Node* node = turned->producer;
+  if (node && node->is("Transpose")) return undone(*node);
+  const Node* inner = node && node->is("Reshape") ? node->input(0)->producer : nullptr;
+  auto dims = turned->type.static_dims();
+  const auto matrices = inner && inner->is("Transpose") ? inner->output(0)->type.static_dims() : std::nullopt;
+  if (dims && matrices && matrices->size() > 2 && std::equal(dims->end() - 2, dims->end(), matrices->end() - 2)) {
+    // The batch of transposed matrices got other axes afterwards: the matrices may as well.
+    std::swap(dims->end()[-1], dims->end()[-2]);
+    return builder.op("Reshape", {undone(*inner), builder.constant("shape", Tensor::ints(*dims))});
+  }
+  std::vector<int64_t> perm(turned->type.dims->size());
+  std::iota(perm.begin(), perm.end(), 0);
+  return transposed(turned, swapped_end(perm));
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const Value* probabilities = m.node("softmax")->output(0);
+  if (!probabilities->type.dims || probabilities->type.dtype != DType::kF32 || builder.opset() < 13)
+    return Decline{"it is not float32 of known rank"};
+  const auto rank = static_cast<int64_t>(probabilities->type.dims->size());
+  const int64_t axis = builder.view(*m.node("softmax")).get_int("axis", -1);
+  if (axis != -1 && axis != rank - 1) return Decline{"another axis than the keys"};
+  const fusion::Scores parts = fusion::scores_of(m.value("scores"));
+  if (!parts.q) return Decline{"the scores are not a product"};
+  Value* v = m.value("v");
+  if (!fit(parts, parts.k, v)) return Decline{"queries, keys and values are not known to fit"};
+  std::vector<Value*> inputs{parts.q, keys_of(parts.k, builder), v};
+  Value* first = rank == 3 ? builder.constant("axes", Tensor::ints({0})) : nullptr;
+  if (first)
+    for (Value*& input : inputs) input = builder.op("Unsqueeze", {input, first});
+  if (parts.mask) inputs.push_back(parts.mask);
+  Value* y = builder.op("Attention", std::move(inputs), {{"scale", static_cast<float>(parts.scale), ""}});
+  return Replacement{first ? builder.op("Squeeze", {y, first}) : y};
+}
+
+std::vector<Rule> rules() {
+  Pattern softmax = Pattern::op("Softmax", {Pattern::any("scores")}).as("softmax").single_use();
+  return {{Pattern::op("MatMul", {std::move(softmax), Pattern::any("v")}), rewrite}};
+}
+
+}  // namespace
+
+const Pass attention = {"attention", "two products and the softmax between them as one operator", rules};
+
+}  // namespace mlopt::lower

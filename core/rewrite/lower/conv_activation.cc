@@ -1,0 +1,31 @@
+// act(Conv(x, w, b)) -> com.microsoft.FusedConv(x, w, b), also where a sum has joined it: the activation runs over the
+// output where it lies.
+#include "core/rewrite/lower/activation_attrs.h"
+#include "core/rewrite/lower/passes.h"
+#include "core/rewrite/qdq/steps.h"
+
+namespace mlopt::lower {
+namespace {
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const Node* conv = m.node("conv");
+  if (conv->attr("activation")) return Decline{"it has an activation"};
+  if (conv->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  std::vector<Attr> attrs = conv->attrs;
+  if (!add_activation(builder.view(*m.root), attrs)) return Decline{"its limits are not constant"};
+  return Replacement{qdq::other_op(m, *conv, builder, "FusedConv", conv->inputs(), std::move(attrs))};
+}
+
+std::vector<Rule> rules() {
+  const auto after = [](Pattern conv) {
+    return Rule{Pattern::op(kJoiningActivations, {std::move(conv).open().as("conv").single_use()}).open(), rewrite};
+  };
+  const std::vector<Pattern> inputs{Pattern::any("x"), Pattern::any("w")};
+  return {after(Pattern::op("Conv", inputs)), after(Pattern::op("FusedConv", inputs).domain("com.microsoft"))};
+}
+
+}  // namespace
+
+const Pass conv_activation = {"conv_activation", "an activation as part of the Conv before it", rules};
+
+}  // namespace mlopt::lower

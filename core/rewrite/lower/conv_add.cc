@@ -1,0 +1,28 @@
+// Add(Conv(x, w, b), r) of one shape -> com.microsoft.FusedConv(x, w, b, r): the sum is made where r lies.
+#include "core/rewrite/lower/passes.h"
+#include "core/rewrite/qdq/steps.h"
+
+namespace mlopt::lower {
+namespace {
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const Node* conv = m.node("conv");
+  Value* other = m.value("other");
+  if (conv->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  const auto &sum = conv->output(0)->type.dims, &added = other->type.dims;
+  if (!sum || !added || *sum != *added) return Decline{"the other operand may have another shape"};
+  if (other->constant) return Decline{"the other operand is constant"};
+  return Replacement{qdq::other_op(m, *conv, builder, "FusedConv",
+                                   {conv->input(0), conv->input(1), conv->input(2), other}, conv->attrs)};
+}
+
+std::vector<Rule> rules() {
+  Pattern conv = Pattern::op("Conv", {Pattern::any("x"), Pattern::any("w")}).open().as("conv").single_use();
+  return {{Pattern::op("Add", {std::move(conv), Pattern::any("other")}).any_order(), rewrite}};
+}
+
+}  // namespace
+
+const Pass conv_add = {"conv_add", "a sum with a value of the same shape as part of the Conv before it", rules};
+
+}  // namespace mlopt::lower
