@@ -135,7 +135,7 @@ const char* test(void* request, bool* done) {
 const char* close() { return in_words(MPI_Finalize()); }
 
 constexpr MpiInterface kMpi{open, begin_all_reduce, begin_all_gather, begin_broadcast, test, close};
-constexpr mlopt::Plugin kPlugin{MLOPT_BUILD_ID, nullptr, &kMpi};
+constexpr mlopt::Plugin kPlugin{.build_id = MLOPT_BUILD_ID, .mpi = &kMpi};
 
 }  // namespace
 

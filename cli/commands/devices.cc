@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/environment.h"
+#include "cli/gpus.h"
 #include "cli/version.h"
 #include "core/base/text.h"
 #include "core/measure/roofline.h"
@@ -161,6 +162,7 @@ void run(bool measure, Session& session) {
     if (peaks) entry["measured"] = device.name == "cpu" ? to_json(*peaks) : Json();
     list.push_back(std::move(entry));
   }
+  show_gpus(measure, report);
   show_mpi(report);
   if (peaks) show(*peaks, report);
 }

@@ -1,22 +1,20 @@
 #pragma once
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/base/api.h"
-#include "core/exec/backend.h"
 
 struct MpiInterface;  // core/train/communicators/mpi_interface.h
+struct GpuInterface;  // backends/gpu/interface.h
 
 namespace mlopt {
 
 /// What a plugin offers. Plugins are built with the program: nothing here is stable between builds.
 struct Plugin {
   const char* build_id;  ///< MLOPT_BUILD_ID of its compilation
-  /// The backend on device `index` (from 0). Null when the plugin has none. Throws Error{kUnsupported} naming what is
-  /// missing (a driver, a device).
-  std::unique_ptr<Backend> (*open_backend)(int index);
-  const MpiInterface* mpi = nullptr;  ///< null when the plugin has none
+  // Null where the plugin has none.
+  const MpiInterface* mpi = nullptr;
+  const GpuInterface* gpu = nullptr;
 };
 
 /// The one function that a plugin exports, extern "C", under the name `mlopt_plugin`.

@@ -62,4 +62,7 @@ TEST_CASE("a device that is not here is status 4 and names the library") {
     CHECK(outcome.err.find("lib") != std::string::npos);
   }
   CHECK(run_mlopt({"run", model, "--device", "gpu:x"}).status == 2);
+  CHECK(run_mlopt({"run", model, "--device", "gpu", "--fallback", "cpu"}).status == 4);
+  CHECK(run_mlopt({"run", model, "--device", "gpu", "--fallback", "tpu"}).status == 2);
+  CHECK(run_mlopt({"run", model, "--fallback", "cpu"}).status == 2);
 }

@@ -1,0 +1,73 @@
+#include "backends/gpu/backend.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "backends/gpu/device_plan.h"
+#include "backends/gpu/kernels.h"
+#include "backends/gpu/prepare.h"
+#include "core/base/error.h"
+#include "core/exec/interpreter.h"
+
+namespace mlopt {
+namespace {
+
+/// Where the compiled kernels begin: Turing.
+constexpr int kOldestMajor = 7, kOldestMinor = 5;
+
+void require_device(const GpuInterface& api, int index) {
+  int devices = 0;
+  const char* failed = api.count(&devices);
+  if (failed || devices == 0)
+    unsupported_error(fmt::format("no GPU can be used ({})", failed ? failed : "there is none"), "libcuda.so.1",
+                      "install NVIDIA's driver on a machine with a GPU, or use --device cpu");
+  if (index >= devices)
+    unsupported_error(fmt::format("there is no gpu:{}, only {}", index, devices), "--device",
+                      "see mlopt devices for those of this machine");
+  gpu::DeviceInfo info{};
+  gpu::check(api.describe(index, &info), fmt::format("gpu:{}", index));
+  if (std::pair(info.major, info.minor) < std::pair(kOldestMajor, kOldestMinor))
+    unsupported_error(fmt::format("its compute capability is {}.{}, and 7.5 (Turing) is the oldest that runs",
+                                  info.major, info.minor),
+                      info.name, "use a newer GPU, or --device cpu");
+}
+
+class GpuBackend : public Backend {
+ public:
+  GpuBackend(gpu::Device device, GpuHost host) : device_(device), host_(std::move(host)) {}
+
+  std::string_view name() const override { return "gpu"; }
+
+  std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) override {
+    if (options.precision != Precision::kF32 && options.precision != Precision::kTF32)
+      unsupported_error("the GPU runs float32 operators in fp32 or tf32 only", "--precision",
+                        "convert the model: mlopt quantize MODEL --to fp16, and run that");
+    const std::vector<Kernel> kernels = gpu::all_kernels();
+    const std::array lists{KernelList{"gpu", kernels}, KernelList{"host", host_.kernels}};
+    const auto weights = std::make_shared<gpu::Weights>(device_);
+    const MakePlan make_plan = [device = device_, weights, on_host = host_.may_run](Plan::Parts parts,
+                                                                                    const CompileOptions& asked) {
+      gpu::DevicePlan::Options how{on_host, {asked.taps.begin(), asked.taps.end()}};
+      return std::make_unique<const gpu::DevicePlan>(std::move(parts), device, weights, std::move(how));
+    };
+    // Values that are watched must stay what they are.
+    if (!options.taps.empty()) return compile_interpreter(model, options, lists, host_.types, nullptr, make_plan);
+    Model prepared = clone(model);
+    gpu::prepare(prepared);
+    return compile_interpreter(prepared, options, lists, host_.types, gpu::specialize, make_plan);
+  }
+
+ private:
+  gpu::Device device_;
+  GpuHost host_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> gpu_backend(const GpuInterface& api, int device, GpuHost host) {
+  require_device(api, device);
+  return std::make_unique<GpuBackend>(gpu::Device{&api, device}, std::move(host));
+}
+
+}  // namespace mlopt

@@ -1,0 +1,24 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/exec/backend.h"
+#include "core/exec/kernel.h"
+#include "core/ir/infer.h"
+
+struct GpuInterface;
+
+namespace mlopt {
+
+/// What the GPU backend does not do itself.
+struct GpuHost {
+  std::vector<Kernel> kernels = {};  ///< that fold constants, and run what no kernel there runs where that is allowed
+  bool may_run = false;              ///< --fallback cpu
+  TypeRule types = nullptr;          ///< as for infer()
+};
+
+/// Runs graphs on the device of this number by plans of known shapes; float32 as it is (TF32 where asked), float16 and
+/// bfloat16 summed in float32. Throws Error{kUnsupported} where there is no driver or no such device, or it is too old.
+std::unique_ptr<Backend> gpu_backend(const GpuInterface& api, int device, GpuHost host);
+
+}  // namespace mlopt

@@ -1,0 +1,116 @@
+// CUDA behind the functions of backends/gpu/interface.h.
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "backends/gpu/cuda/queue.h"
+
+namespace mlopt::gpu {
+
+Status launched() { return in_words(cudaGetLastError()); }
+
+cudaStream_t stream_of(Queue& queue) {
+  cudaSetDevice(queue.device);  // of this thread
+  return queue.stream;
+}
+
+namespace {
+
+Status count(int* devices) { return in_words(cudaGetDeviceCount(devices)); }
+
+Status describe(int device, DeviceInfo* info) {
+  cudaDeviceProp properties;
+  if (const Status failed = in_words(cudaGetDeviceProperties(&properties, device))) return failed;
+  *info = {};
+  std::snprintf(info->name, sizeof info->name, "%s", properties.name);
+  info->major = properties.major;
+  info->minor = properties.minor;
+  info->memory_bytes = static_cast<int64_t>(properties.totalGlobalMem);
+  info->multiprocessors = properties.multiProcessorCount;
+  info->bus_bits = properties.memoryBusWidth;
+  int khz = 0;
+  if (cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device) == cudaSuccess) info->clock_mhz = khz / 1000;
+  if (cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, device) == cudaSuccess)
+    info->memory_clock_mhz = khz / 1000;
+  cudaDriverGetVersion(&info->driver);
+  cudaRuntimeGetVersion(&info->runtime);
+  info->cublas = static_cast<int>(cublasLtGetVersion());
+  size_t free = 0, total = 0;
+  if (const Status failed = in_words(cudaSetDevice(device))) return failed;
+  if (const Status failed = in_words(cudaMemGetInfo(&free, &total))) return failed;
+  info->free_bytes = static_cast<int64_t>(free);
+  return nullptr;
+}
+
+void close(Queue* queue) {
+  cudaSetDevice(queue->device);
+  if (queue->blas) cublasLtDestroy(queue->blas);
+  if (queue->working_memory) cudaFree(queue->working_memory);
+  if (queue->stream) cudaStreamDestroy(queue->stream);
+  delete queue;
+}
+
+Status open(int device, Queue** made) {
+  std::unique_ptr<Queue, void (*)(Queue*)> queue(new Queue{device, {}, {}, {}, {}}, close);
+  if (const Status failed = in_words(cudaSetDevice(device))) return failed;
+  if (const Status failed = in_words(cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking))) return failed;
+  if (const Status failed = in_words(cublasLtCreate(&queue->blas))) return failed;
+  if (const Status failed = in_words(cudaMalloc(&queue->working_memory, kWorkingBytes))) return failed;
+  *made = queue.release();
+  return nullptr;
+}
+
+/// Too little memory is no failure of the device, and leaves nothing behind.
+Status allocated(cudaError_t error) {
+  if (error != cudaErrorMemoryAllocation) return in_words(error);
+  cudaGetLastError();
+  return nullptr;
+}
+
+Status allocate(int device, size_t bytes, void** where) {
+  *where = nullptr;
+  if (const Status failed = in_words(cudaSetDevice(device))) return failed;
+  return allocated(cudaMalloc(where, bytes));
+}
+
+void release(int device, void* where) {
+  cudaSetDevice(device);
+  cudaFree(where);
+}
+
+Status transfer(Queue* queue, void* to, const void* from, size_t bytes) {
+  return in_words(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(*queue)));
+}
+
+Status wait(Queue* queue) { return in_words(cudaStreamSynchronize(stream_of(*queue))); }
+
+Status begin_capture(Queue* queue) {
+  return in_words(cudaStreamBeginCapture(stream_of(*queue), cudaStreamCaptureModeThreadLocal));
+}
+
+Status end_capture(Queue* queue, Graph** made) {
+  cudaGraph_t graph = nullptr;
+  if (const Status failed = in_words(cudaStreamEndCapture(queue->stream, &graph))) return failed;
+  cudaGraphExec_t ready = nullptr;
+  const Status failed = in_words(cudaGraphInstantiate(&ready, graph, 0));
+  cudaGraphDestroy(graph);
+  if (!failed) *made = new Graph{ready};
+  return failed;
+}
+
+Status launch(Queue* queue, Graph* graph) { return in_words(cudaGraphLaunch(graph->ready, stream_of(*queue))); }
+
+void drop(Graph* graph) {
+  cudaGraphExecDestroy(graph->ready);
+  delete graph;
+}
+
+constexpr GpuInterface kCuda{count, describe,      open,        close,  allocate, release, transfer,
+                             wait,  begin_capture, end_capture, launch, drop,     {}};
+
+}  // namespace
+
+const GpuInterface& gpu_interface() { return kCuda; }
+
+}  // namespace mlopt::gpu

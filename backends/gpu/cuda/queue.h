@@ -1,0 +1,35 @@
+#pragma once
+#include <cublasLt.h>
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include "backends/gpu/interface.h"
+
+namespace mlopt::gpu {
+
+/// What tells products apart that run by one algorithm: sizes, types and how well operands are aligned.
+using ProductKey = std::array<int64_t, 14>;
+
+struct Queue {
+  int device = 0;
+  cudaStream_t stream = nullptr;
+  cublasLtHandle_t blas = nullptr;
+  void* working_memory = nullptr;
+  std::map<ProductKey, cublasLtMatmulAlgo_t> algorithms;
+};
+
+struct Graph {
+  cudaGraphExec_t ready;
+};
+
+inline constexpr size_t kWorkingBytes = size_t{32} << 20;
+
+inline Status in_words(cudaError_t error) { return error == cudaSuccess ? nullptr : cudaGetErrorString(error); }
+inline Status in_words(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_SUCCESS ? nullptr : cublasLtGetStatusString(status);
+}
+
+}  // namespace mlopt::gpu

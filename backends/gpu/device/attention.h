@@ -1,0 +1,48 @@
+#pragma once
+// Attention and the rotations of its operands.
+#include "backends/gpu/device/launch.h"
+#include "backends/gpu/device/walk.h"
+
+namespace mlopt::gpu {
+
+/// Distances in elements between neighbouring samples, heads and rows; the numbers of a row lie side by side.
+struct HeadsAt {
+  int64_t batch, head, row;
+};
+
+/// out = softmax(softcap(scale q k') + mask) v for each head, whose scores are never stored; query head h reads key
+/// head h / (heads / kv_heads). Query i of a sample is at i + past, or, where lengths are given, at the end of its
+/// keys.
+struct AttentionArgs {
+  static constexpr int kMostDepth = 256;
+  Elem type;
+  int64_t batch, heads, kv_heads, queries, keys, depth, value_depth;
+  float scale, softcap;  ///< softcap c: c tanh(s / c); 0: none
+  bool causal;           ///< no key behind the query
+  int64_t left, right;   ///< keys around a query that it sees; -1: all
+  int64_t past;          ///< keys before the first query
+  HeadsAt q_at, k_at, v_at, out_at;
+  Elem mask_type;           ///< kBool: false hides; else numbers to add
+  int64_t mask_width;       ///< keys that it has; the others are hidden
+  int64_t mask_strides[4];  ///< of batch, heads, queries and keys
+  const void *q, *k, *v, *mask;
+  const int64_t* lengths;  ///< keys of each sample; null: all
+  void* out;
+};
+Status attention(Queue& queue, const AttentionArgs& args);
+
+/// The first 2 * half numbers of each row of in ([batch, heads, rows, size], or [batch, rows, heads, size] where
+/// `packed`) as pairs, turned by the angles of its position in tables [table, half]. Pairs are neighbours where
+/// `interleaved`, else half apart.
+struct RotaryArgs {
+  Elem type;
+  bool packed, interleaved;
+  bool start_only;  ///< positions has the first one of each sample only
+  int64_t batch, heads, rows, size, half, table;
+  const void *in, *cosines, *sines;
+  const int64_t* positions;  ///< [batch, rows]; null: each row of each sample has its own in the tables
+  void* out;
+};
+Status rotary(Queue& queue, const RotaryArgs& args);
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,235 @@
+// Functions of one number, of two, and choices between two.
+#include "backends/gpu/device/function.h"
+#include "backends/gpu/device/kernels.h"
+
+namespace mlopt::gpu {
+namespace {
+
+MLOPT_DEVICE float compute(Math fn, float x) {
+  switch (fn) {
+    case Math::kSin:
+      return sinf(x);
+    case Math::kCos:
+      return cosf(x);
+    case Math::kTan:
+      return tanf(x);
+    case Math::kAsin:
+      return asinf(x);
+    case Math::kAcos:
+      return acosf(x);
+    case Math::kAtan:
+      return atanf(x);
+    case Math::kSinh:
+      return sinhf(x);
+    case Math::kCosh:
+      return coshf(x);
+    case Math::kAsinh:
+      return asinhf(x);
+    case Math::kAcosh:
+      return acoshf(x);
+    case Math::kAtanh:
+      return atanhf(x);
+    case Math::kSign:
+      return x > 0 ? 1 : x < 0 ? -1 : x;
+  }
+  return x;
+}
+
+MLOPT_DEVICE float power(float x, float y) { return powf(x, y); }
+MLOPT_DEVICE float c_remainder(float x, float y) { return fmodf(x, y); }
+template <class T>
+MLOPT_DEVICE T power(T x, T y) {
+  if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
+  T result = 1;
+  for (; y > 0; y /= 2, x = static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x)))
+    if (y % 2) result = static_cast<T>(static_cast<uint64_t>(result) * static_cast<uint64_t>(x));
+  return result;
+}
+template <class T>
+MLOPT_DEVICE T c_remainder(T x, T y) {
+  return y == 0 || y == -1 ? 0 : x % y;
+}
+
+/// C's remainder with the sign of the divisor.
+template <class T>
+MLOPT_DEVICE T python_remainder(T x, T y) {
+  const T r = c_remainder(x, y);
+  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+
+template <class T>
+MLOPT_DEVICE T quotient(T x, T y) {
+  return y == 0 ? 0 : y == -1 ? static_cast<T>(0 - static_cast<uint64_t>(x)) : x / y;
+}
+MLOPT_DEVICE float quotient(float x, float y) { return x / y; }
+
+/// NaN wins, as NumPy has it.
+template <class T>
+MLOPT_DEVICE T larger(T x, T y) {
+  return x != x || x > y ? x : y;
+}
+template <class T>
+MLOPT_DEVICE T smaller(T x, T y) {
+  return x != x || x < y ? x : y;
+}
+
+template <class T>
+MLOPT_DEVICE T compute(Arith op, T x, T y) {
+  switch (op) {
+    case Arith::kAdd:
+      return x + y;
+    case Arith::kSub:
+      return x - y;
+    case Arith::kMul:
+      return x * y;
+    case Arith::kDiv:
+      return quotient(x, y);
+    case Arith::kPow:
+      return power(x, y);
+    case Arith::kMax:
+      return larger(x, y);
+    case Arith::kMin:
+      return smaller(x, y);
+    case Arith::kPRelu:
+      return x < 0 ? x * y : x;
+    case Arith::kMod:
+      return python_remainder(x, y);
+    case Arith::kFMod:
+      return c_remainder(x, y);
+  }
+  return x;
+}
+
+MLOPT_DEVICE bool is_infinite(float x, float sign) { return x * sign == std::numeric_limits<float>::infinity(); }
+template <class T>
+MLOPT_DEVICE bool is_infinite(T, float) {
+  return false;
+}
+
+template <class T>
+MLOPT_DEVICE bool holds(Test test, T x, T y) {
+  switch (test) {
+    case Test::kInfinite:
+      return is_infinite(x, 1) || is_infinite(x, -1);
+    case Test::kAbove:
+      return is_infinite(x, 1);
+    case Test::kBelow:
+      return is_infinite(x, -1);
+    case Test::kEqual:
+      return x == y;
+    case Test::kDiffers:
+      return x != y;
+    case Test::kLess:
+      return x < y;
+    case Test::kLessEqual:
+      return x <= y;
+    case Test::kGreater:
+      return x > y;
+    case Test::kGreaterEqual:
+      return x >= y;
+    case Test::kAnd:
+      return x != T(0) && y != T(0);
+    case Test::kOr:
+      return x != T(0) || y != T(0);
+    case Test::kXor:
+      return (x != T(0)) != (y != T(0));
+    case Test::kIsZero:
+      return x == T(0);
+  }
+  return false;
+}
+
+MLOPT_DEVICE float activated(const Activation& act, float x) { return apply(act, x); }
+template <class T>
+MLOPT_DEVICE T activated(const Activation&, T x) {
+  return x;
+}
+
+template <class T>
+struct Eltwise {
+  Activation act;
+  const T* in;
+  T* out;
+  MLOPT_DEVICE void operator()(uint32_t i) const { out[i] = narrow<T>(apply(act, widen(in[i]))); }
+};
+
+template <class T>
+struct MathOf {
+  Math fn;
+  const T* in;
+  T* out;
+  MLOPT_DEVICE void operator()(uint32_t i) const { out[i] = narrow<T>(compute(fn, widen(in[i]))); }
+};
+
+template <class T>
+struct ArithOf {
+  ArithArgs args;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    int32_t at[2];
+    args.walk.locate(i, at);
+    const Wide<T> a = widen(static_cast<const T*>(args.a)[at[0]]), b = widen(static_cast<const T*>(args.b)[at[1]]);
+    static_cast<T*>(args.out)[i] = narrow<T>(activated(args.act, compute(args.op, a, b)));
+  }
+};
+
+template <class T>
+struct ChainOf {
+  ChainArgs args;
+  MLOPT_DEVICE float read(int operand, int32_t at) const { return widen(static_cast<const T*>(args.in[operand])[at]); }
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    int32_t at[ChainArgs::kTensors];
+    args.walk.locate(i, at);
+    float made = read(0, at[0]);
+    for (int k = 0; k < args.count; ++k) {
+      const ChainLink& link = args.links[k];
+      if (link.operand == 0) {
+        made = apply(link.act, made);
+      } else {
+        const float other = read(link.operand, at[link.operand]);
+        made = link.left ? compute(link.op, made, other) : compute(link.op, other, made);
+      }
+    }
+    static_cast<T*>(args.out)[i] = narrow<T>(made);
+  }
+};
+
+template <class T>
+struct CompareOf {
+  CompareArgs args;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    int32_t at[2];
+    args.walk.locate(i, at);
+    const Wide<T> a = widen(static_cast<const T*>(args.a)[at[0]]), b = widen(static_cast<const T*>(args.b)[at[1]]);
+    args.out[i] = holds(args.test, a, b);
+  }
+};
+
+}  // namespace
+
+Status eltwise(Queue& queue, const EltwiseArgs& args) {
+  return by_float(args.type, [&](auto one) {
+    using T = decltype(one);
+    return for_each(queue, args.count, Eltwise<T>{args.act, static_cast<const T*>(args.in), static_cast<T*>(args.out)});
+  });
+}
+
+Status math(Queue& queue, const MathArgs& args) {
+  return by_float(args.type, [&](auto one) {
+    using T = decltype(one);
+    return for_each(queue, args.count, MathOf<T>{args.fn, static_cast<const T*>(args.in), static_cast<T*>(args.out)});
+  });
+}
+
+Status arith(Queue& queue, const ArithArgs& args) {
+  return by_number(args.type, [&](auto one) { return for_each(queue, args.walk.count, ArithOf<decltype(one)>{args}); });
+}
+
+Status chain(Queue& queue, const ChainArgs& args) {
+  return by_float(args.type, [&](auto one) { return for_each(queue, args.walk.count, ChainOf<decltype(one)>{args}); });
+}
+
+Status compare(Queue& queue, const CompareArgs& args) {
+  return by_type(args.type, [&](auto one) { return for_each(queue, args.walk.count, CompareOf<decltype(one)>{args}); });
+}
+
+}  // namespace mlopt::gpu

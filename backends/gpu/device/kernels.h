@@ -1,0 +1,255 @@
+#pragma once
+// What the backend can ask a device to compute. Pointers are the device's; counts are in elements, below 2^31.
+#include "backends/gpu/device/along.h"
+#include "backends/gpu/device/attention.h"
+#include "backends/gpu/device/launch.h"
+#include "backends/gpu/device/places.h"
+#include "backends/gpu/device/quantize.h"
+#include "backends/gpu/device/recurrent.h"
+#include "backends/gpu/device/walk.h"
+#include "backends/gpu/device/windows.h"
+#include "core/base/activation.h"
+
+namespace mlopt::gpu {
+
+/// Functions of one number that are no activation.
+enum class Math { kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kSign };
+
+/// out = fn(in) of float numbers.
+struct EltwiseArgs {
+  Elem type;
+  Activation act;
+  const void* in;
+  void* out;
+  int64_t count;
+};
+Status eltwise(Queue& queue, const EltwiseArgs& args);
+
+struct MathArgs {
+  Elem type;
+  Math fn;
+  const void* in;
+  void* out;
+  int64_t count;
+};
+Status math(Queue& queue, const MathArgs& args);
+
+/// Of two numbers. Pow of a negative base and a broken exponent is NaN; kMod has the divisor's sign, kFMod the
+/// dividend's.
+enum class Arith { kAdd, kSub, kMul, kDiv, kPow, kMax, kMin, kPRelu, kMod, kFMod };
+
+/// out[i] = op(a, b), then `act` where the type is float, walking operands 0 and 1.
+struct ArithArgs {
+  Elem type;
+  Arith op;
+  Activation act;
+  Walk<2> walk;
+  const void *a, *b;
+  void* out;
+};
+Status arith(Queue& queue, const ArithArgs& args);
+
+/// One operator of a chain, on what the one before made.
+struct ChainLink {
+  Activation act;  ///< where it has no other operand
+  Arith op;        ///< with the operand
+  int operand;     ///< its number; 0: none
+  bool left;       ///< what the operator before made is the left operand
+};
+
+/// out[i] = the links one after the other on in[i], of float numbers; tensor k of `walk` is operand k, `in` is 0.
+struct ChainArgs {
+  static constexpr int kLinks = 16, kTensors = 7;
+  Elem type;
+  int count;  ///< of links
+  ChainLink links[kLinks];
+  Walk<kTensors> walk;
+  const void* in[kTensors];
+  void* out;
+};
+Status chain(Queue& queue, const ChainArgs& args);
+
+/// kInfinite, kAbove and kBelow: the first number is infinite, whatever the second one is.
+enum class Test {
+  kInfinite,
+  kAbove,
+  kBelow,
+  kEqual,
+  kDiffers,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kAnd,
+  kOr,
+  kXor,
+  kIsZero
+};
+
+/// The same to booleans.
+struct CompareArgs {
+  Elem type;
+  Test test;
+  Walk<2> walk;
+  const void *a, *b;
+  bool* out;
+};
+Status compare(Queue& queue, const CompareArgs& args);
+
+/// out[i] = condition ? a : b; elements of `width` bytes (1, 2, 4 or 8).
+struct ChooseArgs {
+  int width;
+  Walk<3> walk;
+  const bool* condition;
+  const void *a, *b;
+  void* out;
+};
+Status choose(Queue& queue, const ChooseArgs& args);
+
+/// Numbers of one type as another's, as Cast has it.
+struct CastArgs {
+  Elem from, to;
+  const void* in;
+  void* out;
+  int64_t count;
+};
+Status cast(Queue& queue, const CastArgs& args);
+
+/// out[walk 1] = in[walk 0]; elements of `width` bytes.
+struct CopyArgs {
+  int width;
+  Walk<2> walk;
+  const void* in;
+  void* out;
+};
+Status copy(Queue& queue, const CopyArgs& args);
+
+/// `count` times the element at `value`; null: zero.
+struct FillArgs {
+  int width;
+  const void* value;
+  void* out;
+  int64_t count;
+};
+Status fill(Queue& queue, const FillArgs& args);
+
+/// out[o, i, k] = in[o, indices[i], k] of [outer, length, inner]; negative indices count from the end, and those
+/// outside give zeros.
+struct GatherArgs {
+  int width;
+  bool wide;  ///< indices are int64, else int32
+  int64_t outer, length, inner, count;
+  const void *in, *indices;
+  void* out;
+};
+Status gather(Queue& queue, const GatherArgs& args);
+
+enum class Fold { kSum, kMax, kMin, kProd };
+enum class Before { kNothing, kAbs, kSquare, kExp };
+enum class After { kNothing, kRoot, kLog };
+
+/// out[o, i] = after(fold of before(in[o, :, i]) / divisor) of [outer, length, inner].
+struct ReduceArgs {
+  Elem type;
+  Fold fold;
+  Before before;
+  After after;
+  float divisor;
+  int64_t outer, length, inner;
+  const void* in;
+  void* out;
+};
+Status reduce(Queue& queue, const ReduceArgs& args);
+
+/// Softmax or its logarithm along the middle axis.
+struct SoftmaxArgs {
+  Elem type;
+  bool log;
+  int64_t outer, length, inner;
+  const void* in;
+  void* out;
+};
+Status softmax(Queue& queue, const SoftmaxArgs& args);
+
+/// Each row of `length` numbers (plus `skip` and `skip_bias`, one number for each of the row, where given) without its
+/// mean, unless `rms`, over its deviation, times scale and plus bias, which element i of row r finds at
+/// r % period * channels + i / inner. `sum` takes what is normalized.
+struct NormArgs {
+  Elem type;
+  bool rms;
+  float epsilon;
+  int64_t rows, length, period, channels, inner;
+  const void *in = nullptr, *skip = nullptr, *skip_bias = nullptr, *scale = nullptr, *bias = nullptr;
+  void *out = nullptr, *sum = nullptr;
+};
+Status norm(Queue& queue, const NormArgs& args);
+
+/// (in - mean) / sqrt(variance + epsilon) * scale + bias of channel i / inner % channels; parameters are float32.
+struct ChannelNormArgs {
+  Elem type;
+  float epsilon;
+  int64_t count, channels, inner;
+  const void* in;
+  const float *scale, *bias, *mean, *variance;
+  void* out;
+};
+Status channel_norm(Queue& queue, const ChannelNormArgs& args);
+
+/// out[b] = act(alpha a[b] x[b] + beta out[b] + bias) of row-major matrices a [m, k] and x [k, n], each of them stored
+/// transposed where said; `bias` has n numbers, or is null. Batches lie `stride` elements apart, 0 where one serves
+/// all.
+struct ProductArgs {
+  Elem type;
+  bool tf32;  ///< float32 may be rounded to 10 bits
+  bool a_transposed, b_transposed;
+  int64_t batch, m, n, k;
+  int64_t a_stride, b_stride, out_stride;
+  float alpha, beta;
+  Activation act;  ///< kNone, kRelu or kGeluTanh
+  const void *a, *b, *bias;
+  void* out;
+};
+Status product(Queue& queue, const ProductArgs& args);
+
+/// All of them, as the plugin offers them.
+struct Kernels {
+  decltype(&gpu::eltwise) eltwise = gpu::eltwise;
+  decltype(&gpu::math) math = gpu::math;
+  decltype(&gpu::arith) arith = gpu::arith;
+  decltype(&gpu::chain) chain = gpu::chain;
+  decltype(&gpu::compare) compare = gpu::compare;
+  decltype(&gpu::choose) choose = gpu::choose;
+  decltype(&gpu::cast) cast = gpu::cast;
+  decltype(&gpu::copy) copy = gpu::copy;
+  decltype(&gpu::fill) fill = gpu::fill;
+  decltype(&gpu::gather) gather = gpu::gather;
+  decltype(&gpu::reduce) reduce = gpu::reduce;
+  decltype(&gpu::softmax) softmax = gpu::softmax;
+  decltype(&gpu::norm) norm = gpu::norm;
+  decltype(&gpu::channel_norm) channel_norm = gpu::channel_norm;
+  decltype(&gpu::resize) resize = gpu::resize;
+  decltype(&gpu::conv) conv = gpu::conv;
+  decltype(&gpu::conv_transpose) conv_transpose = gpu::conv_transpose;
+  decltype(&gpu::pool) pool = gpu::pool;
+  decltype(&gpu::product) product = gpu::product;
+  decltype(&gpu::quantize) quantize = gpu::quantize;
+  decltype(&gpu::dequantize) dequantize = gpu::dequantize;
+  decltype(&gpu::quantized_range) quantized_range = gpu::quantized_range;
+  decltype(&gpu::nbits_product) nbits_product = gpu::nbits_product;
+  decltype(&gpu::nbits_unpack) nbits_unpack = gpu::nbits_unpack;
+  decltype(&gpu::gather_elements) gather_elements = gpu::gather_elements;
+  decltype(&gpu::gather_tuples) gather_tuples = gpu::gather_tuples;
+  decltype(&gpu::scatter_elements) scatter_elements = gpu::scatter_elements;
+  decltype(&gpu::scatter_tuples) scatter_tuples = gpu::scatter_tuples;
+  decltype(&gpu::one_hot) one_hot = gpu::one_hot;
+  decltype(&gpu::top) top = gpu::top;
+  decltype(&gpu::cum_sum) cum_sum = gpu::cum_sum;
+  decltype(&gpu::lp_norm) lp_norm = gpu::lp_norm;
+  decltype(&gpu::triangle) triangle = gpu::triangle;
+  decltype(&gpu::continued) continued = gpu::continued;
+  decltype(&gpu::attention) attention = gpu::attention;
+  decltype(&gpu::rotary) rotary = gpu::rotary;
+  decltype(&gpu::lstm_step) lstm_step = gpu::lstm_step;
+};
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,68 @@
+// Pools over one to three spatial axes.
+#include "backends/gpu/device/kernels.h"
+
+namespace mlopt::gpu {
+namespace {
+
+template <class T>
+struct Pool {
+  PoolArgs args;
+  Divider by_positions, by_row, by_column;
+
+  /// The taps of axis k at output `o` that lie on the input, and how many lie on it or its padding.
+  struct Span {
+    int first, last, counted;
+  };
+  MLOPT_DEVICE Span span(int k, int o) const {
+    const Windows& w = args.windows;
+    const int start = o * w.stride[k] - w.before[k];
+    Span s{w.kernel[k], -1, 0};
+    for (int tap = 0; tap < w.kernel[k]; ++tap) {
+      const int at = start + tap * w.dilation[k];
+      s.counted += at < w.in[k] + args.after[k];
+      if (at < 0 || at >= w.in[k]) continue;
+      if (tap < s.first) s.first = tap;
+      s.last = tap;
+    }
+    return s;
+  }
+
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const Windows& w = args.windows;
+    const uint32_t plane = by_positions.quotient(i), position = i - plane * by_positions.divisor;
+    const uint32_t d = by_row.quotient(position), rest = position - d * by_row.divisor;
+    const uint32_t h = by_column.quotient(rest);
+    const int at[3] = {static_cast<int>(d), static_cast<int>(h), static_cast<int>(rest - h * by_column.divisor)};
+    const Span spans[3] = {span(0, at[0]), span(1, at[1]), span(2, at[2])};
+    const T* x = static_cast<const T*>(args.in) + static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2];
+    const bool max = args.kind == PoolKind::kMax;
+    float result = max ? -std::numeric_limits<float>::infinity() : 0;
+    int taken = 0;
+    for (int a = spans[0].first; a <= spans[0].last; ++a)
+      for (int b = spans[1].first; b <= spans[1].last; ++b)
+        for (int c = spans[2].first; c <= spans[2].last; ++c) {
+          const int row = (at[0] * w.stride[0] - w.before[0] + a * w.dilation[0]) * w.in[1] + at[1] * w.stride[1] -
+                          w.before[1] + b * w.dilation[1];
+          const float v =
+              widen(x[static_cast<int64_t>(row) * w.in[2] + at[2] * w.stride[2] - w.before[2] + c * w.dilation[2]]);
+          result = max ? (v > result || v != v ? v : result) : result + v;
+          ++taken;
+        }
+    if (args.kind == PoolKind::kAverageWithPadding) taken = spans[0].counted * spans[1].counted * spans[2].counted;
+    static_cast<T*>(args.out)[i] = narrow<T>(max ? result : result / static_cast<float>(taken));
+  }
+};
+
+}  // namespace
+
+Status pool(Queue& queue, const PoolArgs& args) {
+  const Windows& w = args.windows;
+  const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
+  const int positions = w.out[0] * w.out[1] * w.out[2];
+  return by_float(args.type, [&](auto one) {
+    return for_each(queue, args.planes * positions,
+                    Pool<decltype(one)>{args, divider(positions), divider(w.out[1] * w.out[2]), divider(w.out[2])});
+  });
+}
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,75 @@
+#pragma once
+// Numbers as codes: integers with a scale and a zero point, for a tensor, for each index of an axis, or for blocks.
+#include "backends/gpu/device/launch.h"
+#include "backends/gpu/device/walk.h"
+
+namespace mlopt::gpu {
+
+/// Integers of 2 to 32 bits; those below 8 share bytes, the low bits first.
+struct Codes {
+  int bits;
+  bool is_signed;
+};
+
+/// Which scale and zero point element i of [outer, length, inner] has: that of its block along the middle axis.
+struct ScaleMap {
+  Divider length, inner, block;
+  int32_t outer_step = 0, axis_step = 0, inner_step = 0;  ///< in scales; all 0: one for the tensor
+
+  MLOPT_DEVICE uint32_t at(uint32_t i) const {
+    const uint32_t line = inner.quotient(i), o = length.quotient(line);
+    const uint32_t n = block.quotient(line - o * length.divisor), k = i - line * inner.divisor;
+    return o * static_cast<uint32_t>(outer_step) + n * static_cast<uint32_t>(axis_step) +
+           k * static_cast<uint32_t>(inner_step);
+  }
+};
+
+/// out = saturate(round(in / scale) + zero point), ties to even, NaN to the zero point; the quotient is rounded to the
+/// type of the scales. `zero` has codes like `out`, or is null.
+struct QuantizeArgs {
+  Elem type, scale_type;  ///< float
+  Codes codes;
+  ScaleMap map;
+  int64_t count;
+  const void *in, *scale, *zero;
+  void* out;
+};
+Status quantize(Queue& queue, const QuantizeArgs& args);
+
+/// out = (in - zero point) * scale.
+struct DequantizeArgs {
+  Elem type, scale_type;  ///< of `out` and the scales, float
+  Codes codes;
+  ScaleMap map;
+  int64_t count;
+  const void *in, *scale, *zero;
+  void* out;
+};
+Status dequantize(Queue& queue, const DequantizeArgs& args);
+
+/// The scale and the zero point (uint8) of the range between *low and *high, which takes in zero.
+struct RangeArgs {
+  const float *low, *high;
+  float* scale;
+  uint8_t* zero;
+};
+Status quantized_range(Queue& queue, const RangeArgs& args);
+
+/// Weights [n, k] as codes in blocks along k, each row in whole blocks. A code c is worth (c - zero) * scale; scales
+/// are [n, blocks]; zero points are packed codes, rows in whole bytes, or numbers of `zero_type`, or in the middle
+/// where null.
+struct NBitsArgs {
+  Elem type;  ///< of a, scales, bias and out: float
+  Elem zero_type;
+  bool packed_zeros;
+  int bits;  ///< 4 or 8
+  int64_t m, n, k, block;
+  const void *a, *codes, *scales, *zeros, *bias;
+  void* out;
+};
+/// out [m, n] = a [m, k] times the weights, transposed, plus bias [n] where given; for few rows.
+Status nbits_product(Queue& queue, const NBitsArgs& args);
+/// out [n, k] = the weights.
+Status nbits_unpack(Queue& queue, const NBitsArgs& args);
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,231 @@
+// Reductions, softmax and normalizations: a block of threads for each row, or a thread for each column.
+#include "backends/gpu/device/kernels.h"
+
+namespace mlopt::gpu {
+namespace {
+
+MLOPT_DEVICE float before(Before how, float x) {
+  return how == Before::kAbs ? fabsf(x) : how == Before::kSquare ? x * x : how == Before::kExp ? expf(x) : x;
+}
+template <class T>
+MLOPT_DEVICE T before(Before how, T x) {
+  return how == Before::kAbs && x < 0 ? -x : how == Before::kSquare ? x * x : x;
+}
+MLOPT_DEVICE float after(After how, float x) {
+  return how == After::kRoot ? sqrtf(x) : how == After::kLog ? logf(x) : x;
+}
+template <class T>
+MLOPT_DEVICE T after(After, T x) {
+  return x;
+}
+
+template <class T>
+MLOPT_DEVICE T lowest() {
+  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+}
+template <class T>
+MLOPT_DEVICE T highest() {
+  return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+}
+
+template <class T>
+MLOPT_DEVICE T identity(Fold fold) {
+  return fold == Fold::kSum ? T(0) : fold == Fold::kProd ? T(1) : fold == Fold::kMax ? lowest<T>() : highest<T>();
+}
+
+template <class T>
+MLOPT_DEVICE T folded(Fold fold, T x, T y) {
+  switch (fold) {
+    case Fold::kSum:
+      return x + y;
+    case Fold::kProd:
+      return x * y;
+    case Fold::kMax:
+      return x != x || x > y ? x : y;
+    default:
+      return x != x || x < y ? x : y;
+  }
+}
+
+template <class T>
+struct ReduceColumn {
+  ReduceArgs args;
+  Divider inner;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const uint32_t o = inner.quotient(i), k = i - o * inner.divisor;
+    const T* x = static_cast<const T*>(args.in) + o * args.length * args.inner + k;
+    Wide<T> acc = identity<Wide<T>>(args.fold);
+    for (int64_t n = 0; n < args.length; ++n)
+      acc = folded(args.fold, acc, before(args.before, widen(x[n * args.inner])));
+    static_cast<T*>(args.out)[i] = narrow<T>(after(args.after, acc / static_cast<Wide<T>>(args.divisor)));
+  }
+};
+
+/// What threads of a block have found.
+template <class T, int kThreads>
+struct Partial {
+  T partial[kThreads];
+};
+struct Nothing {};
+
+template <class T, int kThreads>
+struct ReduceRow {
+  using Shared = Partial<Wide<T>, kThreads>;
+  using Local = Nothing;
+  ReduceArgs args;
+
+  MLOPT_DEVICE void operator()(Block<Shared, Local>& block) const {
+    const T* x = static_cast<const T*>(args.in) + block.index * args.length;
+    block.each([&](int t, Local&) {
+      Wide<T> acc = identity<Wide<T>>(args.fold);
+      for (int64_t n = t; n < args.length; n += kThreads)
+        acc = folded(args.fold, acc, before(args.before, widen(x[n])));
+      block.shared.partial[t] = acc;
+    });
+    combine(block, [&](Wide<T> a, Wide<T> b) { return folded(args.fold, a, b); });
+    block.each([&](int t, Local&) {
+      if (t == 0)
+        static_cast<T*>(args.out)[block.index] =
+            narrow<T>(after(args.after, block.shared.partial[0] / static_cast<Wide<T>>(args.divisor)));
+    });
+  }
+};
+
+/// The largest number and the sum of exponentials in one pass over the row (Milakov and Gimelshein 2018).
+struct ExpSum {
+  float most, sum;
+};
+
+MLOPT_DEVICE ExpSum joined(ExpSum x, ExpSum y) {
+  if (y.most > x.most || y.most != y.most) {
+    const ExpSum other = x;
+    x = y;
+    y = other;
+  }
+  if (y.sum != 0) x.sum += y.most == x.most ? y.sum : y.sum * expf(y.most - x.most);
+  return x;
+}
+
+template <class T, int kThreads>
+struct Softmax {
+  using Shared = Partial<ExpSum, kThreads>;
+  using Local = Nothing;
+  SoftmaxArgs args;
+
+  MLOPT_DEVICE void operator()(Block<Shared, Local>& block) const {
+    const int64_t start = block.index / args.inner * args.length * args.inner + block.index % args.inner;
+    const T* x = static_cast<const T*>(args.in) + start;
+    T* y = static_cast<T*>(args.out) + start;
+    block.each([&](int t, Local&) {
+      ExpSum mine{-std::numeric_limits<float>::infinity(), 0};
+      for (int64_t n = t; n < args.length; n += kThreads) mine = joined(mine, {widen(x[n * args.inner]), 1});
+      block.shared.partial[t] = mine;
+    });
+    combine(block, [](ExpSum a, ExpSum b) { return joined(a, b); });
+    block.each([&](int t, Local&) {
+      const ExpSum all = block.shared.partial[0];
+      const float log_sum = logf(all.sum);
+      for (int64_t n = t; n < args.length; n += kThreads) {
+        const float v = widen(x[n * args.inner]) - all.most;
+        y[n * args.inner] = narrow<T>(args.log ? v - log_sum : expf(v) / all.sum);
+      }
+    });
+  }
+};
+
+template <class T, int kThreads>
+struct Norm {
+  using Shared = Partial<float, kThreads>;
+  using Local = Nothing;
+  NormArgs args;
+
+  MLOPT_DEVICE float at(int64_t row, int64_t n) const {
+    const int64_t i = row * args.length + n;
+    float x = widen(static_cast<const T*>(args.in)[i]);
+    if (args.skip) x += widen(static_cast<const T*>(args.skip)[i]);
+    if (args.skip_bias) x += widen(static_cast<const T*>(args.skip_bias)[n]);
+    return x;
+  }
+
+  /// The mean of fn(element) over the row.
+  template <class Fn>
+  MLOPT_DEVICE float mean(Block<Shared, Local>& block, const Fn& fn) const {
+    block.each([&](int t, Local&) {
+      float sum = 0;
+      for (int64_t n = t; n < args.length; n += kThreads) sum += fn(at(block.index, n));
+      block.shared.partial[t] = sum;
+    });
+    combine(block, [](float a, float b) { return a + b; });
+    const float result = block.shared.partial[0] / static_cast<float>(args.length);
+    block.each([](int, Local&) {});  // all have read it
+    return result;
+  }
+
+  MLOPT_DEVICE void operator()(Block<Shared, Local>& block) const {
+    const float middle = args.rms ? 0 : mean(block, [](float x) { return x; });
+    const float variance = mean(block, [&](float x) { return (x - middle) * (x - middle); });
+    const float factor = 1 / sqrtf(variance + args.epsilon);
+    block.each([&](int t, Local&) {
+      const int64_t first = block.index % args.period * args.channels;
+      for (int64_t n = t; n < args.length; n += kThreads) {
+        const int64_t i = block.index * args.length + n, c = first + n / args.inner;
+        const float x = at(block.index, n);
+        float y = (x - middle) * factor;
+        if (args.scale) y *= widen(static_cast<const T*>(args.scale)[c]);
+        if (args.bias) y += widen(static_cast<const T*>(args.bias)[c]);
+        static_cast<T*>(args.out)[i] = narrow<T>(y);
+        if (args.sum) static_cast<T*>(args.sum)[i] = narrow<T>(x);
+      }
+    });
+  }
+};
+
+template <class T>
+struct ChannelNorm {
+  ChannelNormArgs args;
+  Divider inner, channels;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const uint32_t plane = inner.quotient(i), c = plane - channels.quotient(plane) * channels.divisor;
+    const float factor = args.scale[c] / sqrtf(args.variance[c] + args.epsilon);
+    static_cast<T*>(args.out)[i] =
+        narrow<T>((widen(static_cast<const T*>(args.in)[i]) - args.mean[c]) * factor + args.bias[c]);
+  }
+};
+
+/// Short rows take one warp, so that no thread waits for nothing.
+template <template <class, int> class Work, class T, class Args>
+Status for_rows(Queue& queue, int64_t rows, int64_t length, const Args& args) {
+  return length <= 128 ? for_blocks<32>(queue, rows, Work<T, 32>{args})
+                       : for_blocks<256>(queue, rows, Work<T, 256>{args});
+}
+
+}  // namespace
+
+Status reduce(Queue& queue, const ReduceArgs& args) {
+  return by_number(args.type, [&](auto one) {
+    using T = decltype(one);
+    if (args.inner == 1 && args.length > 8) return for_rows<ReduceRow, T>(queue, args.outer, args.length, args);
+    return for_each(queue, args.outer * args.inner, ReduceColumn<T>{args, Divider(static_cast<uint32_t>(args.inner))});
+  });
+}
+
+Status softmax(Queue& queue, const SoftmaxArgs& args) {
+  return by_float(args.type, [&](auto one) {
+    return for_rows<Softmax, decltype(one)>(queue, args.outer * args.inner, args.length, args);
+  });
+}
+
+Status norm(Queue& queue, const NormArgs& args) {
+  return by_float(args.type,
+                  [&](auto one) { return for_rows<Norm, decltype(one)>(queue, args.rows, args.length, args); });
+}
+
+Status channel_norm(Queue& queue, const ChannelNormArgs& args) {
+  return by_float(args.type, [&](auto one) {
+    return for_each(queue, args.count,
+                    ChannelNorm<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner)),
+                                               Divider(static_cast<uint32_t>(args.channels))});
+  });
+}
+
+}  // namespace mlopt::gpu

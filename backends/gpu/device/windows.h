@@ -1,0 +1,58 @@
+#pragma once
+// What reads the neighbours of a position: convolutions, pools, resizing.
+#include "backends/gpu/device/launch.h"
+#include "core/base/activation.h"
+
+namespace mlopt::gpu {
+
+/// A neighbour along an axis, and how much of it.
+struct Tap {
+  int32_t place;
+  float weight;
+};
+
+/// out[o, i, k] = sum of table[i][t].weight * in[o, table[i][t].place, k] of [outer, length, inner] over `taps`; with
+/// one tap elements of `width` bytes are moved.
+struct ResizeArgs {
+  Elem type;
+  int width, taps;
+  int64_t outer, from, to, inner;
+  const Tap* table;  ///< the device's
+  const void* in;
+  void* out;
+};
+Status resize(Queue& queue, const ResizeArgs& args);
+
+/// Three spatial axes; those that a picture lacks are the first, of length 1.
+struct Windows {
+  int in[3], out[3], kernel[3], stride[3], dilation[3], before[3];
+};
+
+/// out[n, m, ...] = act(sum of in over the window and the group's channels * weights[m, c, ...] + bias[m] + addend).
+struct ConvArgs {
+  Elem type;
+  Activation act;
+  int batch, channels_in, channels_out, groups;
+  Windows windows;
+  const void *in, *weights, *bias, *addend;  ///< the last two may be null
+  void* out;
+};
+Status conv(Queue& queue, const ConvArgs& args);
+/// The transposed convolution: `windows` are those of the convolution that makes `in` of `out`; weights[c, m, ...].
+Status conv_transpose(Queue& queue, const ConvArgs& args);
+
+enum class PoolKind { kMax, kAverage, kAverageWithPadding };
+/// Windows over [planes, ...]. kAverageWithPadding divides by the taps on the input and its padding, which ends
+/// `after` elements behind it.
+struct PoolArgs {
+  Elem type;
+  PoolKind kind;
+  int64_t planes;
+  Windows windows;
+  int after[3];
+  const void* in;
+  void* out;
+};
+Status pool(Queue& queue, const PoolArgs& args);
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,41 @@
+#include "backends/gpu/device_memory.h"
+
+#include <fmt/core.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace mlopt::gpu {
+
+void check(Status status, const std::string& what) {
+  if (status)
+    unsupported_error(fmt::format("the GPU failed: {}", status), what,
+                      "see whether nvidia-smi shows the device, and use --device cpu meanwhile");
+}
+
+WorkQueue::WorkQueue(Device device) : device_(device) {
+  check(device.api->open(device.index, &queue_), fmt::format("opening gpu:{}", device.index));
+}
+
+WorkQueue::~WorkQueue() { device_.api->close(queue_); }
+
+void WorkQueue::transfer(void* to, const void* from, size_t bytes) {
+  if (bytes > 0) check(api().transfer(queue_, to, from, bytes), "a copy");
+}
+
+void WorkQueue::wait() { check(api().wait(queue_), "waiting for what was computed"); }
+
+Memory::Memory(Device device, size_t bytes) {
+  void* where = nullptr;
+  check(device.api->allocate(device.index, std::max<size_t>(bytes, 256), &where), "memory");
+  if (!where) {
+    DeviceInfo info{};
+    device.api->describe(device.index, &info);
+    unsupported_error(fmt::format("out of device memory: {} needed, {} free", format_bytes(static_cast<double>(bytes)),
+                                  format_bytes(static_cast<double>(info.free_bytes))),
+                      info.name, "use a smaller batch, or free memory on the device");
+  }
+  memory_ = {static_cast<std::byte*>(where), [device](std::byte* p) { device.api->release(device.index, p); }};
+}
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,65 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+
+#include "backends/gpu/interface.h"
+#include "core/exec/kernel.h"
+
+namespace mlopt::gpu {
+
+/// Throws Error{kUnsupported} where a call of the interface failed; `what` says what was tried.
+void check(Status status, const std::string& what);
+
+/// A GPU: the interface that reaches it, and its number.
+struct Device {
+  const GpuInterface* api;
+  int index;
+};
+
+/// Work that is done in order, by one thread at a time.
+class WorkQueue {
+ public:
+  /// Throws Error{kUnsupported} where the device refuses.
+  explicit WorkQueue(Device device);
+  ~WorkQueue();
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+
+  const GpuInterface& api() const { return *device_.api; }
+  Device device() const { return device_; }
+  Queue& get() const { return *queue_; }
+
+  /// Between the host and the device, either way.
+  void transfer(void* to, const void* from, size_t bytes);
+  /// Until all that was put in is done; says what failed meanwhile.
+  void wait();
+
+ private:
+  Device device_;
+  Queue* queue_ = nullptr;
+};
+
+/// Memory of a device. Throws Error{kUnsupported} where there is too little, with what was needed and free.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(Device device, size_t bytes);
+  Memory(Memory&&) = default;
+  Memory& operator=(Memory&&) = default;
+
+  std::byte* at() const { return memory_.get(); }
+
+ private:
+  std::shared_ptr<std::byte> memory_;
+};
+
+/// Calls kernel(queue, args) of the queue on which the step runs: what a PlannedStep's `run` does. The executor leaves
+/// the queue in the memo of each step.
+template <class Args>
+void launch(const Buffers& buffers, Status (*Kernels::*kernel)(Queue&, const Args&), const Args& args) {
+  const WorkQueue& queue = *std::any_cast<WorkQueue*>(buffers.memo);
+  check((queue.api().kernels.*kernel)(queue.get(), args), "a kernel");
+}
+
+}  // namespace mlopt::gpu

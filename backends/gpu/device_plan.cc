@@ -1,0 +1,227 @@
+#include "backends/gpu/device_plan.h"
+
+#include <fmt/core.h>
+
+#include <any>
+
+#include "core/base/align.h"
+#include "core/base/error.h"
+#include "core/exec/listed.h"
+
+namespace mlopt::gpu {
+
+std::byte* Weights::at(const Tensor& tensor) {
+  const std::lock_guard lock(mutex_);
+  Kept& kept = kept_[tensor.raw()];
+  if (!kept.memory.at()) {
+    kept = {tensor, Memory(queue_.device(), tensor.bytes())};
+    queue_.transfer(kept.memory.at(), tensor.raw(), tensor.bytes());
+    queue_.wait();
+    tensor.release_pages();
+  }
+  return kept.memory.at();
+}
+
+/// What one run at a time works on; kept for the next.
+struct DevicePlan::Frame {
+  explicit Frame(Device device) : queue(device) {}
+  ~Frame() {
+    if (graph) queue.api().drop(graph);
+  }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  WorkQueue queue;
+  Memory memory;
+  std::byte* scratch = nullptr;
+  std::vector<std::byte*> where;  ///< of each slot, on the device
+  std::vector<Datum> data;        ///< on the host: inputs, constants, and what steps there made
+  std::any memo;                  ///< the queue, for the steps
+  int runs = 0;
+  Graph* graph = nullptr;
+};
+
+DevicePlan::DevicePlan(Parts parts, Device device, std::shared_ptr<Weights> weights, Options options)
+    : Plan(std::move(parts)), device_(device), weights_(std::move(weights)), options_(std::move(options)) {
+  for (const AnyStep& step : this->parts().steps) on_host_ = on_host_ || std::holds_alternative<General>(step);
+  if (!options_.host_steps) refuse_host_steps();
+  place();
+}
+
+DevicePlan::~DevicePlan() = default;
+
+void DevicePlan::refuse_host_steps() const {
+  std::vector<std::string> names;
+  for (const AnyStep& step : parts().steps) {
+    const auto* general = std::get_if<General>(&step);
+    if (!general) continue;
+    const auto makes_nothing = [&](int k) { return k < 0 || (slot(k).desc && slot(k).desc->size() == 0); };
+    if (!std::all_of(general->out.begin(), general->out.end(), makes_nothing))
+      names.push_back(general->step.view().node().label());
+  }
+  if (!names.empty())
+    unsupported_error("the GPU backend cannot run " + listed(names), {},
+                      "use --fallback cpu, which copies what they read and make, or --device cpu");
+}
+
+/// Inputs, outputs and what the host makes have places that stay, so that a graph finds them.
+void DevicePlan::place() {
+  places_.resize(parts().slots.size());
+  const auto rounded = [](size_t bytes) { return static_cast<size_t>(round_up(static_cast<int64_t>(bytes), 256)); };
+  bytes_ = rounded(parts().arena_bytes + parts().scratch_bytes);
+  for (size_t k = 0; k < places_.size(); ++k) {
+    const Slot& s = parts().slots[k];
+    if (s.home == Home::kArena) places_[k] = s.offset;
+    if ((s.home != Home::kInput && s.home != Home::kOutput && s.home != Home::kDatum) || !s.desc) continue;
+    places_[k] = bytes_;
+    bytes_ += rounded(s.desc->bytes());
+  }
+}
+
+std::unique_ptr<DevicePlan::Frame> DevicePlan::new_frame() const {
+  const Parts& p = parts();
+  auto frame = std::make_unique<Frame>(device_);
+  frame->memory = Memory(device_, bytes_);
+  std::byte* base = frame->memory.at();
+  frame->scratch = base + p.arena_bytes;
+  frame->where.resize(p.slots.size());
+  frame->data.resize(p.slots.size());
+  frame->memo = &frame->queue;
+  for (size_t k = 0; k < p.slots.size(); ++k) frame->where[k] = base + places_[k];
+  for (const auto& [slot, tensor] : p.constants) {
+    frame->data[static_cast<size_t>(slot)] = tensor;
+    if (tensor.bytes() > 0) frame->where[static_cast<size_t>(slot)] = weights_->at(tensor);
+  }
+  for (size_t root = 0; root < p.slots.size(); ++root)
+    for (const int view : p.views[root])
+      frame->where[static_cast<size_t>(view)] = frame->where[root] + p.slots[static_cast<size_t>(view)].offset;
+  return frame;
+}
+
+void DevicePlan::start(Frame& frame, std::span<const Datum> inputs, const RunContext& context) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto k = static_cast<size_t>(parts().inputs[i]);
+    frame.data[k] = inputs[i];
+    const Tensor& given = inputs[i].tensor();
+    frame.queue.transfer(frame.where[k], given.raw(), given.bytes());
+    tap(parts().inputs[i], frame, context);
+  }
+}
+
+/// The value on the host, which holds after the queue was waited for.
+Datum DevicePlan::begin_fetch(int k, Frame& frame) const {
+  const Slot& s = slot(k);
+  if (s.home == Home::kConstant || s.home == Home::kInput || s.home == Home::kDatum)
+    return frame.data[static_cast<size_t>(k)];
+  Tensor made(s.desc->dtype, s.desc->dims);
+  frame.queue.transfer(made.mutable_raw(), frame.where[static_cast<size_t>(k)], made.bytes());
+  return made;
+}
+
+Datum DevicePlan::fetch(int k, Frame& frame) const {
+  Datum made = begin_fetch(k, frame);
+  frame.queue.wait();
+  return made;
+}
+
+void DevicePlan::tap(int k, Frame& frame, const RunContext& context) const {
+  if (options_.taps.empty() || !context.hooks->on_tap || k < 0 || !slot(k).value) return;
+  if (options_.taps.contains(slot(k).value->name)) context.hooks->on_tap(slot(k).value->name, fetch(k, frame));
+}
+
+void DevicePlan::run_planned(const Planned& step, Frame& frame, const RunContext& context) const {
+  const StepTimer timer(context, step.profile_row);
+  try {
+    step.step.run(Buffers(frame.where.data(), step.in, step.out, frame.scratch, frame.memo));
+    if (context.profile) frame.queue.wait();
+  } catch (...) {
+    if (!step.node) throw;
+    rethrow_with_node(*step.node);
+  }
+}
+
+void DevicePlan::run_on_host(const General& step, Frame& frame, const RunContext& context) const {
+  std::map<int, Datum> fetched;
+  const auto given = [&](int k) -> const Datum* {
+    if (k < 0) return nullptr;
+    const auto known = fetched.find(k);
+    return known != fetched.end() ? &known->second : &fetched.emplace(k, fetch(k, frame)).first->second;
+  };
+  std::vector<const Datum*> inputs;
+  for (const int k : step.in) inputs.push_back(given(k));
+  std::vector<Datum> outputs(step.out.size());
+  step.step.run(
+      inputs, outputs,
+      [&](int body, int i) { return given(step.captured[static_cast<size_t>(body)][static_cast<size_t>(i)]); },
+      context);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int k = step.out[i];
+    if (k < 0) continue;
+    if (const auto& desc = slot(k).desc) {
+      const bool fits = outputs[i].is_tensor() && outputs[i].tensor().dtype() == desc->dtype &&
+                        outputs[i].tensor().dims() == desc->dims;
+      if (!fits) throw ShapeSurprise();
+      const Tensor& made = outputs[i].tensor();
+      frame.queue.transfer(frame.where[static_cast<size_t>(k)], made.raw(), made.bytes());
+      frame.queue.wait();
+    }
+    frame.data[static_cast<size_t>(k)] = std::move(outputs[i]);
+  }
+}
+
+void DevicePlan::run_steps(Frame& frame, const RunContext& context) const {
+  for (const AnyStep& any : parts().steps)
+    std::visit(
+        [&](const auto& step) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(step)>, Planned>)
+            run_planned(step, frame, context);
+          else
+            run_on_host(step, frame, context);
+          for (const int out : step.out) tap(out, frame, context);
+        },
+        any);
+}
+
+/// The first run loads kernels and chooses algorithms; the second is captured while it is put in the queue.
+void DevicePlan::capture_or_launch(Frame& frame, const RunContext& context) const {
+  const GpuInterface& api = frame.queue.api();
+  Queue* queue = &frame.queue.get();
+  const bool may_capture = !on_host_ && options_.taps.empty() && !context.profile;
+  if (!frame.graph && may_capture && ++frame.runs == 2 && !api.begin_capture(queue)) {
+    try {
+      run_steps(frame, context);
+    } catch (...) {
+      api.end_capture(queue, &frame.graph);
+      throw;
+    }
+    check(api.end_capture(queue, &frame.graph), "capturing a graph");
+  }
+  if (frame.graph && may_capture)
+    check(api.launch(queue, frame.graph), "launching a graph");
+  else
+    run_steps(frame, context);
+}
+
+std::vector<Datum> DevicePlan::run(std::span<const Datum> inputs, const RunContext& context) const {
+  const Parts& p = parts();
+  std::unique_ptr<Frame> frame = frames_.take([&] { return new_frame(); });
+  start(*frame, inputs, context);
+  capture_or_launch(*frame, context);
+  std::vector<Datum> outputs;
+  for (const int k : p.outputs) outputs.push_back(begin_fetch(k, *frame));
+  // Values of the state live on the host between runs.
+  for (const Update& update : p.updates) {
+    const TensorDesc& desc = *slot(update.to).desc;
+    const Datum made = fetch(update.from, *frame);
+    std::memcpy(const_cast<std::byte*>(frame->data[static_cast<size_t>(update.to)].tensor().raw()), made.tensor().raw(),
+                desc.bytes());
+  }
+  frame->queue.wait();
+  if (context.hooks->on_ready)
+    for (const Output& output : p.announced) context.hooks->on_ready(output.name, fetch(output.slot, *frame));
+  for (const int k : p.inputs) frame->data[static_cast<size_t>(k)] = Datum();
+  frames_.give_back(std::move(frame));
+  return outputs;
+}
+
+}  // namespace mlopt::gpu

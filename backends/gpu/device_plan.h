@@ -1,0 +1,69 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "backends/gpu/device_memory.h"
+#include "core/exec/plan.h"
+
+namespace mlopt::gpu {
+
+/// Weights on the device, each once, whatever plans read it.
+class Weights {
+ public:
+  explicit Weights(Device device) : queue_(device) {}
+  /// The tensor's bytes there.
+  std::byte* at(const Tensor& tensor);
+
+ private:
+  struct Kept {
+    Tensor tensor;  ///< so that nothing else comes to lie at its address
+    Memory memory;
+  };
+  WorkQueue queue_;
+  std::mutex mutex_;
+  std::map<const std::byte*, Kept> kept_;
+};
+
+/// What runs the parts of a plan on a GPU: one arena of device memory for each run at a time, and from the second run
+/// on one CUDA graph. Steps that no kernel here runs, where they are allowed, run on the host between copies.
+class DevicePlan : public Plan {
+ public:
+  struct Options {
+    bool host_steps = false;          ///< allow steps on the host
+    std::set<std::string> taps = {};  ///< CompileOptions::taps
+  };
+  /// Throws Error{kUnsupported} naming all steps that would run on the host where that is not allowed.
+  DevicePlan(Parts parts, Device device, std::shared_ptr<Weights> weights, Options options);
+  ~DevicePlan() override;
+
+  std::vector<Datum> run(std::span<const Datum> inputs, const RunContext& context) const override;
+
+ private:
+  struct Frame;
+
+  void refuse_host_steps() const;
+  void place();
+  std::unique_ptr<Frame> new_frame() const;
+  void start(Frame& frame, std::span<const Datum> inputs, const RunContext& context) const;
+  void run_steps(Frame& frame, const RunContext& context) const;
+  void run_planned(const Planned& step, Frame& frame, const RunContext& context) const;
+  void run_on_host(const General& step, Frame& frame, const RunContext& context) const;
+  void capture_or_launch(Frame& frame, const RunContext& context) const;
+  void tap(int slot, Frame& frame, const RunContext& context) const;
+  Datum fetch(int slot, Frame& frame) const;
+  Datum begin_fetch(int slot, Frame& frame) const;
+  const Slot& slot(int k) const { return parts().slots[static_cast<size_t>(k)]; }
+
+  Device device_;
+  std::shared_ptr<Weights> weights_;
+  Options options_;
+  bool on_host_ = false;        ///< some steps are
+  std::vector<size_t> places_;  ///< of slots with memory of their own, in a frame's
+  size_t bytes_ = 0;            ///< of a frame
+  mutable Kept<Frame> frames_;
+};
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,56 @@
+// The kernels of devices, compiled for this processor: one GPU named "host" whose memory is ours. It proves what
+// kernels compute, and how the backend plans and calls them, where there is no GPU.
+#include <cstdlib>
+#include <cstring>
+
+#include "backends/gpu/interface.h"
+
+namespace mlopt::gpu {
+
+struct Queue {};
+struct Graph {};
+
+namespace {
+
+Status count(int* devices) {
+  *devices = 1;
+  return nullptr;
+}
+
+Status describe(int, DeviceInfo* info) {
+  *info = {"host", 9, 0, int64_t{1} << 40, int64_t{1} << 40, 1, 1000, 1000, 64, 13000, 13000, 130000};
+  return nullptr;
+}
+
+Status open(int, Queue** queue) {
+  *queue = new Queue;
+  return nullptr;
+}
+void close(Queue* queue) { delete queue; }
+
+Status allocate(int, size_t bytes, void** where) {
+  *where = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  return nullptr;
+}
+void release(int, void* where) { std::free(where); }
+
+Status transfer(Queue*, void* to, const void* from, size_t bytes) {
+  std::memcpy(to, from, bytes);
+  return nullptr;
+}
+Status wait(Queue*) { return nullptr; }
+
+/// Nothing here can be kept for later.
+Status begin_capture(Queue*) { return "the host captures nothing"; }
+Status end_capture(Queue*, Graph**) { return "the host captures nothing"; }
+Status launch(Queue*, Graph*) { return "the host captures nothing"; }
+void drop(Graph*) {}
+
+constexpr GpuInterface kHost{count, describe,      open,        close,  allocate, release, transfer,
+                             wait,  begin_capture, end_capture, launch, drop,     {}};
+
+}  // namespace
+
+const GpuInterface& gpu_interface() { return kHost; }
+
+}  // namespace mlopt::gpu

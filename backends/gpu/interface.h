@@ -1,0 +1,57 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/gpu/device/kernels.h"
+
+namespace mlopt::gpu {
+
+struct Graph;
+
+/// A GPU as `mlopt devices` shows it.
+struct DeviceInfo {
+  char name[256];
+  int major, minor;  ///< compute capability
+  int64_t memory_bytes, free_bytes;
+  int multiprocessors, clock_mhz, memory_clock_mhz, bus_bits;
+  int driver, runtime, cublas;  ///< versions as CUDA counts them: 13000 is 13.0
+};
+
+}  // namespace mlopt::gpu
+
+/// What libmlopt_gpu.so offers: CUDA behind plain functions, so that only the plugin needs it, and nothing of C++
+/// crosses. Functions that return a Status give null, or what went wrong; a queue is used by one thread at a time.
+struct GpuInterface {
+  using Queue = mlopt::gpu::Queue;
+  using Graph = mlopt::gpu::Graph;
+  using Status = mlopt::gpu::Status;
+
+  Status (*count)(int* devices);
+  Status (*describe)(int device, mlopt::gpu::DeviceInfo* info);
+  /// The queue has a stream, the libraries' handles and their working memory.
+  Status (*open)(int device, Queue** queue);
+  void (*close)(Queue* queue);
+
+  /// Device memory, 256-byte aligned. Where there is too little of it, `where` stays null.
+  Status (*allocate)(int device, size_t bytes, void** where);
+  void (*release)(int device, void* where);
+  /// Between memory of the host and the device, either way, put in the queue; what is read may change when it returns,
+  /// what is written holds after wait().
+  Status (*transfer)(Queue* queue, void* to, const void* from, size_t bytes);
+  Status (*wait)(Queue* queue);
+
+  /// What is put in the queue in between is kept, not run; launch() runs it all at once.
+  Status (*begin_capture)(Queue* queue);
+  Status (*end_capture)(Queue* queue, Graph** graph);
+  Status (*launch)(Queue* queue, Graph* graph);
+  void (*drop)(Graph* graph);
+
+  mlopt::gpu::Kernels kernels;
+};
+
+namespace mlopt::gpu {
+
+/// CUDA's, or that of tests; which of them is linked says.
+const GpuInterface& gpu_interface();
+
+}  // namespace mlopt::gpu

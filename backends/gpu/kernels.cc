@@ -1,0 +1,53 @@
+#include "backends/gpu/kernels.h"
+
+namespace mlopt::gpu {
+namespace {
+
+struct Family {
+  std::string_view name;  ///< by which its steps go
+  std::span<const Kernel> (*kernels)();
+};
+
+constexpr Family kFamilies[] = {
+    {"cublas", matmul_kernels},
+    {"conv", conv_kernels},
+    {"eltwise", eltwise_kernels},
+    {"arith", arith_kernels},
+    {"chain", chain_kernels},
+    {"copy", reshape_kernels},
+    {"copy", copy_kernels},
+    {"pad", pad_kernels},
+    {"gather", gather_kernels},
+    {"cast", cast_kernels},
+    {"softmax", softmax_kernels},
+    {"resize", resize_kernels},
+    {"norm", norm_kernels},
+    {"reduce", reduce_kernels},
+    {"pool", pool_kernels},
+    {"quantize", quantize_kernels},
+    {"nbits", nbits_kernels},
+    {"scatter", scatter_kernels},
+    {"top", top_kernels},
+    {"along", along_kernels},
+    {"attention", attention_kernels},
+    {"rotary", rotary_kernels},
+    {"recurrent", recurrent_kernels},
+};
+
+/// Outside of a plan there is no device memory.
+Expected<Step> only_planned(const NodeView&, const CompileContext&) { return Decline{"runs in a plan only"}; }
+
+}  // namespace
+
+std::vector<Kernel> all_kernels() {
+  std::vector<Kernel> all;
+  for (const Family& family : kFamilies)
+    for (Kernel kernel : family.kernels()) {
+      kernel.label = family.name;
+      kernel.compile = only_planned;
+      all.push_back(kernel);
+    }
+  return all;
+}
+
+}  // namespace mlopt::gpu

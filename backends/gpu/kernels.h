@@ -1,0 +1,37 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "core/exec/kernel.h"
+
+namespace mlopt::gpu {
+
+/// One span of kernels for each operator family, in the file of the same name.
+std::span<const Kernel> along_kernels();
+std::span<const Kernel> arith_kernels();
+std::span<const Kernel> attention_kernels();
+std::span<const Kernel> cast_kernels();
+std::span<const Kernel> chain_kernels();
+std::span<const Kernel> conv_kernels();
+std::span<const Kernel> copy_kernels();
+std::span<const Kernel> eltwise_kernels();
+std::span<const Kernel> gather_kernels();
+std::span<const Kernel> matmul_kernels();
+std::span<const Kernel> nbits_kernels();
+std::span<const Kernel> norm_kernels();
+std::span<const Kernel> pad_kernels();
+std::span<const Kernel> pool_kernels();
+std::span<const Kernel> quantize_kernels();
+std::span<const Kernel> recurrent_kernels();
+std::span<const Kernel> reduce_kernels();
+std::span<const Kernel> reshape_kernels();
+std::span<const Kernel> resize_kernels();
+std::span<const Kernel> rotary_kernels();
+std::span<const Kernel> scatter_kernels();
+std::span<const Kernel> softmax_kernels();
+std::span<const Kernel> top_kernels();
+
+/// All of them, in the order in which they are asked. They run where shapes are known, in a plan, only.
+std::vector<Kernel> all_kernels();
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backends/gpu/device_memory.h"
+
+namespace mlopt::gpu {
+
+/// How fast a GPU does something at most, and in the middle of all tries.
+struct Peak {
+  std::string what;             ///< "fp32", "tf32", "fp16", "bf16": products; "copy"
+  double best = 0, median = 0;  ///< operations (two for each multiplication) or bytes read and written, each second
+};
+
+/// Products of `size` by `size` matrices and copies of `copy_bytes`, each `tries` times. Throws as the backend does.
+std::vector<Peak> measure_peaks(Device device, int64_t size = 4096, int64_t copy_bytes = int64_t{1} << 30,
+                                int tries = 20);
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,95 @@
+// com.microsoft.MatMulNBits: few rows read the weights as they are stored, more rows have them unpacked before.
+#include "backends/gpu/kernels.h"
+#include "backends/gpu/operand.h"
+
+namespace mlopt::gpu {
+namespace {
+
+/// Up to so many rows, weights are read once for every four of them.
+constexpr int64_t kFewRows = 16;
+
+enum Input { kSource, kWeights, kScales, kZeros, kGroups, kBias };
+
+/// What does not depend on where things are; the sizes are checked.
+Expected<NBitsArgs> args_of(const Site& site) {
+  const TensorDesc& a = site.desc(kSource);
+  const auto type = float_of(a.dtype);
+  if (!type) return type.error();
+  NBitsArgs args{};
+  args.type = args.zero_type = *type;
+  args.bits = static_cast<int>(site.view.get_int("bits", 4));
+  args.n = site.view.get_int("N");
+  args.k = site.view.get_int("K");
+  args.block = site.view.get_int("block_size");
+  if (args.bits != 4 && args.bits != 8) return Decline{"weights of neither 4 nor 8 bits"};
+  if (args.n < 1 || args.k < 1 || args.block < 16 || args.block % 16 != 0 || args.block > 65536)
+    return Decline{"blocks that are no multiple of 16"};
+  if (a.dims.empty() || a.dims.back() != args.k) return Decline{"the operands do not fit"};
+  args.m = a.size() / args.k;
+  const int64_t blocks = (args.k + args.block - 1) / args.block;
+  const TensorDesc codes{DType::kU8, {args.n, blocks, args.block}};
+  if (!is_countable(codes) || !is_countable(a) || !is_countable({a.dtype, {args.m, args.n}}))
+    return Decline{"more elements than kernels count"};
+  const TensorDesc& b = site.desc(kWeights);
+  if (b.dtype != DType::kU8 || b.size() != codes.size() * args.bits / 8) return Decline{"the weights do not fit"};
+  if (site.desc(kScales).dtype != a.dtype || site.desc(kScales).size() != args.n * blocks)
+    return Decline{"the scales do not fit"};
+  if (site.has(kGroups)) return Decline{"rows in groups"};
+  if (site.has(kBias) && (site.desc(kBias).dtype != a.dtype || site.desc(kBias).size() != args.n))
+    return Decline{"the bias does not fit"};
+  if (!site.has(kZeros)) return args;
+  const TensorDesc& zeros = site.desc(kZeros);
+  args.packed_zeros = zeros.dtype == DType::kU8;
+  const int64_t expected = args.n * (args.packed_zeros ? (blocks * args.bits + 7) / 8 : blocks);
+  const auto zero_type = args.packed_zeros ? type : float_of(zeros.dtype);
+  if (!zero_type || zeros.size() != expected) return Decline{"the zero points do not fit"};
+  args.zero_type = *zero_type;
+  return args;
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  const auto planned = args_of(site);
+  if (!planned) return planned.error();
+  const NBitsArgs args = *planned;
+  TensorDesc out = site.desc(kSource);
+  out.dims.back() = args.n;
+  const size_t width = static_cast<size_t>(bits(out.dtype)) / 8;
+  PlannedStep step{.out = {std::move(out)}};
+  const bool few = args.m <= kFewRows;
+  if (!few) step.scratch_bytes = static_cast<size_t>(args.n * args.k) * width;
+  const bool tf32 = site.context.precision == Precision::kTF32;
+  step.run = [args, few, tf32, zeros = site.has(kZeros), bias = site.has(kBias)](const Buffers& b) {
+    NBitsArgs now = args;
+    now.a = b.in<void>(kSource);
+    now.codes = b.in<void>(kWeights);
+    now.scales = b.in<void>(kScales);
+    now.zeros = zeros ? b.in<void>(kZeros) : nullptr;
+    now.bias = bias ? b.in<void>(kBias) : nullptr;
+    now.out = few ? b.out<void>(0) : b.scratch;
+    if (few) return launch(b, &Kernels::nbits_product, now);
+    launch(b, &Kernels::nbits_unpack, now);
+    ProductArgs product{};
+    product.type = now.type;
+    product.tf32 = tf32;
+    product.b_transposed = true;
+    product.batch = 1;
+    product.m = now.m;
+    product.n = now.n;
+    product.k = now.k;
+    product.alpha = 1;
+    product.a = now.a;
+    product.b = b.scratch;
+    product.bias = now.bias;
+    product.out = b.out<void>(0);
+    launch(b, &Kernels::product, product);
+  };
+  return step;
+}
+
+constexpr Kernel kKernels[] = {{.domain = "com.microsoft", .op = "MatMulNBits", .plan = plan}};
+
+}  // namespace
+
+std::span<const Kernel> nbits_kernels() { return kKernels; }
+
+}  // namespace mlopt::gpu

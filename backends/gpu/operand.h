@@ -1,0 +1,52 @@
+#pragma once
+#include <array>
+#include <span>
+
+#include "backends/gpu/device_memory.h"
+#include "core/exec/kernel.h"
+#include "core/ir/middle.h"
+
+namespace mlopt::gpu {
+
+/// The device's name of a type; declines types that it has no kernels for.
+Expected<Elem> elem_of(DType type);
+/// The same for float32, float16 and bfloat16 alone.
+Expected<Elem> float_of(DType type);
+/// Bytes of an element that can be moved by itself; declines others.
+Expected<int> width_of(DType type);
+
+/// What "Add", "Mul", ... compute; for operators of arith.cc alone.
+Arith arith_named(std::string_view op);
+
+/// Whether kernels can count its elements.
+bool is_countable(const TensorDesc& desc);
+
+/// The strides of an operand of these dims that broadcasts to `out`, one for each axis of `out`.
+Dims broadcast_strides(const Dims& dims, const Dims& out);
+
+/// An axis of an index space, and how far a step along it leads in each tensor.
+struct WalkAxis {
+  int64_t count;
+  std::vector<int64_t> strides;
+};
+/// The axes of `dims`, innermost first; those that all tensors step through alike are merged. Declines more than
+/// `most`, and more elements than kernels count.
+Expected<std::vector<WalkAxis>> walk_axes(const Dims& dims, std::span<const Dims> strides, size_t most);
+
+/// The index space `dims` and the strides of each tensor, one for each axis.
+template <size_t kTensors>
+Expected<Walk<static_cast<int>(kTensors)>> walk_over(const Dims& dims, const std::array<Dims, kTensors>& strides) {
+  Walk<static_cast<int>(kTensors)> walk;
+  const auto axes = walk_axes(dims, strides, walk.kAxes);
+  if (!axes) return axes.error();
+  walk.count = 1;
+  for (const WalkAxis& axis : *axes) {
+    walk.dims[walk.rank] = Divider(static_cast<uint32_t>(axis.count));
+    for (size_t t = 0; t < kTensors; ++t) walk.strides[walk.rank][t] = static_cast<int32_t>(axis.strides[t]);
+    walk.count *= axis.count;
+    ++walk.rank;
+  }
+  return walk;
+}
+
+}  // namespace mlopt::gpu

@@ -1,0 +1,109 @@
+// ScatterElements and ScatterND, whose updates of one place follow each other in order.
+#include <map>
+#include <utility>
+
+#include "backends/gpu/kernels.h"
+#include "backends/gpu/places.h"
+
+namespace mlopt::gpu {
+namespace {
+
+/// How updates are merged, and of what type they are then.
+struct How {
+  int width;
+  Elem type = Elem::kF32;
+  Merge merge = Merge::kReplace;
+};
+
+Expected<How> how_of(const Site& site) {
+  static const std::map<std::string_view, Merge> kKnown{{"none", Merge::kReplace},
+                                                        {"add", Merge::kAdd},
+                                                        {"mul", Merge::kMul},
+                                                        {"min", Merge::kMin},
+                                                        {"max", Merge::kMax}};
+  const DType type = site.desc(0).dtype;
+  const auto width = width_of(type);
+  if (!width) return width.error();
+  if (site.desc(2).dtype != type) return Decline{"updates of another type"};
+  How how{*width};
+  const auto merge = kKnown.find(site.view.get_string("reduction", "none"));
+  if (merge == kKnown.end()) return Decline{"an unknown reduction"};
+  how.merge = merge->second;
+  if (how.merge == Merge::kReplace) return how;
+  const auto elem = type == DType::kI32 || type == DType::kI64 ? elem_of(type) : float_of(type);
+  if (!elem) return elem.error();
+  how.type = *elem;
+  return how;
+}
+
+/// A step whose output 0 is input 0 before `write` runs.
+PlannedStep onto_input(const Site& site, int width, std::function<void(const Buffers&)> write) {
+  PlannedStep step{.out = {site.desc(0)}};
+  step.in_place = 0;
+  const auto walk = walk_over<2>({site.desc(0).size()}, {Dims{1}, Dims{1}});
+  step.run = [width, walk = *walk, write = std::move(write)](const Buffers& b) {
+    if (b.in<void>(0) != b.out<void>(0))
+      launch(b, &Kernels::copy, CopyArgs{width, walk, b.in<void>(0), b.out<void>(0)});
+    write(b);
+  };
+  return step;
+}
+
+Expected<PlannedStep> plan_elements(const Site& site) {
+  const TensorDesc &x = site.desc(0), &places = site.desc(1);
+  const auto how = how_of(site);
+  const auto wide = has_wide_places(places);
+  if (!how || !wide) return how ? wide.error() : how.error();
+  if (x.dims.empty() || places.dims.size() != x.dims.size() || site.desc(2).dims != places.dims)
+    return Decline{"the indices do not fit"};
+  if (!is_countable(x) || x.size() == 0) return Decline{"no elements, or more than kernels count"};
+  const auto axis =
+      static_cast<size_t>(normalize_axis(site.view.get_int("axis", 0), static_cast<int64_t>(x.dims.size())));
+  const Dims into = row_major_strides(x.dims), from = row_major_strides(places.dims);
+  Dims lines = places.dims;
+  const int64_t count = std::exchange(lines[axis], 1);
+  const auto walk = walk_over<2>(lines, {into, from});
+  if (!walk) return walk.error();
+  ScatterElementsArgs args{how->type,  how->width,   how->merge, *wide,   *walk,   count,
+                           from[axis], x.dims[axis], into[axis], nullptr, nullptr, nullptr};
+  return onto_input(site, how->width, [args](const Buffers& b) {
+    ScatterElementsArgs now = args;
+    now.places = b.in<void>(1);
+    now.updates = b.in<void>(2);
+    now.out = b.out<void>(0);
+    launch(b, &Kernels::scatter_elements, now);
+  });
+}
+
+Expected<PlannedStep> plan_tuples(const Site& site) {
+  constexpr int64_t kMostWork = int64_t{1} << 34;  // every update looks at all others
+  const auto how = how_of(site);
+  const auto into = tuples_of(site.desc(0), site.desc(1), 0);
+  if (!how || !into) return how ? into.error() : how.error();
+  const int64_t inner = element_count(into->rest), count = into->tuples.count;
+  if (site.desc(2).size() != count * inner || !is_countable(site.desc(2))) return Decline{"the updates do not fit"};
+  if (count * inner > kMostWork / count) return Decline{"too many updates"};
+  const ScatterTuplesArgs args{how->type, how->width, how->merge, into->tuples, inner, nullptr, nullptr, nullptr};
+  PlannedStep step = onto_input(site, how->width, [args](const Buffers& b) {
+    ScatterTuplesArgs now = args;
+    now.tuples.places = b.in<void>(1);
+    now.offsets = reinterpret_cast<int64_t*>(b.scratch);
+    now.updates = b.in<void>(2);
+    now.out = b.out<void>(0);
+    launch(b, &Kernels::scatter_tuples, now);
+  });
+  step.scratch_bytes = static_cast<size_t>(count) * sizeof(int64_t);
+  return step;
+}
+
+constexpr Kernel kKernels[] = {
+    {.domain = "", .op = "Scatter", .plan = plan_elements},
+    {.domain = "", .op = "ScatterElements", .plan = plan_elements},
+    {.domain = "", .op = "ScatterND", .plan = plan_tuples},
+};
+
+}  // namespace
+
+std::span<const Kernel> scatter_kernels() { return kKernels; }
+
+}  // namespace mlopt::gpu

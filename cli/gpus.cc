@@ -1,0 +1,74 @@
+#include "cli/gpus.h"
+
+#include <fmt/core.h>
+
+#include "backends/gpu/measure.h"
+#include "cli/version.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/exec/plugin.h"
+
+namespace mlopt::cli {
+namespace {
+
+/// 13000 as "13.0".
+std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+
+Json to_json(const gpu::DeviceInfo& info, int index) {
+  return Json::object({{"device", fmt::format("gpu:{}", index)},
+                       {"name", info.name},
+                       {"compute_capability", fmt::format("{}.{}", info.major, info.minor)},
+                       {"memory_bytes", info.memory_bytes},
+                       {"free_bytes", info.free_bytes},
+                       {"multiprocessors", info.multiprocessors},
+                       {"clock_mhz", info.clock_mhz},
+                       {"memory_clock_mhz", info.memory_clock_mhz},
+                       {"memory_bus_bits", info.bus_bits},
+                       {"driver", version(info.driver)},
+                       {"cuda", version(info.runtime)},
+                       {"cublas", info.cublas}});
+}
+
+void show_peaks(const gpu::Device& device, Report& report, Json& entry) {
+  Table& table = report.table(fmt::format("peaks of gpu:{}, best and median: products of matrices, and bytes read and "
+                                          "written",
+                                          device.index),
+                              {"", "best", "median", "unit"});
+  Json& measured = entry["measured"] = Json::object({});
+  for (const gpu::Peak& peak : gpu::measure_peaks(device)) {
+    const bool copy = peak.what == "copy";
+    const double unit = copy ? 1e9 : 1e12;
+    table.rows.push_back({peak.what, fmt::format("{:.1f}", peak.best / unit), fmt::format("{:.1f}", peak.median / unit),
+                          copy ? "GB/s" : "TFLOP/s"});
+    measured[peak.what] = Json::object({{"best_per_s", peak.best}, {"median_per_s", peak.median}});
+  }
+}
+
+}  // namespace
+
+void show_gpus(bool measure, Report& report) {
+  Json& list = report.data["gpus"] = Json::array();
+  int devices = 0;
+  const GpuInterface* api = nullptr;
+  try {
+    api = load_plugin("gpu", build_id()).gpu;
+  } catch (const Error&) {  // the table of devices says it
+    return;
+  }
+  if (!api || api->count(&devices)) return;
+  for (int i = 0; i < devices; ++i) {
+    gpu::DeviceInfo info{};
+    gpu::check(api->describe(i, &info), fmt::format("gpu:{}", i));
+    Json entry = to_json(info, i);
+    report.line(
+        fmt::format("gpu:{}: {}, compute capability {}.{}, {} of {} free, {} multiprocessors, driver {}, CUDA {}, "
+                    "cuBLASLt {}",
+                    i, info.name, info.major, info.minor, format_bytes(static_cast<double>(info.free_bytes)),
+                    format_bytes(static_cast<double>(info.memory_bytes)), info.multiprocessors, version(info.driver),
+                    version(info.runtime), info.cublas));
+    if (measure) show_peaks({api, i}, report, entry);
+    list.push_back(std::move(entry));
+  }
+}
+
+}  // namespace mlopt::cli

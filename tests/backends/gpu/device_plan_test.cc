@@ -1,0 +1,104 @@
+#include "backends/gpu/device_plan.h"
+
+#include <thread>
+
+#include "backends/reference/backend.h"
+#include "core/base/error.h"
+#include "core/tensor/compare.h"
+#include "tests/support/catch.h"
+#include "tests/support/gpu.h"
+#include "tests/support/net.h"
+
+namespace mlopt::test {
+namespace {
+
+/// Conv, Relu, a mean and a product: [N, 3, H, W] -> [N, 5]; N, H and W are free.
+Net classifier() {
+  Net net;
+  Type type = Type::tensor(DType::kF32);
+  type.dims = SymDims{Dim::symbol("N"), 3, Dim::symbol("H"), Dim::symbol("W")};
+  Value* x = net.graph().add_input("x", type);
+  Value* y = net.op("Conv", {x, net.constant(uniform({20, 3, 3, 3}, -1, 1)), net.constant(uniform({20}, -1, 1))});
+  y = net.op("Flatten", {net.op("GlobalAveragePool", {net.op("Relu", {y})})});
+  net.output(net.op("MatMul", {y, net.constant(uniform({20, 5}, -1, 1))}));
+  return net;
+}
+
+Tensor picture(int64_t i) {
+  return uniform({1 + i % 3, 3, 8 + i % 4, 9}, -1, 1, DType::kF32, static_cast<uint64_t>(i));
+}
+
+}  // namespace
+
+TEST_CASE("one executable runs on a GPU for several threads at once, whatever the shapes") {
+  const Net net = classifier();
+  const auto plan = gpu_on_host()->compile(net.model, {});
+  constexpr int64_t kPictures = 12, kThreads = 4;
+  std::vector<Tensor> expected;
+  for (int64_t i = 0; i < kPictures; ++i)
+    expected.push_back(reference_backend()->compile(net.model, {})->run(std::vector<Datum>{picture(i)})[0].tensor());
+  REQUIRE(mismatch(expected[0], expected[3], 0, 0));  // or the threads would prove nothing
+  std::vector<int> wrong(kThreads);
+  std::vector<std::thread> threads;
+  for (int64_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int64_t i = t; i < t + 2 * kPictures; ++i) {
+        const Tensor got = plan->run(std::vector<Datum>{picture(i % kPictures)})[0].tensor();
+        wrong[static_cast<size_t>(t)] +=
+            mismatch(got, expected[static_cast<size_t>(i % kPictures)], 1e-5, 1e-5).has_value();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == std::vector<int>(kThreads));
+}
+
+TEST_CASE("values that are watched come from the GPU") {
+  const Net net = classifier();
+  CompileOptions options;
+  const Node& relu = *net.model.graph->find(net.model.graph->nodes()[1]->output(0)->name)->producer;
+  options.taps = {"x", relu.output(0)->name, "nowhere"};
+  std::vector<std::pair<std::string, Tensor>> seen, expected;
+  const auto watch = [&](Backend& backend, auto& into) {
+    RunHooks hooks;
+    hooks.on_tap = [&](std::string_view name, const Datum& value) { into.emplace_back(name, value.tensor()); };
+    backend.compile(net.model, options)->run(std::vector<Datum>{picture(2)}, hooks);
+  };
+  watch(*gpu_on_host(), seen);
+  watch(*reference_backend(), expected);
+  REQUIRE(seen.size() == 2);
+  REQUIRE(expected.size() == 2);
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK(seen[i].first == expected[i].first);
+    require_close(seen[i].second, expected[i].second, 1e-5);
+  }
+}
+
+TEST_CASE("steps that only the host can do are refused by name, or done there on request") {
+  Net net;
+  Value* x = net.graph().add_input("x", Type::tensor(DType::kF32, Dims{4}));
+  Value* order = net.op("Det", {net.op("Reshape", {net.op("Exp", {x}), net.constant(Tensor::ints({2, 2}))})});
+  net.output(net.op("Neg", {order}));
+  const std::vector<Datum> given{tensor({4}, {1, 2, 3, 5})};
+  const Tensor expected = reference_backend()->compile(net.model, {})->run(given)[0].tensor();
+  const auto plan = gpu_on_host(true)->compile(net.model, {});
+  for (int time = 0; time < 3; ++time) require_close(plan->run(given)[0].tensor(), expected);
+  CHECK(plan->fallback_nodes().size() == 1);
+  try {
+    gpu_on_host()->compile(net.model, {});
+    FAIL("it was not refused");
+  } catch (const Error& e) {
+    CHECK(e.code == Code::kUnsupported);
+    CHECK(e.message.find("Det") != std::string::npos);
+    CHECK(e.message.find("Exp") == std::string::npos);
+    CHECK(e.fix.find("--fallback cpu") != std::string::npos);
+  }
+}
+
+TEST_CASE("shapes that follow from data are refused on a GPU") {
+  Net net;
+  Value* x = net.graph().add_input("x", Type::tensor(DType::kF32, Dims{4}));
+  net.output(net.op("NonZero", {x}));
+  CHECK_THROWS_AS(gpu_on_host()->compile(net.model, {}), Error);
+}
+
+}  // namespace mlopt::test

@@ -1,0 +1,38 @@
+#include "tests/support/cases.h"
+#include "tests/support/catch.h"
+#include "tests/support/gpu.h"
+
+namespace mlopt::test {
+namespace {
+
+Tensor codes(Dims dims, uint64_t seed) { return uniform(std::move(dims), 0, 256, DType::kU8, seed); }
+
+void check(int64_t rows, int bits, DType type, double tolerance) {
+  const int64_t n = 19, k = 72, block = 32, blocks = 3;  // the last block is a quarter full
+  INFO(rows << " rows, " << bits << " bits");
+  const OpOptions options{.attrs = {attr("N", 19), attr("K", 72), attr("bits", bits), attr("block_size", 32)},
+                          .domain = "com.microsoft"};
+  const Tensor a = uniform({rows, k}, -1, 1, type), b = codes({n, blocks, block * bits / 8}, 2),
+               scales = uniform({n * blocks}, 0.01, 0.1, type, 3), bias = uniform({n}, -1, 1, type, 4);
+  require_on_gpu("MatMulNBits", {a, b, scales}, options, tolerance);
+  require_on_gpu("MatMulNBits", {a, b, scales, codes({n * ((blocks * bits + 7) / 8)}, 5)}, options, tolerance);
+  const Tensor zeros = uniform({n * blocks}, 0, 9, type, 6);
+  require_on_gpu("MatMulNBits", {a, b, scales, zeros, Datum(), bias}, options, tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("products with weights of 4 and 8 bits on a GPU, for any number of rows") {
+  for (const int bits : {4, 8})
+    for (const int64_t rows : {1, 2, 5, 16, 17}) check(rows, bits, DType::kF32, 1e-5);
+  for (const int64_t rows : {1, 3, 20}) check(rows, 4, DType::kF16, 5e-2);
+}
+
+TEST_CASE("rows that are not aligned and odd sizes of weights on a GPU") {
+  const OpOptions options{.attrs = {attr("N", 3), attr("K", 35), attr("block_size", 16)}, .domain = "com.microsoft"};
+  require_on_gpu("MatMulNBits",
+                 {uniform({2, 1, 35}, -1, 1), codes({3, 3, 8}, 2), uniform({3, 3}, 0.01, 0.1, DType::kF32, 3)},
+                 options);
+}
+
+}  // namespace mlopt::test

@@ -1,0 +1,24 @@
+#include "tests/support/cases.h"
+#include "tests/support/catch.h"
+#include "tests/support/gpu.h"
+
+namespace mlopt::test {
+
+TEST_CASE("LSTM on a GPU in every direction") {
+  const int64_t steps = 7, batch = 3, size = 5, hidden = 6;
+  for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+    INFO(direction);
+    const int64_t d = std::string_view(direction) == "bidirectional" ? 2 : 1;
+    const auto part = [](Dims dims, uint64_t seed) { return uniform(std::move(dims), -1, 1, DType::kF32, seed); };
+    const Tensor x = part({steps, batch, size}, 1), w = part({d, 4 * hidden, size}, 2),
+                 r = part({d, 4 * hidden, hidden}, 3), bias = part({d, 8 * hidden}, 4), h = part({d, batch, hidden}, 5),
+                 c = part({d, batch, hidden}, 6);
+    OpOptions options{.attrs = {attr("direction", direction), attr("hidden_size", 6)}};
+    require_on_gpu("LSTM", {x, w, r}, options);
+    options.outputs = 3;
+    require_on_gpu("LSTM", {x, w, r, bias}, options);
+    require_on_gpu("LSTM", {x, w, r, bias, Datum(), h, c}, options);
+  }
+}
+
+}  // namespace mlopt::test

@@ -1,0 +1,22 @@
+#include "tests/support/cases.h"
+#include "tests/support/catch.h"
+#include "tests/support/gpu.h"
+
+namespace mlopt::test {
+
+TEST_CASE("Resize on a GPU") {
+  const Tensor x = uniform({2, 3, 5, 7}, -1, 1);
+  const Datum none = tensor({0}, {});
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (const char* coordinates : {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"}) {
+      const std::vector<Attr> attrs{attr("mode", mode), attr("coordinate_transformation_mode", coordinates)};
+      INFO(mode << ", " << coordinates);
+      require_on_gpu("Resize", {x, none, tensor({4}, {1, 1, 2, 0.6})}, {.attrs = attrs, .fixed = true});
+      require_on_gpu("Resize", {x, none, none, Tensor::ints({2, 3, 11, 4})}, {.attrs = attrs, .fixed = true});
+    }
+  require_on_gpu("Resize", {counting({1, 2, 3, 4}, DType::kU8), none, tensor({4}, {1, 1, 2, 2})}, {.fixed = true}, 0);
+  require_on_gpu("Upsample", {x, tensor({4}, {1, 1, 2, 3})},
+                 {.attrs = {attr("mode", "linear")}, .opset = 9, .fixed = true});
+}
+
+}  // namespace mlopt::test
