@@ -26,7 +26,7 @@ class ExternalFile {
  private:
   std::vector<uint64_t> offsets_;  // of each blob
   std::vector<size_t> order_;      // blobs that are written, by offset
-  std::vector<wire::Bytes> blobs_;
+  Blobs blobs_;
   uint64_t size_ = 0;
 };
 

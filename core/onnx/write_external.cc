@@ -40,14 +40,14 @@ bool is_data_name(const std::string& file, const fs::path& model) {
 
 }  // namespace
 
-ExternalFile::ExternalFile(const Written& written) {
+ExternalFile::ExternalFile(const Written& written) : blobs_(written.blobs) {
   std::map<std::pair<const std::byte*, size_t>, uint64_t> seen;
-  for (const Tensor& blob : written.blobs) {
-    blobs_.push_back(blob.raw_bytes());
+  for (size_t index = 0; index < blobs_.size(); ++index) {
+    const Tensor& blob = blobs_[index];
     const auto [place, fresh] = seen.emplace(std::pair(blob.raw(), blob.bytes()), aligned(size_, blob.bytes()));
     offsets_.push_back(place->second);
     if (!fresh) continue;
-    order_.push_back(blobs_.size() - 1);
+    order_.push_back(index);
     size_ = place->second + blob.bytes();
   }
 }
@@ -87,7 +87,7 @@ void ExternalFile::refer(Written& written, const std::string& name) const {
     tensor.set_data_location(onnx::TensorProto::EXTERNAL);
     add("location", name);
     add("offset", std::to_string(offsets_[index]));
-    add("length", std::to_string(blobs_[index].size()));
+    add("length", std::to_string(blobs_[index].bytes()));
   });
 }
 
@@ -96,8 +96,9 @@ void ExternalFile::write(const std::function<void(wire::Bytes)>& sink) const {
   uint64_t at = 0;
   for (const size_t index : order_) {
     sink(std::span(kZeros).first(offsets_[index] - at));
-    sink(blobs_[index]);
-    at = offsets_[index] + blobs_[index].size();
+    sink(blobs_[index].raw_bytes());
+    blobs_[index].release_pages();
+    at = offsets_[index] + blobs_[index].bytes();
   }
 }
 

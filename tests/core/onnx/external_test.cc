@@ -6,6 +6,7 @@
 #include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
+#include "tests/support/file_pages.h"
 #include "tests/support/temp_dir.h"
 
 using namespace mlopt;
@@ -170,4 +171,17 @@ TEST_CASE("external data must have the size of their tensor") {
   CHECK(contains(error("9223372036854775807", "1024"), "end too early"));
   CHECK(contains(error("-1", "1024"), "not a number"));
   CHECK(contains(error("0", "1000"), "do not fit"));
+}
+
+TEST_CASE("weights that are copied from file to file need not lie in memory") {
+  const TempDir folder;
+  constexpr int64_t kCount = 2 << 20;
+  Model model = weighty();
+  model.graph->find("v")->constant = ramp(kCount, 0);
+  write_model(model, folder / "m.onnx", {.external = true});
+  const Model mapped = read_model(folder / "m.onnx");
+  const int64_t before = test::file_pages();
+  write_model(mapped, folder / "copy.onnx", {.external = true});
+  CHECK(test::file_pages() - before < kCount * 4 / 4096 / 2);
+  CHECK(same_weights(read_model(folder / "copy.onnx"), model));
 }
