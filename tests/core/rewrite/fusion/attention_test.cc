@@ -20,8 +20,9 @@ std::string graph(const Spelling& s = {}) {
   return "g (" + s.inputs +
          ", float[16,16] Q, float[16,16] K, float[16,16] V, float[16] C) => (float[B,N,16] y) "
          "<int64[4] split = {0, 0, 4, 4}, int64[3] joint = {0, 0, 16}, float two = {2}, float zero = {0}, "
-         "float hide = {-10000}, int64 i0 = {0}, int64 i1 = {1}, int64[1] l0 = {0}, int64[1] l1 = {1}, "
-         "int64[2] l12 = {1, 2}> { q3 = " +
+         "float hide = {-10000}, float least = {-3.0e38}, float fone = {1}, int64 i0 = {0}, int64 i1 = {1}, "
+         "int64[1] l0 = {0}, int64[1] l1 = {1}, int64[1] l2 = {2}, int64[2] l12 = {1, 2}, int64[2] l23 = {2, 3}, "
+         "int64[2] lz = {0, 0}, int64[2] lzo = {1, 0}> { q3 = " +
          s.q +
          "  k3 = MatMul (x, K)  v0 = MatMul (x, V)  v3 = Add (C, v0)  q4 = Reshape (q3, split) "
          "k4 = Reshape (k3, split)  v4 = Reshape (v3, split)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = " +
@@ -52,6 +53,8 @@ TEST_CASE("a mask that is added stays one") {
              .scores = "p = MatMul (q, k)  d = Div (p, two)  s = Add (m, d)"};
   CHECK(fused(s) == "Attention");
   s.inputs = "float[B,N,16] x, float[B,1,1,N] m";
+  CHECK(fused(s) == "Shape Gather Concat Expand Attention");
+  s.inputs = "float[B,N,16] x, float[N,N] m";
   CHECK(kept(s) == "the mask is not the whole [batch, heads, rows, keys]");
 }
 
@@ -60,6 +63,93 @@ TEST_CASE("a causal mask is an attribute") {
       fused({.scores = "p = MatMul (q, k)  d = Div (p, two)  h = Shape (x)  n = Gather (h, i1)  r = Range (i0, n, i1) "
                        "cols = Unsqueeze (r, l0)  rows = Unsqueeze (r, l1)  f = Greater (cols, rows) "
                        "e = Where (f, hide, zero)  s = Add (d, e)"}) == "Attention");
+}
+
+TEST_CASE("keys are hidden by a factor, by a negated condition, and by numbers in the place of scores") {
+  CHECK(fused({.inputs = kMask,
+               .scores = "p = MatMul (q, k)  d = Div (p, two)  u = Unsqueeze (m, l12)  f = Cast <to = 1> (u) "
+                         "r = Sub (fone, f)  e = Mul (r, hide)  s = Add (d, e)"}) == "Cast Attention");
+  CHECK(fused({.inputs = kMask,
+               .scores = "p = MatMul (q, k)  d = Div (p, two)  u = Unsqueeze (m, l12)  e = Where (u, hide, zero)  s = "
+                         "Add (d, e)"}) == "Not Cast Attention");
+  const std::string chosen = "p = MatMul (q, k)  d = Div (p, two)  u = Unsqueeze (m, l12)  ";
+  CHECK(fused({.inputs = kMask, .scores = chosen + "s = Where (u, d, least)"}) == "Cast Attention");
+  CHECK(kept({.inputs = kMask, .scores = chosen + "s = Where (u, d, hide)"}) ==
+        "a row without keys would be another one, as its scores are hidden by a small number");
+  CHECK(kept({.inputs = "float[B,N,16] x, float[B,N] m",
+              .scores = "p = MatMul (q, k)  d = Div (p, two)  u = Unsqueeze (m, l12)  r = Sub (fone, u)  e = Mul (r, "
+                        "zero)  f = Neg (e)  g = Unsqueeze (f, l1)  s = Add (d, g)"}) ==
+        "the mask is not the whole [batch, heads, rows, keys]");
+}
+
+TEST_CASE("a triangle hides the keys after each query, however it is made") {
+  const std::string n =
+      "p = MatMul (q, k)  d = Div (p, two)  h = Shape (x)  n = Slice (h, l1, l2)  nn = Concat <axis = "
+      "0> (n, n)  ";
+  const std::string ones = n + "o1 = ConstantOfShape <value = float[1] {1}> (nn)  ";
+  CHECK(fused({.scores = ones + "c = Trilu <upper = 1> (o1, i1)  b = Cast <to = 9> (c)  s = Where (b, hide, d)"}) ==
+        "Attention");
+  CHECK(fused({.scores = ones + "c = Trilu <upper = 0> (o1)  b = Equal (c, zero)  s = Where (b, hide, d)"}) ==
+        "Attention");
+  CHECK(fused({.scores = ones + "c = Trilu <upper = 0> (o1)  r = Sub (fone, c)  e = Mul (r, hide)  s = Add (d, e)"}) ==
+        "Attention");
+  CHECK(kept({.scores = ones + "c = Trilu <upper = 0> (o1, i1)  b = Equal (c, zero)  s = Where (b, hide, d)"}) ==
+        "a row without keys would be another one, as its scores are hidden by a small number");
+  CHECK(kept({.scores = ones + "c = Trilu <upper = 1> (o1)  e = Mul (c, hide)  s = Add (d, e)"}) ==
+        "the mask is not the whole [batch, heads, rows, keys]");
+}
+
+TEST_CASE("the corner of a constant triangle is causal") {
+  const auto text = [](const std::string& first) {
+    return graph(
+        {.scores = "p = MatMul (q, k)  d = Div (p, two)  h = Shape (x)  n = Slice (h, l1, l2)  g = Concat <axis "
+                   "= 0> (n, n)  c = Slice (tri, lz" +
+                   first + ", g, l23)  s = Where (c, d, hide)"});
+  };
+  const auto with_triangle = [&](const std::string& first, float last) {
+    const std::string whole = text(first);
+    std::string tri;
+    for (int i = 0; i < 8; ++i)
+      for (int k = 0; k < 8; ++k)
+        tri += (i + k ? ", " : "") + std::string(k > i || (k == 0 && i == 7 && last == 0) ? "0" : "1");
+    return whole.substr(0, whole.find("<int64[4]") + 1) + "bool[1,1,8,8] tri = {" + tri + "}, " +
+           whole.substr(whole.find("<int64[4]") + 1);
+  };
+  CHECK(rewritten(fusion::attention, with_triangle("", 1), 17, 1e-4, Target::kOrt) == "Attention");
+  const std::string small = "a row without keys would be another one, as its scores are hidden by a small number";
+  CHECK(declined(fusion::attention, with_triangle("", 0), 17, Target::kOrt) == small);
+  CHECK(declined(fusion::attention, with_triangle("o", 1), 17, Target::kOrt) == "the scores are not a product");
+}
+
+TEST_CASE("heads are found behind one product and in any order of samples and rows") {
+  const std::string packed = R"(g (float[N,B,16] x, float[16,48] W) => (float[N,B,16] y)
+    <int64[4] heads = {0, 0, 4, 4}, int64[3] joint = {0, 0, 16}, float half = {0.5}> {
+    m = MatMul (x, W)  a, b, c = Split <axis = 2, num_outputs = 3> (m)
+    a4 = Reshape (a, heads)  b4 = Reshape (b, heads)  c4 = Reshape (c, heads)
+    q = Transpose <perm = [1, 2, 0, 3]> (a4)  k = Transpose <perm = [1, 2, 3, 0]> (b4)
+    v = Transpose <perm = [1, 2, 0, 3]> (c4)  p = MatMul (q, k)  s = Mul (p, half)  w = Softmax <axis = -1> (s)
+    o = MatMul (w, v)  t = Transpose <perm = [2, 0, 1, 3]> (o)  y = Reshape (t, joint) })";
+  CHECK(rewritten(fusion::attention, packed, 18, 1e-4, Target::kOrt) ==
+        "MatMul Split Transpose Transpose Transpose MultiHeadAttention Transpose");
+}
+
+TEST_CASE("thirds of one product that something hides are made by the operator") {
+  const auto text = [](const std::string& order, const std::string& more) {
+    return "g (float[B,N,16] x, float[1,4,N,N] m, float[16,48] W, float[48] C) => (float[B,N,16] y) <int64[4] heads = "
+           "{0, "
+           "0, 4, 4}, int64[3] joint = {0, 0, 16}, float half = {0.5}> { z = MatMul (x, W)  z1 = " +
+           more + "  a, b, c = Split <axis = 2, num_outputs = 3> (z1)  a4 = Reshape (" + order +
+           ", heads)  b4 = Reshape (b, heads)  c4 = Reshape (c, heads)  q = Transpose <perm = [0, 2, 1, 3]> (a4) "
+           "k = Transpose <perm = [0, 2, 3, 1]> (b4)  v = Transpose <perm = [0, 2, 1, 3]> (c4)  p = MatMul (q, k) "
+           "d = Mul (p, half)  s = Add (d, m)  w = Softmax <axis = -1> (s)  o = MatMul (w, v) "
+           "t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) }";
+  };
+  const auto written = [&](const std::string& order, const std::string& more) {
+    return rewritten(fusion::attention, text(order, more), 18, 1e-4, Target::kOrt);
+  };
+  CHECK(written("a", "Add (z, C)") == "Attention");
+  CHECK(written("a", "Identity (z)") == "MatMul Identity Split MultiHeadAttention");
+  CHECK(written("b", "Add (z, C)") == "MatMul Add Split MultiHeadAttention");
 }
 
 TEST_CASE("the standard has Attention since opset 23") {

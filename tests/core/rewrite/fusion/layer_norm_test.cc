@@ -73,3 +73,47 @@ TEST_CASE("a scale that is there already stays") {
   CHECK(declined(fusion::norm_scale, R"(g (double[N,6] x, double[6] S, double[6] T) => (double[N,6] y) {
     n = LayerNormalization (x, T)  y = Mul (n, S) })") == "the normalization has a scale or a bias");
 }
+
+namespace {
+
+/// As Keras writes it: x inverse + (bias - mean inverse).
+std::string affine(const std::string& mean = "m", const std::string& bias = "double[6] C") {
+  return "g (double[N,M,6] x, double[6] G, " + bias +
+         ") => (double[N,M,6] y) <double e = {0.001}, int64[1] last = {-1}, "
+         "int64[2] both = {1, 2}> { m = ReduceMean (x, last)  other = ReduceMax (x, last)  d = Sub (x, m)  q = Mul (d, "
+         "d) "
+         "v = ReduceMean (q, last)  a = Add (v, e)  r = Sqrt (a)  s = Reciprocal (r)  i = Mul (s, G)  p = Mul (x, i) "
+         "t = Mul (" +
+         mean + ", i)  u = Sub (C, t)  y = Add (p, u) }";
+}
+
+}  // namespace
+
+TEST_CASE("a normalization whose mean is subtracted last is one operator with its scale and bias") {
+  CHECK(rewritten(fusion::layer_norm, affine(), 21, 1e-7) == "LayerNormalization");
+}
+
+TEST_CASE("another mean, and a bias that is no row, stay") {
+  CHECK(declined(fusion::layer_norm, affine("other")).find("another mean is subtracted") != std::string::npos);
+  CHECK(declined(fusion::layer_norm, affine("m", "double[1,6] C"))
+            .find("scale and bias are not as long as the normalized axes") != std::string::npos);
+  CHECK(declined(fusion::layer_norm, affine(), 21, Target::kKernels).find("it is not float32") != std::string::npos);
+}
+
+TEST_CASE("all axes behind the channels are an instance's, whatever their lengths") {
+  const auto text = [](const std::string& shape, const std::string& end) {
+    return "g (float[" + shape + "] x, float[3,1,1] G, float[1,3,1,1] C) => (float[" + shape +
+           "] y) <float e = {0.001}, "
+           "int64[2] last = {2, 3}> { m = ReduceMean (x, last)  d = Sub (x, m)  q = Mul (d, d)  v = ReduceMean (q, "
+           "last) "
+           "a = Add (v, e)  r = Sqrt (a)  n = Div (d, r)  " +
+           end + " }";
+  };
+  CHECK(rewritten(fusion::layer_norm, text("N,3,H,W", "y = Relu (n)"), 18, 1e-5) == "InstanceNormalization Relu");
+  Model model = test::fixture(text("N,3,H,W", "b = Mul (n, G)  y = Add (b, C)"), 18);
+  infer(model);
+  run_pass(model, fusion::layer_norm, test::pass_context());
+  CHECK(rewritten(fusion::norm_scale, model, 1e-5) == "InstanceNormalization");
+  CHECK(declined(fusion::layer_norm, text("N,C,H,W", "y = Relu (n)"), 18)
+            .find("the length of a normalized axis is not known") != std::string::npos);
+}

@@ -64,6 +64,43 @@ TEST_CASE("other rotations stay") {
   CHECK(reasons(graph(halves, "m", "H, H, T, T"), Target::kOnnx) ==
         "only ONNX Runtime takes positions from a table's start");
   CHECK(reasons(graph(halves, "m", "H, T, T, T")) == "the halves of the tables differ");
-  CHECK(reasons(graph(halves, "three", "H, H, T, T")) == "cosines and sines are not the first rows of constant tables");
+  CHECK(reasons(graph(halves, "three", "H, H, T, T")) ==
+        "cosines and sines are neither the first rows of constant tables nor those of angles");
   CHECK(reasons(graph("Concat <axis = -1> (a, n)", "m", "H, H, T, T")) == "not a rotation of halves");
+}
+
+namespace {
+
+/// Heads [B, 2, N, 4] turned by angles made from positions, one half of them or both after the function.
+std::string by_positions(const std::string& batch, const std::string& function, const std::string& turned = "n, a") {
+  const std::string both = function == "first" ? "e = Concat <axis = -1> (f, f)  c0 = Cos (e)  s0 = Sin (e)  "
+                                               : "e = Cos (f)  d = Sin (f)  c0 = Concat <axis = -1> (e, e)  "
+                                                 "s0 = Concat <axis = 2> (d, d)  ";
+  return "g (float[B,2,N,4] x, int64[" + batch +
+         ",N] p) => (float[B,2,N,4] y) <float[1,2,1] freq = {1.0, 0.1}, "
+         "int64[1] one = {1}, int64[1] zero = {0}, int64[1] two = {2}, int64[1] four = {4}, int64[1] last = {-1}> { "
+         "u = Unsqueeze (p, one)  v = Cast <to = 1> (u)  w = MatMul (freq, v)  f = Transpose <perm = [0, 2, 1]> (w)  " +
+         both +
+         "c = Unsqueeze (c0, one)  s = Unsqueeze (s0, one)  a = Slice (x, zero, two, last)  b = Slice (x, two, "
+         "four, last)  n = Neg (b)  h = Concat <axis = -1> (" +
+         turned + ")  q = Mul (x, c)  r = Mul (h, s)  y = Add (q, r) }";
+}
+
+}  // namespace
+
+TEST_CASE("the rotation by angles from positions is one operator") {
+  const std::string angles = "Unsqueeze Cast MatMul Transpose ";
+  for (const char* function : {"first", "last"}) {
+    CHECK(rewritten(fusion::rope, by_positions("1", function), 17, 1e-5, Target::kOrt) ==
+          angles + "Cos Sin Reshape Reshape RotaryEmbedding");
+    CHECK(rewritten(fusion::rope, by_positions("B", function), 17, 1e-5, Target::kOrt) ==
+          angles + "Cos Sin Shape Slice ReduceProd Range Reshape Reshape Reshape RotaryEmbedding");
+    CHECK(rewritten(fusion::rope, by_positions("B", function), 23, 1e-5) == angles + "Cos Sin RotaryEmbedding");
+  }
+}
+
+TEST_CASE("rotations by angles stay where the standard has none, for all samples alike, and the other way round") {
+  CHECK(declined(fusion::rope, by_positions("B", "first"), 22) == "RotaryEmbedding needs opset 23");
+  CHECK(declined(fusion::rope, by_positions("1", "first"), 23) == "the angles are the same for all samples");
+  CHECK(declined(fusion::rope, by_positions("B", "first", "a, n"), 23) == "not a rotation of halves");
 }

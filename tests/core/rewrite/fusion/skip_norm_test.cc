@@ -33,15 +33,10 @@ TEST_CASE("a row that is added to one of the operands is its bias") {
         "SkipSimplifiedLayerNormalization");
 }
 
-TEST_CASE("later readers of the sum read it from the normalization") {
-  CHECK(fused("s = Add (x, z)  n = LayerNormalization (s, S, B)  y = Mul (s, n)") == "SkipLayerNormalization Mul");
-}
-
 TEST_CASE("sums that cannot join stay") {
-  CHECK(kept("s = Add (x, z)  r = Relu (s)  n = LayerNormalization (s, S, B)  y = Mul (r, n)") ==
-        "the sum is read before it is normalized");
+  CHECK(kept("s = Add (x, z)  n = LayerNormalization (s, S, B)  y = Mul (s, n)") == "something else reads the sum");
   CHECK(kept("s = Add (x, z)  y = LayerNormalization (s, S, B)", "float[N,M,6] y, float[N,M,6] s") ==
-        "the sum is read before it is normalized");
+        "something else reads the sum");
   CHECK(kept("s = Add (x, w)  y = LayerNormalization (s, S, B)") == "the operands of the sum may differ in shape");
   CHECK(kept("s = Add (x, z)  y = LayerNormalization <axis = 1> (s, S, B)") ==
         "it is not float32, or not over the last axis alone");

@@ -1,0 +1,69 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "core/rewrite/pass.h"
+
+namespace mlopt {
+
+/// Where the elements of a value lie after Reshapes and Transposes: axes that are products of parts of the source's
+/// axes.
+class AxisMap {
+ public:
+  /// The source itself; its dimensions must be known.
+  explicit AxisMap(SymDims source);
+
+  /// False, and of no more use, where the parts are not known well enough, or the operator is none of these.
+  bool apply(const Node& node, const Builder& builder);
+  bool reshape(const SymDims& to);
+  bool transpose(const std::vector<int64_t>& perm);
+  /// Takes away an axis that is the outermost part of one of the source's axes, as if the source were one of the equal
+  /// pieces along that axis. Gives the source's axis; nothing where the view's axis is something else.
+  std::optional<size_t> take_piece(size_t axis);
+
+  SymDims dims() const;  ///< of the view
+  /// Is the view's last axis the source's, whole?
+  bool keeps_last() const;
+
+  /// How many operators make() writes.
+  int64_t cost() const { return static_cast<int64_t>(plan().size()); }
+  /// Can the Reshapes' shapes be written as constants?
+  bool writable() const { return targets().has_value(); }
+  /// The view of `source`: at most Reshape, Transpose, Reshape. Null where it is not writable.
+  Value* make(Builder& builder, Value* source, const Type& type) const;
+
+ private:
+  struct Step {
+    bool is_transpose = false;
+    SymDims dims;  ///< of the result
+    std::vector<int64_t> perm;
+  };
+  using Steps = std::vector<Step>;
+
+  Steps plan() const;
+  std::optional<std::vector<std::vector<int64_t>>> targets() const;  // shape or permutation of each step
+  Steps from_source() const;
+  Steps to_view() const;
+  Steps by_parts() const;
+  bool follows(size_t part) const;
+  Dim length(const std::vector<size_t>& parts) const;
+
+  SymDims source_;
+  std::vector<Dim> lengths_;               // of the parts, in the source's order
+  std::vector<size_t> axis_of_;            // the source's axis that each is of
+  std::vector<std::vector<size_t>> axes_;  // of the view: parts, outermost first
+};
+
+/// Reshape, Flatten, Squeeze, Unsqueeze or Transpose of one value.
+bool is_layout(const Node* node);
+
+/// The longest chain of such operators that ends with `last`, first one first; nothing else reads what is between.
+std::vector<const Node*> layout_chain(const Node* last);
+
+/// A target for Reshape from shape x to shape y: integers, 0 where y copies x's axis, at most one -1. Nothing when y is
+/// not known well enough, or holds a zero.
+std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y);
+/// Reshape of x to that target, with its constant shape input (attribute before opset 5).
+Value* make_reshape(Builder& builder, Value* x, const std::vector<int64_t>& target, Type type);
+
+}  // namespace mlopt

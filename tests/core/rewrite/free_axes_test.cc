@@ -1,0 +1,52 @@
+#include "core/rewrite/free_axes.h"
+
+#include <algorithm>
+
+#include "core/ir/verify.h"
+#include "core/onnx/infer.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+std::string output_of(const std::string& graph, const std::vector<FreeAxis>& axes) {
+  Model model = test::fixture(graph);
+  infer(model, standard_types);
+  free_axes(model, axes, standard_types);
+  CHECK(verify(model).empty());
+  return to_string(model.graph->outputs()[0]->type);
+}
+
+std::string refused(const std::vector<FreeAxis>& axes) {
+  try {
+    output_of("g (float[1,6] x, float[N] m) => (float[1,6] y) { y = Relu (x) }", axes);
+  } catch (const Error& e) {
+    return e.message;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an axis is freed, and targets of Reshape follow it") {
+  const auto reshaped = [](const std::string& dims, const std::string& made, const std::string& target, int64_t axis) {
+    const auto count = std::to_string(1 + std::count(target.begin(), target.end(), ','));
+    return output_of("g (float[" + dims + "] x) => (float[" + made + "] y) <int64[" + count + "] t = {" + target +
+                         "}> { r = Reshape (x, t)  y = Relu (r) }",
+                     {{"x", axis, "B"}});
+  };
+  CHECK(reshaped("1,6,4", "1,24", "1, 24", 0) == "float32[B,24]");
+  CHECK(reshaped("1,6,4", "1,24", "1, -1", 0) == "float32[B,24]");
+  CHECK(reshaped("3,6,4", "18,4", "18, 4", 0) == "float32[6*B,4]");
+  CHECK(reshaped("1,6,4", "1,6,2,2", "1, 6, 2, 2", 1) == "float32[1,B,2,2]");
+  CHECK(reshaped("1,6,4", "1,6,2,2", "1, 6, 2, 2", -2) == "float32[1,B,2,2]");
+  CHECK(reshaped("1,6,4", "24", "-1", 0) == "float32[24*B]");
+}
+
+TEST_CASE("what is no fixed axis of an input is not freed") {
+  CHECK(refused({{"z", 0, "B"}}) == "no input is called 'z'");
+  CHECK(refused({{"x", 2, "B"}}) == "'x' has no axis 2");
+  CHECK(refused({{"m", 0, "B"}}) == "axis 0 of 'm' is free already");
+}

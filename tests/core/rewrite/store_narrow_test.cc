@@ -1,0 +1,38 @@
+#include "core/rewrite/store_narrow.h"
+
+#include "core/ir/infer.h"
+#include "tests/support/catch.h"
+#include "tests/support/net.h"
+
+namespace mlopt::test {
+namespace {
+
+bool all(const Node&) { return true; }
+
+}  // namespace
+
+TEST_CASE("weights are stored in float16 behind a Cast, unless they are small, beyond its range or not wanted") {
+  Net net;
+  Tensor huge = uniform({16, 16}, -1, 1);
+  huge.mutable_data<float>()[5] = 70000;
+  Value* a = net.op("MatMul", {net.input({3, 16}), net.constant(uniform({16, 16}, -1, 1))});
+  Value* b = net.op("Add", {a, net.constant(uniform({16}, -1, 1))});
+  net.output(net.op("MatMul", {b, net.constant(std::move(huge))}));
+  infer(net.model);
+  Model model = clone(net.model);
+  const Narrowed made = store_narrow(model, DType::kF16, 64, all);
+  CHECK(listed_ops(model) == "Add 1, Cast 1, MatMul 2");
+  CHECK(made.tensors == 1);
+  CHECK(made.saved_bytes == 16 * 16 * 2);
+  REQUIRE(made.left.size() == 1);
+  CHECK(made.left.begin()->second == "it has numbers beyond the range of float16");
+  const Difference d = changed_by(net.model, model);
+  CHECK(d.max_abs > 0);
+  CHECK(d.sqnr_db > 60);
+  Model none = clone(net.model);
+  CHECK(store_narrow(none, DType::kF16, 64, [](const Node&) { return false; }).tensors == 0);
+  Model wide = clone(net.model);
+  CHECK(store_narrow(wide, DType::kBF16, 64, all).tensors == 2);  // which has the range of float32
+}
+
+}  // namespace mlopt::test
