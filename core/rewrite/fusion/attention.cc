@@ -8,92 +8,194 @@
 #include "core/rewrite/fusion/mask.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/fusion/projection.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
 namespace {
 
+/// A number this low and a score give the number.
+constexpr double kSwallows = -1e30;
+
 /// Attention as the operators spell it.
 struct Site {
   Heads q, k, v;
-  Value* mask = nullptr;
+  Value* mask = nullptr;  ///< that is added
+  Choice choice = {};     ///< of keys, by a number that swallows every score
   bool causal = false;
   double scale = 1;
   Type type;  ///< of the result, [batch, rows, heads * size]
 };
 
-/// Do queries, keys and values fit, and the result [batch, rows, heads * size]?
-bool fit(const Heads& q, const Heads& k, const Heads& v, const std::optional<SymDims>& out) {
+/// Do queries, keys and values fit?
+bool fit(const Heads& q, const Heads& k, const Heads& v) {
   const bool heads = q.count == k.count * k.repeats && q.count == v.count * v.repeats && q.repeats == 1 &&
                      k.count == v.count && q.size == k.size && v.scale == 1 && !v.cosines;
-  const bool keys = k.rows == v.rows && q.batch == k.batch && q.batch == v.batch;
-  return heads && keys && out && *out == SymDims{q.batch, q.rows, v.size * q.count};
+  return heads && k.rows == v.rows && q.batch == k.batch && q.batch == v.batch;
 }
 
-Expected<Site> site_of(const Match& m, bool rotated, const Builder& builder) {
-  Value* probabilities = m.node("softmax")->output(0);
-  const int64_t axis = builder.view(*m.node("softmax")).get_int("axis", builder.opset() < 13 ? 1 : -1);
+/// Softmax times values, and what is done to the result until `root`.
+struct Ending {
+  const Node *softmax = nullptr, *product = nullptr;
+  std::vector<const Node*> chain;
+};
+
+std::optional<Ending> ending_at(const Node* root) {
+  Ending end;
+  end.chain = layout_chain(root);
+  const Value* y = end.chain.front()->input(0);
+  end.product = y && y->single_use() && y->producer && y->producer->is("MatMul") ? y->producer : nullptr;
+  if (!end.product) return std::nullopt;
+  const Value* probabilities = end.product->input(0);
+  end.softmax = probabilities->single_use() ? probabilities->producer : nullptr;
+  return end.softmax && end.softmax->is("Softmax") ? std::optional(end) : std::nullopt;
+}
+
+/// Is there more of the chain, for which the attention will be looked at again?
+bool goes_on(const Node& root) {
+  const Value* y = root.output(0);
+  return y->single_use() && is_layout(y->uses[0].node);
+}
+
+/// From the operator's result [batch, rows, heads * size] to the root's; nothing where that is as long as it was.
+std::optional<AxisMap> way_out(const Ending& end, const Site& s, const Builder& builder) {
+  auto way = parted(s.q.batch, s.q.rows, s.q.count, s.v.size);
+  for (const Node* node : end.chain)
+    if (way && !way->apply(*node, builder)) way.reset();
+  const bool shorter = way && way->writable() && way->cost() < static_cast<int64_t>(end.chain.size());
+  return shorter ? way : std::nullopt;
+}
+
+Expected<Site> site_of(const Ending& end, bool rotated, const Builder& builder) {
+  const Value* probabilities = end.softmax->output(0);
+  const int64_t axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
   if (axis != -1 && axis != 3) return Decline{"another axis than the keys"};
   if (probabilities->type.dtype != DType::kF32) return Decline{"it is not float32"};
-  const Scores scores = scores_of(m.value("scores"));
+  const Scores scores = chosen_scores_of(end.softmax->input(0));
   if (!scores.q) return Decline{"the scores are not a product"};
   const auto q = heads_of(scores.q, false, rotated, builder), k = heads_of(scores.k, true, rotated, builder),
-             v = heads_of(m.value("v"), false, false, builder);
+             v = heads_of(end.product->input(1), false, false, builder);
   if (!q || !k || !v) return Decline{"queries, keys or values are not split into heads"};
-  if (!fit(*q, *k, *v, m.root->output(0)->type.dims)) return Decline{"the heads do not fit one another"};
-  Site site{*q, *k, *v, scores.mask, false, scores.scale * q->scale * k->scale, m.root->output(0)->type};
+  if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
+  const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
+  Site site{*q, *k, *v, scores.mask, scores.choice, false, scores.scale * q->scale * k->scale, type};
   if (site.mask && is_causal(site.mask, builder)) site.mask = nullptr, site.causal = true;
+  if (!site.choice.condition) return site;
+  if (site.q.rows == site.k.rows && is_order(site.choice.condition, !site.choice.seen, builder))
+    site.choice = {}, site.causal = true;
+  else if (site.choice.hidden > kSwallows)
+    return Decline{"a row without keys would be another one, as its scores are hidden by a small number"};
   return site;
 }
 
-/// Has the mask the shape [batch or 1, heads or 1, rows, keys]?
-bool is_whole(const Site& s) {
-  const auto& mask = s.mask->type.dims;
-  return mask && mask->size() == 4 && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) &&
-         ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) && (*mask)[2] == s.q.rows && (*mask)[3] == s.k.rows;
+/// The shape of what hides keys.
+const std::optional<SymDims>& mask_dims(const Site& s) {
+  return (s.choice.condition ? s.choice.condition : s.mask)->type.dims;
 }
 
-/// [batch, rows, heads * size], joined where it was not split from such a value.
+/// What is added to the scores.
+Value* added_mask(const Site& s, Builder& builder) {
+  if (!s.choice.condition) return s.mask;
+  const auto number = [&](const char* name, double x) {
+    return builder.constant(name, cast(Tensor::of<double>({}, {x}), DType::kF32));
+  };
+  Value *hidden = number("hidden", s.choice.hidden), *zero = number("zero", 0);
+  return builder.op("Where", {s.choice.condition, s.choice.seen ? zero : hidden, s.choice.seen ? hidden : zero});
+}
+
+/// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys]?
+bool is_whole(const Site& s) {
+  const auto& mask = mask_dims(s);
+  return mask && mask->size() == 4 && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) &&
+         ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) && ((*mask)[2] == s.q.rows || (*mask)[2].is(1)) &&
+         (*mask)[3] == s.k.rows;
+}
+
+/// [1, 1, rows, 1], to repeat a mask for all queries; null where no input of the graph has the rows as an axis.
+Value* row_shape(const Dim& rows, Builder& builder) {
+  if (const auto count = rows.value()) return builder.constant("rows", Tensor::ints({1, 1, *count, 1}));
+  for (Value* input : builder.graph.inputs()) {
+    if (!input->type.dims) continue;
+    const auto axis = std::find(input->type.dims->begin(), input->type.dims->end(), rows);
+    if (axis == input->type.dims->end()) continue;
+    Value* at = builder.constant("axis", Tensor::ints({axis - input->type.dims->begin()}));
+    Value* one = builder.constant("one", Tensor::ints({1}));
+    Value* count = builder.op("Gather", {builder.op("Shape", {input}), at});
+    return builder.op("Concat", {one, one, count, one}, {{"axis", int64_t{0}, ""}});
+  }
+  return nullptr;
+}
+
+/// [batch, rows, heads * size].
 Value* flattened(const Heads& heads, Builder& builder) {
-  if (heads.flat) return heads.flat;
-  const int64_t width = heads.count * heads.size;
-  Value* rows = builder.op("Transpose", {heads.value}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}},
-                           Type::tensor(DType::kF32, SymDims{heads.batch, heads.rows, heads.count, heads.size}));
-  Value* shape = builder.constant("joined_shape", Tensor::ints({0, 0, width}));
-  return builder.op("Reshape", {rows, shape}, {}, Type::tensor(DType::kF32, SymDims{heads.batch, heads.rows, width}));
+  return heads.way->make(builder, heads.source,
+                         Type::tensor(DType::kF32, SymDims{heads.batch, heads.rows, heads.count * heads.size}));
 }
 
 Attr number(const char* name, double x) { return {name, static_cast<float>(x), ""}; }
 Attr integer(const char* name, int64_t x) { return {name, x, ""}; }
 
+/// The condition as 1 for keys that are seen, 0 for others.
+Value* seen_keys(const PaddingMask& padding, Builder& builder) {
+  Value* keys = padding.seen ? padding.keys : builder.op("Not", {padding.keys});
+  return builder.op("Cast", {keys}, {integer("to", static_cast<int64_t>(DType::kI32))}, {});
+}
+
 /// The inputs for a mask of padding and one that is added, and their attribute. False: there is no way to say it.
 bool add_mask(const Site& s, std::vector<Value*>& inputs, size_t padding_at, size_t added_at, std::vector<Attr>& attrs,
               Builder& builder) {
   if (s.causal) attrs.push_back(integer("unidirectional", 1));
-  if (!s.mask) return true;
-  const auto padding = padding_of(s.mask);
+  if (!s.mask && !s.choice.condition) return true;
+  const auto padding = s.choice.condition ? padding_of(s.choice) : padding_of(s.mask);
   const bool fits = padding && *padding->keys->type.dims == SymDims{s.q.batch, s.k.rows};
   if (!fits && !is_whole(s)) return false;
+  const bool repeated = !fits && !((*mask_dims(s))[2] == s.q.rows);
+  Value* rows = repeated ? row_shape(s.q.rows, builder) : nullptr;
+  if (repeated && !rows) return false;
   inputs.resize((fits ? padding_at : added_at) + 1, nullptr);
   if (fits) {
-    inputs.back() = builder.op("Cast", {padding->keys}, {integer("to", static_cast<int64_t>(DType::kI32))}, {});
+    inputs.back() = seen_keys(*padding, builder);
     attrs.push_back(number("mask_filter_value", padding->hidden));
   } else {
-    inputs.back() = s.mask;
+    inputs.back() = added_mask(s, builder);
+    if (repeated) inputs.back() = builder.op("Expand", {inputs.back(), rows});
   }
   return true;
 }
 
 /// The three projections of one value, to be made by one product.
 std::optional<std::array<Projection, 3>> packed(const Site& s) {
-  if (!s.q.flat || !s.k.flat || !s.v.flat) return std::nullopt;
-  const auto q = projection_of(s.q.flat), k = projection_of(s.k.flat), v = projection_of(s.v.flat);
+  if (!s.q.flat() || !s.k.flat() || !s.v.flat()) return std::nullopt;
+  const auto q = projection_of(s.q.flat()), k = projection_of(s.k.flat()), v = projection_of(s.v.flat());
   if (!q || !k || !v || q->x != k->x || q->x != v->x) return std::nullopt;
   return std::array{*q, *k, *v};
 }
 
+/// The value whose thirds, one after the other, are queries, keys and values; null where they come from elsewhere.
+Value* whole_of(const Site& s, const Builder& builder) {
+  const Value* parts[] = {s.q.flat(), s.k.flat(), s.v.flat()};
+  const Node* split = parts[0] ? parts[0]->producer : nullptr;
+  if (!split || !split->is("Split") || split->outputs().size() != 3) return nullptr;
+  for (int i = 0; i < 3; ++i)
+    if (split->output(i) != parts[i] || !parts[i]->single_use()) return nullptr;
+  const int64_t axis = builder.view(*split).get_int("axis", 0);
+  return axis == -1 || axis == 2 ? split->input(0) : nullptr;
+}
+
+/// What one product makes queries, keys and values of: x, weight and bias of com.microsoft's Attention.
+std::optional<std::array<Value*, 3>> one_product(const Site& s, Builder& builder) {
+  Value* whole = whole_of(s, builder);
+  if (const auto one = whole ? projection_of(whole) : std::nullopt)
+    return std::array{one->x, one->weight, one->bias ? one->bias : joined_biases({&*one, 1}, builder)};
+  const auto all = packed(s);
+  if (!all) return std::nullopt;
+  return std::array{all->front().x, joined_weights(*all, builder), joined_biases(*all, builder)};
+}
+
 Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   // Where nothing is hidden, MultiHeadAttention does without the scores in memory.
-  const auto projections = s.mask || s.causal ? packed(s) : std::nullopt;
+  const bool hides = s.mask || s.choice.condition || s.causal;
+  Value* whole = whole_of(s, builder);
+  const bool projections = hides && (packed(s) || (whole && projection_of(whole)));
   std::vector<Attr> attrs{integer("num_heads", s.q.count), number("scale", s.scale)};
   std::vector<Value*> inputs(3, nullptr);
   const auto add = [&](size_t padding, size_t added) { return add_mask(s, inputs, padding, added, attrs, builder); };
@@ -103,9 +205,8 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
     for (size_t i = 0; i < 3; ++i) inputs[i] = flattened(*parts[i], builder);
     return Replacement{builder.contrib("MultiHeadAttention", std::move(inputs), std::move(attrs), s.type)};
   }
-  inputs[0] = projections->front().x;
-  inputs[1] = joined_weights(*projections, builder);
-  inputs[2] = joined_biases(*projections, builder);
+  const auto product = one_product(s, builder);
+  std::copy(product->begin(), product->end(), inputs.begin());
   const int64_t width = s.q.count * s.q.size, values = s.q.count * s.v.size;
   if (values != width) attrs.push_back({"qkv_hidden_sizes", std::vector<int64_t>{width, width, values}, ""});
   return Replacement{builder.contrib("Attention", std::move(inputs), std::move(attrs), s.type)};
@@ -120,7 +221,10 @@ Expected<Replacement> group_query(const Site& s, Builder& builder) {
   if (!lengths) return Decline{"no input of the graph has batch and rows as axes"};
   std::vector<Value*> inputs{nullptr, nullptr, nullptr, nullptr, nullptr, lengths->last, lengths->total};
   const auto projections = packed(s);
-  if (projections && std::none_of(projections->begin(), projections->end(), [](const auto& p) { return p.bias; })) {
+  if (Value* whole = whole_of(s, builder)) {
+    inputs[0] = whole;
+  } else if (projections &&
+             std::none_of(projections->begin(), projections->end(), [](const auto& p) { return p.bias; })) {
     inputs[0] = builder.op("MatMul", {projections->front().x, joined_weights(*projections, builder)});
   } else {
     const Heads* parts[] = {&s.q, &s.k, &s.v};
@@ -140,33 +244,38 @@ Expected<Replacement> group_query(const Site& s, Builder& builder) {
 Replacement standard(const Site& s, Builder& builder) {
   std::vector<Value*> inputs;
   for (const Heads* heads : {&s.q, &s.k, &s.v}) inputs.push_back(flattened(*heads, builder));
-  if (s.mask) inputs.push_back(s.mask);
+  if (s.mask || s.choice.condition) inputs.push_back(added_mask(s, builder));
   std::vector<Attr> attrs{integer("q_num_heads", s.q.count), integer("kv_num_heads", s.k.count),
                           number("scale", s.scale)};
   if (s.causal) attrs.push_back(integer("is_causal", 1));
   return {builder.op("Attention", std::move(inputs), std::move(attrs), s.type)};
 }
 
-Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  if (builder.view(*m.node("turn")).get_ints("perm") != std::vector<int64_t>{0, 2, 1, 3})
-    return Decline{"the heads are not joined"};
-  const bool contrib = builder.target == Target::kOrt;
-  auto site = site_of(m, contrib, builder);
-  if (site && site->q.cosines && !site->causal) site = site_of(m, false, builder);  // rotated before, by itself
-  if (!site) return site.error();
-  if (!contrib && !builder.has(23)) return Decline{"Attention needs opset 23"};
-  if (!contrib && site->causal && !(site->q.rows == site->k.rows)) return Decline{"there are more keys than queries"};
-  if (!contrib) return standard(*site, builder);
-  if (site->k.repeats == 1 && !site->q.cosines && !site->k.cosines) return multi_head(*site, builder);
-  return group_query(*site, builder);
+Expected<Replacement> write(const Site& site, Builder& builder) {
+  if (builder.target != Target::kOrt) return standard(site, builder);
+  if (site.k.repeats == 1 && !site.q.cosines && !site.k.cosines) return multi_head(site, builder);
+  return group_query(site, builder);
 }
 
-std::vector<Rule> rules() {
-  Pattern softmax = Pattern::op("Softmax", {Pattern::any("scores")}).as("softmax").single_use();
-  Pattern product = Pattern::op("MatMul", {std::move(softmax), Pattern::any("v")}).single_use();
-  Pattern turn = Pattern::op("Transpose", {std::move(product)}).as("turn").single_use();
-  return {{Pattern::op("Reshape", {std::move(turn), Pattern::any("shape")}), rewrite}};
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const auto end = ending_at(m.root);
+  if (!end) return Decline{};
+  const bool contrib = builder.target == Target::kOrt;
+  auto site = site_of(*end, contrib, builder);
+  if (site && site->q.cosines && !site->causal) site = site_of(*end, false, builder);  // rotated before, by itself
+  if (!site) return site.error();
+  const auto way = way_out(*end, *site, builder);
+  if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};
+  if (builder.target == Target::kTensorrt)
+    return Decline{"TensorRT finds attention by itself, and wants it in four axes"};
+  if (!contrib && !builder.has(23)) return Decline{"Attention needs opset 23"};
+  if (!contrib && site->causal && !(site->q.rows == site->k.rows)) return Decline{"there are more keys than queries"};
+  auto written = write(*site, builder);
+  if (written) written = Replacement{way->make(builder, written->front(), m.root->output(0)->type)};
+  return written;
 }
+
+std::vector<Rule> rules() { return {{Pattern::op("Reshape|Transpose", {}).open(), rewrite}}; }
 
 }  // namespace
 

@@ -17,21 +17,26 @@ const Node* made_by(const Value* v, std::string_view op, std::string_view domain
   return is_inner(v) && v->producer->is(op, domain) && v->output_index == 0 ? v->producer : nullptr;
 }
 
-/// The keys or values before each of their heads was repeated: [batch, kept, rows, size] of [batch, kept * n, rows,
-/// size], and n.
-std::pair<Value*, int64_t> unrepeated(Value* v, const Builder& builder) {
+/// Heads before each of them was repeated, so many times next to one another.
+struct Kept {
+  Value* value = nullptr;  ///< with an axis of length 1 behind the heads, or not
+  int64_t times = 1;
+};
+
+/// [batch, kept, rows, size] of [batch, kept * times, rows, size].
+Kept unrepeated(Value* v, const Builder& builder) {
   const Node* joined = made_by(v, "Reshape");
   const Node* expanded = joined ? made_by(joined->input(0), "Expand") : nullptr;
-  const Node* parted = expanded ? made_by(expanded->input(0), "Unsqueeze") : nullptr;
-  const auto &out = v->type.dims, &wide = expanded ? expanded->output(0)->type.dims : out;
-  if (!parted || !out || out->size() != 4 || !wide || wide->size() != 5) return {v, 1};
-  const auto& in = parted->input(0)->type.dims;
-  const auto axes = builder.view(*parted).ints("axes", 1);
-  if (!in || in->size() != 4 || !axes || *axes != Perm{2}) return {v, 1};
+  if (!expanded) return {v};
+  const auto &out = v->type.dims, &wide = expanded->output(0)->type.dims, &in = expanded->input(0)->type.dims;
+  if (!out || out->size() != 4 || !wide || wide->size() != 5 || !in || in->size() != 5 || !(*in)[2].is(1)) return {v};
   const auto kept = (*in)[1].value(), times = (*wide)[2].value();
-  const bool fits = kept && times && same_but(*in, *out, {1}) && (*out)[1].is(*kept * *times) &&
-                    SymDims{(*wide)[0], (*wide)[1], (*wide)[3], (*wide)[4]} == *in;
-  return fits ? std::pair(parted->input(0), *times) : std::pair(v, int64_t{1});
+  const bool fits = kept && times && same_but(*in, *wide, {2}) && (*out)[1].is(*kept * *times) &&
+                    (*out)[0] == (*in)[0] && (*out)[2] == (*in)[3] && (*out)[3] == (*in)[4];
+  if (!fits) return {v};
+  const Node* parted = made_by(expanded->input(0), "Unsqueeze");
+  const auto axes = parted ? builder.view(*parted).ints("axes", 1) : std::nullopt;
+  return {axes && *axes == Perm{2} ? parted->input(0) : expanded->input(0), *times};
 }
 
 /// x of RotaryEmbedding(x), whose tables go into the heads.
@@ -45,15 +50,26 @@ Value* unturned(Value* v, Heads& heads, const Builder& builder) {
   return rope->input(0);
 }
 
-/// [batch, rows, heads * size] that Reshape makes [batch, rows, heads, size] of; null where v is not made so.
-Value* flat_of(Value* v) {
-  const Node* parted = made_by(v, "Reshape");
-  const auto& out = v->type.dims;
-  if (!parted || !out || out->size() != 4) return nullptr;
-  const auto& in = parted->input(0)->type.dims;
-  const auto count = (*out)[2].value(), size = (*out)[3].value();
-  if (!in || in->size() != 3 || !count || !size || !((*in)[0] == (*out)[0]) || !((*in)[1] == (*out)[1])) return nullptr;
-  return (*in)[2].is(*count * *size) ? parted->input(0) : nullptr;
+/// Finds where heads [batch, heads, rows, size], or `turned` [batch, heads, size, rows], come from by the shortest way
+/// to [batch, rows, heads * size], whatever axes of length 1 there are beside.
+void find_source(Heads& heads, Value* v, bool turned, const Builder& builder) {
+  const Dim width = heads.count * heads.size;
+  const SymDims axes = turned ? SymDims{heads.batch, heads.count, heads.size, heads.rows}
+                              : SymDims{heads.batch, heads.count, heads.rows, heads.size};
+  const std::vector<const Node*> chain =
+      is_inner(v) && is_layout(v->producer) ? layout_chain(v->producer) : std::vector<const Node*>();
+  for (size_t first = 0; first <= chain.size(); ++first) {
+    Value* source = first < chain.size() ? chain[first]->input(0) : v;
+    if (!source->type.dims) continue;
+    AxisMap way(*source->type.dims);
+    bool fits = true;
+    for (size_t i = first; i < chain.size() && fits; ++i) fits = way.apply(*chain[i], builder);
+    fits = fits && way.reshape(axes) && way.transpose(turned ? Perm{0, 3, 1, 2} : Perm{0, 2, 1, 3}) &&
+           way.reshape({heads.batch, heads.rows, width}) && way.writable();
+    if (!fits || (heads.way && heads.way->cost() <= way.cost())) continue;
+    heads.source = source;
+    heads.way = std::move(way);
+  }
 }
 
 }  // namespace
@@ -89,6 +105,16 @@ Scores scores_of(Value* scores) {
   return {};
 }
 
+Scores chosen_scores_of(Value* scores) {
+  const auto choice = is_inner(scores) ? choice_of(scores) : std::nullopt;
+  if (!choice || !choice->second->type.dims || !scores->type.dims || *choice->second->type.dims != *scores->type.dims)
+    return scores_of(scores);
+  Scores parts = scores_of(choice->second);
+  if (parts.mask) return {};  // what was added first is hidden too
+  parts.choice = choice->first;
+  return parts;
+}
+
 bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> other) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
@@ -96,31 +122,33 @@ bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> 
   return true;
 }
 
+std::optional<AxisMap> parted(const Dim& batch, const Dim& rows, const Dim& heads, const Dim& size) {
+  AxisMap map({batch, rows, heads * size});
+  return map.reshape({batch, rows, heads, size}) && map.transpose({0, 2, 1, 3}) ? std::optional(map) : std::nullopt;
+}
+
 std::optional<Heads> heads_of(Value* v, bool turned, bool rotated, const Builder& builder) {
   Heads heads;
-  const auto transposed = [&](Value* made, const Perm& perm) -> Value* {
-    const Node* node = made_by(made, "Transpose");
-    return node && builder.view(*node).get_ints("perm") == perm ? node->input(0) : nullptr;
-  };
-  Value* split = turned ? transposed(v, {0, 2, 3, 1}) : nullptr;  // [batch, rows, heads, size]
-  if (turned && !split) {
-    v = transposed(v, {0, 1, 3, 2});
-    if (!v) return std::nullopt;
+  const Node* turn = turned ? made_by(v, "Transpose") : nullptr;
+  if (turn && builder.view(*turn).get_ints("perm") == Perm{0, 1, 3, 2}) {
+    v = turn->input(0);
+    turned = false;
   }
-  if (!split) {
-    std::tie(v, heads.repeats) = unrepeated(v, builder);
-    heads.value = rotated ? unturned(v, heads, builder) : v;
-    split = transposed(heads.value, {0, 2, 1, 3});
+  if (!turned) {
+    const Kept kept = unrepeated(v, builder);
+    v = kept.value, heads.repeats = kept.times;
+    if (rotated) v = unturned(v, heads, builder);
   }
-  const auto& dims = heads.value ? heads.value->type.dims : split->type.dims;
-  const size_t row_axis = heads.value ? 2 : 1;
+  auto dims = v->type.dims;
+  if (dims && dims->size() == 5 && heads.repeats > 1) dims->erase(dims->begin() + 2);
   if (!dims || dims->size() != 4) return std::nullopt;
-  const auto count = (*dims)[3 - row_axis].value(), size = dims->back().value();
-  heads.flat = split ? flat_of(split) : nullptr;
-  if (!count || !size || (!heads.value && !heads.flat)) return std::nullopt;
-  if (heads.flat) heads.flat = unscaled(heads.flat, heads.scale);
-  heads.batch = dims->front(), heads.rows = (*dims)[row_axis];
+  const auto count = (*dims)[1].value(), size = (*dims)[turned ? 2 : 3].value();
+  if (!count || !size) return std::nullopt;
+  heads.batch = dims->front(), heads.rows = (*dims)[turned ? 3 : 2];
   heads.count = *count, heads.size = *size;
+  find_source(heads, v, turned, builder);
+  if (!heads.way) return std::nullopt;
+  if (heads.flat()) heads.source = unscaled(heads.source, heads.scale);
   return heads;
 }
 

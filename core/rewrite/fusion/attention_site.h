@@ -2,18 +2,22 @@
 #include <optional>
 #include <utility>
 
-#include "core/rewrite/pass.h"
+#include "core/rewrite/axis_map.h"
+#include "core/rewrite/fusion/mask.h"
 
 namespace mlopt::fusion {
 
 /// scale q k^T + mask, the scores that a softmax of attention takes.
 struct Scores {
   Value *q = nullptr, *k = nullptr, *mask = nullptr;  ///< k as it is multiplied: [..., size, keys]; null: no mask
+  Choice choice = {};                                 ///< of scores that are hidden by another number in their place
   double scale = 1;
 };
 
 /// The operands of scores that nothing else reads; q null where they are not that.
 Scores scores_of(Value* scores);
+/// The same, of scores also where a condition puts a number in their place.
+Scores chosen_scores_of(Value* scores);
 
 /// The operand of a product with, or a quotient by, a number, which joins the scale; else the value itself.
 Value* unscaled(Value* v, double& scale);
@@ -23,16 +27,22 @@ bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> 
 
 /// Queries, keys or values, and what they were made from.
 struct Heads {
-  Value* value = nullptr;  ///< [batch, heads, rows, size], neither repeated nor rotated; null: only `flat` is
-  Value* flat = nullptr;   ///< [batch, rows, heads * size] that it was split from; null: it was not
+  Value* source = nullptr;     ///< neither repeated nor rotated
+  std::optional<AxisMap> way;  ///< from `source` to [batch, rows, heads * size]
   Dim batch, rows;
   int64_t count = 0;         ///< heads
   int64_t size = 0;          ///< of each
   int64_t repeats = 1;       ///< so many neighbouring heads of the result are one of these
   Value* cosines = nullptr;  ///< of RotaryEmbedding from position 0, [positions, size / 2]; null: there is none
   Value* sines = nullptr;    ///< the same
-  double scale = 1;          ///< that `flat` was multiplied by
+  double scale = 1;          ///< that `source` was multiplied by
+
+  /// [batch, rows, heads * size] that they were split from; null: they were made otherwise.
+  Value* flat() const { return way->cost() == 0 ? source : nullptr; }
 };
+
+/// Where [batch, rows, heads * size] lies as [batch, heads, rows, size]; nothing where dimensions are not known.
+std::optional<AxisMap> parted(const Dim& batch, const Dim& rows, const Dim& heads, const Dim& size);
 
 /// Takes a value [batch, heads, rows, size], or `turned` keys [batch, heads, size, rows], apart as far as nothing else
 /// reads what is between; a rotation only where `rotated`. Nothing where heads and size are not known.

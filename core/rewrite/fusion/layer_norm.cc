@@ -94,28 +94,100 @@ Value* uncentered(const Value* d, size_t from, const Builder& builder) {
   return mean && mean->second == from && mean->first == difference->input(0) ? mean->first : nullptr;
 }
 
+/// The lengths of the axes that are normalized; nothing where one is not known.
+std::optional<Dims> lengths_from(const Value& x, size_t from) {
+  Dims lengths;
+  for (size_t i = from; i < x.type.dims->size(); ++i) {
+    const auto length = (*x.type.dims)[i].value();
+    if (!length || *length < 1) return std::nullopt;
+    lengths.push_back(*length);
+  }
+  return lengths;
+}
+
+Value* filled(const char* name, const Dims& dims, double number, DType type, Builder& builder) {
+  const auto count = static_cast<size_t>(element_count(dims));
+  return builder.constant(name, cast(Tensor::of<double>(dims, std::vector<double>(count, number)), type));
+}
+
+/// All axes behind the channels, each channel of each sample for itself; nothing where that is not so.
+std::optional<Replacement> instance_norm(const Core& core, Value* x, Builder& builder) {
+  const auto channels = core.from == 2 && x->type.dims->size() > 3 ? (*x->type.dims)[1].value() : std::nullopt;
+  if (!channels || *channels < 1 || builder.opset() < 6 || x->type.dtype != DType::kF32) return std::nullopt;
+  Value *ones = filled("scale", {*channels}, 1, x->type.dtype, builder),
+        *zeros = filled("bias", {*channels}, 0, x->type.dtype, builder);
+  std::vector<Attr> attrs{{"epsilon", static_cast<float>(core.epsilon), ""}};
+  return Replacement{builder.op("InstanceNormalization", {x, ones, zeros}, std::move(attrs), x->type)};
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto core = core_of(*m.root, builder);
   if (!core) return Decline{"not a value divided by its root mean square"};
   Value* centered = uncentered(core->dividend, core->from, builder);
   Value* x = centered ? centered : core->dividend;
   if (!is_float(x->type.dtype) || !x->type.dims) return Decline{"its type is not known"};
-  Dims lengths;
-  for (size_t i = core->from; i < x->type.dims->size(); ++i) {
-    const auto length = (*x->type.dims)[i].value();
-    if (!length || *length < 1) return Decline{"the length of a normalized axis is not known"};
-    lengths.push_back(*length);
-  }
+  if (auto made = centered ? instance_norm(*core, x, builder) : std::nullopt) return *made;
+  const auto lengths = lengths_from(*x, core->from);
+  if (!lengths) return Decline{"the length of a normalized axis is not known"};
   if (const char* why = no_norm(centered != nullptr, *x, builder)) return Decline{why};
-  const auto count = static_cast<size_t>(element_count(lengths));
-  Value* ones =
-      builder.constant("scale", cast(Tensor::of<double>(lengths, std::vector<double>(count, 1.0)), x->type.dtype));
+  Value* ones = filled("scale", *lengths, 1, x->type.dtype, builder);
   const auto axis = static_cast<int64_t>(core->from) - static_cast<int64_t>(x->type.dims->size());
   std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", static_cast<float>(core->epsilon), ""}};
   return Replacement{builder.op(norm_name(centered != nullptr, builder), {x, ones}, std::move(attrs), x->type)};
 }
 
-std::vector<Rule> rules() { return {{Pattern::op("Div|Mul", {Pattern::any("a"), Pattern::any("b")}), rewrite}}; }
+/// i and scale of i = inverse scale, or the inverse itself; x minus its mean is what the inverse is of.
+struct Inverse {
+  Core core;
+  Value* scale = nullptr;
+};
+
+std::optional<Inverse> scaled_inverse(const Value* v, const Builder& builder) {
+  if (const auto core = inverse_root(v, builder)) return Inverse{*core};
+  const Node* product = producer_of(v, "Mul");
+  for (const int i : {0, 1})
+    if (const auto core = product ? inverse_root(product->input(i), builder) : std::nullopt)
+      return Inverse{*core, product->input(1 - i)};
+  return std::nullopt;
+}
+
+/// Has it the shape of the normalized axes?
+bool is_row(const Value* v, const Dims& lengths, DType type) {
+  return v->type.static_dims() == lengths && v->type.dtype == type;
+}
+
+/// x i + (bias - mean(x) i), as Keras writes it.
+Expected<Replacement> rewrite_affine(const Match& m, Builder& builder) {
+  Value* x = m.value("x");
+  Value *i = m.value("i"), *bias = m.value("bias");
+  for (int tried = 0; tried < 2; ++tried, std::swap(x, i)) {
+    const auto inverse = scaled_inverse(i, builder);
+    const Node* rest = m.node("rest");
+    if (!inverse || uncentered(inverse->core.dividend, inverse->core.from, builder) != x) continue;
+    const auto mean = mean_of(rest->input(rest->input(0) == i ? 1 : 0), builder);
+    const bool same = mean && mean->first == x && mean->second == inverse->core.from;
+    if (!same || (rest->input(0) != i && rest->input(1) != i)) return Decline{"another mean is subtracted"};
+    const auto lengths = lengths_from(*x, inverse->core.from);
+    if (!lengths || !is_float(x->type.dtype)) return Decline{"the length of a normalized axis is not known"};
+    if (!is_row(bias, *lengths, x->type.dtype) || (inverse->scale && !is_row(inverse->scale, *lengths, x->type.dtype)))
+      return Decline{"scale and bias are not as long as the normalized axes"};
+    if (const char* why = no_norm(true, *x, builder)) return Decline{why};
+    Value* scale = inverse->scale ? inverse->scale : filled("scale", *lengths, 1, x->type.dtype, builder);
+    const auto axis = static_cast<int64_t>(inverse->core.from) - static_cast<int64_t>(x->type.dims->size());
+    std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", static_cast<float>(inverse->core.epsilon), ""}};
+    return Replacement{builder.op("LayerNormalization", {x, scale, bias}, std::move(attrs), x->type)};
+  }
+  return Decline{};
+}
+
+std::vector<Rule> rules() {
+  const auto product = [](const char* a, const char* b) {
+    return Pattern::op("Mul", {Pattern::any(a), Pattern::any(b)}).single_use();
+  };
+  Pattern shift = Pattern::op("Sub", {Pattern::any("bias"), product("a", "b").as("rest")}).single_use();
+  return {{Pattern::op("Add", {product("x", "i"), std::move(shift)}).any_order(), rewrite_affine},
+          {Pattern::op("Div|Mul", {Pattern::any("a"), Pattern::any("b")}), rewrite}};
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <utility>
 
 #include "core/rewrite/pass.h"
 
@@ -11,13 +12,29 @@ inline constexpr double kHidden = -9999;
 /// Does the mask [..., n, n] that is added to scores hide exactly the keys after each query?
 bool is_causal(const Value* mask, const Builder& builder);
 
+/// Is it true, or not 0, exactly where the key (last axis) comes after the query (`after`), or where it does not?
+bool is_order(const Value* v, bool after, const Builder& builder);
+
+/// Scores that are replaced by a number where a condition says so.
+struct Choice {
+  Value* condition = nullptr;  ///< null: there is none
+  bool seen = true;            ///< whether its true elements are the keys that are seen
+  double hidden = 0;           ///< what is in the place of the others
+};
+
+/// Where(condition, x, number) or Where(condition, number, x) for x of any shape; nothing for other values.
+std::optional<std::pair<Choice, Value*>> choice_of(const Value* v);
+
 /// A mask that hides keys of a sample from all of its queries.
 struct PaddingMask {
-  Value* keys = nullptr;  ///< [batch, keys], bool: true where the key is seen
-  double hidden = 0;      ///< what is added to the scores of the others
+  Value* keys = nullptr;  ///< [batch, keys], bool
+  bool seen = true;       ///< whether it is true where the key is seen, or where it is hidden
+  double hidden = 0;      ///< what is added to the scores of hidden keys
 };
 
 /// The mask [batch, 1, 1 or queries, keys] that is added to scores, where it is one for padding.
 std::optional<PaddingMask> padding_of(const Value* mask);
+/// The same of a condition of that shape.
+std::optional<PaddingMask> padding_of(const Choice& choice);
 
 }  // namespace mlopt::fusion

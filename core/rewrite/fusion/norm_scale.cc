@@ -1,6 +1,7 @@
 // A product after a normalization whose scale is 1, and a sum after one without bias: its scale, and its bias.
 #include <algorithm>
 
+#include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/norm.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/tensor/cast.h"
@@ -42,13 +43,36 @@ Expected<Replacement> shifted(const Match& m, Builder& builder) {
   return Replacement{again(*norm, {norm->input(0), norm->input(1), bias}, builder)};
 }
 
+/// A factor or an addend [C, 1, ...] or [1, C, 1, ...] for each channel of a value of that rank.
+std::optional<Tensor> by_channel(const Value& v, const Value& x) {
+  const Tensor* t = v.known_constant();
+  const auto channels = x.type.dims ? (*x.type.dims)[1].value() : std::nullopt;
+  if (!t || !channels || t->size() != *channels || t->dtype() != x.type.dtype) return std::nullopt;
+  const size_t rank = x.type.dims->size(), given = t->dims().size();
+  if (given > rank || given + 1 < rank || t->dim(static_cast<int>(given + 1 - rank)) != *channels) return std::nullopt;
+  return t->reshaped({*channels});
+}
+
+Expected<Replacement> by_instance(const Match& m, Builder& builder) {
+  const Node* norm = m.node("norm");
+  const auto row = by_channel(*m.value("row"), *norm->input(0));
+  const Tensor* bias = norm->input(2)->known_constant();
+  const bool plain = bias && only_number(norm->input(2)) == 0.0;
+  const bool factor = m.root->is("Mul");
+  if (!row || !plain || (factor && !is_one(norm->input(1)))) return Decline{"no factor or addend for each channel"};
+  Value* joined = builder.successor(m.value("row"), *row);
+  return Replacement{
+      again(*norm, {norm->input(0), factor ? joined : norm->input(1), factor ? norm->input(2) : joined}, builder)};
+}
+
 std::vector<Rule> rules() {
   const auto norm = [](std::string_view ops) { return Pattern::op(ops, {}).open().as("norm").single_use(); };
   return {{Pattern::op(
                "Mul", {norm("LayerNormalization|RMSNormalization|SimplifiedLayerNormalization"), Pattern::any("scale")})
                .any_order(),
            scaled},
-          {Pattern::op("Add", {norm("LayerNormalization"), Pattern::any("bias")}).any_order(), shifted}};
+          {Pattern::op("Add", {norm("LayerNormalization"), Pattern::any("bias")}).any_order(), shifted},
+          {Pattern::op("Mul|Add", {norm("InstanceNormalization"), Pattern::constant("row")}).any_order(), by_instance}};
 }
 
 }  // namespace

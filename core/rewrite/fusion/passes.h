@@ -5,6 +5,7 @@
 // writes, the CPU backend for what it runs: the target decides which operators may be written. One pass for each file.
 namespace mlopt::fusion {
 
+extern const Pass sigmoid;
 extern const Pass gelu;
 extern const Pass swish;
 extern const Pass hard_swish;
@@ -13,6 +14,7 @@ extern const Pass softmax;
 extern const Pass depth_to_space;
 extern const Pass layer_norm;
 extern const Pass group_norm;
+extern const Pass norm_casts;
 extern const Pass norm_scale;
 extern const Pass bias_gelu;
 extern const Pass skip_norm;

@@ -1,8 +1,9 @@
-// x cos + (-second half of x, first half of x) sin, cosines and sines being the first rows of tables ->
-// RotaryEmbedding, for ONNX Runtime, whose tables have each number once.
+// x cos + (-second half of x, first half of x) sin -> RotaryEmbedding, whose tables have each number once: cosines and
+// sines are the first rows of tables, for ONNX Runtime, or computed from positions.
 #include <algorithm>
 
 #include "core/rewrite/fusion/passes.h"
+#include "core/rewrite/fusion/rope_angles.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
@@ -82,7 +83,6 @@ Value* shared_half(const Value* table, Builder& builder) {
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  if (builder.target != Target::kOrt) return Decline{"only ONNX Runtime takes positions from a table's start"};
   const auto& dims = m.root->output(0)->type.dims;
   const auto size = dims && dims->size() == 4 ? dims->back().value() : std::nullopt;
   if (!size || m.root->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32 heads of known size"};
@@ -94,7 +94,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
         if (!x || plain->input(n) != x) continue;
         const Value* cosines = table_of(plain->input(1 - n), *x->type.dims, builder);
         const Value* sines = table_of(turned->input(1 - k), *x->type.dims, builder);
-        if (!cosines || !sines) return Decline{"cosines and sines are not the first rows of constant tables"};
+        if (!cosines || !sines) return turned_by_angles(x, {plain->input(1 - n), turned->input(1 - k)}, builder);
+        if (builder.target != Target::kOrt) return Decline{"only ONNX Runtime takes positions from a table's start"};
         if (!half_of(*cosines->known_constant()) || !half_of(*sines->known_constant()))
           return Decline{"the halves of the tables differ"};
         Value *c = shared_half(cosines, builder), *s = shared_half(sines, builder);
@@ -113,7 +114,6 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass rope = {"fuse_rope", "the rotation of queries and keys by their position as one operator (--target ort)",
-                   rules};
+const Pass rope = {"fuse_rope", "the rotation of queries and keys by their position as one operator", rules};
 
 }  // namespace mlopt::fusion

@@ -1,0 +1,15 @@
+#pragma once
+#include "core/rewrite/pass.h"
+
+namespace mlopt::fusion {
+
+/// Cosines and sines of angles that are computed from positions, for heads [batch, heads, rows, size].
+struct Rotation {
+  Value *cosines = nullptr, *sines = nullptr;  ///< as they multiply the heads, [batch or 1, 1, rows, size]
+};
+
+/// RotaryEmbedding of the heads x by halves of these cosines and sines, whose other halves are the same; a reason where
+/// they are something else, or the target has no such operator.
+Expected<Replacement> turned_by_angles(Value* x, const Rotation& rotation, Builder& builder);
+
+}  // namespace mlopt::fusion
