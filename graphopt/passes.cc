@@ -9,111 +9,144 @@
 
 namespace mlopt::graphopt {
 
+namespace {
+
+/// 1: the same numbers, but for the order of sums. 2: rounded otherwise, within tolerance. 3: what only a target runs.
+struct Line {
+  int level;
+  const Pass* pass;
+};
+
+constexpr Line kRecognizing[] = {
+    {1, &inline_functions_pass},
+    // One form of constants first: every later rule asks for initializers.
+    {1, &inputs_to_initializers},
+    {1, &constant_to_initializer},
+    {1, &fold_shapes},
+    {1, &fold_constants},
+    {1, &inline_if},
+    {1, &unroll_loops},
+    {1, &eliminate_sequences},
+    // What does nothing, before patterns that it would hide.
+    {1, &eliminate_identity},
+    {1, &eliminate_dropout},
+    {1, &eliminate_nop_cast},
+    {1, &merge_casts},
+    {1, &fold_cast_into_fill},
+    {1, &materialize_reshape_shape},
+    {1, &eliminate_nop_reshape},
+    {1, &merge_reshapes},
+    {1, &materialize_expand_shape},
+    {1, &eliminate_nop_transpose},
+    {1, &merge_transposes},
+    {1, &eliminate_nop_pad},
+    {1, &eliminate_nop_slice},
+    {1, &eliminate_nop_concat},
+    {1, &eliminate_nop_expand},
+    {1, &eliminate_nop_arithmetic},
+    {1, &eliminate_requantization},
+    {1, &eliminate_nop_split},
+    {1, &eliminate_nop_tile},
+    {1, &eliminate_concat_of_split},
+    {1, &eliminate_split_of_concat},
+    {1, &eliminate_unused_outputs},
+    {1, &eliminate_nop_resize},
+    {1, &eliminate_nop_pool},
+    {1, &eliminate_nop_reduce},
+    {1, &eliminate_nop_where},
+    {1, &eliminate_double_negation},
+    {1, &eliminate_idempotent},
+    {1, &eliminate_common_subexpressions},
+    // What exporters spell out, before what merges its parts with others.
+    {2, &fusion::sigmoid},
+    {2, &fusion::gelu},
+    {2, &fusion::swish},
+    {2, &fusion::hard_swish},
+    {2, &fusion::mish},
+    {2, &fusion::softmax},
+    {1, &fusion::depth_to_space},
+    {2, &fusion::layer_norm},
+    {2, &fusion::group_norm},
+    {2, &fusion::norm_casts},
+    {2, &fusion::norm_scale},
+    {3, &fusion::bias_gelu},
+    {3, &fusion::embed_norm},
+    {3, &fusion::skip_norm},
+    {1, &fusion::known_mask},
+    // Heads in the one way that attention is found in.
+    {1, &merge_layouts},
+    {1, &gathers_to_split},
+    {1, &push_transposes_to_heads},
+    {1, &gemm_of_rows_to_matmul},
+    {2, &fusion::rope},
+    {2, &fusion::attention},
+    {1, &eliminate_common_shapes},
+};
+
+constexpr Line kMerging[] = {
+    // Arithmetic into weights.
+    {1, &explicit_auto_pad},
+    {1, &fuse_pad_into_conv},
+    {1, &fuse_pad_into_pool},
+    {2, &fold_batchnorm_into_conv},
+    {2, &fold_mul_into_conv},
+    {2, &fold_add_into_conv},
+    {1, &fuse_matmul_add_into_gemm},
+    {1, &fuse_transpose_into_gemm},
+    {2, &fold_affine_into_gemm},
+    {2, &fold_affine_into_next_conv},
+    {2, &fold_affine_into_matmul},
+    {2, &merge_matmuls},
+    // Fewer operators for the same.
+    {1, &fold_not_into_where},
+    {1, &min_max_to_clip},
+    {1, &merge_clips},
+    {1, &merge_reductions},
+    {1, &fold_reshape_into_reduction},
+    {1, &reduction_to_global_pool},
+    {1, &merge_squeezes},
+    {1, &merge_slices},
+    {1, &merge_concats},
+    {1, &gather_to_slice},
+    {1, &slices_to_split},
+    {2, &merge_constant_arithmetic},
+    {1, &fold_neg},
+    {2, &simplify_pow},
+    {2, &fold_reciprocal},
+    {1, &div_to_mul},
+    {1, &eliminate_redundant_expand},
+    {2, &fuse_gemm_sum},
+    {1, &replace_einsum},
+    {1, &push_transposes},
+    {1, &transpose_to_reshape},
+    // Last: what the others left behind.
+    {1, &eliminate_dead_code},
+    {1, &eliminate_duplicate_initializers},
+};
+
+void append(std::span<const Line> lines, std::vector<const Pass*>& all) {
+  for (const Line& line : lines) all.push_back(line.pass);
+}
+
+}  // namespace
+
 std::vector<const Pass*> recognizing_passes() {
-  return {
-      &inline_functions_pass,
-      // One form of constants first: every later rule asks for initializers.
-      &inputs_to_initializers,
-      &constant_to_initializer,
-      &fold_shapes,
-      &fold_constants,
-      &inline_if,
-      &unroll_loops,
-      &eliminate_sequences,
-      // What does nothing, before patterns that it would hide.
-      &eliminate_identity,
-      &eliminate_dropout,
-      &eliminate_nop_cast,
-      &merge_casts,
-      &fold_cast_into_fill,
-      &materialize_reshape_shape,
-      &eliminate_nop_reshape,
-      &merge_reshapes,
-      &materialize_expand_shape,
-      &eliminate_nop_transpose,
-      &merge_transposes,
-      &eliminate_nop_pad,
-      &eliminate_nop_slice,
-      &eliminate_nop_concat,
-      &eliminate_nop_expand,
-      &eliminate_nop_arithmetic,
-      &eliminate_requantization,
-      &eliminate_nop_split,
-      &eliminate_nop_tile,
-      &eliminate_concat_of_split,
-      &eliminate_split_of_concat,
-      &eliminate_unused_outputs,
-      &eliminate_nop_resize,
-      &eliminate_nop_pool,
-      &eliminate_nop_reduce,
-      &eliminate_nop_where,
-      &eliminate_double_negation,
-      &eliminate_idempotent,
-      &eliminate_common_subexpressions,
-      // What exporters spell out, before what merges its parts with others.
-      &fusion::gelu,
-      &fusion::swish,
-      &fusion::hard_swish,
-      &fusion::mish,
-      &fusion::softmax,
-      &fusion::depth_to_space,
-      &fusion::layer_norm,
-      &fusion::group_norm,
-      &fusion::norm_scale,
-      &fusion::bias_gelu,
-      &fusion::embed_norm,
-      &fusion::skip_norm,
-      &fusion::known_mask,
-      &fusion::rope,
-      &fusion::attention,
-      &eliminate_common_shapes,
-  };
+  std::vector<const Pass*> all;
+  append(kRecognizing, all);
+  return all;
 }
 
 std::vector<const Pass*> all_passes() {
   std::vector<const Pass*> all = recognizing_passes();
-  static constexpr const Pass* kMerging[] = {
-      // Arithmetic into weights.
-      &explicit_auto_pad,
-      &fuse_pad_into_conv,
-      &fuse_pad_into_pool,
-      &fold_batchnorm_into_conv,
-      &fold_mul_into_conv,
-      &fold_add_into_conv,
-      &fuse_matmul_add_into_gemm,
-      &fuse_transpose_into_gemm,
-      &fold_affine_into_gemm,
-      &fold_affine_into_next_conv,
-      &fold_affine_into_matmul,
-      &merge_matmuls,
-      // Fewer operators for the same.
-      &fold_not_into_where,
-      &min_max_to_clip,
-      &merge_clips,
-      &merge_reductions,
-      &fold_reshape_into_reduction,
-      &reduction_to_global_pool,
-      &merge_squeezes,
-      &merge_slices,
-      &merge_concats,
-      &gather_to_slice,
-      &slices_to_split,
-      &merge_constant_arithmetic,
-      &fold_neg,
-      &simplify_pow,
-      &fold_reciprocal,
-      &div_to_mul,
-      &eliminate_redundant_expand,
-      &fuse_gemm_sum,
-      &replace_einsum,
-      &push_transposes,
-      &transpose_to_reshape,
-      // Last: what the others left behind.
-      &eliminate_dead_code,
-      &eliminate_duplicate_initializers,
-  };
-  all.insert(all.end(), std::begin(kMerging), std::end(kMerging));
+  append(kMerging, all);
   return all;
+}
+
+int level_of(const Pass& pass) {
+  for (const auto& lines : {std::span<const Line>(kRecognizing), std::span<const Line>(kMerging)})
+    for (const Line& line : lines)
+      if (line.pass == &pass) return line.level;
+  internal_error("the pass has no level", std::string(pass.name));
 }
 
 const Pass& find_pass(std::string_view name) {

@@ -13,6 +13,9 @@ std::vector<const Pass*> all_passes();
 /// The first of them: they clean, and find what exporters spell out. `fuse` brings these to rest before the others,
 /// which merge what would not be found any more.
 std::vector<const Pass*> recognizing_passes();
+/// The lowest level of `fuse -O` at which the pass runs: 1 where the numbers stay the same but for the order of sums, 2
+/// where they are rounded otherwise, 3 where it writes what only a target runs.
+int level_of(const Pass& pass);
 /// The pass of that name; throws Error{kUsage} with the nearest names.
 const Pass& find_pass(std::string_view name);
 
@@ -90,5 +93,9 @@ extern const Pass fold_affine_into_matmul;
 extern const Pass merge_matmuls;
 extern const Pass replace_einsum;
 extern const Pass inputs_to_initializers;
+extern const Pass merge_layouts;
+extern const Pass gathers_to_split;
+extern const Pass push_transposes_to_heads;
+extern const Pass gemm_of_rows_to_matmul;
 
 }  // namespace mlopt::graphopt

@@ -42,11 +42,35 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Decline{"no operand is expanded as far as the others do"};
 }
 
+/// The axes before the matrices of a product.
+std::optional<SymDims> samples_of(const Value* v) {
+  const auto& dims = v->type.dims;
+  return dims && dims->size() >= 2 ? std::optional(SymDims(dims->begin(), dims->end() - 2)) : std::nullopt;
+}
+
+/// MatMul repeats matrices as other operators repeat numbers.
+Expected<Replacement> rewrite_matmul(const Match& m, Builder& builder) {
+  for (const int i : {0, 1}) {
+    const Value *wide = m.root->input(i), *other = m.root->input(1 - i);
+    if (!wide->producer || !wide->producer->is("Expand") || wide->graph != m.root->graph()) continue;
+    Value* x = wide->producer->input(0);
+    const auto narrow = samples_of(x), beside = samples_of(other), out = samples_of(m.root->output(0));
+    const bool matrices = narrow && wide->type.dims && wide->type.dims->size() >= 2 &&
+                          std::equal(x->type.dims->end() - 2, x->type.dims->end(), wide->type.dims->end() - 2);
+    if (!matrices || !beside || !out || !same_dims(broadcast(*narrow, *beside), out)) continue;
+    std::vector<Value*> inputs = m.root->inputs();
+    inputs[static_cast<size_t>(i)] = x;
+    return Replacement{builder.op("MatMul", std::move(inputs), {}, m.root->output(0)->type)};
+  }
+  return Decline{};
+}
+
 std::vector<Rule> rules() {
   return {{Pattern::op("Add|Sub|Mul|Div|Pow|Equal|Less|Greater|LessOrEqual|GreaterOrEqual|And|Or|Xor|Where|Min|Max",
                        {Pattern::any(""), Pattern::any("")})
                .open(),
-           rewrite}};
+           rewrite},
+          {Pattern::op("MatMul", {Pattern::any("a"), Pattern::any("b")}), rewrite_matmul}};
 }
 
 }  // namespace

@@ -36,11 +36,20 @@ bool gives_floats(const Node& node) {
   });
 }
 
+/// A weight that is stored in fewer bytes than it is computed with.
+bool is_storage(const Node& node) {
+  constexpr int64_t kLeast = 64;
+  const Value* x = node.is("Cast") ? node.input(0) : nullptr;
+  const Tensor* stored = x ? x->known_constant() : nullptr;
+  const bool small = stored && (stored->dtype() == DType::kF16 || stored->dtype() == DType::kBF16);
+  return small && stored->size() >= kLeast && node.output(0)->type.dtype == DType::kF32;
+}
+
 /// Does the node depend on constants only, and on nothing else?
 bool foldable(const Node& node) {
   const auto constant = [](const Value* v) { return !v || v->known_constant(); };
   return std::all_of(node.inputs().begin(), node.inputs().end(), constant) && node.bodies().empty() &&
-         !is_random(node) && !listed(kNever, node.op);
+         !is_random(node) && !listed(kNever, node.op) && !is_storage(node);
 }
 
 std::vector<Datum> evaluate(const Node& node, const Model& model, Backend& judge) {

@@ -118,29 +118,4 @@ bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b)
   return true;
 }
 
-std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y) {
-  if (!y) return std::nullopt;
-  std::vector<int64_t> target;
-  bool open = false;
-  for (size_t i = 0; i < y->size(); ++i) {
-    const Dim& d = (*y)[i];
-    if (const auto v = d.value()) {
-      if (*v <= 0) return std::nullopt;
-      target.push_back(*v);
-    } else if (x && i < x->size() && (*x)[i] == d) {
-      target.push_back(0);
-    } else {
-      if (open) return std::nullopt;
-      open = true;
-      target.push_back(-1);
-    }
-  }
-  return target;
-}
-
-Value* make_reshape(Builder& builder, Value* x, const std::vector<int64_t>& target, Type type) {
-  if (builder.opset() < 5) return builder.op("Reshape", {x}, {{"shape", target, {}}}, std::move(type));
-  return builder.op("Reshape", {x, builder.constant(x->name + "_shape", Tensor::ints(target))}, {}, std::move(type));
-}
-
 }  // namespace mlopt::graphopt

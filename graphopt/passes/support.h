@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/rewrite/pass.h"
+#include "core/rewrite/axis_map.h"
 
 namespace mlopt::graphopt {
 
@@ -51,10 +51,4 @@ void replace_by_constant(Graph& graph, Value* value, Tensor tensor);
 
 /// Are the two shapes provably the same?
 bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);
-/// A target for Reshape from shape x to shape y: integers, 0 where y copies x's axis, at most one -1. Nothing when y is
-/// not known well enough, or holds a zero.
-std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y);
-/// Reshape of x to that target, with its constant shape input (attribute before opset 5).
-Value* make_reshape(Builder& builder, Value* x, const std::vector<int64_t>& target, Type type);
-
 }  // namespace mlopt::graphopt

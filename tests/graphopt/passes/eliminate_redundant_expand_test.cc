@@ -23,3 +23,19 @@ TEST_CASE("Expand that alone gives an axis its size, or may do so, stays") {
   CHECK(
       declined(eliminate_redundant_expand, "g (double[1] x, double[N] z) => (double[N] y) { y = Add (x, z) }").empty());
 }
+
+TEST_CASE("matrices that a product repeats by itself are not repeated before") {
+  const auto text = [](const std::string& shape) {
+    return "g (double[1,4,1] x, double[B,1,N] z) => (double[B,4,N] y) <int64[1] c0 = {0}> { s = Shape <start = 0, end "
+           "= "
+           "1> (" +
+           shape + ")  w = Concat <axis = 0> (s, four1)  e = Expand (x, w)  y = MatMul (e, z) }";
+  };
+  const auto with = [&](std::string t) { return t.replace(t.find("int64[1] c0"), 0, "int64[2] four1 = {4, 1}, "); };
+  CHECK(test::rewritten(graphopt::eliminate_redundant_expand, with(text("z"))) == "MatMul");
+  CHECK(
+      test::declined(graphopt::eliminate_redundant_expand,
+                     "g (double[1,4,1] x, double[1,1,N] z) => (double[3,4,N] y) <int64[3] w = {3, 4, 1}> { e = Expand "
+                     "(x, w)  y = MatMul (e, z) }")
+          .empty());
+}

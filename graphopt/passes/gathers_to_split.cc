@@ -1,0 +1,145 @@
+// Rows that are taken one by one from a value that Reshape and Transpose made, as queries, keys and values of one
+// product are -> one Split of what the Reshape had, and of each part what is left of Reshape and Transpose.
+#include <algorithm>
+
+#include "core/rewrite/axis_map.h"
+#include "core/rewrite/numbers.h"
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+/// An axis that is taken apart, and the operators that give its rows, in order and without that axis.
+struct Rows {
+  size_t axis = 0;
+  std::vector<Node*> nodes;
+  int64_t steps = 0;  ///< operators that this takes
+};
+
+std::optional<size_t> place_in(int64_t i, size_t length) {
+  i += i < 0 ? static_cast<int64_t>(length) : 0;
+  return i < 0 || i >= static_cast<int64_t>(length) ? std::nullopt : std::optional(static_cast<size_t>(i));
+}
+
+/// Every row once, by a Gather of one number each.
+std::optional<Rows> gathered(const Value& y, int64_t opset) {
+  const size_t count = y.uses.size();
+  Rows rows{0, std::vector<Node*>(count, nullptr), static_cast<int64_t>(count)};
+  for (size_t i = 0; i < count; ++i) {
+    Node* node = y.uses[i].node;
+    if (!node->is("Gather") || y.uses[i].index != 0 || node->graph() != y.graph) return std::nullopt;
+    const auto axis = place_in(NodeView(*node, opset).get_int("axis", 0), y.type.dims->size());
+    const Tensor* index = node->input(1)->known_constant();
+    if (!axis || !index || index->rank() != 0 || (i > 0 && *axis != rows.axis)) return std::nullopt;
+    const auto place = place_in(static_cast<int64_t>(number_at(*index, 0)), count);
+    if (!place || !(*y.type.dims)[*axis].is(static_cast<int64_t>(count)) || rows.nodes[*place]) return std::nullopt;
+    rows.axis = *axis;
+    rows.nodes[*place] = node;
+  }
+  return rows;
+}
+
+/// Every row once, by a Split into single rows and a Squeeze of each.
+std::optional<Rows> unbound(const Value& y, int64_t opset) {
+  const Node* split = y.single_use() && y.uses[0].node->is("Split") && y.uses[0].index == 0 ? y.uses[0].node : nullptr;
+  if (!split || split->graph() != y.graph) return std::nullopt;
+  const auto axis = place_in(NodeView(*split, opset).get_int("axis", 0), y.type.dims->size());
+  if (!axis || !(*y.type.dims)[*axis].is(static_cast<int64_t>(split->outputs().size()))) return std::nullopt;
+  Rows rows{*axis, {}, 1 + static_cast<int64_t>(split->outputs().size())};
+  for (const Value* row : split->outputs()) {
+    Node* node = row && row->single_use() && row->uses[0].node->is("Squeeze") ? row->uses[0].node : nullptr;
+    const auto& dims = node ? node->output(0)->type.dims : std::nullopt;
+    if (!row || !row->type.dims || !(*row->type.dims)[*axis].is(1) || !dims || node->graph() != y.graph)
+      return std::nullopt;
+    SymDims left = *row->type.dims;
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(*axis));
+    const auto axes = NodeView(*node, opset).ints("axes", 1);
+    if (*dims != left || !axes || axes->size() != 1 || place_in(axes->front(), left.size() + 1) != axis)
+      return std::nullopt;
+    rows.nodes.push_back(node);
+  }
+  return rows;
+}
+
+/// Where attention is one operator, it is found behind parts of one product.
+bool finds_attention(const Builder& builder) { return builder.target == Target::kOrt || builder.has(23); }
+
+std::vector<Value*> split_in(Builder& builder, const Node* before, Value* x, int64_t axis, size_t count) {
+  const Dim length = *Dim::divide((*x->type.dims)[static_cast<size_t>(axis)], static_cast<int64_t>(count));
+  SymDims dims = *x->type.dims;
+  dims[static_cast<size_t>(axis)] = length;
+  const std::vector<int64_t> sizes(count, *length.value());
+  std::vector<Value*> inputs{x};
+  std::vector<Attr> attrs{{"axis", axis, {}}};
+  if (builder.opset() >= 13)
+    inputs.push_back(builder.constant(x->name + "_sizes", Tensor::ints(sizes)));
+  else
+    attrs.push_back({"split", sizes, {}});
+  const Node* split = builder.graph.add_op("Split", std::move(inputs), std::move(attrs), before, x->name + "_part",
+                                           static_cast<int>(count));
+  for (Value* part : split->outputs()) part->type = Type::tensor(x->type.dtype, dims);
+  return split->outputs();
+}
+
+bool rewrite(Value& y, const Rows& rows, Builder& builder) {
+  const std::vector<const Node*> chain = layout_chain(y.producer);
+  Value* source = chain.front()->input(0);
+  if (!source->type.dims) return false;
+  AxisMap map(*source->type.dims);
+  for (const Node* node : chain)
+    if (!map.apply(*node, builder)) return false;
+  const auto axis = map.take_piece(rows.axis);
+  if (!axis || !Dim::divide((*source->type.dims)[*axis], static_cast<int64_t>(rows.nodes.size()))->value())
+    return false;
+  const auto count = static_cast<int64_t>(rows.nodes.size());
+  const int64_t now = static_cast<int64_t>(chain.size()) + rows.steps, then = 1 + count * map.cost();
+  if (then >= now && !finds_attention(builder)) return false;
+  if (!map.writable()) return false;
+  for (const Node* node : rows.nodes)
+    if (!node->output(0)->type.dims || *node->output(0)->type.dims != map.dims()) return false;
+  const std::vector<Value*> parts =
+      split_in(builder, y.producer, source, static_cast<int64_t>(*axis), rows.nodes.size());
+  std::vector<Value*> made;
+  for (size_t i = 0; i < parts.size(); ++i) made.push_back(map.make(builder, parts[i], rows.nodes[i]->output(0)->type));
+  for (size_t i = 0; i < made.size(); ++i) {
+    made[i]->producer->origins.push_back(rows.nodes[i]->label());
+    builder.graph.replace_uses(rows.nodes[i]->output(0), made[i]);
+    builder.graph.erase(rows.nodes[i]);
+  }
+  return true;
+}
+
+/// The first that can be; nodes that come later in the list may be gone then.
+bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
+  for (Node* node : graph.nodes()) {
+    if (!is_layout(node) || !context.allows(*node)) continue;
+    Value& y = *node->output(0);
+    if (!y.type.dims || y.is_output() || y.uses.empty()) continue;
+    auto rows = gathered(y, model.opset());
+    if (!rows) rows = unbound(y, model.opset());
+    if (!rows || rows->nodes.size() < 2) continue;
+    const bool outputs =
+        std::any_of(rows->nodes.begin(), rows->nodes.end(), [](const Node* n) { return n->output(0)->is_output(); });
+    Builder builder(model, graph, node, context.target);
+    if (!outputs && rewrite(y, *rows, builder)) return true;
+  }
+  return false;
+}
+
+void walk(Graph& graph, const Model& model, const PassContext& context, PassTally& tally) {
+  for (Node* node : graph.nodes())
+    for (Graph* body : node->bodies()) walk(*body, model, context, tally);
+  while (replace_one(graph, model, context)) ++tally.applied;
+}
+
+void run(Model& model, const PassContext& context, PassTally& tally) {
+  if (model.opset() >= 2) walk(*model.graph, model, context, tally);
+}
+
+}  // namespace
+
+const Pass gathers_to_split = {"gathers_to_split",
+                               "take queries, keys and values of one product apart by one Split before their axes move",
+                               nullptr, run};
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,45 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::gemm_of_rows_to_matmul;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+std::string graph(const std::string& gemm = "Gemm <transB = 1> (a, W, C)", const std::string& end = "Reshape (g, t)") {
+  return "g (double[B,5,6] x, double[8,6] W, double[8] C) => (double[B,5,8] y) <int64[2] s = {-1, 6}, "
+         "int64[3] t = {-1, 5, 8}> { a = Reshape (x, s)  g = " +
+         gemm + "  y = " + end + " }";
+}
+
+}  // namespace
+
+TEST_CASE("rows that are flattened for a Gemm are multiplied as they are") {
+  CHECK(rewritten(gemm_of_rows_to_matmul, graph()) == "MatMul Add");
+  CHECK(rewritten(gemm_of_rows_to_matmul, graph("Gemm <transB = 1> (a, W)")) == "MatMul");
+}
+
+TEST_CASE("rows that are in another order before and after stay in theirs") {
+  CHECK(rewritten(gemm_of_rows_to_matmul, R"(g (double[B,2,5,3] x, double[6,8] W, double[8] C) => (double[B,5,8] y)
+    <int64[2] s = {-1, 6}, int64[3] t = {5, -1, 8}>
+    { p = Transpose <perm = [2, 0, 1, 3]> (x)  a = Reshape (p, s)  g = Gemm (a, W, C)  r = Reshape (g, t)
+      y = Transpose <perm = [1, 0, 2]> (r) })") == "Transpose Reshape MatMul Add");
+}
+
+TEST_CASE("a Gemm stays where it is scaled, where its columns are parted, where it is read as a matrix too") {
+  CHECK(declined(gemm_of_rows_to_matmul, graph("Gemm <transB = 1, alpha = 2.0> (a, W, C)")) ==
+        "its product is scaled or turned");
+  CHECK(declined(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W) => (double[B,5,2,4] y)
+    <int64[2] s = {-1, 6}, int64[4] t = {-1, 5, 2, 4}>
+    { a = Reshape (x, s)  g = Gemm (a, W)  y = Reshape (g, t) })") == "its columns move, or the axes are not known");
+  CHECK(declined(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W) => (double[B,5,8] y, double[Q,8] z)
+    <int64[2] s = {-1, 6}, int64[3] t = {-1, 5, 8}>
+    { a = Reshape (x, s)  g = Gemm (a, W)  y = Reshape (g, t)  z = Relu (g) })")
+            .empty());
+  CHECK(declined(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W, double[5,8] C) => (double[1,5,8] y)
+    <int64[2] s = {5, 6}, int64[3] t = {1, 5, 8}>
+    { a = Reshape (x, s)  g = Gemm (a, W, C)  y = Reshape (g, t) })") == "its bias is no row");
+}

@@ -1,0 +1,37 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::merge_layouts;
+using test::declined;
+using test::rewritten;
+
+TEST_CASE("heads that are parted after samples were joined with them are parted at once") {
+  CHECK(rewritten(merge_layouts, R"(g (double[6,B,12] x) => (double[B,3,6,4] y)
+    <int64[3] s = {6, -1, 4}, int64[4] t = {-1, 3, 6, 4}>
+    { a = Reshape (x, s)  b = Transpose <perm = [1, 0, 2]> (a)  y = Reshape (b, t) })") == "Reshape Transpose");
+  CHECK(rewritten(merge_layouts, R"(g (double[B,N,12] x) => (double[B,3,N,4] y)
+    <int64[4] s = {0, 0, 3, 4}>
+    { a = Transpose <perm = [1, 0, 2]> (x)  b = Reshape (a, s)  y = Transpose <perm = [1, 2, 0, 3]> (b) })") ==
+        "Reshape Transpose");
+}
+
+TEST_CASE("axes that come back need nothing") {
+  CHECK(rewritten(merge_layouts, R"(g (double[B,N,12] x) => (double[B,N,12] y)
+    <int64[4] s = {0, 0, 3, 4}, int64[3] t = {0, 0, 12}>
+    { a = Reshape (x, s)  b = Transpose <perm = [0, 2, 1, 3]> (a)  c = Transpose <perm = [0, 2, 1, 3]> (b)
+      d = Reshape (c, t)  y = Relu (d) })") == "Relu");
+}
+
+TEST_CASE("a chain that cannot be shorter stays, and so does one that is read on its way") {
+  CHECK(declined(merge_layouts, R"(g (double[B,N,12] x) => (double[B,3,N,4] y) <int64[4] s = {0, 0, 3, 4}>
+    { a = Reshape (x, s)  y = Transpose <perm = [0, 2, 1, 3]> (a) })")
+            .empty());
+  CHECK(declined(merge_layouts, R"(g (double[6,B,12] x) => (double[B,3,6,4] y, double[A,6,4] z)
+    <int64[3] s = {6, -1, 4}, int64[4] t = {-1, 3, 6, 4}>
+    { a = Reshape (x, s)  b = Transpose <perm = [1, 0, 2]> (a)  y = Reshape (b, t)  z = Neg (b) })")
+            .empty());
+  CHECK(declined(merge_layouts, R"(g (double[B,6] x, int64[2] s) => (double[P,Q] y)
+    { a = Reshape (x, s)  y = Transpose <perm = [1, 0]> (a) })") == "how the axes are parted is not known");
+}
