@@ -5,20 +5,33 @@
 #include <algorithm>
 
 #include "cli/backends.h"
+#include "cli/targets/runtimes.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/ir/infer.h"
+#include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
 
 namespace mlopt::cli {
 namespace {
 
-std::vector<Unsupported> by_operators(const Model& model, const std::vector<std::string>& more_domains) {
+std::vector<Unsupported> by_standard(const Model& model) {
   std::vector<Unsupported> found;
   for (const Node* node : all_nodes(*model.graph)) {
     const int64_t opset = model.opset(node->domain);
     if (known_operator(node->domain, node->op, opset)) continue;
-    if (std::find(more_domains.begin(), more_domains.end(), node->domain) != more_domains.end()) continue;
     const std::string domain = node->domain.empty() ? "ai.onnx" : node->domain;
     found.push_back({node->label(), fmt::format("{} is no operator of {} {}", node->op, domain, opset)});
+  }
+  return found;
+}
+
+std::vector<Unsupported> by_documentation(Model& model, std::string (*objection)(const NodeView&)) {
+  infer(model, standard_types);
+  std::vector<Unsupported> found;
+  for (const Node* node : all_nodes(*model.graph)) {
+    std::string why = objection({*node, model.opset(node->domain)});
+    if (!why.empty()) found.push_back({node->label(), std::move(why)});
   }
   return found;
 }
@@ -36,8 +49,13 @@ std::vector<Unsupported> by_backend(const Model& model, const std::string& devic
 
 }  // namespace
 
+bool lists(std::string_view words, std::string_view word) {
+  const std::vector<std::string> all = split(words, ' ');
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
 std::vector<std::string> target_names() {
-  std::vector<std::string> names = {"onnx", "ort"};
+  std::vector<std::string> names = {"onnx", "ort", "openvino", "tensorrt"};
   for (std::string& name : device_names()) names.push_back(std::move(name));
   return names;
 }
@@ -45,8 +63,10 @@ std::vector<std::string> target_names() {
 std::vector<Unsupported> unsupported_by(const Model& model, const std::string& target) {
   Model flat = clone(model);
   inline_functions(flat);
-  if (target == "onnx") return by_operators(flat, {});
-  if (target == "ort") return by_operators(flat, {"com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc"});
+  if (target == "onnx") return by_standard(flat);
+  if (target == "ort") return by_documentation(flat, ort_objection);
+  if (target == "openvino") return by_documentation(flat, openvino_objection);
+  if (target == "tensorrt") return by_documentation(flat, tensorrt_objection);
   return by_backend(flat, target);
 }
 

@@ -3,11 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/onnx/tools.h"
 #include "graphopt/aliases.h"
 #include "graphopt/declared_types.h"
+#include "graphopt/implied_sizes.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -38,7 +41,10 @@ class ContribImport {
   }
   void settle() const {
     const std::vector<Node*> nodes = all_nodes(*model_.graph);
-    if (added_ && std::none_of(nodes.begin(), nodes.end(), [](const Node* n) { return n->domain == kDomain; }))
+    const auto needs = [&](const Node* n) {
+      return n->domain == kDomain || added_to_standard(n->domain, n->op, model_.opset());
+    };
+    if (added_ && std::none_of(nodes.begin(), nodes.end(), needs))
       std::erase_if(model_.opsets, [](const OpsetImport& o) { return o.domain == kDomain; });
   }
 
@@ -59,6 +65,57 @@ std::vector<std::string> in_our_names(const std::vector<std::string>& globs) {
   return all;
 }
 
+using Tallies = std::map<std::string, PassTally>;
+
+/// run_passes() with somebody who looks at every change.
+class GuardedPasses {
+ public:
+  GuardedPasses(Model& model, const PassContext& context, const Guard& guard)
+      : model_(model), context_(context), guard_(guard) {}
+
+  Tallies run(const std::vector<const Pass*>& passes) {
+    if (!guard_) return run_passes(model_, passes, context_);
+    constexpr int kRounds = 10;
+    Tallies tallies;
+    for (int round = 0; round < kRounds; ++round) {
+      int64_t changes = 0;
+      for (const Pass* pass : passes) {
+        PassTally now = run(*pass);
+        PassTally& all = tallies[std::string(pass->name)];
+        changes += now.applied;
+        now.applied += all.applied;
+        all = std::move(now);
+      }
+      if (!changes) break;
+    }
+    return tallies;
+  }
+
+ private:
+  PassTally run(const Pass& pass) {
+    if (broken_.contains(&pass)) return {};
+    Model before = clone(model_);
+    bool failed = false;
+    PassTally tally;
+    try {
+      tally = run_pass(model_, pass, context_);
+    } catch (const Error& e) {
+      if (e.code != Code::kInternal) throw;
+      failed = true;
+    }
+    if (!failed && tally.applied == 0) return tally;
+    if (guard_(pass, before, failed ? nullptr : &model_, context_)) return tally;
+    model_ = std::move(before);
+    broken_.insert(&pass);
+    return {};
+  }
+
+  Model& model_;
+  const PassContext& context_;
+  const Guard& guard_;
+  std::set<const Pass*> broken_;
+};
+
 }  // namespace
 
 std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, const PassSelection& selection) {
@@ -70,18 +127,28 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
   const size_t first = recognizing_passes().size();
   for (size_t i = 0; i < all.size(); ++i) {
     if ((!passes.empty() && !glob_any(passes, all[i]->name)) || glob_any(no_passes, all[i]->name)) continue;
+    if (level_of(*all[i]) > selection.level) continue;
     chosen.push_back(all[i]);
     if (i < first) recognizing.push_back(all[i]);
   }
   PassContext limited = context;
+  // Operators that only one runtime has are of the last level, whatever pass writes them.
+  if (limited.target == Target::kOrt && selection.level < kLevels) limited.target = Target::kOnnx;
   if (!limited.constant_limit) limited.constant_limit = constant_bytes(model) + context.fold_bytes;
-  const ContribImport contrib(model, context.target);
+  const ContribImport contrib(model, limited.target);
   const DeclaredTypes declared(model);
   limited.keep_outputs = false;
   infer(model, context.standard_types, false);
-  const auto early = run_passes(model, recognizing, limited);
-  auto tallies = run_passes(model, chosen, limited);
+  const ImpliedSizes implied(model);
+  if (implied.any()) {
+    const DeclaredTypes forget(model);
+    infer(model, context.standard_types, false);
+  }
+  GuardedPasses guarded(model, limited, selection.guard);
+  const Tallies early = guarded.run(recognizing);
+  Tallies tallies = guarded.run(chosen);
   for (const auto& [name, tally] : early) tallies[name].applied += tally.applied;
+  implied.restore(model);
   declared.restore(model);
   contrib.settle();
   allow_constants_in_bodies(model);

@@ -66,7 +66,8 @@ Action setup(Options& options) {
   const auto o = std::make_shared<CheckOptions>();
   options.positional("MODEL", o->model, "the model file; - is standard input");
   options
-      .add("--target", o->target, "T", "also tell what T cannot run: onnx (the plain standard), ort, cpu or reference")
+      .add("--target", o->target, "T",
+           "also tell what T cannot run, and why: onnx (the plain standard), ort, openvino, tensorrt, cpu or reference")
       .choices = target_names();
   return [o](Session& session) { run(*o, session); };
 }

@@ -7,12 +7,13 @@
 
 #include "backends/reference/backend.h"
 #include "cli/commands.h"
+#include "cli/fuse/flags.h"
+#include "cli/fuse/judge.h"
+#include "cli/fuse/side_by_side.h"
+#include "cli/output.h"
 #include "cli/runner.h"
-#include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/ir/bind.h"
-#include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
 #include "graphopt/passes.h"
 #include "graphopt/pipelines.h"
@@ -20,23 +21,16 @@
 namespace mlopt::cli {
 namespace {
 
-struct FuseFlags {
-  VerbOptions verb;
-  std::string fold_limit, target = "onnx";
-  std::optional<int64_t> opset, batch;
-  std::vector<std::string> fixed;
-  std::vector<std::string> passes, no_passes, only, skip;
-  bool list_passes = false, explain = false;
-};
 using Tallies = std::map<std::string, PassTally>;
 
 void list_passes(Report& report) {
-  Table& table = report.table("", {"pass", "what it does"});
+  Table& table = report.table("", {"pass", "what it does", "-O"});
   table.left = 2;
   Json& list = report.data["passes"] = Json::array();
   for (const Pass* pass : graphopt::all_passes()) {
-    table.rows.push_back({std::string(pass->name), std::string(pass->doc)});
-    list.push_back(Json::object({{"name", pass->name}, {"doc", pass->doc}}));
+    const int level = graphopt::level_of(*pass);
+    table.rows.push_back({std::string(pass->name), std::string(pass->doc), std::to_string(level)});
+    list.push_back(Json::object({{"name", pass->name}, {"doc", pass->doc}, {"level", level}}));
   }
 }
 
@@ -48,7 +42,8 @@ int64_t fold_bytes(const FuseFlags& o, const Model& source) {
 }
 
 Target target_of(const std::string& name) {
-  constexpr std::pair<std::string_view, Target> kTargets[] = {{"onnx", Target::kOnnx}, {"ort", Target::kOrt}};
+  constexpr std::pair<std::string_view, Target> kTargets[] = {
+      {"onnx", Target::kOnnx}, {"ort", Target::kOrt}, {"openvino", Target::kOpenvino}, {"tensorrt", Target::kTensorrt}};
   std::vector<std::string> names;
   for (const auto& [known, target] : kTargets) {
     if (name == known) return target;
@@ -64,6 +59,15 @@ PassContext context_of(const FuseFlags& o, const Model& source, Backend& judge) 
   context.fold_bytes = fold_bytes(o, source);
   context.target = target_of(o.target);
   return context;
+}
+
+/// The passes of -O, all where a runtime or passes are named.
+graphopt::PassSelection selection_of(const FuseFlags& o) {
+  constexpr int kUsual = 2;
+  if (o.level && (*o.level < 0 || *o.level > graphopt::kLevels))
+    usage_error(fmt::format("there is no level {}", *o.level), "-O", fmt::format("0 to {}", graphopt::kLevels));
+  const bool all = o.target != "onnx" || !o.passes.empty();
+  return {list_items(o.passes), list_items(o.no_passes), o.level.value_or(all ? graphopt::kLevels : kUsual)};
 }
 
 /// What each pass did, in the order in which they run.
@@ -112,60 +116,102 @@ std::string spec_of(const FuseFlags& o) {
   add("skip", o.skip);
   if (!o.fold_limit.empty()) parts.push_back("fold-limit=" + o.fold_limit);
   if (o.target != "onnx") parts.push_back("target=" + o.target);
+  if (o.level) parts.push_back(fmt::format("level={}", *o.level));
   if (o.opset) parts.push_back(fmt::format("opset={}", *o.opset));
   add("fix", o.fixed);
+  add("dynamic", o.dynamic);
+  if (!o.part.empty()) parts.push_back("extract=" + o.part);
+  if (o.low_rank) parts.push_back(fmt::format("low-rank={}%", o.low_rank->value));
+  if (!o.store.empty()) parts.push_back("store=" + o.store);
   if (o.batch) parts.push_back(fmt::format("batch={}", *o.batch));
   return parts.empty() ? "fuse" : "fuse:" + join(parts, ";");
 }
 
-/// --fix and --batch: the source with these sizes is what the result is compared with.
-void fix_sizes(const FuseFlags& o, Model& source) {
-  std::map<std::string, int64_t> sizes;
-  for (const std::string& item : list_items(o.fixed)) {
-    const size_t at = item.find('=');
-    const auto size = at == std::string::npos ? std::nullopt : parse_int(item.substr(at + 1));
-    if (at == 0 || !size || *size < 1)
-      usage_error(fmt::format("'{}' is not NAME=SIZE", item), "--fix", "as in seq=128");
-    sizes[item.substr(0, at)] = *size;
-  }
-  if (o.batch && *o.batch < 1) usage_error("a batch has at least one sample", "--batch");
-  if (!sizes.empty() || o.batch) fix_dimensions(source, sizes, o.batch.value_or(0), standard_types);
+Tallies run_passes_on(const FuseFlags& o, const Model& source, const PassContext& context, const graphopt::Guard& guard,
+                      Model& model) {
+  model = o.opset && *o.opset != source.opset() ? convert_opset(source, *o.opset) : clone(source);
+  graphopt::PassSelection selection = selection_of(o);
+  selection.guard = guard;
+  return graphopt::fuse(model, context, selection);
+}
+
+/// --paranoid looks at each pass, --bisect only where the whole comes out wrong.
+Tallies fused(const FuseFlags& o, const Model& source, const PassContext& context, VerbResult& result,
+              Session& session) {
+  if (!o.paranoid && !o.bisect) return run_passes_on(o, source, context, {}, result.model);
+  PassJudge judge(o.verb.data, source, *context.judge, session);
+  const graphopt::Guard guard = [&](const Pass& pass, const Model& before, const Model* after,
+                                    const PassContext& limited) { return judge.holds(pass, before, after, limited); };
+  Tallies tallies = run_passes_on(o, source, context, o.paranoid ? guard : graphopt::Guard(), result.model);
+  if (!o.paranoid && !judge.objection(result.model).empty())
+    tallies = run_passes_on(o, source, context, guard, result.model);
+  judge.report_on(session.report, result);
+  return tallies;
 }
 
 void run(const FuseFlags& o, Session& session) {
   if (o.list_passes) return list_passes(session.report);
+  if (o.low_rank && (o.low_rank->value <= 0 || o.low_rank->value > 100))
+    usage_error("the share of energy is above 0 % and at most 100 %", "--low-rank");
+  selection_of(o);  // sees that there is such a level
+  if (o.html == "-") session.claim_stdout("--html -");
   const std::unique_ptr<Backend> judge = reference_backend();
   Model source = begin_verb(o.verb, session);
-  fix_sizes(o, source);
+  change_source(o, source);
+  std::vector<std::string> not_verified = free_axes(o, source, *judge, session);
   const PassContext context = context_of(o, source, *judge);
   check_node_names(context.only, "--only", source, session);
   check_node_names(context.skip, "--skip", source, session);
   VerbResult result;
   result.spec = spec_of(o);
-  result.model = o.opset && *o.opset != source.opset() ? convert_opset(source, *o.opset) : clone(source);
-  const Tallies tallies = graphopt::fuse(result.model, context, {list_items(o.passes), list_items(o.no_passes)});
+  result.not_verified = std::move(not_verified);
+  const Tallies tallies = fused(o, source, context, result, session);
   result.changes = show_changes(tallies, session.report);
   result.declined = show_declined(tallies, o.explain, session.report);
+  change_weights(o, context, result, session.report);
+  std::vector<Beside> rows;
+  if (o.diff || !o.html.empty()) rows = beside(node_lines(*source.graph), node_lines(*result.model.graph));
+  if (o.diff) add_table(rows, session.report);
   finish_verb(o.verb, source, std::move(result), session);
+  if (!o.html.empty()) write_text(o.html, page_with_graphs(session.report, rows));
 }
 
 Action setup(Options& options) {
   const auto o = std::make_shared<FuseFlags>();
   declare_verb(options, o->verb);
+  options.add("-O,--level", o->level, "N",
+              "0: no pass; 1: those that keep the numbers but for the order of sums; 2: also those that round "
+              "otherwise; 3: also what only the target runs (default: 2, or 3 with --target or --passes)");
   options.add("--passes", o->passes, "LIST", "run only these passes: names, of other optimizers too, or globs");
   options.add("--no-passes", o->no_passes, "LIST", "do not run these passes");
   options.add("--only", o->only, "LIST", "rewrite only nodes whose names match one of these globs");
   options.add("--skip", o->skip, "LIST", "leave nodes alone whose names match one of these globs");
   options.add("--target", o->target, "TARGET",
               "onnx: standard operators of the model's opset; ort: also com.microsoft's, which ONNX "
-              "Runtime runs (default: onnx)");
+              "Runtime runs; openvino, tensorrt: standard ones that they run (default: onnx)");
   options.add("--opset", o->opset, "N", "raise the opset of ai.onnx first, for the operators that it has");
   options.add("--fix", o->fixed, "NAME=N",
               "give the free dimension of this name a size for good; more may be folded then");
   options.add("--batch", o->batch, "N", "the same for the first dimension of every input that has it free");
+  options.add("--dynamic", o->dynamic, "INPUT=AXIS",
+              "free this axis of an input; refused where constants of the model hold it to its size");
+  options.add("--extract", o->part, "IN..OUT",
+              "first cut out what leads from the values IN to the values OUT (a,b..c; nothing: the model's own)");
+  options.add("--low-rank", o->low_rank, "P%",
+              "write products by constant matrices as two thinner ones that keep P% of the energy, where that is less "
+              "work");
+  options.add("--store", o->store, "TYPE", "store float32 weights as fp16 or bf16 behind a Cast").choices = {"fp16",
+                                                                                                             "bf16"};
+  options.add(
+      "--paranoid", o->paranoid,
+      "compare with the source after every pass, at two sizes of free dimensions; undo and name those that break "
+      "it");
+  options.add("--bisect", o->bisect, "the same, but only once the result differs from the source");
   options.add("--fold-limit", o->fold_limit, "SIZE",
               "bytes that folded constants may add to the file (default: a hundredth of it)");
   options.add("--explain", o->explain, "say what was declined, why and how often");
+  options.add("--diff", o->diff, "show both graphs side by side: | rewritten, < gone, > new");
+  options.add("--html", o->html, "FILE", "write the report with both graphs as one page");
   options.add("--list-passes", o->list_passes, "list the passes in the order in which they run").alone = true;
   return [o](Session& session) { run(*o, session); };
 }

@@ -74,10 +74,13 @@ void shrink(onnx::TensorProto& tensor) {
   tensor.set_raw_data(std::string(packed_bytes(type, 1), '\0'));
 }
 
-/// Operators that ONNX Runtime puts into the standard's domain, in one that the checker does not look into.
-void set_apart(onnx::ModelProto& model) {
-  for (onnx::NodeProto& node : *model.mutable_graph()->mutable_node())
-    if (node.domain().empty() && node.op_type() == "SimplifiedLayerNormalization") node.set_domain("com.microsoft");
+/// Operators that ONNX Runtime adds to the standard, in a domain that the checker does not look into.
+void set_apart(onnx::GraphProto& graph, int64_t opset) {
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    if (added_to_standard(node.domain(), node.op_type(), opset)) node.set_domain("com.microsoft");
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute())
+      if (attribute.has_g()) set_apart(*attribute.mutable_g(), opset);
+  }
 }
 
 }  // namespace
@@ -85,7 +88,7 @@ void set_apart(onnx::ModelProto& model) {
 Findings check_with_onnx(const Model& model) {
   Findings findings{model.mended, {}, {}};
   proto::Written written = proto::write_message(model);
-  if (model.opset("com.microsoft") != 0) set_apart(written.message);
+  if (model.opset("com.microsoft") != 0) set_apart(*written.message.mutable_graph(), model.opset());
   const std::string message = message_of("ONNX's checker", findings, [&] {
     proto::Written small = written;
     proto::fill_in(small, 0, [](onnx::TensorProto& tensor, uint64_t) { shrink(tensor); });

@@ -26,6 +26,10 @@ bool known_operator(const Node& node, const Model& model) {
   return has_type_rule(node) || known_operator(node.domain, node.op, model.opset(node.domain));
 }
 
+bool added_to_standard(std::string_view domain, std::string_view op, int64_t opset) {
+  return domain.empty() && (op == "SimplifiedLayerNormalization" || (op == "LayerNormalization" && opset < 17));
+}
+
 int64_t newest_opset() {
   return onnx::OpSchemaRegistry::DomainToVersionRange::Instance().LastReleaseVersionMap().at(onnx::ONNX_DOMAIN);
 }

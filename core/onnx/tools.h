@@ -27,6 +27,9 @@ void inline_functions(Model& model);
 bool known_operator(std::string_view domain, std::string_view op, int64_t opset);
 /// The same of a node, without the making of ONNX's schemas (20 ms) where infer() has a rule for its operator.
 bool known_operator(const Node& node, const Model& model);
+/// Is it one of the operators that ONNX Runtime adds to the standard's own domain, at this opset? A model that has some
+/// is valid for the checks here if it imports com.microsoft too.
+bool added_to_standard(std::string_view domain, std::string_view op, int64_t opset);
 /// The newest opset of ai.onnx and the newest IR version that the linked standard knows.
 int64_t newest_opset();
 int64_t newest_ir_version();

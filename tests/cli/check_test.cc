@@ -17,7 +17,7 @@ TEST_CASE("a valid model passes, with what a target cannot run") {
                                               "<ir_version: 10, opset_import: [\"\" : 21, \"nowhere\" : 1]> g "
                                               "(float[4] x) => (float[4] y) { y = nowhere.Thing (x) }");
   CHECK(run_mlopt({"check", custom}).status == 0);
-  for (const char* target : {"onnx", "ort", "reference"}) {
+  for (const char* target : {"onnx", "ort", "openvino", "tensorrt", "reference"}) {
     const test::Outcome outcome = run_mlopt({"check", custom, "--target", target});
     INFO(target);
     CHECK(outcome.status == 1);

@@ -1,7 +1,10 @@
+#include "core/base/file.h"
 #include "core/onnx/io.h"
+#include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
 #include "tests/support/program.h"
+#include "tests/support/rewrite.h"
 #include "tests/support/temp_dir.h"
 
 using namespace mlopt;
@@ -31,4 +34,122 @@ TEST_CASE("fuse fixes free dimensions, and folds what they decide") {
   CHECK(fuse({"--fix", "K=3"}).err.find("'K'") != std::string::npos);
   for (const char* wrong : {"S", "S=0", "=2", "S=x"}) CHECK(fuse({"--fix", wrong}).status == 2);
   CHECK(fuse({"--batch", "0"}).status == 2);
+}
+
+TEST_CASE("levels choose passes, and targets what these may write") {
+  const test::TempDir folder;
+  const std::string model = test::write_text_model(folder, "m.onnx", R"(<ir_version: 10, opset_import: ["" : 24]>
+    g (float[N,4] x) => (float[N,4] y) {
+      a = Identity (x)
+      s = Sigmoid (a)
+      y = Mul (a, s)
+    })"),
+                    out = folder / "o.onnx";
+  const auto operators = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"fuse", model, "-o", out, "--no-bench"});
+    REQUIRE(run_mlopt(options).status == 0);
+    return test::operators(*read_model(out).graph);
+  };
+  CHECK(operators({"-O0"}) == "Identity Sigmoid Mul");
+  CHECK(operators({"-O1"}) == "Sigmoid Mul");
+  CHECK(operators({}) == "Swish");
+  CHECK(operators({"-O", "2"}) == "Swish");
+  CHECK(operators({"--target", "ort"}) == "QuickGelu");
+  CHECK(operators({"--target", "ort", "-O2"}) == "Swish");
+  CHECK(operators({"--target", "openvino"}) == "Sigmoid Mul");
+  CHECK(operators({"--target", "tensorrt"}) == "Sigmoid Mul");
+  CHECK(run_mlopt({"fuse", model, "-o", out, "-O4"}).status == 2);
+  CHECK(run_mlopt({"fuse", model, "-o", out, "--target", "openvin"}).status == 2);
+}
+
+TEST_CASE("fuse cuts out a part, and stores its weights in fewer bytes for good") {
+  const test::TempDir folder;
+  const std::string model = test::write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "o.onnx";
+  const Model whole = read_model(model);
+  const std::string middle = whole.graph->nodes()[0]->output(0)->name;
+  REQUIRE(run_mlopt({"fuse", model, "-o", out, "--no-bench", "--extract", ".." + middle}).status == 0);
+  const Model part = read_model(out);
+  CHECK(part.graph->node_count() < whole.graph->node_count());
+  CHECK(part.graph->outputs()[0]->name == middle);
+  CHECK(run_mlopt({"fuse", model, "-o", out, "--extract", middle}).status == 2);
+  CHECK(run_mlopt({"fuse", model, "-o", out, "--extract", "..nowhere"}).err.find("'nowhere'") != std::string::npos);
+}
+
+TEST_CASE("fuse stores weights in float16, and its second run leaves them so") {
+  const test::TempDir folder;
+  std::string numbers = "0.1";
+  for (int i = 1; i < 256; ++i) numbers += ", " + std::to_string((i * 37 % 101) / 100.0);
+  const std::string model = test::write_text_model(
+      folder, "m.onnx",
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N,16] x) => (float[N,16] y) <float[16,16] w = {" + numbers +
+          "}> { y = MatMul (x, w) }");
+  const std::string once = folder / "a.onnx", twice = folder / "b.onnx";
+  REQUIRE(run_mlopt({"fuse", model, "-o", once, "--no-bench", "--store", "fp16", "--min-sqnr", "50"}).status == 0);
+  CHECK(test::operators(*read_model(once).graph) == "Cast MatMul");
+  REQUIRE(run_mlopt({"fuse", once, "-o", twice, "--no-bench"}).status == 0);
+  CHECK(test::operators(*read_model(twice).graph) == "Cast MatMul");
+  CHECK(run_mlopt({"fuse", model, "-o", once, "--store", "fp8"}).status == 2);
+  REQUIRE(run_mlopt({"fuse", model, "-o", once, "--no-bench", "--low-rank", "60%"}).status == 0);
+  CHECK(test::operators(*read_model(once).graph) == "MatMul MatMul");
+  CHECK(run_mlopt({"fuse", model, "-o", once, "--low-rank", "0%"}).status == 2);
+}
+
+TEST_CASE("a pass that changes the outputs is found with its node, undone and named; the others go on") {
+  // In float32 x + 1e8 - 1e8 is a multiple of 8; the merged sum is x.
+  const test::TempDir folder;
+  const std::string model = test::write_text_model(folder, "m.onnx", R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (float[N,4] x) => (float[N,4] y, float[N,4] z)
+    <float[1] a = {1e8}, float[1] b = {-1e8}, float[1] c = {2.0}, float[1] d = {3.0}> {
+      p = Identity (x)
+      [good] e = Add (p, c)
+      [fine] z = Add (e, d)
+      [early] s = Add (p, a)
+      [late] y = Add (s, b)
+    })"),
+                    out = folder / "o.onnx";
+  const auto fuse = [&](const char* option) {
+    const test::Outcome outcome = run_mlopt({"fuse", model, "-o", out, "--no-bench", "--json", "-", option});
+    REQUIRE(outcome.status == 0);
+    return Json::parse(outcome.out);
+  };
+  for (const char* option : {"--paranoid", "--bisect"}) {
+    INFO(option);
+    const Json report = fuse(option);
+    REQUIRE(report.find("undone")->items().size() == 1);
+    const Json& undone = report.find("undone")->items()[0];
+    CHECK(undone.find("pass")->string() == "merge_constant_arithmetic");
+    CHECK(undone.find("node")->string() == "late");
+    CHECK(test::operators(*read_model(out).graph) == "Add Add Add Add");
+  }
+  const test::Outcome shown =
+      run_mlopt({"fuse", model, "-o", out, "--no-bench", "--diff", "--html", folder / "p.html"});
+  CHECK(shown.out.find("= Identity(x)") != std::string::npos);
+  CHECK(read_file(folder / "p.html").find("<tr class=\"removed\">") != std::string::npos);
+  const Json alone = fuse("-O1");
+  CHECK_FALSE(alone.find("undone"));
+  REQUIRE(run_mlopt({"fuse", model, "-o", out, "--no-bench"}).status == 0);
+  CHECK(read_model(out).graph->node_count() < 4);
+}
+
+TEST_CASE("fuse frees axes of inputs where the model bears that") {
+  const test::TempDir folder;
+  const std::string out = folder / "o.onnx";
+  const auto fuse = [&](const std::string& nodes, const std::string& axis) {
+    const std::string model = test::write_text_model(
+        folder, "m.onnx",
+        "<ir_version: 10, opset_import: [\"\" : 21]> g (float[1,3,4] x) => (float[1,12] y) <int64[2] t = {1, 12}, "
+        "float[1,3,4] w = {1,2,3,4,5,6,7,8,9,10,11,12}> {" +
+            nodes + "}");
+    return run_mlopt({"fuse", model, "-o", out, "--no-bench", "--strict", "--dynamic", axis});
+  };
+  REQUIRE(fuse("a = Add (x, w)  y = Reshape (a, t)", "x=0").status == 0);
+  CHECK(to_string(read_model(out).graph->inputs()[0]->type) == "float32[batch,3,4]");
+  CHECK(to_string(read_model(out).graph->outputs()[0]->type) == "float32[batch,12]");
+  // A constant of one row for each of the axis; numbers of different samples mixed.
+  CHECK(fuse("a = Add (x, w)  y = Reshape (a, t)", "x=1").status == 4);
+  CHECK(
+      fuse("b = Concat <axis = 0> (x, w)  s = ReduceSum <keepdims = 1> (b)  r = Reshape (x, t)  y = Add (r, s)", "x=0")
+          .err.find("hold the axis to its size") != std::string::npos);
+  CHECK(fuse("y = Reshape (x, t)", "x").status == 2);
+  CHECK(fuse("y = Reshape (x, t)", "z=0").status == 2);
 }

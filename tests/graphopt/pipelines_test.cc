@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/ir/dump.h"
+#include "core/onnx/tools.h"
 #include "graphopt/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
@@ -134,4 +135,61 @@ TEST_CASE("bodies of old files may hold constants, which raises their IR version
   graphopt::fuse(model, pass_context());
   CHECK(operators(*model.graph) == "If[Mul][Neg]");
   CHECK(model.ir_version == 4);
+}
+
+TEST_CASE("every pass has a level, and level 1 keeps the numbers of weights as they are") {
+  for (const Pass* pass : graphopt::all_passes()) {
+    INFO(pass->name);
+    CHECK(graphopt::level_of(*pass) >= 1);
+    CHECK(graphopt::level_of(*pass) <= graphopt::kLevels);
+  }
+  const auto at = [](int level) {
+    Model model = fixture(
+        "g (double[N,2,6,6] x, double[4,2,3,3] W, double[4] S) => (double[N,4,4,4] y) "
+        "{ a = Identity (x)  c = Conv (a, W)  y = BatchNormalization (c, S, S, S, S) }");
+    graphopt::fuse(model, pass_context(), {{}, {}, level});
+    return operators(*model.graph);
+  };
+  CHECK(at(0) == "Identity Conv BatchNormalization");
+  CHECK(at(1) == "Conv BatchNormalization");
+  CHECK(at(2) == "Conv");
+}
+
+TEST_CASE("what a guard objects to is undone and not tried again, and the other passes go on") {
+  Model model =
+      fixture("g (double[N] x) => (double[N] y) { a = Identity (x)  b = Dropout (a)  c = Neg (b)  y = Neg (c) }");
+  graphopt::PassSelection selection;
+  std::vector<std::string> seen;
+  selection.guard = [&](const Pass& pass, const Model& before, const Model* after, const PassContext&) {
+    CHECK(after);
+    CHECK(before.graph->node_count() > after->graph->node_count());
+    seen.emplace_back(pass.name);
+    return pass.name != "eliminate_double_negation";
+  };
+  const auto tallies = graphopt::fuse(model, pass_context(), selection);
+  CHECK(operators(*model.graph) == "Neg Neg");
+  CHECK(seen == std::vector<std::string>{"eliminate_identity", "eliminate_dropout", "eliminate_double_negation"});
+  CHECK(tallies.at("eliminate_double_negation").applied == 0);
+  CHECK(tallies.at("eliminate_dropout").applied == 1);
+}
+
+TEST_CASE("what ONNX Runtime adds to the standard's own operators passes the checker") {
+  const auto fused_for_ort = [](const std::string& graph, int64_t opset) {
+    Model model = fixture(graph, opset);
+    PassContext context = pass_context();
+    context.target = Target::kOrt;
+    graphopt::fuse(model, context);
+    CHECK(check_with_onnx(model).errors.empty());
+    return operators(*model.graph);
+  };
+  CHECK(fused_for_ort("g (float[2,8] x) => (float[2,8] y) <float two = {2}, float eps = {0.00001}> "
+                      "{ p = Pow (x, two)  m = ReduceMean <axes = [1]> (p)  e = Add (m, eps)  s = Sqrt (e) "
+                      "  y = Div (x, s) }",
+                      16) == "SimplifiedLayerNormalization");
+  CHECK(fused_for_ort("g (bool c, float[2,8] x) => (float[2,8] y) { y = If (c) "
+                      "<then_branch = t () => (float[2,8] a) <float two = {2}, float eps = {0.00001}> "
+                      "{ m = ReduceMean <axes = [1]> (x)  d = Sub (x, m)  p = Pow (d, two) "
+                      "  v = ReduceMean <axes = [1]> (p)  e = Add (v, eps)  s = Sqrt (e)  a = Div (d, s) }, "
+                      "else_branch = f () => (float[2,8] b) { b = Neg (x) }> }",
+                      11) == "If[LayerNormalization][Neg]");
 }

@@ -1,0 +1,47 @@
+#include <fmt/core.h>
+
+#include <map>
+
+#include "cli/fuse/flags.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/ir/bind.h"
+#include "core/onnx/infer.h"
+#include "core/rewrite/extract.h"
+
+namespace mlopt::cli {
+namespace {
+
+void extract_part(const FuseFlags& flags, Model& source) {
+  constexpr std::string_view kBetween = "..";
+  const size_t at = flags.part.find(kBetween);
+  if (at == std::string::npos || flags.part == kBetween)
+    usage_error(fmt::format("'{}' is not IN..OUT", flags.part), "--extract",
+                "names of values as in a,b..c; nothing on one side stands for the model's own");
+  const auto names = [&](const std::string& list) { return list_items({list}); };
+  infer(source, standard_types);
+  extract(source, names(flags.part.substr(0, at)), names(flags.part.substr(at + kBetween.size())));
+  source.file_bytes = written_size(source, flags.verb.output, write_options(flags.verb));
+}
+
+void fix_sizes(const FuseFlags& flags, Model& source) {
+  std::map<std::string, int64_t> sizes;
+  for (const std::string& item : list_items(flags.fixed)) {
+    const size_t at = item.find('=');
+    const auto size = at == std::string::npos ? std::nullopt : parse_int(item.substr(at + 1));
+    if (at == 0 || !size || *size < 1)
+      usage_error(fmt::format("'{}' is not NAME=SIZE", item), "--fix", "as in seq=128");
+    sizes[item.substr(0, at)] = *size;
+  }
+  if (flags.batch && *flags.batch < 1) usage_error("a batch has at least one sample", "--batch");
+  if (!sizes.empty() || flags.batch) fix_dimensions(source, sizes, flags.batch.value_or(0), standard_types);
+}
+
+}  // namespace
+
+void change_source(const FuseFlags& flags, Model& source) {
+  if (!flags.part.empty()) extract_part(flags, source);
+  fix_sizes(flags, source);
+}
+
+}  // namespace mlopt::cli
