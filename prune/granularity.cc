@@ -21,8 +21,8 @@ constexpr GranularityRow kGranularities[] = {
     {"kernel", Kind::kMask, "the filter of one input channel for one output channel"},
     {"channel", Kind::kStructure, "channels and neurons with everything that is coupled to them"},
     {"head", Kind::kStructure, "heads of attention"},
-    {"layer", Kind::kStructure, "whole layers and blocks"},
-    {"embedding", Kind::kStructure, "dimensions of the width that all layers share"},
+    {kLayers, Kind::kStructure, "whole residual blocks"},
+    {kEmbedding, Kind::kStructure, "dimensions of the width that all layers share"},
 };
 
 /// The two positive numbers of "2:4" or "4x1".

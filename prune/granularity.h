@@ -6,6 +6,9 @@
 
 namespace mlopt::prune {
 
+/// Of whole residual blocks, see depth/blocks.h; of the width that all layers share.
+inline constexpr std::string_view kLayers = "layer", kEmbedding = "embedding";
+
 /// Whether what is removed leaves zeros behind, or shapes that are smaller.
 enum class Kind { kMask, kStructure };
 

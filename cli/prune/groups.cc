@@ -19,7 +19,7 @@ Json group_json(const prune::PrunedGroup& g) {
   return Json::object({{"layers", strings(g.layers)},
                        {"members", strings(g.members)},
                        {"coupled_by", strings(g.coupled_by)},
-                       {"heads", g.heads},
+                       {"unit", g.unit},
                        {"channels", g.channels},
                        {"kept", g.kept}});
 }
@@ -30,8 +30,8 @@ std::string change(int64_t before, int64_t after) {
 }
 
 void explain_group(size_t number, const prune::PrunedGroup& g, Report& report) {
-  report.line(fmt::format("group {}: {} of {} {} stay, made by {}", number, g.kept, g.channels,
-                          g.heads ? "heads" : "channels", join(g.layers, ", ")));
+  report.line(
+      fmt::format("group {}: {} of {} {} stay, made by {}", number, g.kept, g.channels, g.unit, join(g.layers, ", ")));
   report.line("  cut: " + join(g.members, "; "));
   if (!g.coupled_by.empty()) report.line("  coupled by: " + join(g.coupled_by, ", "));
 }
@@ -49,9 +49,9 @@ std::string some_of(const std::vector<std::string>& names) {
 Json report_channels(const prune::Pruned& made, Report& report) {
   int64_t channels = 0, kept = 0;
   for (const prune::PrunedGroup& g : made.groups) channels += g.channels, kept += g.kept;
-  const bool heads = !made.groups.empty() && made.groups.front().heads;
-  report.line(fmt::format("{} of {} {} in {} groups removed", channels - kept, channels, heads ? "heads" : "channels",
-                          made.groups.size()));
+  const std::string unit = made.groups.empty() ? "channels" : made.groups.front().unit;
+  const std::string where = unit == "blocks" ? "" : fmt::format(" in {} groups", made.groups.size());
+  report.line(fmt::format("{} of {} {}{} removed", channels - kept, channels, unit, where));
   if (made.macs_before) report.line("multiply-accumulates: " + change(made.macs_before, made.macs_after));
   Json changes = Json::object({{"groups", made.groups.size()},
                                {"channels", channels},
@@ -61,16 +61,16 @@ Json report_channels(const prune::Pruned& made, Report& report) {
   if (made.proof) {
     changes["proof_max_abs"] = made.proof->max_abs;
     report.line(
-        fmt::format("proven: differs by {:.2g} from the source whose removed channels are zero (outputs up to "
-                    "{:.3g})",
-                    made.proof->max_abs, made.proof->max_expected));
+        fmt::format("proven: differs by {:.2g} from the source whose removed {} are zero (outputs up to {:.3g})",
+                    made.proof->max_abs, unit, made.proof->max_expected));
   }
   return changes;
 }
 
 void report_groups(const prune::Pruned& made, bool explain, Report& report) {
   Json& all = report.data["groups"] = Json::array();
-  Table table{"channels by group", {"made by", "channels", "kept", "constants cut"}, {}, 1};
+  const std::string unit = made.groups.empty() ? "channels" : made.groups.front().unit;
+  Table table{unit + " by group", {"made by", unit, "kept", unit == "blocks" ? "weights" : "constants cut"}, {}, 1};
   for (const prune::PrunedGroup& g : made.groups) {
     all.push_back(group_json(g));
     if (table.rows.size() < kGroupsShown)
@@ -85,6 +85,19 @@ void report_groups(const prune::Pruned& made, bool explain, Report& report) {
   }
   for (size_t i = 0; i < made.groups.size(); ++i) explain_group(i + 1, made.groups[i], report);
   for (const auto& [layer, reason] : made.left) report.line(fmt::format("{}: {}", layer, reason));
+}
+
+void report_tried(const prune::Pruned& made, Report& report) {
+  if (made.tried.empty()) return;
+  Json& all = report.data["widths_tried"] = Json::array();
+  Table table{"widths that were timed", {"removed", "rounded to", "multiply-accumulates", "time of a run"}, {}};
+  for (const prune::TriedWidths& t : made.tried) {
+    all.push_back(
+        Json::object({{"share", t.share}, {"multiple", t.multiple}, {"macs_stay", t.macs}, {"time", t.time}}));
+    table.rows.push_back({fmt::format("{:.2f} %", 100 * t.share), std::to_string(t.multiple),
+                          fmt::format("{:.1f} %", 100 * t.macs), fmt::format("{:.3f}x", t.time)});
+  }
+  report.blocks.emplace_back(std::move(table));
 }
 
 }  // namespace mlopt::cli

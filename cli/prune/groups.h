@@ -14,4 +14,7 @@ Json report_channels(const prune::Pruned& made, Report& report);
 /// A row for each group; with `explain` what every group consists of, why it is coupled, and which layers stay.
 void report_groups(const prune::Pruned& made, bool explain, Report& report);
 
+/// The widths that a search tried; nothing where there was none.
+void report_tried(const prune::Pruned& made, Report& report);
+
 }  // namespace mlopt::cli

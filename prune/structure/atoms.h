@@ -17,6 +17,7 @@ struct Axis {
   int64_t size = 0;
   const Node* producer = nullptr;    ///< whose weight this is, with an output channel for each element; null: none
   bool heads = false;                ///< numbers the products of activations that attention makes side by side
+  bool normalized = false;           ///< statistics are taken over it, and become those of what is left
   std::vector<const Node*> nodes{};  ///< that said something of the axis, in schedule order
 };
 

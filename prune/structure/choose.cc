@@ -33,6 +33,13 @@ size_t rounded(int64_t keep, size_t channels, const Rounding& rounding) {
 
 }  // namespace
 
+Rounding rounding_of(const Spec& spec) {
+  if (spec.round && spec.round != kAutoRound) return {.multiple = *spec.round, .small_groups = true};
+  Rounding usual;
+  if (spec.granularity.name == "head") usual.multiple = 1;
+  return usual;
+}
+
 Removed choose_uniform(const std::vector<std::vector<double>>& scores, double ratio, const Rounding& rounding) {
   Removed removed;
   for (const std::vector<double>& group : scores) {

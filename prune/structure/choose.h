@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "prune/spec.h"
 #include "prune/structure/groups.h"
 
 namespace mlopt::prune {
@@ -15,6 +16,9 @@ struct Rounding {
   bool small_groups = false;  ///< also groups with fewer than 4 multiples, which would else hardly lose any
   friend bool operator==(const Rounding&, const Rounding&) = default;
 };
+
+/// What the spec says, or the usual one; for kAutoRound too, until it is measured.
+Rounding rounding_of(const Spec& spec);
 
 /// The share `ratio` (0 to 1) of the channels of each group goes, those of the lowest scores; at least one stays.
 Removed choose_uniform(const std::vector<std::vector<double>>& scores, double ratio, const Rounding& rounding);

@@ -28,10 +28,11 @@ std::vector<size_t> axes_of(const Channel& channel) {
 }
 
 Group make_group(const Atoms& atoms, const std::vector<size_t>& axes, std::vector<Channel> channels) {
-  Group group{axes, std::move(channels), false, {}};
+  Group group{axes, std::move(channels), false, false, {}};
   for (const size_t a : axes) {
     const Axis& axis = atoms.axes()[a];
     group.heads = group.heads || axis.heads;
+    group.normalized = group.normalized || axis.normalized;
     if (axis.producer && std::find(group.nodes.begin(), group.nodes.end(), axis.producer) == group.nodes.end())
       group.nodes.push_back(axis.producer);
   }
@@ -61,6 +62,14 @@ Groups find_groups(const Relations& all) {
     if (channels.size() > 1) found.groups.push_back(make_group(all.atoms, axes, std::move(channels)));
   found.pinned = pinned_groups(all.atoms);
   return found;
+}
+
+std::vector<std::string> names_of(const Relations& all, const Group& group) {
+  std::vector<std::string> names;
+  for (const Node* node : group.nodes) names.push_back(node->called());
+  for (const size_t a : group.axes)
+    if (const Value* v = all.atoms.axes()[a].value; v->known_constant()) names.push_back(v->name);
+  return names;
 }
 
 }  // namespace mlopt::prune

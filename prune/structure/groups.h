@@ -16,6 +16,7 @@ struct Group {
   std::vector<size_t> axes;  ///< sorted
   std::vector<Channel> channels;
   bool heads = false;              ///< whole attention heads
+  bool normalized = false;         ///< statistics are taken over them
   std::vector<const Node*> nodes;  ///< whose weights make the channels, in schedule order
 };
 
@@ -33,5 +34,8 @@ struct Groups {
 
 /// The channels that weights make. Single ones, which cannot go, are left out.
 Groups find_groups(const Relations& all);
+
+/// What globs know a group by: the nodes that make it, and the constants that have a part of it.
+std::vector<std::string> names_of(const Relations& all, const Group& group);
 
 }  // namespace mlopt::prune

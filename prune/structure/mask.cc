@@ -1,7 +1,9 @@
+#include <numeric>
 #include <unordered_map>
 
 #include "core/ir/infer.h"
 #include "core/tensor/cast.h"
+#include "prune/structure/mask_normalization.h"
 #include "prune/structure/remove.h"
 #include "prune/structure/twins.h"
 
@@ -37,6 +39,13 @@ Value* masked(const Model& model, Node& node, Value& x, int axis, const std::vec
   return graph.add_op("Mul", {&x, factor}, std::move(attrs), &node, x.name)->output(0);
 }
 
+/// A mean over what stays, of all.
+std::vector<float> raised(std::vector<float> mask) {
+  const float kept = std::accumulate(mask.begin(), mask.end(), 0.0F);
+  for (float& x : mask) x *= static_cast<float>(mask.size()) / kept;
+  return mask;
+}
+
 }  // namespace
 
 Model mask_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
@@ -49,6 +58,13 @@ Model mask_channels(const Model& model, const Relations& all, const std::vector<
     const Axis& axis = all.atoms.axes()[number];
     by_value[axis.value][axis.axis] = &mask;
   }
+  for (const Node* node : all.normalizations) {
+    const Value* x = node->input(0);
+    const auto value = by_value.find(x);
+    if (value == by_value.end()) continue;
+    const auto mask = value->second.find(static_cast<int>(x->type.dims->size()) - 1);
+    if (mask != value->second.end()) mask_normalization(copy, *twins.nodes.at(node), *mask->second);
+  }
   for (const Contraction& sum : all.contractions) {
     const auto value = by_value.find(sum.node->input(sum.input));
     if (value == by_value.end()) continue;
@@ -56,7 +72,7 @@ Model mask_channels(const Model& model, const Relations& all, const std::vector<
     if (mask == value->second.end()) continue;
     Node* node = twins.nodes.at(sum.node);
     Value* x = node->input(sum.input);
-    Value* product = masked(copy, *node, *x, sum.axis, *mask->second);
+    Value* product = masked(copy, *node, *x, sum.axis, sum.mean ? raised(*mask->second) : *mask->second);
     product->type = x->type;
     node->graph()->set_input(node, sum.input, product);
   }

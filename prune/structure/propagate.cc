@@ -61,8 +61,9 @@ void relate(Relations& all, const Model& model, const Node& node) {
 
 }  // namespace
 
-Relations relate_axes(const Model& model, SplitBy split) {
+Relations relate_axes(const Model& model, SplitBy split, Statistics statistics) {
   Relations all;
+  all.statistics = statistics;
   all.fixed = fixed_values(model);
   pin_interface(all.atoms, *model.graph);
   for (const Node* node : all_nodes(*model.graph)) relate(all, model, *node);

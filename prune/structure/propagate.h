@@ -4,13 +4,9 @@
 
 namespace mlopt::prune {
 
-/// Where an axis is split into several of which only one can lose elements (an embedding into heads and their
-/// dimensions): the outer one (whole heads) or the inner one (the same dimensions of every head).
-enum class SplitBy { kInner, kOuter };
-
 /// What the model's operators say of its axes. Inputs, outputs, and all that an operator outside the table touches stay
 /// as they are. Types and shapes must have been inferred.
-Relations relate_axes(const Model& model, SplitBy split);
+Relations relate_axes(const Model& model, SplitBy split, Statistics statistics = Statistics::kStay);
 
 /// Ties the axes that the regroupings of `all` can be followed through and pins the rest of them.
 void settle_regroupings(Relations& all, SplitBy split);

@@ -46,6 +46,12 @@ Difference compared(Executable& expected, Executable& actual, const Dataset& dat
   return worst;
 }
 
+/// Integers round alike only where the same kernels run: the judge's.
+bool quantized(const Model& model) {
+  const std::vector<Node*> nodes = all_nodes(*model.graph);
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return n->op == "QuantizeLinear"; });
+}
+
 }  // namespace
 
 Difference pruned_from_masked(const Model& masked, const Model& pruned, const Runner& runner, const Dataset* data,
@@ -72,6 +78,26 @@ void require_proof(const Difference& difference, const Model& model) {
                   "are zero, more than the {:.3g} that rounding explains",
                   difference.max_abs, difference.sqnr_db, limit),
       model.path);
+}
+
+void prove(const Model& masked, const Model& source, uint64_t seed, const Means& means, Pruned& result) {
+  const Runner plain{*means.passes.judge, [](Model&) {}};
+  const Runner& runner = quantized(masked) ? plain : *means.runner;
+  Difference difference;
+  try {
+    difference = pruned_from_masked(masked, result.model, runner, means.data, seed);
+  } catch (const Error& error) {
+    if (error.code == Code::kInternal) throw;
+    result.not_verified.push_back("that what was removed alone makes the difference: " + error.message);
+    return;
+  }
+  require_proof(difference, source);
+  if (difference.max_expected == 0) {
+    result.not_verified.emplace_back(
+        "that what was removed alone makes the difference: all outputs are zero on generated inputs");
+    return;
+  }
+  result.proof = difference;
 }
 
 }  // namespace mlopt::prune

@@ -5,6 +5,7 @@
 #include "core/exec/runner.h"
 #include "core/ir/model.h"
 #include "core/tensor/compare.h"
+#include "prune/prune.h"
 
 namespace mlopt::prune {
 
@@ -16,5 +17,8 @@ Difference pruned_from_masked(const Model& masked, const Model& pruned, const Ru
 
 /// Throws Error{kInternal} unless that difference is what another order of sums makes of the numbers.
 void require_proof(const Difference& difference, const Model& model);
+
+/// Both for result.model: keeps the proof there, or why there is none.
+void prove(const Model& masked, const Model& source, uint64_t seed, const Means& means, Pruned& result);
 
 }  // namespace mlopt::prune

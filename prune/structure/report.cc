@@ -25,7 +25,8 @@ PrunedGroup describe(const Relations& all, const Group& group, size_t removed) {
   PrunedGroup made;
   made.channels = static_cast<int64_t>(group.channels.size());
   made.kept = made.channels - static_cast<int64_t>(removed);
-  made.heads = group.heads;
+  if (group.heads) made.unit = "heads";
+  if (group.normalized) made.unit = "dimensions";
   for (const Node* node : group.nodes) made.layers.push_back(node->called());
   for (const size_t a : group.axes) {
     const Axis& axis = all.atoms.axes()[a];
@@ -38,9 +39,19 @@ PrunedGroup describe(const Relations& all, const Group& group, size_t removed) {
 
 }  // namespace
 
+std::vector<std::string> group_names(const std::vector<Group>& groups) {
+  std::vector<std::string> names;
+  for (const Group& group : groups) names.push_back(group.nodes.front()->called());
+  return told_apart(std::move(names));
+}
+
 std::vector<PrunedGroup> report_groups(const Relations& all, const std::vector<Group>& groups, const Removed& removed) {
+  const std::vector<std::string> names = group_names(groups);
   std::vector<PrunedGroup> made;
-  for (size_t g = 0; g < groups.size(); ++g) made.push_back(describe(all, groups[g], removed[g].size()));
+  for (size_t g = 0; g < groups.size(); ++g) {
+    made.push_back(describe(all, groups[g], removed[g].size()));
+    made.back().name = names[g];
+  }
   return made;
 }
 

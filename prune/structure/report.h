@@ -8,6 +8,9 @@
 
 namespace mlopt::prune {
 
+/// What groups are called: the first layer whose weight makes them, with a number where others have it too.
+std::vector<std::string> group_names(const std::vector<Group>& groups);
+
 /// What became of each group, in words.
 std::vector<PrunedGroup> report_groups(const Relations& all, const std::vector<Group>& groups, const Removed& removed);
 

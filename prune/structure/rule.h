@@ -10,11 +10,19 @@
 
 namespace mlopt::prune {
 
+/// Where an axis is split into several of which only one can lose elements (an embedding into heads and their
+/// dimensions): the outer one (whole heads) or the inner one (the same dimensions of every head).
+enum class SplitBy { kInner, kOuter };
+
+/// Whether axes over which normalizations take their statistics stay, or these become the statistics of what is left.
+enum class Statistics { kStay, kOfTheRest };
+
 /// A place where an operator sums over an axis of an input: what is removed must add nothing there.
 struct Contraction {
   const Node* node = nullptr;
   int input = 0;
   int axis = 0;
+  bool mean = false;  ///< it divides the sum by how many there are
 };
 
 /// Axes of x whose elements, counted row-major, are those of axes of y: a part of what Reshape does.
@@ -27,7 +35,9 @@ struct Regrouping {
 /// Everything that the operators of a model say of its axes.
 struct Relations {
   Atoms atoms;
+  Statistics statistics = Statistics::kStay;
   std::vector<Contraction> contractions;
+  std::vector<const Node*> normalizations;        ///< whose statistics are those of what is left of their last axis
   std::vector<Regrouping> regroupings;            ///< settled when the rest is known
   std::unordered_set<const Value*> fixed;         ///< values that no input of the model changes
   std::vector<std::pair<size_t, size_t>> chosen;  ///< axes that a regrouping tied, for messages
@@ -64,6 +74,10 @@ class Ties {
   /// The axis of a weight that has an output channel for each element.
   void produces(const Value* weight, int axis);
   void contracts(int input, int axis);
+  /// Whose mean over the last axis of an input, or all whose statistics over that of the first, are those of the rest.
+  bool over_the_rest() const { return all_.statistics == Statistics::kOfTheRest; }
+  void averages(int input, int axis);
+  void normalizes();
   void heads(const Value* v, int axis);
   void regroup(const Value* x, std::vector<int> x_axes, const Value* y, std::vector<int> y_axes);
 

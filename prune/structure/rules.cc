@@ -68,6 +68,9 @@ constexpr Ops kMatMul = {"MatMul"}, kGemm = {"Gemm"}, kEinsum = {"Einsum"};
 constexpr Ops kBatchNorm = {"BatchNormalization"}, kInstanceNorm = {"InstanceNormalization"};
 constexpr Ops kGroupNorm = {"GroupNormalization"};
 constexpr Ops kLayerNorm = {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"};
+constexpr Ops kSkipNorm = {"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
+constexpr Ops kAttention = {"Attention"}, kMultiHead = {"MultiHeadAttention"}, kGroupQuery = {"GroupQueryAttention"};
+constexpr Ops kRotary = {"RotaryEmbedding"};
 constexpr Ops kSoftmax = {"Softmax", "LogSoftmax", "Hardmax", "LpNormalization"}, kAcross = {"LRN"};
 constexpr Ops kPool = {"MaxPool",       "AveragePool",  "LpPool", "GlobalAveragePool",
                        "GlobalMaxPool", "GlobalLpPool", "Crop"};
@@ -99,6 +102,14 @@ constexpr AxisRule kRules[] = {
     {"", kInstanceNorm, rules::instance_normalization},
     {"", kGroupNorm, rules::group_normalization, rules::rewrite_group_normalization},
     {"", kLayerNorm, rules::layer_normalization},
+    {"com.microsoft", kLayerNorm, rules::layer_normalization},
+    {"com.microsoft", kSkipNorm, rules::skip_normalization},
+    {"", kAttention, rules::attention, rules::rewrite_attention},
+    {"com.microsoft", kAttention, rules::packed_attention, rules::rewrite_packed_attention},
+    {"com.microsoft", kMultiHead, rules::multi_head_attention, rules::rewrite_multi_head_attention},
+    {"com.microsoft", kGroupQuery, rules::group_query_attention, rules::rewrite_group_query_attention},
+    {"", kRotary, rules::rotary_embedding, rules::rewrite_rotary_embedding},
+    {"com.microsoft", kRotary, rules::rotary_embedding, rules::rewrite_rotary_embedding},
     {"", kSoftmax, rules::softmax},
     {"", kAcross, rules::over_channels},
     {"", kPool, rules::pool},

@@ -38,6 +38,19 @@ void rewrite_group_normalization(Rewriting& r);
 void layer_normalization(Ties& t);
 void softmax(Ties& t);
 void over_channels(Ties& t);  ///< LRN and the like
+void skip_normalization(Ties& t);
+
+// rules/attention.cc
+void attention(Ties& t);
+void rewrite_attention(Rewriting& r);
+void multi_head_attention(Ties& t);
+void rewrite_multi_head_attention(Rewriting& r);
+void packed_attention(Ties& t);
+void rewrite_packed_attention(Rewriting& r);
+void group_query_attention(Ties& t);
+void rewrite_group_query_attention(Rewriting& r);
+void rotary_embedding(Ties& t);
+void rewrite_rotary_embedding(Rewriting& r);
 
 // rules/window.cc
 void pool(Ties& t);

@@ -74,7 +74,18 @@ void Ties::produces(const Value* weight, int axis) {
 
 void Ties::contracts(int input, int axis) {
   if (axis < 0) axis += rank(*in(input));
-  all_.contractions.push_back({&view.node(), input, axis});
+  all_.contractions.push_back({&view.node(), input, axis, false});
+}
+
+void Ties::averages(int input, int axis) {
+  contracts(input, axis);
+  all_.contractions.back().mean = true;
+  if (const auto found = all_.atoms.axis(*in(input), axis, &view.node())) all_.atoms.at(*found).normalized = true;
+}
+
+void Ties::normalizes() {
+  all_.normalizations.push_back(&view.node());
+  if (const auto found = all_.atoms.axis(*in(0), -1, &view.node())) all_.atoms.at(*found).normalized = true;
 }
 
 void Ties::heads(const Value* v, int axis) {

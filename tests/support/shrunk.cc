@@ -24,12 +24,13 @@ std::string Shrunk::shapes(const std::string& names) const {
   return all;
 }
 
-Shrunk shrink(const std::string& graph, int64_t opset, SplitBy split) {
+Shrunk shrink(const std::string& graph, int64_t opset, SplitBy split, Statistics statistics) {
   static const std::unique_ptr<Backend> backend = reference_backend();
   Model model = fixture(graph, opset);
+  if (graph.find("com.microsoft") != std::string::npos) model.set_opset("com.microsoft", 1);
   graphopt::fuse(model, pass_context(), {{"constant_to_initializer"}, {}});
   infer(model, standard_types);
-  const Relations all = relate_axes(model, split);
+  const Relations all = relate_axes(model, split, statistics);
   Shrunk made{{}, find_groups(all), {}, {}};
   for (const PinnedGroup& p : made.groups.pinned) made.pinned += p.reason + "\n";
   INFO(made.pinned);

@@ -19,6 +19,7 @@ struct Shrunk {
 };
 
 /// Fails the test case unless the result is a valid graph that computes what the masked fixture does.
-Shrunk shrink(const std::string& graph, int64_t opset = 21, prune::SplitBy split = prune::SplitBy::kInner);
+Shrunk shrink(const std::string& graph, int64_t opset = 21, prune::SplitBy split = prune::SplitBy::kInner,
+              prune::Statistics statistics = prune::Statistics::kStay);
 
 }  // namespace mlopt::test

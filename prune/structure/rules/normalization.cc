@@ -5,6 +5,19 @@ namespace {
 
 constexpr const char* kStatistics = "its statistics are taken over this axis";
 
+/// Statistics over the last axis become those of what is left of it, where that is asked for and nothing reads them:
+/// with it go the last axes of inputs from `first` on, of factors and of what is added.
+bool follow_statistics(Ties& t, int first) {
+  const Value* x = t.in(0);
+  const auto read = [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); };
+  if (!t.over_the_rest() || read(t.out(1)) || read(t.out(2)) || !Ties::size(*x, -1)) return false;
+  t.tie(x, -1, t.out(), -1);
+  for (int i = first; i < static_cast<int>(t.view.node().inputs().size()); ++i)
+    if (const Value* v = t.in(i); v && Ties::rank(*v) > 0 && Ties::size(*v, -1) != 1) t.tie(x, -1, v, -1);
+  t.normalizes();
+  return true;
+}
+
 }  // namespace
 
 void batch_normalization(Ties& t) {
@@ -42,8 +55,25 @@ void layer_normalization(Ties& t) {
   for (int a = 0; a < axis; ++a)
     for (const Value* y : t.view.node().outputs())
       if (y) t.tie(x, a, y, a);
+  if (axis + 1 == Ties::rank(*x) && follow_statistics(t, 1)) return;
   for (const Value* v : {x, t.out()}) t.pin_from(v, axis, kStatistics);
   for (int i = 1; i < static_cast<int>(t.view.node().inputs().size()); ++i) t.pin_all(t.in(i), kStatistics);
+}
+
+// com.microsoft: x + skip (+ bias), normalized over the last axis; the last of four outputs is the sum
+void skip_normalization(Ties& t) {
+  const Value *x = t.in(0), *skip = t.in(1);
+  if (!skip || Ties::rank(*skip) != Ties::rank(*x)) return t.pin_node("what it adds has another rank");
+  for (int a = 0; a + 1 < Ties::rank(*x); ++a)
+    for (const Value* v : {skip, static_cast<const Value*>(t.out(0)), static_cast<const Value*>(t.out(3))})
+      if (v && Ties::size(*v, a) != 1) t.tie(x, a, v, a);
+  if (follow_statistics(t, 2)) {
+    t.tie(x, -1, skip, -1);
+    return t.tie(x, -1, t.out(3), -1);
+  }
+  for (const Value* v : {x, skip, static_cast<const Value*>(t.out(0)), static_cast<const Value*>(t.out(3))})
+    t.pin(v, -1, kStatistics);
+  for (int i = 2; i < static_cast<int>(t.view.node().inputs().size()); ++i) t.pin_all(t.in(i), kStatistics);
 }
 
 /// One axis; before opset 13 all from an axis on.

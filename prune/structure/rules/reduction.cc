@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "prune/structure/rules.h"
@@ -35,6 +36,13 @@ void tie_rest(Ties& t, const std::vector<bool>& reduced) {
   }
 }
 
+/// Is it a mean over nothing but the axis that layers share, of tokens the last one, of pictures that of channels?
+bool is_width(const Ties& t, const std::vector<bool>& reduced, int axis) {
+  const int rank = Ties::rank(*t.in(0));
+  return t.view.node().op == "ReduceMean" && std::count(reduced.begin(), reduced.end(), true) == 1 &&
+         (axis == rank - 1 || (rank >= 4 && axis == 1));
+}
+
 void reduce_with(Ties& t, bool adds) {
   const auto reduced = reduced_axes(t);
   if (!reduced) return t.pin_node("what it reduces is computed at run time");
@@ -43,6 +51,8 @@ void reduce_with(Ties& t, bool adds) {
     if (!(*reduced)[static_cast<size_t>(a)]) continue;
     if (adds)
       t.contracts(0, a);
+    else if (t.over_the_rest() && is_width(t, *reduced, a))
+      t.averages(0, a);
     else
       t.pin(t.in(0), a, kReduced);
   }

@@ -5,7 +5,7 @@
 #include "core/onnx/io.h"
 #include "core/report/json.h"
 #include "tests/support/catch.h"
-#include "tests/support/op.h"
+#include "tests/support/product_files.h"
 #include "tests/support/program.h"
 #include "tests/support/rewrite.h"
 #include "tests/support/temp_dir.h"
@@ -14,24 +14,16 @@ using namespace mlopt;
 using test::run_mlopt;
 
 TEST_CASE("--analyse says what each layer can spare, and writes no model") {
-  const test::TempDir folder;
-  const std::string model = folder / "m.onnx", data = folder / "d.npz", out = folder / "p.onnx";
-  write_model(test::fixture(R"(g (float[N,32] x, float[32,64] V, float[64,32] W) => (float[N,32] y) {
-      [first] a = MatMul (x, V)
-      r = Relu (a)
-      [second] y = MatMul (r, W)
-    })"),
-              model);
-  write_npz(data, {{"x", test::uniform({40, 32}, -1, 1)}});
-  const std::string csv = folder / "a.csv", html = folder / "a.html";
+  const test::ProductFiles files;
+  const std::string csv = files.folder / "a.csv", html = files.folder / "a.html";
   const auto analyse = [&](std::vector<std::string> options) {
-    options.insert(options.begin(), {"prune", model, "--analyse", "--data", data, "--json", "-"});
+    options.insert(options.begin(), {"prune", files.model, "--analyse", "--data", files.data, "--json", "-"});
     return run_mlopt(options);
   };
   const test::Outcome done = analyse({"--csv", csv, "--html", html});
   INFO(done.err << done.out);
   REQUIRE(done.status == 0);
-  CHECK(!std::filesystem::exists(out));
+  CHECK(!std::filesystem::exists(files.out));
   const Json report = Json::parse(done.out);
   const auto& points = report.find("analysis")->items();
   REQUIRE(points.size() == 8);
@@ -48,6 +40,43 @@ TEST_CASE("--analyse says what each layer can spare, and writes no model") {
   REQUIRE(groups.size() == 4);
   CHECK(groups[1].find("macs_saved")->integer() == 2048);  // half of both products of 32 by 64
   CHECK(groups[3].find("bytes_saved")->integer() > groups[0].find("bytes_saved")->integer());
-  CHECK(analyse({"-o", out}).status == 2);
-  CHECK(run_mlopt({"prune", model, "-o", out, "--sparsity", "0.5", "--csv", csv}).status == 2);
+  CHECK(analyse({"-o", files.out}).status == 2);
+  CHECK(run_mlopt({"prune", files.model, "-o", files.out, "--sparsity", "0.5", "--csv", csv}).status == 2);
+}
+
+TEST_CASE("--allocation sensitivity measures what each layer can spare once, and keeps it in a file") {
+  const test::ProductFiles files;
+  const std::string curves = files.folder / "curves.json";
+  const auto prune = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"prune", files.model, "-o", files.out, "--no-bench", "--data", files.data,
+                                     "--allocation", "sensitivity", "--json", "-"});
+    return run_mlopt(options);
+  };
+  const test::Outcome first = prune({"--sparsity", "0.5", "--curves", curves});
+  INFO(first.err << first.out);
+  REQUIRE(first.status == 0);
+  const Json report = Json::parse(first.out), kept = Json::parse(read_file(curves));
+  CHECK(report.find("spec")->string().find("shares=first=") != std::string::npos);
+  CHECK(report.find("changes")->find("sparsity")->number() == Approx(0.5).margin(0.001));
+  REQUIRE(kept.find("curves")->items().size() == 2);
+  // What the file says counts: with nothing to lose in the first layer, all goes there.
+  std::string edited = read_file(curves);
+  const size_t second = edited.find("\"second\"");
+  for (size_t at = edited.find("\"loss\": "); at < second; at = edited.find("\"loss\": ", at + 1))
+    edited.replace(at + 8, edited.find_first_of(",\n", at) - at - 8, "0");
+  AtomicFile file(curves);
+  file.write(edited);
+  file.commit();
+  const test::Outcome again = prune({"--sparsity", "0.5", "--curves", curves});
+  CHECK(Json::parse(again.out).find("spec")->string().find("shares=first=1|second=0") != std::string::npos);
+  const test::Outcome other = prune({"--sparsity", "0.5", "--curves", curves, "--method", "random"});
+  CHECK(other.status == 3);
+  CHECK(other.err.find("measured for another spec") != std::string::npos);
+  CHECK(prune({"--granularity", "2:4"}).status == 2);
+  CHECK(first.err.find("random numbers") == std::string::npos);
+  const test::Outcome blind = run_mlopt(
+      {"prune", files.model, "-o", files.out, "--no-bench", "--sparsity", "0.5", "--allocation", "sensitivity"});
+  CHECK(blind.status == 0);
+  CHECK(blind.err.find("measured on random numbers") != std::string::npos);
+  CHECK(run_mlopt({"prune", files.model, "-o", files.out, "--sparsity", "0.5", "--curves", curves}).status == 2);
 }

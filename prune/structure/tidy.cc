@@ -1,0 +1,75 @@
+#include "prune/structure/tidy.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/calib/model_inputs.h"
+#include "core/data/random.h"
+#include "core/ir/bind.h"
+#include "core/ir/macs.h"
+#include "graphopt/pipelines.h"
+
+namespace mlopt::prune {
+namespace {
+
+/// What makes shapes constant and hides nothing: layers stay as they can be trained on.
+const std::vector<std::string> kTidy = {"inline_functions",     "constant_to_initializer",   "fold_shapes",
+                                        "fold_constants",       "eliminate_identity",        "eliminate_nop_cast",
+                                        "eliminate_nop_expand", "materialize_reshape_shape", "eliminate_nop_reshape",
+                                        "eliminate_dead_code"};
+
+/// Old exporters list every weight as an input with a default, which is then no constant. Gives how many there were;
+/// scalars, which may be settings, stay.
+int64_t make_defaults_constant(Graph& graph) {
+  int64_t made = 0;
+  for (size_t i = graph.inputs().size(); i-- > 0;) {
+    const Value* v = graph.inputs()[i];
+    if (!v->is_initializer() || v->constant->rank() == 0) continue;
+    graph.remove_input(static_cast<int>(i));
+    ++made;
+  }
+  return made;
+}
+
+}  // namespace
+
+Model tidied(const Model& source, const PassContext& passes, std::vector<std::string>& warnings) {
+  Model model = clone(source);
+  if (const int64_t made = make_defaults_constant(*model.graph))
+    warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
+  graphopt::fuse(model, passes, {kTidy, {}});
+  infer(model, passes.standard_types);
+  return model;
+}
+
+int64_t macs_of(const Model& model, TypeRule standard) {
+  try {
+    Model copy = clone(model);
+    bind_input_shapes(copy, concrete_shapes(model_inputs(copy), {}), standard);
+    return total_macs(copy).macs;
+  } catch (const Error&) {
+    return total_macs(model).macs;  // of the nodes whose shapes are known
+  }
+}
+
+bool left_out(const Spec& spec, const std::vector<std::string>& names) {
+  const auto hit = [&](const std::vector<std::string>& globs) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& n) { return glob_any(globs, n); });
+  };
+  return (!spec.only.empty() && !hit(spec.only)) || hit(spec.skip);
+}
+
+void check_globs(const Spec& spec, const std::vector<std::string>& names, std::string_view part) {
+  const auto check = [&](const std::string& glob, const char* option) {
+    if (std::none_of(names.begin(), names.end(), [&](const std::string& n) { return glob_match(glob, n); }))
+      usage_error(fmt::format("'{}' matches no layer and no weight that can lose {}", glob, part), option,
+                  suggestion(glob, names));
+  };
+  for (const std::string& glob : spec.only) check(glob, "--only");
+  for (const std::string& glob : spec.skip) check(glob, "--skip");
+}
+
+}  // namespace mlopt::prune
