@@ -12,6 +12,10 @@ constexpr Allocation kAllocations[] = {
      allocate_global},
     {"lamp", "the least of all layers as shares of what their layer keeps", "channel", allocate_lamp},
     {"erk", "less of layers with few weights for their inputs and outputs", "none", allocate_erk},
+    {kSensitivity, "most of layers that can spare it, as was measured on --data (see --curves)", "none", nullptr, true},
+    {kByLatency,
+     "of channels, heads and layers: most where the time that is saved, measured, is greatest for what is lost", "none",
+     nullptr, true},
 };
 
 /// Units of one candidate that compete, and their scores.

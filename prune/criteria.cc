@@ -14,11 +14,13 @@ namespace {
 
 constexpr Criterion kCriteria[] = {
     {"magnitude", "the absolute value of each weight", magnitude, Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
-    {"regularization",
-     "what a penalty pulls to zero in a training on --data: LASSO of weights, group LASSO of channels", magnitude,
+    {"regularization", "what a penalty pulls to zero in a training on --data (see --penalty)", magnitude,
      Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
     {"dropout", "what a training on --data, in which it is dropped by chance, learns to do without (see --drop)",
      magnitude, Rivals::kLayer, Look::kNothing, nullptr, 1, "global"},
+    {"movement",
+     "how far a training on --data moves it away from zero, summed up (for networks that learn another task)", movement,
+     Rivals::kLayer, Look::kMovement, nullptr, 1, "global", "none"},
     {"random", "by chance, the baseline", random},
     {"wanda", "the absolute value times the norm of what the weight is multiplied by, compared within an output", wanda,
      Rivals::kRow, Look::kSquares},
@@ -33,11 +35,9 @@ constexpr Criterion kCriteria[] = {
     {"activation", "of channels: the mean absolute value behind the activation", nullptr},
     {"apoz", "of channels: the share of zeros behind the activation, most go first", nullptr},
     {"bn-scale", "of channels: the scale of the BatchNormalization behind", nullptr},
+    {kInfluence, "of blocks (--granularity layer): how much they turn what they are given, on --data", nullptr},
     {"geometric-median", "of channels: how far a filter is from the others", nullptr},
 };
-
-/// Of those that are to come.
-constexpr std::string_view kNotYet[] = {"movement"};
 
 }  // namespace
 
@@ -47,9 +47,6 @@ const Criterion& find_criterion(std::string_view name) {
   if (const Criterion* found = find_named(criteria(), name)) return *found;
   std::vector<std::string> names;
   for (const Criterion& row : criteria()) names.emplace_back(row.name);
-  if (std::find(std::begin(kNotYet), std::end(kNotYet), name) != std::end(kNotYet))
-    unsupported_error(fmt::format("the method '{}' is not supported yet", name), "--method",
-                      "one of " + join(names, ", "));
   usage_error(fmt::format("no method is called '{}'", name), "--method", suggestion(name, names));
 }
 

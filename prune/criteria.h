@@ -13,6 +13,9 @@ namespace mlopt::prune {
 
 struct Slopes;
 
+/// The method that scores residual blocks alone, see depth/block_scores.h.
+inline constexpr std::string_view kInfluence = "influence";
+
 /// What a criterion sees of a layer.
 struct Evidence {
   const Weight* weight = nullptr;
@@ -21,13 +24,14 @@ struct Evidence {
   int64_t index = 0;                   ///< of the weight in the model
   const Observed* observed = nullptr;  ///< what it is multiplied by; null where the criterion does not look at it
   const Slopes* slopes = nullptr;      ///< what the loss says of it; likewise
+  const Tensor* movement = nullptr;    ///< how far a training moved it, in its own shape; likewise
 };
 
 /// Weights that compete with one another where each layer has its own share.
 enum class Rivals { kLayer, kRow };
 
-/// What a criterion has to see: of what a layer is given, or of the gradients of the loss.
-enum class Look { kNothing, kSquares, kProducts, kSlopes };
+/// What a criterion has to see: of what a layer is given, of the gradients of the loss, or of a training.
+enum class Look { kNothing, kSquares, kProducts, kSlopes, kMovement };
 
 /// How much the model needs each element of a weight. One file a criterion.
 struct Criterion {
@@ -66,6 +70,9 @@ Matrix taylor(const Evidence& evidence);
 /// The mean over samples of (w dL/dw)^2: to second order, by the diagonal of the empirical Fisher information (LeCun et
 /// al. 1990, "Optimal Brain Damage"; Theis et al. 2018).
 Matrix fisher(const Evidence& evidence);
+/// The sum over the updates of a training of -w dL/dw: what moves towards zero goes first (Sanh et al. 2020, "Movement
+/// Pruning"), as schedules hand it on: shifted so that the least of all layers is 0.
+Matrix movement(const Evidence& evidence);
 /// The same column by column, the columns behind making up for what goes (Frantar and Alistarh 2023, "SparseGPT").
 Matrix sparsegpt(const Evidence& evidence, double share);
 

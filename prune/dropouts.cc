@@ -17,6 +17,16 @@ constexpr Dropout kDropouts[] = {
      variational_dropout},
 };
 
+/// Names of what gradients change: running statistics follow the batches.
+std::set<std::string> learned_of(const Model& model, const train::TrainableChoice& choice) {
+  std::set<std::string> names;
+  for (const Value* v : train::trainable(model, choice)) {
+    const auto is_statistic = [](const Use& use) { return use.node->is("BatchNormalization") && use.index >= 3; };
+    if (std::none_of(v->uses.begin(), v->uses.end(), is_statistic)) names.insert(v->name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::span<const Dropout> dropouts() { return kDropouts; }
@@ -34,13 +44,16 @@ const Dropout& find_dropout(std::string_view name, const Granularity& granularit
 }
 
 void add_dropout(train::Recipe& recipe, const Model& model, const Spec& spec, const train::Schedule& schedule) {
-  std::set<std::string> trained;
-  for (const Value* v : train::trainable(model, recipe.choice)) trained.insert(v->name);
+  add_dropout(recipe, model, spec, schedule, find_dropout(spec.dropout, spec.granularity).make);
+}
+
+void add_dropout(train::Recipe& recipe, const Model& model, const Spec& spec, const train::Schedule& schedule,
+                 DropoutParts (*make)(const DropoutSetting& setting)) {
+  const std::set<std::string> trained = learned_of(model, recipe.choice);
   const DropoutParts parts =
-      find_dropout(spec.dropout, spec.granularity)
-          .make({model, spec, {*spec.sparsity, schedule.steps}, schedule.rate, [&](const std::string& name) {
-                   return trained.contains(name);
-                 }});
+      make({model, spec, {*spec.sparsity, schedule.steps}, schedule.rate, [&](const std::string& name) {
+              return trained.contains(name);
+            }});
   recipe.objective = [usual = recipe.loss, objective = recipe.objective, noise = parts.noise](train::LossArgs& args) {
     train::LossGraph loss = objective ? objective(args) : usual->build(args);
     noise(args, loss);

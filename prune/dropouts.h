@@ -38,8 +38,10 @@ std::span<const Dropout> dropouts();
 /// By the name in a spec, or "" for the usual one. Throws Error{kUsage} where it does not go with the granularity.
 const Dropout& find_dropout(std::string_view name, const Granularity& granularity);
 
-/// Trains by `recipe` with the dropout of the spec.
+/// Trains by `recipe` with the dropout of the spec, or what `make` makes.
 void add_dropout(train::Recipe& recipe, const Model& model, const Spec& spec, const train::Schedule& schedule);
+void add_dropout(train::Recipe& recipe, const Model& model, const Spec& spec, const train::Schedule& schedule,
+                 DropoutParts (*make)(const DropoutSetting& setting));
 
 // One a file.
 

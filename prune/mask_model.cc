@@ -34,6 +34,9 @@ class Masker {
     if (!looking.empty() && !means.data)
       usage_error(fmt::format("{} needs data: it looks at what layers are given", looking), "--data",
                   "give --data with inputs of the kind that the model will see, or use --method magnitude");
+    if (criterion_.look == Look::kMovement && !means.movements)
+      usage_error("movement is that of a training, of which nothing is known here", "--method",
+                  "use --method magnitude");
     result_.model = clone(source);
     if (!result_.model.functions.empty()) inline_functions(result_.model);
     if (spec.fit || spec.statistics) dense_ = clone(result_.model);
@@ -44,16 +47,18 @@ class Masker {
     result_.left = std::move(found.left);
     weights_ = std::move(found.weights);
     leave_out_what_does_not_fit();
+    name_weights();
     for (const Weight& weight : weights_) zeros_before_.push_back(count_zeros(load(weight)));
     for (int64_t i = 1; i <= spec_.iterations; ++i) {
       // Most goes at first, when there is most to choose from (Zhu and Gupta 2017).
       const double rest = 1 - static_cast<double>(i) / static_cast<double>(spec_.iterations);
-      sparsity_ = spec_.sparsity.value_or(0) * (1 - rest * rest * rest);
+      sparsity_ = spec_.sparsity.value_or(spec_.shares.empty() ? 0 : 1) * (1 - rest * rest * rest);
       result_.layers.clear();
       prune_all();
       if (spec_.fit) fit_all();
     }
     if (spec_.statistics) correct();
+    result_.spec = spec_;
     warn();
     return std::move(result_);
   }
@@ -64,9 +69,12 @@ class Masker {
   }
 
   void prune_all() {
-    const bool each_for_itself = spec_.granularity.pattern() || (!spec_.threshold && allocation().own_share);
+    const bool each_for_itself =
+        spec_.granularity.pattern() || !spec_.shares.empty() || (!spec_.threshold && allocation().own_share);
     if (each_for_itself || criterion_.prune) {
       shares_.assign(weights_.size(), sparsity_);
+      for (size_t i = 0; i < weights_.size() && !spec_.shares.empty(); ++i)
+        shares_[i] *= *share_of(spec_.shares, names_[i]);
       if (!each_for_itself) find_shares();
       in_stages(spec_.stages ? spec_.stages : criterion_.stages, criterion_.look,
                 [&](size_t i, const Evidence& e) { prune_alone(i, e, shares_[i]); });
@@ -91,24 +99,49 @@ class Masker {
     }
   }
 
+  /// Settles what is said by layer, or by curves of them; layers without a share stay.
+  void name_weights() {
+    for (const Weight& weight : weights_) names_.push_back(weight.layer);
+    names_ = told_apart(std::move(names_));
+    if (spec_.allocation == kSensitivity) {
+      spec_.shares = shares_of_least_loss(*means_.curves, Saving::kSize, *spec_.sparsity);
+      spec_.allocation.clear();
+      spec_.sparsity = std::nullopt;
+    }
+    if (spec_.shares.empty()) return;
+    check_names(spec_.shares, names_);
+    std::vector<Weight> with;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < weights_.size(); ++i)
+      if (share_of(spec_.shares, names_[i])) {
+        with.push_back(weights_[i]);
+        names.push_back(names_[i]);
+      } else {
+        result_.left.try_emplace(weights_[i].layer, "has no share");
+      }
+    weights_ = std::move(with);
+    names_ = std::move(names);
+  }
+
   /// Calls `work` for each weight with what the criterion looks at.
   template <class Work>
   void in_stages(int64_t stages, Look look, const Work& work, const Model* original = nullptr) {
     size_t first = 0;
-    if (look == Look::kNothing || look == Look::kSlopes) stages = 1;
+    if (look == Look::kNothing || look == Look::kSlopes || look == Look::kMovement) stages = 1;
     for (const size_t end : stage_ends(weights_, stages, look == Look::kProducts ? kProductBytes : 0)) {
       std::vector<Observed> seen;
       std::vector<Slopes> slopes;
       const auto stage = std::span(weights_).subspan(first, end - first);
       if (look == Look::kSlopes)
         slopes = slopes_of(result_.model, stage, means_);
-      else if (look != Look::kNothing)
+      else if (look == Look::kSquares || look == Look::kProducts)
         seen = observe(result_.model, stage, {look == Look::kProducts, original}, means_.looking());
-      if (look != Look::kNothing && result_.samples == 0) result_.samples = looked_at();
+      if (look != Look::kNothing && look != Look::kMovement && result_.samples == 0) result_.samples = looked_at();
       for (size_t i = first; i < end; ++i) {
         const Matrix values = load(weights_[i]);
         work(i, {&weights_[i], &values, &spec_, static_cast<int64_t>(i), seen.empty() ? nullptr : &seen[i - first],
-                 slopes.empty() ? nullptr : &slopes[i - first]});
+                 slopes.empty() ? nullptr : &slopes[i - first],
+                 look == Look::kMovement ? &means_.movements->at(weights_[i].name()) : nullptr});
       }
       first = end;
     }
@@ -134,7 +167,7 @@ class Masker {
 
   std::string_view scale() const {
     if (!spec_.scale.empty()) return spec_.scale;
-    if (spec_.threshold) return "none";
+    if (spec_.threshold || !spec_.shares.empty()) return "none";
     return criterion_.scale.empty() ? allocation().scale : criterion_.scale;
   }
 
@@ -205,7 +238,7 @@ class Masker {
 
   void put(size_t i, const Matrix& after) {
     const Weight& weight = weights_[i];
-    PrunedLayer layer{weight.layer, weight.op, weight.name(), weight.value->constant->dims(), weight.size()};
+    PrunedLayer layer{names_[i], weight.layer, weight.op, weight.name(), weight.value->constant->dims(), weight.size()};
     layer.zeros_before = zeros_before_[i];
     layer.zeros = count_zeros(after);
     store(weight, after);
@@ -225,10 +258,11 @@ class Masker {
                                             : "nothing was removed");
   }
 
-  const Spec& spec_;
+  Spec spec_;
   const Means& means_;
   const Criterion& criterion_;
   std::vector<Weight> weights_;
+  std::vector<std::string> names_;  // of the weights, as in Spec::shares
   std::vector<double> shares_;
   std::vector<int64_t> zeros_before_;
   double sparsity_ = 0;  // of the iteration at hand

@@ -13,6 +13,7 @@
 #include "core/ir/model.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/compare.h"
+#include "prune/curves.h"
 #include "prune/spec.h"
 
 namespace mlopt::train {
@@ -29,6 +30,14 @@ struct Means {
   int64_t calibration_samples = 128;  ///< at most, evenly spaced over the data
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
 
+  /// The time of a run of a model made from the source, measured, relative to the source's; empty: nothing is timed.
+  std::function<double(const Model&)> time = {};
+  const std::vector<Curve>* curves = nullptr;  ///< for the allocation "sensitivity"
+  bool prove = true;  ///< compare a smaller model with the source whose removed channels are zero
+
+  /// How far a training moved each weight, by its name, in its shape, float32; for the method "movement".
+  const std::map<std::string, Tensor>* movements = nullptr;
+
   // For criteria that look at gradients.
   const train::LossDef* loss = nullptr;
   std::string loss_output = {};             ///< whose loss it is; "": the first
@@ -39,6 +48,7 @@ struct Means {
 
 /// What became of the weight of a layer.
 struct PrunedLayer {
+  std::string name;  ///< as in Spec::shares
   std::string layer, op, weight;
   Dims dims;
   int64_t parameters = 0, zeros = 0, zeros_before = 0;
@@ -47,11 +57,20 @@ struct PrunedLayer {
 
 /// What became of channels that are coupled: they lie on the same axes.
 struct PrunedGroup {
+  std::string name;                     ///< as in Spec::shares
   std::vector<std::string> layers;      ///< whose weights make them, as globs know these
   std::vector<std::string> members;     ///< constants that have a part of each, and on which axis
   std::vector<std::string> coupled_by;  ///< other nodes that they pass through
   int64_t channels = 0, kept = 0;
-  bool heads = false;  ///< they are heads of attention
+  std::string unit = "channels";  ///< what they are: also heads, blocks, dimensions
+};
+
+/// Widths that were tried in a search.
+struct TriedWidths {
+  double share;      ///< of channels that go
+  int64_t multiple;  ///< that widths were rounded to
+  double macs;       ///< that stay, as a share of the source's
+  double time;       ///< of a run, likewise
 };
 
 struct Pruned {
@@ -62,6 +81,9 @@ struct Pruned {
   int64_t samples = 0;                      ///< seen by calibration
 
   // Of granularities that make shapes smaller.
+  Spec spec;         ///< with what was searched for, so that it prunes the same without a search
+  double share = 0;  ///< of channels, that was said or searched for
+  std::vector<TriedWidths> tried;
   std::vector<PrunedGroup> groups;
   int64_t macs_before = 0, macs_after = 0;
   std::optional<Difference> proof;        ///< from the source whose removed channels are zero

@@ -1,7 +1,6 @@
 #include "prune/spec.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,11 +12,12 @@
 #include "prune/criteria.h"
 #include "prune/dropouts.h"
 #include "prune/scales.h"
+#include "prune/schedules.h"
 
 namespace mlopt::prune {
 namespace {
 
-constexpr std::string_view kAllocationsToCome[] = {"sensitivity", "latency", "amc"};
+constexpr std::string_view kAllocationsToCome[] = {"amc"};
 
 template <class Row>
 void require_name(std::span<const Row> table, std::string_view what, std::string_view name, const std::string& where,
@@ -38,13 +38,53 @@ struct Part {
   std::string (*print)(const Spec& spec);
 };
 
+int64_t parse_count(std::string_view text, std::string_view what, const std::string& where, int64_t least) {
+  const auto count = parse_int(text);
+  if (!count || *count < least)
+    usage_error(fmt::format("'{}' is no {}", text, what), where, fmt::format("a whole number from {} on", least));
+  return *count;
+}
+
+/// "0.6x" is the same as "0.6" and "60%".
+double parse_time(std::string_view text) {
+  const std::string_view digits = ends_with(text, "x") ? text.substr(0, text.size() - 1) : text;
+  const auto share = ends_with(digits, "%") ? std::nullopt : parse_double(digits);
+  if (!share && !ends_with(digits, "%"))
+    usage_error(fmt::format("'{}' is no share of the time of a run", text), "--latency", "from 0 to 1, as in 0.6x");
+  return parse_share(digits, "--latency");
+}
+
 std::string number(const std::optional<double>& x) { return x ? fmt::format("{}", *x) : ""; }
 
 int64_t parse_round(std::string_view text) {
+  if (text == "auto") return kAutoRound;
   const auto multiple = text == "none" ? std::optional<int64_t>(1) : parse_int(text);
   if (!multiple || *multiple < 1)
-    usage_error(fmt::format("'{}' is nothing to round widths to", text), "--round", "8, 16 or none");
+    usage_error(fmt::format("'{}' is nothing to round widths to", text), "--round", "8, 16, auto or none");
   return *multiple;
+}
+
+/// "layer=0.5|other=0.25"
+void parse_shares(Spec& spec, std::string_view text) {
+  std::vector<std::string> parts;
+  add_globs(text, parts);
+  for (const std::string& part : parts) {
+    const size_t equals = part.rfind('=');
+    if (equals == std::string::npos)
+      usage_error(fmt::format("'{}' is no share of a layer", part), "shares", "name=share, as in conv1=0.5");
+    spec.shares.emplace_back(part.substr(0, equals), parse_share(part.substr(equals + 1), "shares"));
+  }
+}
+std::string print_shares(const Spec& spec) {
+  std::vector<std::string> parts;
+  for (const auto& [name, share] : spec.shares) parts.push_back(fmt::format("{}={}", name, share));
+  return print_globs(parts);
+}
+
+std::string print_round(const std::optional<int64_t>& round) {
+  if (!round) return "";
+  if (round == kAutoRound) return "auto";
+  return *round == 1 ? "none" : std::to_string(*round);
 }
 
 constexpr Part kParts[] = {
@@ -61,10 +101,11 @@ constexpr Part kParts[] = {
      [](const Spec& s) { return number(s.threshold); }},
     {"flops", [](Spec& s, std::string_view v) { s.flops = parse_share(v, "--flops"); },
      [](const Spec& s) { return number(s.flops); }},
+    {"latency", [](Spec& s, std::string_view v) { s.latency = parse_time(v); },
+     [](const Spec& s) { return number(s.latency); }},
+    {"shares", parse_shares, print_shares},
     {"round", [](Spec& s, std::string_view v) { s.round = parse_round(v); },
-     [](const Spec& s) { return !s.round        ? ""
-                                : *s.round == 1 ? "none"
-                                                : std::to_string(*s.round); }},
+     [](const Spec& s) { return print_round(s.round); }},
     {"allocation",
      [](Spec& s, std::string_view v) {
        require_name(allocations(), "allocation", v, "--allocation", kAllocationsToCome);
@@ -83,6 +124,17 @@ constexpr Part kParts[] = {
        s.norm = v;
      },
      [](const Spec& s) { return s.norm == Spec().norm ? "" : s.norm; }},
+    {"schedule",
+     [](Spec& s, std::string_view v) {
+       require_name(schedules(), "schedule", v, "--prune-schedule");
+       s.schedule = v;
+     },
+     [](const Spec& s) { return s.schedule; }},
+    {"every", [](Spec& s, std::string_view v) { s.every = parse_count(v, "number of updates", "--prune-every", 1); },
+     [](const Spec& s) { return s.every == 0 ? "" : std::to_string(s.every); }},
+    {"rewind", [](Spec& s, std::string_view v) { s.rewind = parse_count(v, "number of updates", "--rewind-to", 0); },
+     [](const Spec& s) { return s.rewind == 0 ? "" : std::to_string(s.rewind); }},
+    {"penalty", [](Spec& s, std::string_view v) { s.penalty = v; }, [](const Spec& s) { return s.penalty; }},
     {"dropout", [](Spec& s, std::string_view v) { s.dropout = v; }, [](const Spec& s) { return s.dropout; }},
     {"seed",
      [](Spec& s, std::string_view v) {
@@ -90,22 +142,14 @@ constexpr Part kParts[] = {
        if (!seed || *seed < 0) usage_error(fmt::format("'{}' is no seed", v), "--seed", "a whole number from 0 on");
        s.seed = static_cast<uint64_t>(*seed);
      },
-     [](const Spec& s) { return s.method == "random" || s.method == kDropout ? std::to_string(s.seed) : ""; }},
-    {"stages",
-     [](Spec& s, std::string_view v) {
-       const auto stages = parse_int(v);
-       if (!stages || *stages < 1)
-         usage_error(fmt::format("'{}' is no number of stages", v), "--stages", "a whole number from 1 on");
-       s.stages = *stages;
-     },
+     [](const Spec& s) {
+       const bool drawn = s.method == "random" || s.method == kDropout || s.penalty == "l0";
+       return drawn ? std::to_string(s.seed) : "";
+     }},
+    {"stages", [](Spec& s, std::string_view v) { s.stages = parse_count(v, "number of stages", "--stages", 1); },
      [](const Spec& s) { return s.stages == 0 ? "" : std::to_string(s.stages); }},
     {"iterations",
-     [](Spec& s, std::string_view v) {
-       const auto iterations = parse_int(v);
-       if (!iterations || *iterations < 1)
-         usage_error(fmt::format("'{}' is no number of iterations", v), "--iterations", "a whole number from 1 on");
-       s.iterations = *iterations;
-     },
+     [](Spec& s, std::string_view v) { s.iterations = parse_count(v, "number of iterations", "--iterations", 1); },
      [](const Spec& s) { return s.iterations == 1 ? "" : std::to_string(s.iterations); }},
     {"recover",
      [](Spec& s, std::string_view v) {
@@ -135,55 +179,6 @@ void parse_part(std::string_view text, Spec& spec) {
   usage_error(fmt::format("'{}' is no part of a pruning", text), {}, suggestion(key, names));
 }
 
-std::vector<std::string> names_of(Kind kind) {
-  std::vector<std::string> names;
-  for (const GranularityRow& row : granularities())
-    if (row.kind == kind) names.emplace_back(row.name);
-  return names;
-}
-
-/// A pattern says by itself how much goes.
-void check_pattern(const Spec& spec) {
-  const Granularity& g = spec.granularity;
-  const double share = 1 - static_cast<double>(g.keep) / static_cast<double>(g.of);
-  if (spec.threshold)
-    usage_error(fmt::format("{} says how much goes, and takes no threshold", to_string(g)), "--threshold");
-  if (spec.sparsity && *spec.sparsity != share)
-    usage_error(fmt::format("{} means a sparsity of {}", to_string(g), share), "--sparsity", "leave it out");
-  if (!spec.allocation.empty() && spec.allocation != "uniform")
-    usage_error(fmt::format("{} means the same share of every layer", to_string(g)), "--allocation", "leave it out");
-}
-
-bool trains(const Spec& spec) { return spec.method == kRegularization || spec.method == kDropout; }
-
-/// Channels are scored in a way of their own: by the norms of all weights that have a part of them.
-void check_structure(const Spec& spec) {
-  const std::string& name = spec.granularity.name;
-  if (name != "channel" && name != "head")
-    unsupported_error(fmt::format("the granularity '{}' is not supported yet", name), "--granularity",
-                      "channel or head, or one of " + join(names_of(Kind::kMask), ", "));
-  const std::string_view known[] = {"magnitude", "random", kRegularization, kDropout, "taylor", "fisher"};
-  if (std::find(std::begin(known), std::end(known), spec.method) == std::end(known) &&
-      find_criterion(spec.method).score)
-    unsupported_error(fmt::format("channels by {} are not supported yet", spec.method), "--method",
-                      fmt::format("one of {}", fmt::join(known, ", ")));
-  if (!spec.allocation.empty() && spec.allocation != "uniform" && spec.allocation != "global")
-    unsupported_error(fmt::format("channels by the allocation '{}' are not supported yet", spec.allocation),
-                      "--allocation", "uniform or global");
-  if (!spec.scale.empty())
-    usage_error("scores of channels are relative to the mean of their group", "--scale", "leave it out");
-}
-
-/// A penalty pulls, and a dropout drops, a share of weights or of channels.
-void check_training(const Spec& spec) {
-  if (!spec.sparsity) usage_error("it is trained until a share is not needed", "--sparsity", "give one, as in 0.5");
-  if (spec.granularity.kind() == Kind::kMask && spec.granularity.name != "element")
-    unsupported_error(fmt::format("{} by {} are not supported yet", to_string(spec.granularity), spec.method),
-                      "--granularity", "element, channel or head");
-  if (spec.method == kDropout) find_dropout(spec.dropout, spec.granularity);
-  if (spec.fit || spec.statistics) usage_error("what was trained needs no fit", "--recover", "leave lstsq and bn out");
-}
-
 }  // namespace
 
 double parse_share(std::string_view text, const std::string& where) {
@@ -211,40 +206,6 @@ std::string to_string(const Spec& spec) {
     if (!value.empty()) parts.push_back(fmt::format("{}={}", part.name, value));
   }
   return spec.method + ":" + join(parts, ";");
-}
-
-void check(const Spec& spec) {
-  const bool structure = spec.granularity.kind() == Kind::kStructure;
-  if (trains(spec)) check_training(spec);
-  if (spec.method != kDropout && !spec.dropout.empty())
-    usage_error(fmt::format("{} drops nothing", spec.method), "--drop", "use --method dropout");
-  if (structure) check_structure(spec);
-  if (!structure && spec.flops)
-    usage_error(fmt::format("zeros save no FLOPs: {} leaves shapes as they are", to_string(spec.granularity)),
-                "--flops", "use --granularity channel or head");
-  if (!structure && !find_criterion(spec.method).score)
-    usage_error(fmt::format("{} is of channels, {} are none", spec.method, to_string(spec.granularity)),
-                "--granularity", "use --granularity channel");
-  if (!structure && spec.round)
-    usage_error("there are no widths to round where shapes stay as they are", "--round", "leave it out");
-  if (spec.iterations > 1 && (structure || spec.granularity.pattern() || spec.threshold))
-    unsupported_error(fmt::format("{} in iterations is not supported", to_string(spec.granularity)), "--iterations",
-                      "give element, block or kernel, and --sparsity");
-  if (spec.granularity.pattern()) return check_pattern(spec);
-  if (find_criterion(spec.method).prune && spec.granularity.name != "element")
-    unsupported_error(fmt::format("{} by {} is not supported yet", spec.granularity.name, spec.method), "--granularity",
-                      "element or N:M");
-  if (find_criterion(spec.method).prune && spec.threshold)
-    usage_error(fmt::format("{} takes no threshold", spec.method), "--threshold", "give --sparsity");
-  const int targets = spec.sparsity.has_value() + spec.threshold.has_value() + spec.flops.has_value();
-  if (targets > 1)
-    usage_error("a sparsity, a threshold and a share of FLOPs say different things",
-                spec.threshold ? "--threshold" : "--flops", "leave all but one out");
-  if (targets == 0)
-    usage_error("how much to remove is not said", "--sparsity",
-                structure ? "add --sparsity 0.3, or --flops 50%" : "add --sparsity 0.5, or --threshold T");
-  if (spec.threshold && !spec.allocation.empty())
-    usage_error("a threshold is the same for all layers", "--allocation", "leave it out");
 }
 
 }  // namespace mlopt::prune

@@ -15,52 +15,18 @@
 namespace mlopt::cli {
 namespace {
 
-constexpr double kShares[] = {0.25, 0.5, 0.75, 0.9};
-
-/// What is pruned alone: a layer, or the layers whose channels are coupled.
-struct Part {
-  std::vector<std::string> layers;
-  std::string name() const { return some_of(layers); }
-};
-
-/// One part, pruned by one share.
-struct Point {
-  double share = 0;
-  Trial trial;
-  int64_t macs = 0, bytes = 0;  ///< saved
-  double ms = 0;                ///< saved of a run; NaN: not measured
-};
-
 std::string share_words(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+using Point = Sensitivity::Point;
 
 class Analysis {
  public:
-  Analysis(const VerbOptions& verb, prune::Spec spec, const Model& source,
-           const std::function<prune::Pruned(const prune::Spec&)>& prune, Session& session)
-      : verb_(verb),
-        spec_(std::move(spec)),
-        source_(source),
-        prune_(prune),
-        session_(session),
-        shrinks_(spec_.granularity.kind() == prune::Kind::kStructure),
-        trials_(verb_, source, session) {
-    if (!shrinks_) verb_.no_bench = true;  // zeros are not skipped by anything that multiplies
-    spec_.threshold = spec_.flops = std::nullopt;
-    spec_.allocation = "uniform";
-  }
-
-  void run() {
-    find_parts();
-    Progress progress = session_.console.progress("sensitivity", std::ssize(parts_) * std::ssize(shares()));
-    for (const Part& part : parts_)
-      for (const double share : shares()) {
-        points_.push_back(point(part, share));
-        progress.set(std::ssize(points_));
-      }
-  }
+  Analysis(const VerbOptions& verb, const Sensitivity& found, Session& session)
+      : verb_(verb), found_(found), trials_(found.trials()), session_(session), shrinks_(found.shrinks()) {}
 
   void report() {
-    session_.report.line(fmt::format("each of {} {} alone; as it is: {}", parts_.size(), shrinks_ ? "groups" : "layers",
+    session_.report.line(fmt::format("each of {} {} alone; as it is: {}", found_.parts().size(),
+                                     shrinks_ ? "groups" : "layers",
                                      trials_.source_score() ? in_words(*trials_.source_score()) : "equal"));
     add_table(verb_.metric.empty() ? "SQNR" : verb_.metric, [&](const Point& p) {
       const std::string words = trials_.words(p.trial);
@@ -78,56 +44,23 @@ class Analysis {
   }
 
  private:
-  std::span<const double> shares() const {
-    if (spec_.granularity.pattern()) return {&pattern_share_, 1};
-    return kShares;
-  }
-
-  /// As the whole model's pruning finds them.
-  void find_parts() {
-    prune::Spec whole = spec_;
-    whole.fit = whole.statistics = false;
-    if (!whole.granularity.pattern()) whole.sparsity = kShares[1];
-    const prune::Pruned made = prune_(whole);
-    for (const prune::PrunedGroup& group : made.groups)
-      if (group.kept < group.channels) parts_.push_back({group.layers});
-    for (const prune::PrunedLayer& layer : made.layers) parts_.push_back({{layer.layer}});
-    if (parts_.empty()) unsupported_error("nothing of the model can be pruned so", verb_.model, "see --explain");
-    const auto& g = spec_.granularity;
-    if (g.pattern()) pattern_share_ = 1 - static_cast<double>(g.keep) / static_cast<double>(g.of);
-  }
-
-  Point point(const Part& part, double share) {
-    prune::Spec spec = spec_;
-    if (!spec.granularity.pattern()) spec.sparsity = share;
-    spec.only = part.layers;
-    const prune::Pruned made = prune_(spec);
-    Point p{share, trials_.look_at(made.model), made.macs_before - made.macs_after, 0, NAN};
-    p.bytes = source_.file_bytes - p.trial.bytes;
-    const SideBySide& time = p.trial.latency;
-    if (time.left_out.empty()) p.ms = time.source.p50 * (1 - 1 / time.ratio.median);
-    return p;
-  }
-
   void add_table(const std::string& title, const std::function<std::string(const Point&)>& cell) {
     std::vector<std::string> columns{shrinks_ ? "group" : "layer"};
-    for (const double share : shares()) columns.push_back(share_words(share));
+    for (const double share : found_.shares()) columns.push_back(share_words(share));
     Table& table = session_.report.table(title, std::move(columns));
-    auto p = points_.begin();
-    for (const Part& part : parts_) {
-      std::vector<std::string> row{part.name()};
-      for (size_t i = 0; i < shares().size(); ++i) row.push_back(cell(*p++));
+    for (size_t i = 0; i < found_.parts().size(); ++i) {
+      std::vector<std::string> row{some_of(found_.parts()[i].layers)};
+      for (size_t k = 0; k < found_.shares().size(); ++k) row.push_back(cell(found_.at(i, k)));
       table.rows.push_back(std::move(row));
     }
   }
 
   void add_data() {
     Json& all = session_.report.data["analysis"] = Json::array();
-    for (size_t i = 0; i < points_.size(); ++i) {
-      const Point& p = points_[i];
-      Json layers = Json::array();
-      for (const std::string& layer : parts_[i / shares().size()].layers) layers.push_back(layer);
-      Json one = Json::object({{"layers", std::move(layers)}, {"share", p.share}});
+    for (size_t i = 0; i < found_.parts().size() * found_.shares().size(); ++i) {
+      const Sensitivity::Part& part = found_.parts()[i / found_.shares().size()];
+      const Point& p = found_.at(i / found_.shares().size(), i % found_.shares().size());
+      Json one = Json::object({{"name", part.name}, {"layers", part.layers}, {"share", p.share}});
       if (p.trial.score) one["score"] = to_json(*p.trial.score);
       if (p.trial.difference) one["sqnr_db"] = shown_sqnr(*p.trial.difference);
       if (shrinks_) {
@@ -142,37 +75,32 @@ class Analysis {
   }
 
   void add_charts() {
-    if (shares().size() < 2) return;
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      Chart chart{trials_.quality_name() + " of " + parts_[i].name(), "share removed", {}};
+    if (found_.shares().size() < 2) return;
+    for (size_t i = 0; i < found_.parts().size(); ++i) {
+      Chart chart{trials_.quality_name() + " of " + some_of(found_.parts()[i].layers), "share removed", {}};
       if (trials_.source_score()) chart.points.emplace_back(0, trials_.source_score()->value);
-      for (size_t k = 0; k < shares().size(); ++k) {
-        const Point& p = points_[i * shares().size() + k];
+      for (size_t k = 0; k < found_.shares().size(); ++k) {
+        const Point& p = found_.at(i, k);
         chart.points.emplace_back(p.share, p.trial.score ? p.trial.score->value : trials_.quality(p.trial));
       }
       session_.report.charts.push_back(std::move(chart));
     }
   }
 
-  VerbOptions verb_;
-  prune::Spec spec_;
-  const Model& source_;
-  const std::function<prune::Pruned(const prune::Spec&)>& prune_;
+  const VerbOptions& verb_;
+  const Sensitivity& found_;
+  const Trials& trials_;
   Session& session_;
   bool shrinks_;
-  double pattern_share_ = 0;
-  Trials trials_;
-  std::vector<Part> parts_;
-  std::vector<Point> points_;  ///< of each part, by share
 };
 
 }  // namespace
 
-void analyse_pruning(const VerbOptions& verb, const prune::Spec& spec, const Model& source,
-                     const std::function<prune::Pruned(const prune::Spec&)>& prune, Session& session) {
-  Analysis analysis(verb, spec, source, prune, session);
-  analysis.run();
-  analysis.report();
+void analyse_pruning(const VerbOptions& verb, const prune::Spec& spec, const Model& source, const TryPruning& prune,
+                     Session& session) {
+  Sensitivity found(verb, spec, source, prune, session);
+  found.measure();
+  Analysis(verb, found, session).report();
 }
 
 }  // namespace mlopt::cli

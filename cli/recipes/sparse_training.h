@@ -3,13 +3,23 @@
 
 #include "cli/distill/steps.h"
 #include "cli/verb/verb.h"
-#include "prune/spec.h"
+#include "prune/schedules.h"
 
 namespace mlopt::cli {
 
-/// Trains MODEL, by labels or with `distill` by what it gives itself, so that it can do without what `spec` removes:
-/// under a penalty that pulls it to zero, or with a dropout of it. `prune` then removes it from what was learned.
-void run_sparse_training(const DistillOptions& options, bool distill, const prune::Spec& spec,
-                         const std::function<VerbResult(const Model& trained)>& prune, Session& session);
+/// A training in the course of which a model learns to do without what goes.
+struct SparseTraining {
+  prune::Spec spec;
+  bool distill = false;  ///< by what the model gives itself, else by labels
+  /// Removes what the training was for from what was learned.
+  std::function<VerbResult(const Model& trained)> finish;
+  /// As prune::ScheduleSetting's.
+  std::function<Model(const Model& now, const prune::Spec& spec, const prune::Movements* movements)> prune;
+};
+
+/// Trains MODEL so that it can do without what the spec removes: under a penalty that pulls it to zero, with a dropout
+/// of it, or with more and more of it removed. Throws Error{kUsage} and Error{kUnsupported} for options of the training
+/// that do not go with it.
+void run_sparse_training(const DistillOptions& options, const SparseTraining& how, Session& session);
 
 }  // namespace mlopt::cli

@@ -16,7 +16,10 @@ struct Member {
   Dims dims;
   std::vector<int64_t> positions;   ///< of the channels, one channel after the other, as many each
   std::vector<int64_t> channel_of;  ///< of each position of the axis: its channel, or their number: none
-  double mean = 0;                  ///< of the norms of the channels' parts at first; 0 where there is one axis alone
+  std::vector<double> norms;        ///< of the channels' parts at first
+  double mean = 0;                  ///< of these, where they say how large a channel is; else 0
+  bool makes = false;               ///< it is of a weight, with outputs along the axis
+  bool scale = false;               ///< channels are multiplied by it: of a normalization, or by itself
 };
 
 /// Channels of a group in a graph of a training. Parameters of less than two axes (biases, normalizations) go with
@@ -26,11 +29,16 @@ struct TrainedGroup {
   int64_t channels = 0;
 };
 
-/// The groups of channels, or heads, that can go, as far as what they have is trained; those whose channels have
-/// unequal parts of an axis are left out.
+/// The groups of channels, or heads, that can go and that the spec leaves, as far as what they have is trained; those
+/// whose channels have unequal parts of an axis are left out.
 std::vector<TrainedGroup> trained_groups(const Model& model, const Spec& spec,
                                          const std::function<bool(const std::string&)>& trains);
 
+/// The scales alone, which say how large a channel is; no members where there are none.
+TrainedGroup scales_of(const TrainedGroup& group);
+
+/// The mean over weights of the norms of the channels' parts at first, each over its own mean.
+std::vector<double> first_sizes(const TrainedGroup& group);
 /// The mean over weights of the norms of the channels' parts, each over what it was on average at first: [channels].
 /// `value` gives a parameter as it stands.
 Value* sizes(train::Builder& b, const TrainedGroup& group, const std::function<Value*(const std::string&)>& value);

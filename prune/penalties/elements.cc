@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/base/error.h"
+
 namespace mlopt::prune {
 namespace {
 
@@ -19,6 +21,9 @@ std::vector<Weight> trained_weights(const Model& model, const Spec& spec,
   std::vector<Weight> weights = find_weights(model, {spec.only, spec.skip}).weights;
   std::erase_if(weights,
                 [&](const Weight& w) { return !trains(w.name()) || w.value->constant->dtype() != DType::kF32; });
+  if (weights.empty())
+    input_error("no weight that is trained can be removed", model.path,
+                "--skip and --freeze may leave it out; weights have to be float32");
   return weights;
 }
 

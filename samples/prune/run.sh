@@ -17,15 +17,17 @@ sample_distill .
 run mlopt train deep.onnx -o dense.onnx --reset-weights "${recipe[@]}"
 run mlopt prune dense.onnx -o cut.onnx --sparsity 0.9 --no-bench --quiet
 run mlopt prune dense.onnx -o magnitude.onnx --sparsity 0.9 --recover train "${recipe[@]}"
+run mlopt prune dense.onnx -o gradual.onnx --prune-schedule gradual --sparsity 0.9 "${recipe[@]}"
 run mlopt prune dense.onnx -o regularization.onnx --method regularization --sparsity 0.9 "${recipe[@]}"
 run mlopt prune dense.onnx -o dropout.onnx --method dropout --sparsity 0.9 "${recipe[@]}"
 run mlopt prune dense.onnx -o channels.onnx --granularity channel --sparsity 0.5 --recover train "${recipe[@]}"
 run mlopt prune dense.onnx -o lasso.onnx --method regularization --granularity channel --sparsity 0.5 "${recipe[@]}"
+run mlopt prune dense.onnx -o greg.onnx --method regularization --penalty greg --granularity channel --sparsity 0.5 "${recipe[@]}"
 run mlopt prune dense.onnx -o dropped.onnx --method dropout --granularity channel --sparsity 0.5 "${recipe[@]}"
 
 echo
 printf '%-16s %10s %8s %8s\n' model parameters bytes correct | tee table.txt
-for model in dense cut magnitude regularization dropout channels lasso dropped; do
+for model in dense cut magnitude gradual regularization dropout channels lasso greg dropped; do
   mlopt info $model.onnx --json info.json >/dev/null
   mlopt eval $model.onnx --data test.npz --metric top1 --quiet --json score.json >/dev/null
   printf '%-16s %10s %8s %8s\n' $model "$(value info.json parameters)" "$(value info.json size_bytes)" \
@@ -33,5 +35,5 @@ for model in dense cut magnitude regularization dropout channels lasso dropped; 
 done
 awk 'NR == 2 { size = $3 }
      NR > 3 && $4 < 0.95 { bad = $1 " is right on a share of " $4 " only" }
-     ($1 == "channels" || $1 == "lasso" || $1 == "dropped") && $3 > 0.4 * size { bad = $1 " is hardly smaller" }
+     ($1 == "channels" || $1 == "lasso" || $1 == "greg" || $1 == "dropped") && $3 > 0.4 * size { bad = $1 " is hardly smaller" }
      END { if (bad) { print bad > "/dev/stderr"; exit 1 } }' table.txt

@@ -84,6 +84,14 @@ TEST_CASE("targeted dropout of neurons takes all that belongs to them") {
   CHECK(error_with(t.at_end) < 0.1 * t.first);
 }
 
+TEST_CASE("targeted dropout takes what normalizes a neuron with it") {
+  const Net net = normalized_network();
+  const prune::Spec spec = spec_of("targeted", "channel", 0.75);
+  const SparseTraining t =
+      train_sparse(net, [&](train::Recipe& recipe) { add_dropout(recipe, net.model, spec, kSchedule); });
+  for (const char* name : {"v", "b", "scale", "shift"}) CHECK(zeros(t.at_end.at(name)) == 0.75);
+}
+
 TEST_CASE("variational dropout finds the weights that can be noise") {
   const SparseTraining t = train_with(spec_of("variational", "element", 0.7));
   for (const char* name : {"w", "v"}) CHECK(zeros(t.at_end.at(name)) == Approx(0.7).margin(0.07));

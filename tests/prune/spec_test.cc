@@ -33,9 +33,16 @@ TEST_CASE("a pruning spec is printed as it was parsed") {
        {"magnitude:granularity=element;sparsity=0.5", "magnitude:granularity=2:4;skip=head",
         "magnitude:granularity=block=4x1;sparsity=0.25;allocation=global;scale=layer;norm=l1;only=/a/*|b",
         "random:granularity=kernel;threshold=0.001;seed=7", "magnitude:granularity=channel;flops=0.5;round=none",
-        "magnitude:granularity=head;sparsity=0.25;round=2",
+        "magnitude:granularity=head;sparsity=0.25;round=2", "magnitude:granularity=channel;latency=0.6;round=auto",
+        "magnitude:granularity=channel;shares=/a/b=0.5|c=0.25",
+        "wanda:granularity=element;sparsity=0.5;allocation=sensitivity",
+        "magnitude:granularity=element;sparsity=0.5;schedule=gradual;every=7",
+        "regularization:granularity=channel;flops=0.5;penalty=greg",
+        "regularization:granularity=element;sparsity=0.5;penalty=l0;seed=3",
+        "magnitude:granularity=element;sparsity=0.5;schedule=lottery;rewind=20;iterations=3",
         "sparsegpt:granularity=element;sparsity=0.5;stages=3;iterations=4;recover=lstsq,bn"})
     CHECK(to_string(parse_spec(text)) == text);
+  CHECK(parse_spec("magnitude:latency=0.6x").latency == 0.6);
   CHECK(to_string(parse_spec("magnitude")) == "magnitude:granularity=element");
   CHECK(to_string(parse_spec("magnitude:sparsity=12.5%")) == "magnitude:granularity=element;sparsity=0.125");
 }

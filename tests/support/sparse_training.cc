@@ -4,7 +4,6 @@
 
 #include "core/onnx/infer.h"
 #include "core/tensor/cast.h"
-#include "core/train/trainer.h"
 #include "tests/support/cpu.h"
 #include "tests/support/memory_data.h"
 
@@ -41,7 +40,23 @@ Net sparse_network() {
   return net;
 }
 
-SparseTraining train_sparse(const Net& net, const std::function<void(train::Recipe& recipe)>& change) {
+Net normalized_network() {
+  Net net = sparse_network();
+  Graph& graph = net.graph();
+  Node* relu = graph.find("v")->uses[0].node->input(0)->producer;
+  const auto numbers = [&](const char* name, double low, double high) {
+    return graph.add_constant(name, uniform({16}, low, high, DType::kF32, graph.values().size()));
+  };
+  Value* normal = net.op("BatchNormalization", {relu->input(0), numbers("scale", 0.5, 1.5), numbers("shift", -0.1, 0.1),
+                                                numbers("mean", -0.1, 0.1), numbers("var", 0.5, 1.5)});
+  graph.set_input(relu, 0, normal);
+  graph.sort();
+  infer(net.model, standard_types);
+  return net;
+}
+
+SparseTraining train_sparse(const Net& net, const std::function<void(train::Recipe& recipe)>& change,
+                            const train::TrainingHooks& hooks, double rate) {
   const MemoryData data = samples();
   train::Recipe recipe;
   recipe.loss = train::find_loss("mse");
@@ -50,13 +65,17 @@ SparseTraining train_sparse(const Net& net, const std::function<void(train::Reci
   const train::TrainingGraphs graphs = train::make_graphs(net.model, {{8, 6}}, recipe, standard_types);
   train::LoopSettings loop;
   loop.batch = 8;
-  loop.schedule = {train::find_schedule("constant"), 0.01, SparseTraining::kSteps};
+  loop.schedule = {train::find_schedule("constant"), rate, SparseTraining::kSteps};
   const auto backend = cpu_with_fallback();
   train::Trainer trainer(graphs, data, *backend, {}, loop);
   SparseTraining t;
-  for (int64_t i = 0; i < SparseTraining::kSteps; ++i) {
-    (i == 0 ? t.first : t.last) = trainer.step().loss;
-    if (i == SparseTraining::kSteps * 3 / 4) t.weights = weights_of(graphs);
+  for (std::optional<int64_t> from = 0; from; from = hooks.after ? hooks.after(graphs) : std::nullopt) {
+    if (*from != trainer.done()) trainer.rewind(*from);
+    for (int64_t i = *from; i < SparseTraining::kSteps; ++i) {
+      if (hooks.before) hooks.before(i, graphs);
+      (i == 0 ? t.first : t.last) = trainer.step().loss;
+      if (i == SparseTraining::kSteps * 3 / 4) t.weights = weights_of(graphs);
+    }
   }
   t.at_end = weights_of(graphs);
   return t;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/graphs.h"
+#include "core/train/trainer.h"
 #include "tests/support/net.h"
 
 namespace mlopt::test {
@@ -18,8 +18,11 @@ struct SparseTraining {
 };
 
 Net sparse_network();
-/// With what `change` does to the recipe.
-SparseTraining train_sparse(const Net& net, const std::function<void(train::Recipe& recipe)>& change);
+/// The same with its neurons normalized by the batch, before they are cut off at 0: "scale", "shift", "mean", "var".
+Net normalized_network();
+/// With what `change` does to the recipe; at `rate`.
+SparseTraining train_sparse(const Net& net, const std::function<void(train::Recipe& recipe)>& change,
+                            const train::TrainingHooks& hooks = {}, double rate = 0.01);
 /// The mean squared error over all data of the network with these weights.
 double error_with(const std::map<std::string, std::vector<double>>& weights);
 /// The share of zeros.
