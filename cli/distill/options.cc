@@ -22,9 +22,11 @@ void declare_distill(Options& options, DistillOptions& o) {
   declare_train(options, o.train);
   options.add("--teacher", o.teachers, "MODEL",
               "the network to follow; given again, the mean of several (default with --student: MODEL)");
-  options.add("--student", o.student, "layers=I/J/...",
-              "make the student of MODEL: of its repeated blocks (a transformer's layers, residual blocks) only these, "
-              "counted from 0");
+  options.add(
+      "--student", o.student, "HOW",
+      "make the student of MODEL: layers=I/J/... takes of its repeated blocks (a transformer's layers, residual "
+      "blocks) only these, counted from 0; shrink:width=0.5 keeps that share of the channels of each layer, "
+      "those that are needed most (also shrink:flops=50% and other parts of a pruning, between semicolons)");
   options.add("--temperature", o.temperature, "F", "that softens the class scores of both (default: 4)");
   options.add(
       "--alpha", o.alpha, "F",

@@ -6,6 +6,7 @@
 
 #include "backends/reference/backend.h"
 #include "cli/backends.h"
+#include "cli/recipes/shrunk_student.h"
 #include "cli/runner.h"
 #include "cli/verb/origin.h"
 #include "core/base/error.h"
@@ -35,6 +36,7 @@ class Distillation {
       return student;
     }
     if (teachers_.empty()) teachers_.push_back(clone(source));
+    if (is_shrunk(o_.student)) return shrunk_student(source, o_.student, o_.train, session_);
     infer(student, standard_types);
     const auto layers = distill::parse_layers(o_.student, "--student");
     const std::vector<std::string> left_out = distill::keep_blocks(student, layers, "--student");

@@ -205,6 +205,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   resume_residuals(o, plan.loop, graphs, trainer, session);
   const Validation validation(o, plan.model, *backend, session);
   Training training(o, graphs, trainer, validation, plan.spec, session);
+  training.set_hooks(plan.hooks);
   const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
   if (graphs.scaled) report_loss_scale(trainer.loss_scale(), session.report);
   close_ranks(epochs, trainer.done() - standing.steps, session);
@@ -214,7 +215,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   train::store_weights(plan.model, graphs);
   if (plan.deployed) quantize::deploy(plan.model, *plan.deployed);
   result.changes["trained"] = graphs.trained;
-  result.changes["updates"] = plan.loop.schedule.steps;
+  result.changes["updates"] = standing.steps + training.updates();
   return epochs;
 }
 

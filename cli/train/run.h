@@ -19,9 +19,10 @@ struct TrainingPlan {
   train::BatchInputs inputs;  ///< of the model, in a portion of a batch
   train::LoopSettings loop;
   train::Recipe recipe;
-  std::string loss;                        ///< its name in the report
-  std::string spec;                        ///< all that makes the same training again
-  std::vector<const Model*> teachers;      ///< what it learns from, as read
+  std::string loss;                    ///< its name in the report
+  std::string spec;                    ///< all that makes the same training again
+  std::vector<const Model*> teachers;  ///< what it learns from, as read
+  train::TrainingHooks hooks;
   std::optional<quantize::Spec> deployed;  ///< the integers that the model becomes when it is trained
 };
 

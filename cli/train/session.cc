@@ -64,9 +64,10 @@ std::vector<Epoch> Training::run(int64_t steps) {
 std::vector<Epoch> Training::run_epochs(mlopt::Progress& progress) {
   std::vector<Epoch> epochs;
   const int64_t length = trainer_.steps_in_epoch();
-  while (trainer_.done() < steps_) {
-    const int64_t number = trainer_.done() / length + 1;
-    epochs.push_back(run_epoch(std::min(steps_, number * length), progress));
+  while (trainer_.done() < steps_ || goes_back()) {
+    const int64_t end = (trainer_.done() / length + 1) * length;
+    const int64_t number = epochs.empty() ? end / length : epochs.back().number + 1;
+    epochs.push_back(run_epoch(std::min(steps_, end), progress));
     epochs.back().number = number;
     trainer_.synchronize();
     epochs.back().score = validation_.score(graphs_);
@@ -77,6 +78,15 @@ std::vector<Epoch> Training::run_epochs(mlopt::Progress& progress) {
     if (!goes_on(epochs.back())) break;
   }
   return epochs;
+}
+
+/// Is what was trained to be trained again, from an earlier update on?
+bool Training::goes_back() {
+  const auto from = hooks_.after ? hooks_.after(graphs_) : std::nullopt;
+  if (!from) return false;
+  trainer_.rewind(*from);
+  trainer_.slow_down(1 / trainer_.slower());
+  return true;
 }
 
 /// How it goes: the last loss, speed, time left, and what was waiting for data and for other ranks.
@@ -94,7 +104,9 @@ Epoch Training::run_epoch(int64_t end, mlopt::Progress& progress) {
   Epoch epoch;
   const int64_t begin = trainer_.done();
   while (trainer_.done() < end) {
+    if (hooks_.before) hooks_.before(trainer_.done(), graphs_);
     const train::StepReport done = trainer_.step();
+    ++made_;
     epoch.loss += done.loss / static_cast<double>(end - begin);
     epoch.seconds += done.compute_s + done.wait_s + done.reduce_s;
     epoch.wait += done.wait_s;

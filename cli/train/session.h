@@ -41,12 +41,17 @@ class Training {
   Training(const TrainOptions& o, const train::TrainingGraphs& graphs, train::Trainer& trainer, const Validation& val,
            const std::string& spec, Session& session);
 
+  void set_hooks(train::TrainingHooks hooks) { hooks_ = std::move(hooks); }
+
   /// Leaves the last weights in the state, or with --patience the best. Ctrl-C and SIGTERM end the process after
   /// the update under way, and a checkpoint where one is asked for.
   std::vector<Epoch> run(int64_t steps);
+  /// Those that it made.
+  int64_t updates() const { return made_; }
 
  private:
   std::vector<Epoch> run_epochs(mlopt::Progress& progress);
+  bool goes_back();
   Epoch run_epoch(int64_t end, mlopt::Progress& progress);
   std::string pace(const Epoch& epoch, int64_t steps, const train::StepReport& done) const;
   void after_step(const train::StepReport& done);
@@ -63,8 +68,10 @@ class Training {
   const Validation& validation_;
   const std::string& spec_;
   Session& session_;
+  train::TrainingHooks hooks_;
   train::Interrupt interrupt_;
   int64_t steps_ = 0;  ///< of the whole training
+  int64_t made_ = 0;
   std::ofstream log_;
   std::optional<EventFile> events_;
   std::vector<std::pair<double, double>> losses_;  ///< by update, for --html

@@ -26,6 +26,12 @@ Value* Constraint::next(const std::string& parameter) {
   return build.graph().find(update_of(updates_, parameter).output);
 }
 
+Value* Constraint::gradient(const std::string& parameter) {
+  const auto at = std::find(parameters.begin(), parameters.end(), parameter);
+  if (at == parameters.end()) internal_error("a gradient of what is not trained", parameter);
+  return build.graph().find(gradients_[static_cast<size_t>(at - parameters.begin())]);
+}
+
 void Constraint::replace(const std::string& parameter, Value* value) {
   Graph& graph = build.graph();
   StateUpdate& update = update_of(updates_, parameter);

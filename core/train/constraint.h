@@ -12,9 +12,9 @@ namespace mlopt::train {
 /// gives, such as a proximal step (Parikh and Boyd 2014), before it is kept and averaged.
 class Constraint {
  public:
-  Constraint(Builder& build, Value* step, const std::vector<std::string>& parameters, StateStore& state,
-             std::vector<StateUpdate>& updates)
-      : build(build), step(step), parameters(parameters), state_(state), updates_(updates) {}
+  Constraint(Builder& build, Value* step, const std::vector<std::string>& parameters,
+             const std::vector<std::string>& gradients, StateStore& state, std::vector<StateUpdate>& updates)
+      : build(build), step(step), parameters(parameters), gradients_(gradients), state_(state), updates_(updates) {}
 
   Builder& build;
   Value* const step;  ///< float32 scalar: number of this update, from 1
@@ -24,6 +24,8 @@ class Constraint {
   /// The parameter before this update, and behind what has been done to it so far.
   Value* before(const std::string& parameter);
   Value* next(const std::string& parameter);
+  /// The gradient of the loss, summed over portions and ranks.
+  Value* gradient(const std::string& parameter);
   /// It becomes `value`, of the same type.
   void replace(const std::string& parameter, Value* value);
 
@@ -33,6 +35,7 @@ class Constraint {
   void keep_next(const Value* kept, Value* next);
 
  private:
+  const std::vector<std::string>& gradients_;  // as parameters
   StateStore& state_;
   std::vector<StateUpdate>& updates_;
 };

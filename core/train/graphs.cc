@@ -107,7 +107,7 @@ void make_update(TrainingGraphs& g, const Recipe& recipe, TypeRule types) {
     recipe.optimizer->update(all.back());
   }
   if (recipe.constrain) {
-    Constraint constraint(build, step, g.parameters, *g.state, g.parameter_updates);
+    Constraint constraint(build, step, g.parameters, g.gradient_states, *g.state, g.parameter_updates);
     recipe.constrain(constraint);
   }
   if (recipe.average > 0)

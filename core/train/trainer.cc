@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -64,14 +65,22 @@ Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& bac
       gradients_(compile(backend, with_ranks(options_, mean_over_ranks()), graphs.gradients, graphs.state,
                          graphs.gradient_updates)),
       update_(compile(backend, options_, graphs.update, graphs.state, graphs.parameter_updates)),
-      feed_(data, feed_of(graphs, settings), from.steps * settings.accumulate),
+      data_(data),
       reducer_(*settings.ranks, *graphs.state, graphs.gradient_states, settings.bucket_bytes, settings.compression),
       done_(from.steps),
       scale_(from.scale),
-      slower_(from.slower) {}
+      slower_(from.slower) {
+  rewind(from.steps);
+}
+
+void Trainer::rewind(int64_t steps) {
+  done_ = steps;
+  scale_.skipped = std::min(scale_.skipped, steps);
+  feed_.emplace(data_, feed_of(graphs_, settings_), steps * settings_.accumulate);
+}
 
 std::vector<Datum> Trainer::next_inputs() {
-  std::vector<Datum> inputs = feed_.next();
+  std::vector<Datum> inputs = feed_->next();
   if (graphs_.scaled) inputs.push_back(scalar(scale_.value));
   if (settings_.accumulate > 1) inputs.push_back(scalar(1));
   return inputs;
@@ -80,7 +89,7 @@ std::vector<Datum> Trainer::next_inputs() {
 /// The loss of one portion, whose gradients are left in the state.
 double Trainer::add_gradients(StepReport& report, int64_t portion) {
   auto start = std::chrono::steady_clock::now();
-  std::vector<Datum> inputs = feed_.next();
+  std::vector<Datum> inputs = feed_->next();
   report.wait_s += seconds_since(start);
   if (graphs_.scaled) inputs.push_back(scalar(scale_.value));
   if (settings_.accumulate > 1) inputs.push_back(scalar(portion == 0 ? 0 : 1));

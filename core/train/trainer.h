@@ -1,5 +1,7 @@
 #pragma once
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "core/exec/backend.h"
 #include "core/train/checkpoint.h"
@@ -28,6 +30,14 @@ struct LoopSettings {
   int64_t portion() const { return batch / accumulate / ranks->size(); }
 };
 
+/// What else is done to the state of a training, between its runs. Any may be empty.
+struct TrainingHooks {
+  /// Before each update, when `done` of them are.
+  std::function<void(int64_t done, const TrainingGraphs& graphs)> before;
+  /// Behind the last: the update behind which the training goes on, or nothing, when it has come to its end.
+  std::function<std::optional<int64_t>(const TrainingGraphs& graphs)> after;
+};
+
 /// One update.
 struct StepReport {
   int64_t step = 0;                  ///< from 1
@@ -51,13 +61,16 @@ class Trainer {
   /// The next update; all ranks make it. Throws Error{kBadInput} when the loss is not finite, or the gradients are not
   /// with any scale of the loss; the parameters are then those before it.
   StepReport step();
-  int64_t steps_in_epoch() const { return feed_.batches_in_epoch() / settings_.accumulate; }
+  int64_t steps_in_epoch() const { return feed_->batches_in_epoch() / settings_.accumulate; }
   /// Nodes of the graph of gradients that another backend's kernels run.
   const std::vector<std::string>& fallback_nodes() const { return gradients_->fallback_nodes(); }
   /// All rates from now on times `factor`.
   void slow_down(double factor) { slower_ *= factor; }
   double slower() const { return slower_; }
   int64_t done() const { return done_; }
+  /// Goes on as if `steps` updates were done: the order of the data, the rate and the number that the optimizer counts
+  /// are those of then. What is in the state is the caller's to set.
+  void rewind(int64_t steps);
   const LossScale& loss_scale() const { return scale_; }
   /// What this rank's compressed gradients owe the next ones, see Reducer.
   NamedTensors residuals() const { return reducer_.residuals(); }
@@ -85,7 +98,8 @@ class Trainer {
   CompileOptions options_;
   LoopSettings settings_;
   std::unique_ptr<Executable> gradients_, update_;
-  Feed feed_;
+  const Dataset& data_;
+  std::optional<Feed> feed_;
   Reducer reducer_;
   int64_t done_;
   LossScale scale_;
