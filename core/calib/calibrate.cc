@@ -27,7 +27,10 @@ std::vector<Chunk> chunks_of(const Dataset& data, const CalibrationLimits& limit
   std::vector<Chunk> chunks;
   for (int64_t first = 0; first < wanted && first + fixed <= size; first += step)
     chunks.push_back({first, fixed > 0 ? fixed : std::min(step, wanted - first)});
-  return chunks;
+  std::vector<Chunk> mine;
+  for (auto i = static_cast<size_t>(limits.part); i < chunks.size(); i += static_cast<size_t>(limits.parts))
+    mine.push_back(chunks[i]);
+  return mine;
 }
 
 bool is_finite(const Tensor& t) {

@@ -17,6 +17,21 @@ double reach_for(double magnitude) {
 
 }  // namespace
 
+Histogram::Histogram(std::span<const double> limits, std::span<const int64_t> counts)
+    : bins_(counts.begin() + (kCounts - kBins), counts.end()),
+      reach_(limits[0]),
+      min_(limits[1]),
+      max_(limits[2]),
+      count_(counts[0]),
+      zeros_(counts[1]),
+      nonfinite_(counts[2]) {}
+
+std::vector<int64_t> Histogram::counts() const {
+  std::vector<int64_t> all = {count_, zeros_, nonfinite_};
+  all.insert(all.end(), bins_.begin(), bins_.end());
+  return all;
+}
+
 void Histogram::grow(double magnitude) {
   if (reach_ == 0) {
     reach_ = reach_for(magnitude);

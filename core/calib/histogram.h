@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/tensor/tensor.h"
@@ -13,6 +14,11 @@ namespace mlopt {
 class Histogram {
  public:
   static constexpr int kBins = 8192;
+  static constexpr int kLimits = 3, kCounts = 3 + kBins;  ///< of limits() and counts()
+
+  Histogram() = default;
+  /// As limits() and counts() gave it.
+  Histogram(std::span<const double> limits, std::span<const int64_t> counts);
 
   /// Any numeric tensor. NaN and infinities are counted apart.
   void see(const Tensor& tensor);
@@ -27,6 +33,9 @@ class Histogram {
   const std::vector<int64_t>& bins() const { return bins_; }
   double reach() const { return reach_; }
   double bin_width() const { return 2 * reach_ / kBins; }
+  /// All that it holds, in numbers of one kind each: reach, min, max; count, zeros, nonfinite, bins.
+  std::vector<double> limits() const { return {reach_, min_, max_}; }
+  std::vector<int64_t> counts() const;
   /// The number below which a share q of those seen lie, within a bin's width and [min, max].
   double quantile(double q) const;
 
