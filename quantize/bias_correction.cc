@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 #include "core/calib/channels.h"
 #include "core/ir/view.h"
+#include "core/rewrite/end_with.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
 #include "quantize/emit/weights.h"
@@ -55,6 +57,63 @@ bool can_be_corrected(const Node& node, const Spec& spec) {
   return chosen(node, spec.only, spec.skip);
 }
 
+/// Convolutions and Gemms of the main graph by name.
+std::unordered_map<std::string, Node*> layers_by_name(const Model& model) {
+  std::unordered_map<std::string, Node*> nodes;
+  for (Node* node : model.graph->nodes())
+    if (node->is("Conv") || node->is("Gemm")) nodes.emplace(node->name, node);
+  return nodes;
+}
+
+/// Values that follow from constants alone.
+std::map<std::string, Tensor> computed(const Model& model, const std::vector<std::string>& names,
+                                       const Runner& runner) {
+  std::map<std::string, Tensor> found;
+  std::vector<std::string> open;
+  for (const std::string& name : names) {
+    const Tensor* known = model.graph->find(name)->known_constant();
+    if (known)
+      found.emplace(name, *known);
+    else
+      open.push_back(name);
+  }
+  if (open.empty()) return found;
+  Model part = clone(model);
+  end_with(part, open);
+  for (int i = static_cast<int>(part.graph->inputs().size()) - 1; i >= 0; --i) {
+    Value* input = part.graph->inputs()[static_cast<size_t>(i)];
+    if (!input->uses.empty()) return found;
+    part.graph->remove_input(i);
+    if (!input->constant) part.graph->erase(input);
+  }
+  CompileOptions options = runner.options;
+  options.taps = open;
+  const auto plan = runner.backend.compile(part, options);
+  RunHooks hooks;
+  hooks.on_tap = [&](std::string_view name, const Datum& value) { found.emplace(std::string(name), value.tensor()); };
+  plan->run({}, hooks);
+  return found;
+}
+
+/// By which the mean of each output changes when the weight does; nothing where the channels do not fit.
+std::vector<double> mean_change(const Node& layer, const Tensor& before, const Tensor& after,
+                                const std::vector<double>& means) {
+  const NodeView view(layer, 0);
+  const std::vector<double> was = to_doubles(before), is = to_doubles(after);
+  const bool conv = layer.is("Conv"), by_rows = conv || view.get_int("transB", 0) != 0;
+  const int64_t outputs = before.dim(by_rows ? 0 : 1), inputs = before.size() / outputs;
+  const int64_t group = conv ? view.get_int("group", 1) : 1, channels = std::ssize(means) / group;
+  if (was.size() != is.size() || channels == 0 || inputs % channels != 0) return {};
+  std::vector<double> change(static_cast<size_t>(outputs));
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t i = 0; i < inputs; ++i) {
+      const auto at = static_cast<size_t>(by_rows ? o * inputs + i : i * outputs + o);
+      const int64_t channel = o / (outputs / group) * channels + i / (inputs / channels);
+      change[static_cast<size_t>(o)] += (is[at] - was[at]) * means[static_cast<size_t>(channel)];
+    }
+  return change;
+}
+
 }  // namespace
 
 std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec) {
@@ -74,9 +133,7 @@ std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec) {
 
 int64_t correct_biases(Model& quantized, const Model& original, const std::vector<CorrectableLayer>& layers,
                        const Looking& data) {
-  std::unordered_map<std::string, Node*> nodes;
-  for (Node* node : quantized.graph->nodes())
-    if (node->is("Conv") || node->is("Gemm")) nodes.emplace(node->name, node);
+  const std::unordered_map<std::string, Node*> nodes = layers_by_name(quantized);
   std::vector<std::string> outputs;
   for (const auto& layer : layers) outputs.push_back(layer.output);
   if (outputs.empty()) return 0;
@@ -93,6 +150,28 @@ int64_t correct_biases(Model& quantized, const Model& original, const std::vecto
     for (size_t c = 0; c < is.means.size(); ++c) change.push_back(wanted[i].means.at(c) - is.means[c]);
     corrected += add_to_bias(*quantized.graph, at->second, change);
     if (data.progress) data.progress("correcting biases", static_cast<int64_t>(i) + 1, std::ssize(layers));
+  }
+  return corrected;
+}
+
+int64_t correct_biases(Model& quantized, const Model& original, const std::vector<CorrectableLayer>& layers,
+                       const MomentsByName& moments, const Runner& runner) {
+  const auto nodes = layers_by_name(quantized), sources = layers_by_name(original);
+  std::vector<std::string> weights;
+  for (const auto& layer : layers)
+    if (const auto at = nodes.find(layer.node); at != nodes.end()) weights.push_back(at->second->input(1)->name);
+  const std::map<std::string, Tensor> rounded = computed(quantized, weights, runner);
+  int64_t corrected = 0;
+  for (const auto& layer : layers) {
+    const auto at = nodes.find(layer.node), from = sources.find(layer.node);
+    if (at == nodes.end() || from == sources.end()) continue;
+    const auto given = moments.find(from->second->input(0)->name);
+    const auto weight = rounded.find(at->second->input(1)->name);
+    const Tensor* before = from->second->input(1)->known_constant();
+    if (given == moments.end() || weight == rounded.end() || !before) continue;
+    std::vector<double> change = mean_change(*from->second, *before, weight->second, given->second.means);
+    for (double& x : change) x = -x;
+    corrected += !change.empty() && add_to_bias(*quantized.graph, at->second, change);
   }
   return corrected;
 }

@@ -5,6 +5,7 @@
 
 #include "core/calib/observe.h"
 #include "core/ir/model.h"
+#include "quantize/moments.h"
 #include "quantize/spec.h"
 
 namespace mlopt::quantize {
@@ -23,5 +24,11 @@ std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec);
 /// outputs under their names. Gives the number of layers that were corrected.
 int64_t correct_biases(Model& quantized, const Model& original, const std::vector<CorrectableLayer>& layers,
                        const Looking& data);
+
+/// The same without data, where it is known what layers are given: the mean by which a layer's outputs move is that of
+/// its inputs times the change of its weights (Nagel et al. 2019, section 4.2). `moments` are those of values of
+/// `original`, by name; layers whose inputs have none stay as they are.
+int64_t correct_biases(Model& quantized, const Model& original, const std::vector<CorrectableLayer>& layers,
+                       const MomentsByName& moments, const Runner& runner);
 
 }  // namespace mlopt::quantize

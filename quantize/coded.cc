@@ -1,7 +1,10 @@
 #include "quantize/coded.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace mlopt::quantize {
 
@@ -10,11 +13,33 @@ namespace {
 /// 1.5 * 2^23: a float this large has no places behind the point, so that adding it rounds to even.
 constexpr float kRounds = 12582912;
 
-/// Of uniform levels; no call, no branch.
-uint8_t uniform_code(float x, float scale, float low, float high, float zero) {
-  const float steps = x == x ? x / scale : 0;
-  const float inside = steps < low ? low : steps > high ? high : steps;
-  return static_cast<uint8_t>((inside + kRounds) - kRounds + zero);
+/// 0 for NaN. Bits instead of a comparison of floats, which compilers leave out of vectors.
+float number_or_zero(float x) {
+  constexpr int32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
+  const auto bits = std::bit_cast<int32_t>(x);
+  return std::bit_cast<float>((bits & kMagnitude) > kInfinity ? 0 : bits);
+}
+
+/// Uniform levels: what their codes begin and end with.
+struct Line {
+  float scale, low, high, zero;
+
+  uint8_t code(float x) const {  // no call, no branch
+    const float steps = number_or_zero(x) / scale;
+    const float above = steps < low ? low : steps, inside = above > high ? high : above;
+    return static_cast<uint8_t>(static_cast<int>((inside + kRounds) - kRounds + zero));
+  }
+};
+
+constexpr size_t kBlock = 32;
+
+/// As many at once as compilers make vectors of.
+void code_block(const Line& line, const float* from, uint8_t* to) {
+  std::array<float, kBlock> x;
+  std::array<uint8_t, kBlock> codes;
+  std::memcpy(x.data(), from, sizeof x);
+  for (size_t i = 0; i < kBlock; ++i) codes[i] = line.code(x[i]);
+  std::memcpy(to, codes.data(), sizeof codes);
 }
 
 }  // namespace
@@ -27,8 +52,11 @@ uint8_t Alphabet::nearest(float x) const {
 
 void Alphabet::nearest(std::span<const float> x, uint8_t* to) const {
   if (table.empty()) {
-    const auto origin = static_cast<float>(zero), low = -origin, high = static_cast<float>(most) - origin;
-    for (size_t i = 0; i < x.size(); ++i) to[i] = uniform_code(x[i], scale, low, high, origin);
+    const auto origin = static_cast<float>(zero);
+    const Line line = {scale, -origin, static_cast<float>(most) - origin, origin};
+    size_t i = 0;
+    for (; i + kBlock <= x.size(); i += kBlock) code_block(line, x.data() + i, to + i);
+    for (; i < x.size(); ++i) to[i] = line.code(x[i]);
     return;
   }
   for (size_t i = 0; i < x.size(); ++i) {
@@ -48,11 +76,13 @@ Coded::Coded(const Scheme& scheme, int64_t rows_, int64_t columns_)
       rows(rows_),
       columns(columns_),
       group(scheme.per_tensor || scheme.group <= 0 ? columns_ : std::min(scheme.group, columns_)),
-      codes(static_cast<size_t>(rows_ * columns_)),
+      vector(scheme.vector),
+      codes(static_cast<size_t>(rows_ * code_columns())),
       scale(scheme.per_tensor ? 1 : static_cast<size_t>(rows_ * groups()), 1.0f),
       table(scheme.table) {
   if (levels == Levels::kUniform) zero.resize(scale.size());
   if (levels == Levels::kCodebook) table.resize(scale.size() << bits);
+  if (levels == Levels::kVectors) table.resize(static_cast<size_t>(vector) << bits);
 }
 
 Alphabet Coded::alphabet(size_t index) const {
@@ -73,7 +103,23 @@ std::span<float> Coded::codebook(size_t index) {
   return std::span(table).subspan(index << bits, size_t{1} << bits);
 }
 
+namespace {
+
+Matrix decode_vectors(const Coded& coded) {
+  Matrix values = Matrix::zeros(coded.rows, coded.columns);
+  for (int64_t r = 0; r < coded.rows; ++r)
+    for (int64_t c = 0; c < coded.columns; ++c) {
+      const uint8_t code = coded.codes[static_cast<size_t>(r * coded.code_columns() + c / coded.vector)];
+      values.at(r, c) = coded.table[static_cast<size_t>(code * coded.vector + c % coded.vector)] *
+                        coded.scale[coded.alphabet_at(r, c)];
+    }
+  return values;
+}
+
+}  // namespace
+
 Matrix decode(const Coded& coded) {
+  if (coded.levels == Levels::kVectors) return decode_vectors(coded);
   Matrix values = Matrix::zeros(coded.rows, coded.columns);
   for (int64_t r = 0; r < coded.rows; ++r)
     for (int64_t first = 0; first < coded.columns; first += coded.group) {

@@ -1,8 +1,11 @@
 #include "quantize/encode_weight.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/base/parallel.h"
@@ -12,11 +15,36 @@ namespace {
 
 constexpr int64_t kElements = int64_t{1} << 18;  // of the rows that are encoded at once: what a cache holds
 
+constexpr size_t kLanes = 8;  // numbers at once, of which compilers make vectors
+
+// Bits instead of comparisons of floats, which compilers leave out of vectors.
+/// All ones for a finite number, else 0.
+uint32_t finite_mask(float x) {
+  constexpr uint32_t kExponent = 0x7f800000;
+  return (std::bit_cast<uint32_t>(x) & kExponent) == kExponent ? 0 : ~uint32_t{0};
+}
+float masked(float x, uint32_t mask) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & mask); }
+
+/// What `count` codes stand for; the rest stays 0.
+void decode(const uint8_t* codes, size_t count, const Alphabet& alphabet, std::array<float, kLanes>& values) {
+  if (!alphabet.table.empty()) {
+    for (size_t i = 0; i < count; ++i) values[i] = alphabet.value(codes[i]);
+    return;
+  }
+  std::array<uint8_t, kLanes> part;
+  part.fill(static_cast<uint8_t>(alphabet.zero));
+  std::copy_n(codes, count, part.data());
+  const int zero = alphabet.zero;
+  const float scale = alphabet.scale;
+  for (size_t i = 0; i < kLanes; ++i) values[i] = static_cast<float>(part[i] - zero) * scale;
+}
+
 /// Signal and noise of what was encoded so far.
 struct Noise {
   double signal = 0, noise = 0;
 
   void add(const Matrix& values, const Coded& coded) {
+    if (coded.levels == Levels::kVectors) return add(values, decode(coded));
     for (int64_t r = 0; r < values.rows; ++r)
       for (int64_t first = 0; first < values.columns; first += coded.group) {
         const Alphabet alphabet = coded.alphabet(coded.alphabet_at(r, first));
@@ -25,16 +53,29 @@ struct Noise {
         add(x.first(static_cast<size_t>(std::min(coded.group, values.columns - first))), codes, alphabet);
       }
   }
-  void add(std::span<const float> x, const uint8_t* codes, const Alphabet& alphabet) {
-    float squares = 0, off_squares = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      const float off = x[i] - alphabet.value(codes[i]);
-      if (!std::isfinite(off)) continue;
-      squares += x[i] * x[i];
-      off_squares += off * off;
+  void add(const Matrix& values, const Matrix& decoded) {
+    for (size_t i = 0; i < values.values.size(); ++i) {
+      const auto x = static_cast<double>(values.values[i]), off = x - static_cast<double>(decoded.values[i]);
+      if (std::isfinite(off)) signal += x * x, noise += off * off;
     }
-    signal += static_cast<double>(squares);
-    noise += static_cast<double>(off_squares);
+  }
+  void add(std::span<const float> x, const uint8_t* codes, const Alphabet& alphabet) {
+    std::array<float, kLanes> squares{}, off_squares{};
+    for (size_t first = 0; first < x.size(); first += kLanes) {
+      const size_t count = std::min(kLanes, x.size() - first);
+      std::array<float, kLanes> numbers{}, values{};
+      std::copy_n(x.data() + first, count, numbers.data());
+      decode(codes + first, count, alphabet, values);
+      for (size_t i = 0; i < kLanes; ++i) {
+        const float off = numbers[i] - values[i];
+        const uint32_t keep = finite_mask(off);
+        const float number = masked(numbers[i], keep), kept = masked(off, keep);
+        squares[i] += number * number;
+        off_squares[i] += kept * kept;
+      }
+    }
+    signal += std::accumulate(squares.begin(), squares.end(), 0.0);
+    noise += std::accumulate(off_squares.begin(), off_squares.end(), 0.0);
   }
   void add(const Noise& other) {
     signal += other.signal;
@@ -62,7 +103,8 @@ void put_rows(const Coded& part, int64_t first, Coded& whole) {
 EncodedWeight encode_weight(const Weight& weight, const Method& method, const Scheme& scheme, const Observed* seen,
                             bool rectified) {
   // What was seen belongs to groups of rows, and its products are worked on once for all of them.
-  const bool whole = scheme.per_tensor || (seen && (weight.groups > 1 || !seen->products.empty()));
+  const bool whole = scheme.per_tensor || scheme.levels == Levels::kVectors ||
+                     (seen && (weight.groups > 1 || !seen->products.empty()));
   const int64_t step = whole ? weight.rows : std::max<int64_t>(1, kElements / std::max<int64_t>(1, weight.columns));
   EncodedWeight done{Coded(scheme, weight.rows, weight.columns)};
   const int64_t parts = (weight.rows + step - 1) / step;

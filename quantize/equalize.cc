@@ -62,7 +62,7 @@ class Equalizer {
   Equalizer(Model& model, const Spec& spec, const Looking* data)
       : model_(model), data_(data), weights_(find_weights(model, choice(spec)).weights) {}
 
-  int64_t run() {
+  Equalized run() {
     find_pairs();
     see_clips();
     for (const Weight& w : weights_) numbers_.push_back(load(w));
@@ -71,12 +71,14 @@ class Equalizer {
     std::erase_if(pairs_, [](const Pair& p) {
       return std::all_of(p.scale.begin(), p.scale.end(), [](double s) { return s == 1; });
     });
+    Equalized done{std::ssize(pairs_), {}};
     for (const Pair& pair : pairs_) {
+      note_divided(pair, done);
       store(weights_[pair.first], numbers_[pair.first]);
       store(weights_[pair.second], numbers_[pair.second]);
       divide_bias(pair);
     }
-    return std::ssize(pairs_);
+    return done;
   }
 
  private:
@@ -222,6 +224,11 @@ class Equalizer {
         b.at(r, c) *= factors[static_cast<size_t>(channel_of(weights_[pair.second], r, c, a.rows))];
   }
 
+  void note_divided(const Pair& pair, Equalized& done) const {
+    const Node *node = weights_[pair.first].readers[0], *last = weights_[pair.second].readers[0];
+    for (; node != last; node = node->output(0)->uses[0].node) done.divided.emplace(node->output(0)->name, pair.scale);
+  }
+
   void divide_bias(const Pair& pair) {
     auto* node = const_cast<Node*>(weights_[pair.first].readers[0]);
     const Value* bias = node->input(2);
@@ -246,6 +253,6 @@ class Equalizer {
 
 }  // namespace
 
-int64_t equalize(Model& model, const Spec& spec, const Looking* data) { return Equalizer(model, spec, data).run(); }
+Equalized equalize(Model& model, const Spec& spec, const Looking* data) { return Equalizer(model, spec, data).run(); }
 
 }  // namespace mlopt::quantize

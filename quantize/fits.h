@@ -42,6 +42,10 @@ Alphabet fit_mse(const Group& group);
 /// the whole range. The paper's iterations move a zero point that is no integer, which runtimes are slow with; here
 /// integers are searched. Tables are fitted as fit_mse() does.
 Alphabet fit_hqq(const Group& group);
+/// Of {-1, 0, 1}: the scale and the threshold, half of it, of the least squared error. It is the mean of the k largest
+/// magnitudes for the k whose sum squared over k is largest (as Li, Zhang and Liu 2016, "Ternary Weight Networks", have
+/// it before they approximate it).
+Alphabet fit_ternary(const Group& group);
 /// Values of the least squared error: the optimum of one-dimensional k-means.
 Alphabet fit_codebook(const Group& group);
 

@@ -2,21 +2,44 @@
 
 #include <fmt/core.h>
 
-#include "core/calib/calibrate.h"
+#include "core/calib/calibration_file.h"
 #include "core/data/spread.h"
 
 namespace mlopt::quantize {
 
+namespace {
+
+using Progress = std::function<void(int64_t done, int64_t total)>;
+
+/// From the cache, or by running the model, on all parts together. Only one process looks into the cache: others could
+/// not know what it finds.
+Calibration seen_by(const Model& model, const std::vector<std::string>& values, const Runner& runner,
+                    const Dataset& data, const CalibrationMeans& means, const Progress& progress, bool& cached) {
+  const bool keeps = !means.cache.empty(), shared = means.parts > 1;
+  const std::string key = keeps || shared ? calibration_key(model, values, data, runner.backend.name()) : "";
+  if (keeps && !shared)
+    if (std::optional<Calibration> found = load_calibration(means.cache, key)) {
+      cached = true;
+      return std::move(*found);
+    }
+  Calibration seen = calibrate(runner.backend, model, values, data, {data.size(), 1, means.part, means.parts},
+                               runner.options.threads, progress);
+  if (shared) seen = means.combine(seen, key);
+  if (keeps) save_calibration(means.cache, key, seen);
+  return seen;
+}
+
+}  // namespace
+
 Grids calibrated_grids(const Model& model, const Plan& plan, const Spec& spec, const Runner& runner,
-                       const Dataset& data, int64_t samples,
+                       const Dataset& data, int64_t samples, const CalibrationMeans& means,
                        const std::function<void(int64_t done, int64_t total)>& progress) {
   std::vector<std::string> owners;
   for (Value* v : plan.values)
     if (plan.owner(v) == v) owners.push_back(v->name);
   const auto some = spread(data, samples);
-  const Calibration seen =
-      calibrate(runner.backend, model, owners, *some, {some->size(), 1}, runner.options.threads, progress);
   Grids found;
+  const Calibration seen = seen_by(model, owners, runner, *some, means, progress, found.cached);
   found.samples = seen.samples;
   const auto warn = [&](const std::string& name, const char* what) {
     found.warnings.push_back(fmt::format("the value '{}' {}: leave its layer out with --skip", name, what));

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/named.h"
 #include "core/base/text.h"
+#include "quantize/nonuniform/product_codebook.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -45,7 +46,10 @@ Alphabet Task::alphabet_of(int64_t row) const {
 }
 
 Coded encode(const Method& method, const Task& task) {
-  const Fit fit = task.scheme.levels == Levels::kCodebook ? fit_codebook : method.fit;
+  if (task.scheme.levels == Levels::kVectors) return encode_vectors(task);
+  const Fit fit = task.scheme.levels == Levels::kCodebook ? fit_codebook
+                  : task.scheme.is_ternary()              ? fit_ternary
+                                                          : method.fit;
   const bool blind = method.look == Look::kProducts && !(task.seen && !task.seen->products.empty());
   return blind ? round_to_nearest(task, fit) : method.encode(task, fit);
 }

@@ -56,13 +56,13 @@ Expected<bool> convolution_is_worth_it(const Tensor& w, int64_t groups) {
 
 }  // namespace
 
-Expected<bool> is_product(const NodeView& view) {
+Expected<bool> is_product(const NodeView& view, bool any_size) {
   const Node& node = view.node();
   const bool known = node.is("Conv") || node.is("Gemm") || node.is("MatMul");
   if (!known) return Decline{""};
   if (const auto weight = constant_weight(view); !weight) return weight.error();
   const Tensor& w = *view.constant(1);
-  if (node.is("Conv")) return convolution_is_worth_it(w, view.get_int("group", 1));
+  if (node.is("Conv")) return any_size && w.rank() >= 3 ? true : convolution_is_worth_it(w, view.get_int("group", 1));
   if (w.rank() != 2) return Decline{"its weight is not a matrix"};
   const bool transposed = node.is("Gemm") && view.get_int("transB", 0) != 0;
   if (node.is("Gemm")) {
@@ -73,7 +73,7 @@ Expected<bool> is_product(const NodeView& view) {
     if (const Tensor* c = view.constant(2); c && c->size() != columns)
       return Decline{"its bias is not one for each column"};
   }
-  return matrix_is_worth_it(w.dim(transposed ? 1 : 0), w.dim(transposed ? 0 : 1));
+  return any_size ? true : matrix_is_worth_it(w.dim(transposed ? 1 : 0), w.dim(transposed ? 0 : 1));
 }
 
 bool moves_codes(const NodeView& view) {

@@ -1,6 +1,7 @@
 #include "quantize/plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/rewrite/pass.h"
 
@@ -26,6 +27,8 @@ class Planner {
 
   Plan run() {
     find_products();
+    if (spec_.target.rounds_inputs_only() && !spec_.require_integer) return inputs_alone();
+    if (spec_.require_integer) return everything();
     find_possible();
     find_wanted();
     for (const Node* node : nodes_)
@@ -39,15 +42,67 @@ class Planner {
 
   void find_products() {
     for (const Node* node : nodes_) {
-      const auto product = is_product(view(*node));
+      const auto product = is_product(view(*node), spec_.require_integer);
       if (product && chosen(*node, spec_)) {
         products_.insert(node);
       } else if (product) {
         plan_.left[node->label()] = "excluded by --only or --skip";
-      } else if (!product.error().reason.empty()) {
+      } else if (!product.error().reason.empty() && !spec_.require_integer) {
         plan_.left[node->label()] = product.error().reason;
       }
     }
+  }
+
+  /// The values that products read are rounded, for sums that read them as well.
+  Plan inputs_alone() {
+    for (const Node* node : nodes_)
+      if (products_.contains(node)) plan_.add(node->input(0));
+    for (const Node* node : nodes_)
+      if (products_.contains(node) || (node->is("Add") && chosen(*node, spec_))) plan_.nodes.insert(node);
+    return std::move(plan_);
+  }
+
+  static bool is_f32(const Value* v) { return v && v->type.is_tensor() && v->type.dtype == DType::kF32; }
+
+  /// Why the node cannot be on integers; null where it can.
+  const char* objection(const Node& node) const {
+    if (!chosen(node, spec_)) return "excluded by --only or --skip";
+    if (!node.bodies().empty()) return "its bodies compute in floats";
+    if (node.is("Cast") && node.output(0)->is_output()) return nullptr;  // the type that the caller is given
+    for (const Value* v : node.outputs())
+      if (v && (!v->type.is_tensor() || (is_float(v->type.dtype) && !is_f32(v))))
+        return "its result is not float32 or integer";
+    return nullptr;
+  }
+
+  /// Every float, but what a constant input other than an operand says.
+  Plan everything() {
+    static const std::set<std::string_view> kSettings = {"Clip", "Resize", "Upsample", "Pad", "OneHot", "Dropout"};
+    for (Node* node : nodes_) {
+      if (const char* reason = objection(*node)) plan_.left[node->label()] = reason;
+      if (clamped_by_producer(*node)) continue;
+      plan_.nodes.insert(node);
+      const bool settings = kSettings.contains(node->op), product = products_.contains(node);
+      const auto scalar = product ? std::nullopt : scalar_operand(view(*node));
+      if (scalar) plan_.scalars[node] = *scalar;
+      for (int i = 0; i < static_cast<int>(node->inputs().size()); ++i) {
+        Value* x = node->input(i);
+        if (!is_f32(x) || (settings && i > 0) || node->is("Constant")) continue;
+        if (!x->known_constant())
+          plan_.add(x);
+        else if (!product && scalar != i)
+          plan_.constants[node].push_back(i);
+      }
+      add_results(*node);
+    }
+    return std::move(plan_);
+  }
+
+  void add_results(const Node& node) {
+    if (moves_codes(view(node)) && is_f32(node.input(0)) && !node.input(0)->known_constant()) return share_grid(node);
+    if (node.outputs().size() == 1 && is_f32(node.output(0)) && !node.output(0)->constant) return add_result(node);
+    for (Value* y : node.outputs())
+      if (is_f32(y)) plan_.add(y);
   }
 
   /// The inputs that must be codes for the node to pass codes on; nothing for a node that computes in float.

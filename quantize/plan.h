@@ -20,7 +20,9 @@ struct Plan {
   std::unordered_map<const Node*, const Node*>
       clamped;                                   ///< Relu or Clip that its producer's range replaces -> producer
   std::unordered_map<const Node*, int> scalars;  ///< node on integers -> its input that is one constant number
-  std::map<std::string, std::string> left;       ///< node left in float -> why
+  std::unordered_map<const Node*, std::vector<int>>
+      constants;                            ///< node on integers -> its inputs that are constant floats
+  std::map<std::string, std::string> left;  ///< node left in float -> why
 
   bool quantizes(const Value* v) const { return grid_owner_.contains(v); }
   /// The value whose range gives v its grid.
@@ -32,15 +34,17 @@ struct Plan {
 };
 
 /// The placement that ONNX Runtime runs as integer kernels: convolutions and matrix products with constant weights, and
-/// what lies between them as far as it can stay integer; nothing is quantized only to be turned back.
+/// what lies between them as far as it can stay integer; nothing is quantized only to be turned back. For runtimes that
+/// find that by themselves, what products read, and what is added to it. With spec.require_integer, every node.
 Plan make_plan(const Model& model, const Spec& spec);
 
 /// Do --only and --skip leave the node to be quantized? An unnamed node goes by the name of its first output.
 bool chosen(const Node& node, const Spec& spec);
 
 // What an operator is for the plan.
-/// Conv, Gemm or MatMul with a constant float32 weight in input 1; a Decline says why not.
-Expected<bool> is_product(const NodeView& view);
+/// Conv, Gemm or MatMul with a constant float32 weight in input 1, large enough to gain, or of any size; a Decline says
+/// why not.
+Expected<bool> is_product(const NodeView& view, bool any_size = false);
 /// Gives its input's codes in another order or place: one grid for input and output (MaxPool, Reshape, Transpose, ...).
 bool moves_codes(const NodeView& view);
 /// Has an integer kernel with a grid of its own for each operand and the result (Add, Mul, AveragePool, Concat, ...).

@@ -26,48 +26,27 @@
 #include "quantize/equalize.h"
 #include "quantize/grids.h"
 #include "quantize/methods.h"
+#include "quantize/moments.h"
+#include "quantize/outliers.h"
 #include "quantize/plan.h"
+#include "quantize/restore/restore.h"
+#include "quantize/rotation/rotate.h"
+#include "quantize/source.h"
 #include "quantize/static_weights.h"
 #include "quantize/store_weights.h"
 #include "quantize/unfuse.h"
+#include "quantize/wanted_opset.h"
 
 namespace mlopt::quantize {
 namespace {
-
-/// The first opset of ai.onnx in which the format can be written.
-int64_t least_opset(const Spec& spec, const Means& means, const Model& model) {
-  switch (spec.format) {
-    case Format::kStatic:
-      return spec.held_in_bytes() ? 13 : 21;  // a scale for each channel; 4 or 16 bits
-    case Format::kW8A8Dynamic:
-      return 11;  // DynamicQuantizeLinear
-    case Format::kWeights:
-      return opset_of_weights(model, spec, means.plan);
-    case Format::kF16:
-      return 1;
-    default:
-      return 13;  // Cast to bfloat16
-  }
-}
 
 bool is_integer_format(Format format) {
   return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kWeights;
 }
 
-void require_float(const Model& model) {
-  for (const Node* node : all_nodes(*model.graph)) {
-    const bool quantized = node->op.find("QuantizeLinear") != std::string::npos || starts_with(node->op, "QLinear") ||
-                           ends_with(node->op, "Integer") || starts_with(node->op, "MatMulNBits") ||
-                           starts_with(node->op, "MatMulBnb4");
-    if (!quantized) continue;
-    input_error(fmt::format("the model is quantized already: it has {}", node->label()), model.path,
-                "quantize the float model that it was made from");
-  }
-}
-
 /// What the target needs to run a static QDQ model as it is meant.
 void fit_target(Model& model, const Spec& spec) {
-  if (starts_with(spec.target, "ort")) {
+  if (spec.target.runtime == Runtime::kOrt) {
     if (spec.held_in_bytes()) {
       keep_float(model);
       keep_integer(model);
@@ -82,18 +61,20 @@ class Quantizer {
   Quantizer(const Model& source, const Spec& spec, const Means& means) : source_(source), spec_(spec), means_(means) {}
 
   Quantized run() {
-    if (is_integer_format(spec_.format)) require_float(source_);
+    if (is_integer_format(spec_.format) && !spec_.requantize) require_float(source_);
     if (spec_.format == Format::kStatic && !means_.data)
       usage_error(
           fmt::format("{} needs data: the ranges of activations are found by running the model on them", name(spec_)),
           "--data", "give --data with inputs of the kind that the model will see, or use --to w8a8-dynamic");
     prepare();
+    if (spec_.rotate) rotate();
     if (spec_.equalize) equalize_layers();
     const Method& method = find_method(spec_.method);
     if (method.use == Use::kActivations) {
       require_data(fmt::format("{} looks at what layers are given", method.name), "--method");
       prepare_products(result_.model, spec_, looking(means_.calibration_samples));
     }
+    if (spec_.outliers > 0) split();
     if (spec_.correct_bias) correctable_ = correctable_layers();
     before_ = clone(result_.model);
     rewrite();
@@ -113,20 +94,27 @@ class Quantizer {
   void prepare() {
     Model& model = result_.model = clone(source_);
     if (!model.functions.empty()) inline_functions(model);
-    make_defaults_constant(*model.graph);
+    if (const int64_t made = make_defaults_constant(*model.graph))
+      result_.warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
+    if (spec_.requantize) restore();
     if (is_integer_format(spec_.format) && holds_half(model)) {
       emit_single(model);
       result_.warnings.emplace_back("the model computes in 16 bits: what does not become int8 is float32 now");
     }
     run_pass(model, unfuse, means_.passes);
+    if (spec_.correct_bias && !has_data()) moments_ = moments_of(model);
     graphopt::prepare(model, means_.passes);
-    const int64_t least = least_opset(spec_, means_, model);
-    if (model.opset() < least && has_layers(model)) {
-      model = convert_opset(model, least);
+    if (const int64_t opset = wanted_opset(model, spec_, means_.plan); opset != model.opset()) {
+      model = convert_opset(model, opset);
       graphopt::prepare(model, means_.passes);  // what the conversion added
     }
     if (spec_.format == Format::kF16) run_pass(model, delay_transpose, means_.passes);
     warn_of_bodies();
+  }
+
+  void restore() {
+    result_.restored = restore_floats(result_.model, means_.passes);
+    if (result_.restored == 0) result_.warnings.emplace_back("the model was not quantized before");
   }
 
   Looking looking(int64_t samples) const { return {means_.runner, means_.data, samples, means_.progress}; }
@@ -139,50 +127,51 @@ class Quantizer {
 
   void equalize_layers() {
     const Looking data = looking(means_.calibration_samples);
-    result_.equalized = equalize(result_.model, spec_, has_data() ? &data : nullptr);
+    const Equalized done = equalize(result_.model, spec_, has_data() ? &data : nullptr);
+    result_.equalized = done.pairs;
+    for (const auto& [value, scale] : done.divided)
+      if (const auto at = moments_.find(value); at != moments_.end()) divide(at->second, scale);
     if (result_.equalized == 0)
       result_.warnings.emplace_back("no two layers follow one another so that factors could move between them");
   }
 
+  void rotate() {
+    RotatedStreams done = rotate_streams(result_.model);
+    result_.rotated = done.streams;
+    if (done.streams == 0)
+      unsupported_error("no features can be rotated: " + done.problems.front(), source_.path, "leave --rotate out");
+    for (std::string& problem : done.problems) result_.warnings.push_back(std::move(problem));
+  }
+
+  void split() {
+    if (spec_.format != Format::kWeights) require_data("outliers are found among what layers are given", "--outliers");
+    const Looking data = looking(means_.calibration_samples);
+    const SplitOff done = split_outliers(result_.model, spec_, has_data() ? &data : nullptr);
+    result_.split = std::ssize(done.products);
+    spec_.skip.insert(spec_.skip.end(), done.products.begin(), done.products.end());
+    if (done.products.empty())
+      result_.warnings.push_back(
+          fmt::format("no layer was split: of {:g} % of its input channels none takes four times their "
+                      "share of the error away",
+                      spec_.outliers * 100));
+  }
+
   std::vector<CorrectableLayer> correctable_layers() {
-    require_data("the means of layers are found by running the model", "--correct-bias");
+    if (moments_.empty())
+      require_data("the means of layers are found by running the model, for it has no BatchNormalization to tell them",
+                   "--correct-bias");
     return give_biases(result_.model, spec_);
   }
 
   void correct() {
-    constexpr int64_t kSamples = 64;  // at most: means over all places need few
-    result_.corrected =
-        correct_biases(result_.model, before_, correctable_, looking(std::min(kSamples, means_.calibration_samples)));
-  }
-
-  static bool holds_half(const Model& model) {
-    const std::vector<Value*> constants = model.graph->initializers();
-    return std::any_of(constants.begin(), constants.end(), [](const Value* v) {
-      return v->constant->dtype() == DType::kF16 || v->constant->dtype() == DType::kBF16;
-    });
-  }
-
-  /// Old exporters list every weight as an input with a default. A caller cannot override what is stored in another
-  /// format, so these become constants; scalars, which may be settings, stay.
-  void make_defaults_constant(Graph& graph) {
-    int64_t made = 0;
-    for (int i = static_cast<int>(graph.inputs().size()) - 1; i >= 0; --i) {
-      const Value* v = graph.inputs()[static_cast<size_t>(i)];
-      if (!v->is_initializer() || v->constant->dtype() != DType::kF32 || v->constant->rank() == 0) continue;
-      graph.remove_input(i);
-      ++made;
+    if (has_data()) {
+      constexpr int64_t kSamples = 64;  // at most: means over all places need few
+      result_.corrected =
+          correct_biases(result_.model, before_, correctable_, looking(std::min(kSamples, means_.calibration_samples)));
+    } else {
+      result_.corrected = correct_biases(result_.model, before_, correctable_, moments_of(before_, std::move(moments_)),
+                                         *means_.runner);
     }
-    if (made)
-      result_.warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
-  }
-
-  /// A model without layers is not worth an opset that it may have no form in.
-  static bool has_layers(const Model& model) {
-    const std::vector<Node*> nodes = all_nodes(*model.graph);
-    return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) {
-      return std::any_of(node->inputs().begin(), node->inputs().end(),
-                         [](const Value* v) { return v && v->known_constant() && v->constant->rank() >= 2; });
-    });
   }
 
   void warn_of_bodies() {
@@ -227,10 +216,14 @@ class Quantizer {
   void rewrite_static() {
     const Plan plan = make_plan(result_.model, spec_);
     result_.left = plan.left;
+    if (spec_.require_integer && !plan.left.empty())
+      unsupported_error(fmt::format("{} would stay in floats: {}", plan.left.begin()->first, plan.left.begin()->second),
+                        source_.path, "leave --require-integer out");
     if (plan.nodes.empty()) return;
     Grids found = calibrated_grids(result_.model, plan, spec_, *means_.runner, *means_.data, means_.calibration_samples,
-                                   progress("calibrating"));
+                                   means_.calibration, progress("calibrating"));
     result_.samples = found.samples;
+    result_.cached = found.cached;
     for (std::string& sentence : found.warnings) result_.warnings.push_back(std::move(sentence));
     const std::map<std::string, Grid>& grids = found.grids;
     Rounded rounded;
@@ -268,10 +261,11 @@ class Quantizer {
   }
 
   const Model& source_;
-  const Spec& spec_;
+  Spec spec_;  ///< of the user, and without what was split off
   const Means& means_;
   std::vector<CorrectableLayer> correctable_;
-  Model before_;  ///< fused, still in float
+  MomentsByName moments_;  ///< without data, where biases are corrected
+  Model before_;           ///< fused, still in float
   std::vector<LayerValue> layers_;
   Quantized result_;
 };

@@ -8,6 +8,7 @@
 #include "core/data/dataset.h"
 #include "core/exec/runner.h"
 #include "core/rewrite/pass.h"
+#include "quantize/grids.h"
 #include "quantize/layer_errors.h"
 #include "quantize/spec.h"
 
@@ -21,6 +22,7 @@ struct Means {
   bool generated = false;             ///< the data are random: nothing is learned from them
   int64_t calibration_samples = 256;  ///< at most, evenly spaced over the data; also of what methods look at
   int64_t error_samples = 8;          ///< at most, that the errors of layers are measured on
+  CalibrationMeans calibration = {};  ///< who calibrates with this process, and what is kept of it
   std::string spill = {};             ///< folder for what is stored in codes until it is written; empty: memory
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
   std::map<std::string, WeightFormat> plan = {};  ///< of Format::kWeights: layer -> its format, in place of the spec's
@@ -33,15 +35,19 @@ struct Quantized {
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
   std::vector<StoredWeight> weights;        ///< of Format::kWeights
   std::vector<std::string> warnings;        ///< one sentence each
+  int64_t restored = 0;                     ///< nodes on codes that the source had, read back to floats before
   int64_t equalized = 0;                    ///< pairs of layers that factors moved between
   int64_t corrected = 0;                    ///< layers whose bias makes up for the mean of their error
+  int64_t rotated = 0;                      ///< residual streams
+  int64_t split = 0;                        ///< layers whose outliers are multiplied in float
   int64_t samples = 0;                      ///< seen by calibration
+  bool cached = false;                      ///< in an earlier run
   std::vector<std::string> steps;           ///< of Emit::kFake: initializers that hold logarithms of scales
 };
 
 /// The source in the format of `spec`: functions inlined, opset raised where the format needs it, fused, then
 /// rewritten. Where nothing gains from the format, the source unchanged, with a warning. Throws Error{kUsage} when data
-/// are missing, and Error{kBadInput} for a model that is quantized already.
+/// are missing, and Error{kBadInput} for a model that is quantized already, unless the spec requantizes.
 Quantized quantize(const Model& source, const Spec& spec, const Means& means);
 
 /// A model made with Emit::kFake and trained since, in the integers of `spec`.

@@ -10,6 +10,7 @@ enum class Levels {
   kUniform,   ///< (code - zero) * scale
   kTable,     ///< table[code] * scale, where the table is the same for all (NF4, powers of two, float formats)
   kCodebook,  ///< table[code], where each group has learned its own
+  kVectors,   ///< table[code] * scale, where an entry is several numbers, and the table is learned for the tensor
 };
 
 /// How a weight is stored in few bits, seen as a matrix with a row for each output.
@@ -20,8 +21,11 @@ struct Scheme {
   int64_t group = 0;         ///< columns of a row that share a scale or a codebook; 0: all of the row
   bool per_tensor = false;   ///< one scale or codebook for all rows and columns
   std::vector<float> table;  ///< of kTable: 2^bits values that ascend, the largest magnitude 1
+  int64_t vector = 1;        ///< of kVectors: numbers of a row that a code stands for, 2 to 8
 
   int64_t codes() const { return int64_t{1} << bits; }
+  /// -1, 0 and 1, the last of which has two codes?
+  bool is_ternary() const { return levels == Levels::kTable && bits == 2 && table[1] == 0 && table[2] == table[3]; }
 };
 
 /// What the codes of one group stand for.

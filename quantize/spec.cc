@@ -12,7 +12,7 @@
 #include "core/base/globs.h"
 #include "core/base/named.h"
 #include "core/base/text.h"
-#include "core/measure/machine.h"
+#include "quantize/check_spec.h"
 #include "quantize/methods.h"
 
 namespace mlopt::quantize {
@@ -92,38 +92,28 @@ Emit parse_emit(std::string_view text) {
   usage_error(fmt::format("no form is called '{}'", text), "emit", suggestion(text, names));
 }
 
-const std::vector<std::string> kTargets = {"onnx",           "ort",          "ort:native",  "ort:x86-avx2",
-                                           "ort:x86-avx512", "ort:x86-vnni", "ort:x86-amx", "ort:arm-dot"};
-
-struct ProcessorRow {
-  std::string_view feature, target;
-};
-/// Better ones first.
-constexpr ProcessorRow kProcessors[] = {{"amx_int8", "ort:x86-amx"},  {"avx512_vnni", "ort:x86-vnni"},
-                                        {"avx_vnni", "ort:x86-vnni"}, {"avx512f", "ort:x86-avx512"},
-                                        {"avx2", "ort:x86-avx2"},     {"asimddp", "ort:arm-dot"}};
-
-std::string native_target() {
-  const std::vector<std::string> features = describe_machine().features;
-  for (const ProcessorRow& row : kProcessors)
-    if (std::find(features.begin(), features.end(), row.feature) != features.end()) return std::string(row.target);
-  unsupported_error("this processor is none of the targets", "ort:native", "name the one that is meant");
+int64_t parse_number(std::string_view value, std::string_view key, int64_t least, int64_t most) {
+  const auto number = parse_int(value);
+  if (!number || *number < least || *number > most)
+    usage_error(fmt::format("'{}' is no number from {} to {}", value, least, most), std::string(key));
+  return *number;
 }
 
-/// A spec keeps what "native" was on this machine, so that it means the same on another.
-std::string parse_target(std::string_view text) {
-  if (text == "ort:native") return native_target();
-  if (std::find(kTargets.begin(), kTargets.end(), text) != kTargets.end()) return std::string(text);
-  usage_error(fmt::format("no target is called '{}'", text), {}, suggestion(text, kTargets));
+/// "1%", above 0 and at most half.
+double parse_share(std::string_view value) {
+  const auto percent = ends_with(value, "%") ? parse_double(value.substr(0, value.size() - 1)) : std::nullopt;
+  if (!percent || !(*percent > 0 && *percent <= 50))
+    usage_error(fmt::format("'{}' is no share of the input channels", value), "outliers", "such as 1%, at most 50%");
+  return *percent / 100;
 }
 
 void parse_part(std::string_view part, Spec& spec) {
   const size_t equals = part.find('=');
   const std::string_view key = part.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
-  static const std::vector<std::string> kKeys = {"calibration", "emit",     "method",       "per_tensor",
-                                                 "symmetric",   "equalize", "correct_bias", "target",
-                                                 "only",        "skip",     "size",         "bits"};
+  static const std::vector<std::string> kKeys = {
+      "calibration", "emit", "method", "per_tensor", "symmetric",  "equalize",        "correct_bias", "target",
+      "only",        "skip", "size",   "bits",       "requantize", "require_integer", "outliers",     "rotate"};
   if (key == "calibration")
     spec.calibration = parse_range_method(value);
   else if (key == "emit")
@@ -140,6 +130,18 @@ void parse_part(std::string_view part, Spec& spec) {
     spec.equalize = true;
   else if (key == "correct_bias" && value.empty())
     spec.correct_bias = true;
+  else if (key == "requantize" && value.empty())
+    spec.requantize = true;
+  else if (key == "require_integer" && value.empty())
+    spec.require_integer = true;
+  else if (key == "rotate" && value.empty())
+    spec.rotate = true;
+  else if (key == "outliers")
+    spec.outliers = parse_share(value);
+  else if (key == "opset")
+    spec.opset = parse_number(value, key, 1, 1000);
+  else if (key == "accuracy_level")
+    spec.accuracy_level = static_cast<int>(parse_number(value, key, 0, 4));
   else if (key == "target")
     spec.target = parse_target(value);
   else if (key == "only")
@@ -150,48 +152,11 @@ void parse_part(std::string_view part, Spec& spec) {
     usage_error(fmt::format("'{}' is no part of a quantization", part), {}, suggestion(key, kKeys));
 }
 
-bool is_integer(Format format) { return format != Format::kF16 && format != Format::kBF16; }
-
-void check_method(const Spec& spec) {
-  if (spec.method == Spec().method) return;
-  const Use use = find_method(spec.method).use;
-  const bool fits = spec.format == Format::kWeights  ? use != Use::kActivations
-                    : spec.format == Format::kStatic ? use != Use::kWeights
-                                                     : spec.format == Format::kW8A8Dynamic && use == Use::kActivations;
-  if (fits) return;
-  usage_error(fmt::format("{} is for {}", spec.method,
-                          use == Use::kActivations        ? "formats of weights and activations"
-                          : use == Use::kWeightsAndStatic ? "weights alone and for activations whose ranges data show"
-                                                          : "formats of weights alone"),
-              "method", use == Use::kActivations ? "choose w8a8 or w8a8-dynamic" : "choose such as w4g32");
-}
-
-/// What the parts of a spec must not be together.
-void check(const Spec& spec) {
-  const bool weights = spec.format == Format::kWeights;
-  check_method(spec);
-  if (weights && spec.emit == Emit::kQOperator)
-    usage_error("operators on integers take integers on both sides", "emit", "leave emit=qoperator out, or use w8a8");
-  if (!weights && spec.emit != Emit::kAuto && spec.emit != Emit::kQOperator)
-    usage_error(fmt::format("{} is a form of weights alone", name(spec.emit)), "emit",
-                "leave it out, or choose a format such as w4g32");
-  if ((spec.equalize || spec.correct_bias) && !is_integer(spec.format))
-    usage_error(fmt::format("{} keeps what integers would lose", name(spec)),
-                spec.equalize ? "equalize" : "correct_bias", "leave it out, or choose a format such as w8a8 or w4");
-  if (spec.budget && spec.budget->amount == 0)
-    usage_error("mixed formats need a budget", "--to", "such as mixed:size=40% or mixed:bits=4.5");
-  const bool counts =
-      spec.calibration.kind == RangeMethod::Kind::kEntropy || spec.calibration.kind == RangeMethod::Kind::kMse;
-  if (spec.activation_bits > kByte && counts)
-    usage_error("16 bits have more levels than can be told apart in what was seen", "calibration",
-                "minmax or percentile");
-  if (spec.emit == Emit::kQOperator && !spec.in_bytes())
-    usage_error("operators on integers take eight bits", "emit", "leave emit=qoperator out");
-}
-
 }  // namespace
 
-bool Spec::pairs_saturate() const { return in_bytes() && target != "ort:x86-amx" && target != "ort:arm-dot"; }
+bool Spec::pairs_saturate() const {
+  return in_bytes() && target.runtime != Runtime::kTensorrt && !target.adds_in_32_bits();
+}
 
 bool Spec::held_in_bytes() const {
   const auto in_byte = [](int bits) { return bits > kFewBits && bits <= kByte; };
@@ -228,7 +193,8 @@ Spec parse_spec(std::string_view text) {
   if (colon != std::string_view::npos)
     for (const std::string& part : spec_pieces(text.substr(colon + 1), ';')) parse_part(part, spec);
   if (spec.format != Format::kWeights && spec.emit == Emit::kQdq) spec.emit = Emit::kAuto;
-  check(spec);
+  if (spec.target.runtime == Runtime::kTensorrt) spec.symmetric = true;
+  check_spec(spec);
   return spec;
 }
 
@@ -243,7 +209,13 @@ std::string to_string(const Spec& spec) {
   if (spec.symmetric) parts.emplace_back("symmetric");
   if (spec.equalize) parts.emplace_back("equalize");
   if (spec.correct_bias) parts.emplace_back("correct_bias");
-  if (spec.target != plain.target) parts.push_back("target=" + spec.target);
+  if (spec.requantize) parts.emplace_back("requantize");
+  if (spec.rotate) parts.emplace_back("rotate");
+  if (spec.outliers > 0) parts.push_back(fmt::format("outliers={:g}%", spec.outliers * 100));
+  if (spec.opset) parts.push_back(fmt::format("opset={}", spec.opset));
+  if (spec.accuracy_level) parts.push_back(fmt::format("accuracy_level={}", spec.accuracy_level));
+  if (spec.require_integer) parts.emplace_back("require_integer");
+  if (spec.target != plain.target) parts.push_back("target=" + to_string(spec.target));
   if (!spec.only.empty()) parts.push_back("only=" + print_globs(spec.only));
   if (!spec.skip.empty()) parts.push_back("skip=" + print_globs(spec.skip));
   return name(spec) + (parts.empty() ? "" : ":" + join(parts, ";"));

@@ -6,6 +6,7 @@
 
 #include "core/calib/range.h"
 #include "quantize/budget.h"
+#include "quantize/target.h"
 #include "quantize/weight_format.h"
 
 namespace mlopt::quantize {
@@ -28,11 +29,17 @@ struct Spec {
   std::string method = "mse";                ///< of kWeights: a row of methods()
   RangeMethod calibration;
   Emit emit = Emit::kAuto;
-  bool per_tensor = false;    ///< one weight scale for a tensor instead of one for each output channel
-  bool symmetric = false;     ///< activations (of kWeights: weights) around zero instead of with a zero point
-  bool equalize = false;      ///< factors move between layers before, so that channels have like ranges
-  bool correct_bias = false;  ///< biases make up for what moves the means of layers
-  std::string target = "ort:x86-vnni";
+  bool per_tensor = false;       ///< one weight scale for a tensor instead of one for each output channel
+  bool symmetric = false;        ///< activations (of kWeights: weights) around zero instead of with a zero point
+  bool equalize = false;         ///< factors move between layers before, so that channels have like ranges
+  bool requantize = false;       ///< a source that is quantized already is read back to floats before
+  bool correct_bias = false;     ///< biases make up for what moves the means of layers
+  bool require_integer = false;  ///< of kStatic: no node of the graph computes in floats
+  bool rotate = false;           ///< features of residual streams are rotated before, so that none is much larger
+  double outliers = 0;           ///< share of the input channels of a layer that are multiplied in float
+  Target target;
+  int64_t opset = 0;       ///< of ai.onnx that the result has; 0: the source's, raised where the format needs it
+  int accuracy_level = 0;  ///< of MatMulNBits: 0 and 1 compute in float32, 4 rounds activations to 8 bits as well
   std::vector<std::string> only, skip;  ///< globs of node names
 
   /// The target may be a processor without a dot product of bytes, which adds pairs of products in 16 bits and

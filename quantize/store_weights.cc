@@ -72,7 +72,7 @@ Spec spec_of(const Weight& weight, const Spec& spec, const std::map<std::string,
   const auto planned = plan.find(weight.layer);
   if (planned != plan.end())
     own.weights = planned->second;
-  else if (weight.op == "Gather" && own.weights.bits < kTableBits)
+  else if (weight.op == "Gather" && own.weights.bits < kTableBits * own.weights.vector)
     own.weights = {Family::kUniform, kTableBits, 0};
   return own;
 }

@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "core/tensor/cast.h"
+
 namespace mlopt::quantize {
 namespace {
 
@@ -44,12 +46,62 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{activated(y, builder.view(fused), builder)};
 }
 
+/// x * factor + addend, which may be a number for each channel; 1 and 0 are left out.
+Expected<Replacement> scaled(Value* x, float factor, const std::vector<float>& addend, Builder& builder) {
+  constexpr int64_t kBroadcastOpset = 7;
+  if (builder.opset() < kBroadcastOpset) return Decline{"its opset adds along an axis otherwise"};
+  const Type type = x->type;
+  const DType number = type.is_tensor() && type.dtype != DType::kUndefined ? type.dtype : DType::kF32;
+  if (factor != 1)
+    x = builder.op("Mul", {x, builder.constant("factor", cast(Tensor::scalar(factor), number))}, {}, type);
+  if (addend == std::vector<float>{0}) return Replacement{x};
+  const Tensor one = Tensor::scalar(addend[0]), all = Tensor::of<float>({std::ssize(addend), 1, 1}, addend);
+  return Replacement{
+      builder.op("Add", {x, builder.constant("addend", cast(addend.size() == 1 ? one : all, number))}, {}, type)};
+}
+
+Expected<Replacement> scaled_image(const Match& m, Builder& builder) {
+  const NodeView view = builder.view(*m.root);
+  const std::vector<float> bias = view.has("bias") ? view.get_floats("bias") : std::vector<float>{};
+  return scaled(m.root->input(0), view.get_float("scale", 1), bias.empty() ? std::vector<float>{0} : bias, builder);
+}
+
+Expected<Replacement> affine(const Match& m, Builder& builder) {
+  const NodeView view = builder.view(*m.root);
+  return scaled(m.root->input(0), view.get_float("alpha", 1), {view.get_float("beta", 0)}, builder);
+}
+
+/// What `border` (left, top, right, bottom) leaves of a picture, or `scale` (height, width) of it from the top left.
+Expected<Replacement> cropped(const Match& m, Builder& builder) {
+  constexpr int64_t kInputsOpset = 10, kEnd = std::numeric_limits<int32_t>::max();
+  const NodeView view = builder.view(*m.root);
+  const std::vector<int64_t> border = view.get_ints("border"), size = view.get_ints("scale");
+  if (border.size() != 4 || (!size.empty() && size.size() != 2)) return Decline{"its border is odd"};
+  const auto end = [&](size_t axis) {
+    if (!size.empty()) return border[1 - axis] + size[axis];
+    const int64_t cut = border[3 - axis];
+    return cut == 0 ? kEnd : -cut;
+  };
+  const std::vector<int64_t> starts = {border[1], border[0]}, ends = {end(0), end(1)}, axes = {2, 3};
+  Value* x = m.root->input(0);
+  if (builder.opset() < kInputsOpset)
+    return Replacement{builder.op("Slice", {x}, {{"starts", starts, {}}, {"ends", ends, {}}, {"axes", axes, {}}})};
+  const auto list = [&](const char* name, const std::vector<int64_t>& v) {
+    return builder.constant(name, Tensor::ints(v));
+  };
+  return Replacement{builder.op("Slice", {x, list("starts", starts), list("ends", ends), list("axes", axes)})};
+}
+
 std::vector<Rule> rules() {
-  return {{Pattern::op("FusedConv", {Pattern::any("x"), Pattern::any("w")}).open().domain("com.microsoft"), rewrite}};
+  return {{Pattern::op("ImageScaler", {Pattern::any("x")}), scaled_image},
+          {Pattern::op("Affine", {Pattern::any("x")}), affine},
+          {Pattern::op("Crop", {Pattern::any("x")}), cropped},
+          {Pattern::op("FusedConv", {Pattern::any("x"), Pattern::any("w")}).open().domain("com.microsoft"), rewrite}};
 }
 
 }  // namespace
 
-const Pass unfuse = {"unfuse", "FusedConv as Conv, Add and an activation", rules};
+const Pass unfuse = {"unfuse",
+                     "FusedConv as Conv, Add and an activation, ImageScaler, Affine and Crop as the standard's", rules};
 
 }  // namespace mlopt::quantize

@@ -27,7 +27,10 @@ constexpr FamilyRow kFamilies[] = {
     {"fp8e5m2", Family::kF8E5M2, 8, 8, 0, [](int) { return float8_table(DType::kF8E5M2); }},
     {"pot", Family::kPower, 2, 8, 0, power_table},
     {"apot", Family::kAdditivePower, 2, 8, 0, additive_power_table},
-    {"codebook", Family::kCodebook, 2, 8, 0, nullptr}};
+    {"ternary", Family::kTernary, 2, 2, 0, power_table},
+    {"codebook", Family::kCodebook, 2, 8, 0, nullptr},
+    {"codebook", Family::kVectors, 2, 8, 0, nullptr}};
+constexpr int64_t kLeastVector = 2, kMostVector = 8;
 
 constexpr std::string_view kChannel = "channel";
 
@@ -49,6 +52,14 @@ int take_width(std::string_view& text) {
   return static_cast<int>(*width);
 }
 
+void check_vector(const WeightFormat& format, std::string_view text) {
+  if (format.vector < kLeastVector || format.vector > kMostVector)
+    usage_error(fmt::format("'{}' has vectors of a length that there is not", text), {},
+                fmt::format("codebook8v{} to codebook8v{}", kLeastVector, kMostVector));
+  if (format.group != 0)
+    usage_error(fmt::format("'{}' has groups, and vectors are the same for all", text), {}, "leave the group out");
+}
+
 std::optional<WeightFormat> parse_as(const FamilyRow& row, std::string_view text) {
   if (!starts_with(text, row.name)) return std::nullopt;
   std::string_view rest = text.substr(row.name.size());
@@ -56,6 +67,11 @@ std::optional<WeightFormat> parse_as(const FamilyRow& row, std::string_view text
   const bool has_widths = row.least_bits < row.most_bits;
   if (has_widths && (rest.empty() || !is_digit(rest[0]))) return std::nullopt;
   if (has_widths) format.bits = take_width(rest);
+  if (row.family == Family::kCodebook && rest.size() > 1 && rest[0] == 'v' && is_digit(rest[1])) {
+    rest.remove_prefix(1);
+    format.family = Family::kVectors;
+    format.vector = take_width(rest);
+  }
   if (!rest.empty() && rest != kChannel && !is_group(rest)) return std::nullopt;
   if (format.bits < row.least_bits || format.bits > row.most_bits)
     usage_error(fmt::format("'{}' has no width that there is", text), {},
@@ -64,6 +80,7 @@ std::optional<WeightFormat> parse_as(const FamilyRow& row, std::string_view text
   if (is_group(rest)) format.group = *parse_int(rest.substr(1));
   if (format.group < 0 || format.group == 1 || (format.group == 0 && is_group(rest)))
     usage_error(fmt::format("a group of '{}' holds less than two numbers", text), {}, "w4g32 has groups of 32");
+  if (format.family == Family::kVectors) check_vector(format, text);
   return format;
 }
 
@@ -79,13 +96,15 @@ std::string to_string(const WeightFormat& format) {
   const FamilyRow& row = row_of(format.family);
   std::string text(row.name);
   if (row.least_bits < row.most_bits) text += std::to_string(format.bits);
+  if (format.family == Family::kVectors) text += fmt::format("v{}", format.vector);
   if (format.group == row.group) return text;
   return text + (format.group == 0 ? std::string(kChannel) : fmt::format("g{}", format.group));
 }
 
 std::vector<std::string> weight_format_names() {
-  return {"w8",  "w4",  "w4g32",   "w4g64",   "w4g128", "w3",    "w3g32",     "w2",        "w2g32",     "w1",
-          "nf4", "fp4", "fp8e4m3", "fp8e5m2", "pot4",   "apot4", "codebook2", "codebook3", "codebook4", "codebook8"};
+  return {"w8",    "w4",        "w4g32",     "w4g64",     "w4g128",    "w3",         "w3g32",   "w2",
+          "w2g32", "w1",        "ternary",   "nf4",       "fp4",       "fp8e4m3",    "fp8e5m2", "pot4",
+          "apot4", "codebook2", "codebook3", "codebook4", "codebook8", "codebook8v4"};
 }
 
 Scheme scheme_of(const WeightFormat& format, bool per_tensor, bool symmetric) {
@@ -97,6 +116,9 @@ Scheme scheme_of(const WeightFormat& format, bool per_tensor, bool symmetric) {
   const FamilyRow& row = row_of(format.family);
   if (format.family == Family::kCodebook) {
     scheme.levels = Levels::kCodebook;
+  } else if (format.family == Family::kVectors) {
+    scheme.levels = Levels::kVectors;
+    scheme.vector = format.vector;
   } else if (row.table || format.bits == 1) {
     scheme.levels = Levels::kTable;
     scheme.table = row.table ? row.table(format.bits) : binary_table();

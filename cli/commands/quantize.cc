@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "backends/reference/backend.h"
 #include "cli/backends.h"
 #include "cli/commands.h"
 #include "cli/quantize/analyse.h"
+#include "cli/quantize/calibration.h"
 #include "cli/quantize/layer_plan.h"
 #include "cli/quantize/report.h"
 #include "cli/runner.h"
 #include "cli/verb/left.h"
+#include "cli/verb/trial.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -27,10 +30,12 @@ constexpr const char* kGenerated = "random:1";     // what layers without data a
 
 struct QuantizeOptions {
   VerbOptions verb;
-  std::string to, method, calibration, emit, target, layer_plan, csv, html;
-  bool per_tensor = false, symmetric = false, equalize = false, correct_bias = false, analyse = false;
+  std::string to, method, calibration, emit, target, outliers, layer_plan, calibration_cache, csv, html;
+  bool per_tensor = false, symmetric = false, equalize = false, correct_bias = false, analyse = false,
+       requantize = false, require_integer = false, rotate = false;
   std::vector<std::string> only, skip;
   int64_t calibration_samples = 256;
+  std::optional<int64_t> opset, accuracy_level;
 };
 
 /// --to holds a format or a whole spec; the other options add to it.
@@ -45,6 +50,12 @@ quantize::Spec spec_of(const QuantizeOptions& o, const std::string& to) {
   if (o.symmetric) add("symmetric");
   if (o.equalize) add("equalize");
   if (o.correct_bias) add("correct_bias");
+  if (o.requantize) add("requantize");
+  if (o.rotate) add("rotate");
+  if (!o.outliers.empty()) add("outliers=" + o.outliers);
+  if (o.require_integer) add("require_integer");
+  if (o.opset) add(fmt::format("opset={}", *o.opset));
+  if (o.accuracy_level) add(fmt::format("accuracy_level={}", *o.accuracy_level));
   quantize::Spec spec = quantize::parse_spec(text);
   for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
   for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
@@ -120,22 +131,20 @@ quantize::Means means_of(const QuantizeOptions& o, const Model& source, const Ru
 
 /// --analyse.
 void run_analysis(const QuantizeOptions& o, Session& session) {
-  if (o.verb.model.empty()) usage_error("no model is named", "MODEL");
-  if (!o.verb.output.empty())
-    usage_error("an analysis writes no model", "--output", "leave one of --analyse and -o out");
-  if (o.csv == "-") session.claim_stdout("--csv -");
-  if (o.html == "-") session.claim_stdout("--html -");
+  const AnalysisFiles files{o.csv, o.html};
+  check_analysis(o.verb, files, session);
   const Model source = read_source(o.verb);
   const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend(session.common.device);
   const Runner runner = make_runner(*backend, session.common);
   const std::unique_ptr<Dataset> data = find_data(o, source, session);
   quantize::Means means = means_of(o, source, runner, *judge, data.get());
   means.error_samples = 0;
-  const Sweep sweep{list_items({o.to}), o.csv, o.html};
   with_data_hint(o.verb.data, source, [&] {
     analyse(
-        o.verb, sweep, source, means, [&](const std::string& format) { return spec_of(o, format); }, session);
+        o.verb, list_items({o.to}), source, means, [&](const std::string& format) { return spec_of(o, format); },
+        session);
   });
+  write_analysis(files, session.report);
 }
 
 void run(const QuantizeOptions& o, Session& session) {
@@ -156,13 +165,23 @@ void run(const QuantizeOptions& o, Session& session) {
   quantize::Means means = means_of(o, source, runner, *judge, data.get());
   if (source.file_bytes > kLargeBytes)
     means.spill = std::filesystem::path(o.verb.output == "-" ? "." : o.verb.output).parent_path().string();
+  means.calibration = calibration_means(o.calibration_cache, spec, session);
   if (!o.layer_plan.empty()) means.plan = planned_formats(o, spec);
   quantize::Quantized made;
-  with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
+  try {
+    with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
+  } catch (const LeftToRank0&) {
+    return;
+  }
   warn(o, made, calibrates, session);
   session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec),
-                                  made.samples ? fmt::format(", calibrated on {} samples", made.samples) : ""));
+                                  made.samples ? fmt::format(", calibrated on {} samples{}", made.samples,
+                                                             made.cached ? " (kept by an earlier run)" : "")
+                                               : ""));
+  if (made.restored) session.report.line(fmt::format("{} nodes on codes read back to floats before", made.restored));
+  if (made.rotated) session.report.line(fmt::format("{} residual streams rotated", made.rotated));
   if (made.equalized) session.report.line(fmt::format("{} pairs of layers equalized", made.equalized));
+  if (made.split) session.report.line(fmt::format("{} layers multiply their outliers in float", made.split));
   if (made.corrected) session.report.line(fmt::format("{} biases corrected", made.corrected));
   report_left(made.left, session.report);
   report_weights(made, session.report);
@@ -172,7 +191,11 @@ void run(const QuantizeOptions& o, Session& session) {
   result.spec = quantize::to_string(spec);
   result.changes = Json::object({{"layers", made.layers},
                                  {"calibration_samples", made.samples},
+                                 {"calibration_cached", made.cached},
+                                 {"restored_nodes", made.restored},
+                                 {"rotated_streams", made.rotated},
                                  {"equalized_pairs", made.equalized},
+                                 {"split_layers", made.split},
                                  {"corrected_biases", made.corrected}});
   result.declined = declined_json(made.left, "node");
   result.model = std::move(made.model);
@@ -195,8 +218,9 @@ Action setup(Options& options) {
   options
       .add("--to", o->to, "FORMAT",
            "w8a8 (weights and activations int8; needs --data), w8a8-dynamic (activations scaled at run time); weights "
-           "only: w1 to w8, nf4, fp4, fp8e4m3, fp8e5m2, codebook2 to codebook8, pot2 to pot8, apot2 to apot8, each for "
-           "an output channel, or for groups as w4g32; mixed:size=40% or mixed:bits=4.5 (one for each layer, by what "
+           "only: w1 to w8, ternary, nf4, fp4, fp8e4m3, fp8e5m2, codebook2 to codebook8, pot2 to pot8, apot2 to apot8, "
+           "each for an output channel, or for groups as w4g32; codebook8v4 and the like (8 bits for 4 numbers); "
+           "mixed:size=40% or mixed:bits=4.5 (one for each layer, by what "
            "its error does to the outputs on --data); fp16, bf16; or a whole spec, as the report and the model's "
            "metadata keep it")
       .required = true;
@@ -214,6 +238,8 @@ Action setup(Options& options) {
               "how ranges are chosen: minmax, percentile[=99.99], entropy, mse (default: minmax)");
   options.add("--calibration-samples", o->calibration_samples, "N",
               "calibrate on at most N samples, evenly spaced over the data (default: 256)");
+  options.add("--calibration-cache", o->calibration_cache, "DIR",
+              "keep what calibration sees, and find it there again when model, data and what is observed are the same");
   options.add("--per-tensor", o->per_tensor, "one scale for a weight instead of one for each output channel");
   options.add("--symmetric", o->symmetric,
               "activations, or the weights of formats of weights alone, around zero instead of with a zero point");
@@ -221,17 +247,33 @@ Action setup(Options& options) {
       "--equalize", o->equalize,
       "before, factors move from layer to layer through Relu and pooling (with --data through Clip too), so that "
       "all channels of a weight have like ranges: for --per-tensor, where depthwise networks lose most without");
-  options.add("--correct-bias", o->correct_bias,
-              "after, biases of convolutions and Gemm, one layer after the other, make up for what moves the means of "
-              "their outputs; needs --data");
+  options.add(
+      "--correct-bias", o->correct_bias,
+      "after, biases of convolutions and Gemm make up for what moves the means of their outputs, one layer after "
+      "the other on --data, or without data where BatchNormalizations tell the means of inputs");
+  options.add("--rotate", o->rotate,
+              "before, the features of the residual stream of a transformer are rotated, within the weights alone, so "
+              "that none is much larger than others: for few bits");
+  options.add("--outliers", o->outliers, "P%",
+              "so many of the input channels of a layer, those that cost most, are multiplied in float beside it: for "
+              "models of which a few channels are much larger than the others");
+  options.add("--requantize", o->requantize,
+              "MODEL may be quantized already, by whatever tool: its codes are read back to floats before");
   options
       .add("--emit", o->emit, "FORM",
            "how it is written: qdq or, for w8a8, qoperator; for weights only also matmulnbits, matmulbnb4, gather, "
            "fake (default: qdq; for weights only what suits the target)")
       .choices = {"qdq", "qoperator", "matmulnbits", "matmulbnb4", "gather", "fake"};
   options.add("--target", o->target, "RUNTIME[:PROCESSOR]",
-              "what the result will run on: onnx, ort:x86-vnni, ort:x86-amx, ort:x86-avx512, ort:x86-avx2, "
-              "ort:arm-dot, ort:native for this machine (default: ort:x86-vnni)");
+              "what the result will run on: onnx, ort:P or openvino:P with P one of x86-vnni, x86-amx, x86-avx512, "
+              "x86-avx2, arm-dot, native (this machine), or tensorrt:P with P such as sm_89 (default: ort:x86-vnni)");
+  options.add("--require-integer", o->require_integer,
+              "of w8a8 and the like: for processors without floats, every operator between integers, or an error");
+  options.add("--opset", o->opset, "N",
+              "the opset of ai.onnx that the result has (default: the model's, raised where the format needs it)");
+  options.add("--accuracy-level", o->accuracy_level, "N",
+              "of MatMulNBits in ONNX Runtime: 0 computes in float32, 4 rounds activations to 8 bits as well: for "
+              "processors with a dot product of bytes, also weights of 2 and 8 bits (default: 0)");
   options.add("--only", o->only, "GLOBS", "quantize only nodes whose names match one of these");
   options.add("--skip", o->skip, "GLOBS", "leave nodes as they are whose names match one of these");
   return [o](Session& session) { run(*o, session); };
@@ -248,7 +290,8 @@ Command quantize_command() {
                          "--max-drop 0.5",
                          "weights and activations in int8, and at most half a point lost"},
                         {"quantize bert.onnx -o dynamic.onnx --to w8a8-dynamic", "without data"}}},
-          .setup = setup};
+          .setup = setup,
+          .parallel = true};
 }
 
 }  // namespace mlopt::cli

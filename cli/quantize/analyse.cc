@@ -8,7 +8,6 @@
 #include "cli/comparison.h"
 #include "cli/describe.h"
 #include "cli/environment.h"
-#include "cli/output.h"
 #include "cli/verb/trial.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -50,7 +49,7 @@ class Analysis {
     }
   }
 
-  void report(const Sweep& sweep) {
+  void report() {
     mark_fronts();
     if (std::none_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.problem.empty(); }))
       unsupported_error("none of the formats fits the model: " + rows_.front().problem, verb_.model,
@@ -59,8 +58,6 @@ class Analysis {
     add_data();
     add_chart(&Row::small, "size in KB", [](const Row& r) { return static_cast<double>(r.trial.bytes) / 1000; });
     add_chart(&Row::quick, "p50 latency in ms", [](const Row& r) { return r.trial.latency.result.p50; });
-    if (!sweep.csv.empty()) write_text(sweep.csv, to_csv(session_.report));
-    if (!sweep.html.empty()) write_text(sweep.html, to_html(session_.report));
   }
 
  private:
@@ -152,9 +149,9 @@ class Analysis {
 
 }  // namespace
 
-void analyse(const VerbOptions& verb, const Sweep& sweep, const Model& source, const quantize::Means& means,
-             const std::function<quantize::Spec(const std::string&)>& spec_of, Session& session) {
-  std::vector<std::string> formats = sweep.formats;
+void analyse(const VerbOptions& verb, std::vector<std::string> formats, const Model& source,
+             const quantize::Means& means, const std::function<quantize::Spec(const std::string&)>& spec_of,
+             Session& session) {
   if (formats.empty()) {
     if (means.data && !means.generated) formats = kWithData;
     formats.insert(formats.end(), kUsual.begin(), kUsual.end());
@@ -165,7 +162,7 @@ void analyse(const VerbOptions& verb, const Sweep& sweep, const Model& source, c
     analysis.add(formats[i], spec_of);
     progress.set(static_cast<int64_t>(i) + 1);
   }
-  analysis.report(sweep);
+  analysis.report();
 }
 
 }  // namespace mlopt::cli

@@ -10,13 +10,15 @@ namespace {
 
 constexpr int kNibble = 4;
 
-std::string problem(const Weight&, const Spec& spec) {
-  const bool can = spec.weights.is_float8() || spec.scheme().levels == Levels::kUniform;
-  return can ? "" : "DequantizeLinear has uniform levels and float8 alone";
-}
-
 bool has_groups(const Weight& weight, const Spec& spec) {
   return !spec.per_tensor && spec.weights.group > 0 && spec.weights.group < weight.columns;
+}
+
+std::string problem(const Weight& weight, const Spec& spec) {
+  const bool can = spec.weights.is_float8() || spec.scheme().levels == Levels::kUniform;
+  if (!can) return "DequantizeLinear has uniform levels and float8 alone";
+  const bool divides = !has_groups(weight, spec) || weight.columns % spec.weights.group == 0;
+  return divides || !spec.target.rounds_inputs_only() ? "" : "the target's groups divide the inputs of an output";
 }
 
 int64_t opset(const Weight& weight, const Spec& spec) {

@@ -1,6 +1,6 @@
 // W -> codes, put together from planes of 1, 2 and 4 bits, and what they stand for: (codes - zero points) * scales, or
-// Gather(table, codes) * scales, or GatherElements(codebooks, codes). Standard operators on constants, which a runtime
-// computes once; the file holds as many bits as the format says.
+// Gather(table, codes) * scales, where an entry may be several numbers, or GatherElements(codebooks, codes). Standard
+// operators on constants, which a runtime computes once; the file holds as many bits as the format says.
 #include <algorithm>
 
 #include "quantize/emit/weight_forms.h"
@@ -89,6 +89,13 @@ class Unpacker {
   int64_t opset_;
 };
 
+/// The first columns of a matrix.
+Value* cut(WeightWriter& out, Value* matrix, int64_t columns) {
+  return out.op("Slice", {matrix, out.shared("from", Tensor::ints({0})),
+                          out.shared("to_" + std::to_string(columns), Tensor::ints({columns})),
+                          out.shared("axis", Tensor::ints({1}))});
+}
+
 /// Numbers [alphabets, width] of int32 codes.
 Value* looked_up(WeightWriter& out, Value* codes, const Coded& coded, const Spec& spec, int64_t alphabets) {
   const auto size = static_cast<int64_t>(coded.table.size());
@@ -109,8 +116,23 @@ Value* looked_up(WeightWriter& out, Value* codes, const Coded& coded, const Spec
   return out.op("Mul", {levels, out.constant("scale", Tensor::of<float>({alphabets, 1}, coded.scale))});
 }
 
+/// Rows of int32 codes, each for several numbers, as [rows, columns].
+Value* vectors_of(WeightWriter& out, Value* codes, const Coded& coded) {
+  const int64_t width = coded.code_columns(), entries = int64_t{1} << coded.bits;
+  Value* book = out.constant("codebook", Tensor::of<float>({entries, coded.vector}, coded.table));
+  Value* numbers = out.op("Gather", {book, out.reshaped(codes, {coded.rows, width})});
+  numbers = out.reshaped(numbers, {coded.rows, width * coded.vector});
+  if (width * coded.vector != coded.columns) numbers = cut(out, numbers, coded.columns);
+  const Dims scales = coded.per_tensor() ? Dims{} : Dims{coded.rows, 1};
+  return out.op("Mul", {numbers, out.constant("scale", Tensor::of<float>(scales, coded.scale))});
+}
+
 int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
   WeightWriter out(weight);
+  if (coded.levels == Levels::kVectors) {
+    out.replace_by(out.restored(vectors_of(out, Unpacker(out, model.opset()).codes(coded.codes, coded.bits), coded)));
+    return out.bytes();
+  }
   const Grid2 grid = grid_of(coded);
   const int64_t more = grid.filled - coded.columns;
   Value* codes = Unpacker(out, model.opset()).codes(coded.codes, coded.bits);
@@ -121,10 +143,7 @@ int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec
   codes = out.reshaped(codes, {grid.alphabets, grid.width});
   Value* numbers = looked_up(out, codes, coded, spec, grid.alphabets);
   if (grid.width != grid.filled) numbers = out.reshaped(numbers, {coded.rows, grid.filled});
-  if (more > 0)
-    numbers = out.op("Slice", {numbers, out.shared("from", Tensor::ints({0})),
-                               out.shared("to_" + std::to_string(coded.columns), Tensor::ints({coded.columns})),
-                               out.shared("axis", Tensor::ints({1}))});
+  if (more > 0) numbers = cut(out, numbers, coded.columns);
   out.replace_by(out.restored(numbers));
   return out.bytes();
 }

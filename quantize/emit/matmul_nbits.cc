@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/parallel.h"
 #include "quantize/emit/stored_product.h"
 #include "quantize/emit/weight_forms.h"
 #include "quantize/emit/weight_writer.h"
@@ -35,23 +36,29 @@ std::string problem(const Weight& weight, const Spec& spec) {
 
 int64_t opset(const Weight&, const Spec&) { return 1; }
 
-/// [rows, width] codes of a few bits as bytes; each row begins in a byte of its own.
-std::vector<uint8_t> packed(const std::vector<uint8_t>& codes, int64_t rows, int64_t width, int bits) {
-  const int64_t in_byte = 8 / bits, bytes = (width + in_byte - 1) / in_byte;
-  std::vector<uint8_t> out(static_cast<size_t>(rows * bytes));
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < width; ++c)
-      out[static_cast<size_t>(r * bytes + c / in_byte)] |=
-          static_cast<uint8_t>(codes[static_cast<size_t>(r * width + c)] << (c % in_byte * bits));
-  return out;
+/// One row of codes, the first of a byte in its low bits.
+template <int kBits>
+void pack_row(const uint8_t* from, int64_t width, uint8_t* to) {
+  constexpr int64_t kInByte = 8 / kBits;
+  const int64_t whole = width / kInByte;
+  for (int64_t b = 0; b < whole; ++b) {
+    int byte = 0;
+    for (int64_t k = 0; k < kInByte; ++k) byte |= from[b * kInByte + k] << (k * kBits);
+    to[b] = static_cast<uint8_t>(byte);
+  }
+  for (int64_t c = whole * kInByte; c < width; ++c)
+    to[whole] = static_cast<uint8_t>(to[whole] | from[c] << (c % kInByte * kBits));
 }
 
-/// The rows of codes, filled up to whole blocks.
-std::vector<uint8_t> filled(const Coded& coded, int64_t width) {
-  if (width == coded.columns) return coded.codes;
-  std::vector<uint8_t> out(static_cast<size_t>(coded.rows * width));
-  for (int64_t r = 0; r < coded.rows; ++r)
-    std::copy_n(coded.codes.begin() + r * coded.columns, coded.columns, out.begin() + r * width);
+/// Rows of `width` codes of a few bits as uint8 [dims], as many bytes for each row: what it does not fill is 0.
+Tensor packed(const std::vector<uint8_t>& codes, int64_t width, int bits, const Dims& dims) {
+  const auto pack = bits == 8 ? pack_row<8> : bits == 4 ? pack_row<4> : pack_row<2>;
+  Tensor out = Tensor::zeros(DType::kU8, dims);
+  const int64_t rows = dims[0], bytes = out.size() / rows;
+  auto* to = out.mutable_data<uint8_t>();
+  parallel_for(rows, 64, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) pack(codes.data() + r * width, width, to + r * bytes);
+  });
   return out;
 }
 
@@ -63,21 +70,19 @@ int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec
   StoredProduct product;
   product.op = "MatMulNBits";
   product.bias_at = kBias;
-  product.stored = {
-      out.constant("codes", Tensor::of<uint8_t>({n, groups, block_bytes},
-                                                packed(filled(coded, groups * block), n, groups * block, coded.bits))),
-      out.constant("scale", Tensor::of<float>({n, groups}, coded.scale))};
+  product.stored = {out.constant("codes", packed(coded.codes, coded.columns, coded.bits, {n, groups, block_bytes})),
+                    out.constant("scale", Tensor::of<float>({n, groups}, coded.scale))};
   if (!spec.scheme().symmetric) {
-    const std::vector<uint8_t> zeros = packed(coded.zero, n, groups, coded.bits);
-    const auto row_bytes = static_cast<int64_t>(zeros.size()) / n;
-    product.stored.push_back(out.constant("zero_point", Tensor::of<uint8_t>({n, row_bytes}, zeros)));
+    const int64_t in_byte = 8 / coded.bits;
+    product.stored.push_back(
+        out.constant("zero_point", packed(coded.zero, groups, coded.bits, {n, (groups + in_byte - 1) / in_byte})));
   }
   // The level 0 computes in float32: level 4, which rounds activations to 8 bits, is faster and loses accuracy.
   product.attrs = {{"K", coded.columns, {}},
                    {"N", n, {}},
                    {"bits", static_cast<int64_t>(coded.bits), {}},
                    {"block_size", block, {}},
-                   {"accuracy_level", int64_t{0}, {}}};
+                   {"accuracy_level", int64_t{spec.accuracy_level}, {}}};
   make_stored_products(model, weight, product);
   return out.bytes();
 }

@@ -25,16 +25,19 @@ class Emitter {
   Emitted run() {
     std::vector<std::pair<LayerValue, const Value*>> layers;
     for (const Node* node : graph_.nodes())
-      if (plan_.nodes.contains(node) && is_weighted(*node)) {
+      if (has_weight(*node)) {
         const Value* y = result_of(*node);
         layers.push_back({{node->called(), node->op, y->name, {}}, y});
       }
     // Every name is looked up before the graph changes: outputs of the graph hand their names on.
     for (Value* v : plan_.values) owners_[v] = plan_.owner(v)->name;
     for (Node* node : graph_.nodes())
-      if (plan_.nodes.contains(node) && is_weighted(*node)) quantize_weights(node);
+      if (has_weight(*node)) quantize_weights(node);
     for (Node* node : graph_.nodes())
       if (const auto it = plan_.scalars.find(node); it != plan_.scalars.end()) quantize_scalar(node, it->second);
+    for (Node* node : graph_.nodes())
+      if (const auto it = plan_.constants.find(node); it != plan_.constants.end())
+        for (const int i : it->second) quantize_constant(node, i);
     for (Value* v : plan_.values) quantize_activation(v);
     for (auto& [layer, y] : layers) {
       const auto it = rounded_.find(y);
@@ -46,6 +49,12 @@ class Emitter {
   }
 
  private:
+  /// A layer on integers whose weight is stored in them?
+  bool has_weight(const Node& node) const {
+    return plan_.nodes.contains(&node) && is_weighted(node) && node.input(1)->known_constant() &&
+           !plan_.constants.contains(&node);
+  }
+
   /// The node's result, or that of the clamp which its grid replaces.
   const Value* result_of(const Node& node) const {
     const Value* y = node.output(0);
@@ -111,12 +120,19 @@ class Emitter {
     const Stored codes = writer_.store(w, q, dq_axis);
     done_.floats.emplace(codes.codes->name, *w->constant);
     graph_.set_input(node, 1, writer_.dequantized(node, codes, w->name, dq_axis));
-    if (!bias) return;
+    if (!bias || spec_.target.rounds_inputs_only()) return;
     const QuantizedBias b = quantize_bias(bias->reshaped({bias->size()}), input_scale, q.scale);
     const std::string base = node->input(2)->name;
     const Stored stored = writer_.store(base, b);
     done_.floats.emplace(stored.codes->name, bias->reshaped({bias->size()}));
     graph_.set_input(node, 2, writer_.dequantized(node, stored, base, b.scale.rank() ? 0 : -1));
+  }
+
+  /// A constant operand, around zero with one scale.
+  void quantize_constant(Node* node, int index) {
+    const Value* v = node->input(index);
+    const QuantizedWeight q = quantize_weight(*v->known_constant(), -1, {}, spec_.weight_bits);
+    graph_.set_input(node, index, writer_.dequantized(node, writer_.store(v, q, -1), v->name, -1));
   }
 
   /// A number as one step of its own size, which is exact. There is no integer division: a divisor becomes a factor.

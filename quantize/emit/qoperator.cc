@@ -20,7 +20,7 @@ bool uses_domain(const Model& model, std::string_view domain) {
 void emit_qoperator(Model& model, const Spec& spec) {
   std::vector<const Pass*> passes = {&qdq::moves, &qdq::split, &qdq::conv, &qdq::matmul};
   const bool imported = model.opset(kContributed) != 0;
-  if (spec.target != "onnx") {
+  if (spec.target.runtime != Runtime::kOnnx) {
     passes.insert(passes.end(), {&qdq::gemm, &qdq::pointwise, &qdq::average_pool, &qdq::concat, &qdq::gemm_float,
                                  &qdq::matmul_float});
     if (!imported) model.set_opset(kContributed, 1);

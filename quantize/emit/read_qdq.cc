@@ -8,13 +8,16 @@
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
 #include "quantize/emit/weights.h"
+#include "quantize/restore/passes.h"
 
 namespace mlopt::quantize {
 namespace {
 
-bool is_dequantized(const Value* value) { return value && value->producer && value->producer->is("DequantizeLinear"); }
-
-bool is_coded(const Value* value) { return is_dequantized(value) && value->producer->input(0)->known_constant(); }
+/// Codes that are constant, behind a DequantizeLinear?
+bool is_coded(const Value* value) {
+  return value && value->producer && value->producer->is("DequantizeLinear") &&
+         value->producer->input(0)->known_constant();
+}
 
 class Reader {
  public:
@@ -66,13 +69,8 @@ class Reader {
   /// The numbers that the codes stand for.
   void keep(const Node& dq) {
     const Tensor &codes = *dq.input(0)->known_constant(), &scale = *dq.input(1)->constant;
-    const std::vector<float> scales = to_floats(scale);
-    Tensor numbers = cast(codes, DType::kF32);
-    int64_t inner = 1;
     const int64_t axis = scale.rank() == 0 ? 0 : NodeView(dq, 13).get_int("axis", 0);
-    for (int64_t k = axis + 1; k < codes.rank(); ++k) inner *= codes.dim(static_cast<int>(k));
-    auto* data = numbers.mutable_data<float>();
-    for (int64_t i = 0; i < numbers.size(); ++i) data[i] *= scales[static_cast<size_t>(i / inner) % scales.size()];
+    Tensor numbers = decoded(codes, scale, nullptr, axis);
     found_.floats.emplace(dq.input(0)->name, std::move(numbers));
   }
 

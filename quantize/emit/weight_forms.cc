@@ -1,8 +1,8 @@
 #include "quantize/emit/weight_forms.h"
 
-#include <array>
+#include <fmt/core.h>
 
-#include "core/base/text.h"
+#include <array>
 
 namespace mlopt::quantize {
 namespace {
@@ -19,18 +19,40 @@ int64_t write_floats(Model&, const Weight& weight, const Coded& coded, const Spe
 constexpr std::array<const WeightForm*, 5> kForms = {&kMatMulNBitsForm, &kMatMulBnb4Form, &kDequantizeForm,
                                                      &kGatherForm, &kFloatForm};
 
-/// Is the form, where it can be had, better than those after it? ONNX Runtime has quick kernels for 4 bits, computes
-/// what a constant is gathered from once, but runs a DequantizeLinear each time.
-bool suits(const WeightForm& form, const Spec& spec) {
-  const bool ort = starts_with(spec.target, "ort");
+/// Why the weight cannot be written so in the opset that the spec asks for.
+std::string problem_of(const WeightForm& form, const Weight& weight, const Spec& spec) {
+  if (std::string problem = form.problem(weight, spec); !problem.empty()) return problem;
+  const int64_t least = form.opset(weight, spec);
+  return spec.opset == 0 || least <= spec.opset ? "" : fmt::format("it needs opset {}", least);
+}
+
+/// Is DequantizeLinear what the target is quick with? ONNX Runtime runs it each time; OpenVINO has kernels for matrices
+/// behind it, and runs it each time before a convolution. Widths other than 4 and 8 would be stored in more.
+bool suits_dequantize(const Weight& weight, const Spec& spec) {
   const int bits = spec.weights.bits;
+  const bool has_type = bits == 8 || bits == 4;
+  switch (spec.target.runtime) {
+    case Runtime::kOrt:
+      return spec.weights.is_float8();  // whoever chooses these wants to see them
+    case Runtime::kOpenvino:
+      return has_type && (weight.op == "MatMul" || weight.op == "Gemm");
+    default:
+      return has_type;
+  }
+}
+
+/// Is the form, where it can be had, better than those after it? ONNX Runtime has quick kernels for 4 bits, and
+/// computes what a constant is gathered from once.
+bool suits(const WeightForm& form, const Weight& weight, const Spec& spec) {
+  constexpr int kByBytes = 4;  // the level at which there are kernels for 2 and 8 bits
+  const bool ort = spec.target.runtime == Runtime::kOrt;
   switch (form.emit) {
     case Emit::kMatMulNBits:
-      return ort && bits == 4;
+      return ort && (spec.weights.bits == 4 || spec.accuracy_level == kByBytes);
     case Emit::kMatMulBnb4:
       return ort;
     case Emit::kQdq:
-      return bits == 8 || (bits == 4 && !ort);  // other widths would be stored in more
+      return suits_dequantize(weight, spec);
     default:
       return form.emit == Emit::kGather;
   }
@@ -42,15 +64,15 @@ const WeightForm kFloatForm = {Emit::kFake, no_problem, any_opset, write_floats}
 
 std::string form_problem(const Weight& weight, const Spec& spec) {
   for (const WeightForm* form : kForms)
-    if (form->emit == spec.emit) return form->problem(weight, spec);
+    if (form->emit == spec.emit) return problem_of(*form, weight, spec);
   return {};
 }
 
 const WeightForm& form_of(const Weight& weight, const Spec& spec) {
   for (const WeightForm* form : kForms)
-    if (form->emit == spec.emit && form->problem(weight, spec).empty()) return *form;
+    if (form->emit == spec.emit && problem_of(*form, weight, spec).empty()) return *form;
   for (const WeightForm* form : kForms)
-    if (suits(*form, spec) && form->problem(weight, spec).empty()) return *form;
+    if (suits(*form, weight, spec) && problem_of(*form, weight, spec).empty()) return *form;
   return kGatherForm;
 }
 

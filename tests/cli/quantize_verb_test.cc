@@ -5,6 +5,7 @@
 #include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
+#include "tests/support/product_files.h"
 #include "tests/support/program.h"
 #include "tests/support/rewrite.h"
 #include "tests/support/temp_dir.h"
@@ -15,20 +16,7 @@ using test::run_mlopt;
 namespace {
 
 /// Two layers worth quantizing, and data for them.
-struct Files {
-  test::TempDir folder;
-  std::string model = folder / "m.onnx", data = folder / "d.npz", out = folder / "q.onnx";
-
-  Files() {
-    write_model(test::fixture(R"(g (float[N,32] x, float[32,64] V, float[64,32] W) => (float[N,32] y) {
-      [first] a = MatMul (x, V)
-      r = Relu (a)
-      [second] y = MatMul (r, W)
-    })"),
-                model);
-    write_npz(data, {{"x", test::uniform({40, 32}, -1, 1)}});
-  }
-
+struct Files : test::ProductFiles {
   test::Outcome quantize(std::vector<std::string> options) const {
     options.insert(options.begin(), {"quantize", model, "-o", out, "--no-bench"});
     return run_mlopt(options);
@@ -173,4 +161,23 @@ TEST_CASE("a layer that cannot have the form that was asked for gets another, an
   const test::Outcome none = with("matmulnbits", "conv");
   CHECK(none.status == 4);
   CHECK(none.err.find("Conv is no MatMul or Gemm") != std::string::npos);
+}
+
+TEST_CASE("a model that is quantized already is read back on request, and refused otherwise") {
+  const Files files;
+  REQUIRE(files.quantize({"--to", "w8a8", "--data", files.data}).status == 0);
+  const std::string twice = files.out + ".twice.onnx";
+  const std::vector<std::string> again = {"quantize", files.out, "-o", twice, "--to", "w4g32", "--no-bench"};
+  const test::Outcome refused = run_mlopt(again);
+  CHECK(refused.status == 3);
+  CHECK(refused.err.find("--requantize") != std::string::npos);
+  std::vector<std::string> asked = again;
+  asked.insert(asked.end(), {"--requantize", "--json", "-"});
+  const test::Outcome done = run_mlopt(asked);
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  CHECK(report.find("spec")->string() == "w4g32:requantize");
+  CHECK(report.find("changes")->find("restored_nodes")->integer() > 3);
+  CHECK(test::operators(*read_model(twice).graph).find("QuantizeLinear") == std::string::npos);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backends/reference/backend.h"
+#include "core/base/rng.h"
 #include "core/calib/channels.h"
 #include "core/data/random.h"
 #include "core/onnx/tools.h"
@@ -98,6 +99,37 @@ TEST_CASE("a bias in codes moves by whole steps, one in floats by what is asked"
   const std::vector<float> is = to_floats(*model.graph->nodes()[0]->input(2)->constant),
                            was = to_floats(*bench.source.graph->find("A")->constant);
   for (size_t c = 0; c < 32; ++c) CHECK(static_cast<double>(is[c]) == Approx(static_cast<double>(was[c])).margin(1e-4));
+}
+
+TEST_CASE("without data biases are corrected by what BatchNormalizations say of what layers are given") {
+  Bench bench;
+  bench.source = test::fixture(R"(
+    g (float[N,8,6,6] x, float[8] S, float[8] B, float[8] M, float[8] R, float[32,8,3,3] V, float[24,32] G) => (float[N,24] y) {
+      n = BatchNormalization (x, S, B, M, R)
+      r = Relu (n)
+      [first] a = Conv (r, V)
+      p = GlobalAveragePool (a)
+      f = Flatten (p)
+      [head] y = Gemm <transB = 1> (f, G)
+    })");
+  uint64_t seed = 40;
+  for (const char* name : {"V", "G"}) {
+    Tensor& t = *bench.source.graph->find(name)->constant;
+    t = test::uniform(t.dims(), -0.2, 0.25, DType::kF32, ++seed);
+  }
+  *bench.source.graph->find("M")->constant = Tensor::of<float>({8}, std::vector<float>(8, 2));
+  *bench.source.graph->find("R")->constant = Tensor::of<float>({8}, std::vector<float>(8, 9));
+  Rng rng(3);
+  std::vector<float> x(size_t{24} * 8 * 36);
+  for (float& number : x) number = static_cast<float>(2 + 3 * rng.normal());
+  bench.data = test::MemoryData(Tensor::of<float>({24, 8, 6, 6}, x), std::nullopt);
+  for (const std::string spec : {"w2:per_tensor", "w3:emit=fake", "w4:per_tensor;target=onnx"}) {
+    INFO(spec);
+    const quantize::Quantized plain = bench.run(spec + ";only=first", nullptr),
+                              made = bench.run(spec + ";only=first;correct_bias", nullptr);
+    CHECK(made.corrected == 1);
+    CHECK(bench.moved(made.model) < 0.2 * bench.moved(plain.model));
+  }
 }
 
 TEST_CASE("biases are not corrected without data that tell something") {

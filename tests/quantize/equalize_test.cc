@@ -35,7 +35,7 @@ struct Bench {
   int64_t run(Model& model, bool with_data, const std::string& spec = "w8a8:per_tensor") const {
     const test::MemoryData data(x, std::nullopt);
     const Looking looking{&runner, &data, 128};
-    return quantize::equalize(model, quantize::parse_spec(spec), with_data ? &looking : nullptr);
+    return quantize::equalize(model, quantize::parse_spec(spec), with_data ? &looking : nullptr).pairs;
   }
   Tensor output(const Model& model) const {
     return backend->compile(model, {})->run(std::vector<Datum>{x})[0].tensor();

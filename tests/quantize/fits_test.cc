@@ -157,3 +157,24 @@ TEST_CASE("codebooks keep the zeros of pruned weights, and fewer numbers than co
   const Alphabet b = fit_codebook({scheme, few, {}, book});
   CHECK(plain_error(b, few) == 0);
 }
+
+TEST_CASE("three values have the scale and the threshold of the least squared error") {
+  Scheme scheme;
+  scheme.levels = Levels::kTable;
+  scheme.bits = 2;
+  scheme.table = {-1, 0, 1, 1};
+  for (const bool weighted : {false, true}) {
+    std::vector<float> values = normal(40, weighted ? 7 : 8), weights;
+    if (weighted)
+      for (const float x : normal(40, 9)) weights.push_back(std::fabs(x));
+    const Alphabet a = fit_ternary({scheme, values, weights, {}});
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 1; i < 4000; ++i) {
+      const Alphabet tried = {static_cast<float>(i) * 1e-3f, 0, scheme.table, 3};
+      least = std::min(least, plain_error(tried, values, weights));
+    }
+    CHECK(plain_error(a, values, weights) <= least);
+  }
+  const std::vector<float> odd = {0, std::numeric_limits<float>::infinity(), std::nanf("")};
+  CHECK(std::isnormal(fit_ternary({scheme, odd, {}, {}}).scale));
+}

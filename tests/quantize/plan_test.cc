@@ -155,3 +155,43 @@ TEST_CASE("sums and products with one number, and quotients by one, combine code
           y = Conv (p, W)
         })") == "a y | a p x y | ");
 }
+
+TEST_CASE("for runtimes that place integers themselves, what products and their sums read is rounded, and no more") {
+  const char* residual = R"(g (float[1,16,8,8] x, float[16,16,1,1] V, float[16,16,1,1] W, float[16,16,1,1] U)
+                               => (float[1,16,4,4] y) {
+          a = Conv (x, V)
+          r = Relu (a)
+          b = Conv (r, W)
+          s = Add (b, r)
+          p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (s)
+          y = Conv (p, U)
+        })";
+  CHECK(plan_of(residual, "w8a8:target=tensorrt") == "a b s y | p r x | ");
+  CHECK(plan_of(residual, "w8a8:target=openvino") == "a b s y | p r x | ");
+}
+
+TEST_CASE("where nothing may stay float, every value and every operand has a grid") {
+  const char* net = R"(g (float[4,8] x, float[8,4] V, float[4] W) => (float[4,4] y, int64[2] n) {
+          a = MatMul (x, V)
+          r = Relu (a)
+          t = Transpose <perm = [1, 0]> (r)
+          e = Softmax (t)
+          y = Sub (e, W)
+          n = Shape (y)
+        })";
+  CHECK(plan_of(net, "w8a8:require_integer") == "a t e y n | e r t=r x y | r");
+  Model model = test::fixture(net);
+  infer(model, standard_types);
+  const quantize::Plan plan = quantize::make_plan(model, quantize::parse_spec("w8a8:require_integer;skip=e"));
+  REQUIRE(plan.constants.size() == 1);
+  CHECK(plan.constants.begin()->first->output(0)->name == "y");
+  CHECK(plan.constants.begin()->second == std::vector<int>{1});
+  REQUIRE(plan.left.size() == 1);
+  CHECK(plan.left.begin()->second == "excluded by --only or --skip");
+  // What an output is given as is no computing.
+  const char* cast = "g (float[4,8] x) => (float16[4,8] y) { e = Softmax (x)  y = Cast <to = 10> (e) }";
+  CHECK(plan_of(cast, "w8a8:require_integer") == "e y | e x | ");
+  Model half = test::fixture(cast);
+  infer(half, standard_types);
+  CHECK(quantize::make_plan(half, quantize::parse_spec("w8a8:require_integer")).left.empty());
+}

@@ -7,6 +7,7 @@
 #include "core/ir/verify.h"
 #include "core/onnx/io.h"
 #include "core/onnx/tools.h"
+#include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
 #include "tests/support/rewrite.h"
@@ -70,8 +71,9 @@ TEST_CASE("every format gives a model that computes nearly the same") {
   const auto inputs = data->batch(0, 1).inputs;
   const Bench bench;
   const Tensor expected = bench.backend->compile(source, {})->run(inputs)[0].tensor();
-  for (const char* spec : {"w8a8", "w8a8:emit=qoperator", "w8a8:symmetric;per_tensor", "w8a8-dynamic", "w7a8", "w8a7",
-                           "w8a16", "w16a16", "w8", "w6g32", "apot8", "fp8e4m3", "fp16", "bf16"}) {
+  for (const char* spec : {"w8a8", "w8a8:emit=qoperator", "w8a8:target=openvino", "w8a8:target=tensorrt",
+                           "w4g32:target=tensorrt", "w8a8:require_integer", "w8a8:symmetric;per_tensor", "w8a8-dynamic",
+                           "w7a8", "w8a7", "w8a16", "w16a16", "w8", "w6g32", "apot8", "fp8e4m3", "fp16", "bf16"}) {
     INFO(spec);
     const quantize::Quantized made = bench.run(source, spec);
     const Difference d = difference(bench.backend->compile(made.model, {})->run(inputs)[0].tensor(), expected);
@@ -138,4 +140,51 @@ TEST_CASE("a model in 16 bits is widened before its layers become int8") {
   CHECK(made.layers == 1);
   CHECK(made.model.graph->outputs()[0]->type.dtype == DType::kF16);
   CHECK(test::contains(made.warnings.at(0), "16 bits"));
+}
+
+TEST_CASE("for TensorRT all codes are signed around zero, and biases stay floats") {
+  const quantize::Quantized made = Bench().run(test::fixture(kNet), "w8a8:target=tensorrt");
+  CHECK(made.layers == 2);
+  CHECK(test::contains(test::operators(*made.model.graph), "Relu"));
+  for (const Node* node : made.model.graph->nodes()) {
+    if (node->is("Conv")) CHECK(node->input(2)->known_constant());
+    if (!node->is("QuantizeLinear") && !node->is("DequantizeLinear")) continue;
+    CHECK(node->input(2)->constant->dtype() == DType::kI8);
+    for (const int64_t zero : to_ints(*node->input(2)->constant)) CHECK(zero == 0);
+  }
+}
+
+TEST_CASE("where integers are required every operator is between them, or the first that is not is named") {
+  const Model source = test::fixture(R"(
+    g (float[2,3,8,8] x, float[4,3,3,3] V, float[4] B, float[4,1,1] S, float[2,4,6,6] L) => (float[2,4,6,6] y) {
+      a = Conv (x, V, B)
+      t = Tanh (a)
+      s = Sub (t, S)
+      d = Div (s, L)
+      y = Softmax <axis = 1> (d)
+    })");
+  const quantize::Quantized made = Bench().run(source, "w8a8:require_integer");
+  for (const Node* node : made.model.graph->nodes()) {
+    if (node->is("QuantizeLinear") || node->is("DequantizeLinear")) continue;
+    for (const Value* x : node->inputs()) CHECK(x->producer->is("DequantizeLinear"));
+    for (const Use& use : node->output(0)->uses) CHECK(use.node->is("QuantizeLinear"));
+    CHECK_FALSE(node->output(0)->is_output());
+  }
+  const Model loop = test::fixture(R"(
+    g (bool c, float[4] x) => (float[4] y) {
+      y = If (c) <then_branch = t () => (float[4] a) { a = Neg (x) },
+                  else_branch = e () => (float[4] b) { b = Exp (x) }>
+    })");
+  const std::string refused = test::error_of([&] { Bench().run(loop, "w8a8:require_integer"); });
+  CHECK(test::contains(refused, "would stay in floats"));
+}
+
+TEST_CASE("the opset is what was asked for, or refused") {
+  const Model source = test::fixture(kNet, 11);
+  const Bench bench;
+  CHECK(bench.run(source, "w8a8:opset=17").model.opset() == 17);
+  CHECK(bench.run(source, "w4g32:target=onnx;opset=13").model.opset() == 13);
+  CHECK(bench.run(source, "w4g32:target=onnx").model.opset() == 21);
+  const std::string refused = test::error_of([&] { bench.run(source, "w16a16:opset=20"); });
+  CHECK(test::contains(refused, "w16a16 needs opset 21"));
 }

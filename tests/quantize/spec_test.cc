@@ -11,16 +11,39 @@ using namespace mlopt;
 using quantize::parse_spec;
 using quantize::to_string;
 
+namespace {
+
+struct Case {
+  const char *text, *part;
+};
+
+}  // namespace
+
 TEST_CASE("a quantization spec is printed as it was parsed") {
-  for (const char* text :
-       {"w8a8:calibration=minmax", "w8a8:calibration=percentile=99.9;per_tensor;skip=/head/*|fc",
-        "w8a8:calibration=entropy;emit=qoperator;symmetric;target=ort:x86-amx;only=a|b?", "w8a8-dynamic",
-        "w8:per_tensor", "fp16", "bf16:skip=norm*", "w4g32:emit=matmulnbits;symmetric", "nf4:emit=matmulbnb4",
-        "codebook3g64:emit=gather;target=onnx;only=a", "apot4:emit=fake", "w1a8:calibration=minmax",
-        "w3a2:calibration=mse", "w16a16:calibration=percentile=99.9",
-        "w8a8:calibration=minmax;per_tensor;equalize;correct_bias", "w4:equalize",
-        "w8a8:calibration=minmax;method=smoothquant", "w8a8-dynamic:method=smoothquant",
-        "w4a8:calibration=minmax;method=adaround"})
+  for (const char* text : {"w8a8:calibration=minmax",
+                           "w8a8:calibration=percentile=99.9;per_tensor;skip=/head/*|fc",
+                           "w8a8:calibration=entropy;emit=qoperator;symmetric;target=ort:x86-amx;only=a|b?",
+                           "w8a8-dynamic",
+                           "w8:per_tensor",
+                           "fp16",
+                           "bf16:skip=norm*",
+                           "w4g32:emit=matmulnbits;symmetric",
+                           "nf4:emit=matmulbnb4",
+                           "codebook3g64:emit=gather;target=onnx;only=a",
+                           "apot4:emit=fake",
+                           "w1a8:calibration=minmax",
+                           "w3a2:calibration=mse",
+                           "w16a16:calibration=percentile=99.9",
+                           "w8a8:calibration=minmax;per_tensor;equalize;correct_bias",
+                           "w4:equalize",
+                           "codebook8v4:rotate;outliers=0.5%",
+                           "w4g32:opset=17;accuracy_level=4",
+                           "w8a8:calibration=minmax;method=smoothquant",
+                           "w8a8-dynamic:method=smoothquant",
+                           "w4a8:calibration=minmax;method=adaround",
+                           "w8a8:calibration=minmax;requantize;require_integer",
+                           "w8a8:calibration=minmax;target=openvino:x86-amx",
+                           "w8a8:calibration=minmax;symmetric;target=tensorrt"})
     CHECK(to_string(parse_spec(text)) == text);
 }
 
@@ -44,17 +67,16 @@ TEST_CASE("every format has one name") {
 }
 
 TEST_CASE("a mistake in a quantization spec is named, with what was meant") {
-  struct Case {
-    const char *text, *part;
-  };
   for (const Case& c :
        {Case{"w8b8", "did you mean 'w8a8'"}, Case{"w8a8:calibraton=mse", "did you mean 'calibration'"},
         Case{"w8a8:emit=qop", "no form is called 'qop'"}, Case{"w8a8:emit=gather", "a form of weights alone"},
         Case{"w4:emit=qoperator", "integers on both sides"}, Case{"w4:method=rt", "did you mean 'rtn'"},
         Case{"w8a8:method=hqq", "hqq is for formats of weights alone"},
         Case{"w8a8-dynamic:method=gptq", "gptq is for weights alone and"},
-        Case{"w4:method=smoothquant", "formats of weights and activations"},
-        Case{"fp16:equalize", "keeps what integers would lose"}, Case{"nf5", "did you mean 'nf4'"},
+        Case{"w4:outliers=1", "no share of the input"}, Case{"w4:outliers=60%", "at most 50%"},
+        Case{"w4:method=smoothquant", "formats of weights and activations"}, Case{"nf5", "did you mean 'nf4'"},
+        Case{"w4:opset=new", "'new' is no number"}, Case{"w4:accuracy_level=5", "from 0 to 4"},
+        Case{"w8a8:accuracy_level=4", "for weights alone in ONNX Runtime"},
         Case{"w8a8:target=ort:x86-amxx", "did you mean 'ort:x86-amx'"},
         Case{"w8a8:per_tensor=1", "'per_tensor=1' is no part"}, Case{"", "no format is called ''"}}) {
     INFO(c.text);
@@ -68,6 +90,9 @@ TEST_CASE("only targets that are sure to have a dot product of bytes need no roo
   CHECK(parse_spec("w8a8:target=ort:x86-avx2").pairs_saturate());
   CHECK_FALSE(parse_spec("w8a8:target=ort:x86-amx").pairs_saturate());
   CHECK_FALSE(parse_spec("w8a8:target=ort:arm-dot").pairs_saturate());
+  CHECK(parse_spec("w8a8:target=openvino").pairs_saturate());
+  CHECK_FALSE(parse_spec("w8a8:target=openvino:x86-amx").pairs_saturate());
+  CHECK_FALSE(parse_spec("w8a8:target=tensorrt").pairs_saturate());
 }
 
 TEST_CASE("the target of this machine is kept by its name") {

@@ -45,7 +45,7 @@ TEST_CASE("weights are stored in a quarter of their size, with a scale for each 
   Net net = mixed();
   infer(net.model);
   Model model = clone(net.model);
-  const Emitted done = store_weights(model, parse_spec("w8"), {});
+  const Emitted done = store_weights(model, parse_spec("w8:target=onnx"), {});
   REQUIRE(done.layers.size() == 4);
   REQUIRE(test::changed_by(net.model, model).sqnr_db > 35);
   REQUIRE(weight_bytes(model) < 0.31 * static_cast<double>(weight_bytes(net.model)));
@@ -65,11 +65,11 @@ TEST_CASE("what reads a weight in other ways reads the same numbers") {
   Value* y = net.op("MatMul", {net.constant(test::uniform({2, 40}, -1, 1)), w});
   net.output(y);
   infer(net.model);
-  for (const char* spec : {"w8", "w4g16"}) {  // MatMulNBits would leave the table as it was
+  for (const char* spec : {"w8:target=onnx", "w8", "w4g16"}) {  // MatMulNBits would leave the table as it was
     Model model = clone(net.model);
     const Emitted done = store_weights(model, parse_spec(spec), {});
     REQUIRE(done.weights.size() == 1);
-    CHECK(done.weights[0].form == (std::string(spec) == "w8" ? "qdq" : "gather"));
+    CHECK(done.weights[0].form == (std::string(spec) == "w8:target=onnx" ? "qdq" : "gather"));
     CHECK(weight_bytes(model) < 0.35 * static_cast<double>(weight_bytes(net.model)));
     REQUIRE(test::changed_by(net.model, model).sqnr_db > 15);
   }
@@ -84,7 +84,7 @@ TEST_CASE("recurrent layers store both of their weights") {
   net.graph().drop_output(lstm, 0);
   infer(net.model);
   Model model = clone(net.model);
-  const Emitted done = store_weights(model, parse_spec("w8"), {});
+  const Emitted done = store_weights(model, parse_spec("w8:emit=qdq"), {});
   REQUIRE(done.layers.size() == 1);
   REQUIRE(test::listed_ops(model) == "DequantizeLinear 2, LSTM 1");
   REQUIRE(test::changed_by(net.model, model).sqnr_db > 35);

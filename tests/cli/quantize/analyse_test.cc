@@ -9,6 +9,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
 #include "tests/support/op.h"
+#include "tests/support/product_files.h"
 #include "tests/support/program.h"
 #include "tests/support/rewrite.h"
 #include "tests/support/temp_dir.h"
@@ -18,20 +19,7 @@ using test::run_mlopt;
 
 namespace {
 
-struct Files {
-  test::TempDir folder;
-  std::string model = folder / "m.onnx", data = folder / "d.npz", out = folder / "q.onnx";
-
-  Files() {
-    write_model(test::fixture(R"(g (float[N,32] x, float[32,64] V, float[64,32] W) => (float[N,32] y) {
-      a = MatMul (x, V)
-      r = Relu (a)
-      y = MatMul (r, W)
-    })"),
-                model);
-    write_npz(data, {{"x", test::uniform({40, 32}, -1, 1)}});
-  }
-};
+using Files = test::ProductFiles;
 
 }  // namespace
 

@@ -101,10 +101,13 @@ TEST_CASE("every form of every format computes what the floats that codes stand 
                                "w7",
                                "w2g64",
                                "w1",
+                               "ternary",
                                "nf4",
                                "fp4g16",
                                "codebook3",
                                "codebook2g24",
+                               "codebook4v3",
+                               "codebook8v8:per_tensor",
                                "pot4",
                                "apot5",
                                "fp8e4m3",
@@ -151,6 +154,14 @@ TEST_CASE("products become operators of com.microsoft where these have the forma
   CHECK(test::listed_ops(stored(net.model, "w2g16:emit=matmulnbits")) == "MatMulNBits 1");
   CHECK(test::listed_ops(stored(net.model, "w8g16:emit=matmulnbits")) == "MatMulNBits 1");
   CHECK(test::listed_ops(stored(net.model, "w4g16:target=onnx")) == "DequantizeLinear 1, Gemm 1");
+  CHECK(test::listed_ops(stored(net.model, "w4g16:target=onnx;opset=17")).find("DequantizeLinear") ==
+        std::string::npos);  // blocks came with 21
+  CHECK(test::listed_ops(stored(net.model, "w8g16:accuracy_level=4")) == "MatMulNBits 1");
+  const Model fast = stored(net.model, "w4g16:accuracy_level=4");
+  CHECK(std::get<int64_t>(fast.graph->nodes().back()->attr("accuracy_level")->value) == 4);
+  CHECK(test::listed_ops(stored(net.model, "w4g16:target=openvino")) == "DequantizeLinear 1, Gemm 1");
+  CHECK(test::listed_ops(stored(net.model, "w4g20:target=openvino")).find("DequantizeLinear") == std::string::npos);
+  CHECK(test::listed_ops(stored(net.model, "w8")).find("DequantizeLinear") == std::string::npos);
   CHECK(test::listed_ops(stored(net.model, "w4g12")).find("MatMulNBits") == std::string::npos);
 }
 
@@ -162,6 +173,7 @@ TEST_CASE("a form that no weight can have is refused with the reason") {
   CHECK(test::contains(refusal("w4g16:emit=matmulnbits"), "Conv is no MatMul or Gemm"));
   CHECK(test::contains(refusal("w3g16:emit=matmulnbits"), "2, 4 or 8 bits"));
   CHECK(test::contains(refusal("w4g24:emit=matmulnbits"), "not 24"));
+  CHECK(test::contains(refusal("w4g16:emit=qdq;opset=18"), "needs opset 21"));
   CHECK(test::contains(refusal("codebook3:emit=qdq"), "uniform levels and float8 alone"));
   CHECK(test::contains(refusal("w4g16:emit=matmulbnb4"), "nf4 and fp4 alone"));
 }
@@ -175,9 +187,10 @@ TEST_CASE("files hold as many bits for a number as the format says") {
     double bits;
   };
   // Scales of 32 bits, and zero points, for each group or each output of 256.
-  for (const Case& c : {Case{"w4g32", 4 + 36.0 / 32}, Case{"w4g32:symmetric", 5}, Case{"w3", 3 + 40.0 / 256},
-                        Case{"w1", 1 + 32.0 / 256}, Case{"nf4", 4.5}, Case{"codebook2", 2 + 4 * 32.0 / 256},
-                        Case{"w7g64", 7 + 40.0 / 64}, Case{"fp8e4m3", 8 + 32.0 / 256}}) {
+  for (const Case& c :
+       {Case{"w4g32", 4 + 36.0 / 32}, Case{"w4g32:symmetric", 5}, Case{"w3", 3 + 40.0 / 256},
+        Case{"w1", 1 + 32.0 / 256}, Case{"ternary", 2 + 32.0 / 256}, Case{"nf4", 4.5},
+        Case{"codebook2", 2 + 4 * 32.0 / 256}, Case{"w7g64", 7 + 40.0 / 64}, Case{"fp8e4m3", 8 + 32.0 / 256}}) {
     Emitted done;
     stored(net.model, c.format, &done);
     const double bits = 8 * static_cast<double>(done.weights[0].bytes) / static_cast<double>(done.weights[0].elements);

@@ -1,0 +1,18 @@
+#pragma once
+#include "core/rewrite/pass.h"
+
+// What restore_floats() is made of, one pass for each file.
+namespace mlopt::quantize {
+
+/// Operators on integers as DequantizeLinear, the operator on floats, and QuantizeLinear.
+extern const Pass restore_operators;
+/// Integer products of what DynamicQuantizeLinear gives as products of what it is given.
+extern const Pass restore_dynamic;
+/// DequantizeLinear of constants as constants, in front of what only moves codes, and gone behind QuantizeLinear.
+extern const Pass restore_steps;
+
+/// The numbers that constant codes stand for: (codes - zero) scale, with a scale for all, for each index of `axis`, or
+/// for each `block` along it. Of the scale's type.
+Tensor decoded(const Tensor& codes, const Tensor& scale, const Tensor* zero, int64_t axis, int64_t block = 0);
+
+}  // namespace mlopt::quantize

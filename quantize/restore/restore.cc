@@ -1,0 +1,67 @@
+#include "quantize/restore/restore.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/rewrite/qdq/passes.h"
+#include "graphopt/pipelines.h"
+#include "quantize/restore/passes.h"
+
+namespace mlopt::quantize {
+namespace {
+
+bool is_quantized(const Node& node) {
+  return node.op.find("uantizeLinear") != std::string::npos || starts_with(node.op, "QLinear") ||
+         ends_with(node.op, "Integer") || starts_with(node.op, "MatMulNBits") || starts_with(node.op, "MatMulBnb4") ||
+         starts_with(node.op, "DynamicQuantize") || starts_with(node.op, "MatMulInteger") ||
+         (node.domain == "com.microsoft" && (node.op == "QGemm" || node.op == "QAttention"));
+}
+
+int64_t count_quantized(const Model& model) {
+  const std::vector<Node*> nodes = all_nodes(*model.graph);
+  return std::count_if(nodes.begin(), nodes.end(), [](const Node* node) { return is_quantized(*node); });
+}
+
+/// Makes or reads codes that the model gives or takes.
+bool is_border(const Node& node) {
+  if (node.is("QuantizeLinear")) return node.output(0)->is_output();
+  const Value* codes = node.input(0);
+  return node.is("DequantizeLinear") && codes && codes->is_input;
+}
+
+void require_restored(const Model& model) {
+  for (const Node* node : all_nodes(*model.graph))
+    if (is_quantized(*node) && !is_border(*node))
+      unsupported_error(fmt::format("{} cannot be read back to floats", node->label()), model.path,
+                        "quantize the float model that it was made from");
+}
+
+}  // namespace
+
+const Node* first_quantized(const Model& model) {
+  const std::vector<Node*> nodes = all_nodes(*model.graph);
+  const auto it = std::find_if(nodes.begin(), nodes.end(), [](const Node* node) { return is_quantized(*node); });
+  return it == nodes.end() ? nullptr : *it;
+}
+
+int64_t restore_floats(Model& model, const PassContext& context) {
+  const int64_t before = count_quantized(model);
+  constexpr std::array<const Pass*, 4> kPasses = {&qdq::widen_blocks, &restore_operators, &restore_dynamic,
+                                                  &restore_steps};
+  PassContext all = context;
+  all.only.clear();
+  all.skip.clear();
+  // Weights may be put together by standard operators, from planes of bits and tables, and scales be copies of others.
+  all.constant_limit = std::numeric_limits<int64_t>::max();
+  graphopt::prepare(model, all);
+  run_passes(model, kPasses, all);
+  require_restored(model);
+  return before - count_quantized(model);
+}
+
+}  // namespace mlopt::quantize

@@ -1,0 +1,48 @@
+#include "quantize/wanted_opset.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "quantize/store_weights.h"
+
+namespace mlopt::quantize {
+namespace {
+
+/// The first opset of ai.onnx in which the format can be written.
+int64_t least_opset(const Spec& spec, const std::map<std::string, WeightFormat>& plan, const Model& model) {
+  switch (spec.format) {
+    case Format::kStatic:
+      return spec.held_in_bytes() ? 13 : 21;  // a scale for each channel; 4 or 16 bits
+    case Format::kW8A8Dynamic:
+      return 11;  // DynamicQuantizeLinear
+    case Format::kWeights:
+      return opset_of_weights(model, spec, plan);
+    case Format::kF16:
+      return 1;
+    default:
+      return 13;  // Cast to bfloat16
+  }
+}
+
+/// A model without layers is not worth an opset that it may have no form in.
+bool has_layers(const Model& model) {
+  const std::vector<Node*> nodes = all_nodes(*model.graph);
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) {
+    return std::any_of(node->inputs().begin(), node->inputs().end(),
+                       [](const Value* v) { return v && v->known_constant() && v->constant->rank() >= 2; });
+  });
+}
+
+}  // namespace
+
+int64_t wanted_opset(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
+  const int64_t least = has_layers(model) ? least_opset(spec, plan, model) : 1;
+  if (spec.opset == 0) return std::max(least, model.opset());
+  if (least > spec.opset)
+    usage_error(fmt::format("{} needs opset {}", name(spec), least), "--opset", "leave it out, or choose a later one");
+  return spec.opset;
+}
+
+}  // namespace mlopt::quantize

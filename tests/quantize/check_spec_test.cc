@@ -1,0 +1,48 @@
+#include "quantize/check_spec.h"
+
+#include "core/base/error.h"
+#include "tests/support/catch.h"
+#include "tests/support/error.h"
+
+using namespace mlopt;
+using quantize::parse_spec;
+using quantize::to_string;
+
+namespace {
+
+struct Case {
+  const char *text, *part;
+};
+
+}  // namespace
+
+TEST_CASE("parts that must not be together are refused, with what would do") {
+  for (const Case& c :
+       {Case{"codebook8v4:method=gptq", "codes of single numbers"},
+        Case{"bf16:outliers=1%", "has room for large numbers"}, Case{"fp16:rotate", "has room for large numbers"},
+        Case{"w8a8:outliers=1%;require_integer", "multiplied in float"},
+        Case{"fp16:equalize", "keeps what integers would lose"}}) {
+    INFO(c.text);
+    CHECK(test::contains(test::error_of([&] { parse_spec(c.text); }), c.part));
+  }
+  quantize::Spec spec;
+  CHECK_NOTHROW(quantize::check_spec(spec));
+  spec.accuracy_level = 4;
+  CHECK_THROWS_AS(quantize::check_spec(spec), Error);
+}
+
+TEST_CASE("a target that cannot compute with a format refuses it") {
+  CHECK(parse_spec("w8a8:target=tensorrt").symmetric);
+  CHECK(to_string(parse_spec("w4g32:target=tensorrt:sm_86")) == "w4g32:symmetric;target=tensorrt:sm_86");
+  for (const Case& c :
+       {Case{"w4a8:target=tensorrt", "TensorRT does not compute with w4a8"}, Case{"w3:target=tensorrt", "choose w8a8"},
+        Case{"nf4:target=tensorrt", "TensorRT"}, Case{"w8a8-dynamic:target=tensorrt", "TensorRT"},
+        Case{"mixed:bits=4;target=tensorrt", "TensorRT"}, Case{"fp8e4m3:target=tensorrt:sm_86", "sm_89"},
+        Case{"w8a8:emit=qoperator;target=openvino", "does not run qoperator"},
+        Case{"w4g32:emit=matmulnbits;target=openvino:x86-amx", "does not run matmulnbits"},
+        Case{"w4:require_integer", "leaves activations in floats"}}) {
+    INFO(c.text);
+    CHECK(test::contains(test::error_of([&] { parse_spec(c.text); }), c.part));
+  }
+  CHECK_NOTHROW(parse_spec("fp8e4m3:target=tensorrt:sm_89"));
+}
