@@ -27,6 +27,8 @@ Action declare_all(const Command& command, Options& options, Common& common) {
   options.add("--junit", common.junit, "FILE", "write the gates as a JUnit test suite");
   options.add("--device", common.device, "DEVICE",
               "cpu, reference, or gpu[:k] (default: cpu, or reference in a build without it)");
+  options.add("--fallback", common.fallback, "DEVICE",
+              "cpu: what the GPU cannot run runs on the processor, between copies (default: that is an error)");
   options.add("--threads", common.threads, "N", "threads (default: what the control group and affinity allow)");
   options.add("--seed", common.seed, "N", "of everything random (default: 0)");
   options.add("--config", common.config, "FILE", "take options from a TOML file: name = value; the command line wins");

@@ -26,6 +26,7 @@ struct Common {
   int threads = 0;  ///< after parsing: at least 1
   uint64_t seed = 0;
   std::string device;
+  std::string fallback;  ///< of what the device cannot run: "cpu"; empty: none
   bool quiet = false, verbose = false;
   std::string json, markdown, junit;  ///< files to write; "-" is standard output, empty: none
   std::string config;

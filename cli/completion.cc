@@ -14,20 +14,25 @@ struct Entry {
   Options options;
 };
 
+/// Under both of its names where a command has two.
 std::vector<Entry> entries() {
   std::vector<Entry> all;
-  for (const Command& command : commands()) {
-    Entry& entry = all.emplace_back(Entry{command, Options(command.name)});
-    Common common;
-    const Action unused = declare_all(command, entry.options, common);  // only names are read afterwards
+  for (Command command : commands()) {
+    for (const std::string_view name : {command.name, command.alias}) {
+      if (name.empty()) continue;
+      command.name = name;
+      Entry& entry = all.emplace_back(Entry{command, Options(name)});
+      Common common;
+      const Action unused = declare_all(command, entry.options, common);  // only names are read afterwards
+    }
   }
   return all;
 }
 
-std::string command_names() {
-  std::string names;
-  for (const Command& command : commands()) names += fmt::format("{}{}", names.empty() ? "" : " ", command.name);
-  return names;
+std::string names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) names.emplace_back(entry.command.name);
+  return join(names, " ");
 }
 
 /// Text inside single quotes of a shell.
@@ -57,8 +62,9 @@ std::string zsh_option(const Option& option) {
 }  // namespace
 
 std::string bash_completion() {
+  const std::vector<Entry> all = entries();
   std::string values, options;
-  for (const Entry& entry : entries()) {
+  for (const Entry& entry : all) {
     const std::vector<std::string> names = entry.options.long_names();
     options += fmt::format("    {}) words={} ;;\n", entry.command.name, shell_quoted(join(names, " ")));
     for (const Option& option : entry.options.all()) {
@@ -88,7 +94,7 @@ _mlopt() {{
   fi
 }}
 complete -o filenames -F _mlopt mlopt)",
-                     command_names(), values, options);
+                     names_of(all), values, options);
 }
 
 std::string zsh_completion() {

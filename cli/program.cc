@@ -46,6 +46,7 @@ void check_common(Common& common, const train::Launch& launch) {
   if (common.threads < 0 || common.threads > kMostThreads)
     usage_error(fmt::format("the number of threads must be from 1 to {}", kMostThreads), "--threads");
   require_device_names(common.device);
+  common.device = with_fallback(common.device, common.fallback);
   if (common.threads == 0) common.threads = train::threads_of_rank(launch, available_cpus(), launcher_cpus());
   if (common.quiet && common.verbose) usage_error("--quiet and --verbose exclude each other");
 }
@@ -55,7 +56,7 @@ std::shared_ptr<train::Communicator> open_ranks(const Command& command, const tr
   if (launch.size <= 1) return train::single_communicator();
   if (!command.parallel)
     usage_error(fmt::format("{} is the work of one process, and {} were started", command.name, launch.size), {},
-                "start it without mpirun or srun; train, distill and eval share theirs");
+                "start it without mpirun or srun; train, distill, eval and the calibration of quantize share theirs");
   std::shared_ptr<train::Communicator> ranks = train::mpi_communicator(launch, build_id());
   train::forget_launch();  // programs that this one starts are no ranks
   return ranks;

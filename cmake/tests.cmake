@@ -18,7 +18,7 @@ if(NOT MLOPT_CPU)
   endforeach()
 endif()
 mlopt_executable(mlopt_tests ${test_sources} ${support_sources})
-target_link_libraries(mlopt_tests PRIVATE ${sample_libraries} Catch2::Catch2 Eigen3::Eigen mlopt_deps)
+target_link_libraries(mlopt_tests PRIVATE mlopt_gpu_host ${sample_libraries} Catch2::Catch2 Eigen3::Eigen mlopt_deps)
 if(MLOPT_CPU)
   target_link_libraries(mlopt_tests PRIVATE DNNL::dnnl) # for its headers
 endif()

@@ -10,14 +10,14 @@ namespace mlopt::cli {
 Plans::Plans(const Model& source, const Model& result, const Session& session)
     : common_(session.common),
       device_(common_.device.empty() ? default_device() : common_.device),
-      source_{source},
-      result_{result} {}
+      source_{&source},
+      result_{&result} {}
 
 Plans::Compiled& Plans::compiled(Compiled& one) {
   if (one.plan) return one;
   if (!backend_) backend_ = open_backend(device_);
   const auto start = std::chrono::steady_clock::now();
-  one.plan = make_preparing_runner(*backend_, common_).compile(one.model);
+  one.plan = make_preparing_runner(*backend_, common_).compile(*one.model);
   one.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return one;
 }

@@ -13,6 +13,9 @@ class Plans {
  public:
   Plans(const Model& source, const Model& result, const Session& session);
 
+  /// Another result beside the same source, which stays compiled.
+  void replace_result(const Model& result) { result_ = {&result}; }
+
   Executable& source() { return *compiled(source_).plan; }
   Executable& result() { return *compiled(result_).plan; }
   /// What compiling them took.
@@ -24,7 +27,7 @@ class Plans {
 
  private:
   struct Compiled {
-    const Model& model;
+    const Model* model;
     std::unique_ptr<Executable> plan = nullptr;
     double compile_ms = 0;
   };

@@ -46,7 +46,7 @@ Convolution::Convolution(cpu::ConvShape of)
       bias(numbers({shape.dst[1]}, 3)),
       addend(numbers(shape.dst, 4)) {}
 
-std::vector<float> Convolution::results(bool with_bias, bool with_addend, const cpu::Activation& activation) const {
+std::vector<float> Convolution::results(bool with_bias, bool with_addend, const Activation& activation) const {
   std::vector<float> out(addend.size());
   const Dims& d = shape.dst;
   for (int64_t n = 0; n < d[0]; ++n)

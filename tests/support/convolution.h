@@ -14,7 +14,7 @@ struct Convolution {
   explicit Convolution(cpu::ConvShape shape);
 
   /// activation(conv(src, weights) + bias + addend), the sums in double.
-  std::vector<float> results(bool with_bias, bool with_addend, const cpu::Activation& activation) const;
+  std::vector<float> results(bool with_bias, bool with_addend, const Activation& activation) const;
 
   cpu::ConvShape shape;
   std::vector<float> src, weights, bias, addend;

@@ -7,6 +7,7 @@
 #include "core/tensor/cast.h"
 #include "core/tensor/compare.h"
 #include "tests/support/catch.h"
+#include "tests/support/one_node.h"
 
 namespace mlopt::test {
 namespace {
@@ -20,7 +21,9 @@ Type type_of(const Datum& value) {
   return Type::sequence(Type::tensor(value.items().front().tensor().dtype()));
 }
 
-Model one_node(const std::string& op, const std::vector<Datum>& inputs, const OpOptions& options) {
+}  // namespace
+
+Model one_node(const std::string& op, const std::vector<Datum>& inputs, const OpOptions& options, size_t fixed_from) {
   Model model;
   model.ir_version = 10;
   const bool standard = options.domain.empty();
@@ -32,7 +35,7 @@ Model one_node(const std::string& op, const std::vector<Datum>& inputs, const Op
     const std::string name = "x" + std::to_string(i);
     if (inputs[i].is_none())
       ins.push_back(nullptr);
-    else if (options.fixed)
+    else if (i >= fixed_from)
       ins.push_back(model.graph->add_constant(name, inputs[i].tensor()));
     else
       ins.push_back(model.graph->add_input(name, type_of(inputs[i])));
@@ -43,10 +46,8 @@ Model one_node(const std::string& op, const std::vector<Datum>& inputs, const Op
   return model;
 }
 
-}  // namespace
-
 std::vector<Datum> run_node(const std::string& op, const std::vector<Datum>& inputs, const OpOptions& options) {
-  const Model model = one_node(op, inputs, options);
+  const Model model = one_node(op, inputs, options, options.fixed ? 0 : inputs.size());
   const std::unique_ptr<Backend> reference = reference_backend();
   Backend& backend = options.backend ? *options.backend : *reference;
   CompileOptions compile;
