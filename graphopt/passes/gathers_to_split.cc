@@ -5,6 +5,7 @@
 #include "core/rewrite/axis_map.h"
 #include "core/rewrite/numbers.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -109,7 +110,7 @@ bool rewrite(Value& y, const Rows& rows, Builder& builder) {
   return true;
 }
 
-/// The first that can be; nodes that come later in the list may be gone then.
+/// The first that can be.
 bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
   for (Node* node : graph.nodes()) {
     if (!is_layout(node) || !context.allows(*node)) continue;
@@ -126,14 +127,10 @@ bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
   return false;
 }
 
-void walk(Graph& graph, const Model& model, const PassContext& context, PassTally& tally) {
-  for (Node* node : graph.nodes())
-    for (Graph* body : node->bodies()) walk(*body, model, context, tally);
-  while (replace_one(graph, model, context)) ++tally.applied;
-}
-
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  if (model.opset() >= 2) walk(*model.graph, model, context, tally);
+  if (model.opset() < 2) return;
+  rewrite_one_by_one(
+      *model.graph, [&](Graph& graph) { return replace_one(graph, model, context); }, tally);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "core/ir/slice_span.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/slicing.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -69,7 +70,7 @@ void replace(Graph& graph, Value* x, int64_t axis, const std::vector<Part>& part
   }
 }
 
-/// The first that can be; its Slices are gone then, and so are values that only they had to do with.
+/// The first that can be.
 bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
   for (Value* x : graph.values()) {
     if (!x->type.dims || x->uses.size() < 2) continue;
@@ -82,14 +83,10 @@ bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
   return false;
 }
 
-void walk(Graph& graph, const Model& model, const PassContext& context, PassTally& tally) {
-  for (Node* node : graph.nodes())
-    for (Graph* body : node->bodies()) walk(*body, model, context, tally);
-  while (replace_one(graph, model, context)) ++tally.applied;
-}
-
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  if (model.opset() >= 2) walk(*model.graph, model, context, tally);
+  if (model.opset() < 2) return;
+  rewrite_one_by_one(
+      *model.graph, [&](Graph& graph) { return replace_one(graph, model, context); }, tally);
 }
 
 }  // namespace

@@ -118,4 +118,10 @@ bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b)
   return true;
 }
 
+void rewrite_one_by_one(Graph& graph, const std::function<bool(Graph&)>& rewrite_first, PassTally& tally) {
+  for (Node* node : graph.nodes())
+    for (Graph* body : node->bodies()) rewrite_one_by_one(*body, rewrite_first, tally);
+  while (rewrite_first(graph)) ++tally.applied;
+}
+
 }  // namespace mlopt::graphopt

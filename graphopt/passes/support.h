@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -51,4 +52,9 @@ void replace_by_constant(Graph& graph, Value* value, Tensor tensor);
 
 /// Are the two shapes provably the same?
 bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);
+
+/// In every graph, bodies first, `rewrite_first` until it finds nothing: for rewrites that do away with nodes and
+/// values beyond the one that they begin with, which a walk over the graph could come to later.
+void rewrite_one_by_one(Graph& graph, const std::function<bool(Graph&)>& rewrite_first, PassTally& tally);
+
 }  // namespace mlopt::graphopt

@@ -24,9 +24,7 @@ class Shortener {
   Shortener(const Model& source, const Spec& spec, const Means& means) : source_(source), spec_(spec), means_(means) {}
 
   Pruned run() {
-    if ((spec_.fit || spec_.statistics) && !means_.data)
-      usage_error(fmt::format("{} needs data: it looks at what layers are given", spec_.fit ? "lstsq" : "bn"), "--data",
-                  "give --data with inputs of the kind that the model will see");
+    require_data(spec_, means_.data != nullptr);
     model_ = tidied(source_, means_.passes, result_.warnings);
     choose_blocks();
     result_.spec = spec_;

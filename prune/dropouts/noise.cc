@@ -51,4 +51,17 @@ Value* Removal::factor(train::Builder& b, Value* staying, Value* alive) const {
   return b.op("Where", {past, as_number(b, alive), then});
 }
 
+void keep_noise(train::Constraint& at, const Removal& removal, int64_t total, Value* gone, const PenaltyPlan& plan) {
+  constexpr double kFaster = 1.1, kRange = 100;
+  train::Builder& b = at.build;
+  const double unit = 1 / static_cast<double>(total);
+  Value* pull = at.keep(kPull, Tensor::scalar(static_cast<float>(unit)));
+  Value* fewer = b.op("Less", {gone, Ramp(at, total, plan).wanted()});
+  Value* next = b.op("Mul", {pull, b.op("Where", {fewer, b.number(kFaster), b.number(1 / kFaster)})});
+  Value* within = b.op("Clip", {next, b.number(unit / kRange), b.number(unit * kRange)});
+  at.keep_next(pull, b.op("Where", {removal.over, b.number(0), within}));
+  at.keep_next(at.keep(kUpdate, Tensor::scalar(0.0F)), b.op("Identity", {at.step}));
+  at.keep_next(at.keep(kLoud, Tensor::scalar(1.0F)), b.op("Where", {removal.over, b.number(0), b.number(1)}));
+}
+
 }  // namespace mlopt::prune

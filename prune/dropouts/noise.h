@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/train/constraint.h"
+#include "prune/penalties/ramp.h"
 
 namespace mlopt::prune {
 
@@ -43,5 +44,13 @@ struct Removal {
   /// What `next` of a parameter is to be multiplied by: by `staying`, bool, at the moment; then by `alive`, bool.
   Value* factor(train::Builder& b, Value* staying, Value* alive) const;
 };
+
+/// States of a training with noise: what the loss pays for each number that stays, is there noise (1 or 0), the number
+/// of the update.
+inline constexpr const char *kPull = "prune/pull", *kLoud = "prune/noise", *kUpdate = "prune/update";
+
+/// Their next values. The pull grows while `gone`, how many of `total` would go by now (float32 scalar), are fewer than
+/// the plan wants, and shrinks else, within what is on the scale of a loss; behind the removal it is zero.
+void keep_noise(train::Constraint& at, const Removal& removal, int64_t total, Value* gone, const PenaltyPlan& plan);
 
 }  // namespace mlopt::prune

@@ -16,8 +16,6 @@ namespace {
 constexpr double kFirst = -6, kNoise = 3;  // of log alpha: at first, of what can go
 constexpr double kTiny = 1e-8;             // beside the squares of weights
 constexpr double kRemoval = 1.1;           // ramps until it: without noise the rest has much to learn anew
-// States: what the divergence counts in the next update, how much noise there is (1 or 0), the number of the update.
-constexpr const char *kPull = "prune/pull", *kLoud = "prune/noise", *kUpdate = "prune/update";
 
 struct NoisyWeight {
   std::string weight, variance;
@@ -135,25 +133,10 @@ class Pool {
   int64_t total_ = 0;
 };
 
-/// More while fewer are noise than there should be; within what is on the scale of a loss.
-void adapt_pull(train::Constraint& at, const Pool& all, const Removal& removal, const PenaltyPlan& plan) {
-  constexpr double kFaster = 1.1, kRange = 100;
-  train::Builder& b = at.build;
-  const double unit = 1 / static_cast<double>(all.total());
-  Value* pull = at.keep(kPull, Tensor::scalar(static_cast<float>(unit)));
-  Value* fewer = b.op("Less", {all.count(), Ramp(at, all.total(), plan).wanted()});
-  Value* next = b.op("Mul", {pull, b.op("Where", {fewer, b.number(kFaster), b.number(1 / kFaster)})});
-  Value* within = b.op("Clip", {next, b.number(unit / kRange), b.number(unit * kRange)});
-  at.keep_next(pull, b.op("Where", {removal.over, b.number(0), within}));
-}
-
 void draw(const NoisyWeights& weights, train::Constraint& at) {
-  train::Builder& b = at.build;
   const Removal removal(at, kRemoval * weights.plan.ramp());
   const Pool all(at, weights.all, weights.unit);
-  adapt_pull(at, all, removal, weights.plan);
-  at.keep_next(at.keep(kUpdate, Tensor::scalar(0.0F)), b.op("Identity", {at.step}));
-  at.keep_next(at.keep(kLoud, Tensor::scalar(1.0F)), b.op("Where", {removal.over, b.number(0), b.number(1)}));
+  keep_noise(at, removal, all.total(), all.count(), weights.plan);
   for (const auto pool : pools_of(weights.all, weights.together))
     Pool(at, pool, weights.unit).remove(removal, weights.plan);
 }

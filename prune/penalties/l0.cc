@@ -17,8 +17,6 @@ constexpr double kBeta = 2.0 / 3, kLow = -0.1, kHigh = 1.1;
 constexpr double kFirst = 2.2;     // log alpha at first: a gate is closed with a chance of a tenth and less
 constexpr double kClosed = -2.4;   // with less a gate is closed when nothing is drawn
 constexpr double kRemoval = 1.25;  // ramps until what is closed is removed
-// States: what an open gate costs, are gates drawn (1 or 0), the number of the update.
-constexpr const char *kPull = "prune/pull", *kLoud = "prune/noise", *kUpdate = "prune/update";
 
 /// Gates of the numbers of a weight, or of the channels of a group.
 struct Gates {
@@ -161,18 +159,6 @@ class Pool {
   int64_t total_ = 0;
 };
 
-/// More while fewer are closed than there should be; within what is on the scale of a loss.
-void adapt_pull(train::Constraint& at, const Pool& all, const Removal& removal, const PenaltyPlan& plan) {
-  constexpr double kFaster = 1.1, kRange = 100;
-  train::Builder& b = at.build;
-  const double unit = 1 / static_cast<double>(all.total());
-  Value* pull = at.keep(kPull, Tensor::scalar(static_cast<float>(unit)));
-  Value* fewer = b.op("Less", {all.closed(), Ramp(at, all.total(), plan).wanted()});
-  Value* next = b.op("Mul", {pull, b.op("Where", {fewer, b.number(kFaster), b.number(1 / kFaster)})});
-  Value* within = b.op("Clip", {next, b.number(unit / kRange), b.number(unit * kRange)});
-  at.keep_next(pull, b.op("Where", {removal.over, b.number(0), within}));
-}
-
 /// Does the loss depend on all of it?
 bool learns(const Gates& g, const train::Constraint& at) {
   if (!at.trains(g.state)) return false;
@@ -182,14 +168,12 @@ bool learns(const Gates& g, const train::Constraint& at) {
 }
 
 void update_gates(const AllGates& gates, train::Constraint& at) {
-  train::Builder& b = at.build;
   const Removal removal(at, kRemoval * gates.plan.ramp());
   std::vector<Gates> learning;
   for (const Gates& g : gates.all)
     learns(g, at) ? learning.push_back(g) : void(at.keep(g.leaving, Tensor::zeros(DType::kF32, g.dims)));
-  adapt_pull(at, Pool(at, learning, gates.unit), removal, gates.plan);
-  at.keep_next(at.keep(kUpdate, Tensor::scalar(0.0F)), b.op("Identity", {at.step}));
-  at.keep_next(at.keep(kLoud, Tensor::scalar(1.0F)), b.op("Where", {removal.over, b.number(0), b.number(1)}));
+  const Pool all(at, learning, gates.unit);
+  keep_noise(at, removal, all.total(), all.closed(), gates.plan);
   for (const auto pool : pools_of(learning, gates.together)) Pool(at, pool, gates.unit).remove(removal, gates.plan);
 }
 

@@ -55,6 +55,12 @@ int64_t macs_of(const Model& model, TypeRule standard) {
   }
 }
 
+void require_data(const Spec& spec, bool data) {
+  if ((spec.fit || spec.statistics) && !data)
+    usage_error(fmt::format("{} needs data: it looks at what layers are given", spec.fit ? "lstsq" : "bn"), "--data",
+                "give --data with inputs of the kind that the model will see");
+}
+
 bool left_out(const Spec& spec, const std::vector<std::string>& names) {
   const auto hit = [&](const std::vector<std::string>& globs) {
     return std::any_of(names.begin(), names.end(), [&](const std::string& n) { return glob_any(globs, n); });

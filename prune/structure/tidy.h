@@ -11,6 +11,9 @@ namespace mlopt::prune {
 /// of weights is said in `warnings`.
 Model tidied(const Model& source, const PassContext& passes, std::vector<std::string>& warnings);
 
+/// Throws Error{kUsage} where there is no data and the recovery looks at what layers are given.
+void require_data(const Spec& spec, bool data);
+
 /// The multiply-accumulates, with the sizes that free dimensions have where nobody says more.
 int64_t macs_of(const Model& model, TypeRule standard);
 
