@@ -6,15 +6,22 @@
 #include "cli/verb/verb.h"
 #include "cli/version.h"
 #include "core/base/hash.h"
+#include "core/rewrite/pass.h"
 
 namespace mlopt::cli {
+namespace {
+
+std::string digest(const Model& model) {
+  Hash hash;
+  write_model_to(model, [&](std::span<const std::byte> piece) { hash.add(piece); });
+  return hash.digest();
+}
+
+}  // namespace
 
 std::string source_hash(const Model& source) {
+  if (!std::filesystem::is_regular_file(source.path)) return digest(source);
   Hash hash;
-  if (!std::filesystem::is_regular_file(source.path)) {
-    write_model_to(source, [&](std::span<const std::byte> piece) { hash.add(piece); });
-    return hash.digest();
-  }
   hash.add_file(source.path);
   const std::filesystem::path folder = std::filesystem::path(source.path).parent_path();
   for (const std::string& name : source.external_files) hash.add_file((folder / name).string());
@@ -22,6 +29,19 @@ std::string source_hash(const Model& source) {
 }
 
 namespace {
+
+std::string_view recorded(const Model& model, std::string_view key) {
+  for (const auto& [name, value] : model.metadata)
+    if (name == key) return value;
+  return {};
+}
+
+/// Was the source made in this way already, and is the result the same model again? Its origin is then the source's.
+bool is_source_again(const Model& source, const std::string& spec, const Model& result) {
+  constexpr int64_t kMost = int64_t{1} << 30;  // bytes that are read twice for this
+  if (recorded(source, "mlopt.spec") != spec || recorded(source, "mlopt.version") != version()) return false;
+  return constant_bytes(source) < kMost && constant_bytes(result) < kMost && digest(source) == digest(result);
+}
 
 void set(Model& model, const std::string& key, const std::string& value) {
   const auto found =
@@ -35,6 +55,7 @@ void set(Model& model, const std::string& key, const std::string& value) {
 }  // namespace
 
 void record_origin(const Model& source, const std::string& spec, Model& result) {
+  if (is_source_again(source, spec, result)) return;
   set(result, "mlopt.version", std::string(version()));
   set(result, "mlopt.spec", spec);
   set(result, "mlopt.source_hash", source_hash(source));
