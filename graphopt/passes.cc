@@ -67,6 +67,7 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::depth_to_space},
     {2, &fusion::layer_norm},
     {2, &fusion::group_norm},
+    {2, &fusion::l2_norm},
     {2, &fusion::norm_casts},
     {2, &fusion::norm_scale},
     {3, &fusion::bias_gelu},
@@ -79,6 +80,7 @@ constexpr Line kRecognizing[] = {
     {1, &push_transposes_to_heads},
     {1, &gemm_of_rows_to_matmul},
     {2, &fusion::rope},
+    {2, &fusion::rope_interleaved},
     {2, &fusion::attention},
     {1, &eliminate_common_shapes},
 };
@@ -108,6 +110,7 @@ constexpr Line kMerging[] = {
     {1, &merge_slices},
     {1, &merge_concats},
     {1, &gather_to_slice},
+    {1, &fuse_space_to_depth},
     {1, &slices_to_split},
     {2, &merge_constant_arithmetic},
     {1, &fold_neg},

@@ -47,6 +47,7 @@ extern const Pass fold_mul_into_conv;
 extern const Pass fold_add_into_conv;
 extern const Pass fold_affine_into_gemm;
 extern const Pass fuse_matmul_add_into_gemm;
+extern const Pass fuse_space_to_depth;
 extern const Pass fuse_transpose_into_gemm;
 extern const Pass fuse_pad_into_conv;
 extern const Pass fuse_pad_into_pool;

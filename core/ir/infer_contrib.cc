@@ -35,10 +35,20 @@ Types self_attention(const NodeView& view) {
   return with_width(view, third ? *third : Dim());
 }
 
+/// What is put behind keys or values of the past, where these are given as [batch, heads, rows, size].
+Type present(const NodeView& view, int past, int made) {
+  const auto &before = dims_of(view, past), &now = dims_of(view, made);
+  if (!before || before->size() != 4 || !now || now->size() != 3) return {};
+  return Type::tensor(dtype_of(view, past),
+                      SymDims{(*before)[0], (*before)[1], (*before)[2] + (*now)[1], before->back()});
+}
+
 Types multi_head_attention(const NodeView& view) {
   const auto& v = dims_of(view, 2);
-  if (!v) return with_width(view, {});
-  return with_width(view, v->size() == 4 ? (*v)[1] * (*v)[3] : v->back());
+  Types types = with_width(view, !v ? Dim() : v->size() == 4 ? (*v)[1] * (*v)[3] : v->back());
+  if (!types.empty() && view.node().outputs().size() == 3 && view.node().inputs().size() > 7)
+    types.insert(types.end(), {present(view, 6, 1), present(view, 7, 2)});
+  return types;
 }
 
 /// Queries alone, or with the keys and values of fewer heads beside them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/rewrite/fusion/attention_past.h"
 #include "core/rewrite/fusion/attention_site.h"
 #include "core/rewrite/fusion/lengths.h"
 #include "core/rewrite/fusion/mask.h"
@@ -29,7 +30,8 @@ struct Site {
 /// Do queries, keys and values fit?
 bool fit(const Heads& q, const Heads& k, const Heads& v) {
   const bool heads = q.count == k.count * k.repeats && q.count == v.count * v.repeats && q.repeats == 1 &&
-                     k.count == v.count && q.size == k.size && v.scale == 1 && !v.cosines;
+                     k.count == v.count && q.size == k.size && v.scale == 1 && !v.cosines && !q.past;
+  if (!k.past != !v.past || (k.past && (k.present == v.present || k.size != v.size))) return false;
   return heads && k.rows == v.rows && q.batch == k.batch && q.batch == v.batch;
 }
 
@@ -65,15 +67,15 @@ std::optional<AxisMap> way_out(const Ending& end, const Site& s, const Builder& 
   return shorter ? way : std::nullopt;
 }
 
-Expected<Site> site_of(const Ending& end, bool rotated, const Builder& builder) {
+Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& builder) {
   const Value* probabilities = end.softmax->output(0);
   const int64_t axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
   if (axis != -1 && axis != 3) return Decline{"another axis than the keys"};
   if (probabilities->type.dtype != DType::kF32) return Decline{"it is not float32"};
   const Scores scores = chosen_scores_of(end.softmax->input(0));
   if (!scores.q) return Decline{"the scores are not a product"};
-  const auto q = heads_of(scores.q, false, rotated, builder), k = heads_of(scores.k, true, rotated, builder),
-             v = heads_of(end.product->input(1), false, false, builder);
+  const auto q = heads_of(scores.q, false, {able.rotates}, builder), k = heads_of(scores.k, true, able, builder),
+             v = heads_of(end.product->input(1), false, {false, able.keeps}, builder);
   if (!q || !k || !v) return Decline{"queries, keys or values are not split into heads"};
   if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
   const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
@@ -102,33 +104,18 @@ Value* added_mask(const Site& s, Builder& builder) {
   return builder.op("Where", {s.choice.condition, s.choice.seen ? zero : hidden, s.choice.seen ? hidden : zero});
 }
 
-/// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys]?
+/// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys]? Where there is a past, any that becomes so.
 bool is_whole(const Site& s) {
   const auto& mask = mask_dims(s);
   return mask && mask->size() == 4 && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) &&
          ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) && ((*mask)[2] == s.q.rows || (*mask)[2].is(1)) &&
-         (*mask)[3] == s.k.rows;
+         (s.k.past || (*mask)[3] == s.k.rows);
 }
 
-/// [1, 1, rows, 1], to repeat a mask for all queries; null where no input of the graph has the rows as an axis.
-Value* row_shape(const Dim& rows, Builder& builder) {
-  if (const auto count = rows.value()) return builder.constant("rows", Tensor::ints({1, 1, *count, 1}));
-  for (Value* input : builder.graph.inputs()) {
-    if (!input->type.dims) continue;
-    const auto axis = std::find(input->type.dims->begin(), input->type.dims->end(), rows);
-    if (axis == input->type.dims->end()) continue;
-    Value* at = builder.constant("axis", Tensor::ints({axis - input->type.dims->begin()}));
-    Value* one = builder.constant("one", Tensor::ints({1}));
-    Value* count = builder.op("Gather", {builder.op("Shape", {input}), at});
-    return builder.op("Concat", {one, one, count, one}, {{"axis", int64_t{0}, ""}});
-  }
-  return nullptr;
-}
-
-/// [batch, rows, heads * size].
+/// What is made now, [batch, rows, heads * size].
 Value* flattened(const Heads& heads, Builder& builder) {
   return heads.way->make(builder, heads.source,
-                         Type::tensor(DType::kF32, SymDims{heads.batch, heads.rows, heads.count * heads.size}));
+                         Type::tensor(DType::kF32, SymDims{heads.batch, heads.made, heads.count * heads.size}));
 }
 
 Attr number(const char* name, double x) { return {name, static_cast<float>(x), ""}; }
@@ -148,16 +135,16 @@ bool add_mask(const Site& s, std::vector<Value*>& inputs, size_t padding_at, siz
   const auto padding = s.choice.condition ? padding_of(s.choice) : padding_of(s.mask);
   const bool fits = padding && *padding->keys->type.dims == SymDims{s.q.batch, s.k.rows};
   if (!fits && !is_whole(s)) return false;
-  const bool repeated = !fits && !((*mask_dims(s))[2] == s.q.rows);
-  Value* rows = repeated ? row_shape(s.q.rows, builder) : nullptr;
-  if (repeated && !rows) return false;
+  const bool keys = fits || (*mask_dims(s))[3] == s.k.rows, repeated = !fits && !((*mask_dims(s))[2] == s.q.rows);
+  Value* shape = !keys ? score_shape(s.q, s.k, builder) : repeated ? row_shape(s.q.rows, builder) : nullptr;
+  if ((repeated || !keys) && !shape) return false;
   inputs.resize((fits ? padding_at : added_at) + 1, nullptr);
   if (fits) {
     inputs.back() = seen_keys(*padding, builder);
     attrs.push_back(number("mask_filter_value", padding->hidden));
   } else {
     inputs.back() = added_mask(s, builder);
-    if (repeated) inputs.back() = builder.op("Expand", {inputs.back(), rows});
+    if (shape) inputs.back() = builder.op("Expand", {inputs.back(), shape});
   }
   return true;
 }
@@ -195,7 +182,7 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   // Where nothing is hidden, MultiHeadAttention does without the scores in memory.
   const bool hides = s.mask || s.choice.condition || s.causal;
   Value* whole = whole_of(s, builder);
-  const bool projections = hides && (packed(s) || (whole && projection_of(whole)));
+  const bool projections = hides && !s.k.past && (packed(s) || (whole && projection_of(whole)));
   std::vector<Attr> attrs{integer("num_heads", s.q.count), number("scale", s.scale)};
   std::vector<Value*> inputs(3, nullptr);
   const auto add = [&](size_t padding, size_t added) { return add_mask(s, inputs, padding, added, attrs, builder); };
@@ -203,6 +190,9 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   if (!projections) {
     const Heads* parts[] = {&s.q, &s.k, &s.v};
     for (size_t i = 0; i < 3; ++i) inputs[i] = flattened(*parts[i], builder);
+    if (s.k.past)
+      return Replacement{
+          with_past("MultiHeadAttention", s.k, s.v, s.type, std::move(inputs), std::move(attrs), builder)};
     return Replacement{builder.contrib("MultiHeadAttention", std::move(inputs), std::move(attrs), s.type)};
   }
   const auto product = one_product(s, builder);
@@ -240,15 +230,23 @@ Expected<Replacement> group_query(const Site& s, Builder& builder) {
   return Replacement{builder.contrib("GroupQueryAttention", std::move(inputs), std::move(attrs), s.type)};
 }
 
-/// The standard's operator, whose mask repeats as in a sum.
-Replacement standard(const Site& s, Builder& builder) {
+/// The standard's operator, whose mask repeats as in a sum, but for its keys: those that it lacks are hidden.
+Expected<Replacement> standard(const Site& s, Builder& builder) {
   std::vector<Value*> inputs;
+  const bool masked = s.mask || s.choice.condition;
+  const auto& mask = mask_dims(s);
+  if (masked && (!mask || mask->empty())) return Decline{"the shape of the mask is not known"};
+  Value* shape = masked && !(mask->back() == s.k.rows) && s.k.past ? score_shape(s.q, s.k, builder) : nullptr;
+  if (masked && !shape && !(mask->back() == s.k.rows)) return Decline{"the mask may have other keys"};
   for (const Heads* heads : {&s.q, &s.k, &s.v}) inputs.push_back(flattened(*heads, builder));
-  if (s.mask || s.choice.condition) inputs.push_back(added_mask(s, builder));
+  if (masked) inputs.push_back(added_mask(s, builder));
+  if (shape) inputs.back() = builder.op("Expand", {inputs.back(), shape});
   std::vector<Attr> attrs{integer("q_num_heads", s.q.count), integer("kv_num_heads", s.k.count),
                           number("scale", s.scale)};
   if (s.causal) attrs.push_back(integer("is_causal", 1));
-  return {builder.op("Attention", std::move(inputs), std::move(attrs), s.type)};
+  if (s.k.past)
+    return Replacement{with_past("Attention", s.k, s.v, s.type, std::move(inputs), std::move(attrs), builder)};
+  return Replacement{builder.op("Attention", std::move(inputs), std::move(attrs), s.type)};
 }
 
 Expected<Replacement> write(const Site& site, Builder& builder) {
@@ -257,12 +255,25 @@ Expected<Replacement> write(const Site& site, Builder& builder) {
   return group_query(site, builder);
 }
 
+/// With as much as the operator to be written does by itself.
+Expected<Site> best_site(const Node& root, const Ending& end, const Builder& builder) {
+  const bool contrib = builder.target == Target::kOrt;
+  if (contrib || builder.target == Target::kOnnx) {
+    auto site = site_of(end, {false, true}, builder);
+    if (site && site->k.past && !site->causal && (!contrib || site->k.repeats == 1) &&
+        read_late(site->k, root, builder.graph) && read_late(site->v, root, builder.graph))
+      return site;
+  }
+  auto site = site_of(end, {contrib}, builder);
+  if (site && site->q.cosines && !site->causal) site = site_of(end, {}, builder);  // rotated before, by itself
+  return site;
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto end = ending_at(m.root);
   if (!end) return Decline{};
   const bool contrib = builder.target == Target::kOrt;
-  auto site = site_of(*end, contrib, builder);
-  if (site && site->q.cosines && !site->causal) site = site_of(*end, false, builder);  // rotated before, by itself
+  const auto site = best_site(*m.root, *end, builder);
   if (!site) return site.error();
   const auto way = way_out(*end, *site, builder);
   if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};

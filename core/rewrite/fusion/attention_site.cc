@@ -50,12 +50,24 @@ Value* unturned(Value* v, Heads& heads, const Builder& builder) {
   return rope->input(0);
 }
 
+/// The rows [batch, heads, made, size] that are put behind those of the past, whoever else reads all of them.
+Value* behind_past(Value* v, Heads& heads, const Builder& builder) {
+  const Node* joined = v->producer && v->producer->is("Concat") ? v->producer : nullptr;
+  if (!joined || joined->inputs().size() != 2 || v->graph != &builder.graph) return v;
+  const auto &past = joined->input(0)->type.dims, &made = joined->input(1)->type.dims, &all = v->type.dims;
+  const int64_t axis = builder.view(*joined).get_int("axis", 0);
+  if ((axis != 2 && axis != -2) || !past || !made || !all || all->size() != 4) return v;
+  if (!same_but(*past, *all, {2}) || !same_but(*made, *all, {2}) || joined->input(0) == joined->input(1)) return v;
+  heads.past = joined->input(0), heads.present = v;
+  return joined->input(1);
+}
+
 /// Finds where heads [batch, heads, rows, size], or `turned` [batch, heads, size, rows], come from by the shortest way
 /// to [batch, rows, heads * size], whatever axes of length 1 there are beside.
 void find_source(Heads& heads, Value* v, bool turned, const Builder& builder) {
   const Dim width = heads.count * heads.size;
-  const SymDims axes = turned ? SymDims{heads.batch, heads.count, heads.size, heads.rows}
-                              : SymDims{heads.batch, heads.count, heads.rows, heads.size};
+  const SymDims axes = turned ? SymDims{heads.batch, heads.count, heads.size, heads.made}
+                              : SymDims{heads.batch, heads.count, heads.made, heads.size};
   const std::vector<const Node*> chain =
       is_inner(v) && is_layout(v->producer) ? layout_chain(v->producer) : std::vector<const Node*>();
   for (size_t first = 0; first <= chain.size(); ++first) {
@@ -65,7 +77,7 @@ void find_source(Heads& heads, Value* v, bool turned, const Builder& builder) {
     bool fits = true;
     for (size_t i = first; i < chain.size() && fits; ++i) fits = way.apply(*chain[i], builder);
     fits = fits && way.reshape(axes) && way.transpose(turned ? Perm{0, 3, 1, 2} : Perm{0, 2, 1, 3}) &&
-           way.reshape({heads.batch, heads.rows, width}) && way.writable();
+           way.reshape({heads.batch, heads.made, width}) && way.writable();
     if (!fits || (heads.way && heads.way->cost() <= way.cost())) continue;
     heads.source = source;
     heads.way = std::move(way);
@@ -127,7 +139,7 @@ std::optional<AxisMap> parted(const Dim& batch, const Dim& rows, const Dim& head
   return map.reshape({batch, rows, heads, size}) && map.transpose({0, 2, 1, 3}) ? std::optional(map) : std::nullopt;
 }
 
-std::optional<Heads> heads_of(Value* v, bool turned, bool rotated, const Builder& builder) {
+std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, const Builder& builder) {
   Heads heads;
   const Node* turn = turned ? made_by(v, "Transpose") : nullptr;
   if (turn && builder.view(*turn).get_ints("perm") == Perm{0, 1, 3, 2}) {
@@ -137,18 +149,20 @@ std::optional<Heads> heads_of(Value* v, bool turned, bool rotated, const Builder
   if (!turned) {
     const Kept kept = unrepeated(v, builder);
     v = kept.value, heads.repeats = kept.times;
-    if (rotated) v = unturned(v, heads, builder);
+    if (able.keeps) v = behind_past(v, heads, builder);
+    if (able.rotates && !heads.past) v = unturned(v, heads, builder);
   }
   auto dims = v->type.dims;
   if (dims && dims->size() == 5 && heads.repeats > 1) dims->erase(dims->begin() + 2);
   if (!dims || dims->size() != 4) return std::nullopt;
   const auto count = (*dims)[1].value(), size = (*dims)[turned ? 2 : 3].value();
   if (!count || !size) return std::nullopt;
-  heads.batch = dims->front(), heads.rows = (*dims)[turned ? 3 : 2];
+  heads.batch = dims->front(), heads.made = (*dims)[turned ? 3 : 2];
+  heads.rows = heads.present ? (*heads.present->type.dims)[2] : heads.made;
   heads.count = *count, heads.size = *size;
   find_source(heads, v, turned, builder);
   if (!heads.way) return std::nullopt;
-  if (heads.flat()) heads.source = unscaled(heads.source, heads.scale);
+  if (heads.flat() && !heads.past) heads.source = unscaled(heads.source, heads.scale);
   return heads;
 }
 

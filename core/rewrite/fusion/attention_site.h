@@ -29,13 +29,16 @@ bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> 
 struct Heads {
   Value* source = nullptr;     ///< neither repeated nor rotated
   std::optional<AxisMap> way;  ///< from `source` to [batch, rows, heads * size]
-  Dim batch, rows;
-  int64_t count = 0;         ///< heads
-  int64_t size = 0;          ///< of each
-  int64_t repeats = 1;       ///< so many neighbouring heads of the result are one of these
-  Value* cosines = nullptr;  ///< of RotaryEmbedding from position 0, [positions, size / 2]; null: there is none
-  Value* sines = nullptr;    ///< the same
-  double scale = 1;          ///< that `source` was multiplied by
+  Dim batch, rows;             ///< the rows that scores see: those of the past, then those made now
+  Dim made;                    ///< rows that `way` gives
+  int64_t count = 0;           ///< heads
+  int64_t size = 0;            ///< of each
+  int64_t repeats = 1;         ///< so many neighbouring heads of the result are one of these
+  Value* cosines = nullptr;    ///< of RotaryEmbedding from position 0, [positions, size / 2]; null: there is none
+  Value* sines = nullptr;      ///< the same
+  double scale = 1;            ///< that `source` was multiplied by
+  Value* past = nullptr;       ///< [batch, heads, earlier rows, size] in front of what is made now; null: none
+  Value* present = nullptr;    ///< both, one after the other
 
   /// [batch, rows, heads * size] that they were split from; null: they were made otherwise.
   Value* flat() const { return way->cost() == 0 ? source : nullptr; }
@@ -44,8 +47,14 @@ struct Heads {
 /// Where [batch, rows, heads * size] lies as [batch, heads, rows, size]; nothing where dimensions are not known.
 std::optional<AxisMap> parted(const Dim& batch, const Dim& rows, const Dim& heads, const Dim& size);
 
+/// What the operator to be written can do by itself.
+struct Abilities {
+  bool rotates = false;  ///< queries and keys
+  bool keeps = false;    ///< puts new keys and values behind those of the past
+};
+
 /// Takes a value [batch, heads, rows, size], or `turned` keys [batch, heads, size, rows], apart as far as nothing else
-/// reads what is between; a rotation only where `rotated`. Nothing where heads and size are not known.
-std::optional<Heads> heads_of(Value* v, bool turned, bool rotated, const Builder& builder);
+/// reads what is between. Nothing where heads and size are not known.
+std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, const Builder& builder);
 
 }  // namespace mlopt::fusion

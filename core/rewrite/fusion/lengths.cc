@@ -29,4 +29,18 @@ std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, Builder& bu
   return std::nullopt;
 }
 
+Value* row_shape(const Dim& rows, Builder& builder) {
+  if (const auto count = rows.value()) return builder.constant("rows", Tensor::ints({1, 1, *count, 1}));
+  for (Value* input : builder.graph.inputs()) {
+    if (!input->type.dims) continue;
+    const auto axis = std::find(input->type.dims->begin(), input->type.dims->end(), rows);
+    if (axis == input->type.dims->end()) continue;
+    Value* at = builder.constant("axis", Tensor::ints({axis - input->type.dims->begin()}));
+    Value* one = builder.constant("one", Tensor::ints({1}));
+    Value* count = builder.op("Gather", {builder.op("Shape", {input}), at});
+    return builder.op("Concat", {one, one, count, one}, {{"axis", int64_t{0}, ""}});
+  }
+  return nullptr;
+}
+
 }  // namespace mlopt::fusion

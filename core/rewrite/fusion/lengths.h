@@ -15,4 +15,7 @@ struct Lengths {
 /// layers read the same; nothing where there is none.
 std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, Builder& builder);
 
+/// [1, 1, rows, 1], to repeat a mask for all queries; null where no input of the graph has the rows as an axis.
+Value* row_shape(const Dim& rows, Builder& builder);
+
 }  // namespace mlopt::fusion

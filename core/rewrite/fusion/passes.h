@@ -14,6 +14,7 @@ extern const Pass softmax;
 extern const Pass depth_to_space;
 extern const Pass layer_norm;
 extern const Pass group_norm;
+extern const Pass l2_norm;
 extern const Pass norm_casts;
 extern const Pass norm_scale;
 extern const Pass bias_gelu;
@@ -21,6 +22,7 @@ extern const Pass skip_norm;
 extern const Pass embed_norm;
 extern const Pass known_mask;
 extern const Pass rope;
+extern const Pass rope_interleaved;
 extern const Pass attention;
 
 }  // namespace mlopt::fusion

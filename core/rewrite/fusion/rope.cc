@@ -82,6 +82,14 @@ Value* shared_half(const Value* table, Builder& builder) {
   return same ? made : builder.constant(name, *half);
 }
 
+/// Of the table what the Slice took of the whole one, for each sample of x.
+Value* first_rows(Value* half, const Node& slice, Value* x, Builder& builder) {
+  std::vector<Value*> inputs = slice.inputs();
+  inputs[0] = half;
+  const Type type = Type::tensor(half->type.dtype, SymDims{(*x->type.dims)[2], half->type.dims->back()});
+  return for_each_sample(builder.op("Slice", std::move(inputs), slice.attrs, type), x, builder);
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto& dims = m.root->output(0)->type.dims;
   const auto size = dims && dims->size() == 4 ? dims->back().value() : std::nullopt;
@@ -95,10 +103,16 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
         const Value* cosines = table_of(plain->input(1 - n), *x->type.dims, builder);
         const Value* sines = table_of(turned->input(1 - k), *x->type.dims, builder);
         if (!cosines || !sines) return turned_by_angles(x, {plain->input(1 - n), turned->input(1 - k)}, builder);
-        if (builder.target != Target::kOrt) return Decline{"only ONNX Runtime takes positions from a table's start"};
+        if (builder.target == Target::kOnnx ? !builder.has(23) : builder.target != Target::kOrt)
+          return Decline{"RotaryEmbedding needs opset 23"};
         if (!half_of(*cosines->known_constant()) || !half_of(*sines->known_constant()))
           return Decline{"the halves of the tables differ"};
         Value *c = shared_half(cosines, builder), *s = shared_half(sines, builder);
+        if (builder.target == Target::kOnnx) {
+          c = first_rows(c, *plain->input(1 - n)->producer, x, builder);
+          s = first_rows(s, *turned->input(1 - k)->producer, x, builder);
+          return Replacement{builder.op("RotaryEmbedding", {x, c, s}, {}, m.root->output(0)->type)};
+        }
         Value* start = builder.constant("start", Tensor::ints({0}));
         return Replacement{builder.contrib("RotaryEmbedding", {x, start, c, s}, {}, m.root->output(0)->type)};
       }

@@ -42,7 +42,23 @@ Value* made(const Half& half, const char* function, Builder& builder) {
   return half.applied ? half.value : builder.op(function, {half.value}, {}, half.value->type);
 }
 
-/// One row after the other, and the numbers of the rows [batch, rows].
+}  // namespace
+
+Value* for_each_sample(Value* table, Value* x, Builder& builder) {
+  const Dim batch = x->type.dims->front();
+  Value* shape = nullptr;
+  if (const auto count = batch.value()) {
+    shape = builder.constant("batch", Tensor::ints({*count, 1, 1}));
+  } else {
+    Value *zero = builder.constant("zero", Tensor::ints({0})), *ones = builder.constant("ones", Tensor::ints({1, 1}));
+    Value* samples = builder.op("Gather", {builder.op("Shape", {x}), zero});
+    shape = builder.op("Concat", {samples, ones}, {{"axis", int64_t{0}, ""}});
+  }
+  const SymDims& dims = *table->type.dims;
+  const Type type = Type::tensor(table->type.dtype, SymDims{batch, dims[dims.size() - 2], dims.back()});
+  return builder.op("Expand", {table, shape}, {}, type);
+}
+
 Value* rows_of(Value* angles, Builder& builder) {
   const auto list = [&](const char* name, int64_t x) { return builder.constant(name, Tensor::ints({x})); };
   const auto number = [&](const char* name, int64_t x) { return builder.constant(name, Tensor::scalar<int64_t>(x)); };
@@ -51,8 +67,6 @@ Value* rows_of(Value* angles, Builder& builder) {
   Value* all = builder.op("Range", {number("first", 0), count, number("step", 1)});
   return builder.op("Reshape", {all, shape}, {{"allowzero", int64_t{1}, ""}});
 }
-
-}  // namespace
 
 Expected<Replacement> turned_by_angles(Value* x, const Rotation& rotation, Builder& builder) {
   const Half c = half_of(rotation.cosines, "Cos", builder), s = half_of(rotation.sines, "Sin", builder);
@@ -74,8 +88,12 @@ Expected<Replacement> turned_by_angles(Value* x, const Rotation& rotation, Build
     return Replacement{builder.contrib("RotaryEmbedding", {x, places, cosines, sines}, {}, x->type)};
   }
   if (builder.target != Target::kOnnx || builder.opset() < 23) return Decline{"RotaryEmbedding needs opset 23"};
-  if (!(angles[0] == heads[0])) return Decline{"the angles are the same for all samples"};
-  return Replacement{builder.op("RotaryEmbedding", {x, made(c, "Cos", builder), made(s, "Sin", builder)}, {}, x->type)};
+  Value *cosines = made(c, "Cos", builder), *sines = made(s, "Sin", builder);
+  if (!(angles[0] == heads[0])) {
+    cosines = for_each_sample(cosines, x, builder);
+    sines = for_each_sample(sines, x, builder);
+  }
+  return Replacement{builder.op("RotaryEmbedding", {x, cosines, sines}, {}, x->type)};
 }
 
 }  // namespace mlopt::fusion

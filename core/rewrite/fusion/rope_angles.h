@@ -12,4 +12,10 @@ struct Rotation {
 /// they are something else, or the target has no such operator.
 Expected<Replacement> turned_by_angles(Value* x, const Rotation& rotation, Builder& builder);
 
+/// A table [rows, half] or [1, rows, half] as [batch, rows, half], the same for each sample of x [batch, ...].
+Value* for_each_sample(Value* table, Value* x, Builder& builder);
+
+/// 0, 1, 2, ... as [batch, rows] for a value [batch, rows, ...].
+Value* rows_of(Value* angles, Builder& builder);
+
 }  // namespace mlopt::fusion

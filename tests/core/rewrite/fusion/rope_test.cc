@@ -47,6 +47,10 @@ TEST_CASE("the rotation of halves is one operator") {
         "RotaryEmbedding");
   CHECK(rewritten(fusion::rope, folded(graph("Concat <axis = 3> (n, a)", "m", "T, T, T, T")), 1e-5, Target::kOrt) ==
         "RotaryEmbedding");
+  Model model = folded(graph("Concat <axis = -1> (n, a)", "m", "H, H, T, T"));
+  model.set_opset("", 23);
+  CHECK(rewritten(fusion::rope, model, 1e-5) ==
+        "Shape Gather Slice Shape Gather Concat Expand Slice Shape Gather Concat Expand RotaryEmbedding");
 }
 
 TEST_CASE("other rotations stay") {
@@ -61,8 +65,7 @@ TEST_CASE("other rotations stay") {
     return tally.declined.empty() ? std::string() : tally.declined.begin()->first;
   };
   const std::string halves = "Concat <axis = -1> (n, a)";
-  CHECK(reasons(graph(halves, "m", "H, H, T, T"), Target::kOnnx) ==
-        "only ONNX Runtime takes positions from a table's start");
+  CHECK(reasons(graph(halves, "m", "H, H, T, T"), Target::kOnnx) == "RotaryEmbedding needs opset 23");
   CHECK(reasons(graph(halves, "m", "H, T, T, T")) == "the halves of the tables differ");
   CHECK(reasons(graph(halves, "three", "H, H, T, T")) ==
         "cosines and sines are neither the first rows of constant tables nor those of angles");
@@ -96,11 +99,12 @@ TEST_CASE("the rotation by angles from positions is one operator") {
     CHECK(rewritten(fusion::rope, by_positions("B", function), 17, 1e-5, Target::kOrt) ==
           angles + "Cos Sin Shape Slice ReduceProd Range Reshape Reshape Reshape RotaryEmbedding");
     CHECK(rewritten(fusion::rope, by_positions("B", function), 23, 1e-5) == angles + "Cos Sin RotaryEmbedding");
+    CHECK(rewritten(fusion::rope, by_positions("1", function), 23, 1e-5) ==
+          angles + "Cos Sin Shape Gather Concat Expand Shape Gather Concat Expand RotaryEmbedding");
   }
 }
 
-TEST_CASE("rotations by angles stay where the standard has none, for all samples alike, and the other way round") {
+TEST_CASE("rotations by angles stay where the standard has none, and the other way round") {
   CHECK(declined(fusion::rope, by_positions("B", "first"), 22) == "RotaryEmbedding needs opset 23");
-  CHECK(declined(fusion::rope, by_positions("1", "first"), 23) == "the angles are the same for all samples");
   CHECK(declined(fusion::rope, by_positions("B", "first", "a, n"), 23) == "not a rotation of halves");
 }
