@@ -31,8 +31,9 @@ void prepare(Model& model, const Evaluate& evaluate) {
 
 void specialize(Model& model, TypeRule types) {
   static constexpr std::array kPasses{
-      &inline_if,       &lower::attention,       &lower::attention_heads, &lower::contrib_gelu,      &fusion::gelu,
-      &lower::conv_add, &lower::conv_activation, &lower::matmul_add,      &lower::matmul_transposed, &lower::chain};
+      &inline_if,    &lower::attention, &lower::attention_past,  &lower::attention_heads, &lower::contrib_gelu,
+      &fusion::gelu, &lower::conv_add,  &lower::conv_activation, &lower::matmul_add,      &lower::matmul_transposed,
+      &lower::chain};
   PassContext context;
   context.standard_types = types;
   context.target = Target::kKernels;

@@ -1,0 +1,60 @@
+// Attention that puts keys and values behind those of the past -> Concat of both, and attention over all of them.
+#include "core/rewrite/lower/passes.h"
+
+namespace mlopt::lower {
+namespace {
+
+/// [batch, rows, heads * size] as [batch, heads, rows, size].
+Value* as_heads(Value* x, int64_t heads, Builder& b) {
+  if (x->type.dims->size() == 4) return x;
+  Value* apart = b.op("Reshape", {x, b.constant("shape", Tensor::ints({0, 0, heads, -1}))});
+  return b.op("Transpose", {apart}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}});
+}
+
+bool is_known(const Value* x, size_t axes) {
+  return x && x->type.dtype == DType::kF32 && x->type.dims && x->type.dims->size() == axes;
+}
+
+/// The past is in inputs `past` and the next. Queries become heads too where the standard wants that.
+Expected<Replacement> rewrite(const Match& m, Builder& b, int past) {
+  const Node& node = *m.root;
+  const bool standard = node.domain.empty();
+  const NodeView view = b.view(node);
+  const size_t axes = node.input(0)->type.dims ? node.input(0)->type.dims->size() : 0;
+  if (b.opset() < 13 || !node.input(past) || !node.input(past + 1)) return Decline{};
+  for (int i = 0; i < 3; ++i)
+    if (!is_known(node.input(i), axes) || (axes != 3 && !(standard && axes == 4)))
+      return Decline{"it is not float32 of known rank"};
+  if (!is_known(node.input(past), 4) || !is_known(node.input(past + 1), 4)) return Decline{"the past has no heads"};
+  if (node.outputs().size() > 3 || view.get_int("is_causal", 0) != 0 || view.get_int("unidirectional", 0) != 0 ||
+      (!standard && node.input(3)))
+    return Decline{"scores are wanted, later keys are hidden, or a bias is added"};
+  for (int i = past + 2; i < static_cast<int>(node.inputs().size()); ++i)
+    if (node.input(i)) return Decline{"lengths are given"};
+  const int64_t heads = view.get_int(standard ? "kv_num_heads" : "num_heads", 0);
+  std::vector<Value*> inputs = node.inputs();
+  inputs.resize(static_cast<size_t>(past));
+  for (int i = 0; i < 2; ++i) {
+    Value* made = as_heads(node.input(i + 1), heads, b);
+    inputs[static_cast<size_t>(i) + 1] = b.op("Concat", {node.input(past + i), made}, {{"axis", int64_t{2}, ""}});
+  }
+  Value *k = inputs[1], *v = inputs[2];
+  if (!standard) return Replacement{b.contrib(node.op, std::move(inputs), node.attrs, node.output(0)->type), k, v};
+  inputs[0] = as_heads(inputs[0], view.get_int("q_num_heads", 0), b);
+  Value* y = b.op(node.op, std::move(inputs), node.attrs);
+  if (axes == 4) return Replacement{y, k, v};
+  y = b.op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}});
+  return Replacement{b.op("Reshape", {y, b.constant("shape", Tensor::ints({0, 0, -1}))}), k, v};
+}
+
+std::vector<Rule> rules() {
+  return {{Pattern::op("Attention", {}).open(), [](const Match& m, Builder& b) { return rewrite(m, b, 4); }},
+          {Pattern::op("MultiHeadAttention", {}).open().domain("com.microsoft"),
+           [](const Match& m, Builder& b) { return rewrite(m, b, 6); }}};
+}
+
+}  // namespace
+
+const Pass attention_past = {"attention_past", "keys and values behind those of the past, before attention", rules};
+
+}  // namespace mlopt::lower
