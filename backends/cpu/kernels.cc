@@ -1,5 +1,6 @@
 #include "backends/cpu/kernels.h"
 
+#include "backends/cpu/rotary.h"
 #include "backends/cpu/seeded_dropout.h"
 
 namespace mlopt::cpu {
@@ -43,6 +44,7 @@ constexpr Family kFamilies[] = {
     {"where", where_kernels},
     {"cast", cast_kernels},
     {"attention", attention_kernels},
+    {"rotary", rotary_kernels},
     {"compare", compare_kernels},
     {"conv gradient", conv_grad_kernels},
     {"batch norm", batch_norm_train_kernels},
