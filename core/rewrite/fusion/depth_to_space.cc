@@ -38,6 +38,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
              &out = m.root->output(0)->type.dims;
   if (!x || x->size() != 4 || !parted || parted->size() != 6 || !out || out->size() != 4)
     return Decline{"not four axes as six"};
+  if (!is_float(m.value("x")->type.dtype)) return Decline{"runtimes shuffle only pixels that are floats"};
   const Perm perm = builder.view(*m.node("turn")).get_ints("perm");
   for (const size_t axis : {2, 1, 3}) {
     const auto side = (*parted)[axis].value();

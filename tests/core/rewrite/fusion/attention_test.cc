@@ -58,6 +58,16 @@ TEST_CASE("a mask that is added stays one") {
   CHECK(kept(s) == "the mask is not the whole [batch, heads, rows, keys]");
 }
 
+TEST_CASE("the standard's mask has all keys, as those that it lacks would be hidden") {
+  const auto masked = [](const std::string& mask) {
+    return graph({.inputs = "float[B,N,16] x, float[" + mask + "] m",
+                  .scores = "p = MatMul (q, k)  d = Div (p, two)  s = Add (m, d)"});
+  };
+  CHECK(rewritten(fusion::attention, masked("B,1,1,N"), 23, 1e-4) == "MatMul MatMul MatMul Add Attention");
+  CHECK(declined(fusion::attention, masked("B,1,N,1"), 23) == "the mask may have other keys");
+  CHECK(declined(fusion::attention, masked("B,1,N,M"), 23) == "the mask may have other keys");
+}
+
 TEST_CASE("a causal mask is an attribute") {
   CHECK(
       fused({.scores = "p = MatMul (q, k)  d = Div (p, two)  h = Shape (x)  n = Gather (h, i1)  r = Range (i0, n, i1) "

@@ -24,6 +24,12 @@ TEST_CASE("pixels that are shuffled are one operator") {
         "SpaceToDepth");
 }
 
+TEST_CASE("integers stay, which ONNX Runtime does not shuffle") {
+  std::string text = graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 2, 5, 3", "0, 2, 12, 8");
+  for (size_t at = text.find("double"); at != std::string::npos; at = text.find("double")) text.replace(at, 6, "int64");
+  CHECK(declined(fusion::depth_to_space, text) == "runtimes shuffle only pixels that are floats");
+}
+
 TEST_CASE("other moves of pixels stay") {
   CHECK(declined(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 3, 5, 2", "0, 2, 12, 8")) ==
         "blocks of pixels go elsewhere");
