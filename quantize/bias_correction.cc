@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/calib/channels.h"
+#include "core/calib/stages.h"
 #include "core/ir/view.h"
 #include "core/rewrite/end_with.h"
 #include "core/rewrite/pass.h"
@@ -21,34 +22,66 @@ void put_bias(Graph& graph, Node* node, int index, Tensor numbers) {
   graph.set_input(node, index, graph.add_constant(old->name + "_corrected", std::move(numbers)));
 }
 
-/// Adds to a bias in float32, or to its int32 codes behind a DequantizeLinear; false where it is neither.
-bool add_to_bias(Graph& graph, Node* node, const std::vector<double>& change) {
+/// Adds to a bias in float32, or to its int32 codes behind a DequantizeLinear. Gives what was added, which steps may
+/// make another number; nothing where it is neither.
+std::vector<double> add_to_bias(Graph& graph, Node* node, const std::vector<double>& change) {
   const auto at = [](size_t count, size_t c) { return count == 1 ? 0 : c; };
   Value* bias = node->input(2);
-  if (!bias) return false;
+  if (!bias) return {};
   if (const Tensor* b = bias->known_constant(); b && b->dtype() == DType::kF32) {
-    if (b->size() != 1 && b->size() != std::ssize(change)) return false;
+    if (b->size() != 1 && b->size() != std::ssize(change)) return {};
     const std::vector<float> old = to_floats(*b);
     std::vector<float> numbers;
     for (size_t c = 0; c < change.size(); ++c)
       numbers.push_back(static_cast<float>(static_cast<double>(old[at(old.size(), c)]) + change[c]));
     put_bias(graph, node, 2, Tensor::of<float>({std::ssize(numbers)}, numbers));
-    return true;
+    return change;
   }
   Node* dq = bias->producer;
-  if (!dq || !dq->is("DequantizeLinear") || !bias->single_use()) return false;
+  if (!dq || !dq->is("DequantizeLinear") || !bias->single_use()) return {};
   const Tensor *codes = dq->input(0)->known_constant(), *scale = dq->input(1)->known_constant();
-  if (!codes || !scale || codes->dtype() != DType::kI32 || codes->size() != std::ssize(change)) return false;
+  if (!codes || !scale || codes->dtype() != DType::kI32 || codes->size() != std::ssize(change)) return {};
   const std::vector<float> steps = to_floats(*scale);
   Tensor moved(DType::kI32, codes->dims());
   int32_t* to = moved.mutable_data<int32_t>();
+  std::vector<double> added;
   for (size_t c = 0; c < change.size(); ++c) {
-    const double code = static_cast<double>(codes->data<int32_t>()[c]) +
-                        std::nearbyint(change[c] / static_cast<double>(steps[at(steps.size(), c)]));
-    to[c] = static_cast<int32_t>(std::clamp(code, -2147483648.0, 2147483647.0));
+    const auto step = static_cast<double>(steps[at(steps.size(), c)]),
+               was = static_cast<double>(codes->data<int32_t>()[c]);
+    to[c] = static_cast<int32_t>(std::clamp(was + std::nearbyint(change[c] / step), -2147483648.0, 2147483647.0));
+    added.push_back((static_cast<double>(to[c]) - was) * step);
   }
   put_bias(graph, dq, 0, std::move(moved));
-  return true;
+  return added;
+}
+
+/// Adds to each entry of axis 1.
+void add_to_channels(Datum& value, const std::vector<double>& change) {
+  Tensor moved = value.tensor();
+  float* numbers = moved.mutable_data<float>();
+  const auto inner = static_cast<size_t>(row_major_strides(moved.dims())[1]);
+  for (size_t i = 0; i < static_cast<size_t>(moved.size()); ++i)
+    numbers[i] += static_cast<float>(change[i / inner % change.size()]);
+  value = std::move(moved);
+}
+
+/// Sums of channels, by value and batch.
+using SumsByBatch = std::vector<std::vector<std::vector<double>>>;
+
+/// By how much the original's channels have another mean than what is held of the layer, over the batches of these.
+std::vector<double> mean_off(const std::vector<std::vector<double>>& wanted, const std::vector<Datum>& is) {
+  std::vector<double> off;
+  double places = 0;
+  for (size_t b = 0; b < is.size(); ++b) {
+    const Tensor& tensor = is[b].tensor();
+    const std::vector<double> sums = channel_sums(tensor);
+    if (sums.empty() || tensor.dtype() != DType::kF32 || wanted.at(b).size() != sums.size()) return {};
+    off.resize(sums.size());
+    for (size_t c = 0; c < sums.size(); ++c) off[c] += wanted[b][c] - sums[c];
+    places += static_cast<double>(tensor.size()) / static_cast<double>(sums.size());
+  }
+  for (double& x : off) x /= places;
+  return off;
 }
 
 /// The axis of the outputs is 1.
@@ -133,23 +166,30 @@ std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec) {
 
 int64_t correct_biases(Model& quantized, const Model& original, const std::vector<CorrectableLayer>& layers,
                        const Looking& data) {
-  const std::unordered_map<std::string, Node*> nodes = layers_by_name(quantized);
+  std::map<std::string, size_t> numbers;  // by node
   std::vector<std::string> outputs;
-  for (const auto& layer : layers) outputs.push_back(layer.output);
+  for (const auto& layer : layers) {
+    numbers.emplace(layer.node, outputs.size());
+    outputs.push_back(layer.output);
+  }
   if (outputs.empty()) return 0;
-  const std::vector<ChannelStatistics> wanted = channel_statistics(original, outputs, data);
+  SumsByBatch wanted(outputs.size());
   Looking quietly = data;
   quietly.progress = {};
-  int64_t corrected = 0;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    const auto at = nodes.find(layers[i].node);
-    if (at == nodes.end()) continue;
-    const std::string result = at->second->output(0)->name;
-    const ChannelStatistics is = channel_statistics(quantized, {&result, 1}, quietly)[0];
-    std::vector<double> change;
-    for (size_t c = 0; c < is.means.size(); ++c) change.push_back(wanted[i].means.at(c) - is.means[c]);
-    corrected += add_to_bias(*quantized.graph, at->second, change);
-    if (data.progress) data.progress("correcting biases", static_cast<int64_t>(i) + 1, std::ssize(layers));
+  each_value(original, outputs, quietly, [&](size_t i, const Tensor& t) { wanted[i].push_back(channel_sums(t)); });
+  Stages stages(quantized, quietly);
+  int64_t corrected = 0, seen = 0;
+  for (Node* node : quantized.graph->nodes()) {
+    const auto at = numbers.find(node->name);
+    if (at == numbers.end() || (!node->is("Conv") && !node->is("Gemm"))) continue;
+    const std::string result = node->output(0)->name;
+    stages.advance(quantized, result);
+    const std::vector<double> off = mean_off(wanted[at->second], stages.of(result));
+    const std::vector<double> added = off.empty() ? off : add_to_bias(*quantized.graph, node, off);
+    corrected += !added.empty();
+    if (!added.empty())
+      for (Datum& value : stages.of(result)) add_to_channels(value, added);
+    if (data.progress) data.progress("correcting biases", ++seen, std::ssize(layers));
   }
   return corrected;
 }
@@ -171,7 +211,7 @@ int64_t correct_biases(Model& quantized, const Model& original, const std::vecto
     if (given == moments.end() || weight == rounded.end() || !before) continue;
     std::vector<double> change = mean_change(*from->second, *before, weight->second, given->second.means);
     for (double& x : change) x = -x;
-    corrected += !change.empty() && add_to_bias(*quantized.graph, at->second, change);
+    corrected += !change.empty() && !add_to_bias(*quantized.graph, at->second, change).empty();
   }
   return corrected;
 }

@@ -20,8 +20,9 @@ std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec);
 
 /// Empirical bias correction (Nagel et al. 2019, "Data-Free Quantization Through Weight Equalization and Bias
 /// Correction", appendix D): layer after layer, the mean that quantization has moved each output channel of `layers` by
-/// is taken off the bias, so that later layers are corrected for what earlier corrections leave. `original` has the
-/// outputs under their names. Gives the number of layers that were corrected.
+/// is taken off the bias, so that later layers are corrected for what earlier corrections leave. Both models run once:
+/// what is between layers is held, of fewer samples where it is too much. `original` has the outputs under their names.
+/// Gives the number of layers that were corrected.
 int64_t correct_biases(Model& quantized, const Model& original, const std::vector<CorrectableLayer>& layers,
                        const Looking& data);
 

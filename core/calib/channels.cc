@@ -71,6 +71,12 @@ int64_t each_value(const Model& model, std::span<const std::string> names, const
   return done;
 }
 
+std::vector<double> channel_sums(const Tensor& tensor) {
+  Sums sums;
+  sums.see(tensor);
+  return sums.found.means;
+}
+
 std::vector<ChannelStatistics> channel_statistics(const Model& model, std::span<const std::string> names,
                                                   const Looking& means) {
   std::vector<Sums> sums(names.size());

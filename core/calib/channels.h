@@ -20,6 +20,9 @@ struct ChannelStatistics {
   std::vector<double> mins, maxes, means, variances;
 };
 
+/// Sums over all places of each entry of axis 1; empty for fewer than two axes.
+std::vector<double> channel_sums(const Tensor& tensor);
+
 /// Of these values of the main graph; empty for one of fewer than two axes.
 std::vector<ChannelStatistics> channel_statistics(const Model& model, std::span<const std::string> names,
                                                   const Looking& means);

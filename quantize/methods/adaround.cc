@@ -1,7 +1,12 @@
 #include <Eigen/Core>
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
+#include <vector>
 
+#include "core/calib/hessian.h"
 #include "quantize/methods/row_parts.h"
 
 namespace mlopt::quantize {
@@ -17,14 +22,25 @@ constexpr float kLow = -0.1F, kHigh = 1.1F;  // what the sigmoid is stretched to
 constexpr float kHardest = 2, kSoftest = 20;
 constexpr float kRate = 0.02F, kMemory = 0.9F, kSquareMemory = 0.999F, kTiny = 1e-8F;
 
-/// Rows that read the same inputs.
+// Steps cost the square of the columns. Of more than kWide, kBlock are learned at a time.
+constexpr int64_t kWide = 1024, kBlock = 256;
+
+/// These columns of rows that read the same inputs.
 class Rounding {
  public:
-  Rounding(const Task& task, const Eigen::Map<const Products>& products, Coded& coded, int64_t first, int64_t count)
-      : products_(products), coded_(coded), first_(first), count_(count), columns_(task.values.columns) {
-    for (Floats* all : {&below_, &step_, &wanted_, &learned_}) all->setZero(count, columns_);
-    for (int64_t r = 0; r < count; ++r)
-      for (int64_t c = 0; c < columns_; ++c) place(r, c, task.values.at(first + r, c));
+  /// `products` are those of the columns; `wanted` is what they are to come near, [count, columns].
+  Rounding(const Eigen::Ref<const Products>& products, Coded& coded, int64_t first, std::span<const int64_t> columns,
+           Products wanted)
+      : products_(products),
+        coded_(coded),
+        first_(first),
+        count_(wanted.rows()),
+        columns_(wanted.cols()),
+        column_at_(columns),
+        wanted_(wanted.array()) {
+    for (Floats* all : {&below_, &step_, &learned_}) all->setZero(count_, columns_);
+    for (int64_t r = 0; r < count_; ++r)
+      for (int64_t c = 0; c < columns_; ++c) place(r, c);
     nearest_ = errors(nearest());
   }
 
@@ -42,12 +58,15 @@ class Rounding {
   }
 
  private:
-  uint8_t& code(int64_t r, int64_t c) { return coded_.codes[static_cast<size_t>((first_ + r) * columns_ + c)]; }
+  uint8_t& code(int64_t r, int64_t c) {
+    return coded_.codes[static_cast<size_t>((first_ + r) * coded_.columns + column_at_[static_cast<size_t>(c)])];
+  }
 
   /// A number between two values: the code is that of the lower from here on.
-  void place(int64_t r, int64_t c, float x) {
-    const Alphabet alphabet = coded_.alphabet(coded_.alphabet_at(first_ + r, c));
-    int lower = code(r, c);
+  void place(int64_t r, int64_t c) {
+    const Alphabet alphabet = coded_.alphabet(coded_.alphabet_at(first_ + r, column_at_[static_cast<size_t>(c)]));
+    float x = wanted_(r, c);
+    int lower = alphabet.nearest(x);
     if (lower == alphabet.most || (lower > 0 && alphabet.value(static_cast<uint8_t>(lower)) > x)) --lower;
     code(r, c) = static_cast<uint8_t>(lower);
     below_(r, c) = alphabet.value(static_cast<uint8_t>(lower));
@@ -93,10 +112,80 @@ class Rounding {
     }
   }
 
-  const Eigen::Map<const Products>& products_;
+  const Eigen::Ref<const Products>& products_;
   Coded& coded_;
   int64_t first_, count_, columns_;
-  Floats below_, step_, wanted_, learned_, nearest_;
+  std::span<const int64_t> column_at_;
+  Floats wanted_, below_, step_, learned_, nearest_;
+};
+
+/// Rows of a task, or what their codes stand for.
+Products rows_of(const Task& task, int64_t first, int64_t count) {
+  return Eigen::Map<const Products>(task.values.row(first).data(), count, task.values.columns);
+}
+Products rows_of(const Coded& coded, int64_t first, int64_t count) {
+  Products rows(count, coded.columns);
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t c = 0; c < coded.columns; ++c)
+      rows(r, c) = coded.alphabet(coded.alphabet_at(first + r, c))
+                       .value(coded.codes[static_cast<size_t>((first + r) * coded.columns + c)]);
+  return rows;
+}
+
+/// Many columns, a block at a time. Those behind make up for the error of a block as in gptq(), so that what a block
+/// costs is its error in the products that are left when all others may follow: (U^T U)^-1 of its part of U.
+class WideRounding {
+ public:
+  WideRounding(const Task& task, int64_t group, const Eigen::Map<const Products>& products, Coded& coded)
+      : task_(task), products_(products), coded_(coded), columns_(task.values.columns) {
+    factor_ = inverse_factor(damped_hessian(*task.seen, group, columns_));
+    for (int64_t c = 0; c < columns_; ++c) order_.push_back(c);
+    for (int64_t b = 0; b < columns_; b += kBlock) {
+      const int64_t width = std::min(kBlock, columns_ - b);
+      const Dense inverse =
+          factor_.block(b, b, width, width).triangularView<Eigen::Upper>().solve(Dense::Identity(width, width));
+      inverse_.push_back(inverse.cast<float>());
+      left_.push_back((inverse * inverse.transpose()).cast<float>());
+    }
+    rest_ = factor_.cast<float>();
+  }
+
+  void run(int64_t first, int64_t count) const {
+    const Products given = rows_of(task_, first, count);
+    const Products wanted = given.array().isFinite().select(given, rows_of(coded_, first, count));
+    const std::vector<uint8_t> nearest(coded_.codes.begin() + first * columns_,
+                                       coded_.codes.begin() + (first + count) * columns_);
+    const Products before = errors(wanted, first);
+    Products open = wanted;
+    for (int64_t b = 0, k = 0; b < columns_; b += kBlock, ++k) {
+      const int64_t width = std::min(kBlock, columns_ - b), behind = columns_ - b - width;
+      const auto at = static_cast<size_t>(k);
+      Rounding(left_[at], coded_, first, std::span(order_).subspan(static_cast<size_t>(b), static_cast<size_t>(width)),
+               open.middleCols(b, width))
+          .run();
+      const Products off = (open - rows_of(coded_, first, count)).middleCols(b, width) * inverse_[at];
+      if (behind > 0) open.rightCols(behind).noalias() -= off * rest_.block(b, columns_ - behind, width, behind);
+    }
+    const Products after = errors(wanted, first);
+    for (int64_t r = 0; r < count; ++r)
+      if (!(after(r, 0) < before(r, 0)))
+        std::copy_n(nearest.begin() + r * columns_, columns_, coded_.codes.begin() + (first + r) * columns_);
+  }
+
+ private:
+  Products errors(const Products& wanted, int64_t first) const {
+    const Products off = rows_of(coded_, first, wanted.rows()) - wanted;
+    return (off * products_).cwiseProduct(off).rowwise().sum();
+  }
+
+  const Task& task_;
+  const Eigen::Map<const Products>& products_;
+  Coded& coded_;
+  int64_t columns_;
+  Dense factor_;
+  Products rest_;
+  std::vector<int64_t> order_;
+  std::vector<Products> inverse_, left_;  ///< of the blocks: U^-1, and U^-1 U^-T
 };
 
 }  // namespace
@@ -104,9 +193,18 @@ class Rounding {
 Coded adaround(const Task& task, Fit fit) {
   Coded coded = round_to_nearest(task, fit);
   const int64_t columns = task.values.columns;
+  std::vector<int64_t> order(static_cast<size_t>(columns));
+  std::iota(order.begin(), order.end(), int64_t{0});
   for (int64_t group = 0; group < task.groups; ++group) {
     const Eigen::Map<const Products> products(task.seen->products[static_cast<size_t>(group)].data(), columns, columns);
-    each_rows(task, group, [&](int64_t first, int64_t count) { Rounding(task, products, coded, first, count).run(); });
+    if (columns > kWide) {
+      const WideRounding wide(task, group, products, coded);
+      each_rows(task, group, [&](int64_t first, int64_t count) { wide.run(first, count); });
+      continue;
+    }
+    each_rows(task, group, [&](int64_t first, int64_t count) {
+      Rounding(products, coded, first, order, rows_of(task, first, count)).run();
+    });
   }
   return coded;
 }
