@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/ir/view.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt::cli {
 namespace {
@@ -24,6 +25,15 @@ std::string dequantize_format(const Node& node) {
   return fmt::format("QDQ, {} weights {}", name(weight->constant->dtype()), granularity(*scale->constant));
 }
 
+/// Widths of constants, or of activations.
+std::string qonnx_format(const Node& node) {
+  const char* of = node.input(0) && node.input(0)->constant ? "weights" : "activations";
+  if (node.op == "BipolarQuant") return fmt::format("QONNX, {} of two values", of);
+  const Value* bits = node.input(3);
+  return bits && bits->constant ? fmt::format("QONNX, {:g}-bit {}", number_at(*bits->constant, 0), of)
+                                : fmt::format("QONNX, {}", of);
+}
+
 /// What a node says about the format of the model; empty: nothing.
 std::string node_format(const Node& node, int64_t opset) {
   const NodeView view(node, opset);
@@ -35,6 +45,14 @@ std::string node_format(const Node& node, int64_t opset) {
     return fmt::format("{}-bit weights in blocks of {} (MatMulNBits)", view.get_int("bits", 4),
                        view.get_int("block_size", 0));
   }
+  if (node.is("GatherBlockQuantized", kMicrosoft))
+    return fmt::format("{}-bit tables in blocks of {} (GatherBlockQuantized)", view.get_int("bits", 4),
+                       view.get_int("block_size", 0));
+  if (node.is("QAttention", kMicrosoft)) return "attention on integers (QAttention)";
+  if (node.domain == kMicrosoft && node.op.rfind("DynamicQuantize", 0) == 0)
+    return fmt::format("activations quantized at run time ({})", node.op);
+  if (node.is("MatMulIntegerToFloat", kMicrosoft)) return "integer products (MatMulIntegerToFloat)";
+  if ((node.op == "Quant" || node.op == "BipolarQuant") && !node.domain.empty()) return qonnx_format(node);
   if (node.is("MatMulBnb4", kMicrosoft)) {
     return fmt::format("{} weights in blocks of {} (MatMulBnb4)", view.get_int("quant_type", 1) == 1 ? "nf4" : "fp4",
                        view.get_int("block_size", 0));

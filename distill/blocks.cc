@@ -3,100 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/rewrite/pass.h"
+#include "core/rewrite/segments.h"
 
 namespace mlopt::distill {
 namespace {
-
-/// The nodes between two values through which all goes that was computed with weights.
-struct Segment {
-  Value* end = nullptr;
-  std::string signature;  ///< operators and sizes of weights
-  bool has_weights = false;
-};
-
-bool is_weight(const Value* v) {
-  return v && v->constant && !v->producer && is_float(v->constant->dtype()) && v->constant->rank() > 1;
-}
-
-/// Type and shape without the first axis, which an exporter may have fixed half-way.
-std::string sample_type(const Value& v) {
-  if (!v.type.dims || v.type.dims->empty()) return to_string(v.type);
-  return to_string(Type::tensor(v.type.dtype, SymDims(v.type.dims->begin() + 1, v.type.dims->end())));
-}
-
-/// Cuts the schedule at every value that alone is read later, of those floats that weights had a part in. Masks,
-/// positions and shapes go beside them.
-class Cutter {
- public:
-  explicit Cutter(const Graph& graph) : nodes_(graph.nodes()) {
-    for (size_t i = 0; i < nodes_.size(); ++i) place_[nodes_[i]] = i;
-  }
-
-  std::vector<Segment> run() {
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const bool weighty = takes_part(*nodes_[i]);
-      if (weighty) note(*nodes_[i]);
-      for (auto v = live_.begin(); v != live_.end();)
-        v = last_use(**v) <= i && !(*v)->is_output() ? live_.erase(v) : ++v;
-      if (weighty)
-        for (Value* out : nodes_[i]->outputs())
-          if (out && is_float(out->type.dtype) && (last_use(*out) > i || out->is_output())) live_.insert(out);
-      if (weighty && live_.size() == 1 && (*live_.begin())->producer == nodes_[i]) cut(*live_.begin());
-    }
-    return std::move(segments_);
-  }
-
- private:
-  bool takes_part(const Node& node) {
-    const bool part = std::any_of(node.inputs().begin(), node.inputs().end(),
-                                  [&](const Value* v) { return is_weight(v) || weighty_.contains(v); });
-    for (const Value* out : node.outputs())
-      if (part && out && is_float(out->type.dtype)) weighty_.insert(out);
-    return part;
-  }
-
-  void note(const Node& node) {
-    open_.signature += node.op;
-    for (const Value* v : node.inputs()) {
-      if (!is_weight(v)) continue;
-      open_.signature += " " + to_string(v->constant->dims());
-      open_.has_weights = true;
-    }
-    open_.signature += ";";
-  }
-
-  void cut(Value* end) {
-    open_.end = end;
-    open_.signature += sample_type(*end);
-    segments_.push_back(std::move(open_));
-    open_ = {};
-  }
-
-  /// The place of the last node of the main graph that reads it, in its bodies too.
-  size_t last_use(const Value& v) const {
-    size_t last = 0;
-    for (const Use& use : v.uses) {
-      const Node* node = use.node;
-      while (node->graph()->owner) node = node->graph()->owner;
-      last = std::max(last, place_.at(node));
-    }
-    return last;
-  }
-
-  std::vector<Node*> nodes_;
-  std::unordered_map<const Node*, size_t> place_;
-  std::unordered_set<const Value*> weighty_;
-  std::set<Value*> live_;
-  Segment open_;
-  std::vector<Segment> segments_;
-};
 
 /// Segments `first` .. `first` + period * times - 1 repeat.
 struct Run {
@@ -124,13 +38,13 @@ Run run_at(const std::vector<Segment>& all, size_t first) {
 }  // namespace
 
 std::vector<Block> repeated_blocks(const Model& model) {
-  const std::vector<Segment> segments = Cutter(*model.graph).run();
+  const std::vector<Segment> all = segments(model);
   std::vector<Block> blocks;
-  for (size_t i = 1; i < segments.size();) {
-    const Run run = run_at(segments, i);
+  for (size_t i = 1; i < all.size();) {
+    const Run run = run_at(all, i);
     for (size_t k = 0; k < run.times; ++k) {
       const size_t first = run.first + k * run.period;
-      Value *begin = segments[first - 1].end, *end = segments[first + run.period - 1].end;
+      Value *begin = all[first - 1].end, *end = all[first + run.period - 1].end;
       blocks.push_back({begin, end, end->producer->label()});
     }
     i = run.times > 0 ? run.first + run.times * run.period : i + 1;

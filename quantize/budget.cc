@@ -9,8 +9,12 @@ namespace mlopt::quantize {
 
 Budget parse_budget(std::string_view key, std::string_view value) {
   const auto where = [&] { return fmt::format("mixed:{}", key); };
-  if (key == "latency")
-    unsupported_error("formats are not chosen by latency yet", where(), "mixed:size=40% or mixed:bits=4.5");
+  if (key == "latency") {
+    const auto share = ends_with(value, "x") ? parse_double(value.substr(0, value.size() - 1)) : std::nullopt;
+    if (!share || !(*share > 0 && *share <= 1))
+      usage_error(fmt::format("'{}' is no share of the source's time", value), where(), "such as 0.6x");
+    return {Budget::Kind::kTime, *share};
+  }
   if (key == "bits") {
     const auto bits = parse_double(value);
     if (!bits || !(*bits > 0 && *bits <= 32))
@@ -34,6 +38,8 @@ std::string to_string(const Budget& budget) {
       return fmt::format("size={}%", budget.amount * 100);
     case Budget::Kind::kBytes:
       return fmt::format("size={:.0f}", budget.amount);
+    case Budget::Kind::kTime:
+      return fmt::format("latency={}x", budget.amount);
     default:
       return fmt::format("bits={}", budget.amount);
   }

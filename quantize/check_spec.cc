@@ -49,7 +49,8 @@ void check_tensorrt(const Spec& spec) {
 
 void check_target(const Spec& spec) {
   if (spec.target.runtime == Runtime::kTensorrt) check_tensorrt(spec);
-  const bool microsoft = spec.emit == Emit::kMatMulNBits || spec.emit == Emit::kMatMulBnb4;
+  const bool microsoft =
+      spec.emit == Emit::kMatMulNBits || spec.emit == Emit::kMatMulBnb4 || spec.emit == Emit::kGatherBlock;
   if (spec.target.rounds_inputs_only() && (spec.emit == Emit::kQOperator || microsoft))
     usage_error(fmt::format("{} does not run {}", to_string(spec.target), name(spec.emit)), "emit",
                 "leave it out: qdq is what it reads");

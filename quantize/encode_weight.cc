@@ -126,4 +126,10 @@ EncodedWeight encode_weight(const Weight& weight, const Method& method, const Sc
   return done;
 }
 
+EncodedWeight with_sqnr(const Weight& weight, const Coded& coded) {
+  Noise noise;
+  noise.add(load(weight), coded);
+  return {coded, noise.sqnr_db()};
+}
+
 }  // namespace mlopt::quantize

@@ -15,4 +15,7 @@ struct EncodedWeight {
 EncodedWeight encode_weight(const Weight& weight, const Method& method, const Scheme& scheme, const Observed* seen,
                             bool rectified);
 
+/// The same of codes that were chosen before.
+EncodedWeight with_sqnr(const Weight& weight, const Coded& coded);
+
 }  // namespace mlopt::quantize

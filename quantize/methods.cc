@@ -23,6 +23,10 @@ constexpr Method kMethods[] = {
      nullptr, Use::kWeightsAndStatic},
     {"adaround", "down or up as the outputs err least, by gradient descent; needs data", fit_mse, adaround,
      Look::kProducts, nullptr, Use::kWeightsAndStatic},
+    {"brecq",
+     "adaround of all weights of a residual block together, by what the block gives, and of scales of "
+     "activations; needs data",
+     fit_mse, adaround, Look::kProducts, nullptr, Use::kWeightsAndStatic, true},
     {"awq", "columns with large inputs are scaled up before; needs data", fit_mse, round_to_nearest, Look::kProducts,
      awq_scales},
     {"smoothquant", "of w8a8 and the like: peaks of activations go into the weights before; needs data", fit_mse,

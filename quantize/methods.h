@@ -40,6 +40,8 @@ struct Method {
   /// Rewrites the graph and the weights before they are encoded, what was seen with them; null: leaves all as it is.
   void (*prepare)(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec) = nullptr;
   Use use = Use::kWeights;
+  /// All weights of a block are learned together, see reconstruct(); `encode` is for those that are in none.
+  bool blocks = false;
 };
 
 std::span<const Method> methods();

@@ -7,14 +7,13 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/data/spread.h"
 #include "core/tensor/cast.h"
 #include "quantize/methods.h"
+#include "quantize/outputs.h"
 
 namespace mlopt::quantize {
 namespace {
 
-constexpr int64_t kSamples = 8;
 constexpr int kProbeBits = 4;
 constexpr int kBits[] = {2, 3, 4, 6, 8};
 constexpr int64_t kGroup = 32;
@@ -44,36 +43,6 @@ double squared_distance(const Matrix& a, const Matrix& b) {
   }
   return sum;
 }
-
-/// What a model gives for a few samples.
-class Outputs {
- public:
-  Outputs(const Model& model, const Means& means) {
-    const auto plan = means.runner->backend.compile(model, means.runner->options);
-    const auto data = spread(*means.data, kSamples);
-    const int64_t step = std::max<int64_t>(1, data->batch_size());
-    for (int64_t first = 0; first + step <= data->size(); first += step)
-      for (const Datum& value : plan->run(data->batch(first, step).inputs))
-        if (value.is_tensor()) values_.push_back(to_floats(value.tensor()));
-  }
-
-  /// The mean over outputs of the squared difference, as a share of the squares of these.
-  double distance(const Outputs& other) const {
-    double sum = 0;
-    for (size_t k = 0; k < values_.size(); ++k) {
-      double off = 0, all = 0;
-      for (size_t i = 0; i < std::min(values_[k].size(), other.values_[k].size()); ++i) {
-        const auto x = static_cast<double>(values_[k][i]), d = x - static_cast<double>(other.values_[k][i]);
-        if (std::isfinite(d)) off += d * d, all += x * x;
-      }
-      if (all > 0) sum += off / all;
-    }
-    return sum;
-  }
-
- private:
-  std::vector<std::vector<float>> values_;
-};
 
 /// How far the outputs move when only this weight has other values.
 double moved_by(const Model& model, const Weight& weight, const Matrix& changed, const Outputs& source,

@@ -32,6 +32,7 @@
 #include "quantize/restore/restore.h"
 #include "quantize/rotation/rotate.h"
 #include "quantize/source.h"
+#include "quantize/static_budget.h"
 #include "quantize/static_weights.h"
 #include "quantize/store_weights.h"
 #include "quantize/unfuse.h"
@@ -120,7 +121,6 @@ class Quantizer {
   Looking looking(int64_t samples) const { return {means_.runner, means_.data, samples, means_.progress}; }
 
   bool has_data() const { return means_.data && !means_.generated; }
-
   void require_data(const std::string& why, const char* option) const {
     if (!has_data()) usage_error(why, option, "give --data with inputs of the kind that the model will see");
   }
@@ -213,9 +213,24 @@ class Quantizer {
         result_.warnings.push_back(fmt::format("the plan names '{}', which has no weight that can be stored", layer));
   }
 
+  /// Layers that a budget of time leaves in float are skipped from here on.
+  void choose_floats() {
+    require_data("what integers do to the outputs is measured", "--data");
+    const FloatLayers found = choose_float_layers(result_.model, spec_, means_, fit_target);
+    spec_.budget.reset();
+    spec_.skip.insert(spec_.skip.end(), found.layers.begin(), found.layers.end());
+    for (const Node* node : result_.model.graph->nodes())
+      if (std::find(found.layers.begin(), found.layers.end(), node->called()) != found.layers.end())
+        floats_.emplace(node->label(), "it stays float32: there the time that integers would save gains most");
+    result_.decided = spec_;
+    result_.time = found.time;
+  }
+
   void rewrite_static() {
+    if (spec_.budget) choose_floats();
     const Plan plan = make_plan(result_.model, spec_);
     result_.left = plan.left;
+    for (const auto& [layer, reason] : floats_) result_.left.insert_or_assign(layer, reason);
     if (spec_.require_integer && !plan.left.empty())
       unsupported_error(fmt::format("{} would stay in floats: {}", plan.left.begin()->first, plan.left.begin()->second),
                         source_.path, "leave --require-integer out");
@@ -225,13 +240,13 @@ class Quantizer {
     result_.samples = found.samples;
     result_.cached = found.cached;
     for (std::string& sentence : found.warnings) result_.warnings.push_back(std::move(sentence));
-    const std::map<std::string, Grid>& grids = found.grids;
     Rounded rounded;
     if (find_method(spec_.method).use == Use::kWeightsAndStatic && spec_.emit != Emit::kFake) {
       require_data(fmt::format("{} looks at what layers are given", spec_.method), "--method");
-      rounded = round_weights(result_.model, plan, grids, spec_, looking(means_.calibration_samples));
+      rounded = round_weights(result_.model, plan, found.grids, spec_, looking(means_.calibration_samples),
+                              means_.passes.standard_types);
     }
-    const Emitted done = emit_qdq(result_.model, plan, grids, spec_, rounded);
+    const Emitted done = emit_qdq(result_.model, plan, found.grids, spec_, rounded);
     layers_ = done.layers;
     if (spec_.emit == Emit::kFake) result_.steps = emit_fake(result_.model, done);
   }
@@ -256,16 +271,17 @@ class Quantizer {
   }
 
   std::function<void(int64_t, int64_t)> progress(std::string_view what) const {
-    if (!means_.progress) return {};
-    return [this, what](int64_t done, int64_t total) { means_.progress(what, done, total); };
+    if (means_.progress) return [this, what](int64_t done, int64_t total) { means_.progress(what, done, total); };
+    return {};
   }
 
   const Model& source_;
   Spec spec_;  ///< of the user, and without what was split off
   const Means& means_;
   std::vector<CorrectableLayer> correctable_;
-  MomentsByName moments_;  ///< without data, where biases are corrected
-  Model before_;           ///< fused, still in float
+  MomentsByName moments_;                      ///< without data, where biases are corrected
+  std::map<std::string, std::string> floats_;  ///< layers that a budget leaves so -> why
+  Model before_;                               ///< fused, still in float
   std::vector<LayerValue> layers_;
   Quantized result_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ struct Means {
   CalibrationMeans calibration = {};  ///< who calibrates with this process, and what is kept of it
   std::string spill = {};             ///< folder for what is stored in codes until it is written; empty: memory
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
+  /// The time of a run of a model made from the source, measured beside the source's, as a share of that; empty: no
+  /// budget of time can be kept.
+  std::function<double(const Model&)> time = {};
   std::map<std::string, WeightFormat> plan = {};  ///< of Format::kWeights: layer -> its format, in place of the spec's
 };
 
@@ -42,6 +46,8 @@ struct Quantized {
   int64_t split = 0;                        ///< layers whose outliers are multiplied in float
   int64_t samples = 0;                      ///< seen by calibration
   bool cached = false;                      ///< in an earlier run
+  std::optional<Spec> decided;              ///< what a budget of time has come to: it gives the same without measuring
+  double time = 0;                          ///< of a run, where it was measured, as a share of the source's
   std::vector<std::string> steps;           ///< of Emit::kFake: initializers that hold logarithms of scales
 };
 

@@ -82,6 +82,7 @@ constexpr EmitRow kEmits[] = {{"qdq", Emit::kQdq},
                               {"qoperator", Emit::kQOperator},
                               {"matmulnbits", Emit::kMatMulNBits},
                               {"matmulbnb4", Emit::kMatMulBnb4},
+                              {"gatherblockquantized", Emit::kGatherBlock},
                               {"gather", Emit::kGather},
                               {"fake", Emit::kFake}};
 
@@ -107,19 +108,25 @@ double parse_share(std::string_view value) {
   return *percent / 100;
 }
 
+/// Weights alone in fewer bits take less room; time takes integers on both sides.
+void set_budget(std::string_view key, std::string_view value, Spec& spec) {
+  spec.budget = parse_budget(key, value);
+  if (spec.budget->kind == Budget::Kind::kTime) spec.format = Format::kStatic;
+}
+
 void parse_part(std::string_view part, Spec& spec) {
   const size_t equals = part.find('=');
   const std::string_view key = part.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
   static const std::vector<std::string> kKeys = {
-      "calibration", "emit", "method", "per_tensor", "symmetric",  "equalize",        "correct_bias", "target",
-      "only",        "skip", "size",   "bits",       "requantize", "require_integer", "outliers",     "rotate"};
+      "calibration", "emit", "method", "per_tensor", "symmetric",  "equalize",        "correct_bias", "target", "only",
+      "skip",        "size", "bits",   "latency",    "requantize", "require_integer", "outliers",     "rotate"};
   if (key == "calibration")
     spec.calibration = parse_range_method(value);
   else if (key == "emit")
     spec.emit = parse_emit(value);
   else if (spec.budget && (key == "size" || key == "bits" || key == "latency"))
-    spec.budget = parse_budget(key, value);
+    set_budget(key, value, spec);
   else if (key == "method")
     spec.method = find_method(value).name;
   else if (key == "per_tensor" && value.empty())

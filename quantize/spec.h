@@ -17,7 +17,7 @@ enum class Format { kStatic, kW8A8Dynamic, kWeights, kF16, kBF16 };
 /// How a result is written. kAuto: QDQ for kStatic, and for kWeights what suits the target, the format and the layer.
 /// kFake: of kStatic, floats that round as the integers do, which can be trained, and which no runtime knows; of
 /// kWeights, the floats that codes stand for.
-enum class Emit { kAuto, kQdq, kQOperator, kMatMulNBits, kMatMulBnb4, kGather, kFake };
+enum class Emit { kAuto, kQdq, kQOperator, kMatMulNBits, kMatMulBnb4, kGatherBlock, kGather, kFake };
 
 /// A whole quantization as one string, "w8a8:calibration=entropy;per_tensor;skip=/head/*": parsed and printed by one
 /// function each, stored in the report and in the output's metadata.

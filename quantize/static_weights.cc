@@ -1,11 +1,16 @@
 #include "quantize/static_weights.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
 
 #include "core/calib/features.h"
 #include "core/tensor/cast.h"
 #include "quantize/emit/weights.h"
 #include "quantize/methods.h"
+#include "quantize/reconstruct/reconstruct.h"
+#include "quantize/reconstruct/round_activations.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -25,19 +30,25 @@ std::vector<Weight> rounded_weights(const Model& model, const Plan& plan) {
   return weights;
 }
 
-QuantizedWeight round_one(const Weight& w, const Observed& seen, float input_scale, const Spec& spec) {
+std::vector<float> steps_of(const Weight& w, float input_scale, const Spec& spec) {
   const Node& node = *w.readers[0];
   const Tensor& numbers = *w.value->constant;
   const Tensor* bias = node.input(2) ? node.input(2)->known_constant() : nullptr;
   const int axis = spec.per_tensor ? -1 : weight_axis(node);
-  const std::vector<float> steps =
-      weight_scales(numbers, axis, least_scales(node, numbers, bias, input_scale, spec), spec.weight_bits);
+  return weight_scales(numbers, axis, least_scales(node, numbers, bias, input_scale, spec), spec.weight_bits);
+}
+
+Coded code(const Weight& w, const Method& method, const Observed* seen, std::span<const float> steps,
+           const Spec& spec) {
   Scheme scheme;
   scheme.bits = spec.weight_bits;
   scheme.symmetric = true;
   scheme.per_tensor = spec.per_tensor;
-  const Coded coded = encode(find_method(spec.method), {load(w), scheme, &seen, w.groups, false, steps});
-  Tensor codes(DType::kI8, numbers.dims());
+  return encode(method, {load(w), scheme, seen, w.groups, false, steps});
+}
+
+QuantizedWeight stored(const Weight& w, const Coded& coded, const std::vector<float>& steps, const Spec& spec) {
+  Tensor codes(DType::kI8, w.value->constant->dims());
   auto* to = codes.mutable_data<int8_t>();
   const int zero = 1 << (spec.weight_bits - 1);
   for (int64_t r = 0; r < w.rows; ++r)
@@ -49,6 +60,31 @@ QuantizedWeight round_one(const Weight& w, const Observed& seen, float input_sca
   const Tensor scale = Tensor::of<float>(dims, steps), zeros = Tensor::zeros(DType::kI8, dims);
   return type == DType::kI4 ? QuantizedWeight{pack(codes, type), scale, pack(zeros, type)}
                             : QuantizedWeight{codes, scale, zeros};
+}
+
+/// Codes of weights and scales of activations, block by block; takes out the weights that have their codes now.
+void learn_blocks(const Model& model, std::vector<Weight>& weights, std::map<std::string, Grid>& grids,
+                  const Spec& spec, const Looking& data, TypeRule types,
+                  const std::function<float(const Weight&)>& input_scale, Rounded& done) {
+  std::vector<SoftWeight> soft;
+  std::vector<std::vector<float>> steps;
+  for (const Weight& w : weights) {
+    steps.push_back(steps_of(w, input_scale(w), spec));
+    soft.emplace_back(w, code(w, find_method("mse"), nullptr, steps.back(), spec));
+  }
+  Model student = clone(model);
+  const std::map<std::string, std::string> by_value = round_activations(student, make_plan(student, spec), grids);
+  std::vector<std::string> logs;
+  for (const auto& [value, log] : by_value) logs.push_back(log);
+  const Reconstructed learned = reconstruct(model, student, soft, logs, data, types);
+  for (const auto& [value, log] : by_value)
+    if (const auto at = learned.scales.find(log); at != learned.scales.end())
+      grids.at(value).scale = usable_scale(std::exp(number_at(at->second, 0)));
+  const std::set<std::string> names(learned.weights.begin(), learned.weights.end());
+  for (size_t i = 0; i < soft.size(); ++i)
+    if (names.contains(soft[i].name()))
+      done.emplace(weights[i].readers[0], stored(weights[i], soft[i].coded(), steps[i], spec));
+  std::erase_if(weights, [&](const Weight& w) { return names.contains(w.name()); });
 }
 
 }  // namespace
@@ -65,11 +101,14 @@ void prepare_products(Model& model, const Spec& spec, const Looking& data) {
   find_method(spec.method).prepare(weights, seen, spec);
 }
 
-Rounded round_weights(const Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec,
-                      const Looking& data) {
+Rounded round_weights(const Model& model, const Plan& plan, std::map<std::string, Grid>& grids, const Spec& spec,
+                      const Looking& data, TypeRule types) {
   Rounded done;
   if (spec.weight_bits == 1 || spec.weight_bits > kByte) return done;
-  const std::vector<Weight> all = rounded_weights(model, plan);
+  const Method& method = find_method(spec.method);
+  const auto input_scale = [&](const Weight& w) { return grids.at(plan.owner(w.readers[0]->input(0))->name).scale; };
+  std::vector<Weight> all = rounded_weights(model, plan);
+  if (method.blocks) learn_blocks(model, all, grids, spec, data, types, input_scale, done);
   for (size_t first = 0; first < all.size();) {
     size_t end = first;
     for (int64_t bytes = 0; end < all.size() && (end == first || bytes < kProductBytes); ++end)
@@ -77,9 +116,8 @@ Rounded round_weights(const Model& model, const Plan& plan, const std::map<std::
     const auto stage = std::span(all).subspan(first, end - first);
     const std::vector<Observed> seen = observe(model, stage, {.products = true}, data);
     for (size_t i = 0; i < stage.size(); ++i) {
-      const Node* node = stage[i].readers[0];
-      const float input_scale = grids.at(plan.owner(node->input(0))->name).scale;
-      done.emplace(node, round_one(stage[i], seen[i], input_scale, spec));
+      const std::vector<float> steps = steps_of(stage[i], input_scale(stage[i]), spec);
+      done.emplace(stage[i].readers[0], stored(stage[i], code(stage[i], method, &seen[i], steps, spec), steps, spec));
       if (data.progress) data.progress("rounding weights", static_cast<int64_t>(first + i) + 1, std::ssize(all));
     }
     first = end;

@@ -12,8 +12,9 @@ void prepare_products(Model& model, const Spec& spec, const Looking& data);
 
 /// The weights of the plan's layers in the steps that they would have anyway, by the method of the spec, which looks at
 /// what the layers are given. Left out are weights that codes of a byte or signs do not hold, and layers whose inputs
-/// cannot be told. `grids` are those of values by name.
-Rounded round_weights(const Model& model, const Plan& plan, const std::map<std::string, Grid>& grids, const Spec& spec,
-                      const Looking& data);
+/// cannot be told. `grids` are those of values by name; a method that learns scales changes them. `types` as in
+/// training.
+Rounded round_weights(const Model& model, const Plan& plan, std::map<std::string, Grid>& grids, const Spec& spec,
+                      const Looking& data, TypeRule types);
 
 }  // namespace mlopt::quantize

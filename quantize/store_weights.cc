@@ -18,6 +18,7 @@
 #include "quantize/methods.h"
 #include "quantize/mixed.h"
 #include "quantize/plan.h"
+#include "quantize/reconstruct/reconstruct.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -92,6 +93,7 @@ class Storer {
                   "give inputs of the kind that the model will see, or use --method mse or hqq, which need none");
     if (plan_.empty()) require_a_form(found.weights, spec_);
     const std::span<const Weight> weights = found.weights;
+    if (method_.blocks) learn_blocks(weights);
     for (size_t first = 0; first < weights.size();) {
       const size_t end = stage_end(weights, first);
       store_stage(weights.subspan(first, end - first), std::ssize(weights));
@@ -116,10 +118,28 @@ class Storer {
     return end;
   }
 
+  /// Codes of the weights of blocks, before any is stored.
+  void learn_blocks(std::span<const Weight> weights) {
+    std::vector<SoftWeight> soft;
+    for (const Weight& w : weights) {
+      const Spec spec = spec_of(w, spec_, plan_);
+      if (w.op == "Gather" || spec.scheme().levels == Levels::kVectors) continue;
+      soft.emplace_back(w,
+                        encode_weight(w, find_method("mse"), spec.scheme(), nullptr, reads_rectified(model_, w)).coded);
+    }
+    Model student = clone(model_);
+    const Reconstructed done = reconstruct(model_, student, soft, {},
+                                           {means_.runner, means_.data, means_.calibration_samples, means_.progress},
+                                           means_.passes.standard_types);
+    for (const SoftWeight& w : soft)
+      if (std::find(done.weights.begin(), done.weights.end(), w.name()) != done.weights.end())
+        learned_.emplace(w.name(), w.coded());
+  }
+
   void store_stage(std::span<const Weight> stage, int64_t all) {
     std::vector<Weight> open;  // those whose inputs can be looked at
     for (const Weight& w : stage)
-      if (looks() && features_problem(w).empty()) open.push_back(w);
+      if (looks() && features_problem(w).empty() && !learned_.contains(w.name())) open.push_back(w);
     std::vector<Observed> seen;
     if (!open.empty())
       seen = observe(model_, open, {.products = method_.look == Look::kProducts},
@@ -137,7 +157,10 @@ class Storer {
     const WeightForm& form = form_of(weight, spec);
     for (const Node* reader : weight.readers)
       if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
-    const EncodedWeight made = encode_weight(weight, method_, spec.scheme(), seen, reads_rectified(model_, weight));
+    const auto learned = learned_.find(weight.name());
+    const EncodedWeight made = learned != learned_.end() ? with_sqnr(weight, learned->second)
+                                                         : encode_weight(weight, method_, spec.scheme(), seen,
+                                                                         reads_rectified(model_, weight));
     weight.value->constant->release_pages();
     StoredWeight& stored = done_.weights.emplace_back();
     stored = {weight.layer, weight.name(), name(spec), std::string(name(form.emit)), weight.size(), 0, made.sqnr_db};
@@ -157,6 +180,7 @@ class Storer {
   const Means& means_;
   const Plan& plan_;
   const Method& method_;
+  std::map<std::string, Coded> learned_;  ///< by weight
   std::unordered_set<const Node*> listed_;
   std::unordered_set<const Value*> spilled_;
   int64_t stored_ = 0;

@@ -16,6 +16,7 @@
 #include "cli/quantize/report.h"
 #include "cli/runner.h"
 #include "cli/verb/left.h"
+#include "cli/verb/stopwatch.h"
 #include "cli/verb/trial.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
@@ -167,6 +168,8 @@ void run(const QuantizeOptions& o, Session& session) {
     means.spill = std::filesystem::path(o.verb.output == "-" ? "." : o.verb.output).parent_path().string();
   means.calibration = calibration_means(o.calibration_cache, spec, session);
   if (!o.layer_plan.empty()) means.plan = planned_formats(o, spec);
+  Stopwatch watch(o.verb, source, session);
+  means.time = [&](const Model& model) { return watch.share(model); };
   quantize::Quantized made;
   try {
     with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
@@ -174,21 +177,13 @@ void run(const QuantizeOptions& o, Session& session) {
     return;
   }
   warn(o, made, calibrates, session);
-  session.report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec),
-                                  made.samples ? fmt::format(", calibrated on {} samples{}", made.samples,
-                                                             made.cached ? " (kept by an earlier run)" : "")
-                                               : ""));
-  if (made.restored) session.report.line(fmt::format("{} nodes on codes read back to floats before", made.restored));
-  if (made.rotated) session.report.line(fmt::format("{} residual streams rotated", made.rotated));
-  if (made.equalized) session.report.line(fmt::format("{} pairs of layers equalized", made.equalized));
-  if (made.split) session.report.line(fmt::format("{} layers multiply their outliers in float", made.split));
-  if (made.corrected) session.report.line(fmt::format("{} biases corrected", made.corrected));
+  report_made(made, spec, session.report);
   report_left(made.left, session.report);
   report_weights(made, session.report);
   report_layers(made, session.report);
 
   VerbResult result;
-  result.spec = quantize::to_string(spec);
+  result.spec = quantize::to_string(made.decided.value_or(spec));
   result.changes = Json::object({{"layers", made.layers},
                                  {"calibration_samples", made.samples},
                                  {"calibration_cached", made.cached},
@@ -206,7 +201,7 @@ void run(const QuantizeOptions& o, Session& session) {
 
 /// The methods with what they do.
 std::string methods_help() {
-  std::string text = "how codes are chosen (of w8a8 and the like only gptq, quantease, adaround, smoothquant): ";
+  std::string text = "how codes are chosen (of w8a8 and the like only gptq, quantease, adaround, brecq, smoothquant): ";
   for (const quantize::Method& m : quantize::methods())
     text += fmt::format("{}{} ({})", &m == quantize::methods().data() ? "" : ", ", m.name, m.doc);
   return text + " (default: mse)";
@@ -221,7 +216,9 @@ Action setup(Options& options) {
            "only: w1 to w8, ternary, nf4, fp4, fp8e4m3, fp8e5m2, codebook2 to codebook8, pot2 to pot8, apot2 to apot8, "
            "each for an output channel, or for groups as w4g32; codebook8v4 and the like (8 bits for 4 numbers); "
            "mixed:size=40% or mixed:bits=4.5 (one for each layer, by what "
-           "its error does to the outputs on --data); fp16, bf16; or a whole spec, as the report and the model's "
+           "its error does to the outputs on --data), mixed:latency=0.6x (w8a8 or float32 for each, as a run is "
+           "measured "
+           "here); fp16, bf16; or a whole spec, as the report and the model's "
            "metadata keep it")
       .required = true;
   options
@@ -261,9 +258,9 @@ Action setup(Options& options) {
               "MODEL may be quantized already, by whatever tool: its codes are read back to floats before");
   options
       .add("--emit", o->emit, "FORM",
-           "how it is written: qdq or, for w8a8, qoperator; for weights only also matmulnbits, matmulbnb4, gather, "
-           "fake (default: qdq; for weights only what suits the target)")
-      .choices = {"qdq", "qoperator", "matmulnbits", "matmulbnb4", "gather", "fake"};
+           "how it is written: qdq or, for w8a8, qoperator; for weights only also matmulnbits, matmulbnb4, "
+           "gatherblockquantized (of tables), gather, fake (default: qdq; for weights only what suits the target)")
+      .choices = {"qdq", "qoperator", "matmulnbits", "matmulbnb4", "gatherblockquantized", "gather", "fake"};
   options.add("--target", o->target, "RUNTIME[:PROCESSOR]",
               "what the result will run on: onnx, ort:P or openvino:P with P one of x86-vnni, x86-amx, x86-avx512, "
               "x86-avx2, arm-dot, native (this machine), or tensorrt:P with P such as sm_89 (default: ort:x86-vnni)");

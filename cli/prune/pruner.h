@@ -1,8 +1,8 @@
 #pragma once
 #include <memory>
 
-#include "cli/prune/stopwatch.h"
 #include "cli/train/options.h"
+#include "cli/verb/stopwatch.h"
 #include "core/exec/runner.h"
 #include "prune/prune.h"
 

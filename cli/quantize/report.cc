@@ -13,6 +13,20 @@ constexpr size_t kWorstShown = 5;
 
 }  // namespace
 
+void report_made(const quantize::Quantized& made, const quantize::Spec& spec, Report& report) {
+  report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec),
+                          made.samples ? fmt::format(", calibrated on {} samples{}", made.samples,
+                                                     made.cached ? " (kept by an earlier run)" : "")
+                                       : ""));
+  if (made.restored) report.line(fmt::format("{} nodes on codes read back to floats before", made.restored));
+  if (made.rotated) report.line(fmt::format("{} residual streams rotated", made.rotated));
+  if (made.equalized) report.line(fmt::format("{} pairs of layers equalized", made.equalized));
+  if (made.split) report.line(fmt::format("{} layers multiply their outliers in float", made.split));
+  if (made.decided)
+    report.line(fmt::format("a run takes {:.2f} of the source's time, as measured for the choice", made.time));
+  if (made.corrected) report.line(fmt::format("{} biases corrected", made.corrected));
+}
+
 void report_layers(const quantize::Quantized& made, Report& report) {
   Json& all = report.data["layers"] = Json::array();
   for (const quantize::LayerError& e : made.errors)

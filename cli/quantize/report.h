@@ -4,6 +4,8 @@
 
 namespace mlopt::cli {
 
+/// What was done, in a few lines.
+void report_made(const quantize::Quantized& made, const quantize::Spec& spec, Report& report);
 /// The layers furthest from the source; all of them as the key `layers`.
 void report_layers(const quantize::Quantized& made, Report& report);
 /// How weights are stored, and the furthest from what they were; all of them as the key `weights`.

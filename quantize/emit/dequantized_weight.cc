@@ -1,6 +1,6 @@
-// W -> DequantizeLinear(codes, scales, zero points): int8 or uint8, int4 or uint4, or float8, with one scale, one for
-// each output, or one for each group of inputs; behind it Reshape and Transpose where the groups are no part of an
-// axis.
+// W -> DequantizeLinear(codes, scales, zero points): int8 or uint8, int4 or uint4, int2 or uint2, or float8, with one
+// scale, one for each output, or one for each group of inputs; behind it Reshape and Transpose where the groups are no
+// part of an axis.
 #include "core/tensor/cast.h"
 #include "quantize/emit/weight_forms.h"
 #include "quantize/emit/weight_writer.h"
@@ -8,7 +8,8 @@
 namespace mlopt::quantize {
 namespace {
 
-constexpr int kNibble = 4;
+constexpr int kNibble = 4, kPair = 2;
+constexpr int64_t kPairOpset = 25;  // has integers of two bits
 
 bool has_groups(const Weight& weight, const Spec& spec) {
   return !spec.per_tensor && spec.weights.group > 0 && spec.weights.group < weight.columns;
@@ -16,6 +17,8 @@ bool has_groups(const Weight& weight, const Spec& spec) {
 
 std::string problem(const Weight& weight, const Spec& spec) {
   const bool can = spec.weights.is_float8() || spec.scheme().levels == Levels::kUniform;
+  if (!can && spec.weights.family == Family::kFP4)
+    return "fp4 has levels of its own, and ONNX Runtime has no DequantizeLinear of float4e2m1";
   if (!can) return "DequantizeLinear has uniform levels and float8 alone";
   const bool divides = !has_groups(weight, spec) || weight.columns % spec.weights.group == 0;
   return divides || !spec.target.rounds_inputs_only() ? "" : "the target's groups divide the inputs of an output";
@@ -46,8 +49,9 @@ Placement placement_of(const Weight& weight, const Coded& coded) {
 
 DType float8_of(Family family) { return family == Family::kF8E4M3 ? DType::kF8E4M3FN : DType::kF8E5M2; }
 
-DType type_of(const Spec& spec) {
+DType type_of(const Spec& spec, int64_t opset) {
   if (spec.weights.is_float8()) return float8_of(spec.weights.family);
+  if (spec.weights.bits <= kPair && opset >= kPairOpset) return spec.scheme().symmetric ? DType::kI2 : DType::kU2;
   if (spec.weights.bits > kNibble) return spec.scheme().symmetric ? DType::kI8 : DType::kU8;
   return spec.scheme().symmetric ? DType::kI4 : DType::kU4;
 }
@@ -85,9 +89,9 @@ float largest_of(DType type) {
   return small_to_float(type, float_to_small(type, kBeyond, true));
 }
 
-int64_t write(Model&, const Weight& weight, const Coded& coded, const Spec& spec) {
+int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
   const Placement at = placement_of(weight, coded);
-  const DType type = type_of(spec);
+  const DType type = type_of(spec, model.opset());
   const int64_t groups = coded.groups();
   const Dims dims = at.as_tensor ? weight.value->constant->dims() : Dims{coded.rows, coded.columns};
   const std::vector<uint8_t> codes = at.as_tensor ? in_tensor_order(weight, coded.codes) : coded.codes;

@@ -16,8 +16,8 @@ int64_t write_floats(Model&, const Weight& weight, const Coded& coded, const Spe
 }
 
 /// The best first.
-constexpr std::array<const WeightForm*, 5> kForms = {&kMatMulNBitsForm, &kMatMulBnb4Form, &kDequantizeForm,
-                                                     &kGatherForm, &kFloatForm};
+constexpr std::array<const WeightForm*, 6> kForms = {&kMatMulNBitsForm, &kMatMulBnb4Form, &kGatherBlockForm,
+                                                     &kDequantizeForm,  &kGatherForm,     &kFloatForm};
 
 /// Why the weight cannot be written so in the opset that the spec asks for.
 std::string problem_of(const WeightForm& form, const Weight& weight, const Spec& spec) {
@@ -51,6 +51,8 @@ bool suits(const WeightForm& form, const Weight& weight, const Spec& spec) {
       return ort && (spec.weights.bits == 4 || spec.accuracy_level == kByBytes);
     case Emit::kMatMulBnb4:
       return ort;
+    case Emit::kGatherBlock:
+      return ort && spec.weights.bits == 4;
     case Emit::kQdq:
       return suits_dequantize(weight, spec);
     default:

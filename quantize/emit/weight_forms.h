@@ -27,6 +27,8 @@ std::string form_problem(const Weight& weight, const Spec& spec);
 extern const WeightForm kMatMulNBitsForm;
 /// com.microsoft.MatMulBnb4: nf4 and fp4, in groups that divide the inputs of an output.
 extern const WeightForm kMatMulBnb4Form;
+/// com.microsoft.GatherBlockQuantized: tables in 4 or 8 bits, in groups of 16 to 256.
+extern const WeightForm kGatherBlockForm;
 /// DequantizeLinear: integers of 4 or 8 bits, floats of 8.
 extern const WeightForm kDequantizeForm;
 /// Planes of bits that standard operators put together and look up: every format, and constants for a runtime.

@@ -6,6 +6,8 @@ namespace mlopt::quantize {
 
 /// Operators on integers as DequantizeLinear, the operator on floats, and QuantizeLinear.
 extern const Pass restore_operators;
+/// QONNX's Quant and BipolarQuant by standard operators of opset 11 or later.
+extern const Pass restore_qonnx;
 /// Integer products of what DynamicQuantizeLinear gives as products of what it is given.
 extern const Pass restore_dynamic;
 /// DequantizeLinear of constants as constants, in front of what only moves codes, and gone behind QuantizeLinear.

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/onnx/tools.h"
 #include "core/rewrite/qdq/passes.h"
 #include "graphopt/pipelines.h"
 #include "quantize/restore/passes.h"
@@ -15,10 +16,12 @@
 namespace mlopt::quantize {
 namespace {
 
+bool is_qonnx(const Node& node) { return (node.op == "Quant" || node.op == "BipolarQuant") && !node.domain.empty(); }
+
 bool is_quantized(const Node& node) {
   return node.op.find("uantizeLinear") != std::string::npos || starts_with(node.op, "QLinear") ||
          ends_with(node.op, "Integer") || starts_with(node.op, "MatMulNBits") || starts_with(node.op, "MatMulBnb4") ||
-         starts_with(node.op, "DynamicQuantize") || starts_with(node.op, "MatMulInteger") ||
+         starts_with(node.op, "DynamicQuantize") || starts_with(node.op, "MatMulInteger") || is_qonnx(node) ||
          (node.domain == "com.microsoft" && (node.op == "QGemm" || node.op == "QAttention"));
 }
 
@@ -41,6 +44,14 @@ void require_restored(const Model& model) {
                         "quantize the float model that it was made from");
 }
 
+/// What QONNX's operators become is of a later opset than some of its files.
+void raise_opset(Model& model) {
+  constexpr int64_t kOpset = 13;
+  const std::vector<Node*> nodes = all_nodes(*model.graph);
+  if (model.opset() < kOpset && std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return is_qonnx(*n); }))
+    model = convert_opset(model, kOpset);
+}
+
 }  // namespace
 
 const Node* first_quantized(const Model& model) {
@@ -51,8 +62,9 @@ const Node* first_quantized(const Model& model) {
 
 int64_t restore_floats(Model& model, const PassContext& context) {
   const int64_t before = count_quantized(model);
-  constexpr std::array<const Pass*, 4> kPasses = {&qdq::widen_blocks, &restore_operators, &restore_dynamic,
-                                                  &restore_steps};
+  constexpr std::array<const Pass*, 5> kPasses = {&restore_qonnx, &qdq::widen_blocks, &restore_operators,
+                                                  &restore_dynamic, &restore_steps};
+  raise_opset(model);
   PassContext all = context;
   all.only.clear();
   all.skip.clear();

@@ -10,6 +10,7 @@ TEST_CASE("budgets are printed as they are read") {
   CHECK(to_string(parse_budget("size", "40%")) == "size=40%");
   CHECK(to_string(parse_budget("size", "12.5%")) == "size=12.5%");
   CHECK(to_string(parse_budget("bits", "4.5")) == "bits=4.5");
+  CHECK(to_string(parse_budget("latency", "0.6x")) == "latency=0.6x");
   CHECK(parse_budget("size", "2M").amount == Approx(2e6).epsilon(0.05));
 }
 
@@ -22,5 +23,6 @@ TEST_CASE("budgets that are none are refused") {
                                                                                    {"bits", "99"},
                                                                                    {"bits", ""}})
     CHECK_THROWS_AS(parse_budget(key, value), Error);
-  CHECK(test::contains(test::error_of([] { parse_budget("latency", "0.6x"); }), "latency"));
+  for (const char* share : {"0.6", "0x", "1.5x", "fast", ""})
+    CHECK(test::contains(test::error_of([&] { parse_budget("latency", share); }), "mixed:latency"));
 }

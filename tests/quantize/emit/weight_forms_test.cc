@@ -4,6 +4,7 @@
 
 #include "core/ir/infer.h"
 #include "core/ir/verify.h"
+#include "quantize/quantize.h"
 #include "quantize/store_weights.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
@@ -165,6 +166,50 @@ TEST_CASE("products become operators of com.microsoft where these have the forma
   CHECK(test::listed_ops(stored(net.model, "w4g12")).find("MatMulNBits") == std::string::npos);
 }
 
+TEST_CASE("tables that are to be in its format become GatherBlockQuantized") {
+  Net net;
+  layers()[9].add(net);
+  infer(net.model);
+  const auto planned = [&](const char* format, const std::string& spec) {
+    Means means;
+    means.plan[find_weights(net.model, {.stored_only = true}).weights[0].layer] = *parse_weight_format(format);
+    Model model = clone(net.model);
+    store_weights(model, parse_spec("w8:" + spec), means);
+    infer(model);
+    CHECK(verify(model).empty());
+    return model;
+  };
+  for (const char* format : {"w4g16", "w8g16", "w4", "w8"})
+    for (const char* more : {"target=ort", "symmetric"}) {
+      INFO(format << ' ' << more);
+      const Model expected = planned(format, std::string(more) + ";emit=fake"),
+                  model = planned(format, std::string(more) + ";emit=gatherblockquantized");
+      CHECK(test::listed_ops(model) == "GatherBlockQuantized 1");
+      CHECK(test::changed_by(expected, model).sqnr_db > 110);
+    }
+  CHECK(test::listed_ops(planned("w4g16", "target=ort")) == "GatherBlockQuantized 1");
+  CHECK(test::listed_ops(planned("w8g16", "target=ort")).find("BlockQuantized") == std::string::npos);
+  CHECK(test::listed_ops(planned("w4g16", "target=onnx")).find("BlockQuantized") == std::string::npos);
+}
+
+TEST_CASE("from opset 25 on two bits have a type of their own") {
+  Net net;
+  layers()[0].add(net);
+  infer(net.model);
+  for (const char* spec : {"w2g16", "w2:symmetric", "w2"}) {
+    INFO(spec);
+    const std::string form = std::string(spec) + (std::string(spec) == "w2:symmetric" ? ";" : ":") + "emit=";
+    Model older = clone(net.model), newer = clone(net.model), expected = clone(net.model);
+    for (Model* model : {&newer, &expected}) model->set_opset("", 25);
+    expected = stored(expected, form + "fake");
+    newer = stored(newer, form + "qdq");
+    const DType type = newer.graph->nodes()[0]->input(0)->type.dtype;
+    CHECK(bits(type) == 2);
+    CHECK(bits(stored(older, form + "qdq").graph->nodes()[0]->input(0)->type.dtype) == 4);
+    CHECK(test::changed_by(expected, newer).sqnr_db > 110);
+  }
+}
+
 TEST_CASE("a form that no weight can have is refused with the reason") {
   Net net;
   layers()[6].add(net);
@@ -174,6 +219,8 @@ TEST_CASE("a form that no weight can have is refused with the reason") {
   CHECK(test::contains(refusal("w3g16:emit=matmulnbits"), "2, 4 or 8 bits"));
   CHECK(test::contains(refusal("w4g24:emit=matmulnbits"), "not 24"));
   CHECK(test::contains(refusal("w4g16:emit=qdq;opset=18"), "needs opset 21"));
+  CHECK(test::contains(refusal("fp4:emit=qdq"), "float4e2m1"));
+  CHECK(test::contains(refusal("w4:emit=gatherblockquantized"), "tables of two axes"));
   CHECK(test::contains(refusal("codebook3:emit=qdq"), "uniform levels and float8 alone"));
   CHECK(test::contains(refusal("w4g16:emit=matmulbnb4"), "nf4 and fp4 alone"));
 }

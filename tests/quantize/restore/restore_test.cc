@@ -1,5 +1,8 @@
 #include "quantize/restore/restore.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "backends/reference/backend.h"
 #include "core/calib/model_inputs.h"
 #include "core/data/random.h"
@@ -136,4 +139,45 @@ TEST_CASE("a quantized model is quantized anew") {
   CHECK(difference(run(again), run(source)).sqnr_db > 20);
   const Model small = quantized(quantized(source, "w8:emit=qdq"), "w8a8:requantize");
   CHECK(difference(run(small), run(source)).sqnr_db > 28);
+}
+
+TEST_CASE("QONNX's operators become standard ones that compute the same") {
+  Model model = test::fixture(R"(
+    g (float[2,8] x, float[8,6] W, float S, float Z, float B, float A, float[6] P) => (float[2,6] y) {
+      q = Quant <signed = 0, narrow = 0, rounding_mode = "ROUND"> (x, S, Z, B)
+      w = Quant <signed = 1, narrow = 1, rounding_mode = "FLOOR"> (W, A, Z, B)
+      m = MatMul (q, w)
+      y = BipolarQuant (m, P)
+    })",
+                              11);
+  const auto set = [&](const char* name, float x) { model.graph->find(name)->constant = Tensor::scalar(x); };
+  set("S", 0.25F);
+  set("Z", 0);
+  set("B", 2);
+  set("A", 0.5F);
+  Tensor& w = *model.graph->find("W")->constant;
+  for (int64_t i = 0; i < w.size(); ++i) w.mutable_data<float>()[i] = static_cast<float>(i % 13 - 6) / 4;
+  for (Node* node : model.graph->nodes())
+    if (node->op != "MatMul") node->domain = "qonnx.custom_op.general";
+  model.set_opset("qonnx.custom_op.general", 1);
+  const Model made = restored(clone(model));
+  const Tensor y = run(made);
+  const Tensor x = random_dataset(model_inputs(model), {.count = 1, .seed = 9})->batch(0, 1).inputs[0].tensor();
+  const std::vector<float> scale = to_floats(*model.graph->find("P")->constant);
+  int negative = 0;
+  for (int64_t r = 0; r < 2; ++r)
+    for (int64_t c = 0; c < 6; ++c) {
+      double sum = 0;
+      for (int64_t k = 0; k < 8; ++k) {
+        const double code =
+            std::nearbyint(std::clamp(static_cast<double>(x.data<float>()[r * 8 + k]) / 0.25, 0.0, 3.0));
+        sum += code * 0.25 * std::clamp(std::floor(static_cast<double>(w.data<float>()[k * 6 + c]) / 0.5), -1.0, 1.0) *
+               0.5;
+      }
+      const float expected = sum < 0 ? -scale[static_cast<size_t>(c)] : scale[static_cast<size_t>(c)];
+      CHECK(y.data<float>()[r * 6 + c] == expected);
+      negative += sum < 0;
+    }
+  CHECK(negative > 0);
+  CHECK(negative < 12);
 }

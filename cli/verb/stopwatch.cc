@@ -1,4 +1,4 @@
-#include "cli/prune/stopwatch.h"
+#include "cli/verb/stopwatch.h"
 
 #include <algorithm>
 #include <array>

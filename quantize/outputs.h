@@ -1,0 +1,22 @@
+#pragma once
+#include <vector>
+
+#include "core/ir/model.h"
+#include "quantize/quantize.h"
+
+namespace mlopt::quantize {
+
+/// What a model gives for a few samples of the data.
+class Outputs {
+ public:
+  /// Throws what running the model throws.
+  Outputs(const Model& model, const Means& means);
+
+  /// The mean over outputs of the squared difference, as a share of the squares of these.
+  double distance(const Outputs& other) const;
+
+ private:
+  std::vector<std::vector<float>> values_;
+};
+
+}  // namespace mlopt::quantize
