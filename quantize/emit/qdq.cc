@@ -128,11 +128,13 @@ class Emitter {
     graph_.set_input(node, 2, writer_.dequantized(node, stored, base, b.scale.rank() ? 0 : -1));
   }
 
-  /// A constant operand, around zero with one scale.
+  /// A constant operand, around zero. Of what works element by element each index of an axis has its own scale: such
+  /// constants hold a number for each channel, of sizes that one scale cannot hold.
   void quantize_constant(Node* node, int index) {
     const Value* v = node->input(index);
-    const QuantizedWeight q = quantize_weight(*v->known_constant(), -1, {}, spec_.weight_bits);
-    graph_.set_input(node, index, writer_.dequantized(node, writer_.store(v, q, -1), v->name, -1));
+    const int axis = spec_.per_tensor || !is_elementwise(*node) ? -1 : uneven_axis(*v->known_constant());
+    const QuantizedWeight q = quantize_weight(*v->known_constant(), axis, {}, spec_.weight_bits);
+    graph_.set_input(node, index, writer_.dequantized(node, writer_.store(v, q, axis), v->name, axis));
   }
 
   /// A number as one step of its own size, which is exact. There is no integer division: a divisor becomes a factor.

@@ -1,6 +1,10 @@
 #include "quantize/emit/weights.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <string_view>
 
 #include "core/tensor/cast.h"
 
@@ -24,6 +28,33 @@ bool is_weighted(const Node& node) { return node.is("Conv") || node.is("Gemm") |
 
 int weight_axis(const Node& node) {
   return node.is("Conv") || (node.is("Gemm") && int_attr(node, "transB", 0) != 0) ? 0 : 1;
+}
+
+bool is_elementwise(const Node& node) {
+  constexpr std::string_view kOps[] = {"Add", "Sub", "Mul", "Div", "Min", "Max", "Pow", "PRelu", "Sum", "Mean"};
+  return node.domain.empty() && std::find(std::begin(kOps), std::end(kOps), node.op) != std::end(kOps);
+}
+
+/// Rounding costs the square of the step, which is the largest magnitude of those that share it.
+int uneven_axis(const Tensor& numbers) {
+  const std::vector<float> values = to_floats(numbers);
+  int best = -1;
+  double least = std::numeric_limits<double>::infinity();
+  for (int axis = 0; axis < numbers.rank(); ++axis) {
+    const auto count = static_cast<size_t>(numbers.dim(axis));
+    if (count < 2) continue;
+    const auto inner = static_cast<size_t>(row_major_strides(numbers.dims())[static_cast<size_t>(axis)]);
+    std::vector<double> largest(count);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto x = std::fabs(static_cast<double>(values[i]));
+      double& most = largest[i / inner % count];
+      if (std::isfinite(x)) most = std::max(most, x);
+    }
+    double cost = 0;
+    for (const double most : largest) cost += most * most / static_cast<double>(count);
+    if (cost < least) best = axis, least = cost;
+  }
+  return best;
 }
 
 std::vector<float> least_scales(const Node& layer, const Tensor& weight, const Tensor* bias, float input_scale,

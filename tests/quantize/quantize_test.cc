@@ -179,6 +179,33 @@ TEST_CASE("where integers are required every operator is between them, or the fi
   CHECK(test::contains(refused, "would stay in floats"));
 }
 
+TEST_CASE("constants of sizes that one scale cannot hold are exact where integers are required") {
+  Model source = test::fixture(R"(
+    g (float[2,3,8,8] x, float[4,3,3,3] V, float[4,1,1] S, float[1,4,1,1] M) => (float[2,4,6,6] y) {
+      a = Conv (x, V)
+      t = Tanh (a)
+      s = Add (t, S)
+      u = Sigmoid (s)
+      m = Mul (u, M)
+      y = Tanh (m)
+    })");
+  const std::vector<float> numbers = {0.001F, -1, 50, 400};
+  source.graph->find("S")->constant = Tensor::of<float>({4, 1, 1}, numbers);
+  source.graph->find("M")->constant = Tensor::of<float>({1, 4, 1, 1}, numbers);
+  const quantize::Quantized made = Bench().run(source, "w8a8:require_integer");
+  int seen = 0;
+  for (const Node* node : made.model.graph->nodes()) {
+    const Tensor* codes = node->input(0)->known_constant();
+    if (!node->is("DequantizeLinear") || !codes || codes->size() != 4) continue;
+    const std::vector<float> code = to_floats(*codes), scale = to_floats(*node->input(1)->known_constant());
+    REQUIRE(scale.size() == 4);
+    for (size_t c = 0; c < 4; ++c)
+      CHECK(static_cast<double>(code[c] * scale[c]) == Approx(static_cast<double>(numbers[c])).epsilon(1e-6));
+    ++seen;
+  }
+  CHECK(seen == 2);
+}
+
 TEST_CASE("the opset is what was asked for, or refused") {
   const Model source = test::fixture(kNet, 11);
   const Bench bench;

@@ -41,4 +41,12 @@ TEST_CASE("a zero point has the type of its grid") {
     }
 }
 
+TEST_CASE("constants are uneven along the axis whose largest numbers differ most") {
+  CHECK(quantize::uneven_axis(Tensor::of<float>({3, 1, 1}, {1, 20, 300})) == 0);
+  CHECK(quantize::uneven_axis(Tensor::of<float>({2, 3}, {1, 20, 300, 1, 20, 300})) == 1);
+  CHECK(quantize::uneven_axis(Tensor::of<float>({3, 2}, {1, 1, 20, 20, 300, 300})) == 0);
+  CHECK(quantize::uneven_axis(Tensor::of<float>({1, 1}, {4})) == -1);
+  CHECK(quantize::uneven_axis(Tensor::scalar(4.0F)) == -1);
+}
+
 }  // namespace mlopt::test
