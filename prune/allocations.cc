@@ -16,6 +16,8 @@ constexpr Allocation kAllocations[] = {
     {kByLatency,
      "of channels, heads and layers: most where the time that is saved, measured, is greatest for what is lost", "none",
      nullptr, true},
+    {kAmc, "of channels and heads: by an agent that learns from what comes of it, see --episodes", "none", nullptr,
+     true},
 };
 
 /// Units of one candidate that compete, and their scores.

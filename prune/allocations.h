@@ -15,7 +15,8 @@ struct Allocation {
   /// The scale of scores that it is meant for.
   std::string_view scale;
   /// Marks what goes so that about `sparsity` of all weights do. `rivals` tells which units compete where each layer
-  /// has its own share. Null: shares come from curves (curves.h).
+  /// has its own share. Null: shares come from curves (curves.h)
+  /// or from an agent (amc/search.h).
   void (*allocate)(std::span<Candidate> candidates, double sparsity, Rivals rivals);
   bool own_share = false;  ///< of each layer as much as of all: layers need not be seen together
 };

@@ -54,10 +54,10 @@ void check_structure(const Spec& spec) {
       find_criterion(spec.method).score)
     unsupported_error(fmt::format("channels by {} are not supported yet", spec.method), "--method",
                       fmt::format("one of {}", fmt::join(known, ", ")));
-  const std::string_view spread[] = {"", "uniform", "global", kSensitivity, kByLatency};
+  const std::string_view spread[] = {"", "uniform", "global", kSensitivity, kByLatency, kAmc};
   if (std::find(std::begin(spread), std::end(spread), spec.allocation) == std::end(spread))
     unsupported_error(fmt::format("channels by the allocation '{}' are not supported yet", spec.allocation),
-                      "--allocation", "uniform, global, sensitivity or latency");
+                      "--allocation", "uniform, global, sensitivity, latency or amc");
   if (!spec.scale.empty())
     usage_error("scores of channels are relative to the mean of their group", "--scale", "leave it out");
 }
@@ -78,7 +78,7 @@ void check_training(const Spec& spec) {
   if (spec.granularity.name == kEmbedding)
     unsupported_error(fmt::format("dimensions of all layers by {} are not supported yet", spec.method), "--method",
                       "magnitude, then --recover distill");
-  if (by_curves(spec))
+  if (looks_at_results(spec))
     unsupported_error("what each layer can spare is measured before a training, not behind it", "--allocation");
   if (spec.fit || spec.statistics) usage_error("what was trained needs no fit", "--recover", "leave lstsq and bn out");
 }
@@ -101,7 +101,7 @@ void check_schedule(const Spec& spec) {
   if (spec.threshold) usage_error("a threshold does not say how much goes when", "--threshold", "give --sparsity");
   if (find_criterion(spec.method).prune)
     unsupported_error(fmt::format("{} in a schedule is not supported yet", spec.method), "--method", "wanda or obs");
-  if (by_curves(spec))
+  if (looks_at_results(spec))
     unsupported_error("what each layer can spare is measured before a training, not in it", "--allocation",
                       "give the shares that it found");
   if (spec.fit || spec.statistics)
@@ -135,6 +135,11 @@ void check(const Spec& spec) {
                 spec.flops ? "--flops" : "--latency", "use --granularity channel, head or layer");
   if (!structure && spec.allocation == kByLatency)
     usage_error("zeros save no time", "--allocation", "use --granularity channel, or --allocation sensitivity");
+  if (!structure && spec.allocation == kAmc)
+    unsupported_error(fmt::format("{} by the allocation 'amc' are not supported yet", to_string(spec.granularity)),
+                      "--allocation", "use --granularity channel or head, or --allocation sensitivity");
+  if (spec.episodes && spec.allocation != kAmc)
+    usage_error("only --allocation amc searches in episodes", "--episodes", "leave it out");
   if (spec.round == kAutoRound && spec.threshold)
     usage_error("a threshold says how much goes, whatever the widths", "--round", "leave it out");
   if (!structure && !find_criterion(spec.method).score)

@@ -12,18 +12,6 @@
 namespace mlopt::prune {
 namespace {
 
-/// What one curve saves with all of it gone: a line through 0 nearest to what was measured, since single measurements
-/// of time are worth little.
-double whole(const Curve& curve, Saving saving) {
-  if (saving == Saving::kSize) return curve.size;
-  double products = 0, squares = 0;
-  for (const CurvePoint& p : curve.points) {
-    products += p.share * (saving == Saving::kMacs ? p.macs : p.time);
-    squares += p.share * p.share;
-  }
-  return squares > 0 ? std::max(0.0, products / squares) : 0;
-}
-
 struct Corner {
   double share, loss;
 };
@@ -54,9 +42,9 @@ struct Step {
 std::vector<Step> steps_of(std::span<const Curve> curves, Saving saving) {
   std::vector<Step> steps;
   double all = 0;
-  for (const Curve& curve : curves) all += whole(curve, saving);
+  for (const Curve& curve : curves) all += saved_by_all(curve, saving);
   for (size_t i = 0; i < curves.size(); ++i) {
-    const double saves = all > 0 ? whole(curves[i], saving) / all : 0;
+    const double saves = all > 0 ? saved_by_all(curves[i], saving) / all : 0;
     const std::vector<Corner> hull = hull_of(curves[i]);
     for (size_t k = 1; k < hull.size() && saves > 0; ++k) {
       const double share = hull[k].share - hull[k - 1].share, saved = share * saves;
@@ -68,6 +56,18 @@ std::vector<Step> steps_of(std::span<const Curve> curves, Saving saving) {
 }
 
 }  // namespace
+
+/// A line through 0 nearest to what was measured, since single measurements
+/// of time are worth little.
+double saved_by_all(const Curve& curve, Saving saving) {
+  if (saving == Saving::kSize) return curve.size;
+  double products = 0, squares = 0;
+  for (const CurvePoint& p : curve.points) {
+    products += p.share * (saving == Saving::kMacs ? p.macs : p.time);
+    squares += p.share * p.share;
+  }
+  return squares > 0 ? std::max(0.0, products / squares) : 0;
+}
 
 Shares shares_of_least_loss(std::span<const Curve> curves, Saving saving, double wanted) {
   Shares shares;

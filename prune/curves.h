@@ -32,6 +32,9 @@ enum class Saving { kSize, kMacs, kTime };
 /// the last in part. Beyond its last point a curve is taken to lose as much again up to 1.
 Shares shares_of_least_loss(std::span<const Curve> curves, Saving saving, double wanted);
 
+/// What one curve saves with all of it gone.
+double saved_by_all(const Curve& curve, Saving saving);
+
 /// That of a name; nothing where it has none.
 std::optional<double> share_of(const Shares& shares, const std::string& name);
 /// Throws Error{kUsage} for a share of none of the names.

@@ -9,7 +9,7 @@ namespace mlopt::prune {
 
 Pruned prune(const Model& source, const Spec& spec, const Means& means) {
   check(spec);
-  if (by_curves(spec) && !means.curves)
+  if (needs_curves(spec) && !means.curves)
     usage_error("nothing says what each layer can spare", "--allocation", "measure it first");
   if (spec.granularity.kind() == Kind::kMask) return mask_model(source, spec, means);
   return spec.granularity.name == kLayers ? shorten_model(source, spec, means) : shrink_model(source, spec, means);

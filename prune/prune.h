@@ -13,6 +13,7 @@
 #include "core/ir/model.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/compare.h"
+#include "prune/amc/search.h"
 #include "prune/curves.h"
 #include "prune/spec.h"
 
@@ -21,6 +22,14 @@ struct LossDef;
 }
 
 namespace mlopt::prune {
+
+/// What the allocation "amc" is handed from above.
+struct AmcMeans {
+  std::function<double(const Model&)> reward;  ///< what a result is worth; more is better
+  std::vector<Episode> known = {};             ///< the rest as in SearchSettings
+  std::string known_from = {};
+  std::function<void(const std::vector<Episode>&)> keep = {};
+};
 
 /// What pruning is handed from above: what runs and prepares models, and the data.
 struct Means {
@@ -33,6 +42,7 @@ struct Means {
   /// The time of a run of a model made from the source, measured, relative to the source's; empty: nothing is timed.
   std::function<double(const Model&)> time = {};
   const std::vector<Curve>* curves = nullptr;  ///< for the allocation "sensitivity"
+  const AmcMeans* amc = nullptr;               ///< for the allocation "amc"
   bool prove = true;  ///< compare a smaller model with the source whose removed channels are zero
 
   /// How far a training moved each weight, by its name, in its shape, float32; for the method "movement".
@@ -84,6 +94,7 @@ struct Pruned {
   Spec spec;         ///< with what was searched for, so that it prunes the same without a search
   double share = 0;  ///< of channels, that was said or searched for
   std::vector<TriedWidths> tried;
+  std::vector<Episode> episodes;  ///< of the allocation "amc"
   std::vector<PrunedGroup> groups;
   int64_t macs_before = 0, macs_after = 0;
   std::optional<Difference> proof;        ///< from the source whose removed channels are zero

@@ -17,17 +17,11 @@
 namespace mlopt::prune {
 namespace {
 
-constexpr std::string_view kAllocationsToCome[] = {"amc"};
-
 template <class Row>
-void require_name(std::span<const Row> table, std::string_view what, std::string_view name, const std::string& where,
-                  std::span<const std::string_view> to_come = {}) {
+void require_name(std::span<const Row> table, std::string_view what, std::string_view name, const std::string& where) {
   if (find_named(table, name)) return;
   std::vector<std::string> names;
   for (const Row& row : table) names.emplace_back(row.name);
-  if (std::find(to_come.begin(), to_come.end(), name) != to_come.end())
-    unsupported_error(fmt::format("the {} '{}' is not supported yet", what, name), where,
-                      "one of " + join(names, ", "));
   usage_error(fmt::format("no {} is called '{}'", what, name), where, suggestion(name, names));
 }
 
@@ -108,10 +102,13 @@ constexpr Part kParts[] = {
      [](const Spec& s) { return print_round(s.round); }},
     {"allocation",
      [](Spec& s, std::string_view v) {
-       require_name(allocations(), "allocation", v, "--allocation", kAllocationsToCome);
+       require_name(allocations(), "allocation", v, "--allocation");
        s.allocation = v;
      },
      [](const Spec& s) { return s.allocation; }},
+    {"episodes",
+     [](Spec& s, std::string_view v) { s.episodes = parse_count(v, "number of episodes", "--episodes", 1); },
+     [](const Spec& s) { return s.episodes == 0 ? "" : std::to_string(s.episodes); }},
     {"scale",
      [](Spec& s, std::string_view v) {
        require_name(scales(), "scale", v, "--scale");

@@ -22,6 +22,9 @@ inline constexpr std::string_view kOnce = "once", kGradual = "gradual", kLottery
 /// The allocations that go by measured curves, see curves.h: by what is lost for what is to be saved, or for the time.
 inline constexpr std::string_view kSensitivity = "sensitivity", kByLatency = "latency";
 
+/// The allocation that an agent searches, see amc/search.h.
+inline constexpr std::string_view kAmc = "amc";
+
 /// Of Spec::round: to the multiple that makes the model fastest.
 inline constexpr int64_t kAutoRound = 0;
 
@@ -39,6 +42,7 @@ struct Spec {
   /// Channels that stay are rounded up to multiples of it; unset: 8 where there are many; kAutoRound: as measured.
   std::optional<int64_t> round;
   std::string allocation;   ///< a row of allocations(); empty: as the method does best
+  int64_t episodes = 0;     ///< of the allocation amc: shares that are tried; 0: the usual number
   std::string scale;        ///< a row of scales(): what scores are divided by; empty: as the allocation wants
   std::string norm = "l2";  ///< of what is removed as one: l1 or l2
   std::string schedule;     ///< a row of schedules(): when it is removed; empty: as the method does best
@@ -67,6 +71,11 @@ bool scheduled(const Spec& spec);
 
 /// Is the allocation one of those?
 inline bool by_curves(const Spec& spec) { return spec.allocation == kSensitivity || spec.allocation == kByLatency; }
+
+/// Does the allocation look at results to find the shares of layers: those of curves, or an agent's?
+inline bool looks_at_results(const Spec& spec) { return by_curves(spec) || spec.allocation == kAmc; }
+/// Does it need curves?
+inline bool needs_curves(const Spec& spec) { return by_curves(spec) || (spec.allocation == kAmc && spec.latency); }
 
 /// What does not go together, or is missing: Error{kUsage}; what there is not yet: Error{kUnsupported} naming what
 /// there is.

@@ -6,7 +6,9 @@
 
 #include "cli/commands.h"
 #include "cli/distill/steps.h"
+#include "cli/prune/amc.h"
 #include "cli/prune/analyse.h"
+#include "cli/prune/dynamic.h"
 #include "cli/prune/groups.h"
 #include "cli/prune/options.h"
 #include "cli/prune/pruner.h"
@@ -31,12 +33,17 @@ Pruner pruner_of(const PruneOptions& o, const Model& source, const Session& sess
 VerbResult prune_source(const PruneOptions& o, const Model& source, prune::Spec spec, Session& session) {
   Pruner prune = pruner_of(o, source, session);
   const TryPruning tried = [&](const prune::Spec& one) { return prune.tried(one); };
-  if (prune::by_curves(spec)) prune.use(curves_for(o.curves, o.verb, spec, source, tried, session));
+  if (prune::needs_curves(spec)) prune.use(curves_for(o.curves, o.verb, spec, source, tried, session));
   if (o.sparsity == kSearched)
     spec.sparsity = search_sparsity(o.verb, source, session, [&](double sparsity) {
       spec.sparsity = sparsity;
       return std::move(tried(spec).model);
     });
+  std::unique_ptr<AmcSearch> search;
+  if (spec.allocation == prune::kAmc) {
+    search = std::make_unique<AmcSearch>(o.search, o.verb, spec, source, session);
+    prune.use(search->means());
+  }
   prune::Pruned made = prune(spec);
   if (made.samples > 0 && starts_with(o.verb.data.spec, "random"))
     made.warnings.emplace_back(
@@ -53,6 +60,7 @@ VerbResult prune_source(const PruneOptions& o, const Model& source, prune::Spec 
     if (!o.explain) report_left(made.left, session.report);
     report_groups(made, o.explain, session.report);
     report_tried(made, session.report);
+    report_episodes(made, session.report);
   } else {
     result.changes = report_total(made, session.report);
     report_left(made.left, session.report);
@@ -139,9 +147,12 @@ void analyse(const PruneOptions& o, const prune::Spec& spec, Session& session) {
 }
 
 void run(const PruneOptions& o, Session& session) {
+  if (o.method == kDynamic) return prune_at_run_time(o, session);
+  if (!o.exit_at.empty()) usage_error("only --method dynamic has an exit", "--exit-at", "leave it out");
   const prune::Spec spec = spec_of(o, session.common);
-  if (!o.curves.empty() && !prune::by_curves(spec))
-    usage_error("--curves are of --allocation sensitivity and latency", "--curves", "leave it out");
+  if (!o.curves.empty() && !prune::needs_curves(spec))
+    usage_error("--curves are of --allocation sensitivity and latency, and of amc with --latency", "--curves",
+                "leave it out");
   if (o.calibration_samples < 1) usage_error("at least one sample is looked at", "--calibration-samples");
   if (o.analyse) return analyse(o, spec, session);
   if (!o.csv.empty()) usage_error("--csv holds the tables of --analyse", "--csv", "add --analyse");

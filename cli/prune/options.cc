@@ -59,6 +59,7 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   add("latency", o.latency);
   add("round", o.round);
   add("allocation", o.allocation);
+  if (o.episodes) add("episodes", std::to_string(*o.episodes));
   add("scale", o.scale);
   add("norm", o.norm);
   add("schedule", o.schedule);
@@ -72,6 +73,12 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
   prune::Spec spec = prune::parse_spec(text);
   for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
   for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
+  if (!o.search.empty() && spec.allocation != prune::kAmc)
+    usage_error("only --allocation amc searches", "--search", "leave it out");
+  if (!o.search.empty() && spec.latency && o.curves.empty())
+    usage_error("a search goes on only with the times that it began with", "--curves", "keep them: --curves F.json");
+  if (o.sparsity == kSearched && spec.allocation == prune::kAmc)
+    usage_error("--allocation amc searches for one budget", "--sparsity", "give --flops, --latency or a number");
   if (o.sparsity == kSearched) {
     check_search(o.verb, retraining(o).empty() && !prune::scheduled(spec));
     spec.sparsity = 0;  // until the search is done
@@ -84,14 +91,21 @@ prune::Spec spec_of(const PruneOptions& o, const Common& common) {
 
 void declare_prune(Options& options, PruneOptions& o) {
   declare_train(options, o.distill.train);
-  options.add("--method", o.method, "METHOD",
-              "what tells which weights are needed least: " + list_of(prune::criteria()) +
-                  "; or a whole spec, as the report and the model's metadata keep it (default: magnitude)");
+  options.add(
+      "--method", o.method, "METHOD",
+      "what tells which weights are needed least: " + list_of(prune::criteria()) +
+          "; or dynamic (a classifier is left early by samples that an exit, which is trained on --data, is sure "
+          "of: see --exit-at); or a whole spec, as the report and the model's metadata keep it (default: magnitude)");
   options.add("--granularity", o.granularity, "WHAT",
               "what is removed as one: " + list_of(prune::granularities()) + " (default: element)");
   options.add("--sparsity", o.sparsity, "S",
               "the share that is removed, from 0 to 1 or in percent; auto: as much as --max-drop allows");
-  options.add("--threshold", o.threshold, "T", "instead: remove what scores less than T");
+  options.add(
+      "--threshold", o.threshold, "T",
+      "instead: remove what scores less than T; of dynamic: how sure the exit must be, from 0 to 1 (default: as sure "
+      "as is needed so that top1 on --val, or --data, drops by no more than --max-drop, or 1 point)");
+  options.add("--exit-at", o.exit_at, "SHARE",
+              "of --method dynamic: the exit lies behind about this share of the multiply-accumulates (default: 50%)");
   options.add(
       "--flops", o.flops, "SHARE",
       "instead, where shapes become smaller: remove until this share of the multiply-accumulates stays, as in 50%");
@@ -105,10 +119,18 @@ void declare_prune(Options& options, PruneOptions& o) {
   options.add("--allocation", o.allocation, "HOW",
               "how much of each layer goes: " + list_of(prune::allocations()) +
                   " (default: global for magnitude of weights, else uniform; channels and heads: uniform, global, "
-                  "sensitivity or latency)");
+                  "sensitivity, latency or amc)");
   options.add(
       "--curves", o.curves, "FILE",
       "of --allocation sensitivity and latency: where what was measured is kept, and taken from where it is there");
+  options.add(
+      "--episodes", o.episodes, "N",
+      "of --allocation amc: how often the agent says what share of each group goes, and is told what came of it "
+      "(by --metric on --data, or by the outputs) (default: 300)");
+  options.add(
+      "--search", o.search, "FILE",
+      "of --allocation amc: where what was tried is kept, behind each episode; a search that was cut off goes on "
+      "from there to the same end");
   options.add("--scale", o.scale, "BY",
               "what scores are divided by: " + list_of(prune::scales()) +
                   " (default: what the allocation is meant for: channel for global and lamp, else none)");

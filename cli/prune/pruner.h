@@ -25,6 +25,8 @@ class Pruner {
     curves_ = std::move(curves);
     means_.curves = &curves_;
   }
+  /// For the allocation "amc".
+  void use(const prune::AmcMeans* amc) { means_.amc = amc; }
 
  private:
   const DataFlags& flags_;

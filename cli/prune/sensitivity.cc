@@ -82,14 +82,6 @@ Sensitivity::Point Sensitivity::point(const Part& part, double share) {
   return p;
 }
 
-double Sensitivity::loss(const Point& point) const {
-  double noise = 0;
-  if (point.trial.difference) noise = std::pow(10, -shown_sqnr(*point.trial.difference) / 10);
-  if (!point.trial.score) return noise;
-  const double drop = trials_.source_score()->value - point.trial.score->value;
-  return std::max(0.0, find_metric(verb_.metric).higher_is_better ? drop : -drop) + kTieBreaker * noise;
-}
-
 std::vector<prune::Curve> Sensitivity::curves() const {
   std::vector<prune::Curve> curves;
   for (size_t i = 0; i < parts_.size(); ++i) {
@@ -98,10 +90,19 @@ std::vector<prune::Curve> Sensitivity::curves() const {
     curve.size = static_cast<double>(parts_[i].size);
     for (size_t k = 0; k < shares().size(); ++k) {
       const Point& p = at(i, k);
-      curve.points.push_back({p.share, loss(p), p.macs_share, std::isfinite(p.time) ? p.time : 0});
+      curve.points.push_back({p.share, loss_of(p.trial, trials_.source_score(), verb_.metric), p.macs_share,
+                              std::isfinite(p.time) ? p.time : 0});
     }
   }
   return curves;
+}
+
+double loss_of(const Trial& trial, const std::optional<Score>& source, const std::string& metric) {
+  double noise = 0;
+  if (trial.difference) noise = std::pow(10, -shown_sqnr(*trial.difference) / 10);
+  if (!trial.score) return noise;
+  const double drop = source->value - trial.score->value;
+  return std::max(0.0, find_metric(metric).higher_is_better ? drop : -drop) + kTieBreaker * noise;
 }
 
 }  // namespace mlopt::cli

@@ -37,14 +37,12 @@ class Sensitivity {
   const std::vector<Part>& parts() const { return parts_; }
   const Point& at(size_t part, size_t share) const { return points_[part * shares().size() + share]; }
   const Trials& trials() const { return trials_; }
-  /// Losses are those of the score, or where there is none of the outputs (noise over signal, of energies); what the
-  /// score does not tell apart, the outputs do.
+  /// With losses as loss_of() has them.
   std::vector<prune::Curve> curves() const;
 
  private:
   void find_parts();
   Point point(const Part& part, double share);
-  double loss(const Point& point) const;
 
   VerbOptions verb_;
   prune::Spec spec_;
@@ -57,6 +55,10 @@ class Sensitivity {
   std::vector<Part> parts_;
   std::vector<Point> points_;  // of each part, by share
 };
+
+/// How much worse a result is than the source: of the score, or where there is none of the outputs (noise over signal,
+/// of energies); what the score does not tell apart, the outputs do.
+double loss_of(const Trial& trial, const std::optional<Score>& source, const std::string& metric);
 
 /// The curves of the file, where it has those of this source, spec and data; else they are measured, and written there.
 /// An empty name: they are not kept. Throws Error{kBadInput} for a file that has others.

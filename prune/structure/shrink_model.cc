@@ -39,17 +39,19 @@ class Shrinker {
     if (groups_.empty()) refuse();
     scores_ = scores();
     const std::vector<std::string> names = group_names(groups_);
-    Target target({model_, all_, groups_, names, scores_}, spec_, means_);
+    Target target({model_, all_, groups_, names, scores_, [&](const Removed& gone) { return smaller(gone); }}, spec_,
+                  means_);
     result_.macs_before = target.macs();
     Decision decided = target.decide();
     removed_ = std::move(decided.removed);
     result_.spec = std::move(decided.spec);
     result_.share = decided.share;
     result_.tried = std::move(decided.tried);
+    result_.episodes = std::move(decided.episodes);
     result_.groups = report_groups(all_, groups_, removed_);
     if (std::all_of(removed_.begin(), removed_.end(), [](const auto& r) { return r.empty(); })) return unchanged();
-    if (spec_.fit || spec_.statistics) recover();
-    result_.model = remove_channels(model_, all_, groups_, removed_, means_.passes.standard_types);
+    if (recovers()) recover(removed_, clone(model_));
+    result_.model = cut_out(removed_);
     require_valid(result_.model, "the removal of channels");
     result_.macs_after = target.macs_of(result_.model);
     if (means_.runner && means_.prove)
@@ -58,15 +60,30 @@ class Shrinker {
   }
 
  private:
-  /// On the model as it is, with zeros in the place of what will be cut out.
-  void recover() {
+  /// To see what it is worth; nothing stays changed.
+  Model smaller(const Removed& removed) {
+    if (!recovers()) return cut_out(removed);
     const Model original = clone(model_);
-    clear_channels(all_, groups_, removed_);
+    recover(removed, original);
+    Model made = cut_out(removed);
+    for (const Value* before : original.graph->initializers())
+      model_.graph->find(before->name)->constant = before->constant;
+    return made;
+  }
+
+  Model cut_out(const Removed& removed) const {
+    return remove_channels(model_, all_, groups_, removed, means_.passes.standard_types);
+  }
+
+  /// On the model as it is, with zeros in the place of what will be cut out.
+  void recover(const Removed& removed, const Model& original) {
+    clear_channels(all_, groups_, removed);
     if (spec_.fit) refit(model_, original, means_);
     if (spec_.statistics) correct_statistics(model_, original, means_);
     result_.samples = std::min(means_.data->size(), means_.calibration_samples);
   }
 
+  bool recovers() const { return spec_.fit || spec_.statistics; }
   bool heads() const { return spec_.granularity.name == "head"; }
   bool embedding() const { return spec_.granularity.name == kEmbedding; }
   const char* part() const { return heads() ? "attention head" : embedding() ? "dimension" : "channel"; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "prune/structure/amc_target.h"
 #include "prune/structure/remove.h"
 #include "prune/structure/tidy.h"
 
@@ -30,6 +31,12 @@ size_t count(const Removed& removed) {
   return channels;
 }
 
+size_t channels_of(const std::vector<Group>& groups) {
+  size_t channels = 0;
+  for (const Group& group : groups) channels += group.channels.size();
+  return channels;
+}
+
 }  // namespace
 
 Target::Target(const Removable& of, const Spec& spec, const Means& means)
@@ -44,16 +51,21 @@ Decision Target::decide() {
   decision.spec = spec_;
   if (spec_.round == kAutoRound) decision.spec.round = best_multiple();
   const Rounding rounded = decision.spec.round == spec_.round ? rounding() : to_multiples(*decision.spec.round);
-  const double share = share_for(rounded);
-  decision.share = share;
-  decision.removed = remove_share(share, rounded);
-  if (prune::by_curves(spec_)) {
-    decision.spec.shares = by_curves(share);
+  if (spec_.allocation == kAmc) {
+    decision.spec.shares = by_amc(rounded, decision.episodes);
+    decision.removed = remove_shares(decision.spec.shares, rounded);
+  } else {
+    decision.share = share_for(rounded);
+    decision.removed = remove_share(decision.share, rounded);
+    if (prune::by_curves(spec_)) decision.spec.shares = by_curves(decision.share);
+  }
+  if (looks_at_results(spec_)) {
     decision.spec.allocation.clear();
+    decision.spec.episodes = 0;
     decision.spec.sparsity = decision.spec.flops = decision.spec.latency = std::nullopt;
   } else if (spec_.latency) {
     decision.spec.latency = std::nullopt;
-    decision.spec.sparsity = share;
+    decision.spec.sparsity = decision.share;
   }
   decision.tried = std::move(tried_);
   return decision;
@@ -81,6 +93,21 @@ Shares Target::by_curves(double share) const {
                         : spec_.flops                                   ? Saving::kMacs
                                                                         : Saving::kSize;
   return shares_of_least_loss(*means_.curves, saving, share);
+}
+
+Shares Target::by_amc(const Rounding& rounding, std::vector<Episode>& episodes) {
+  if (spec_.flops) require_macs();
+  const AmcTarget target{
+      of_,
+      spec_,
+      means_,
+      [&](const Shares& shares) { return remove_shares(shares, rounding); },
+      [&](const Removed& gone) { return static_cast<double>(macs_without(gone)) / static_cast<double>(macs_); },
+      [&](const Removed& gone) {
+        return time_without(gone, static_cast<double>(count(gone)) / static_cast<double>(channels_of(of_.groups)),
+                            rounding.multiple);
+      }};
+  return search_by_amc(target, episodes);
 }
 
 int64_t Target::macs_without(const Removed& removed) const {
@@ -120,11 +147,15 @@ void Target::require_times() const {
               "leave --curves out to measure anew, or use --allocation sensitivity");
 }
 
-/// The smallest share that is enough, by bisection: fewer channels never cost more.
-double Target::share_for_flops(const Rounding& rounding) const {
+void Target::require_macs() const {
   if (macs_ == 0)
     input_error("the FLOPs of the model are not known: none of its layers has a shape that is", of_.model.path,
                 "say how much to remove with --sparsity");
+}
+
+/// The smallest share that is enough, by bisection: fewer channels never cost more.
+double Target::share_for_flops(const Rounding& rounding) const {
+  require_macs();
   const auto before = static_cast<double>(macs_), target = *spec_.flops * before;
   double low = 0, high = 1;
   const auto least = static_cast<double>(macs_without(remove_share(high, rounding)));

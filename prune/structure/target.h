@@ -13,6 +13,7 @@ struct Removable {
   const std::vector<Group>& groups;
   const std::vector<std::string>& names;           ///< of the groups
   const std::vector<std::vector<double>>& scores;  ///< of the channels of each group
+  std::function<Model(const Removed&)> smaller;    ///< what is left without these, with what is done to recover
 };
 
 /// What goes, and how that was found.
@@ -21,6 +22,7 @@ struct Decision {
   Spec spec;         ///< what was searched for is said there: it decides the same without a search
   double share = 0;  ///< of channels, that was said or searched for
   std::vector<TriedWidths> tried;
+  std::vector<Episode> episodes;
 };
 
 /// How many channels must go so that a share of them, of the multiply-accumulates, or of the time of a run does.
@@ -46,7 +48,9 @@ class Target {
   double share_for_latency(const Rounding& rounding);
   double share_for(const Rounding& rounding);
   double share_for_size() const;
+  Shares by_amc(const Rounding& rounding, std::vector<Episode>& episodes);
   void require_times() const;
+  void require_macs() const;
   int64_t best_multiple();
 
   const Removable of_;

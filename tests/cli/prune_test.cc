@@ -192,7 +192,7 @@ TEST_CASE("what is wrong is said before anything is written") {
         Case{{"--sparsity", "0.5", "--method", "dropout", "--drop", "variational", "--granularity", "channel"},
              2,
              "no dropout 'variational' of channel"},
-        Case{{"--sparsity", "0.5", "--allocation", "amc"}, 4, "'amc' is not supported yet"},
+        Case{{"--sparsity", "0.5", "--allocation", "amc"}, 4, "'amc' are not supported yet"},
         Case{{"--sparsity", "0.5", "--calibration-samples", "0"}, 2, "at least one sample"},
         Case{{"--sparsity", "0.5", "--recover", "distil"}, 2, "did you mean 'distill'"},
         Case{{"--sparsity", "0.5", "--recover", "train"}, 2, "training needs data"},

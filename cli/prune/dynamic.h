@@ -1,0 +1,13 @@
+#pragma once
+#include "cli/prune/options.h"
+
+namespace mlopt::cli {
+
+/// Of --method: what is left out while the model runs, by what it is given.
+inline constexpr const char* kDynamic = "dynamic";
+
+/// Gives a classifier an exit behind a part of its layers, which is trained on --data, and by which samples leave that
+/// it is sure of: as sure as --threshold says, or as is needed so that the score drops by no more than --max-drop.
+void prune_at_run_time(const PruneOptions& options, Session& session);
+
+}  // namespace mlopt::cli
