@@ -44,12 +44,22 @@ void require_restored(const Model& model) {
                         "quantize the float model that it was made from");
 }
 
+/// What old files list as inputs with defaults is fixed where QONNX's operators read it: scales, zero points, widths.
+void fix_operands(Graph& graph) {
+  for (int i = static_cast<int>(graph.inputs().size()); i-- > 0;) {
+    const Value* v = graph.inputs()[static_cast<size_t>(i)];
+    const auto reads = [](const Use& use) { return is_qonnx(*use.node); };
+    if (v->is_initializer() && std::any_of(v->uses.begin(), v->uses.end(), reads)) graph.remove_input(i);
+  }
+}
+
 /// What QONNX's operators become is of a later opset than some of its files.
-void raise_opset(Model& model) {
+void prepare_qonnx(Model& model) {
   constexpr int64_t kOpset = 13;
   const std::vector<Node*> nodes = all_nodes(*model.graph);
-  if (model.opset() < kOpset && std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return is_qonnx(*n); }))
-    model = convert_opset(model, kOpset);
+  if (std::none_of(nodes.begin(), nodes.end(), [](const Node* n) { return is_qonnx(*n); })) return;
+  if (model.opset() < kOpset) model = convert_opset(model, kOpset);
+  fix_operands(*model.graph);
 }
 
 }  // namespace
@@ -64,7 +74,7 @@ int64_t restore_floats(Model& model, const PassContext& context) {
   const int64_t before = count_quantized(model);
   constexpr std::array<const Pass*, 5> kPasses = {&restore_qonnx, &qdq::widen_blocks, &restore_operators,
                                                   &restore_dynamic, &restore_steps};
-  raise_opset(model);
+  prepare_qonnx(model);
   PassContext all = context;
   all.only.clear();
   all.skip.clear();
