@@ -7,6 +7,8 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/text.h"
+#include "core/exec/deciding_inputs.h"
+#include "core/exec/graph_input.h"
 #include "core/exec/listed.h"
 #include "core/exec/pieces.h"
 #include "core/exec/plan.h"
@@ -16,8 +18,6 @@
 
 namespace mlopt {
 namespace {
-
-constexpr const char* kGiveWhatItTakes = "give each input the type and the sizes that the model declares";
 
 class Interpreter : public Executable {
  public:
@@ -35,13 +35,16 @@ class Interpreter : public Executable {
   ProgramContext context();
   void keep(ProgramContext&& context);
   void compile_program();
-  /// What runs for inputs of these shapes; without a plan where inference was wrong.
+  /// What runs for inputs of these shapes, and these values of those that decide shapes (where nothing can run node by
+  /// node); without a plan where inference was wrong.
   struct Known {
     std::vector<Dims> shapes;
+    std::vector<std::optional<Tensor>> values;
     std::unique_ptr<const Plan> plan;
     Pieces pieces;
   };
-  std::shared_ptr<const Known> plan_shapes(const std::vector<Dims>& shapes);
+  std::shared_ptr<const Known> plan_shapes(const std::vector<Dims>& shapes,
+                                           std::vector<std::optional<Tensor>> values = {});
   std::shared_ptr<const Known> plan_for(std::span<const Datum> inputs);  ///< null: there is no plan
   void forget(const std::shared_ptr<const Known>& known);
   std::vector<Datum> run_node_by_node(std::span<const Datum> inputs, const RunContext& context);
@@ -59,18 +62,13 @@ class Interpreter : public Executable {
   std::mutex plans_mutex_;
   std::vector<std::shared_ptr<const Known>> plans_;
   std::vector<std::string> input_names_, output_names_, fallback_;
-  struct Input {
-    std::string name;
-    Type type;
-    bool is_state;  ///< comes from the store
-  };
   /// A plan that runs in pieces has no output as a whole before the end; one with state does not.
   bool may_announce(const RunHooks& hooks) const { return !hooks.on_ready || options_.state; }
   void check_inputs(std::span<const Datum> given) const;
   std::vector<Datum> with_state(std::span<const Datum> given) const;
-  void check_input(const Input& of, const Datum& input) const;
 
-  std::vector<Input> inputs_;  ///< of the graph, without data
+  std::vector<GraphInput> inputs_;
+  std::vector<bool> deciding_;  ///< of inputs_; empty: none is
   mutable std::mutex profile_mutex_;
   std::vector<StepProfile> steps_;
 };
@@ -107,6 +105,8 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
   }
   for (const Value* v : model_.graph->outputs())
     if (!find_update(options_.updates, v->name)) output_names_.push_back(v->name);
+  if (make_plan_ && options_.taps.empty()) deciding_ = deciding_inputs(*model_.graph);
+  known = known && std::find(deciding_.begin(), deciding_.end(), true) == deciding_.end();
   if (known)
     plans_.push_back(plan_shapes(shapes));
   else if (!make_plan_)
@@ -138,11 +138,17 @@ void Interpreter::compile_program() {
   keep(std::move(made));
 }
 
-std::shared_ptr<const Interpreter::Known> Interpreter::plan_shapes(const std::vector<Dims>& shapes) {
+std::shared_ptr<const Interpreter::Known> Interpreter::plan_shapes(const std::vector<Dims>& shapes,
+                                                                   std::vector<std::optional<Tensor>> values) {
   Model bound = clone(model_);
   bind_input_shapes(bound, shapes, types_);
   auto known = std::make_shared<Known>();
   known->shapes = shapes;
+  if (!values.empty()) {
+    fix_inputs(bound, values);
+    infer(bound, types_);
+    known->values = std::move(values);
+  }
   if (!options_.state && !make_plan_) known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
   if (specialize_) specialize_(bound, types_);
   const std::lock_guard lock(profile_mutex_);
@@ -162,13 +168,15 @@ std::shared_ptr<const Interpreter::Known> Interpreter::plan_for(std::span<const 
   const auto has_shape = [](const Datum& input, const Dims& dims) { return input.tensor().dims() == dims; };
   const std::lock_guard lock(plans_mutex_);
   const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) {
-    return std::equal(inputs.begin(), inputs.end(), p->shapes.begin(), p->shapes.end(), has_shape);
+    return std::equal(inputs.begin(), inputs.end(), p->shapes.begin(), p->shapes.end(), has_shape) &&
+           same_decisions(inputs, p->values);
   });
   if (known != plans_.end()) return (*known)->plan ? *known : nullptr;
   if (plans_.size() == kRemembered) plans_.erase(plans_.begin());
   std::vector<Dims> shapes;
   for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
-  return plans_.emplace_back(plan_shapes(shapes));
+  auto values = deciding_.empty() ? std::vector<std::optional<Tensor>>() : decisions(inputs, deciding_);
+  return plans_.emplace_back(plan_shapes(shapes, std::move(values)));
 }
 
 void Interpreter::check_inputs(std::span<const Datum> given) const {
@@ -176,7 +184,7 @@ void Interpreter::check_inputs(std::span<const Datum> given) const {
     input_error(fmt::format("{} inputs given, the model has {}", given.size(), input_names_.size()),
                 join(input_names_, ", "), kGiveWhatItTakes);
   auto next = given.begin();
-  for (const Input& input : inputs_)
+  for (const GraphInput& input : inputs_)
     if (!input.is_state) check_input(input, *next++);
 }
 
@@ -184,7 +192,7 @@ void Interpreter::check_inputs(std::span<const Datum> given) const {
 std::vector<Datum> Interpreter::with_state(std::span<const Datum> given) const {
   std::vector<Datum> all;
   auto next = given.begin();
-  for (const Input& input : inputs_) {
+  for (const GraphInput& input : inputs_) {
     if (!input.is_state) {
       all.push_back(*next++);
       continue;
@@ -194,25 +202,6 @@ std::vector<Datum> Interpreter::with_state(std::span<const Datum> given) const {
         Tensor::view(value.dtype(), value.dims(), {options_.state->bytes(input.name), value.bytes()}, nullptr));
   }
   return all;
-}
-
-void Interpreter::check_input(const Input& of, const Datum& input) const {
-  const Type& type = of.type;
-  if (!type.is_tensor()) return;
-  if (!input.is_tensor()) input_error("input is not a tensor", fmt::format("'{}'", of.name), kGiveWhatItTakes);
-  const Tensor& t = input.tensor();
-  const auto wrong = [&] {
-    input_error(
-        "input does not fit the model",
-        fmt::format("'{}' is {} {}, the model has {}", of.name, name(t.dtype()), to_string(t.dims()), to_string(type)),
-        kGiveWhatItTakes);
-  };
-  if (type.dtype != DType::kUndefined && t.dtype() != type.dtype) wrong();
-  if (!type.dims) return;
-  if (type.dims->size() != t.dims().size()) wrong();
-  // Free dimensions of one name may differ: exporters reuse names, so only the operators judge.
-  for (size_t k = 0; k < type.dims->size(); ++k)
-    if (const auto fixed = (*type.dims)[k].value(); fixed && *fixed != t.dims()[k]) wrong();
 }
 
 std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks& hooks) {
@@ -229,6 +218,7 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
     const std::shared_ptr<const Known> known = plans_allowed_ && may_announce(hooks) ? plan_for(inputs) : nullptr;
     if (!known) return run_node_by_node(inputs, context);
     try {
+      if (!known->values.empty()) return known->plan->run(undecided(inputs, known->values), context);
       return run_pieces(*known->plan, known->pieces, inputs, context);
     } catch (const ShapeSurprise&) {
       forget(known);
@@ -266,6 +256,7 @@ void Interpreter::forget(const std::shared_ptr<const Known>& known) {
   const std::lock_guard lock(plans_mutex_);
   auto none = std::make_shared<Known>();
   none->shapes = known->shapes;
+  none->values = known->values;
   std::replace(plans_.begin(), plans_.end(), known, std::shared_ptr<const Known>(std::move(none)));
 }
 
