@@ -9,8 +9,8 @@ namespace mlopt::gpu {
 namespace {
 
 Expected<Elem> number_of(DType type) {
-  if (type == DType::kI32 || type == DType::kI64) return elem_of(type);
-  return float_of(type);
+  if (type == DType::kBool) return Decline{"booleans"};
+  return elem_of(type);
 }
 
 /// All operands have the type of the first one.
@@ -24,14 +24,18 @@ bool are_alike(const Site& site) {
 
 Arith arith_named(std::string_view op) {
   static const std::map<std::string_view, Arith> kKnown{
-      {"Add", Arith::kAdd}, {"Sub", Arith::kSub}, {"Mul", Arith::kMul}, {"Div", Arith::kDiv},     {"Pow", Arith::kPow},
-      {"Max", Arith::kMax}, {"Min", Arith::kMin}, {"Sum", Arith::kAdd}, {"PRelu", Arith::kPRelu}, {"Mod", Arith::kMod}};
+      {"Add", Arith::kAdd},          {"Sub", Arith::kSub}, {"Mul", Arith::kMul},           {"Div", Arith::kDiv},
+      {"Pow", Arith::kPow},          {"Max", Arith::kMax}, {"Min", Arith::kMin},           {"Sum", Arith::kAdd},
+      {"PRelu", Arith::kPRelu},      {"Mod", Arith::kMod}, {"BitwiseAnd", Arith::kBitAnd}, {"BitwiseOr", Arith::kBitOr},
+      {"BitwiseXor", Arith::kBitXor}};
   return kKnown.at(op);
 }
 
 namespace {
 
 Expected<Arith> arith_of(const NodeView& view) {
+  if (view.node().op == "BitShift")
+    return view.get_string("direction", "") == "LEFT" ? Arith::kShiftLeft : Arith::kShiftRight;
   const Arith op = view.node().op == "Mean" ? Arith::kAdd : arith_named(view.node().op);
   if (op == Arith::kMod && view.get_int("fmod", 0) != 0) return Arith::kFMod;
   if (view.has("broadcast") || view.has("axis")) return Decline{"broadcasting by attribute"};
@@ -43,6 +47,8 @@ Expected<PlannedStep> plan_arith(const Site& site) {
   const auto type = number_of(site.desc(0).dtype);
   if (!op || !type) return op ? type.error() : op.error();
   if (!are_alike(site)) return Decline{"operands of two types"};
+  if (site.view.node().op == "BitShift" && is_signed(site.desc(0).dtype)) return Decline{"shifts of signed integers"};
+  if (site.view.node().op == "Mean" && !float_of(site.desc(0).dtype)) return Decline{"a mean of integers"};
   if (site.in.size() == 1) {
     PlannedStep same{.out = {site.desc(0)}};
     same.view_of = 0;
@@ -168,6 +174,10 @@ constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Clip", .plan = plan_clip},
     {.domain = "", .op = "PRelu", .plan = plan_arith},
     {.domain = "", .op = "Mod", .plan = plan_arith},
+    {.domain = "", .op = "BitwiseAnd", .plan = plan_arith},
+    {.domain = "", .op = "BitwiseOr", .plan = plan_arith},
+    {.domain = "", .op = "BitwiseXor", .plan = plan_arith},
+    {.domain = "", .op = "BitShift", .plan = plan_arith},
     {.domain = "", .op = "Equal", .plan = plan_compare},
     {.domain = "", .op = "Less", .plan = plan_compare},
     {.domain = "", .op = "Greater", .plan = plan_compare},

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <any>
+#include <utility>
 
 #include "core/base/align.h"
 #include "core/base/error.h"
@@ -56,8 +58,10 @@ void DevicePlan::refuse_host_steps() const {
     const auto* general = std::get_if<General>(&step);
     if (!general) continue;
     const auto makes_nothing = [&](int k) { return k < 0 || (slot(k).desc && slot(k).desc->size() == 0); };
-    if (!std::all_of(general->out.begin(), general->out.end(), makes_nothing))
-      names.push_back(general->step.view().node().label());
+    if (std::all_of(general->out.begin(), general->out.end(), makes_nothing)) continue;
+    const Node& node = general->step.view().node();
+    const std::string name = node.origins.empty() ? node.label() : node.origins.front();
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   if (!names.empty())
     unsupported_error("the GPU backend cannot run " + listed(names), {},
@@ -130,10 +134,18 @@ void DevicePlan::tap(int k, Frame& frame, const RunContext& context) const {
 }
 
 void DevicePlan::run_planned(const Planned& step, Frame& frame, const RunContext& context) const {
-  const StepTimer timer(context, step.profile_row);
+  const GpuInterface& api = frame.queue.api();
+  Queue* queue = &frame.queue.get();
   try {
+    if (context.profile) check(api.start_clock(queue), "timing");
     step.step.run(Buffers(frame.where.data(), step.in, step.out, frame.scratch, frame.memo));
-    if (context.profile) frame.queue.wait();
+    if (!context.profile) return;
+    double seconds = 0;
+    check(api.stop_clock(queue, &seconds), "timing");
+    const std::lock_guard lock(*context.profile_mutex);
+    StepProfile& row = (*context.profile)[step.profile_row];
+    row.seconds += seconds;
+    ++row.calls;
   } catch (...) {
     if (!step.node) throw;
     rethrow_with_node(*step.node);
@@ -170,7 +182,9 @@ void DevicePlan::run_on_host(const General& step, Frame& frame, const RunContext
 }
 
 void DevicePlan::run_steps(Frame& frame, const RunContext& context) const {
-  for (const AnyStep& any : parts().steps)
+  int64_t number = 0;
+  for (const AnyStep& any : parts().steps) {
+    frame.queue.api().begin_step(&frame.queue.get(), ++number);
     std::visit(
         [&](const auto& step) {
           if constexpr (std::is_same_v<std::decay_t<decltype(step)>, Planned>)
@@ -180,6 +194,17 @@ void DevicePlan::run_steps(Frame& frame, const RunContext& context) const {
           for (const int out : step.out) tap(out, frame, context);
         },
         any);
+  }
+}
+
+/// What kernels found wrong with what tensors hold.
+void DevicePlan::check_faults(Frame& frame) const {
+  Fault& shared = *frame.queue.api().fault(&frame.queue.get());
+  const Fault fault = std::exchange(shared, {});
+  if (fault.step == 0) return;
+  const auto* step = std::get_if<Planned>(&parts().steps[static_cast<size_t>(fault.step - 1)]);
+  input_error(fmt::format("index {} is outside an axis of {} elements", fault.place, fault.length),
+              step && step->node ? step->node->label() : std::string());
 }
 
 /// The first run loads kernels and chooses algorithms; the second is captured while it is put in the queue.
@@ -217,6 +242,7 @@ std::vector<Datum> DevicePlan::run(std::span<const Datum> inputs, const RunConte
                 desc.bytes());
   }
   frame->queue.wait();
+  check_faults(*frame);
   if (context.hooks->on_ready)
     for (const Output& output : p.announced) context.hooks->on_ready(output.name, fetch(output.slot, *frame));
   for (const int k : p.inputs) frame->data[static_cast<size_t>(k)] = Datum();

@@ -52,6 +52,7 @@ class DevicePlan : public Plan {
   void run_planned(const Planned& step, Frame& frame, const RunContext& context) const;
   void run_on_host(const General& step, Frame& frame, const RunContext& context) const;
   void capture_or_launch(Frame& frame, const RunContext& context) const;
+  void check_faults(Frame& frame) const;
   void tap(int slot, Frame& frame, const RunContext& context) const;
   Datum fetch(int slot, Frame& frame) const;
   Datum begin_fetch(int slot, Frame& frame) const;

@@ -39,6 +39,14 @@ struct GpuInterface {
   /// what is written holds after wait().
   Status (*transfer)(Queue* queue, void* to, const void* from, size_t bytes);
   Status (*wait)(Queue* queue);
+  /// What is put in the queue from now on reports what goes wrong as this step, above 0, in fault(), which the caller
+  /// reads when it has waited, and clears.
+  void (*begin_step)(Queue* queue, int64_t step);
+  mlopt::gpu::Fault* (*fault)(Queue* queue);
+
+  /// The device's own time for what is put in the queue in between; the second waits for it.
+  Status (*start_clock)(Queue* queue);
+  Status (*stop_clock)(Queue* queue, double* seconds);
 
   /// What is put in the queue in between is kept, not run; launch() runs it all at once.
   Status (*begin_capture)(Queue* queue);

@@ -21,17 +21,22 @@ constexpr Family kFamilies[] = {
     {"cast", cast_kernels},
     {"softmax", softmax_kernels},
     {"resize", resize_kernels},
+    {"resize", grid_sample_kernels},
     {"norm", norm_kernels},
     {"reduce", reduce_kernels},
     {"pool", pool_kernels},
     {"quantize", quantize_kernels},
+    {"integer", integer_kernels},
+    {"integer", integer_conv_kernels},
     {"nbits", nbits_kernels},
     {"scatter", scatter_kernels},
     {"top", top_kernels},
     {"along", along_kernels},
     {"attention", attention_kernels},
+    {"attention", group_query_kernels},
     {"rotary", rotary_kernels},
-    {"recurrent", recurrent_kernels},
+    {"recurrent", lstm_kernels},
+    {"recurrent", gru_kernels},
 };
 
 /// Outside of a plan there is no device memory.

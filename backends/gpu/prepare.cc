@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "backends/gpu/expand.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
 #include "core/rewrite/lower/passes.h"
@@ -34,6 +35,7 @@ void specialize(Model& model, TypeRule types) {
   PassContext context;
   context.standard_types = types;
   context.target = Target::kKernels;
+  expand_functions(model, types);
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
 }
 

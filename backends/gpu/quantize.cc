@@ -1,8 +1,6 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
-#include <algorithm>
-
+#include "backends/gpu/integer.h"
 #include "backends/gpu/kernels.h"
-#include "backends/gpu/operand.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -90,37 +88,14 @@ Expected<PlannedStep> plan_dequantize(const Site& site) {
   return step;
 }
 
-/// The smallest and the largest number of each row, then of all rows, then scale and zero point, then codes.
 Expected<PlannedStep> plan_dynamic(const Site& site) {
   const TensorDesc& x = site.desc(0);
   if (x.dtype != DType::kF32 || !is_countable(x)) return Decline{"not float32, or more elements than kernels count"};
-  const int64_t length = x.dims.empty() ? 1 : x.dims.back(), rows = x.size() / std::max<int64_t>(1, length);
   PlannedStep step{.out = {{DType::kU8, x.dims}, {DType::kF32, {}}, {DType::kU8, {}}}};
-  step.scratch_bytes = static_cast<size_t>(rows + 2) * sizeof(float);
-  step.run = [rows, length, count = x.size()](const Buffers& b) {
-    auto* ends = reinterpret_cast<float*>(b.scratch);
-    float* partial = ends + 2;
-    const auto fold = [&](Fold how, float* to) {
-      const auto reduce = [&](int64_t outer, int64_t n, const void* from, void* into) {
-        launch(b, &Kernels::reduce,
-               ReduceArgs{Elem::kF32, how, Before::kNothing, After::kNothing, 1, outer, n, 1, from, into});
-      };
-      reduce(rows, length, b.in<void>(0), partial);
-      reduce(1, rows, partial, to);
-    };
-    fold(Fold::kMin, ends);
-    fold(Fold::kMax, ends + 1);
-    launch(b, &Kernels::quantized_range, RangeArgs{ends, ends + 1, b.out<float>(1), b.out<uint8_t>(2)});
-    launch(b, &Kernels::quantize,
-           QuantizeArgs{Elem::kF32,
-                        Elem::kF32,
-                        {8, false},
-                        {},
-                        count,
-                        b.in<void>(0),
-                        b.out<void>(1),
-                        b.out<void>(2),
-                        b.out<void>(0)});
+  const DynamicQuantize dynamic(x);
+  step.scratch_bytes = dynamic.scratch_bytes();
+  step.run = [dynamic](const Buffers& b) {
+    dynamic.run(b, b.in<void>(0), b.scratch, b.out<void>(0), b.out<float>(1), b.out<uint8_t>(2));
   };
   return step;
 }
@@ -134,6 +109,23 @@ constexpr Kernel kKernels[] = {
 };
 
 }  // namespace
+
+/// The smallest and the largest number of each row, then of all rows, then scale and zero point, then codes.
+void DynamicQuantize::run(const Buffers& b, const void* in, std::byte* scratch, void* codes, float* scale,
+                          uint8_t* zero) const {
+  auto* ends = reinterpret_cast<float*>(scratch);
+  float* partial = ends + 2;
+  const auto reduce = [&](Fold how, int64_t outer, int64_t n, const void* from, void* into) {
+    launch(b, &Kernels::reduce,
+           ReduceArgs{Elem::kF32, how, Before::kNothing, After::kNothing, 1, outer, n, 1, from, into});
+  };
+  for (const Fold how : {Fold::kMin, Fold::kMax}) {
+    reduce(how, rows, length, in, partial);
+    reduce(how, 1, rows, partial, how == Fold::kMin ? ends : ends + 1);
+  }
+  launch(b, &Kernels::quantized_range, RangeArgs{ends, ends + 1, scale, zero});
+  launch(b, &Kernels::quantize, QuantizeArgs{Elem::kF32, Elem::kF32, {8, false}, {}, count, in, scale, zero, codes});
+}
 
 std::span<const Kernel> quantize_kernels() { return kKernels; }
 

@@ -15,6 +15,16 @@ Expected<PlannedStep> plan(const Site& site) {
   return step;
 }
 
+/// The same bits as elements of another type of that width.
+Expected<PlannedStep> plan_bits(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  const auto to = static_cast<DType>(site.view.get_int("to"));
+  if (bits(to) != bits(x.dtype) || bits(to) < 8) return Decline{"elements of another width"};
+  PlannedStep step{.out = {{to, x.dims}}};
+  step.view_of = 0;
+  return step;
+}
+
 /// Of inference, which drops nothing.
 Expected<PlannedStep> plan_dropout(const Site& site) {
   const Tensor* training = site.constant(2);
@@ -24,9 +34,10 @@ Expected<PlannedStep> plan_dropout(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Flatten", .plan = plan},   {.domain = "", .op = "Identity", .plan = plan},
-    {.domain = "", .op = "Reshape", .plan = plan},   {.domain = "", .op = "Squeeze", .plan = plan},
-    {.domain = "", .op = "Unsqueeze", .plan = plan}, {.domain = "", .op = "Dropout", .plan = plan_dropout},
+    {.domain = "", .op = "Flatten", .plan = plan},      {.domain = "", .op = "Identity", .plan = plan},
+    {.domain = "", .op = "Reshape", .plan = plan},      {.domain = "", .op = "Squeeze", .plan = plan},
+    {.domain = "", .op = "Unsqueeze", .plan = plan},    {.domain = "", .op = "Dropout", .plan = plan_dropout},
+    {.domain = "", .op = "BitCast", .plan = plan_bits},
 };
 
 }  // namespace

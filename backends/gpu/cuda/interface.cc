@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "backends/gpu/cuda/queue.h"
 
@@ -14,6 +15,8 @@ cudaStream_t stream_of(Queue& queue) {
   cudaSetDevice(queue.device);  // of this thread
   return queue.stream;
 }
+
+Reporter reporter_of(Queue& queue) { return {queue.fault, queue.step}; }
 
 namespace {
 
@@ -47,16 +50,23 @@ void close(Queue* queue) {
   cudaSetDevice(queue->device);
   if (queue->blas) cublasLtDestroy(queue->blas);
   if (queue->working_memory) cudaFree(queue->working_memory);
+  if (queue->fault) cudaFreeHost(queue->fault);
+  for (cudaEvent_t event : {queue->start, queue->end})
+    if (event) cudaEventDestroy(event);
   if (queue->stream) cudaStreamDestroy(queue->stream);
   delete queue;
 }
 
 Status open(int device, Queue** made) {
-  std::unique_ptr<Queue, void (*)(Queue*)> queue(new Queue{device, {}, {}, {}, {}}, close);
+  std::unique_ptr<Queue, void (*)(Queue*)> queue(new Queue{}, close);
+  queue->device = device;
   if (const Status failed = in_words(cudaSetDevice(device))) return failed;
   if (const Status failed = in_words(cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking))) return failed;
   if (const Status failed = in_words(cublasLtCreate(&queue->blas))) return failed;
   if (const Status failed = in_words(cudaMalloc(&queue->working_memory, kWorkingBytes))) return failed;
+  void* fault = nullptr;
+  if (const Status failed = in_words(cudaHostAlloc(&fault, sizeof(Fault), cudaHostAllocMapped))) return failed;
+  queue->fault = new (fault) Fault{};
   *made = queue.release();
   return nullptr;
 }
@@ -85,6 +95,27 @@ Status transfer(Queue* queue, void* to, const void* from, size_t bytes) {
 
 Status wait(Queue* queue) { return in_words(cudaStreamSynchronize(stream_of(*queue))); }
 
+void begin_step(Queue* queue, int64_t step) { queue->step = step; }
+Fault* fault(Queue* queue) { return queue->fault; }
+
+Status start_clock(Queue* queue) {
+  const cudaStream_t stream = stream_of(*queue);
+  for (cudaEvent_t* event : {&queue->start, &queue->end}) {
+    if (*event) continue;
+    if (const Status failed = in_words(cudaEventCreate(event))) return failed;
+  }
+  return in_words(cudaEventRecord(queue->start, stream));
+}
+
+Status stop_clock(Queue* queue, double* seconds) {
+  if (const Status failed = in_words(cudaEventRecord(queue->end, stream_of(*queue)))) return failed;
+  if (const Status failed = in_words(cudaEventSynchronize(queue->end))) return failed;
+  float milliseconds = 0;
+  const Status failed = in_words(cudaEventElapsedTime(&milliseconds, queue->start, queue->end));
+  *seconds = 1e-3 * static_cast<double>(milliseconds);
+  return failed;
+}
+
 Status begin_capture(Queue* queue) {
   return in_words(cudaStreamBeginCapture(stream_of(*queue), cudaStreamCaptureModeThreadLocal));
 }
@@ -106,8 +137,9 @@ void drop(Graph* graph) {
   delete graph;
 }
 
-constexpr GpuInterface kCuda{count, describe,      open,        close,  allocate, release, transfer,
-                             wait,  begin_capture, end_capture, launch, drop,     {}};
+constexpr GpuInterface kCuda{count,         describe,    open,       close, allocate,    release,
+                             transfer,      wait,        begin_step, fault, start_clock, stop_clock,
+                             begin_capture, end_capture, launch,     drop,  {}};
 
 }  // namespace
 

@@ -18,6 +18,9 @@ struct Queue {
   cudaStream_t stream = nullptr;
   cublasLtHandle_t blas = nullptr;
   void* working_memory = nullptr;
+  Fault* fault = nullptr;  ///< the host's memory, which the device may write
+  int64_t step = 1;
+  cudaEvent_t start = nullptr, end = nullptr;  ///< of the clock
   std::map<ProductKey, cublasLtMatmulAlgo_t> algorithms;
 };
 

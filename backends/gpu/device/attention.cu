@@ -113,8 +113,9 @@ struct Attention {
   MLOPT_DEVICE void operator()(Block<Shared, Local>& block) const {
     const int64_t first = block.index % tiles * kTile, h = block.index / tiles % args.heads,
                   b = block.index / tiles / args.heads, kv = h / (args.heads / args.kv_heads);
-    const int64_t end = args.lengths ? args.lengths[b] : args.keys;
-    const int64_t before = args.lengths ? end - args.queries : args.past;
+    const int64_t end = args.lengths ? args.lengths[b] : args.last ? int64_t{args.last[b]} + 1 : args.keys;
+    const bool at_end = (args.lengths || args.last) && !args.prompt;
+    const int64_t before = at_end ? end - args.queries : args.past;
     const auto start = [&](const HeadsAt& at, int64_t head) { return b * at.batch + head * at.head; };
     block.each([&](int t, Local& local) {
       for (int e = 0; e < kEach; ++e) {

@@ -11,8 +11,8 @@ struct HeadsAt {
 };
 
 /// out = softmax(softcap(scale q k') + mask) v for each head, whose scores are never stored; query head h reads key
-/// head h / (heads / kv_heads). Query i of a sample is at i + past, or, where lengths are given, at the end of its
-/// keys.
+/// head h / (heads / kv_heads). Query i of a sample is at i + past, or, where lengths are given and it is no prompt, at
+/// the end of its keys.
 struct AttentionArgs {
   static constexpr int kMostDepth = 256;
   Elem type;
@@ -27,9 +27,26 @@ struct AttentionArgs {
   int64_t mask_strides[4];  ///< of batch, heads, queries and keys
   const void *q, *k, *v, *mask;
   const int64_t* lengths;  ///< keys of each sample; null: all
+  const int32_t* last;     ///< the same less 1; null: not given
+  bool prompt;             ///< there are no keys before the queries
   void* out;
 };
 Status attention(Queue& queue, const AttentionArgs& args);
+
+/// New rows, turned by their positions where there are tables, behind those of a cache, of which `last` says how many
+/// are in use: out [batch, heads, capacity, size] has the cache's first last + 1 - rows rows (none of a prompt), then
+/// the new ones, then zeros. `alone`: the new ones only, capacity = rows.
+struct CacheArgs {
+  Elem type;
+  bool alone, prompt, interleaved;
+  int64_t batch, heads, rows, size, past, capacity, half, table;
+  HeadsAt at;  ///< of what is new
+  const int32_t* last;
+  const void *in, *cache, *cosines, *sines;  ///< tables [table, half], or null
+  const int64_t* positions;                  ///< [batch, rows], or null: those behind the cache
+  void* out;
+};
+Status extend_cache(Queue& queue, const CacheArgs& args);
 
 /// The first 2 * half numbers of each row of in ([batch, heads, rows, size], or [batch, rows, heads, size] where
 /// `packed`) as pairs, turned by the angles of its position in tables [table, half]. Pairs are neighbours where

@@ -1,4 +1,6 @@
 // Functions of one number, of two, and choices between two.
+#include <type_traits>
+
 #include "backends/gpu/device/function.h"
 #include "backends/gpu/device/kernels.h"
 
@@ -38,8 +40,20 @@ MLOPT_DEVICE float compute(Math fn, float x) {
 MLOPT_DEVICE float power(float x, float y) { return powf(x, y); }
 MLOPT_DEVICE float c_remainder(float x, float y) { return fmodf(x, y); }
 template <class T>
+MLOPT_DEVICE bool is_negative(T x) {
+  if constexpr (std::is_unsigned_v<T>)
+    return false;
+  else
+    return x < 0;
+}
+template <class T>
+MLOPT_DEVICE bool is_minus_one(T x) {
+  return is_negative(x) && x + 1 == 0;
+}
+
+template <class T>
 MLOPT_DEVICE T power(T x, T y) {
-  if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
+  if (is_negative(y)) return x == 1 ? 1 : is_minus_one(x) ? (y % 2 ? x : 1) : 0;
   T result = 1;
   for (; y > 0; y /= 2, x = static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x)))
     if (y % 2) result = static_cast<T>(static_cast<uint64_t>(result) * static_cast<uint64_t>(x));
@@ -47,19 +61,19 @@ MLOPT_DEVICE T power(T x, T y) {
 }
 template <class T>
 MLOPT_DEVICE T c_remainder(T x, T y) {
-  return y == 0 || y == -1 ? 0 : x % y;
+  return y == 0 || is_minus_one(y) ? 0 : x % y;
 }
 
 /// C's remainder with the sign of the divisor.
 template <class T>
 MLOPT_DEVICE T python_remainder(T x, T y) {
   const T r = c_remainder(x, y);
-  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+  return r != 0 && is_negative(r) != is_negative(y) ? r + y : r;
 }
 
 template <class T>
 MLOPT_DEVICE T quotient(T x, T y) {
-  return y == 0 ? 0 : y == -1 ? static_cast<T>(0 - static_cast<uint64_t>(x)) : x / y;
+  return y == 0 ? 0 : is_minus_one(y) ? static_cast<T>(0 - static_cast<uint64_t>(x)) : x / y;
 }
 MLOPT_DEVICE float quotient(float x, float y) { return x / y; }
 
@@ -73,15 +87,45 @@ MLOPT_DEVICE T smaller(T x, T y) {
   return x != x || x < y ? x : y;
 }
 
+/// Sums and products of integers wrap.
+template <class T, class Fn>
+MLOPT_DEVICE T wrapping(T x, T y, const Fn& fn) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(fn(static_cast<uint64_t>(x), static_cast<uint64_t>(y)));
+  else
+    return fn(x, y);
+}
+
+template <class T>
+MLOPT_DEVICE T bits_of(Arith op, T x, T y) {
+  if constexpr (!std::is_integral_v<T>) {
+    return x;
+  } else {
+    const auto by = static_cast<uint64_t>(y);
+    switch (op) {
+      case Arith::kBitAnd:
+        return x & y;
+      case Arith::kBitOr:
+        return x | y;
+      case Arith::kBitXor:
+        return x ^ y;
+      case Arith::kShiftLeft:
+        return by < 8 * sizeof(T) ? static_cast<T>(static_cast<uint64_t>(x) << by) : 0;
+      default:
+        return by < 8 * sizeof(T) ? static_cast<T>(x >> by) : 0;
+    }
+  }
+}
+
 template <class T>
 MLOPT_DEVICE T compute(Arith op, T x, T y) {
   switch (op) {
     case Arith::kAdd:
-      return x + y;
+      return wrapping(x, y, [](auto a, auto b) { return a + b; });
     case Arith::kSub:
-      return x - y;
+      return wrapping(x, y, [](auto a, auto b) { return a - b; });
     case Arith::kMul:
-      return x * y;
+      return wrapping(x, y, [](auto a, auto b) { return a * b; });
     case Arith::kDiv:
       return quotient(x, y);
     case Arith::kPow:
@@ -91,13 +135,14 @@ MLOPT_DEVICE T compute(Arith op, T x, T y) {
     case Arith::kMin:
       return smaller(x, y);
     case Arith::kPRelu:
-      return x < 0 ? x * y : x;
+      return is_negative(x) ? x * y : x;
     case Arith::kMod:
       return python_remainder(x, y);
     case Arith::kFMod:
       return c_remainder(x, y);
+    default:
+      return bits_of(op, x, y);
   }
-  return x;
 }
 
 MLOPT_DEVICE bool is_infinite(float x, float sign) { return x * sign == std::numeric_limits<float>::infinity(); }
@@ -221,7 +266,13 @@ Status math(Queue& queue, const MathArgs& args) {
 }
 
 Status arith(Queue& queue, const ArithArgs& args) {
-  return by_number(args.type, [&](auto one) { return for_each(queue, args.walk.count, ArithOf<decltype(one)>{args}); });
+  return by_type(args.type, [&](auto one) -> Status {
+    using T = decltype(one);
+    if constexpr (std::is_same_v<T, bool>)
+      return "no arithmetic of booleans";
+    else
+      return for_each(queue, args.walk.count, ArithOf<T>{args});
+  });
 }
 
 Status chain(Queue& queue, const ChainArgs& args) {

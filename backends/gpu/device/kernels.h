@@ -2,6 +2,8 @@
 // What the backend can ask a device to compute. Pointers are the device's; counts are in elements, below 2^31.
 #include "backends/gpu/device/along.h"
 #include "backends/gpu/device/attention.h"
+#include "backends/gpu/device/grid_sample.h"
+#include "backends/gpu/device/integer.h"
 #include "backends/gpu/device/launch.h"
 #include "backends/gpu/device/places.h"
 #include "backends/gpu/device/quantize.h"
@@ -35,8 +37,24 @@ struct MathArgs {
 Status math(Queue& queue, const MathArgs& args);
 
 /// Of two numbers. Pow of a negative base and a broken exponent is NaN; kMod has the divisor's sign, kFMod the
-/// dividend's.
-enum class Arith { kAdd, kSub, kMul, kDiv, kPow, kMax, kMin, kPRelu, kMod, kFMod };
+/// dividend's; those of bits are for integers.
+enum class Arith {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kPow,
+  kMax,
+  kMin,
+  kPRelu,
+  kMod,
+  kFMod,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kShiftLeft,
+  kShiftRight
+};
 
 /// out[i] = op(a, b), then `act` where the type is float, walking operands 0 and 1.
 struct ArithArgs {
@@ -134,7 +152,7 @@ struct FillArgs {
 Status fill(Queue& queue, const FillArgs& args);
 
 /// out[o, i, k] = in[o, indices[i], k] of [outer, length, inner]; negative indices count from the end, and those
-/// outside give zeros.
+/// outside are reported, and give zeros.
 struct GatherArgs {
   int width;
   bool wide;  ///< indices are int64, else int32
@@ -235,6 +253,11 @@ struct Kernels {
   decltype(&gpu::quantize) quantize = gpu::quantize;
   decltype(&gpu::dequantize) dequantize = gpu::dequantize;
   decltype(&gpu::quantized_range) quantized_range = gpu::quantized_range;
+  decltype(&gpu::grid_sample) grid_sample = gpu::grid_sample;
+  decltype(&gpu::integer_product) integer_product = gpu::integer_product;
+  decltype(&gpu::integer_conv) integer_conv = gpu::integer_conv;
+  decltype(&gpu::requantize) requantize = gpu::requantize;
+  decltype(&gpu::rescale) rescale = gpu::rescale;
   decltype(&gpu::nbits_product) nbits_product = gpu::nbits_product;
   decltype(&gpu::nbits_unpack) nbits_unpack = gpu::nbits_unpack;
   decltype(&gpu::gather_elements) gather_elements = gpu::gather_elements;
@@ -248,8 +271,11 @@ struct Kernels {
   decltype(&gpu::triangle) triangle = gpu::triangle;
   decltype(&gpu::continued) continued = gpu::continued;
   decltype(&gpu::attention) attention = gpu::attention;
+  decltype(&gpu::extend_cache) extend_cache = gpu::extend_cache;
   decltype(&gpu::rotary) rotary = gpu::rotary;
   decltype(&gpu::lstm_step) lstm_step = gpu::lstm_step;
+  decltype(&gpu::gru_step) gru_step = gpu::gru_step;
+  decltype(&gpu::gru_reset) gru_reset = gpu::gru_reset;
 };
 
 }  // namespace mlopt::gpu

@@ -11,6 +11,24 @@ using Status = const char*;
 /// Where work is put, in order: a CUDA stream and its handles.
 struct Queue;
 
+/// A place outside of its axis that a kernel met: written by the device, read by the host when it has waited.
+struct Fault {
+  int64_t step;  ///< the number that the host gave what it put in the queue; 0: there is none
+  int64_t place, length;
+};
+
+/// Where the kernels of a queue report to. What another reports meanwhile may take its place.
+struct Reporter {
+  Fault* to;
+  int64_t step;
+  MLOPT_DEVICE void outside(int64_t place, int64_t length) const {
+    to->place = place;
+    to->length = length;
+    to->step = step;
+  }
+};
+Reporter reporter_of(Queue& queue);
+
 constexpr int kBlock = 256;
 
 #ifdef __CUDACC__

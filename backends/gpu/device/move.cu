@@ -35,14 +35,16 @@ struct Choose {
 template <class T>
 struct Gather {
   GatherArgs args;
+  Reporter reporter;
   Divider inner, taken;  ///< inner; indices * inner
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t o = taken.quotient(i), rest = i - o * taken.divisor;
     const uint32_t which = inner.quotient(rest), k = rest - which * inner.divisor;
-    int64_t index =
+    const int64_t given =
         args.wide ? static_cast<const int64_t*>(args.indices)[which] : static_cast<const int32_t*>(args.indices)[which];
-    if (index < 0) index += args.length;
+    const int64_t index = given < 0 ? given + args.length : given;
     const bool inside = index >= 0 && index < args.length;
+    if (!inside) reporter.outside(given, args.length);
     static_cast<T*>(args.out)[i] =
         inside ? static_cast<const T*>(args.in)[(o * args.length + index) * args.inner + k] : T{};
   }
@@ -97,7 +99,8 @@ Status choose(Queue& queue, const ChooseArgs& args) {
 Status gather(Queue& queue, const GatherArgs& args) {
   const Divider inner(static_cast<uint32_t>(args.inner)), taken(static_cast<uint32_t>(args.count * args.inner));
   return by_width(args.width, [&](auto one) {
-    return for_each(queue, args.outer * args.count * args.inner, Gather<decltype(one)>{args, inner, taken});
+    return for_each(queue, args.outer * args.count * args.inner,
+                    Gather<decltype(one)>{args, reporter_of(queue), inner, taken});
   });
 }
 

@@ -11,11 +11,19 @@ MLOPT_DEVICE int64_t place_at(bool wide, const void* places, int64_t i, int64_t 
   return place >= 0 && place < length ? place : -1;
 }
 
+/// The same, reported where it is outside.
+MLOPT_DEVICE int64_t place_in(const Reporter& reporter, bool wide, const void* places, int64_t i, int64_t length) {
+  const int64_t place = place_at(wide, places, i, length);
+  if (place < 0)
+    reporter.outside(wide ? static_cast<const int64_t*>(places)[i] : static_cast<const int32_t*>(places)[i], length);
+  return place;
+}
+
 /// Where tuple i leads; -1: outside.
-MLOPT_DEVICE int64_t offset_of(const Tuples& tuples, int64_t i) {
+MLOPT_DEVICE int64_t offset_of(const Reporter& reporter, const Tuples& tuples, int64_t i) {
   int64_t offset = i / tuples.each * tuples.batch_stride;
   for (int k = 0; k < tuples.rank; ++k) {
-    const int64_t place = place_at(tuples.wide, tuples.places, i * tuples.rank + k, tuples.lengths[k]);
+    const int64_t place = place_in(reporter, tuples.wide, tuples.places, i * tuples.rank + k, tuples.lengths[k]);
     if (place < 0) return -1;
     offset += place * tuples.strides[k];
   }
@@ -25,10 +33,11 @@ MLOPT_DEVICE int64_t offset_of(const Tuples& tuples, int64_t i) {
 template <class T>
 struct GatherElements {
   GatherElementsArgs args;
+  Reporter reporter;
   MLOPT_DEVICE void operator()(uint32_t i) const {
     int32_t at[1];
     args.walk.locate(i, at);
-    const int64_t place = place_at(args.wide, args.places, i, args.length);
+    const int64_t place = place_in(reporter, args.wide, args.places, i, args.length);
     static_cast<T*>(args.out)[i] = place < 0 ? T{} : static_cast<const T*>(args.in)[at[0] + place * args.stride];
   }
 };
@@ -36,10 +45,11 @@ struct GatherElements {
 template <class T>
 struct GatherTuples {
   GatherTuplesArgs args;
+  Reporter reporter;
   Divider by_inner;
   MLOPT_DEVICE void operator()(uint32_t at) const {
     const uint32_t i = by_inner.quotient(at), k = at - i * by_inner.divisor;
-    const int64_t offset = offset_of(args.tuples, i);
+    const int64_t offset = offset_of(reporter, args.tuples, i);
     static_cast<T*>(args.out)[at] = offset < 0 ? T{} : static_cast<const T*>(args.in)[offset + k];
   }
 };
@@ -65,12 +75,13 @@ MLOPT_DEVICE T merged(Merge how, T old, T update) {
 template <class T>
 struct ScatterElements {
   ScatterElementsArgs args;
+  Reporter reporter;
   MLOPT_DEVICE void operator()(uint32_t line) const {
     int32_t at[2];
     args.walk.locate(line, at);
     for (int64_t i = 0; i < args.count; ++i) {
       const int64_t from = at[1] + i * args.update_stride;
-      const int64_t place = place_at(args.wide, args.places, from, args.length);
+      const int64_t place = place_in(reporter, args.wide, args.places, from, args.length);
       if (place < 0) continue;
       T& to = static_cast<T*>(args.out)[at[0] + place * args.stride];
       to = merged(args.merge, to, static_cast<const T*>(args.updates)[from]);
@@ -80,8 +91,9 @@ struct ScatterElements {
 
 struct Offsets {
   Tuples tuples;
+  Reporter reporter;
   int64_t* offsets;
-  MLOPT_DEVICE void operator()(uint32_t i) const { offsets[i] = offset_of(tuples, i); }
+  MLOPT_DEVICE void operator()(uint32_t i) const { offsets[i] = offset_of(reporter, tuples, i); }
 };
 
 /// The first update of each place writes what all of them make of it, in order.
@@ -125,24 +137,27 @@ Status by_merge(Merge merge, Elem type, int width, const Fn& fn) {
 }  // namespace
 
 Status gather_elements(Queue& queue, const GatherElementsArgs& args) {
-  return by_width(args.width,
-                  [&](auto one) { return for_each(queue, args.walk.count, GatherElements<decltype(one)>{args}); });
+  return by_width(args.width, [&](auto one) {
+    return for_each(queue, args.walk.count, GatherElements<decltype(one)>{args, reporter_of(queue)});
+  });
 }
 
 Status gather_tuples(Queue& queue, const GatherTuplesArgs& args) {
   return by_width(args.width, [&](auto one) {
     return for_each(queue, args.tuples.count * args.inner,
-                    GatherTuples<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner))});
+                    GatherTuples<decltype(one)>{args, reporter_of(queue), Divider(static_cast<uint32_t>(args.inner))});
   });
 }
 
 Status scatter_elements(Queue& queue, const ScatterElementsArgs& args) {
-  return by_merge(args.merge, args.type, args.width,
-                  [&](auto one) { return for_each(queue, args.walk.count, ScatterElements<decltype(one)>{args}); });
+  return by_merge(args.merge, args.type, args.width, [&](auto one) {
+    return for_each(queue, args.walk.count, ScatterElements<decltype(one)>{args, reporter_of(queue)});
+  });
 }
 
 Status scatter_tuples(Queue& queue, const ScatterTuplesArgs& args) {
-  if (const Status failed = for_each(queue, args.tuples.count, Offsets{args.tuples, args.offsets})) return failed;
+  if (const Status failed = for_each(queue, args.tuples.count, Offsets{args.tuples, reporter_of(queue), args.offsets}))
+    return failed;
   return by_merge(args.merge, args.type, args.width, [&](auto one) {
     return for_each(queue, args.tuples.count * args.inner,
                     ScatterTuples<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner))});

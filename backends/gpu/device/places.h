@@ -1,6 +1,6 @@
 #pragma once
 // What is read from or written to places that other tensors name. Places are int64 where `wide`, else int32; negative
-// ones count from the end; those outside give zeros, or are not written.
+// ones count from the end; those outside are reported, and give zeros, or are not written.
 #include "backends/gpu/device/launch.h"
 #include "backends/gpu/device/walk.h"
 

@@ -21,7 +21,51 @@ struct LstmStep {
   }
 };
 
+template <class T>
+struct GruStep {
+  GruStepArgs args;
+  Divider by_hidden;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const int64_t hidden = args.hidden, b = by_hidden.quotient(i), k = i - b * hidden;
+    const int64_t wide = args.fresh ? 2 * hidden : 3 * hidden;
+    const T* gates = static_cast<const T*>(args.gates) + b * 3 * hidden + k;
+    const T* partial = static_cast<const T*>(args.partial) + b * wide + k;
+    const float update = sigmoid(widen(gates[0]) + widen(partial[0]));
+    const float fresh = args.fresh
+                            ? widen(static_cast<const T*>(args.fresh)[i])
+                            : sigmoid(widen(gates[hidden]) + widen(partial[hidden])) * widen(partial[2 * hidden]);
+    const float before = widen(static_cast<const T*>(args.before)[i]);
+    static_cast<T*>(args.out)[i] = narrow<T>((1 - update) * tanhf(widen(gates[2 * hidden]) + fresh) + update * before);
+  }
+};
+
+template <class T>
+struct GruReset {
+  GruStepArgs args;
+  Divider by_hidden;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const int64_t hidden = args.hidden, b = by_hidden.quotient(i), k = i - b * hidden;
+    const float gate = widen(static_cast<const T*>(args.gates)[b * 3 * hidden + hidden + k]);
+    const float reset = sigmoid(gate + widen(static_cast<const T*>(args.partial)[b * 2 * hidden + hidden + k]));
+    static_cast<T*>(args.out)[i] = narrow<T>(reset * widen(static_cast<const T*>(args.before)[i]));
+  }
+};
+
 }  // namespace
+
+Status gru_step(Queue& queue, const GruStepArgs& args) {
+  return by_float(args.type, [&](auto one) {
+    return for_each(queue, args.batch * args.hidden,
+                    GruStep<decltype(one)>{args, Divider(static_cast<uint32_t>(args.hidden))});
+  });
+}
+
+Status gru_reset(Queue& queue, const GruStepArgs& args) {
+  return by_float(args.type, [&](auto one) {
+    return for_each(queue, args.batch * args.hidden,
+                    GruReset<decltype(one)>{args, Divider(static_cast<uint32_t>(args.hidden))});
+  });
+}
 
 Status lstm_step(Queue& queue, const LstmStepArgs& args) {
   return by_float(args.type, [&](auto one) {

@@ -14,4 +14,17 @@ struct LstmStepArgs {
 };
 Status lstm_step(Queue& queue, const LstmStepArgs& args);
 
+/// One step of a GRU: gates [batch, 3 * hidden] (update, reset, new) that the input gives, and `partial` that the state
+/// before gives. Where `fresh` is null that is of the same shape, and out = (1 - update) * tanh(new + reset * partial's
+/// new) + update * before. Else it is [batch, 2 * hidden], and `fresh` [batch, hidden] stands for the last product.
+struct GruStepArgs {
+  Elem type;
+  int64_t batch, hidden;
+  const void *gates, *partial, *fresh, *before;
+  void* out;
+};
+Status gru_step(Queue& queue, const GruStepArgs& args);
+/// out = reset * before, of `partial` [batch, 2 * hidden].
+Status gru_reset(Queue& queue, const GruStepArgs& args);
+
 }  // namespace mlopt::gpu

@@ -1,5 +1,6 @@
 // The kernels of devices, compiled for this processor: one GPU named "host" whose memory is ours. It proves what
 // kernels compute, and how the backend plans and calls them, where there is no GPU.
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -7,8 +8,14 @@
 
 namespace mlopt::gpu {
 
-struct Queue {};
+struct Queue {
+  std::chrono::steady_clock::time_point start = {};
+  Fault fault = {};
+  int64_t step = 1;
+};
 struct Graph {};
+
+Reporter reporter_of(Queue& queue) { return {&queue.fault, queue.step}; }
 
 namespace {
 
@@ -40,14 +47,27 @@ Status transfer(Queue*, void* to, const void* from, size_t bytes) {
 }
 Status wait(Queue*) { return nullptr; }
 
+void begin_step(Queue* queue, int64_t step) { queue->step = step; }
+Fault* fault(Queue* queue) { return &queue->fault; }
+
+Status start_clock(Queue* queue) {
+  queue->start = std::chrono::steady_clock::now();
+  return nullptr;
+}
+Status stop_clock(Queue* queue, double* seconds) {
+  *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - queue->start).count();
+  return nullptr;
+}
+
 /// Nothing here can be kept for later.
 Status begin_capture(Queue*) { return "the host captures nothing"; }
 Status end_capture(Queue*, Graph**) { return "the host captures nothing"; }
 Status launch(Queue*, Graph*) { return "the host captures nothing"; }
 void drop(Graph*) {}
 
-constexpr GpuInterface kHost{count, describe,      open,        close,  allocate, release, transfer,
-                             wait,  begin_capture, end_capture, launch, drop,     {}};
+constexpr GpuInterface kHost{count,         describe,    open,       close, allocate,    release,
+                             transfer,      wait,        begin_step, fault, start_clock, stop_clock,
+                             begin_capture, end_capture, launch,     drop,  {}};
 
 }  // namespace
 

@@ -1,6 +1,8 @@
+#include "core/base/error.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
+#include "tests/support/one_node.h"
 
 namespace mlopt::test {
 
@@ -21,6 +23,31 @@ TEST_CASE("single elements and tuples of places on a GPU") {
   require_on_gpu("GatherND", {x, tensor({3, 2}, {0, 1, -1, 4, 3, 0}, DType::kI64)}, {.attrs = {attr("batch_dims", 1)}},
                  0);
   require_on_gpu("GatherND", {x, tensor({2, 3}, {0, 1, 4, 2, 3, 0}, DType::kI64)}, {}, 0);
+}
+
+TEST_CASE("places outside of their axis are errors on a GPU that name the node") {
+  const Tensor x = counting({3, 4}), good = tensor({2}, {1, 2}, DType::kI64), bad = tensor({2}, {-4, 0}, DType::kI64);
+  for (const char* op : {"Gather", "GatherND"}) {
+    INFO(op);
+    const OpOptions options{.attrs =
+                                op == std::string_view("Gather") ? std::vector{attr("axis", 0)} : std::vector<Attr>()};
+    const auto plan = gpu_on_host()->compile(one_node(op, {x, good}, options, 2), {});
+    for (int time = 0; time < 3; ++time) {
+      CHECK(plan->run(std::vector<Datum>{x, good}).size() == 1);
+      try {
+        plan->run(std::vector<Datum>{x, bad});
+        FAIL("it was not refused");
+      } catch (const Error& e) {
+        CHECK(e.code == Code::kBadInput);
+        CHECK(e.message == "index -4 is outside an axis of 3 elements");
+        CHECK(e.where.find(op) != std::string::npos);
+      }
+    }
+  }
+  const Tensor one = tensor({2, 4}, {0, 1, 2, 3, 0, 1, 9, 0}, DType::kI64);
+  const std::vector<Datum> inputs{counting({3, 4}), one, counting({2, 4})};
+  const auto plan = gpu_on_host()->compile(one_node("ScatterElements", inputs, {}, 3), {});
+  CHECK_THROWS_AS(plan->run(inputs), Error);
 }
 
 TEST_CASE("casts on a GPU") {

@@ -1,0 +1,205 @@
+// Products of matrices of 8-bit codes: MatMulInteger, QLinearMatMul and com.microsoft's forms.
+#include "backends/gpu/integer.h"
+
+#include <algorithm>
+
+#include "backends/gpu/kernels.h"
+
+namespace mlopt::gpu {
+namespace {
+
+bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+/// One zero point for all, or one for each of `lines`, which are the last axis but `back`.
+Expected<bool> each_of(const Site& site, int zero, int of, int64_t lines) {
+  if (zero < 0 || !site.has(zero)) return false;
+  const TensorDesc& z = site.desc(zero);
+  if (z.dtype != site.desc(of).dtype) return Decline{"a zero point of another type"};
+  if (z.size() == 1) return false;
+  if (z.size() != lines) return Decline{"zero points that do not fit"};
+  return true;
+}
+
+/// Scales and biases of one type, one for all columns or one for each.
+bool goes_with_columns(const TensorDesc& desc, int64_t columns) { return desc.size() == 1 || desc.size() == columns; }
+
+Expected<PlannedStep> plan_integer(const Site& site) {
+  auto product = integer_product_of(site, 0, 2, 1, 3);
+  if (!product) return product.error();
+  PlannedStep step{.out = {{DType::kI32, product->out}}};
+  step.run = [args = product->args, a_zero = site.has(2), b_zero = site.has(3)](const Buffers& b) {
+    IntegerProductArgs now = args;
+    now.a.codes = b.in<void>(0);
+    now.x.codes = b.in<void>(1);
+    now.a.zero = a_zero ? b.in<void>(2) : nullptr;
+    now.x.zero = b_zero ? b.in<void>(3) : nullptr;
+    now.out = b.out<int32_t>(0);
+    launch(b, &Kernels::integer_product, now);
+  };
+  return step;
+}
+
+/// (a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero).
+Expected<PlannedStep> plan_qlinear(const Site& site) {
+  auto product = integer_product_of(site, 0, 2, 3, 5);
+  const auto scale = float_of(site.desc(1).dtype);
+  if (!product || !scale) return !product ? product.error() : scale.error();
+  const TensorDesc& zero = site.desc(7);
+  const int64_t columns = product->args.n;
+  if (!is_byte(zero.dtype) || zero.size() != 1 || site.desc(6).size() != 1 || site.desc(1).size() != 1)
+    return Decline{"an output that is no 8-bit integer, or scales for rows"};
+  if (!goes_with_columns(site.desc(4), columns) || site.desc(4).dtype != site.desc(1).dtype ||
+      site.desc(6).dtype != site.desc(1).dtype)
+    return Decline{"scales that do not fit"};
+  PlannedStep step{.out = {{zero.dtype, product->out}}};
+  const int64_t count = step.out[0].size();
+  step.scratch_bytes = static_cast<size_t>(count) * sizeof(int32_t);
+  const RequantizeArgs how{*scale,
+                           {8, zero.dtype == DType::kI8},
+                           site.desc(4).size() > 1,
+                           Divider(static_cast<uint32_t>(columns)),
+                           Divider(1),
+                           count};
+  step.run = [args = product->args, how](const Buffers& b) {
+    IntegerProductArgs now = args;
+    now.a.codes = b.in<void>(0);
+    now.a.zero = b.in<void>(2);
+    now.x.codes = b.in<void>(3);
+    now.x.zero = b.in<void>(5);
+    now.out = reinterpret_cast<int32_t*>(b.scratch);
+    launch(b, &Kernels::integer_product, now);
+    RequantizeArgs then = how;
+    then.sums = now.out;
+    then.a_scale = b.in<void>(1), then.b_scale = b.in<void>(4), then.y_scale = b.in<void>(6), then.zero = b.in<void>(7);
+    then.out = b.out<void>(0);
+    launch(b, &Kernels::requantize, then);
+  };
+  return step;
+}
+
+/// How sums become float numbers again: by scales of inputs a (-1: one that is found when it runs) and b, and a bias.
+Expected<RescaleArgs> rescale_of(const Site& site, const IntegerProduct& product, DType type, int a, int b, int bias) {
+  const auto elem = float_of(type);
+  if (!elem) return elem.error();
+  for (const int i : {a, b, bias})
+    if (i >= 0 && site.has(i) && (site.desc(i).dtype != type || !goes_with_columns(site.desc(i), product.args.n)))
+      return Decline{"scales or a bias that do not fit"};
+  if (site.has(bias) && site.desc(bias).size() != product.args.n) return Decline{"a bias that does not fit"};
+  return RescaleArgs{*elem, a >= 0 && site.desc(a).size() > 1, site.desc(b).size() > 1,
+                     Divider(static_cast<uint32_t>(product.args.n)), element_count(product.out)};
+}
+
+/// (a, b, a_scale, b_scale, a_zero, b_zero, bias).
+Expected<PlannedStep> plan_to_float(const Site& site) {
+  auto product = integer_product_of(site, 0, 4, 1, 5);
+  if (!product) return product.error();
+  const DType type = site.desc(3).dtype;
+  const auto how = rescale_of(site, *product, type, 2, 3, 6);
+  if (!how) return how.error();
+  if (site.has(4) && site.desc(4).size() > 1) return Decline{"zero points for rows"};
+  PlannedStep step{.out = {{type, product->out}}};
+  step.scratch_bytes = static_cast<size_t>(how->count) * sizeof(int32_t);
+  step.run = [args = product->args, how = *how, a_zero = site.has(4), b_zero = site.has(5),
+              bias = site.has(6)](const Buffers& b) {
+    IntegerProductArgs now = args;
+    now.a.codes = b.in<void>(0);
+    now.x.codes = b.in<void>(1);
+    now.a.zero = a_zero ? b.in<void>(4) : nullptr;
+    now.x.zero = b_zero ? b.in<void>(5) : nullptr;
+    now.out = reinterpret_cast<int32_t*>(b.scratch);
+    launch(b, &Kernels::integer_product, now);
+    RescaleArgs then = how;
+    then.sums = now.out;
+    then.a_scale = b.in<void>(2), then.b_scale = b.in<void>(3), then.bias = bias ? b.in<void>(6) : nullptr;
+    then.out = b.out<void>(0);
+    launch(b, &Kernels::rescale, then);
+  };
+  return step;
+}
+
+/// Where a dynamically quantized operand lies while a step runs, in bytes of its scratch.
+struct DynamicRoom {
+  size_t scale, zero, sums, codes, all;
+
+  DynamicRoom(const DynamicQuantize& dynamic, int64_t outputs) {
+    const auto rounded = [](size_t bytes) { return (bytes + 15) / 16 * 16; };
+    scale = rounded(dynamic.scratch_bytes());
+    zero = scale + 16;
+    sums = zero + 16;
+    codes = sums + rounded(static_cast<size_t>(outputs) * sizeof(int32_t));
+    all = codes + static_cast<size_t>(dynamic.count);
+  }
+};
+
+/// (a, b, b_scale, b_zero, bias).
+Expected<PlannedStep> plan_dynamic(const Site& site) {
+  const TensorDesc& a = site.desc(0);
+  if (a.dtype != DType::kF32) return Decline{"not float32"};
+  auto product = integer_product_of(site, 0, -1, 1, 3);
+  if (!product) return product.error();
+  const auto how = rescale_of(site, *product, DType::kF32, -1, 2, 4);
+  if (!how) return how.error();
+  const DynamicQuantize dynamic(a);
+  const DynamicRoom room(dynamic, how->count);
+  PlannedStep step{.out = {{DType::kF32, product->out}}};
+  step.scratch_bytes = room.all;
+  step.run = [args = product->args, how = *how, dynamic, room, b_zero = site.has(3),
+              bias = site.has(4)](const Buffers& b) {
+    auto* scale = reinterpret_cast<float*>(b.scratch + room.scale);
+    auto* zero = reinterpret_cast<uint8_t*>(b.scratch + room.zero);
+    dynamic.run(b, b.in<void>(0), b.scratch, b.scratch + room.codes, scale, zero);
+    IntegerProductArgs now = args;
+    now.a = {false, false, b.scratch + room.codes, zero};
+    now.x.codes = b.in<void>(1);
+    now.x.zero = b_zero ? b.in<void>(3) : nullptr;
+    now.out = reinterpret_cast<int32_t*>(b.scratch + room.sums);
+    launch(b, &Kernels::integer_product, now);
+    RescaleArgs then = how;
+    then.sums = now.out;
+    then.a_scale = scale, then.b_scale = b.in<void>(2), then.bias = bias ? b.in<void>(4) : nullptr;
+    then.out = b.out<void>(0);
+    launch(b, &Kernels::rescale, then);
+  };
+  return step;
+}
+
+constexpr Kernel kKernels[] = {
+    {.domain = "", .op = "MatMulInteger", .plan = plan_integer},
+    {.domain = "", .op = "QLinearMatMul", .plan = plan_qlinear},
+    {.domain = "com.microsoft", .op = "MatMulIntegerToFloat", .plan = plan_to_float},
+    {.domain = "com.microsoft", .op = "DynamicQuantizeMatMul", .plan = plan_dynamic},
+};
+
+}  // namespace
+
+Expected<IntegerProduct> integer_product_of(const Site& site, int a, int az, int b, int bz) {
+  Dims left = site.desc(a).dims, right = site.desc(b).dims;
+  if ((az >= 0 && !is_byte(site.desc(a).dtype)) || !is_byte(site.desc(b).dtype)) return Decline{"no 8-bit codes"};
+  if (left.empty() || right.empty()) return Decline{"a scalar"};
+  const bool row = left.size() == 1, column = right.size() == 1;
+  if (row) left.insert(left.begin(), 1);
+  if (column) right.push_back(1);
+  IntegerProduct made;
+  IntegerProductArgs& args = made.args;
+  args.m = left[left.size() - 2], args.k = left.back(), args.n = right.back();
+  if (right[right.size() - 2] != args.k) return Decline{"the operands do not fit"};
+  const Dims lefts(left.begin(), left.end() - 2), rights(right.begin(), right.end() - 2);
+  const Dims batch = broadcast(lefts, rights);
+  const auto batches = walk_over<2>(batch, {broadcast_strides(lefts, batch), broadcast_strides(rights, batch)});
+  if (!batches) return batches.error();
+  args.batches = *batches;
+  const auto a_each = each_of(site, az, a, args.m), b_each = each_of(site, bz, b, args.n);
+  if (!a_each || !b_each) return !a_each ? a_each.error() : b_each.error();
+  args.a.is_signed = site.desc(a).dtype == DType::kI8, args.x.is_signed = site.desc(b).dtype == DType::kI8;
+  args.a.each = *a_each, args.x.each = *b_each;
+  made.out = batch;
+  if (!row) made.out.push_back(args.m);
+  if (!column) made.out.push_back(args.n);
+  if (!is_countable(site.desc(a)) || !is_countable(site.desc(b)) || !is_countable({DType::kI32, made.out}))
+    return Decline{"more elements than kernels count"};
+  return made;
+}
+
+std::span<const Kernel> integer_kernels() { return kKernels; }
+
+}  // namespace mlopt::gpu
