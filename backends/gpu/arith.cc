@@ -47,7 +47,6 @@ Expected<PlannedStep> plan_arith(const Site& site) {
   const auto type = number_of(site.desc(0).dtype);
   if (!op || !type) return op ? type.error() : op.error();
   if (!are_alike(site)) return Decline{"operands of two types"};
-  if (site.view.node().op == "BitShift" && is_signed(site.desc(0).dtype)) return Decline{"shifts of signed integers"};
   if (site.view.node().op == "Mean" && !float_of(site.desc(0).dtype)) return Decline{"a mean of integers"};
   if (site.in.size() == 1) {
     PlannedStep same{.out = {site.desc(0)}};

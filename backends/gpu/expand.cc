@@ -13,6 +13,7 @@ namespace mlopt::gpu {
 namespace {
 
 constexpr const char* kDomain = "mlopt.function";  // of the call that stands for a node meanwhile
+constexpr int kMostRounds = 3;                     // operators in bodies of operators
 
 const std::set<std::pair<std::string_view, std::string_view>>& runnable() {
   static const auto names = [] {
@@ -23,9 +24,10 @@ const std::set<std::pair<std::string_view, std::string_view>>& runnable() {
   return names;
 }
 
-/// Are all of these operators of kinds that kernels run, or that plans know the values of?
+/// Are all of these operators of kinds that kernels run, that plans know the values of, or that are replaced in turn?
 bool can_run(const Function& function) {
-  static constexpr std::array<std::string_view, 5> kKnown{"Constant", "ConstantOfShape", "Range", "Shape", "Size"};
+  static constexpr std::array<std::string_view, 6> kKnown{"Constant", "ConstantOfShape", "NegativeLogLikelihoodLoss",
+                                                          "Range",    "Shape",           "Size"};
   const std::vector<Node*> nodes = function.body->nodes();
   return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) {
     return node->bodies().empty() && (runnable().contains({node->domain, node->op}) ||
@@ -56,27 +58,34 @@ void put_in_place(Model& model, Node* node, Function function) {
     if (!before.contains(made)) made->origins = origins;
 }
 
+/// Whether anything was replaced and all of it could be.
+bool expand_once(Model& model) {
+  bool any = false;
+  for (Node* node : model.graph->nodes()) {
+    if (!is_wanted(*node)) continue;
+    std::optional<Function> function = standard_function(NodeView(*node, model.opset(node->domain)));
+    if (!function || !can_run(*function)) continue;
+    model.set_opset(kDomain, 1);
+    try {
+      put_in_place(model, node, *std::move(function));
+    } catch (const Error&) {  // a body of another opset: the nodes are refused as they are
+      return false;
+    }
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 void expand_functions(Model& model, TypeRule types) {
   if (!model.functions.empty()) return;
-  Model expanded = clone(model);
-  bool any = false;
-  for (Node* node : expanded.graph->nodes()) {
-    if (!is_wanted(*node)) continue;
-    std::optional<Function> function = standard_function(NodeView(*node, expanded.opset(node->domain)));
-    if (!function || !can_run(*function)) continue;
-    expanded.set_opset(kDomain, 1);
-    try {
-      put_in_place(expanded, node, *std::move(function));
-    } catch (const Error&) {  // a body of another opset: the nodes are refused as they are
-      return;
-    }
-    any = true;
+  for (int round = 0; round < kMostRounds; ++round) {
+    Model expanded = clone(model);
+    if (!expand_once(expanded)) return;
+    infer(expanded, types);
+    model = std::move(expanded);
   }
-  if (!any) return;
-  infer(expanded, types);
-  model = std::move(expanded);
 }
 
 }  // namespace mlopt::gpu

@@ -112,7 +112,7 @@ MLOPT_DEVICE T bits_of(Arith op, T x, T y) {
       case Arith::kShiftLeft:
         return by < 8 * sizeof(T) ? static_cast<T>(static_cast<uint64_t>(x) << by) : 0;
       default:
-        return by < 8 * sizeof(T) ? static_cast<T>(x >> by) : 0;
+        return by < 8 * sizeof(T) ? static_cast<T>(x >> by) : is_negative(x) ? static_cast<T>(-1) : 0;
     }
   }
 }
