@@ -4,6 +4,7 @@
 
 #include "core/calib/calibration_file.h"
 #include "core/data/spread.h"
+#include "quantize/masked_scores.h"
 
 namespace mlopt::quantize {
 
@@ -34,9 +35,13 @@ Calibration seen_by(const Model& model, const std::vector<std::string>& values, 
 Grids calibrated_grids(const Model& model, const Plan& plan, const Spec& spec, const Runner& runner,
                        const Dataset& data, int64_t samples, const CalibrationMeans& means,
                        const std::function<void(int64_t done, int64_t total)>& progress) {
+  std::vector<const Value*> values;
   std::vector<std::string> owners;
-  for (Value* v : plan.values)
-    if (plan.owner(v) == v) owners.push_back(v->name);
+  for (Value* v : plan.values) {
+    if (plan.owner(v) != v) continue;
+    values.push_back(v);
+    owners.push_back(v->name);
+  }
   const auto some = spread(data, samples);
   Grids found;
   const Calibration seen = seen_by(model, owners, runner, *some, means, progress, found.cached);
@@ -44,15 +49,17 @@ Grids calibrated_grids(const Model& model, const Plan& plan, const Spec& spec, c
   const auto warn = [&](const std::string& name, const char* what) {
     found.warnings.push_back(fmt::format("the value '{}' {}: leave its layer out with --skip", name, what));
   };
-  for (const std::string& name : owners) {
+  for (const Value* value : values) {
+    const std::string& name = value->name;
     const auto it = seen.values.find(name);
     const Histogram counts = it == seen.values.end() ? Histogram() : it->second;
+    const auto masked = masked_scores_range(*value, plan, seen, spec);
     if (counts.count() == 0)
       warn(name, "has no finite number in the data");
-    else if (counts.nonfinite() > 0)
+    else if (counts.nonfinite() > 0 && !masked)
       warn(name, "holds infinities or NaN, which no integer represents");
-    found.grids[name] = activation_grid(choose_range(counts, spec.calibration, 1 << spec.activation_bits),
-                                        spec.symmetric, spec.activation_bits);
+    const Range range = masked ? *masked : choose_range(counts, spec.calibration, 1 << spec.activation_bits);
+    found.grids[name] = activation_grid(range, spec.symmetric, spec.activation_bits);
   }
   return found;
 }
