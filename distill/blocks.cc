@@ -19,7 +19,7 @@ struct Run {
 
 /// The longest repetition that begins at `first`; of what is left over at its end it leaves out the beginning instead,
 /// so that a normalization belongs to the layer before it, as in the embedding of a transformer.
-Run run_at(const std::vector<Segment>& all, size_t first) {
+Run run_at(const std::vector<GraphSegment>& all, size_t first) {
   constexpr size_t kLongest = 32;  // segments of a block
   Run best;
   for (size_t period = 1; period <= kLongest && first + 2 * period <= all.size(); ++period) {
@@ -28,7 +28,7 @@ Run run_at(const std::vector<Segment>& all, size_t first) {
     const size_t times = (end - first) / period, start = end - times * period;
     const bool weighs = std::any_of(all.begin() + static_cast<std::ptrdiff_t>(start),
                                     all.begin() + static_cast<std::ptrdiff_t>(start + period),
-                                    [](const Segment& s) { return s.has_weights; });
+                                    [](const GraphSegment& s) { return s.has_weights; });
     const bool fits = start > 0 && sample_type(*all[start - 1].end) == sample_type(*all[start + period - 1].end);
     if (times >= 2 && weighs && fits && times * period > best.times * best.period) best = {start, period, times};
   }
@@ -38,7 +38,7 @@ Run run_at(const std::vector<Segment>& all, size_t first) {
 }  // namespace
 
 std::vector<Block> repeated_blocks(const Model& model) {
-  const std::vector<Segment> all = segments(model);
+  const std::vector<GraphSegment> all = segments(model);
   std::vector<Block> blocks;
   for (size_t i = 1; i < all.size();) {
     const Run run = run_at(all, i);

@@ -14,7 +14,7 @@ Decoder::Decoder(const Call& call)
           "the decoder must take tokens, positions, a mask and the past, and give logits and the past");
 }
 
-Tensor Decoder::logits(const Rows& rows) {
+Tensor Decoder::logits(const TokenRows& rows) {
   if (past_.empty()) begin(rows);
   std::vector<Datum> inputs = new_tokens(rows);
   inputs.insert(inputs.end(), past_.begin(), past_.end());
@@ -43,7 +43,7 @@ void Decoder::reorder(const std::vector<int64_t>& from) {
 }
 
 /// A past of no tokens.
-void Decoder::begin(const Rows& rows) {
+void Decoder::begin(const TokenRows& rows) {
   for (size_t i = 3; i < graph_.inputs().size(); ++i) {
     const Type& type = graph_.inputs()[i]->type;
     const bool sized = type.dims && type.dims->size() == 5 && (*type.dims)[2].value() && (*type.dims)[4].value();
@@ -54,7 +54,7 @@ void Decoder::begin(const Rows& rows) {
 }
 
 /// The new tokens, their positions, and the mask of all tokens. Padding has position 0 and is not counted.
-std::vector<Datum> Decoder::new_tokens(const Rows& rows) const {
+std::vector<Datum> Decoder::new_tokens(const TokenRows& rows) const {
   std::vector<int32_t> tokens, positions, mask;
   for (size_t row = 0; row < rows.count(); ++row) {
     int32_t position = 0;

@@ -7,7 +7,7 @@
 namespace mlopt::reference {
 
 /// Sequences of one length that grow side by side.
-struct Rows {
+struct TokenRows {
   std::vector<std::vector<int32_t>> tokens, masks;  ///< a mask is 0 for padding
 
   size_t count() const { return tokens.size(); }
@@ -22,13 +22,13 @@ class Decoder {
   explicit Decoder(const Call& call);
 
   /// Logits [rows, vocabulary] after the last token; only what is new since the last call is computed.
-  Tensor logits(const Rows& rows);
+  Tensor logits(const TokenRows& rows);
   /// Row i continues what row from[i] was.
   void reorder(const std::vector<int64_t>& from);
 
  private:
-  void begin(const Rows& rows);
-  std::vector<Datum> new_tokens(const Rows& rows) const;
+  void begin(const TokenRows& rows);
+  std::vector<Datum> new_tokens(const TokenRows& rows) const;
 
   const Call& call_;
   int body_;

@@ -34,7 +34,7 @@ struct Search {
   int64_t beams, returned, most;
   int32_t end, pad;
   Penalties penalties;
-  Rows rows = {};
+  TokenRows rows = {};
   std::vector<float> sums = {};           ///< of the rows' log-probabilities
   std::vector<Hypotheses> finished = {};  ///< for each prompt
   std::vector<bool> done = {};            ///< for each prompt
@@ -159,7 +159,7 @@ void extend(Search& s, int64_t prompt, const Tensor& sums, std::vector<Next>& ne
 }
 
 void grow(Search& s, const std::vector<Next>& next) {
-  Rows rows;
+  TokenRows rows;
   s.sums.clear();
   for (const Next& n : next) {
     const auto from = static_cast<size_t>(n.from);

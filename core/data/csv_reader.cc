@@ -105,7 +105,7 @@ class CsvReader final : public Reader {
 
   InputSpec input_;
   std::vector<size_t> features_;
-  Table table_;  // the last, as it calls choose_columns()
+  CsvTable table_;  // the last, as it calls choose_columns()
 };
 
 }  // namespace

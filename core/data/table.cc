@@ -31,7 +31,7 @@ size_t find_column(const TableColumns& columns, const std::string& text, const s
       columns.names.empty() ? fmt::format("give an index from 0 to {}", size - 1) : suggestion(text, columns.names));
 }
 
-Table::Table(const std::string& path, const ColumnsOf& columns_of, const IsHeader& is_header)
+CsvTable::CsvTable(const std::string& path, const ColumnsOf& columns_of, const IsHeader& is_header)
     : file_(open_source(path)) {
   std::vector<std::string> labels;
   for_each_record(*file_, [&](const CsvRecord& record) {
@@ -53,26 +53,26 @@ Table::Table(const std::string& path, const ColumnsOf& columns_of, const IsHeade
   index_labels(labels);
 }
 
-std::vector<std::string> Table::cells(int64_t i) const {
+std::vector<std::string> CsvTable::cells(int64_t i) const {
   const Row& row = rows_[static_cast<size_t>(i)];
   std::string text(static_cast<size_t>(row.bytes), '\0');
   file_->read(row.offset, std::as_writable_bytes(std::span(text)));
   return checked_cells(text, row);
 }
 
-std::optional<int64_t> Table::class_of(int64_t i) const {
+std::optional<int64_t> CsvTable::class_of(int64_t i) const {
   if (!columns_.label || !classes_) return std::nullopt;
   return static_cast<int64_t>(labels_[static_cast<size_t>(i)]);
 }
 
-Tensor Table::label(int64_t i) const {
+Tensor CsvTable::label(int64_t i) const {
   const double label = labels_[static_cast<size_t>(i)];
   return classes_ ? Tensor::scalar(static_cast<int64_t>(label)) : Tensor::scalar(static_cast<float>(label));
 }
 
-std::string Table::name_of(const Row& row) const { return fmt::format("{}, line {}", file_->where(), row.line); }
+std::string CsvTable::name_of(const Row& row) const { return fmt::format("{}, line {}", file_->where(), row.line); }
 
-std::vector<std::string> Table::checked_cells(const std::string& text, const Row& row) const {
+std::vector<std::string> CsvTable::checked_cells(const std::string& text, const Row& row) const {
   std::vector<std::string> cells = csv_cells(text, separator_);
   if (cells.size() != columns_.count) {
     input_error(fmt::format("{} cells, the first row has {}", cells.size(), columns_.count), name_of(row),
@@ -82,7 +82,7 @@ std::vector<std::string> Table::checked_cells(const std::string& text, const Row
 }
 
 /// Integers are classes, other numbers are targets, words are classes in sorted order.
-void Table::index_labels(const std::vector<std::string>& texts) {
+void CsvTable::index_labels(const std::vector<std::string>& texts) {
   bool numbers = true;
   for (const std::string& text : texts) {
     const auto value = cell_number(text);

@@ -25,14 +25,14 @@ size_t find_column(const TableColumns& columns, const std::string& text, const s
 
 /// A CSV file with a row for each sample: rows by their place in the file, and all labels (8 bytes each). Cells are
 /// read when they are asked for.
-class Table {
+class CsvTable {
  public:
   /// `columns_of` is told the first row and says what the columns are; with names the row is a header, no sample.
   /// Throws Error{kBadInput} for rows of another size and for missing labels.
   using ColumnsOf = std::function<TableColumns(const std::vector<std::string>& first)>;
   /// `is_header` sees the first row and all labels, where the first look at it found no header.
   using IsHeader = std::function<bool(const std::vector<std::string>& first, const std::vector<std::string>& labels)>;
-  Table(const std::string& path, const ColumnsOf& columns_of, const IsHeader& is_header = {});
+  CsvTable(const std::string& path, const ColumnsOf& columns_of, const IsHeader& is_header = {});
 
   const TableColumns& columns() const { return columns_; }
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }

@@ -20,7 +20,7 @@ class Cutter {
     for (size_t i = 0; i < nodes_.size(); ++i) place_[nodes_[i]] = i;
   }
 
-  std::vector<Segment> run() {
+  std::vector<GraphSegment> run() {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const bool weighty = takes_part(*nodes_[i]);
       if (weighty) note(*nodes_[i]);
@@ -75,8 +75,8 @@ class Cutter {
   std::unordered_map<const Node*, size_t> place_;
   std::unordered_set<const Value*> weighty_;
   std::set<Value*> live_;
-  Segment open_;
-  std::vector<Segment> segments_;
+  GraphSegment open_;
+  std::vector<GraphSegment> segments_;
 };
 
 }  // namespace
@@ -86,6 +86,6 @@ std::string sample_type(const Value& v) {
   return to_string(Type::tensor(v.type.dtype, SymDims(v.type.dims->begin() + 1, v.type.dims->end())));
 }
 
-std::vector<Segment> segments(const Model& model) { return Cutter(*model.graph).run(); }
+std::vector<GraphSegment> segments(const Model& model) { return Cutter(*model.graph).run(); }
 
 }  // namespace mlopt

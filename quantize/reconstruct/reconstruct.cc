@@ -33,7 +33,7 @@ std::vector<Place> places_of(const Model& model, std::vector<SoftWeight>& weight
   for (const Node* node : model.graph->nodes()) at.emplace(node, at.size());
   std::vector<Place> places;
   size_t begin = 0;
-  for (const Segment& segment : segments(model)) {
+  for (const GraphSegment& segment : segments(model)) {
     const size_t end = at.at(segment.end->producer) + 1;
     Place place{segment.end->name, {}};
     for (SoftWeight& w : weights) {

@@ -89,9 +89,10 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   return site;
 }
 
-/// The shape of what hides keys.
-const std::optional<SymDims>& mask_dims(const Site& s) {
-  return (s.choice.condition ? s.choice.condition : s.mask)->type.dims;
+/// The shape of what hides keys; nothing where nothing does.
+std::optional<SymDims> mask_dims(const Site& s) {
+  const Value* mask = s.choice.condition ? s.choice.condition : s.mask;
+  return mask ? mask->type.dims : std::nullopt;
 }
 
 /// What is added to the scores.
@@ -106,7 +107,7 @@ Value* added_mask(const Site& s, Builder& builder) {
 
 /// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys]? Where there is a past, any that becomes so.
 bool is_whole(const Site& s) {
-  const auto& mask = mask_dims(s);
+  const auto mask = mask_dims(s);
   return mask && mask->size() == 4 && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) &&
          ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) && ((*mask)[2] == s.q.rows || (*mask)[2].is(1)) &&
          (s.k.past || (*mask)[3] == s.k.rows);
@@ -234,7 +235,7 @@ Expected<Replacement> group_query(const Site& s, Builder& builder) {
 Expected<Replacement> standard(const Site& s, Builder& builder) {
   std::vector<Value*> inputs;
   const bool masked = s.mask || s.choice.condition;
-  const auto& mask = mask_dims(s);
+  const auto mask = mask_dims(s);
   if (masked && (!mask || mask->empty())) return Decline{"the shape of the mask is not known"};
   Value* shape = masked && !(mask->back() == s.k.rows) && s.k.past ? score_shape(s.q, s.k, builder) : nullptr;
   if (masked && !shape && !(mask->back() == s.k.rows)) return Decline{"the mask may have other keys"};

@@ -20,7 +20,7 @@ TEST_CASE("a network is cut where one value alone is read later") {
   infer(model);
   std::vector<std::string> ends;
   std::vector<bool> weights;
-  for (const Segment& s : segments(model)) {
+  for (const GraphSegment& s : segments(model)) {
     ends.push_back(s.end->name);
     weights.push_back(s.has_weights);
   }
@@ -37,7 +37,7 @@ TEST_CASE("what two later nodes read of two values is cut nowhere") {
       y = Add (c, a)
     })");
   infer(model);
-  const std::vector<Segment> all = segments(model);
+  const std::vector<GraphSegment> all = segments(model);
   REQUIRE(all.size() == 2);  // a, while nothing else is known yet, and y
   CHECK(all[1].end->name == "y");
 }
