@@ -196,7 +196,7 @@ class TextReader final : public Reader {
   int64_t length_;
   Tokenizer tokenizer_;
   std::vector<size_t> texts_;  // columns, joined with a space
-  CsvTable table_;                // the last, as it calls choose_columns()
+  CsvTable table_;             // the last, as it calls choose_columns()
 };
 
 }  // namespace
