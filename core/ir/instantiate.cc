@@ -62,7 +62,7 @@ class Instance {
     for (const Attr& attr : from.attrs)
       if (auto copy = copy_attr(attr, bodies)) attrs.push_back(std::move(*copy));
     Node* node = to.add_node(from.domain, from.op, std::move(inputs), std::move(outputs), std::move(attrs), before);
-    node->name = from.name.empty() ? "" : hint(from.name);
+    node->name = from.name.empty() ? "" : names_.make_node(hint(from.name));
     node->overload = from.overload;
     node->doc = from.doc;
     node->metadata = from.metadata;
@@ -163,18 +163,20 @@ class Instance {
 FreshNames::FreshNames(const Graph& graph) {
   const Graph& root = outermost(graph);
   const auto add = [&](const Graph& g) {
-    for (const Value* value : g.values()) taken_.insert(value->name);
+    for (const Value* value : g.values()) values_.taken.insert(value->name);
   };
   add(root);
-  for (const Node* node : all_nodes(root))
+  for (const Node* node : all_nodes(root)) {
+    nodes_.taken.insert(node->name);
     for (const Graph* body : node->bodies()) add(*body);
+  }
 }
 
-std::string FreshNames::make(std::string_view hint) {
+std::string FreshNames::Names::make(std::string_view hint) {
   const std::string base(hint.empty() ? "value" : hint);
   std::string name = base;
-  int& next = next_[base];
-  while (!taken_.insert(name).second) name = fmt::format("{}_{}", base, ++next);
+  int& last = next[base];
+  while (!taken.insert(name).second) name = fmt::format("{}_{}", base, ++last);
   return name;
 }
 

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "graphopt/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -26,6 +28,20 @@ TEST_CASE("a Loop that runs a few times becomes its body") {
 TEST_CASE("values that are passed on, and captures, are right") {
   CHECK(rewritten(unroll_loops, loop("3", "k = Identity (c)  w = Identity (v)  s = Add (v, x)")).find("Loop") ==
         std::string::npos);
+}
+
+TEST_CASE("the nodes of each trip have names of their own") {
+  Model model = test::fixture(loop("3", "k = Identity (c)  s = Neg (v)  w = Add (v, x)"));
+  Node* repeated = model.graph->nodes().back();
+  REQUIRE(repeated->is("Loop"));
+  repeated->name = "loop";
+  for (Node* node : repeated->bodies().front()->nodes()) node->name = node->op;
+  run_pass(model, unroll_loops, test::pass_context());
+  std::multiset<std::string> names;
+  for (const Node* node : model.graph->nodes())
+    if (!node->name.empty()) names.insert(node->name);
+  CHECK(names.size() >= 6);
+  for (const std::string& name : names) CHECK(names.count(name) == 1);
 }
 
 TEST_CASE("Loops that end early, run long, or as often as an input says, stay") {
