@@ -1,10 +1,13 @@
 #include "backends/cpu/activation.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "backends/cpu/targets.h"
 #include "core/base/parallel.h"
+#include "core/tensor/halves.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/activation.cc"
@@ -120,6 +123,25 @@ void apply(const Activation& act, const float* in, float* out, int64_t count) {
 
 void apply_here(const Activation& act, const float* in, float* out, int64_t count) {
   HWY_DYNAMIC_DISPATCH(Apply)(act, in, out, count);
+}
+
+void apply_to(const Activation& act, const TensorDesc& tensor, std::byte* elements) {
+  if (act.fn == Fn::kNone) return;
+  if (tensor.dtype == DType::kF32) {
+    auto* y = reinterpret_cast<float*>(elements);
+    return apply(act, y, y, tensor.size());
+  }
+  constexpr int64_t kGrain = 16384, kTile = 2048;  // elements
+  parallel_for(tensor.size(), kGrain, [&](int64_t begin, int64_t end) {
+    std::array<float, kTile> tile;
+    auto* y = reinterpret_cast<BFloat16*>(elements);
+    for (int64_t i = begin; i < end; i += kTile) {
+      const int64_t count = std::min(kTile, end - i);
+      widen(y + i, tile.data(), count);
+      apply_here(act, tile.data(), tile.data(), count);
+      narrow(tile.data(), y + i, count);
+    }
+  });
 }
 
 std::optional<Limits> limits_of(const Activation& act) {

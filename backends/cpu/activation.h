@@ -1,7 +1,9 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "core/exec/desc.h"
 #include "core/ir/read_activation.h"
 
 namespace mlopt::cpu {
@@ -17,5 +19,8 @@ std::optional<Limits> limits_of(const Activation& act);
 void apply(const Activation& act, const float* in, float* out, int64_t count);
 /// The same on the calling thread alone.
 void apply_here(const Activation& act, const float* in, float* out, int64_t count);
+
+/// Applies it in place to the elements of a tensor of float32 or bfloat16, on the threads of the plan.
+void apply_to(const Activation& act, const TensorDesc& tensor, std::byte* elements);
 
 }  // namespace mlopt::cpu

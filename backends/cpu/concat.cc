@@ -60,7 +60,10 @@ Expected<PlannedStep> plan(const Site& site) {
   return step;
 }
 
-constexpr Kernel kKernels[] = {{.domain = "", .op = "Concat", .plan = plan, .layout = LayoutRule::kFollows}};
+Bf16Rule rule(const Node&) { return {.passes = ~0u}; }
+
+constexpr Kernel kKernels[] = {
+    {.domain = "", .op = "Concat", .plan = plan, .layout = LayoutRule::kFollows, .bf16 = rule}};
 
 }  // namespace
 

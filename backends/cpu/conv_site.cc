@@ -2,9 +2,9 @@
 
 namespace mlopt::cpu {
 
-Expected<ConvSite> float_conv(const Site& site) {
+Expected<ConvSite> float_conv(const Site& site, bool halves) {
   for (const auto& desc : site.in)
-    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
+    if (desc && desc->dtype != DType::kF32 && !(halves && desc->dtype == DType::kBF16)) return Decline{"not float32"};
   const auto act = fused_activation(site.view);
   if (!act) return act.error();
   auto shape = conv_shape(site.view, site.desc(ConvSite::kSource).dims, site.desc(ConvSite::kWeights).dims);

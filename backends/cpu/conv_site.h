@@ -14,7 +14,8 @@ struct ConvSite {
   bool bias, addend;  ///< are given
 };
 
-Expected<ConvSite> float_conv(const Site& site);
+/// `halves`: source and addend may be in bfloat16.
+Expected<ConvSite> float_conv(const Site& site, bool halves = false);
 
 /// The same with constant weights.
 Expected<ConvSite> constant_conv(const Site& site);

@@ -128,7 +128,8 @@ Expected<PlannedStep> plan(const Site& site) {
   return with_input<int64_t>(std::move(step), rows);
 }
 
-constexpr Kernel kKernels[] = {{.domain = "", .op = "Gather", .plan = plan, .layout = LayoutRule::kAny}};
+constexpr Kernel kKernels[] = {
+    {.domain = "", .op = "Gather", .plan = plan, .layout = LayoutRule::kAny, .bf16 = passes_first}};
 
 }  // namespace
 

@@ -6,6 +6,9 @@
 
 namespace mlopt::cpu {
 
+/// Of kernels that give the elements of input 0 to their outputs as they are.
+inline Bf16Rule passes_first(const Node&) { return {.passes = 1}; }
+
 /// One span of kernels for each operator family, in the file of the same name.
 std::span<const Kernel> attention_kernels();
 std::span<const Kernel> batch_norm_train_kernels();

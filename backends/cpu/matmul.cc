@@ -17,8 +17,11 @@ const Tensor* constant_right(const Site& site) {
 namespace {
 
 Expected<PlannedStep> plan_with(const Site& site, MatMul product) {
-  for (const auto& desc : site.in)
-    if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
+  bool halves = site.halves;
+  for (const auto& desc : site.in) {
+    halves |= desc && desc->dtype == DType::kBF16;
+    if (desc && desc->dtype != DType::kF32 && desc->dtype != DType::kBF16) return Decline{"not float32"};
+  }
   const auto act = fused_activation(site.view);
   if (!act) return act.error();
   if (product.alpha == 0) return Decline{"alpha is 0"};
@@ -32,6 +35,7 @@ Expected<PlannedStep> plan_with(const Site& site, MatMul product) {
   const bool float32 = site.context.precision == Precision::kF32;
   if (!float32 || !prefers_tiles(p->m(), p->k(), p->n(), constant_right(site) != nullptr))
     if (auto step = plan_primitive(product, *p, site)) return step;
+  if (halves) return Decline{"the tiles are of float32"};
   return plan_tiles(product, *p, site);
 }
 
@@ -68,13 +72,16 @@ Expected<PlannedStep> plan_sum(const Site& site) {
                           .addend = site.has(3) ? 3 : -1});
 }
 
+/// Both operands; what is added is float32.
+Bf16Rule rule(const Node&) { return {.multiplies = 1 << MatMul::kLeft | 1 << MatMul::kRight, .writes = true}; }
+
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "MatMul", .plan = guarded<plan_matmul>},
-    {.domain = "", .op = "Gemm", .plan = guarded<plan_gemm>},
-    {.domain = "com.microsoft", .op = "FusedMatMul", .plan = guarded<plan_matmul>},
-    {.domain = "com.microsoft", .op = "TransposeMatMul", .plan = guarded<plan_matmul>},
-    {.domain = "com.microsoft", .op = "FusedGemm", .plan = guarded<plan_gemm>},
-    {.domain = "mlopt", .op = "MatMulAdd", .plan = guarded<plan_sum>},
+    {.domain = "", .op = "MatMul", .plan = guarded<plan_matmul>, .bf16 = rule},
+    {.domain = "", .op = "Gemm", .plan = guarded<plan_gemm>, .bf16 = rule},
+    {.domain = "com.microsoft", .op = "FusedMatMul", .plan = guarded<plan_matmul>, .bf16 = rule},
+    {.domain = "com.microsoft", .op = "TransposeMatMul", .plan = guarded<plan_matmul>, .bf16 = rule},
+    {.domain = "com.microsoft", .op = "FusedGemm", .plan = guarded<plan_gemm>, .bf16 = rule},
+    {.domain = "mlopt", .op = "MatMulAdd", .plan = guarded<plan_sum>, .bf16 = rule},
 };
 
 }  // namespace

@@ -141,28 +141,34 @@ Decline declined(const dnnl::error& e, const Node& node) {
                  node.label());
 }
 
-PlannedStep plan_copy(TensorDesc out, const Dims& dims, const Dims& from, const Dims& to) {
+namespace {
+
+PlannedStep plan_primitive_copy(TensorDesc out, const Desc& from, const Desc& to) {
   PlannedStep step{.out = {std::move(out)}};
-  const auto elem = carrier(step.out[0].dtype);
-  if (!elem || dims.size() > DNNL_MAX_NDIMS) {
-    step.run = [copy = StridedCopy(*element_bytes(step.out[0].dtype), dims, from, to)](const Buffers& b) {
-      copy.run(b.in<std::byte>(0), b.out<std::byte>(0));
-    };
-    return step;
-  }
-  const Desc src(dims, *elem, from), dst(dims, *elem, to);
-  const dnnl::reorder::primitive_desc pd(engine(), src, engine(), dst, new_attr());
+  const dnnl::reorder::primitive_desc pd(engine(), from, engine(), to, new_attr());
   auto op =
-      Primitive::make<dnnl::reorder>(pd, {{DNNL_ARG_FROM, src, Source::in(0)}, {DNNL_ARG_TO, dst, Source::out(0)}});
+      Primitive::make<dnnl::reorder>(pd, {{DNNL_ARG_FROM, from, Source::in(0)}, {DNNL_ARG_TO, to, Source::out(0)}});
   op.describe(step);
   step.run = [op = std::move(op)](const Buffers& b) { op.run(b); };
   return step;
 }
 
-PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext&) {
-  TensorDesc made = from;
-  made.layout = to;
-  return plan_copy(made, from.dims, from.strides(), made.strides());
+}  // namespace
+
+PlannedStep plan_copy(TensorDesc out, const Dims& dims, const Dims& from, const Dims& to) {
+  const auto elem = carrier(out.dtype);
+  if (elem && dims.size() <= DNNL_MAX_NDIMS)
+    return plan_primitive_copy(std::move(out), Desc(dims, *elem, from), Desc(dims, *elem, to));
+  PlannedStep step{.out = {std::move(out)}};
+  step.run = [copy = StridedCopy(*element_bytes(step.out[0].dtype), dims, from, to)](const Buffers& b) {
+    copy.run(b.in<std::byte>(0), b.out<std::byte>(0));
+  };
+  return step;
+}
+
+PlannedStep plan_reorder(const TensorDesc& from, const TensorDesc& to, const CompileContext&) {
+  if (from.dtype != to.dtype) return plan_primitive_copy(to, desc_of(from), desc_of(to));
+  return plan_copy(to, from.dims, from.strides(), to.strides());
 }
 
 }  // namespace mlopt::cpu

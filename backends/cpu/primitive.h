@@ -103,7 +103,7 @@ Expected<PlannedStep> guarded(const Site& site) {
 /// They have whole bytes.
 PlannedStep plan_copy(TensorDesc out, const Dims& dims, const Dims& from, const Dims& to);
 
-/// See PlanReorder. Elements have whole bytes.
-PlannedStep plan_reorder(const TensorDesc& from, mlopt::Layout to, const CompileContext& context);
+/// See PlanReorder. Elements have whole bytes, or those of `from` and `to` are ones of oneDNN's.
+PlannedStep plan_reorder(const TensorDesc& from, const TensorDesc& to, const CompileContext& context);
 
 }  // namespace mlopt::cpu

@@ -29,11 +29,11 @@ Expected<PlannedStep> plan(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Flatten", .plan = plan, .layout = LayoutRule::kAny},
-    {.domain = "", .op = "Identity", .plan = plan, .layout = LayoutRule::kAny},
-    {.domain = "", .op = "Reshape", .plan = plan, .layout = LayoutRule::kAny},
-    {.domain = "", .op = "Squeeze", .plan = plan, .layout = LayoutRule::kAny},
-    {.domain = "", .op = "Unsqueeze", .plan = plan, .layout = LayoutRule::kAny},
+    {.domain = "", .op = "Flatten", .plan = plan, .layout = LayoutRule::kAny, .bf16 = passes_first},
+    {.domain = "", .op = "Identity", .plan = plan, .layout = LayoutRule::kAny, .bf16 = passes_first},
+    {.domain = "", .op = "Reshape", .plan = plan, .layout = LayoutRule::kAny, .bf16 = passes_first},
+    {.domain = "", .op = "Squeeze", .plan = plan, .layout = LayoutRule::kAny, .bf16 = passes_first},
+    {.domain = "", .op = "Unsqueeze", .plan = plan, .layout = LayoutRule::kAny, .bf16 = passes_first},
 };
 
 }  // namespace

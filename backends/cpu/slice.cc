@@ -109,9 +109,9 @@ Expected<PlannedStep> plan_split(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Slice", .plan = plan_taken<sliced>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Crop", .plan = plan_taken<cropped>, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Split", .plan = plan_split, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Slice", .plan = plan_taken<sliced>, .layout = LayoutRule::kFollows, .bf16 = passes_first},
+    {.domain = "", .op = "Crop", .plan = plan_taken<cropped>, .layout = LayoutRule::kFollows, .bf16 = passes_first},
+    {.domain = "", .op = "Split", .plan = plan_split, .layout = LayoutRule::kFollows, .bf16 = passes_first},
 };
 
 }  // namespace

@@ -72,9 +72,21 @@ Expected<PlannedStep> plan_blocks(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Transpose", .plan = guarded<plan_transpose>, .layout = LayoutRule::kAny},
-    {.domain = "", .op = "DepthToSpace", .plan = guarded<plan_blocks>, .layout = LayoutRule::kAny},
-    {.domain = "", .op = "SpaceToDepth", .plan = guarded<plan_blocks>, .layout = LayoutRule::kAny},
+    {.domain = "",
+     .op = "Transpose",
+     .plan = guarded<plan_transpose>,
+     .layout = LayoutRule::kAny,
+     .bf16 = passes_first},
+    {.domain = "",
+     .op = "DepthToSpace",
+     .plan = guarded<plan_blocks>,
+     .layout = LayoutRule::kAny,
+     .bf16 = passes_first},
+    {.domain = "",
+     .op = "SpaceToDepth",
+     .plan = guarded<plan_blocks>,
+     .layout = LayoutRule::kAny,
+     .bf16 = passes_first},
 };
 
 }  // namespace

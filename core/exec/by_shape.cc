@@ -113,13 +113,13 @@ class ByShape {
     for (size_t i = 0; i < planned.step.in.size(); ++i)
       if (in[i] && planned.step.in[i] != Layout::kRowMajor && !in[i]->is_any_layout()) {
         copies = true;
-        if (reorder_) planned.before[i] = reorder_(*in[i], planned.step.in[i], context_);
+        if (reorder_) planned.before[i] = reorder_(*in[i], in[i]->in(planned.step.in[i]), context_);
       }
     for (const TensorDesc& out : planned.step.out) {
       planned.after.emplace_back();
       if (out.layout == Layout::kRowMajor || out.is_any_layout()) continue;
       copies = true;
-      if (reorder_) planned.after.back() = reorder_(out, Layout::kRowMajor, context_);
+      if (reorder_) planned.after.back() = reorder_(out, out.in(Layout::kRowMajor), context_);
     }
     if (copies && !reorder_) return Decline{"only in another layout"};
     return planned;

@@ -20,6 +20,8 @@ struct TensorDesc {
   Dims strides() const;
   /// The dims in the order in which they lie in memory.
   Dims memory_dims() const;
+  /// The same tensor in another layout.
+  TensorDesc in(Layout other) const { return {dtype, dims, other}; }
   /// Both layouts are the same bytes: one channel, or one position.
   bool is_any_layout() const;
 

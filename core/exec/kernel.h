@@ -82,6 +82,8 @@ struct Site {
   std::vector<std::optional<TensorDesc>> in;  ///< one for each input; nothing: omitted
   Layout layout = Layout::kRowMajor;          ///< in which output 0 is wanted; any other may be made
   const CompileContext& context;
+  bool halves =
+      false;  ///< output 0, of float32, is wanted in bfloat16 (for kernels with a Bf16Rule); either may be made
 
   bool has(int i) const { return i < static_cast<int>(in.size()) && in[static_cast<size_t>(i)]; }
   /// Throws MissingInput where the input is not given.
@@ -143,6 +145,14 @@ enum class LayoutRule {
   kAny,           ///< any, each tensor its own
 };
 
+/// How a kernel takes float32 values that a plan keeps in bfloat16 between steps (--precision bf16). Bit i stands for
+/// input i; inputs without a bit are given in float32.
+struct Bf16Rule {
+  uint32_t multiplies = 0;  ///< operands that it rounds to bfloat16 anyway
+  uint32_t passes = 0;      ///< inputs that it takes in bfloat16 where the output is
+  bool writes = false;      ///< output 0 as Site::halves asks; false: its outputs have the type of what it passes on
+};
+
 /// One way to run an operator. A backend is an ordered list of these, fastest first; the first that does not decline
 /// wins.
 struct Kernel {
@@ -155,10 +165,11 @@ struct Kernel {
   /// Plans for known shapes. Where it declines, or is null, the node runs by `run` or `compile`.
   Expected<PlannedStep> (*plan)(const Site&) = nullptr;
   LayoutRule layout = LayoutRule::kRowMajor;  ///< of `plan`
+  Bf16Rule (*bf16)(const Node&) = nullptr;    ///< of `plan`; null: float32 only
 };
 
-/// Plans a copy between layouts: input 0 and output 0 as described.
-using PlanReorder = PlannedStep (*)(const TensorDesc& from, Layout to, const CompileContext&);
+/// Plans a copy between layouts, and between bfloat16 and float32: input 0 and output 0 as described, of the same dims.
+using PlanReorder = PlannedStep (*)(const TensorDesc& from, const TensorDesc& to, const CompileContext&);
 
 /// An ordered list of kernels and whose they are.
 struct KernelList {

@@ -7,7 +7,6 @@
 #include "core/exec/inferred.h"
 #include "core/exec/layouts.h"
 #include "core/exec/plan_step.h"
-#include "core/exec/run_alone.h"
 #include "core/exec/step_info.h"
 #include "core/ir/constant.h"
 
@@ -18,6 +17,12 @@ LayoutRule rule_of(const Node& node, const KernelList& list) {
   for (const Kernel& kernel : list.kernels)
     if (kernel.plan && kernel.op == node.op && kernel.domain == node.domain) return kernel.layout;
   return LayoutRule::kRowMajor;
+}
+
+Bf16Rule bf16_rule_of(const Node& node, const KernelList& list) {
+  for (const Kernel& kernel : list.kernels)
+    if (kernel.plan && kernel.bf16 && kernel.op == node.op && kernel.domain == node.domain) return kernel.bf16(node);
+  return {};
 }
 
 }  // namespace
@@ -82,6 +87,11 @@ void PlanBuilder::find_layouts() {
   channels_last_ = channels_last_values(*p_.model.graph, [&](const Node& n) { return rule_of(n, first_list()); });
 }
 
+void PlanBuilder::find_halves() {
+  if (!first_list().reorder || context_->kernel.precision != Precision::kBF16) return;
+  halves_ = bf16_values(*p_.model.graph, [&](const Node& n) { return bf16_rule_of(n, first_list()); });
+}
+
 Layout PlanBuilder::layout_of(const Value* value) const {
   return channels_last_.contains(value) ? Layout::kChannelsLast : Layout::kRowMajor;
 }
@@ -129,10 +139,11 @@ void PlanBuilder::fold_constants() {
   }
 }
 
-std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) const {
+std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule, const Bf16Rule& halves) const {
   Site site{NodeView(node, p_.model.opset(node.domain)), {}, Layout::kRowMajor, context_->kernel};
   const Value* y = node.output(0);
   if (rule != LayoutRule::kRowMajor && y) site.layout = layout_of(y);
+  site.halves = halves.writes && halves_.kept.contains(y);
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* v = node.inputs()[i];
     if (!v) {
@@ -143,6 +154,8 @@ std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) cons
     // Empty constants stand for parameters that are not given, such as Resize's scales.
     if (!s.desc || (s.desc->size() == 0 && (i == 0 || !v->constant))) return std::nullopt;
     TensorDesc desc = *s.desc;
+    if (multiplies(halves, i) && halves_.copied.contains(v)) desc.dtype = DType::kBF16;
+    if (!multiplies(halves, i) && !passes(halves, i)) desc.dtype = type_of(v);
     if (rule != LayoutRule::kAny) desc.layout = Layout::kRowMajor;
     const bool like_output = y && y->type.dims && y->type.dims->size() == desc.dims.size();
     if (rule == LayoutRule::kChannelsLast && i == 0)
@@ -155,7 +168,15 @@ std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule) cons
 }
 
 bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Node& node, const KernelList& list) {
-  const auto site = site_of(node, rule);
+  if (kernel.bf16 && context_->kernel.precision == Precision::kBF16 &&
+      lower_by(kernel, rule, kernel.bf16(node), node, list))
+    return true;
+  return lower_by(kernel, rule, {}, node, list);
+}
+
+bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Bf16Rule& halves, const Node& node,
+                           const KernelList& list) {
+  const auto site = site_of(node, rule, halves);
   const auto made = node.output(0) ? inferred(*node.output(0)) : std::nullopt;
   if (!site || (made && made->size() == 0)) return false;
   Expected<PlannedStep> step = plan_step(kernel.plan, *site);
@@ -185,8 +206,12 @@ void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& si
   const PlannedStep& s = planned.step;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const bool read = std::find(s.packed.begin(), s.packed.end(), static_cast<int>(i)) == s.packed.end();
-    const Layout layout = s.in.empty() || !site.in[i] ? (site.in[i] ? site.in[i]->layout : Layout::kRowMajor) : s.in[i];
-    planned.in.push_back(site.in[i] && read ? slot_of(node.inputs()[i], layout, list) : -1);
+    if (!site.in[i] || !read) {
+      planned.in.push_back(-1);
+      continue;
+    }
+    planned.in.push_back(
+        slot_of(node.inputs()[i], s.in.empty() ? site.in[i]->layout : s.in[i], site.in[i]->dtype, list));
   }
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     const Value* v = node.outputs()[i];
@@ -209,43 +234,9 @@ void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& si
   p_.steps.emplace_back(std::move(planned));
 }
 
-int PlanBuilder::add_reorder(int from, Layout to, const KernelList& list) {
-  TensorDesc desc = *slot(from).desc;
-  PlannedStep step = list.reorder(desc, to, context_->kernel);
-  desc.layout = to;
-  if (slot(from).home == Plan::Home::kConstant) {
-    Tensor copy(desc.dtype, desc.dims);
-    const std::byte* const in[] = {p_.constants.at(from).raw()};
-    std::byte* const out[] = {copy.mutable_raw()};
-    run_alone(step, in, out);
-    const int made = new_slot(Plan::Home::kConstant, desc);
-    p_.constants.emplace(made, std::move(copy));
-    return made;
-  }
-  if (step.label.empty()) step.label = list.backend;
-  const int made = new_slot(Plan::Home::kArena, desc);
-  slot(made).value = slot(from).value;
-  Plan::Planned planned{std::move(step), nullptr, {from}, {made}, 0};
-  planned.profile_row = add_row(planned);
-  p_.steps.emplace_back(std::move(planned));
-  return made;
-}
-
 size_t PlanBuilder::add_row(const Plan::Planned& planned) {
   if (context_->options->profile) context_->steps.push_back({step_info(planned, p_.model), 0, 0});
   return context_->steps.size() - 1;
-}
-
-int PlanBuilder::slot_of(const Value* value, Layout layout, const KernelList& list) {
-  const int k = slots_.at(value);
-  if (slot(k).home == Plan::Home::kConstant && !p_.constants.contains(k)) {
-    const Tensor& kept = p_.constants.emplace(k, value->constant->aligned()).first->second;
-    if (kept.raw() != value->constant->raw()) value->constant->release_pages();
-  }
-  if (!slot(k).desc || slot(k).desc->layout == layout || slot(k).desc->is_any_layout()) return k;
-  const auto known = other_layout_.find(k);
-  if (known != other_layout_.end()) return known->second;
-  return other_layout_[k] = add_reorder(k, layout, list);
 }
 
 void PlanBuilder::lower_general(const Node& node) {
@@ -271,6 +262,7 @@ Plan::Parts PlanBuilder::build() {
   fold_constants();
   find_needed();
   find_layouts();
+  find_halves();
   for (const Node* node : p_.model.graph->nodes()) {
     const bool known =
         std::all_of(node->outputs().begin(), node->outputs().end(), [](const Value* v) { return !v || v->constant; });

@@ -1,7 +1,5 @@
 #include "core/tensor/halves.h"
 
-#include <bit>
-
 // What lies close to another instruction set is not worth its compile time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
@@ -41,6 +39,37 @@ int64_t WidenVectors(const Half*, float*, int64_t) { return 0; }
 int64_t NarrowVectors(const float*, Half*, int64_t) { return 0; }
 #endif
 
+/// A bfloat16 is the upper half of a float32.
+int64_t WidenUpper(const BFloat16* in, float* out, int64_t count) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Rebind<uint16_t, decltype(d)> dh;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto upper = hn::PromoteTo(du, hn::LoadU(dh, reinterpret_cast<const uint16_t*>(in + i)));
+    hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(upper)), d, out + i);
+  }
+  return i;
+}
+
+int64_t NarrowUpper(const float* in, BFloat16* out, int64_t count) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Rebind<uint16_t, decltype(d)> dh;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto half = hn::Set(du, 0x7fff), one = hn::Set(du, 1), quiet = hn::Set(du, 0x400000);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto x = hn::LoadU(d, in + i);
+    const auto bits = hn::BitCast(du, x);
+    const auto even = hn::Add(hn::Add(bits, half), hn::And(hn::ShiftRight<16>(bits), one));
+    const auto rounded = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(x)), hn::Or(bits, quiet), even);
+    hn::StoreU(hn::TruncateTo(dh, hn::ShiftRight<16>(rounded)), dh, reinterpret_cast<uint16_t*>(out + i));
+  }
+  return i;
+}
+
 }  // namespace
 }  // namespace mlopt::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -50,6 +79,8 @@ namespace mlopt {
 
 HWY_EXPORT(WidenVectors);
 HWY_EXPORT(NarrowVectors);
+HWY_EXPORT(WidenUpper);
+HWY_EXPORT(NarrowUpper);
 
 void widen(const Half* in, float* out, int64_t count) {
   for (int64_t i = HWY_DYNAMIC_DISPATCH(WidenVectors)(in, out, count); i < count; ++i) out[i] = to_float(in[i]);
@@ -60,17 +91,11 @@ void narrow(const float* in, Half* out, int64_t count) {
 }
 
 void widen(const BFloat16* in, float* out, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) out[i] = std::bit_cast<float>(uint32_t{in[i].bits} << 16);
+  for (int64_t i = HWY_DYNAMIC_DISPATCH(WidenUpper)(in, out, count); i < count; ++i) out[i] = to_float(in[i]);
 }
 
-/// Without a branch, for the compiler to make vectors of.
 void narrow(const float* in, BFloat16* out, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const auto bits = std::bit_cast<uint32_t>(in[i]);
-    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
-    const uint32_t even = bits + 0x7fff + (bits >> 16 & 1), quiet = bits | 0x400000;
-    out[i].bits = static_cast<uint16_t>((nan ? quiet : even) >> 16);
-  }
+  for (int64_t i = HWY_DYNAMIC_DISPATCH(NarrowUpper)(in, out, count); i < count; ++i) out[i] = to_bfloat16(in[i]);
 }
 
 }  // namespace mlopt

@@ -10,7 +10,7 @@ namespace mlopt::cpu {
 TEST_CASE("a copy between layouts moves every element to its place") {
   const TensorDesc rows{DType::kF32, {2, 3, 4, 5}};
   const CompileContext context;
-  const PlannedStep step = plan_reorder(rows, mlopt::Layout::kChannelsLast, context);
+  const PlannedStep step = plan_reorder(rows, rows.in(mlopt::Layout::kChannelsLast), context);
   std::vector<float> x(120), y(120);
   std::iota(x.begin(), x.end(), 0.0f);
   std::vector<std::byte> scratch(step.scratch_bytes + 64);

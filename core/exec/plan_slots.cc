@@ -1,0 +1,51 @@
+// Where values lie: the copies in other layouts and types that steps read.
+#include "core/exec/plan_builder.h"
+#include "core/exec/run_alone.h"
+
+namespace mlopt {
+
+int PlanBuilder::add_reorder(int from, TensorDesc to, const KernelList& list) {
+  PlannedStep step = list.reorder(*slot(from).desc, to, context_->kernel);
+  if (slot(from).home == Plan::Home::kConstant) {
+    Tensor copy(to.dtype, to.dims);
+    const std::byte* const in[] = {p_.constants.at(from).raw()};
+    std::byte* const out[] = {copy.mutable_raw()};
+    run_alone(step, in, out);
+    const int made = new_slot(Plan::Home::kConstant, std::move(to));
+    p_.constants.emplace(made, std::move(copy));
+    return made;
+  }
+  if (step.label.empty()) step.label = list.backend;
+  const int made = new_slot(Plan::Home::kArena, std::move(to));
+  slot(made).value = slot(from).value;
+  Plan::Planned planned{std::move(step), nullptr, {from}, {made}, 0};
+  planned.profile_row = add_row(planned);
+  p_.steps.emplace_back(std::move(planned));
+  return made;
+}
+
+DType PlanBuilder::type_of(const Value* value) const {
+  const auto& desc = p_.slots[static_cast<size_t>(slots_.at(value))].desc;
+  const bool narrowed = desc && desc->dtype == DType::kBF16 && value->type.dtype != DType::kBF16;
+  return narrowed ? DType::kF32 : desc ? desc->dtype : value->type.dtype;
+}
+
+int PlanBuilder::slot_of(const Value* value, Layout layout, const KernelList& list) {
+  return slot_of(value, layout, type_of(value), list);
+}
+
+int PlanBuilder::slot_of(const Value* value, Layout layout, DType type, const KernelList& list) {
+  const int k = slots_.at(value);
+  if (slot(k).home == Plan::Home::kConstant && !p_.constants.contains(k)) {
+    const Tensor& kept = p_.constants.emplace(k, value->constant->aligned()).first->second;
+    if (kept.raw() != value->constant->raw()) value->constant->release_pages();
+  }
+  if (!slot(k).desc) return k;
+  const TensorDesc& lies = *slot(k).desc;
+  if (lies.dtype == type && (lies.layout == layout || lies.is_any_layout())) return k;
+  const auto [known, is_new] = copies_.try_emplace({k, layout, type});
+  if (is_new) known->second = add_reorder(k, {type, lies.dims, layout}, list);
+  return known->second;
+}
+
+}  // namespace mlopt
