@@ -72,7 +72,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::norm_scale},
     {3, &fusion::bias_gelu},
     {3, &fusion::embed_norm},
-    {3, &fusion::skip_norm},
+    {kOnRequest, &fusion::skip_norm},
     {1, &fusion::known_mask},
     // Heads in the one way that attention is found in.
     {1, &merge_layouts},
@@ -122,6 +122,7 @@ constexpr Line kMerging[] = {
     {1, &replace_einsum},
     {1, &push_transposes},
     {1, &transpose_to_reshape},
+    {3, &fusion::norm_sum},
     // Last: what the others left behind.
     {1, &eliminate_dead_code},
     {1, &eliminate_duplicate_initializers},

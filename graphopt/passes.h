@@ -14,8 +14,10 @@ std::vector<const Pass*> all_passes();
 /// which merge what would not be found any more.
 std::vector<const Pass*> recognizing_passes();
 /// The lowest level of `fuse -O` at which the pass runs: 1 where the numbers stay the same but for the order of sums, 2
-/// where they are rounded otherwise, 3 where it writes what only a target runs.
+/// where they are rounded otherwise, 3 where it writes what only a target runs; kOnRequest where it must be named.
 int level_of(const Pass& pass);
+/// Of passes that pay on some devices only.
+inline constexpr int kOnRequest = 4;
 /// The pass of that name; throws Error{kUsage} with the nearest names.
 const Pass& find_pass(std::string_view name);
 

@@ -127,7 +127,9 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
   const size_t first = recognizing_passes().size();
   for (size_t i = 0; i < all.size(); ++i) {
     if ((!passes.empty() && !glob_any(passes, all[i]->name)) || glob_any(no_passes, all[i]->name)) continue;
-    if (level_of(*all[i]) > selection.level) continue;
+    const int level = level_of(*all[i]);
+    const bool named = std::find(passes.begin(), passes.end(), all[i]->name) != passes.end();
+    if (level > selection.level && !(level == kOnRequest && named && selection.level == kLevels)) continue;
     chosen.push_back(all[i]);
     if (i < first) recognizing.push_back(all[i]);
   }

@@ -7,6 +7,7 @@
 
 #include "core/ir/constant.h"
 #include "core/onnx/tools.h"
+#include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -47,16 +48,38 @@ bool append_attr(std::string& key, const Attr& attr) {
       attr.value);
 }
 
+/// Small constants are the same where their elements are, and axes where they count from the other end.
+void append_constant(std::string& key, const Tensor& t, const Node& node, size_t input) {
+  key += to_string(t.dims()) + std::to_string(static_cast<int>(t.dtype()));
+  const Value* x = node.input(0);
+  const bool axes = input == 1 && node.domain.empty() && node.op.starts_with("Reduce") && x && x->type.dims;
+  if (!axes || t.dtype() != DType::kI64) return append(key, t.raw(), t.bytes());
+  for (int64_t axis : to_ints(t)) {
+    if (axis < 0) axis += static_cast<int64_t>(x->type.dims->size());
+    append(key, &axis, sizeof axis);
+  }
+}
+
+void append_input(std::string& key, const Node& node, size_t input) {
+  constexpr size_t kSmall = 256;  // bytes
+  const Value* v = node.inputs()[input];
+  const Tensor* t = v ? v->known_constant() : nullptr;
+  if (t && t->dtype() != DType::kString && t->bytes() <= kSmall) {
+    key += 'c';
+    return append_constant(key, *t, node, input);
+  }
+  const auto identity = reinterpret_cast<uintptr_t>(v);
+  key += 'v';
+  append(key, &identity, sizeof identity);
+}
+
 /// The same for two nodes exactly when they compute the same; empty for nodes that are never merged.
 std::string key_of(const Node& node) {
   if (is_random(node) || std::find(std::begin(kNever), std::end(kNever), node.op) != std::end(kNever) ||
       !node.bodies().empty())
     return {};
   std::string key = node.domain + ":" + node.op + ":" + node.overload;
-  for (const Value* v : node.inputs()) {
-    const auto identity = reinterpret_cast<uintptr_t>(v);
-    append(key, &identity, sizeof identity);
-  }
+  for (size_t i = 0; i < node.inputs().size(); ++i) append_input(key, node, i);
   for (const Value* v : node.outputs()) key += v ? 'y' : 'n';
   std::vector<const Attr*> attrs;
   for (const Attr& a : node.attrs) attrs.push_back(&a);

@@ -141,7 +141,7 @@ TEST_CASE("every pass has a level, and level 1 keeps the numbers of weights as t
   for (const Pass* pass : graphopt::all_passes()) {
     INFO(pass->name);
     CHECK(graphopt::level_of(*pass) >= 1);
-    CHECK(graphopt::level_of(*pass) <= graphopt::kLevels);
+    CHECK(graphopt::level_of(*pass) <= graphopt::kOnRequest);
   }
   const auto at = [](int level) {
     Model model = fixture(
@@ -192,4 +192,20 @@ TEST_CASE("what ONNX Runtime adds to the standard's own operators passes the che
                       "  v = ReduceMean <axes = [1]> (p)  e = Add (v, eps)  s = Sqrt (e)  a = Div (d, s) }, "
                       "else_branch = f () => (float[2,8] b) { b = Neg (x) }> }",
                       11) == "If[LayerNormalization][Neg]");
+}
+
+TEST_CASE("a pass that pays on some devices only runs where it is named") {
+  const auto fused = [](const std::vector<std::string>& passes) {
+    Model model = fixture(
+        "g (float[N,M,6] x, float[N,M,6] z, float[6] S, float[6] B) => (float[N,M,6] y) "
+        "{ s = Add (x, z)  y = LayerNormalization (s, S, B) }",
+        17);
+    PassContext context = pass_context();
+    context.target = Target::kOrt;
+    graphopt::fuse(model, context, {passes, {}});
+    return operators(*model.graph);
+  };
+  CHECK(fused({}) == "Sum LayerNormalization");
+  CHECK(fused({"fuse_*"}) == "Add LayerNormalization");
+  CHECK(fused({"fuse_skip_norm"}) == "SkipLayerNormalization");
 }

@@ -3,29 +3,17 @@
 #include <algorithm>
 #include <array>
 
+#include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
-#include "core/rewrite/fusion/attention_site.h"
-#include "core/rewrite/fusion/lengths.h"
-#include "core/rewrite/fusion/mask.h"
+#include "core/rewrite/fusion/order.h"
 #include "core/rewrite/fusion/passes.h"
-#include "core/rewrite/fusion/projection.h"
-#include "core/tensor/cast.h"
+#include "core/rewrite/fusion/present_shape.h"
 
 namespace mlopt::fusion {
 namespace {
 
 /// A number this low and a score give the number.
 constexpr double kSwallows = -1e30;
-
-/// Attention as the operators spell it.
-struct Site {
-  Heads q, k, v;
-  Value* mask = nullptr;  ///< that is added
-  Choice choice = {};     ///< of keys, by a number that swallows every score
-  bool causal = false;
-  double scale = 1;
-  Type type;  ///< of the result, [batch, rows, heads * size]
-};
 
 /// Do queries, keys and values fit?
 bool fit(const Heads& q, const Heads& k, const Heads& v) {
@@ -67,6 +55,20 @@ std::optional<AxisMap> way_out(const Ending& end, const Site& s, const Builder& 
   return shorter ? way : std::nullopt;
 }
 
+/// Do mask or choice hide later keys? Without a past that is all that is left of them.
+void find_order(Site& s, const Builder& builder) {
+  const Dim past = s.k.past ? (*s.k.past->type.dims)[2] : Dim(0);
+  const bool rows = s.k.rows == s.q.rows + past;
+  const bool ordered = s.mask
+                           ? is_causal(s.mask, past, builder)
+                           : rows && s.choice.condition && is_order(s.choice.condition, !s.choice.seen, past, builder);
+  if (ordered && !s.k.past) s.mask = nullptr, s.choice = {};
+  (s.k.past ? s.ordered : s.causal) = ordered;
+  const Node* sum = s.mask && s.mask->producer && s.mask->producer->is("Add") ? s.mask->producer : nullptr;
+  for (const int i : {0, 1})
+    if (sum && !s.beside && is_causal(sum->input(i), past, builder)) s.beside = sum->input(1 - i);
+}
+
 Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& builder) {
   const Value* probabilities = end.softmax->output(0);
   const int64_t axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
@@ -79,44 +81,12 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   if (!q || !k || !v) return Decline{"queries, keys or values are not split into heads"};
   if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
   const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
-  Site site{*q, *k, *v, scores.mask, scores.choice, false, scores.scale * q->scale * k->scale, type};
-  if (site.mask && is_causal(site.mask, builder)) site.mask = nullptr, site.causal = true;
-  if (!site.choice.condition) return site;
-  if (site.q.rows == site.k.rows && is_order(site.choice.condition, !site.choice.seen, builder))
-    site.choice = {}, site.causal = true;
-  else if (site.choice.hidden > kSwallows)
+  Site site{*q, *k, *v, scores.mask, scores.choice};
+  site.scale = scores.scale * q->scale * k->scale, site.type = type;
+  find_order(site, builder);
+  if (site.choice.condition && !site.ordered && site.choice.hidden > kSwallows)
     return Decline{"a row without keys would be another one, as its scores are hidden by a small number"};
   return site;
-}
-
-/// The shape of what hides keys; nothing where nothing does.
-std::optional<SymDims> mask_dims(const Site& s) {
-  const Value* mask = s.choice.condition ? s.choice.condition : s.mask;
-  return mask ? mask->type.dims : std::nullopt;
-}
-
-/// What is added to the scores.
-Value* added_mask(const Site& s, Builder& builder) {
-  if (!s.choice.condition) return s.mask;
-  const auto number = [&](const char* name, double x) {
-    return builder.constant(name, cast(Tensor::of<double>({}, {x}), DType::kF32));
-  };
-  Value *hidden = number("hidden", s.choice.hidden), *zero = number("zero", 0);
-  return builder.op("Where", {s.choice.condition, s.choice.seen ? zero : hidden, s.choice.seen ? hidden : zero});
-}
-
-/// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys]? Where there is a past, any that becomes so.
-bool is_whole(const Site& s) {
-  const auto mask = mask_dims(s);
-  return mask && mask->size() == 4 && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) &&
-         ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) && ((*mask)[2] == s.q.rows || (*mask)[2].is(1)) &&
-         (s.k.past || (*mask)[3] == s.k.rows);
-}
-
-/// What is made now, [batch, rows, heads * size].
-Value* flattened(const Heads& heads, Builder& builder) {
-  return heads.way->make(builder, heads.source,
-                         Type::tensor(DType::kF32, SymDims{heads.batch, heads.made, heads.count * heads.size}));
 }
 
 Attr number(const char* name, double x) { return {name, static_cast<float>(x), ""}; }
@@ -135,38 +105,12 @@ bool add_mask(const Site& s, std::vector<Value*>& inputs, size_t padding_at, siz
   if (!s.mask && !s.choice.condition) return true;
   const auto padding = s.choice.condition ? padding_of(s.choice) : padding_of(s.mask);
   const bool fits = padding && *padding->keys->type.dims == SymDims{s.q.batch, s.k.rows};
-  if (!fits && !is_whole(s)) return false;
-  const bool keys = fits || (*mask_dims(s))[3] == s.k.rows, repeated = !fits && !((*mask_dims(s))[2] == s.q.rows);
-  Value* shape = !keys ? score_shape(s.q, s.k, builder) : repeated ? row_shape(s.q.rows, builder) : nullptr;
-  if ((repeated || !keys) && !shape) return false;
+  Value* mask = fits ? seen_keys(*padding, builder) : whole_mask(s, builder);
+  if (!mask) return false;
   inputs.resize((fits ? padding_at : added_at) + 1, nullptr);
-  if (fits) {
-    inputs.back() = seen_keys(*padding, builder);
-    attrs.push_back(number("mask_filter_value", padding->hidden));
-  } else {
-    inputs.back() = added_mask(s, builder);
-    if (shape) inputs.back() = builder.op("Expand", {inputs.back(), shape});
-  }
+  inputs.back() = mask;
+  if (fits) attrs.push_back(number("mask_filter_value", padding->hidden));
   return true;
-}
-
-/// The three projections of one value, to be made by one product.
-std::optional<std::array<Projection, 3>> packed(const Site& s) {
-  if (!s.q.flat() || !s.k.flat() || !s.v.flat()) return std::nullopt;
-  const auto q = projection_of(s.q.flat()), k = projection_of(s.k.flat()), v = projection_of(s.v.flat());
-  if (!q || !k || !v || q->x != k->x || q->x != v->x) return std::nullopt;
-  return std::array{*q, *k, *v};
-}
-
-/// The value whose thirds, one after the other, are queries, keys and values; null where they come from elsewhere.
-Value* whole_of(const Site& s, const Builder& builder) {
-  const Value* parts[] = {s.q.flat(), s.k.flat(), s.v.flat()};
-  const Node* split = parts[0] ? parts[0]->producer : nullptr;
-  if (!split || !split->is("Split") || split->outputs().size() != 3) return nullptr;
-  for (int i = 0; i < 3; ++i)
-    if (split->output(i) != parts[i] || !parts[i]->single_use()) return nullptr;
-  const int64_t axis = builder.view(*split).get_int("axis", 0);
-  return axis == -1 || axis == 2 ? split->input(0) : nullptr;
 }
 
 /// What one product makes queries, keys and values of: x, weight and bias of com.microsoft's Attention.
@@ -203,34 +147,6 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   return Replacement{builder.contrib("Attention", std::move(inputs), std::move(attrs), s.type)};
 }
 
-Expected<Replacement> group_query(const Site& s, Builder& builder) {
-  if (!s.causal) return Decline{"groups of queries with a mask that is not causal"};
-  if (s.q.cosines != s.k.cosines || s.q.sines != s.k.sines) return Decline{"queries and keys are rotated differently"};
-  if (s.q.size != s.v.size || s.q.size % 8 != 0) return Decline{"the size of a head is not supported"};
-  if (!(s.q.rows == s.k.rows)) return Decline{"there are more keys than queries"};
-  const auto lengths = lengths_of(s.q.batch, s.q.rows, builder);
-  if (!lengths) return Decline{"no input of the graph has batch and rows as axes"};
-  std::vector<Value*> inputs{nullptr, nullptr, nullptr, nullptr, nullptr, lengths->last, lengths->total};
-  const auto projections = packed(s);
-  if (Value* whole = whole_of(s, builder)) {
-    inputs[0] = whole;
-  } else if (projections &&
-             std::none_of(projections->begin(), projections->end(), [](const auto& p) { return p.bias; })) {
-    inputs[0] = builder.op("MatMul", {projections->front().x, joined_weights(*projections, builder)});
-  } else {
-    const Heads* parts[] = {&s.q, &s.k, &s.v};
-    for (size_t i = 0; i < 3; ++i) inputs[i] = flattened(*parts[i], builder);
-  }
-  std::vector<Attr> attrs{integer("num_heads", s.q.count), integer("kv_num_heads", s.k.count),
-                          number("scale", s.scale)};
-  if (s.q.cosines) {
-    inputs.push_back(s.q.cosines);
-    inputs.push_back(s.q.sines);
-    attrs.push_back(integer("do_rotary", 1));
-  }
-  return Replacement{builder.contrib("GroupQueryAttention", std::move(inputs), std::move(attrs), s.type)};
-}
-
 /// The standard's operator, whose mask repeats as in a sum, but for its keys: those that it lacks are hidden.
 Expected<Replacement> standard(const Site& s, Builder& builder) {
   std::vector<Value*> inputs;
@@ -261,7 +177,7 @@ Expected<Site> best_site(const Node& root, const Ending& end, const Builder& bui
   const bool contrib = builder.target == Target::kOrt;
   if (contrib || builder.target == Target::kOnnx) {
     auto site = site_of(end, {false, true}, builder);
-    if (site && site->k.past && !site->causal && (!contrib || site->k.repeats == 1) &&
+    if (site && site->k.past && (!contrib || site->k.repeats == 1 || suits_group_query(*site)) &&
         read_late(site->k, root, builder.graph) && read_late(site->v, root, builder.graph))
       return site;
   }
@@ -287,7 +203,11 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return written;
 }
 
-std::vector<Rule> rules() { return {{Pattern::op("Reshape|Transpose", {}).open(), rewrite}}; }
+std::vector<Rule> rules() {
+  std::vector<Rule> all = present_shape_rules();
+  all.push_back({Pattern::op("Reshape|Transpose", {}).open(), rewrite});
+  return all;
+}
 
 }  // namespace
 

@@ -26,9 +26,10 @@ Value* score_shape(const Heads& q, const Heads& k, Builder& builder) {
 Value* with_past(std::string_view op, const Heads& k, const Heads& v, const Type& type, std::vector<Value*> inputs,
                  std::vector<Attr> attrs, Builder& builder) {
   const bool standard = op == "Attention";
-  inputs.resize(standard ? 4 : 6, nullptr);
-  inputs.push_back(k.past);
-  inputs.push_back(v.past);
+  const size_t at = standard ? 4 : op == "GroupQueryAttention" ? 3 : 6;
+  inputs.resize(std::max(inputs.size(), at + 2), nullptr);
+  inputs[at] = k.past;
+  inputs[at + 1] = v.past;
   Value* y = builder.contrib(op, std::move(inputs), std::move(attrs), type, 3);
   if (standard) y->producer->domain.clear();
   Value* const all[] = {k.present, v.present};

@@ -13,8 +13,8 @@ bool read_late(const Heads& heads, const Node& root, const Graph& graph);
 /// graph has the rows as an axis.
 Value* score_shape(const Heads& q, const Heads& k, Builder& builder);
 
-/// Attention or MultiHeadAttention that puts keys and values behind those of the past, which follow on `inputs`, and
-/// gives all of them to their other readers.
+/// Attention, MultiHeadAttention or GroupQueryAttention that puts keys and values behind those of the past, which join
+/// `inputs`, and gives all of them to their other readers.
 Value* with_past(std::string_view op, const Heads& k, const Heads& v, const Type& type, std::vector<Value*> inputs,
                  std::vector<Attr> attrs, Builder& builder);
 

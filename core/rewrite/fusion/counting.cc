@@ -30,11 +30,13 @@ std::optional<size_t> long_axis(const Value* v) {
   return found;
 }
 
-bool counts(const Tensor& t) {
+/// The first element where the others follow it one by one.
+std::optional<Dim> first_of(const Tensor& t) {
   const std::vector<double> numbers = to_doubles(t);
+  if (numbers.empty() || numbers[0] != static_cast<double>(static_cast<int64_t>(numbers[0]))) return std::nullopt;
   for (size_t i = 0; i < numbers.size(); ++i)
-    if (numbers[i] != static_cast<double>(i)) return false;
-  return true;
+    if (numbers[i] != numbers[0] + static_cast<double>(i)) return std::nullopt;
+  return Dim(static_cast<int64_t>(numbers[0]));
 }
 
 bool is_constant(const Value* v, double number) {
@@ -42,10 +44,37 @@ bool is_constant(const Value* v, double number) {
   return t && t->size() == 1 && number_at(*t, 0) == number;
 }
 
-/// Elements from the first one on, one after the other.
-bool is_prefix(const NodeView& view) {
-  const auto starts = view.ints("starts", 1), steps = view.ints("steps", 4, {1});
-  return starts && starts->size() == 1 && starts->front() == 0 && steps && *steps == std::vector<int64_t>{1};
+/// Where a Slice of neighbours along one axis begins.
+std::optional<Dim> start_of(const Node& slice, const Builder& builder) {
+  const NodeView view = builder.view(slice);
+  const auto steps = view.ints("steps", 4, {1}), given = view.ints("starts", 1);
+  if (!steps || *steps != std::vector<int64_t>{1}) return std::nullopt;
+  const auto starts = given ? std::optional(SymDims(given->begin(), given->end())) : dims_in(slice.input(1));
+  if (!starts || starts->size() != 1 || starts->front().value().value_or(0) < 0) return std::nullopt;
+  return starts->front();
+}
+
+/// Where v counts from: what is counted, and what is added to it.
+std::optional<Dim> from_of(const Value* v, const Builder& builder) {
+  if (const Tensor* t = v->known_constant()) return first_of(*t);
+  if (const Node* range = producer_of(v, "Range"))
+    return is_constant(range->input(2), 1) ? dim_in(range->input(0)) : std::nullopt;
+  if (const Node* slice = producer_of(v, "Slice")) {
+    const auto start = start_of(*slice, builder);
+    const auto inner = start ? count_of(slice->input(0), builder) : std::nullopt;
+    // A start that is no number is not negative where it turns out to be the length of something.
+    return inner && (start->value() || inner->from.is(0)) ? std::optional(inner->from + *start) : std::nullopt;
+  }
+  if (const Node* sum = producer_of(v, "Add"))
+    for (const int i : {0, 1})
+      if (const auto offset = dim_in(sum->input(i)))
+        if (const auto count = count_of(sum->input(1 - i), builder)) return count->from + *offset;
+  for (const char* op : {"Unsqueeze", "Squeeze", "Reshape", "Identity"})
+    if (const Node* node = producer_of(v, op)) {
+      const auto count = count_of(node->input(0), builder);
+      return count ? std::optional(count->from) : std::nullopt;
+    }
+  return std::nullopt;
 }
 
 bool never_negative(const Value* v) {
@@ -57,17 +86,30 @@ bool never_negative(const Value* v) {
 
 }  // namespace
 
-std::optional<size_t> counts_along(const Value* v, const Builder& builder) {
+std::optional<SymDims> dims_in(const Value* v) {
+  if (!v) return std::nullopt;
+  const Tensor* t = v->known_constant();
+  if (!t) return v->symbolic;
+  constexpr int64_t kMost = 16;
+  if (is_float(t->dtype()) || t->dtype() == DType::kString || t->size() > kMost) return std::nullopt;
+  const std::vector<int64_t> list = to_ints(*t);
+  return SymDims(list.begin(), list.end());
+}
+
+std::optional<Dim> dim_in(const Value* v) {
+  const auto list = dims_in(v);
+  return list && list->size() == 1 && list->front().known() ? std::optional(list->front()) : std::nullopt;
+}
+
+std::optional<Count> count_of(const Value* v, const Builder& builder) {
   const auto axis = long_axis(v);
-  if (!axis) return std::nullopt;
-  if (const Tensor* t = v->known_constant()) return counts(*t) ? axis : std::nullopt;
-  if (const Node* range = producer_of(v, "Range"))
-    return is_constant(range->input(0), 0) && is_constant(range->input(2), 1) ? axis : std::nullopt;
-  if (const Node* slice = producer_of(v, "Slice"))
-    return is_prefix(builder.view(*slice)) && counts_along(slice->input(0), builder) ? axis : std::nullopt;
-  for (const char* op : {"Unsqueeze", "Squeeze", "Reshape", "Identity"})
-    if (const Node* node = producer_of(v, op)) return counts_along(node->input(0), builder) ? axis : std::nullopt;
-  return std::nullopt;
+  const auto from = axis ? from_of(v, builder) : std::nullopt;
+  return from ? std::optional(Count{*axis, *from}) : std::nullopt;
+}
+
+std::optional<size_t> counts_along(const Value* v, const Builder& builder) {
+  const auto count = count_of(v, builder);
+  return count && count->from.is(0) ? std::optional(count->axis) : std::nullopt;
 }
 
 std::optional<double> only_number(const Value* v) {

@@ -1,5 +1,5 @@
-// LayerNormalization(words[ids] + segments[0] + positions[0, 1, ...]) -> EmbedLayerNormalization, for ONNX Runtime.
-// Token ids must not be negative, which Gather would count from the end of the table.
+// LayerNormalization(words[ids] + segments[0 or types] + positions[0, 1, ...]) -> EmbedLayerNormalization, for ONNX
+// Runtime. Ids must not be negative, which Gather would count from the end of the table.
 #include <algorithm>
 
 #include "core/rewrite/fusion/counting.h"
@@ -12,6 +12,7 @@ namespace {
 /// Summands of the embedding; null where there is none.
 struct Summands {
   Value *ids = nullptr, *words = nullptr, *positions = nullptr, *segments = nullptr;
+  Value* types = nullptr;  ///< the segment of each token; null: `segment` of all
   int64_t segment = 0;
 };
 
@@ -29,6 +30,10 @@ bool take(Value* v, Summands& s, const Builder& builder) {
   const auto number = only_number(index);
   const auto axis = number ? std::nullopt : counts_along(index, builder);
   Value** place = number ? &s.segments : axis && *axis + 1 == index->type.dims->size() ? &s.positions : &s.words;
+  if (place == &s.words && s.words && !s.segments) {
+    place = &s.segments;  // a sum is the same in either order
+    s.types = index;
+  }
   if (*place) return false;
   *place = table;
   if (place == &s.words) s.ids = index;
@@ -71,16 +76,20 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (norm->outputs().size() != 1 || !is_row(norm->input(1)) || !is_row(norm->input(2)) ||
       s.positions->known_constant()->dim(1) != width[0])
     return Decline{"the normalization is not over one row with scale and bias"};
+  if (s.types && (s.types->type.dims != ids || s.segments->known_constant()->dim(1) != width[0]))
+    return Decline{"the segments are not those of each token"};
   Value* positions = s.positions;
-  if (s.segments) {
+  if (s.segments && !s.types) {
     const auto sum = with_segment(*positions->known_constant(), *s.segments->known_constant(), s.segment);
     if (!sum || !positions->single_use()) return Decline{"the table of positions is used elsewhere too"};
     positions = builder.successor(positions, *sum);
   }
-  Value* ids32 = s.ids;
-  if (ids32->type.dtype != DType::kI32)
-    ids32 = builder.op("Cast", {ids32}, {{"to", static_cast<int64_t>(DType::kI32), ""}});
-  std::vector<Value*> inputs{ids32, nullptr, s.words, positions, nullptr, norm->input(1), norm->input(2)};
+  const auto as_int32 = [&](Value* v) {
+    if (!v || v->type.dtype == DType::kI32) return v;
+    return builder.op("Cast", {v}, {{"to", static_cast<int64_t>(DType::kI32), ""}});
+  };
+  std::vector<Value*> inputs{as_int32(s.ids), as_int32(s.types), s.words, positions, s.types ? s.segments : nullptr,
+                             norm->input(1),  norm->input(2)};
   const float epsilon = builder.view(*norm).get_float("epsilon", 1e-5f);
   Value* y = builder.contrib("EmbedLayerNormalization", std::move(inputs), {{"epsilon", epsilon, ""}},
                              norm->output(0)->type, 2);  // the second must be there, read or not

@@ -10,23 +10,47 @@ std::optional<int64_t> axis_of(const SymDims& dims, const Dim& wanted) {
   return found == dims.end() ? std::nullopt : std::optional<int64_t>(found - dims.begin());
 }
 
+/// An input of the graph, the axis of it that was looked for, and the second one.
+struct Input {
+  Value* value = nullptr;
+  int64_t axis = 0, second = 0;
+};
+
+/// The first input that has both axes, the second one behind the first, or only one where the other is not known.
+Input input_with(const Dim& wanted, const Dim& second, const Graph& graph) {
+  for (Value* input : graph.inputs()) {
+    if (!input->type.dims) continue;
+    const SymDims& dims = *input->type.dims;
+    const auto axis = axis_of(dims, wanted);
+    if (!axis || !second.known()) {
+      if (axis) return {input, *axis, 0};
+      continue;
+    }
+    const auto next = std::find(dims.begin() + *axis + 1, dims.end(), second);
+    if (next != dims.end()) return {input, *axis, next - dims.begin()};
+  }
+  return {};
+}
+
 }  // namespace
 
-std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, Builder& builder) {
+std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, const Value* past, Builder& builder) {
   if (builder.opset() < 13) return std::nullopt;
-  for (Value* input : builder.graph.inputs()) {
-    if (!input->type.dims) continue;
-    const auto batch_axis = axis_of(*input->type.dims, batch), row_axis = axis_of(*input->type.dims, rows);
-    if (!batch_axis || !row_axis || *batch_axis == *row_axis) continue;
-    const std::vector<Attr> to_int32{{"to", static_cast<int64_t>(DType::kI32), ""}};
-    Value* shape = builder.op("Shape", {input});
-    Value* count = builder.op("Gather", {shape, builder.constant("rows", Tensor::scalar<int64_t>(*row_axis))});
-    Value* total = builder.op("Cast", {count}, to_int32);
-    Value* last = builder.op("Sub", {total, builder.constant("one", Tensor::scalar<int32_t>(1))});
-    Value* samples = builder.op("Gather", {shape, builder.constant("batch", Tensor::ints({*batch_axis}))});
-    return Lengths{builder.op("Expand", {last, samples}), total};
-  }
-  return std::nullopt;
+  const auto list = [&](const char* name, int64_t x) { return builder.constant(name, Tensor::ints({x})); };
+  const Input samples = input_with(batch, past ? (*past->type.dims)[2] : rows, builder.graph);
+  const Input now = past ? input_with(rows, {}, builder.graph) : samples;
+  if (!samples.value || (!now.value && !rows.value())) return std::nullopt;
+  Value* shape = builder.op("Shape", {samples.value});
+  Value* count = rows.value() ? nullptr : shape;
+  if (count && past) count = builder.op("Shape", {now.value});
+  const auto number = [&](const char* name, int64_t x) { return builder.constant(name, Tensor::scalar<int64_t>(x)); };
+  count = count ? builder.op("Gather", {count, number("rows", past ? now.axis : samples.second)})
+                : number("count", *rows.value());
+  if (past) count = builder.op("Add", {builder.op("Gather", {shape, number("past", samples.second)}), count});
+  Value* total = builder.op("Cast", {count}, {{"to", static_cast<int64_t>(DType::kI32), ""}});
+  Value* last = builder.op("Sub", {total, builder.constant("one", Tensor::scalar<int32_t>(1))});
+  Value* each = builder.op("Gather", {shape, list("batch", samples.axis)});
+  return Lengths{builder.op("Expand", {last, each}), total};
 }
 
 Value* row_shape(const Dim& rows, Builder& builder) {

@@ -5,15 +5,16 @@
 
 namespace mlopt::fusion {
 
-/// The lengths that GroupQueryAttention takes, without padding and without a past.
+/// The lengths that GroupQueryAttention takes, without padding.
 struct Lengths {
   Value* last = nullptr;   ///< [batch], int32: the last position of each sample
   Value* total = nullptr;  ///< a scalar, int32: the number of positions
 };
 
-/// The lengths of what is [batch, rows, ...] from the shape of an input of the graph that has both as axes, so that all
-/// layers read the same; nothing where there is none.
-std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, Builder& builder);
+/// The lengths of what is [batch, rows, ...] behind `past` [batch, heads, earlier rows, size] (null: there is none)
+/// from the shapes of inputs of the graph that have them as axes, so that all layers read the same; nothing where there
+/// is none.
+std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, const Value* past, Builder& builder);
 
 /// [1, 1, rows, 1], to repeat a mask for all queries; null where no input of the graph has the rows as an axis.
 Value* row_shape(const Dim& rows, Builder& builder);

@@ -9,12 +9,6 @@ namespace mlopt::fusion {
 /// Numbers that hide keys of attention, of which the source adds at most this.
 inline constexpr double kHidden = -9999;
 
-/// Does the mask [..., n, n] that is added to scores hide exactly the keys after each query?
-bool is_causal(const Value* mask, const Builder& builder);
-
-/// Is it true, or not 0, exactly where the key (last axis) comes after the query (`after`), or where it does not?
-bool is_order(const Value* v, bool after, const Builder& builder);
-
 /// Scores that are replaced by a number where a condition says so.
 struct Choice {
   Value* condition = nullptr;  ///< null: there is none

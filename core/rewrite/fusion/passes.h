@@ -19,6 +19,7 @@ extern const Pass norm_casts;
 extern const Pass norm_scale;
 extern const Pass bias_gelu;
 extern const Pass skip_norm;
+extern const Pass norm_sum;
 extern const Pass embed_norm;
 extern const Pass known_mask;
 extern const Pass rope;

@@ -21,6 +21,16 @@ TEST_CASE("equal nodes are computed once, chains and bodies included") {
   })") == "Split Concat");
 }
 
+TEST_CASE("equal constants, and axes counted from either end, are the same") {
+  const auto merged = [](const std::string& a, const std::string& b) {
+    return "g (double[N,4] x) => (double[N,1] y) <int64[1] a = {" + a + "}, int64[1] b = {" + b +
+           "}> { m = ReduceMean (x, a)  n = ReduceMean (x, b)  y = Mul (m, n) }";
+  };
+  CHECK(rewritten(eliminate_common_subexpressions, merged("1", "1")) == "ReduceMean Mul");
+  CHECK(rewritten(eliminate_common_subexpressions, merged("-1", "1")) == "ReduceMean Mul");
+  CHECK(declined(eliminate_common_subexpressions, merged("0", "1")).empty());
+}
+
 TEST_CASE("nodes that differ in an attribute, an input or an omitted output stay") {
   const auto stays = [](const std::string& nodes) {
     return declined(eliminate_common_subexpressions,

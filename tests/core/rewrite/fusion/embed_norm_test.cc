@@ -29,6 +29,20 @@ TEST_CASE("embeddings that are looked up and normalized are one operator") {
                   17, 1e-5, Target::kOrt) == "EmbedLayerNormalization");
 }
 
+TEST_CASE("segments may be those of each token") {
+  const auto with = [](const std::string& types) {
+    return "g (int64[N,M] ids, int64[" + types +
+           "] types, float[30,6] W, float[32,6] P, float[2,6] T, float[6] S, float[6] B) => (float[N,M,6] y) "
+           "<int64[1,9] counts = {0, 1, 2, 3, 4, 5, 6, 7, 8}, int64[1] zero = {0}, int64[1] axis = {1}, int64 one = "
+           "{1}> "
+           "{ w = Gather (W, ids)  t = Gather (T, types)  a = Add (w, t)  shape = Shape (ids)  m = Gather (shape, one) "
+           "u = Unsqueeze (m, zero)  i = Slice (counts, zero, u, axis)  p = Gather (P, i)  s = Add (a, p) "
+           "y = LayerNormalization (s, S, B) }";
+  };
+  CHECK(rewritten(fusion::embed_norm, with("N,M"), 17, 1e-5, Target::kOrt) == "Cast Cast EmbedLayerNormalization");
+  CHECK(declined(fusion::embed_norm, with("1,M"), 17, Target::kOrt) == "the segments are not those of each token");
+}
+
 TEST_CASE("other sums of look-ups stay") {
   CHECK(declined(fusion::embed_norm, graph(kOne), 17) == "only ONNX Runtime has it");
   CHECK(declined(fusion::embed_norm, graph("t = Gather (T, shape)  u = ReduceSum (t)  a = Add (w, u)"), 17,

@@ -25,6 +25,21 @@ TEST_CASE("groups of channels that are normalized are one operator") {
   CHECK(rewritten(fusion::group_norm, graph(), 21, 1e-9) == "GroupNormalization");
 }
 
+TEST_CASE("groups without scale and bias, and those of LayerNormalization, are too") {
+  const std::string plain = R"(g (double[N,6,4,5] x) => (double[N,6,4,5] y) <int64[3] parted = {0, 3, -1},
+    int64[4] joined = {0, 6, 4, 5}, double[3] one = {1,1,1}, double[3] zero = {0,0,0}> {
+    r = Reshape (x, parted)  n = InstanceNormalization (r, one, zero)  y = Reshape (n, joined) })";
+  CHECK(rewritten(fusion::group_norm, plain, 21, 1e-9) == "GroupNormalization");
+  const auto rows = [](const std::string& axis, const std::string& end = "y = Add (p, B)") {
+    return R"(g (double[N,6,2,2] x, double[6,1,1] S, double[6,1,1] B) => (double[N,6,2,2] y) <int64[3] parted = {0, 3, -1},
+      int64[4] joined = {0, 6, 2, 2}, double[8] one = {1,1,1,1,1,1,1,1}> { r = Reshape (x, parted)
+      n = LayerNormalization <axis = )" +
+           axis + "> (r, one)  j = Reshape (n, joined)  p = Mul (S, j)  " + end + " }";
+  };
+  CHECK(rewritten(fusion::group_norm, rows("-1"), 21, 1e-9) == "GroupNormalization");
+  CHECK(declined(fusion::group_norm, rows("-1", "y = Neg (p)"), 21).empty());
+}
+
 TEST_CASE("what is no group norm stays") {
   CHECK(declined(fusion::group_norm, graph(), 20) == "GroupNormalization needs opset 21");
   CHECK(declined(fusion::group_norm, graph("double[5]")) == "scale and bias are not one number for each channel");

@@ -11,6 +11,8 @@ TEST_CASE("a value times tanh of its softplus is Mish, however softplus is spelt
                   "g (double[N] x) => (double[N] y) { s = Softplus (x)  t = Tanh (s)  y = Mul (x, t) }") == "Mish");
   CHECK(rewritten(fusion::mish, R"(g (double[N] x) => (double[N] y) <double one = {1}> {
     e = Exp (x)  a = Add (one, e)  s = Log (a)  t = Tanh (s)  y = Mul (t, x) })") == "Mish");
+  CHECK(rewritten(fusion::mish, R"(g (double[N] x) => (double[N] y) <double limit = {20}> {
+    p = Softplus (x)  c = Greater (x, limit)  s = Where (c, x, p)  t = Tanh (s)  y = Mul (t, x) })") == "Mish");
 }
 
 TEST_CASE("what only looks like Mish stays") {
@@ -22,4 +24,7 @@ TEST_CASE("what only looks like Mish stays") {
     s = Softplus (x)  t = Tanh (s)  y = Mul (x, t) })") == "the result of Tanh giving 't' is used elsewhere too");
   CHECK(declined(fusion::mish, R"(g (double[N] x) => (double[N] y) <double two = {2}> {
     e = Exp (x)  a = Add (two, e)  s = Log (a)  t = Tanh (s)  y = Mul (t, x) })") == "another number than 1 is added");
+  CHECK(declined(fusion::mish, R"(g (double[N] x) => (double[N] y) <double limit = {2}> {
+    p = Softplus (x)  c = Greater (x, limit)  s = Where (c, x, p)  t = Tanh (s)  y = Mul (t, x) })") ==
+        "it is not softplus above a limit");
 }

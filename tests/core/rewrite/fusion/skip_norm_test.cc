@@ -24,6 +24,7 @@ std::string kept(const std::string& nodes, const std::string& outputs = "float[N
 TEST_CASE("the sum before a normalization is part of it") {
   CHECK(fused("s = Add (x, z)  y = LayerNormalization (s, S, B)") == "SkipLayerNormalization");
   CHECK(fused("s = Add (x, z)  y = LayerNormalization <epsilon = 0.5> (s, S)") == "SkipLayerNormalization");
+  CHECK(fused("s = Sum (x, z)  y = LayerNormalization (s, S, B)") == "SkipLayerNormalization");
   CHECK(fused("s = Add (x, z)  y = SimplifiedLayerNormalization (s, S)") == "SkipSimplifiedLayerNormalization");
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+#include <array>
+
+#include "core/rewrite/fusion/attention_site.h"
+#include "core/rewrite/fusion/mask.h"
+#include "core/rewrite/fusion/projection.h"
+
+namespace mlopt::fusion {
+
+/// Attention as the operators spell it.
+struct Site {
+  Heads q, k, v;
+  Value* mask = nullptr;    ///< that is added
+  Choice choice = {};       ///< of keys, by a number that swallows every score
+  bool causal = false;      ///< hides later keys besides, where there is no past
+  bool ordered = false;     ///< with a past, mask or choice hide later keys and nothing else
+  Value* beside = nullptr;  ///< what mask is the sum of, beside what hides later keys; null: it is no such sum
+  double scale = 1;
+  Type type = {};  ///< of the result, [batch, rows, heads * size]
+};
+
+/// The shape of what hides keys; nothing where nothing does.
+std::optional<SymDims> mask_dims(const Site& s);
+/// What is added to the scores.
+Value* added_mask(const Site& s, Builder& builder);
+/// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys]? Where there is a past, any that becomes so.
+bool is_whole(const Site& s);
+/// It as [batch or 1, heads or 1, rows, keys]; null where it is not that.
+Value* whole_mask(const Site& s, Builder& builder);
+
+/// What is made now, [batch, rows, heads * size].
+Value* flattened(const Heads& heads, Builder& builder);
+/// The three projections of one value, to be made by one product.
+std::optional<std::array<Projection, 3>> packed(const Site& s);
+/// The value whose thirds, one after the other, are queries, keys and values; null where they come from elsewhere.
+Value* whole_of(const Site& s, const Builder& builder);
+
+/// ONNX Runtime's operator for heads that share keys and values, which always hides later keys.
+Expected<Replacement> group_query(const Site& s, Builder& builder);
+/// Can it do so? With a past it takes one sample, or one row, at a time.
+bool suits_group_query(const Site& s);
+
+}  // namespace mlopt::fusion
