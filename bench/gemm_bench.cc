@@ -1,4 +1,4 @@
-// Prints GFLOP/s of the reference backend's matrix product: gemm_bench [THREADS] [float|double].
+// Prints GFLOP/s of the matrix product of core and the reference backend: gemm_bench [THREADS] [float|double].
 #include <fmt/core.h>
 
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/reference/gemm.h"
+#include "core/base/gemm.h"
 #include "core/base/parallel.h"
 #include "core/base/rng.h"
 
@@ -14,17 +14,16 @@ namespace {
 
 template <class T>
 double seconds_for(int64_t m, int64_t n, int64_t k, bool transposed) {
-  using mlopt::reference::Strided;
+  using mlopt::Strided;
   mlopt::Rng rng(1);
   std::vector<T> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n)), c(static_cast<size_t>(m * n));
   for (T& v : a) v = static_cast<T>(rng.uniform(-1, 1));
   for (T& v : b) v = static_cast<T>(rng.uniform(-1, 1));
-  const Strided<T> right =
-      transposed ? mlopt::reference::transpose_of(b.data(), k) : mlopt::reference::rows_of(b.data(), n);
+  const Strided<T> right = transposed ? mlopt::transpose_of(b.data(), k) : mlopt::rows_of(b.data(), n);
   double best = 1e30;
   for (int i = 0; i < 7; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    mlopt::reference::gemm<T>(m, n, k, mlopt::reference::rows_of(a.data(), k), right, c.data(), n);
+    mlopt::gemm<T>(m, n, k, mlopt::rows_of(a.data(), k), right, c.data(), n);
     best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return best;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "backends/reference/gemm.h"
+#include "core/base/gemm.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::reference {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backends/reference/gemm.h"
 #include "backends/reference/spatial.h"
+#include "core/base/gemm.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::reference {

@@ -12,8 +12,9 @@ namespace {
 
 /// Code i of a run of codes of `width` bits (2, 4 or 8), the low bits of each byte first.
 int code_at(const uint8_t* data, int width, int64_t i) {
-  const int64_t per_byte = 8 / width;
-  return data[i / per_byte] >> (width * (i % per_byte)) & ((1 << width) - 1);
+  const int shift = width == 8 ? 0 : width == 4 ? 1 : 2;  // a byte holds 2^shift codes; divisions would be slow
+  const auto in_byte = static_cast<int>(i & ((1 << shift) - 1));
+  return data[i >> shift] >> (width * in_byte) & ((1 << width) - 1);
 }
 
 const uint8_t* bytes_of(const Tensor& tensor) { return reinterpret_cast<const uint8_t*>(tensor.raw()); }

@@ -4,8 +4,8 @@
 
 #include "backends/reference/activation.h"
 #include "backends/reference/compute.h"
-#include "backends/reference/gemm.h"
 #include "backends/reference/kernels.h"
+#include "core/base/gemm.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::reference {

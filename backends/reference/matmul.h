@@ -1,7 +1,7 @@
 #pragma once
 #include "backends/reference/broadcast.h"
 #include "backends/reference/compute.h"
-#include "backends/reference/gemm.h"
+#include "core/base/gemm.h"
 
 namespace mlopt::reference {
 

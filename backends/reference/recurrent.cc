@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "backends/reference/gemm.h"
+#include "core/base/gemm.h"
 
 namespace mlopt::reference {
 namespace {

@@ -1,6 +1,6 @@
 #include "backends/reference/recurrent_grad.h"
 
-#include "backends/reference/gemm.h"
+#include "core/base/gemm.h"
 
 namespace mlopt::reference {
 

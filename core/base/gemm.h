@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace mlopt::reference {
+namespace mlopt {
 
 /// A matrix in memory: element (r, c) is data[r * row + c * col]. The steps count elements; either may be 0 or
 /// negative.
@@ -34,4 +34,4 @@ void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int
 extern template void gemm<float>(int64_t, int64_t, int64_t, Strided<float>, Strided<float>, float*, int64_t, bool);
 extern template void gemm<double>(int64_t, int64_t, int64_t, Strided<double>, Strided<double>, double*, int64_t, bool);
 
-}  // namespace mlopt::reference
+}  // namespace mlopt

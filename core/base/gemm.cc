@@ -1,15 +1,15 @@
-#include "backends/reference/gemm.h"
+#include "core/base/gemm.h"
 
 #include <hwy/aligned_allocator.h>
 
 #include <algorithm>
 #include <new>
 
-#include "backends/reference/gemm_kernel.h"
 #include "core/base/align.h"
+#include "core/base/gemm_kernel.h"
 #include "core/base/parallel.h"
 
-namespace mlopt::reference {
+namespace mlopt {
 namespace {
 
 // Block sizes in elements (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008): a packed
@@ -191,4 +191,4 @@ void gemm(int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b, T* c, int
 template void gemm<float>(int64_t, int64_t, int64_t, Strided<float>, Strided<float>, float*, int64_t, bool);
 template void gemm<double>(int64_t, int64_t, int64_t, Strided<double>, Strided<double>, double*, int64_t, bool);
 
-}  // namespace mlopt::reference
+}  // namespace mlopt

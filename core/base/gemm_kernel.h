@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-namespace mlopt::reference {
+namespace mlopt {
 
 /// The innermost loops of a matrix product, compiled for the instruction set of this machine.
 template <class T>
@@ -26,4 +26,4 @@ GemmKernel<float> gemm_kernel<float>();
 template <>
 GemmKernel<double> gemm_kernel<double>();
 
-}  // namespace mlopt::reference
+}  // namespace mlopt

@@ -1,14 +1,14 @@
-#include "backends/reference/gemm_kernel.h"
+#include "core/base/gemm_kernel.h"
 
 // Arrays of vectors need a size known to the compiler, which scalable vectors do not have.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/reference/gemm_kernel.cc"
+#define HWY_TARGET_INCLUDE "core/base/gemm_kernel.cc"
 #include <hwy/foreach_target.h>  // compiles this file once for each instruction set
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace mlopt::reference::HWY_NAMESPACE {
+namespace mlopt::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -85,11 +85,11 @@ GemmKernel<float> float_kernel() { return kernel<float>(); }
 GemmKernel<double> double_kernel() { return kernel<double>(); }
 
 }  // namespace
-}  // namespace mlopt::reference::HWY_NAMESPACE
+}  // namespace mlopt::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace mlopt::reference {
+namespace mlopt {
 
 HWY_EXPORT(float_kernel);
 HWY_EXPORT(double_kernel);
@@ -103,5 +103,5 @@ GemmKernel<double> gemm_kernel<double>() {
   return HWY_DYNAMIC_DISPATCH(double_kernel)();
 }
 
-}  // namespace mlopt::reference
+}  // namespace mlopt
 #endif

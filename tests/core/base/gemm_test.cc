@@ -1,4 +1,4 @@
-#include "backends/reference/gemm.h"
+#include "core/base/gemm.h"
 
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "core/base/rng.h"
 #include "tests/support/catch.h"
 
-namespace mlopt::reference {
+namespace mlopt {
 namespace {
 
 template <class T>
@@ -83,4 +83,4 @@ TEST_CASE("gemm keeps NaN and infinity where they belong") {
   for (size_t i = static_cast<size_t>(n); i < c.size(); ++i) REQUIRE(c[i] == b[i]);
 }
 
-}  // namespace mlopt::reference
+}  // namespace mlopt
