@@ -9,6 +9,7 @@
 #include "core/calib/features.h"
 #include "core/calib/weights.h"
 #include "core/onnx/tools.h"
+#include "core/tensor/kept_in_file.h"
 #include "prune/allocations.h"
 #include "prune/criteria.h"
 #include "prune/fit.h"
@@ -25,6 +26,13 @@ constexpr int64_t kFitStages = 24;
 constexpr int64_t kProductBytes = int64_t{512} << 20;  // of inputs, held at once
 
 int64_t count_zeros(const Matrix& values) { return std::count(values.values.begin(), values.values.end(), 0.0F); }
+
+/// The weight's numbers, of which the file that they may lie in is not kept in memory.
+Matrix passing_load(const Weight& weight) {
+  Matrix values = load(weight);
+  weight.value->constant->release_pages();
+  return values;
+}
 
 class Masker {
  public:
@@ -48,7 +56,7 @@ class Masker {
     weights_ = std::move(found.weights);
     leave_out_what_does_not_fit();
     name_weights();
-    for (const Weight& weight : weights_) zeros_before_.push_back(count_zeros(load(weight)));
+    for (const Weight& weight : weights_) zeros_before_.push_back(count_zeros(passing_load(weight)));
     for (int64_t i = 1; i <= spec_.iterations; ++i) {
       // Most goes at first, when there is most to choose from (Zhu and Gupta 2017).
       const double rest = 1 - static_cast<double>(i) / static_cast<double>(spec_.iterations);
@@ -127,18 +135,21 @@ class Masker {
   template <class Work>
   void in_stages(int64_t stages, Look look, const Work& work, const Model* original = nullptr) {
     size_t first = 0;
+    OnTheWay way;
     if (look == Look::kNothing || look == Look::kSlopes || look == Look::kMovement) stages = 1;
     for (const size_t end : stage_ends(weights_, stages, look == Look::kProducts ? kProductBytes : 0)) {
       std::vector<Observed> seen;
       std::vector<Slopes> slopes;
       const auto stage = std::span(weights_).subspan(first, end - first);
+      way.next.clear();
+      for (const Weight& weight : stage) way.next.push_back(weight.name());
       if (look == Look::kSlopes)
         slopes = slopes_of(result_.model, stage, means_);
       else if (look == Look::kSquares || look == Look::kProducts)
-        seen = observe(result_.model, stage, {look == Look::kProducts, original}, means_.looking());
+        seen = observe(result_.model, stage, {look == Look::kProducts, original}, means_.looking(), &way);
       if (look != Look::kNothing && look != Look::kMovement && result_.samples == 0) result_.samples = looked_at();
       for (size_t i = first; i < end; ++i) {
-        const Matrix values = load(weights_[i]);
+        const Matrix values = passing_load(weights_[i]);
         work(i, {&weights_[i], &values, &spec_, static_cast<int64_t>(i), seen.empty() ? nullptr : &seen[i - first],
                  slopes.empty() ? nullptr : &slopes[i - first],
                  look == Look::kMovement ? &means_.movements->at(weights_[i].name()) : nullptr});
@@ -199,7 +210,7 @@ class Masker {
   void prune_together() {
     const std::vector<Candidate> candidates = allocated(criterion_.look);
     for (size_t i = 0; i < weights_.size(); ++i) {
-      Matrix after = load(weights_[i]);
+      Matrix after = passing_load(weights_[i]);
       zero_out(unit_mask(candidates[i]), after);
       put(i, after);
     }
@@ -242,6 +253,8 @@ class Masker {
     layer.zeros_before = zeros_before_[i];
     layer.zeros = count_zeros(after);
     store(weight, after);
+    if (!means_.spill.empty() && !weight.value->producer)
+      weight.value->constant = kept_in_file(*weight.value->constant, means_.spill);
     result_.layers.push_back(std::move(layer));
   }
 

@@ -37,6 +37,7 @@ struct Means {
   PassContext passes = {};            ///< for what is folded before channels are looked for
   const Dataset* data = nullptr;      ///< inputs of the source model; null: none
   int64_t calibration_samples = 128;  ///< at most, evenly spaced over the data
+  std::string spill = {};             ///< folder for weights that were changed until they are written; empty: memory
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
 
   /// The time of a run of a model made from the source, measured, relative to the source's; empty: nothing is timed.

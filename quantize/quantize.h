@@ -23,8 +23,9 @@ struct Means {
   bool generated = false;             ///< the data are random: nothing is learned from them
   int64_t calibration_samples = 256;  ///< at most, evenly spaced over the data; also of what methods look at
   int64_t error_samples = 8;          ///< at most, that the errors of layers are measured on
-  CalibrationMeans calibration = {};  ///< who calibrates with this process, and what is kept of it
-  std::string spill = {};             ///< folder for what is stored in codes until it is written; empty: memory
+  int64_t product_bytes = int64_t{1} << 30;  ///< of products of inputs that are observed before weights are stored
+  CalibrationMeans calibration = {};         ///< who calibrates with this process, and what is kept of it
+  std::string spill = {};                    ///< folder for what is stored in codes until it is written; empty: memory
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};
   /// The time of a run of a model made from the source, measured beside the source's, as a share of that; empty: no
   /// budget of time can be kept.

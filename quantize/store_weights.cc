@@ -27,7 +27,6 @@ constexpr int64_t kLeastElements = 1024;  // smaller ones save less than what is
 constexpr int kTableBits =
     8;  // at least: a table that is looked up is small beside the layers, and its errors go everywhere
 constexpr size_t kSpilledBytes = size_t{1} << 16;
-constexpr int64_t kProductBytes = int64_t{1} << 30;  // of what is observed at once
 
 /// Those that are worth it; the others are left with a reason.
 Found chosen_weights(const Model& model, const Spec& spec) {
@@ -111,7 +110,7 @@ class Storer {
     if (!looks() || method_.look != Look::kProducts) return weights.size();
     int64_t bytes = 0;
     size_t end = first;
-    while (end < weights.size() && (end == first || bytes < kProductBytes)) {
+    while (end < weights.size() && (end == first || bytes < means_.product_bytes)) {
       const Weight& w = weights[end++];
       bytes += w.groups * w.columns * w.columns * static_cast<int64_t>(sizeof(float));
     }
@@ -141,9 +140,12 @@ class Storer {
     for (const Weight& w : stage)
       if (looks() && features_problem(w).empty() && !learned_.contains(w.name())) open.push_back(w);
     std::vector<Observed> seen;
-    if (!open.empty())
+    way_.next.clear();
+    for (const Weight& w : stage) way_.next.push_back(w.name());
+    if (!open.empty())  // what prepares a method may change values before the weights
       seen = observe(model_, open, {.products = method_.look == Look::kProducts},
-                     {means_.runner, means_.data, means_.calibration_samples, means_.progress});
+                     {means_.runner, means_.data, means_.calibration_samples, means_.progress},
+                     method_.prepare ? nullptr : &way_);
     if (method_.prepare && !seen.empty()) method_.prepare(open, seen, spec_);
     size_t next = 0;
     for (const Weight& w : stage) {
@@ -184,6 +186,7 @@ class Storer {
   std::unordered_set<const Node*> listed_;
   std::unordered_set<const Value*> spilled_;
   int64_t stored_ = 0;
+  OnTheWay way_;
   Emitted done_;
 };
 

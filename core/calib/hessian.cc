@@ -1,8 +1,6 @@
 #include "core/calib/hessian.h"
 
-#include <Eigen/Cholesky>
-
-#include "core/base/error.h"
+#include "core/base/parallel.h"
 
 namespace mlopt {
 namespace {
@@ -18,21 +16,18 @@ double damping(const Observed& observed, int64_t group, int64_t columns) {
   return sum > 0 ? kDamping * sum / static_cast<double>(columns) : 1;
 }
 
-Dense damped_hessian(const Observed& observed, int64_t group, int64_t columns) {
-  using Products = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Map<const Products> products(observed.products[static_cast<size_t>(group)].data(), columns, columns);
-  Dense hessian = products.cast<double>();
+Dense damped_hessian(const Observed& observed, int64_t group, int64_t columns, std::span<const int64_t> order) {
+  const float* products = observed.products[static_cast<size_t>(group)].data();
+  Dense hessian(columns, columns);
+  parallel_for(columns, 64, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const float* row = products + (order.empty() ? r : order[static_cast<size_t>(r)]) * columns;
+      for (int64_t c = 0; c < columns; ++c)
+        hessian(r, c) = static_cast<double>(row[order.empty() ? c : order[static_cast<size_t>(c)]]);
+    }
+  });
   hessian.diagonal().array() += damping(observed, group, columns);
   return hessian;
-}
-
-Dense inverse_factor(const Dense& hessian) {
-  // With rows and columns in the opposite order H is L L^T, so H is V V^T with V upper triangular; U is V's inverse.
-  const Eigen::LLT<Dense> factored(hessian.reverse());
-  if (factored.info() != Eigen::Success) internal_error("a damped Hessian has no Cholesky factor");
-  const Dense lower = factored.matrixL();
-  const Dense upper = lower.reverse();
-  return upper.triangularView<Eigen::Upper>().solve(Dense::Identity(hessian.rows(), hessian.cols()));
 }
 
 }  // namespace mlopt

@@ -8,112 +8,161 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/gemm.h"
 #include "core/base/parallel.h"
 #include "core/calib/features.h"
+#include "core/calib/parts.h"
 #include "core/data/spread.h"
-#include "core/rewrite/end_with.h"
+#include "core/ir/view.h"
 
 namespace mlopt {
 namespace {
 
-constexpr int64_t kBlock = 64;  // columns whose products one thread adds up at once
+constexpr int64_t kTall = 384;  // rows of a product, of which what lies above the diagonal is for nothing
 
 /// The weights that a value is multiplied by.
 using Readers = std::map<std::string, std::vector<std::pair<size_t, const Node*>>>;
 
-Readers readers_of(std::span<const Weight> weights) {
-  Readers readers;
-  for (size_t i = 0; i < weights.size(); ++i)
-    for (const Node* node : weights[i].readers)
-      readers[node->input(data_operand(weights[i]))->name].emplace_back(i, node);
-  return readers;
+/// What tells weights apart that are multiplied by other numbers, or by the same in another order.
+std::string features_key(const Weight& weight, size_t number) {
+  const bool product = weight.op == "MatMul" || weight.op == "Gemm";
+  if (!product || weight.groups != 1 || weight.kernel != 1) return std::to_string(number);
+  std::string key = fmt::format("{} columns {}", weight.columns, weight.operand == 0);
+  for (const Node* node : weight.readers) {
+    const bool turned = node->is("Gemm") && NodeView(*node, 0).get_int("transA", 0) != 0;
+    key += fmt::format(" {} {}", turned, node->input(data_operand(weight))->name);
+  }
+  return key;
 }
 
-/// A plan that gives what is computed for the readers.
-class Watched {
- public:
-  using Look = std::function<void(const std::string& name, const Tensor& value)>;
-
-  Watched(const Model& model, const Readers& readers, const Runner& runner, Look look) : look_(std::move(look)) {
-    CompileOptions options = runner.options;
-    for (const auto& [name, weights] : readers)
-      if (model.graph->find(name)->producer) options.taps.push_back(name);
-    Model part = clone(model);
-    if (!options.taps.empty()) end_with(part, options.taps);
-    plan_ = runner.backend.compile(part, options);
-  }
-
-  void run(const Batch& batch) {
-    for (size_t i = 0; i < batch.inputs.size(); ++i) look(plan_->input_names().at(i), batch.inputs[i]);
-    RunHooks hooks;
-    hooks.on_tap = [&](std::string_view name, const Datum& value) { look(std::string(name), value); };
-    plan_->run(batch.inputs, hooks);
-  }
-
- private:
-  void look(const std::string& name, const Datum& value) const {
-    if (value.is_tensor()) look_(name, value.tensor());
-  }
-
-  Look look_;
-  std::unique_ptr<Executable> plan_;
-};
-
-/// Adds a^T b to the sums, [columns, columns]; where both are one, half of it is computed.
+/// Adds a^T b to the sums, [columns, columns]; where both are one, only what is not above the diagonal.
 void add_products(const Matrix& left, const Matrix& right, std::vector<float>& sums) {
-  using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const int64_t columns = right.columns;
-  const Eigen::Map<const Floats> a(left.values.data(), left.rows, columns), b(right.values.data(), right.rows, columns);
-  Eigen::Map<Floats> out(sums.data(), columns, columns);
   const bool symmetric = &left == &right;
-  parallel_for((columns + kBlock - 1) / kBlock, 2, [&](int64_t begin, int64_t end) {
-    for (int64_t first = begin * kBlock; first < std::min(columns, end * kBlock); first += kBlock) {
-      const int64_t count = std::min(kBlock, columns - first), width = symmetric ? first + count : columns;
-      out.block(first, 0, count, width).noalias() += a.middleCols(first, count).transpose() * b.leftCols(width);
-      if (symmetric) out.block(0, first, first, count) = out.block(first, 0, count, first).transpose();
-    }
-  });
+  for (int64_t first = 0; first < columns; first += kTall) {
+    const int64_t count = std::min(kTall, columns - first), width = symmetric ? first + count : columns;
+    gemm<float>(count, width, left.rows, transpose_of(left.values.data() + first, columns),
+                rows_of(right.values.data(), columns), sums.data() + first * columns, columns, true);
+  }
+}
+
+/// Above the diagonal what is below.
+void mirror(std::vector<float>& sums, int64_t columns) {
+  using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<Floats> matrix(sums.data(), columns, columns);
+  for (int64_t first = 0; first < columns; first += kTall) {
+    const int64_t count = std::min(kTall, columns - first);
+    matrix.block(0, first, first, count) = matrix.block(first, 0, count, first).transpose();
+    for (int64_t r = first; r < first + count; ++r)
+      for (int64_t c = first; c < r; ++c) matrix(c, r) = matrix(r, c);
+  }
+}
+
+/// see(), but for what is above the diagonal of products.
+void add_rows(const Matrix& rows, int64_t group, Observed& observed, const Matrix* original) {
+  double* squares = observed.squares.data() + group * rows.columns;
+  for (int64_t r = 0; r < rows.rows; ++r) {
+    const std::span<const float> row = rows.row(r);
+    for (size_t c = 0; c < row.size(); ++c) squares[c] += static_cast<double>(row[c]) * row[c];
+  }
+  if (!observed.peaks.empty()) {
+    float* peaks = observed.peaks.data() + group * rows.columns;
+    for (int64_t r = 0; r < rows.rows; ++r)
+      for (size_t c = 0; c < rows.width(); ++c) peaks[c] = std::max(peaks[c], std::fabs(rows.row(r)[c]));
+  }
+  if (group == 0) observed.rows += rows.rows;
+  if (!observed.products.empty()) add_products(rows, rows, observed.products[static_cast<size_t>(group)].own());
+  if (original && !observed.crossed.empty())
+    add_products(*original, rows, observed.crossed[static_cast<size_t>(group)].own());
 }
 
 class Observer {
  public:
-  Observer(std::span<const Weight> weights, const Watch& watch)
-      : weights_(weights), readers_(readers_of(weights)), watch_(watch) {
-    for (const Weight& w : weights) {
+  Observer(std::span<const Weight> weights, const Watch& watch) : weights_(weights), watch_(watch) {
+    std::map<std::string, size_t> known;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const Weight& w = weights[i];
+      same_.push_back(known.emplace(features_key(w, i), i).first->second);
       Observed& o = found_.emplace_back();
+      if (same_[i] != i) continue;
+      for (const Node* node : w.readers) readers_[node->input(data_operand(w))->name].emplace_back(i, node);
       o.squares.resize(static_cast<size_t>(w.groups * w.columns));
       o.peaks.resize(o.squares.size());
-      const std::vector<float> none(watch.products ? static_cast<size_t>(w.columns * w.columns) : 0);
-      if (watch.products) o.products.assign(static_cast<size_t>(w.groups), none);
-      if (watch.original) o.crossed.assign(static_cast<size_t>(w.groups), none);
+      const auto none = [&] { return std::vector<float>(static_cast<size_t>(w.columns * w.columns)); };
+      for (int64_t g = 0; g < w.groups; ++g) {
+        if (watch.products) o.products.emplace_back(none());
+        if (watch.original) o.crossed.emplace_back(none());
+      }
     }
   }
 
-  void run(const Model& model, const Looking& means) {
+  void run(const Model& model, const Looking& means, OnTheWay* way) {
     const auto data = spread(*means.data, means.samples);
     if (data->size() == 0) input_error("there is no sample to look at", "--data", "give data with at least one sample");
-    std::optional<Watched> original;
-    if (watch_.original)
-      original.emplace(*watch_.original, readers_, *means.runner,
-                       [&](const std::string& name, const Tensor& value) { originals_.insert_or_assign(name, value); });
-    Watched watched(model, readers_, *means.runner,
-                    [&](const std::string& name, const Tensor& value) { look(name, value); });
-    const int64_t step = std::max<int64_t>(1, data->batch_size());
-    for (int64_t first = 0; first + step <= data->size(); first += step) {
-      const Batch batch = data->batch(first, step);
-      if (original) original->run(batch);
-      watched.run(batch);
-      require_finite(*data, first);
-      if (means.progress) means.progress("observing", first + step, data->size());
+    const OnTheWay start = way ? *way : OnTheWay();
+    std::vector<std::string> names;
+    for (const auto& [name, weights] : readers_) names.push_back(name);
+    Course course(model, names, *means.runner, start.model);
+    std::optional<Course> original;
+    if (watch_.original) original.emplace(*watch_.original, names, *means.runner, start.original);
+    const int64_t front = way ? front_of(course, start.next) : 0;
+    for (const int64_t end : ends_of_parts(course, original ? &*original : nullptr, means.part_bytes, front)) {
+      run_part(course, original ? &*original : nullptr, end, *data, means);
+      if (way && end <= front) *way = {{}, course.reached(), original ? original->reached() : Reached()};
     }
   }
 
-  std::vector<Observed> found() { return std::move(found_); }
+  std::vector<Observed> found() {
+    for (size_t i = 0; i < found_.size(); ++i) {
+      if (same_[i] != i)
+        found_[i] = found_[same_[i]];
+      else
+        for (Sums& products : found_[i].products) mirror(products.own(), weights_[i].columns);
+    }
+    return std::move(found_);
+  }
 
  private:
+  /// The place of the first node that these constants change the results of.
+  static int64_t front_of(const Course& course, std::span<const std::string> constants) {
+    const Node* first = first_changed(course.rest(), constants);
+    return first ? course.place_of(first->first_output()->name) : 0;
+  }
+
+  /// Places where parts end; `front` is one of them.
+  static std::set<int64_t> ends_of_parts(const Course& course, const Course* original, int64_t bytes, int64_t front) {
+    const int64_t last = course.end();
+    std::set<int64_t> ends = {last};
+    if (original && original->rest().graph->node_count() != course.rest().graph->node_count()) return ends;
+    for (const Node* node : part_starts(course.rest(), bytes))
+      ends.insert(std::min(last, course.place_of(node->first_output()->name)));
+    if (front > 0) ends.insert(std::min(last, front));
+    return ends;
+  }
+
+  void run_part(Course& course, Course* original, int64_t end, const Dataset& data, const Looking& means) {
+    course.begin_part(end);
+    if (original) original->begin_part(end == course.end() ? original->end() : end);
+    const int64_t step = std::max<int64_t>(1, data.batch_size());
+    for (int64_t first = 0; first + step <= data.size(); first += step) {
+      const auto number = static_cast<size_t>(first / step);
+      const auto batch = [&] { return data.batch(first, step); };
+      if (original)
+        original->run(number, batch,
+                      [&](const std::string& name, const Tensor& value) { originals_.insert_or_assign(name, value); });
+      course.run(number, batch, [&](const std::string& name, const Tensor& value) { look(name, value); });
+      originals_.clear();
+      require_finite(data, first);
+      if (means.progress) means.progress("observing", first + step, data.size());
+    }
+    course.end_part();
+    if (original) original->end_part();
+  }
+
   void look(const std::string& name, const Tensor& value) {
     const auto at = readers_.find(name);
     if (at == readers_.end()) return;
@@ -124,7 +173,7 @@ class Observer {
                       [&](int64_t, const Matrix& rows) { before.push_back(rows); });
       size_t next = 0;
       each_features(weights_[i], *node, value, [&, &into = found_[i]](int64_t group, const Matrix& rows) {
-        see(rows, group, into, before.empty() ? nullptr : &before.at(next++));
+        add_rows(rows, group, into, before.empty() ? nullptr : &before.at(next++));
       });
     }
   }
@@ -138,8 +187,9 @@ class Observer {
   }
 
   std::span<const Weight> weights_;
-  Readers readers_;
   Watch watch_;
+  std::vector<size_t> same_;                 // the first weight that is multiplied by the same
+  Readers readers_;                          // of these
   std::map<std::string, Tensor> originals_;  // of the batch at hand
   std::vector<Observed> found_;
 };
@@ -147,26 +197,14 @@ class Observer {
 }  // namespace
 
 void see(const Matrix& rows, int64_t group, Observed& observed, const Matrix* original) {
-  double* squares = observed.squares.data() + group * rows.columns;
-  for (int64_t r = 0; r < rows.rows; ++r) {
-    const std::span<const float> row = rows.row(r);
-    for (size_t c = 0; c < row.size(); ++c) squares[c] += static_cast<double>(row[c]) * row[c];
-  }
-  if (!observed.peaks.empty()) {
-    float* peaks = observed.peaks.data() + group * rows.columns;
-    for (int64_t r = 0; r < rows.rows; ++r)
-      for (size_t c = 0; c < rows.width(); ++c) peaks[c] = std::max(peaks[c], std::fabs(rows.row(r)[c]));
-  }
-  if (group == 0) observed.rows += rows.rows;
-  if (!observed.products.empty()) add_products(rows, rows, observed.products[static_cast<size_t>(group)]);
-  if (original && !observed.crossed.empty())
-    add_products(*original, rows, observed.crossed[static_cast<size_t>(group)]);
+  add_rows(rows, group, observed, original);
+  if (!observed.products.empty()) mirror(observed.products[static_cast<size_t>(group)].own(), rows.columns);
 }
 
 std::vector<Observed> observe(const Model& model, std::span<const Weight> weights, const Watch& watch,
-                              const Looking& means) {
+                              const Looking& means, OnTheWay* way) {
   Observer observer(weights, watch);
-  with_threads(means.runner->options.threads, [&] { observer.run(model, means); });
+  with_threads(means.runner->options.threads, [&] { observer.run(model, means, way); });
   return observer.found();
 }
 

@@ -261,18 +261,33 @@ Matrix load(const Weight& weight, int64_t first, int64_t count) {
   return matrix;
 }
 
-void store(const Weight& weight, const Matrix& matrix) {
-  const Tensor& old = *weight.value->constant;
-  Tensor numbers = cast(old, DType::kF64);
-  double* out = numbers.mutable_data<double>();
+namespace {
+
+/// What does not change keeps all its bits.
+template <class T>
+void put(const Weight& weight, const Matrix& matrix, T* out) {
   size_t i = 0;
   for (const int64_t r : weight.row_at)
     for (const int64_t c : weight.column_at) {
-      double& x = out[r + c];
+      T& x = out[r + c];
       const float wanted = matrix.values[i++];
-      if (static_cast<float>(x) != wanted) x = wanted;  // what did not change keeps all its bits
+      if (static_cast<float>(x) != wanted) x = wanted;
     }
-  Tensor stored = cast(numbers, old.dtype());
+}
+
+}  // namespace
+
+void store(const Weight& weight, const Matrix& matrix) {
+  const Tensor& old = *weight.value->constant;
+  Tensor stored = old;
+  if (old.dtype() == DType::kF32) {
+    put(weight, matrix, stored.mutable_data<float>());
+    old.release_pages();
+  } else {
+    Tensor numbers = cast(old, DType::kF64);
+    put(weight, matrix, numbers.mutable_data<double>());
+    stored = cast(numbers, old.dtype());
+  }
   if (Node* producer = weight.value->producer) {
     producer->attrs.clear();
     producer->set_attr("value", stored);

@@ -3,6 +3,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/base/gemm.h"
+#include "core/base/parallel.h"
 #include "core/calib/hessian.h"
 #include "prune/criteria.h"
 #include "prune/masks.h"
@@ -11,6 +13,7 @@ namespace mlopt::prune {
 namespace {
 
 constexpr int64_t kBlock = 128;  // columns whose mask is chosen at once
+constexpr int64_t kGrain = 128;  // rows that are worth a thread
 
 /// The rows of a group while its columns go, from the first to the last.
 class Sweep {
@@ -42,23 +45,27 @@ class Sweep {
 
  private:
   void prune_block(int64_t first, int64_t count) {
-    Dense errors(rows_, count);
+    Dense told(rows_, count);  // minus the errors
     const int64_t span = granularity_.pattern() ? granularity_.of * weight_.kernel : count;
     for (int64_t j = 0; j < count; ++j) {
       const int64_t column = first + j;
       if (j % span == 0) choose(column, span);
-      const double diagonal = factor_(column, column);
-      for (int64_t r = 0; r < rows_; ++r) {
-        const double error = gone_(r, j % span) ? left_(r, column) / diagonal : 0;
-        errors(r, j) = error;
-        if (error != 0)
-          left_.row(r).segment(column, count - j) -= error * factor_.row(column).segment(column, count - j);
-        if (gone_(r, j % span)) left_(r, column) = 0;
-      }
+      parallel_for(rows_, kGrain, [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) told(r, j) = -remove(r, column, j % span, count - j);
+      });
     }
-    const int64_t behind = weight_.columns - first - count;
-    if (behind > 0)
-      left_.rightCols(behind).noalias() -= errors * factor_.block(first, weight_.columns - behind, count, behind);
+    const int64_t next = first + count, columns = weight_.columns;
+    gemm<double>(rows_, columns - next, count, rows_of(told.data(), count),
+                 rows_of(factor_.data() + first * columns + next, columns), left_.data() + next, columns, true);
+  }
+
+  /// Removes an element, if it goes, and tells those of the next `count` columns; gives what others are to be told.
+  double remove(int64_t row, int64_t column, int64_t chosen, int64_t count) {
+    if (!gone_(row, chosen)) return 0;
+    const double error = left_(row, column) / factor_(column, column);
+    if (error != 0) left_.row(row).segment(column, count) -= error * factor_.row(column).segment(column, count);
+    left_(row, column) = 0;
+    return error;
   }
 
   /// Which of the next columns go in which rows, by what they cost now.

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/rewrite/pass.h"
+#include "core/tensor/kept_in_file.h"
 #include "prune/structure/rules.h"
 #include "prune/structure/shapes.h"
 #include "prune/structure/twins.h"
@@ -63,8 +64,10 @@ Tensor shortened(const Tensor& tensor, int axis, int64_t size) {
   return Tensor::view(tensor.dtype(), dims, owner->raw_bytes().first(bytes), owner);
 }
 
+constexpr size_t kSpilledBytes = size_t{1} << 14;
+
 /// Constants lose what goes; types of all others are what they will be.
-void cut(const Kept& kept, bool only_shapes) {
+void cut(const Kept& kept, bool only_shapes, const std::string& spill) {
   for (const auto& [constant_value, axes] : kept.all()) {
     auto* value = const_cast<Value*>(constant_value);  // of the copy, which is ours
     for (const auto& [axis, positions] : axes) {
@@ -72,9 +75,13 @@ void cut(const Kept& kept, bool only_shapes) {
       if (!value->constant) continue;
       // Numbers of shapes count even where others do not.
       const bool keeps_numbers = !only_shapes || is_integer(value->constant->dtype());
+      const Tensor before = *value->constant;
       value->constant = keeps_numbers ? picked(*value->constant, axis, positions)
                                       : shortened(*value->constant, axis, static_cast<int64_t>(positions.size()));
+      if (keeps_numbers) before.release_pages();
     }
+    if (!spill.empty() && value->constant && value->constant->bytes() >= kSpilledBytes)
+      value->constant = kept_in_file(*value->constant, spill);
   }
 }
 
@@ -91,7 +98,7 @@ void require_planned(const Kept& kept) {
 }
 
 Model without_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
-                       const Removed& removed, TypeRule standard, bool only_shapes) {
+                       const Removed& removed, TypeRule standard, bool only_shapes, const std::string& spill = {}) {
   Model copy = clone(model);
   const Kept kept = kept_positions(all, groups, removed, find_twins(*model.graph, *copy.graph));
   std::vector<WantedShape> wanted;
@@ -101,7 +108,7 @@ Model without_channels(const Model& model, const Relations& all, const std::vect
     Rewriting rewriting(*node, copy.opset(node->domain), kept, wanted);
     rule->rewrite(rewriting);
   }
-  cut(kept, only_shapes);
+  cut(kept, only_shapes, spill);
   rewrite_constant_shapes(wanted);
   infer(copy, standard);
   if (rewrite_computed_shapes(wanted)) infer(copy, standard);
@@ -113,8 +120,8 @@ Model without_channels(const Model& model, const Relations& all, const std::vect
 }  // namespace
 
 Model remove_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,
-                      const Removed& removed, TypeRule standard) {
-  return without_channels(model, all, groups, removed, standard, false);
+                      const Removed& removed, TypeRule standard, const std::string& spill) {
+  return without_channels(model, all, groups, removed, standard, false, spill);
 }
 
 Model shapes_without_channels(const Model& model, const Relations& all, const std::vector<Group>& groups,

@@ -66,6 +66,7 @@ class Scorer {
     const auto numbers = member_weight(axis);
     if (!numbers) return {};
     std::vector<double> sums = slice_sums(*numbers, axis.axis, squared_);
+    if (axis.value->constant) axis.value->constant->release_pages();
     const std::vector<double> factors = normalization_factors(axis);
     for (size_t i = 0; i < factors.size(); ++i) sums[i] *= squared_ ? factors[i] * factors[i] : factors[i];
     return sums;

@@ -72,7 +72,7 @@ class Shrinker {
   }
 
   Model cut_out(const Removed& removed) const {
-    return remove_channels(model_, all_, groups_, removed, means_.passes.standard_types);
+    return remove_channels(model_, all_, groups_, removed, means_.passes.standard_types, means_.spill);
   }
 
   /// On the model as it is, with zeros in the place of what will be cut out.

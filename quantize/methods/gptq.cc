@@ -3,6 +3,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/base/gemm.h"
 #include "core/calib/hessian.h"
 #include "quantize/methods/row_parts.h"
 
@@ -15,50 +16,46 @@ constexpr int64_t kBlock = 128;  // columns that are rounded before those behind
 
 /// Columns in the order in which they are rounded: those whose errors cost most first, when all others can still make
 /// up for them.
-std::vector<int64_t> order_of(const Dense& hessian) {
-  std::vector<int64_t> order(static_cast<size_t>(hessian.cols()));
+std::vector<int64_t> order_of(const Observed& seen, int64_t group, int64_t columns) {
+  const float* products = seen.products[static_cast<size_t>(group)].data();
+  std::vector<int64_t> order(static_cast<size_t>(columns));
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return hessian(a, a) > hessian(b, b); });
+  const auto cost = [&](int64_t c) { return products[c * columns + c]; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return cost(a) > cost(b); });
   return order;
-}
-
-Dense permuted(const Dense& matrix, const std::vector<int64_t>& order) {
-  Dense out(matrix.rows(), matrix.cols());
-  for (int64_t i = 0; i < matrix.rows(); ++i)
-    for (int64_t j = 0; j < matrix.cols(); ++j)
-      out(i, j) = matrix(order[static_cast<size_t>(i)], order[static_cast<size_t>(j)]);
-  return out;
 }
 
 /// Rows that read the same inputs.
 class Sweep {
  public:
-  Sweep(const Task& task, int64_t group, Coded& coded) : task_(task), group_(group), coded_(coded) {
-    const Dense hessian = damped_hessian(*task.seen, group, task.values.columns);
-    order_ = order_of(hessian);
-    factor_ = inverse_factor(permuted(hessian, order_)).cast<float>();
-  }
+  Sweep(const Task& task, int64_t group, Coded& coded)
+      : task_(task),
+        group_(group),
+        columns_(task.values.columns),
+        coded_(coded),
+        order_(order_of(*task.seen, group, columns_)),
+        factor_(inverse_factor(damped_hessian(*task.seen, group, columns_, order_)).cast<float>()) {}
 
   void run() {
-    each_rows(task_, group_, [&](int64_t first, int64_t count) { round_rows(first, count); });
-  }
-
- private:
-  void round_rows(int64_t first, int64_t count) {
-    const int64_t columns = task_.values.columns;
-    Floats left(count, columns);
-    for (int64_t r = 0; r < count; ++r)
-      for (int64_t c = 0; c < columns; ++c) left(r, c) = task_.values.at(first + r, order_[static_cast<size_t>(c)]);
-    for (int64_t block = 0; block < columns; block += kBlock) {
-      const int64_t width = std::min(kBlock, columns - block), behind = columns - block - width;
-      Floats errors(count, width);
-      for (int64_t r = 0; r < count; ++r)
-        for (int64_t j = 0; j < width; ++j) errors(r, j) = round_one(first + r, left.row(r), block + j, block + width);
-      if (behind > 0)
-        left.rightCols(behind).noalias() -= errors * factor_.block(block, columns - behind, width, behind);
+    const int64_t rows = task_.values.rows / task_.groups, first = group_ * rows;
+    Floats left(rows, columns_), errors(rows, kBlock);
+    each_rows(task_, group_, [&](int64_t begin, int64_t count) {
+      for (int64_t r = begin; r < begin + count; ++r)
+        for (int64_t c = 0; c < columns_; ++c) left(r - first, c) = task_.values.at(r, order_[static_cast<size_t>(c)]);
+    });
+    for (int64_t block = 0; block < columns_; block += kBlock) {
+      const int64_t width = std::min(kBlock, columns_ - block), next = block + width;
+      each_rows(task_, group_, [&](int64_t begin, int64_t count) {
+        for (int64_t r = begin; r < begin + count; ++r)
+          for (int64_t j = 0; j < width; ++j)
+            errors(r - first, j) = -round_one(r, left.row(r - first), block + j, next);
+      });
+      gemm<float>(rows, columns_ - next, width, rows_of(errors.data(), kBlock),
+                  rows_of(factor_.data() + block * columns_ + next, columns_), left.data() + next, columns_, true);
     }
   }
 
+ private:
   /// Rounds number `column` of a row, tells those up to `end`, and gives what the others are to be told.
   template <class Row>
   float round_one(int64_t row, Row left, int64_t column, int64_t end) {
@@ -73,7 +70,7 @@ class Sweep {
   }
 
   const Task& task_;
-  int64_t group_;
+  int64_t group_, columns_;
   Coded& coded_;
   std::vector<int64_t> order_;
   Floats factor_;

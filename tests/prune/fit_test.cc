@@ -36,7 +36,7 @@ TEST_CASE("what is given now makes up for what the original was given") {
   RandomLayer layer(3, 6);
   // The original was given twice as much: with all weights there, the fit is nearly twice the weights.
   layer.seen.crossed = layer.seen.products;
-  for (float& x : layer.seen.crossed[0]) x *= 2;
+  for (float& x : layer.seen.crossed[0].own()) x *= 2;
   const Dense h = damped_hessian(layer.seen, 0, 6);
   Dense goal = 2 * h;
   goal.diagonal().array() -= damping(layer.seen, 0, 6);

@@ -12,6 +12,7 @@
 #include "tests/support/memory_data.h"
 #include "tests/support/op.h"
 #include "tests/support/rewrite.h"
+#include "tests/support/temp_dir.h"
 
 using namespace mlopt;
 using prune::parse_spec;
@@ -146,6 +147,27 @@ TEST_CASE("criteria that look at data need them, and keep what was pruned") {
       all += zeros(after);
     }
     CHECK(std::abs(all - 96) <= 12);
+  }
+}
+
+TEST_CASE("weights that wait in files are those that would be in memory") {
+  const Model source = test::fixture(kTwo);
+  const test::MemoryData data(test::uniform({40, 8}, -1, 1), std::nullopt);
+  const std::unique_ptr<Backend> backend = reference_backend();
+  const Runner runner{*backend, inline_functions};
+  const test::TempDir folder;
+  prune::Means means;
+  means.runner = &runner;
+  means.data = &data;
+  for (const char* spec : {"wanda:sparsity=0.5", "sparsegpt:sparsity=0.5", "magnitude:sparsity=0.5"}) {
+    means.spill.clear();
+    const Pruned held = prune::prune(source, parse_spec(spec), means);
+    means.spill = folder.path().string();
+    const Pruned spilled = prune::prune(source, parse_spec(spec), means);
+    for (const char* name : {"V", "W"}) {
+      CHECK(spilled.model.graph->find(name)->constant->is_view());
+      CHECK(weight(spilled.model, name) == weight(held.model, name));
+    }
   }
 }
 

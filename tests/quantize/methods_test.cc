@@ -86,19 +86,23 @@ TEST_CASE("a weight whose inputs were not seen is rounded to nearest by every me
 
 TEST_CASE("where inputs are not correlated nothing can be made up for") {
   Layer layer;
-  for (auto& products : layer.seen.products)
+  for (Sums& sums : layer.seen.products) {
+    std::vector<float>& products = sums.own();
     for (int64_t i = 0; i < Layer::kColumns; ++i)
       for (int64_t j = 0; j < Layer::kColumns; ++j)
         if (i != j) products[static_cast<size_t>(i * Layer::kColumns + j)] = 0;
+  }
   CHECK(layer.encoded("gptq").codes == layer.encoded("mse").codes);
 }
 
 TEST_CASE("every method gives codes of every scheme, also of inputs that are never there") {
   Layer layer;
-  for (auto& products : layer.seen.products)
+  for (Sums& sums : layer.seen.products) {
+    std::vector<float>& products = sums.own();
     for (int64_t i = 0; i < Layer::kColumns; ++i)
       products[static_cast<size_t>(3 * Layer::kColumns + i)] = products[static_cast<size_t>(i * Layer::kColumns + 3)] =
           0;
+  }
   const std::vector<float> table = {-1, -0.5f, -0.25f, 0, 0.125f, 0.25f, 0.5f, 1};
   for (const Method& method : methods())
     for (const Levels levels : {Levels::kUniform, Levels::kTable, Levels::kCodebook})

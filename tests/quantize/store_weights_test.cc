@@ -4,11 +4,16 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/reference/backend.h"
 #include "core/base/text.h"
 #include "core/ir/infer.h"
+#include "core/onnx/tools.h"
 #include "core/tensor/cast.h"
+#include "quantize/encode_weight.h"
 #include "tests/support/catch.h"
+#include "tests/support/memory_data.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -145,6 +150,48 @@ TEST_CASE("weights of zeros, infinities and NaN are stored all the same") {
           for (const float s : to_floats(*v->constant)) CHECK((std::isnormal(s) && s > 0));
     }
   }
+}
+
+TEST_CASE("layer by layer, each weight is stored by what layers that were stored before give it, as if run anew") {
+  const Model model = test::fixture(R"(g (float[N,32] x, float[32,48] U, float[48,32] D, float[32,40] V, float[40,32] E)
+                                           => (float[N,32] y) {
+    u = MatMul (x, U)
+    r = Tanh (u)
+    d = MatMul (r, D)
+    a = Add (d, x)
+    v = MatMul (a, V)
+    t = Tanh (v)
+    e = MatMul (t, E)
+    y = Add (e, a)
+  })");
+  const test::MemoryData data(test::uniform({60, 32}, -0.1, 0.1), std::nullopt);
+  const auto backend = reference_backend();
+  const Runner runner{*backend, inline_functions};
+  const Spec spec = parse_spec("w3g16:method=gptq;emit=fake");
+  Model expected = clone(model);
+  for (const Weight& w : find_weights(expected).weights) {
+    const auto seen = observe(expected, {&w, 1}, {.products = true}, {&runner, &data});
+    store(w, decode(encode_weight(w, find_method("gptq"), spec.scheme(), &seen[0], false).coded));
+  }
+  Means means;
+  means.runner = &runner;
+  means.data = &data;
+  means.product_bytes = 1;
+  Model made = clone(model);
+  store_weights(made, spec, means);
+  std::vector<std::vector<float>> found, wanted;
+  for (const Value* v : made.graph->initializers()) found.push_back(to_floats(*v->constant));
+  for (const Value* v : expected.graph->initializers()) wanted.push_back(to_floats(*v->constant));
+  REQUIRE(found == wanted);
+  means.product_bytes = 1 << 30;  // all of them by what the source gives
+  Model at_once = clone(model);
+  store_weights(at_once, spec, means);
+  CHECK(test::changed_by(model, at_once).sqnr_db < test::changed_by(model, made).sqnr_db);
+  const Spec codes = parse_spec("w4g32:method=gptq");
+  means.product_bytes = 1;
+  Model stored = clone(model);
+  CHECK(store_weights(stored, codes, means).weights.size() == 4);
+  CHECK(test::changed_by(model, stored).sqnr_db > 20);
 }
 
 }  // namespace mlopt::quantize

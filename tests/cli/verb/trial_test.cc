@@ -22,7 +22,7 @@ TEST_CASE("each result that is tried is compared with the same source, and timed
   session.common.threads = 1;
   session.common.device = "reference";
   cli::VerbOptions verb;
-  verb.bench_seconds = 0.02;
+  verb.bench = 0.02;
   const Model source = scaled(1);
   cli::Trials trials(verb, source, session);
   for (const double error : {0.1, 0.01, 0.001}) {

@@ -17,10 +17,13 @@ TEST_CASE("the factor's square is the inverse of the Hessian") {
 
 TEST_CASE("a hundredth of the mean diagonal is added, and inputs that are always 0 have an inverse too") {
   Observed seen;
-  seen.products = {{2, 1, 1, 4}, {0, 0, 0, 0}};
+  seen.products = {std::vector<float>{2, 1, 1, 4}, std::vector<float>(4)};
   const Dense h = damped_hessian(seen, 0, 2);
   CHECK(h(0, 0) == Approx(2.03));
   CHECK(h(0, 1) == 1);
   CHECK(h(1, 1) == Approx(4.03));
   CHECK(damped_hessian(seen, 1, 2) == Dense::Identity(2, 2));
+  const Dense turned = damped_hessian(seen, 0, 2, std::vector<int64_t>{1, 0});
+  CHECK(turned(0, 0) == h(1, 1));
+  CHECK(turned(1, 0) == h(0, 1));
 }

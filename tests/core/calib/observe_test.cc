@@ -120,3 +120,93 @@ TEST_CASE("products of many columns are whole, and as they are by definition") {
       REQUIRE(seen.crossed[0][static_cast<size_t>(i * 150 + j)] == Approx(crossed).margin(1e-4));
     }
 }
+
+namespace {
+
+/// Two blocks with shortcuts; V and W read the same.
+struct Blocks {
+  Model model = test::fixture(R"(g (float[N,6] x, float[6,8] U, float[8,6] D, float[6,8] V, float[6,8] W, float[8,6] E)
+                                     => (float[N,6] y) {
+    u = MatMul (x, U)
+    r = Relu (u)
+    d = MatMul (r, D)
+    a = Add (d, x)
+    t = Tanh (a)
+    v = MatMul (t, V)
+    w = MatMul (t, W)
+    g = Mul (v, w)
+    e = MatMul (g, E)
+    y = Add (e, a)
+  })");
+  test::MemoryData data{test::uniform({9, 6}, -1, 1), std::nullopt};
+  std::unique_ptr<Backend> backend = reference_backend();
+  Runner runner{*backend, inline_functions};
+
+  Looking looking(int64_t part_bytes) const { return {&runner, &data, 128, {}, part_bytes}; }
+
+  /// Each weight observed when all before it are changed, as methods do that go from layer to layer.
+  std::vector<Observed> one_after_the_other(int64_t part_bytes, OnTheWay* way, bool with_original) const {
+    Model changed = clone(model);
+    const std::vector<Weight> weights = find_weights(changed).weights;
+    std::vector<Observed> all;
+    for (const Weight& w : weights) {
+      if (way) way->next = {w.name()};
+      const Watch watch{.products = true, .original = with_original ? &model : nullptr};
+      all.push_back(observe(changed, {&w, 1}, watch, looking(part_bytes), way)[0]);
+      Matrix values = load(w);
+      for (size_t i = 0; i < values.values.size(); i += 2) values.values[i] *= 0.5F;
+      store(w, values);
+    }
+    return all;
+  }
+};
+
+void require_same(const std::vector<Observed>& found, const std::vector<Observed>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    CHECK(found[i].rows == expected[i].rows);
+    CHECK(found[i].squares == expected[i].squares);
+    CHECK(found[i].peaks == expected[i].peaks);
+    CHECK(found[i].products == expected[i].products);
+    CHECK(found[i].crossed == expected[i].crossed);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("how much of the model is in memory at once changes no bit of what is observed") {
+  const Blocks b;
+  const auto weights = find_weights(b.model).weights;
+  Model original = clone(b.model);
+  store(find_weights(original).weights[0], Matrix::zeros(8, 6));
+  for (const Model* before : {static_cast<const Model*>(nullptr), static_cast<const Model*>(&original)}) {
+    const Watch watch{.products = true, .original = before};
+    const auto whole = observe(b.model, weights, watch, b.looking(1 << 20));
+    CHECK(whole[4].squares[0] > 0);
+    for (const int64_t bytes : {1, 200, 400}) require_same(observe(b.model, weights, watch, b.looking(bytes)), whole);
+  }
+}
+
+TEST_CASE("going on from the place of the last change gives what running from the front gives, to the bit") {
+  const Blocks b;
+  for (const bool with_original : {false, true}) {
+    const auto anew = b.one_after_the_other(1 << 20, nullptr, with_original);
+    CHECK_FALSE(anew[4].products ==
+                observe(b.model, find_weights(b.model).weights, {.products = true}, b.looking(1))[4].products);
+    for (const int64_t bytes : {1, 1 << 20}) {
+      OnTheWay way;
+      require_same(b.one_after_the_other(bytes, &way, with_original), anew);
+      CHECK(way.model.names == std::vector<std::string>{"a", "g"});  // in front of the last weight's reader
+      CHECK(way.model.batches.size() == 9);
+      CHECK(way.original.batches.size() == (with_original ? 9 : 0));
+    }
+  }
+}
+
+TEST_CASE("weights that are multiplied by the same have their products once") {
+  const Blocks b;
+  const auto seen = observe(b.model, find_weights(b.model).weights, {.products = true}, b.looking(1 << 20));
+  CHECK(seen[2].products[0].shares_with(seen[3].products[0]));
+  CHECK(seen[2].squares == seen[3].squares);
+  CHECK_FALSE(seen[1].products[0].shares_with(seen[2].products[0]));
+}

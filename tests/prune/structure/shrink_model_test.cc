@@ -1,5 +1,7 @@
 #include "prune/structure/shrink_model.h"
 
+#include <algorithm>
+
 #include "backends/reference/backend.h"
 #include "core/calib/model_inputs.h"
 #include "core/data/random.h"
@@ -11,6 +13,7 @@
 #include "prune/structure/remove.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/thrown.h"
 
 using namespace mlopt;
@@ -175,4 +178,21 @@ TEST_CASE("the proof finds what is not what it should be") {
   CHECK(accepts(0.02, 80));  // rounding that a normalization multiplied
   CHECK_FALSE(accepts(0.02, 60));
   CHECK_FALSE(accepts(0.2, 80));
+}
+
+TEST_CASE("what is cut waits in a file where a folder is given, and is the same") {
+  const Model source = test::fixture(kNet);
+  Bench bench;
+  const prune::Pruned held = bench.run(source, "magnitude:granularity=channel;sparsity=0.25");
+  const test::TempDir folder;
+  bench.means.spill = folder.path().string();
+  const prune::Pruned spilled = bench.run(source, "magnitude:granularity=channel;sparsity=0.25");
+  int views = 0;
+  for (const Value* v : held.model.graph->initializers()) {
+    const Tensor& waits = *spilled.model.graph->find(v->name)->constant;
+    REQUIRE(waits.bytes() == v->constant->bytes());
+    CHECK(std::equal(waits.raw(), waits.raw() + waits.bytes(), v->constant->raw()));
+    views += waits.is_view() && !v->constant->is_view();
+  }
+  CHECK(views == 1);  // the large one
 }
