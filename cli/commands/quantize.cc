@@ -3,13 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "backends/reference/backend.h"
-#include "cli/backends.h"
 #include "cli/commands.h"
+#include "cli/large.h"
 #include "cli/quantize/analyse.h"
 #include "cli/quantize/calibration.h"
 #include "cli/quantize/layer_plan.h"
@@ -26,8 +25,7 @@
 namespace mlopt::cli {
 namespace {
 
-constexpr int64_t kLargeBytes = int64_t{1} << 30;  // of a model that is not held in memory whole
-constexpr const char* kGenerated = "random:1";     // what layers without data are compared on
+constexpr const char* kGenerated = "random:1";  // what layers without data are compared on
 
 struct QuantizeOptions {
   VerbOptions verb;
@@ -69,7 +67,7 @@ std::unique_ptr<Dataset> find_data(const QuantizeOptions& o, const Model& source
   DataFlags flags = o.verb.data;
   const DataUse use = {.seed = session.common.seed};
   if (!flags.spec.empty()) return open_data(flags, source, use);
-  if (source.file_bytes > kLargeBytes) return nullptr;  // running it takes longer than storing its weights
+  if (is_large(source)) return nullptr;  // running it takes longer than storing its weights
   flags.spec = kGenerated;
   try {
     return open_data(flags, source, use);
@@ -135,7 +133,7 @@ void run_analysis(const QuantizeOptions& o, Session& session) {
   const AnalysisFiles files{o.csv, o.html};
   check_analysis(o.verb, files, session);
   const Model source = read_source(o.verb);
-  const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend(session.common.device);
+  const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend_for(session.common.device, source);
   const Runner runner = make_runner(*backend, session.common);
   const std::unique_ptr<Dataset> data = find_data(o, source, session);
   quantize::Means means = means_of(o, source, runner, *judge, data.get());
@@ -157,15 +155,15 @@ void run(const QuantizeOptions& o, Session& session) {
   const Model source = begin_verb(o.verb, session);
   check_node_names(spec.only, "--only", source, session);
   check_node_names(spec.skip, "--skip", source, session);
-  const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend(session.common.device);
+  const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend_for(session.common.device, source);
   const Runner runner = make_runner(*backend, session.common);
   const bool calibrates = spec.format == quantize::Format::kStatic;
   const std::unique_ptr<Dataset> data =
       calibrates && o.verb.data.spec.empty() ? nullptr : find_data(o, source, session);
 
   quantize::Means means = means_of(o, source, runner, *judge, data.get());
-  if (source.file_bytes > kLargeBytes)
-    means.spill = std::filesystem::path(o.verb.output == "-" ? "." : o.verb.output).parent_path().string();
+  if (is_large(source)) means.error_samples = 2;  // each takes many seconds
+  means.spill = waiting_folder(source, o.verb.output);
   means.calibration = calibration_means(o.calibration_cache, spec, session);
   if (!o.layer_plan.empty()) means.plan = planned_formats(o, spec);
   Stopwatch watch(o.verb, source, session);

@@ -1,7 +1,7 @@
 #include "cli/prune/pruner.h"
 
 #include "backends/reference/backend.h"
-#include "cli/backends.h"
+#include "cli/large.h"
 #include "cli/runner.h"
 #include "cli/train/preparation.h"
 
@@ -10,7 +10,7 @@ namespace mlopt::cli {
 Pruner::Pruner(const TrainOptions& options, int64_t calibration_samples, const Model& source, const Session& session)
     : flags_(options.verb.data),
       source_(source),
-      backend_(open_backend(session.common.device)),
+      backend_(open_backend_for(session.common.device, source)),
       judge_(reference_backend()),
       runner_(make_runner(*backend_, session.common)),
       watch_(options.verb, source, session) {
@@ -21,6 +21,7 @@ Pruner::Pruner(const TrainOptions& options, int64_t calibration_samples, const M
   means_.time = [this](const Model& model) { return watch_.share(model); };
   means_.data = data_.get();
   means_.calibration_samples = calibration_samples;
+  means_.spill = waiting_folder(source, options.verb.output);
   const train::Recipe recipe = recipe_of(options, source);
   means_.loss = recipe.loss;
   means_.loss_output = recipe.output;

@@ -177,8 +177,9 @@ void compare_preparation(const TrainOptions& o, const Model& before, const train
   if (o.verb.no_bench || !session.writes()) return;
   try {
     const std::vector<Datum> inputs = trainer.next_inputs();
-    report_preparation(measure_preparation(before, graphs, inputs, backend, compile, o.verb.bench_seconds, run_seconds),
-                       session.report);
+    report_preparation(
+        measure_preparation(before, graphs, inputs, backend, compile, o.verb.bench_seconds(), run_seconds),
+        session.report);
   } catch (const std::exception& e) {
     session.console.warn(fmt::format("the gain of preparing the graph of gradients was not measured: {}", e.what()));
   }

@@ -102,7 +102,8 @@ WriteOptions write_options(const VerbOptions& verb) {
 void finish_verb(const VerbOptions& verb, const Model& source, VerbResult made, Session& session) {
   record_origin(source, made.spec, made.model);
   made.model.path = verb.output;
-  Plans plans(source, made.model, session);
+  const bool held = verb.bench || verb.min_speedup || verb.max_latency_ms || !verb.metric.empty();
+  Plans plans(source, made.model, session, !held);
   const Ending ending = examine(verb, source, made, plans, session);
 
   Report& report = session.report;

@@ -47,7 +47,7 @@ SideBySide measure(const VerbOptions& verb, const Model& source, Plans& plans, c
   const auto start = std::chrono::steady_clock::now();
   Executable &before = plans.source(), &after = plans.result();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  const double left = std::max(verb.bench_seconds / 2, verb.bench_seconds - spent.count());
+  const double left = std::max(verb.bench_seconds() / 2, verb.bench_seconds() - spent.count());
   return measure_side_by_side(before, batch.inputs, after, batch.inputs, left, session.common.seed);
 }
 
@@ -63,7 +63,10 @@ std::string lack_of_memory(int64_t bytes, const std::string& what) {
 SideBySide time_both(const VerbOptions& verb, const Model& source, const Model& result, Plans& plans,
                      const Session& session) {
   SideBySide latency;
-  latency.left_out = verb.no_bench ? "--no-bench was given" : too_large(source, result);
+  latency.left_out = verb.no_bench ? "--no-bench was given"
+                     : plans.in_parts()
+                         ? "so large a model is run part by part; --bench S holds both in memory to time them"
+                         : too_large(source, result);
   if (!latency.left_out.empty()) return latency;
   try {
     return measure(verb, source, plans, session);

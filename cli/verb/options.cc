@@ -18,7 +18,7 @@ void declare_verb(Options& options, VerbOptions& verb) {
   declare_data(options, verb.data, "");
   options.add("--metric", verb.metric, "M", "score source and result on the data").choices = metric_names();
   options.add("--samples", verb.samples, "N", "compare the results on at most N samples (default: 16)");
-  options.add("--bench", verb.bench_seconds, "S", "seconds of timing source and result side by side (default: 1)");
+  options.add("--bench", verb.bench, "S", "seconds of timing source and result side by side (default: 1)");
   options.add("--no-bench", verb.no_bench, "do not time them");
   options.add("--external", verb.external, "yes|no", "weights in a file of their own (default: above 2 GB)").choices = {
       "yes", "no"};
@@ -38,7 +38,7 @@ Model read_source(const VerbOptions& verb) {
   if (!verb.metric.empty() && verb.data.spec.empty())
     usage_error("--metric needs labelled data", "--metric", "add --data");
   if (verb.samples < 1) usage_error("at least one sample is compared", "--samples");
-  if (!(verb.bench_seconds > 0 && verb.bench_seconds <= kMaxSeconds))
+  if (!(verb.bench_seconds() > 0 && verb.bench_seconds() <= kMaxSeconds))
     usage_error(fmt::format("the time to measure must be above 0 and at most {} s", kMaxSeconds), "--bench");
   Model model = read_model(verb.model);
   const std::vector<std::string> findings = verify(model);

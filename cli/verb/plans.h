@@ -11,7 +11,8 @@ namespace mlopt::cli {
 /// models must outlive it.
 class Plans {
  public:
-  Plans(const Model& source, const Model& result, const Session& session);
+  /// `in_parts`: each is run part by part where it is large.
+  Plans(const Model& source, const Model& result, const Session& session, bool in_parts = false);
 
   /// Another result beside the same source, which stays compiled.
   void replace_result(const Model& result) { result_ = {&result}; }
@@ -24,6 +25,8 @@ class Plans {
   /// The name of the device.
   const std::string& device() const { return device_; }
   int threads() const { return common_.threads; }
+  /// They are run in a way that says nothing about their speed.
+  bool in_parts() const { return in_parts_; }
 
  private:
   struct Compiled {
@@ -35,6 +38,7 @@ class Plans {
 
   const Common& common_;
   std::string device_;
+  bool in_parts_;
   std::unique_ptr<Backend> backend_;
   Compiled source_, result_;
 };

@@ -27,7 +27,7 @@ double Stopwatch::share(const Model& model) {
   }
   const auto after = make_preparing_runner(*backend_, session_.common).compile(model);
   const std::array<Candidate, 2> candidates = {[&](int) { before_->run(inputs_); }, [&](int) { after->run(inputs_); }};
-  const double each = verb_.bench_seconds / 2, block = std::min(0.1, each / kBlocks);
+  const double each = verb_.bench_seconds() / 2, block = std::min(0.1, each / kBlocks);
   const auto blocks = time_interleaved(candidates, {.seconds = each, .warmup = block, .block = block});
   return 1 / speed_ratio(blocks[0], blocks[1], session_.common.seed).median;
 }

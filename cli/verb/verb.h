@@ -20,8 +20,8 @@ struct VerbOptions {
   std::string model, output;
   DataFlags data;
   std::string metric;
-  int64_t samples = 16;  ///< that the results are compared on, at most
-  double bench_seconds = 1;
+  int64_t samples = 16;         ///< that the results are compared on, at most
+  std::optional<double> bench;  ///< seconds of timing both; unset: one, but none of large models
   bool no_bench = false, strict = false, no_write_on_fail = false;
   std::string external;  ///< "yes", "no"; empty: by size
   bool sparse = false;   ///< weights that take less room so are written without their zeros
@@ -30,6 +30,8 @@ struct VerbOptions {
   std::string baseline;                 ///< a report of this command made earlier
   Percent max_regress{5};               ///< of its figures
   ResultGates gates;
+
+  double bench_seconds() const { return bench.value_or(1); }
 };
 /// Declares all of them; MODEL and -o first.
 void declare_verb(Options& options, VerbOptions& verb);
