@@ -93,7 +93,7 @@ void scale_observed(Observed& seen, const std::vector<float>& scale) {
   for (size_t i = 0; i < seen.squares.size(); ++i)
     seen.squares[i] /= static_cast<double>(scale[i % columns]) * static_cast<double>(scale[i % columns]);
   for (size_t i = 0; i < seen.peaks.size(); ++i) seen.peaks[i] /= scale[i % columns];
-  for (Sums& sums : seen.products) {
+  for (SharedSums& sums : seen.products) {
     std::vector<float>& products = sums.own();
     for (size_t i = 0; i < products.size(); ++i) products[i] /= scale[i / columns] * scale[i % columns];
   }

@@ -121,7 +121,7 @@ class Observer {
       if (same_[i] != i)
         found_[i] = found_[same_[i]];
       else
-        for (Sums& products : found_[i].products) mirror(products.own(), weights_[i].columns);
+        for (SharedSums& products : found_[i].products) mirror(products.own(), weights_[i].columns);
     }
     return std::move(found_);
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/calib/course.h"
-#include "core/calib/sums.h"
+#include "core/calib/shared_sums.h"
 #include "core/calib/weights.h"
 #include "core/data/dataset.h"
 #include "core/exec/runner.h"
@@ -19,9 +19,9 @@ struct Observed {
   /// For each group and column: the sum of squares.
   std::vector<double> squares;
   /// For each group: products of each column with each, [columns, columns]; empty unless asked for.
-  std::vector<Sums> products;
+  std::vector<SharedSums> products;
   /// For each group: products of each column in the original with each in the model; empty without an original.
-  std::vector<Sums> crossed;
+  std::vector<SharedSums> crossed;
   /// For each group and column: the largest magnitude.
   std::vector<float> peaks = {};
 };

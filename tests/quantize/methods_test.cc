@@ -86,7 +86,7 @@ TEST_CASE("a weight whose inputs were not seen is rounded to nearest by every me
 
 TEST_CASE("where inputs are not correlated nothing can be made up for") {
   Layer layer;
-  for (Sums& sums : layer.seen.products) {
+  for (SharedSums& sums : layer.seen.products) {
     std::vector<float>& products = sums.own();
     for (int64_t i = 0; i < Layer::kColumns; ++i)
       for (int64_t j = 0; j < Layer::kColumns; ++j)
@@ -97,7 +97,7 @@ TEST_CASE("where inputs are not correlated nothing can be made up for") {
 
 TEST_CASE("every method gives codes of every scheme, also of inputs that are never there") {
   Layer layer;
-  for (Sums& sums : layer.seen.products) {
+  for (SharedSums& sums : layer.seen.products) {
     std::vector<float>& products = sums.own();
     for (int64_t i = 0; i < Layer::kColumns; ++i)
       products[static_cast<size_t>(3 * Layer::kColumns + i)] = products[static_cast<size_t>(i * Layer::kColumns + 3)] =

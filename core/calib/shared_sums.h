@@ -7,10 +7,10 @@
 namespace mlopt {
 
 /// Numbers that copies share until one of them is changed: layers that read the same value have the same products.
-class Sums {
+class SharedSums {
  public:
-  Sums() = default;
-  Sums(std::vector<float> values) : values_(std::make_shared<std::vector<float>>(std::move(values))) {}
+  SharedSums() = default;
+  SharedSums(std::vector<float> values) : values_(std::make_shared<std::vector<float>>(std::move(values))) {}
 
   size_t size() const { return values_ ? values_->size() : 0; }
   const float* data() const { return values_ ? values_->data() : nullptr; }
@@ -23,8 +23,8 @@ class Sums {
       values_ = std::make_shared<std::vector<float>>(*values_);
     return *values_;
   }
-  bool shares_with(const Sums& other) const { return values_ == other.values_; }
-  friend bool operator==(const Sums& a, const Sums& b) {
+  bool shares_with(const SharedSums& other) const { return values_ == other.values_; }
+  friend bool operator==(const SharedSums& a, const SharedSums& b) {
     return a.values_ == b.values_ || (a.values_ && b.values_ && *a.values_ == *b.values_);
   }
 
