@@ -57,6 +57,13 @@ int64_t Course::end() const {
   return last;
 }
 
+std::set<int64_t> Course::ends_of_parts(int64_t bytes) const {
+  const int64_t last = end();
+  std::set<int64_t> ends = {last};
+  for (const Node* node : part_starts(rest_, bytes)) ends.insert(std::min(last, place_of(node->first_output()->name)));
+  return ends;
+}
+
 void Course::begin_part(int64_t end) {
   const std::vector<Node*> nodes = rest_.graph->nodes();
   const bool goes_on = end < std::ssize(nodes) && end < this->end();
@@ -82,7 +89,7 @@ std::vector<Datum> Course::given_to_part(size_t number, const std::function<Batc
   const Names& names = front ? input_names_ : reached_.names;
   if (values.size() != names.size()) internal_error("a batch has other values than the place in the model");
   for (size_t i = 0; i < names.size() && first_; ++i)
-    if (holds(watched_, names[i]) && values[i].is_tensor()) look(names[i], values[i].tensor());
+    if (holds(watched_, names[i])) look(names[i], values[i]);
   return values;
 }
 
@@ -98,7 +105,7 @@ void Course::run(size_t number, const std::function<Batch()>& batch, const Look&
     for (const std::string& name : plan_->input_names()) given.push_back(value_of(name));
     RunHooks hooks;
     hooks.on_tap = [&](std::string_view name, const Datum& value) {
-      if (value.is_tensor() && holds(watched_, std::string(name))) look(std::string(name), value.tensor());
+      if (holds(watched_, std::string(name))) look(std::string(name), value);
     };
     made = plan_->run(given, hooks);
   }
@@ -109,6 +116,11 @@ void Course::run(size_t number, const std::function<Batch()>& batch, const Look&
     const bool is_made = plan_ && at != outputs.end();
     kept.push_back(is_made ? made[static_cast<size_t>(at - outputs.begin())] : value_of(name));
   }
+}
+
+const Names& Course::fallback_nodes() const {
+  static const Names kNone;
+  return plan_ ? plan_->fallback_nodes() : kNone;
 }
 
 void Course::end_part() {

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct Reached {
 /// than a part's weights are in memory, and these once for all batches.
 class Course {
  public:
-  using Look = std::function<void(const std::string& name, const Tensor& value)>;
+  using Look = std::function<void(const std::string& name, const Datum& value)>;
 
   /// Through what the outputs and the watched values need, from `start` on, or from the front where what is there does
   /// not do.
@@ -32,11 +33,15 @@ class Course {
   int64_t place_of(const std::string& value) const;
   /// The place behind which nothing is watched.
   int64_t end() const;
+  /// Where parts end so that the constants of each take `bytes` at most, or are those of one node; the last is end().
+  std::set<int64_t> ends_of_parts(int64_t bytes) const;
 
   /// The next part, from where all batches are to the node at `end`.
   void begin_part(int64_t end);
-  /// Runs a batch, which is asked for only at the front, and shows what is watched.
+  /// Runs a batch, which is asked for only at the front, and shows what is watched, each value once.
   void run(size_t number, const std::function<Batch()>& batch, const Look& look);
+  /// Nodes of the part that another backend's kernels run.
+  const std::vector<std::string>& fallback_nodes() const;
   /// All batches have run.
   void end_part();
 

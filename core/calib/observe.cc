@@ -110,7 +110,7 @@ class Observer {
     std::optional<Course> original;
     if (watch_.original) original.emplace(*watch_.original, names, *means.runner, start.original);
     const int64_t front = way ? front_of(course, start.next) : 0;
-    for (const int64_t end : ends_of_parts(course, original ? &*original : nullptr, means.part_bytes, front)) {
+    for (const int64_t end : ends_of(course, original ? &*original : nullptr, means.part_bytes, front)) {
       run_part(course, original ? &*original : nullptr, end, *data, means);
       if (way && end <= front) *way = {{}, course.reached(), original ? original->reached() : Reached()};
     }
@@ -134,12 +134,10 @@ class Observer {
   }
 
   /// Places where parts end; `front` is one of them.
-  static std::set<int64_t> ends_of_parts(const Course& course, const Course* original, int64_t bytes, int64_t front) {
+  static std::set<int64_t> ends_of(const Course& course, const Course* original, int64_t bytes, int64_t front) {
     const int64_t last = course.end();
-    std::set<int64_t> ends = {last};
-    if (original && original->rest().graph->node_count() != course.rest().graph->node_count()) return ends;
-    for (const Node* node : part_starts(course.rest(), bytes))
-      ends.insert(std::min(last, course.place_of(node->first_output()->name)));
+    if (original && original->rest().graph->node_count() != course.rest().graph->node_count()) return {last};
+    std::set<int64_t> ends = course.ends_of_parts(bytes);
     if (front > 0) ends.insert(std::min(last, front));
     return ends;
   }
@@ -153,8 +151,8 @@ class Observer {
       const auto batch = [&] { return data.batch(first, step); };
       if (original)
         original->run(number, batch,
-                      [&](const std::string& name, const Tensor& value) { originals_.insert_or_assign(name, value); });
-      course.run(number, batch, [&](const std::string& name, const Tensor& value) { look(name, value); });
+                      [&](const std::string& name, const Datum& value) { originals_.insert_or_assign(name, value); });
+      course.run(number, batch, [&](const std::string& name, const Datum& value) { look(name, value); });
       originals_.clear();
       require_finite(data, first);
       if (means.progress) means.progress("observing", first + step, data.size());
@@ -163,13 +161,14 @@ class Observer {
     if (original) original->end_part();
   }
 
-  void look(const std::string& name, const Tensor& value) {
+  void look(const std::string& name, const Datum& datum) {
     const auto at = readers_.find(name);
-    if (at == readers_.end()) return;
+    if (at == readers_.end() || !datum.is_tensor()) return;
+    const Tensor& value = datum.tensor();
     for (const auto& [i, node] : at->second) {
       std::vector<Matrix> before;
       if (watch_.original)
-        each_features(weights_[i], *node, originals_.at(name),
+        each_features(weights_[i], *node, originals_.at(name).tensor(),
                       [&](int64_t, const Matrix& rows) { before.push_back(rows); });
       size_t next = 0;
       each_features(weights_[i], *node, value, [&, &into = found_[i]](int64_t group, const Matrix& rows) {
@@ -188,9 +187,9 @@ class Observer {
 
   std::span<const Weight> weights_;
   Watch watch_;
-  std::vector<size_t> same_;                 // the first weight that is multiplied by the same
-  Readers readers_;                          // of these
-  std::map<std::string, Tensor> originals_;  // of the batch at hand
+  std::vector<size_t> same_;                // the first weight that is multiplied by the same
+  Readers readers_;                         // of these
+  std::map<std::string, Datum> originals_;  // of the batch at hand
   std::vector<Observed> found_;
 };
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/ir/constant.h"
 #include "core/rewrite/end_with.h"
 
 namespace mlopt {
@@ -32,8 +33,8 @@ std::unordered_set<const Value*> varying_values(const Graph& graph) {
     if (!v->constant) varying.insert(v);
   for (const Node* node : graph.nodes()) {
     const std::vector<const Value*> read = read_by(*node);
-    const bool varies =
-        read.empty() || std::any_of(read.begin(), read.end(), [&](const Value* v) { return varying.contains(v); });
+    const bool varies = read.empty() || is_random(*node) ||
+                        std::any_of(read.begin(), read.end(), [&](const Value* v) { return varying.contains(v); });
     for (const Value* v : node->outputs())
       if (v && varies && !v->constant) varying.insert(v);
   }

@@ -1,25 +1,15 @@
 #include "core/calib/stages.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/calib/parts.h"
 #include "core/data/spread.h"
-#include "core/rewrite/end_with.h"
 
 namespace mlopt {
 namespace {
 
 int64_t bytes_of(const Datum& value) { return value.is_tensor() ? static_cast<int64_t>(value.tensor().bytes()) : 0; }
-
-void remove_idle_inputs(Graph& graph) {
-  for (size_t i = graph.inputs().size(); i-- > 0;) {
-    Value* input = graph.inputs()[i];
-    if (!input->uses.empty() || input->is_output()) continue;
-    graph.remove_input(static_cast<int>(i));
-    graph.erase(input);
-  }
-}
 
 }  // namespace
 
@@ -51,39 +41,17 @@ void Stages::limit_batches(int64_t most) {
 }
 
 /// What nodes behind `last` read of what those up to it give, and itself.
-std::set<std::string> Stages::frontier(const Model& model, const std::string& last) const {
-  std::unordered_map<const Node*, size_t> place;
-  for (const Node* node : model.graph->nodes()) place.emplace(node, place.size());
-  const size_t cut = place.at(model.graph->find(last)->producer);
-  const auto read_later = [&](const Value& value) {
-    return std::any_of(value.uses.begin(), value.uses.end(), [&](const Use& use) {
-      const Node* node = use.node;
-      while (node->graph()->owner) node = node->graph()->owner;
-      return place.at(node) > cut;
-    });
-  };
+std::set<std::string> Stages::frontier(const Model& model, const std::string& last) {
   std::set<std::string> names{last};
-  for (const Value* value : model.graph->values()) {
-    if (value->known_constant() || value->is_initializer()) continue;
-    if (value->producer ? place.at(value->producer) > cut : !value->is_input) continue;
-    if (read_later(*value)) names.insert(value->name);
-  }
+  if (const Node* next = model.graph->next(model.graph->find(last)->producer))
+    for (std::string& name : values_before(model, *next)) names.insert(std::move(name));
   return names;
 }
 
 Model Stages::part(const Model& model, const std::vector<std::string>& ends) const {
-  Model part = clone(model);
-  Graph& graph = *part.graph;
-  for (const auto& [name, values] : held_) {
-    Value* value = graph.find(name);
-    if (!value->producer) continue;
-    if (std::find(ends.begin(), ends.end(), name) != ends.end()) continue;
-    graph.rename(value, graph.fresh_name(name));
-    graph.replace_uses(value, graph.add_input(name, value->type));
-  }
-  end_with(part, ends);
-  remove_idle_inputs(graph);
-  return part;
+  std::vector<std::string> from = values();
+  std::erase_if(from, [&](const std::string& name) { return std::find(ends.begin(), ends.end(), name) != ends.end(); });
+  return part_between(model, from, ends);
 }
 
 std::vector<Datum> Stages::run(Executable& part, const std::map<std::string, std::vector<Datum>>& held, int64_t batch) {

@@ -37,7 +37,7 @@ class Stages {
   const std::map<std::string, std::vector<Datum>>& held() const { return held_; }
 
  private:
-  std::set<std::string> frontier(const Model& model, const std::string& last) const;
+  static std::set<std::string> frontier(const Model& model, const std::string& last);
 
   Looking means_;
   int64_t most_bytes_, batches_ = 0;

@@ -36,7 +36,7 @@ struct Setup {
     for (int64_t i = 0; i < data.size(); ++i)
       course.run(
           static_cast<size_t>(i), [&] { return ++asked, data.batch(i, 1); },
-          [&](const std::string& name, const Tensor& value) { seen[name].push_back(to_floats(value)); });
+          [&](const std::string& name, const Datum& value) { seen[name].push_back(to_floats(value.tensor())); });
     course.end_part();
   }
 };

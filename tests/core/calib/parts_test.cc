@@ -35,6 +35,17 @@ TEST_CASE("before a node there is what it and those behind it read, bodies too, 
   CHECK(values_before(model, *maker_of(model, "h")) == Names{"s", "d"});
 }
 
+TEST_CASE("what chance makes is made once, also of constants") {
+  const Model model = test::fixture(R"(g (float[3] x, float[3] W) => (float[3] y) {
+    n = RandomNormalLike (W)
+    t = Tanh (W)
+    a = Add (x, n)
+    b = Add (a, t)
+    y = Mul (b, n)
+  })");
+  CHECK(values_before(model, *maker_of(model, "b")) == Names{"n", "a"});
+}
+
 TEST_CASE("a part makes of the values between what the whole makes") {
   const Model model = test::fixture(kBlocks);
   const auto backend = reference_backend();
