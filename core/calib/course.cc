@@ -64,11 +64,10 @@ std::set<int64_t> Course::ends_of_parts(int64_t bytes) const {
   return ends;
 }
 
-void Course::begin_part(int64_t end) {
+void Course::begin_part(int64_t end, bool goes_on) {
   const std::vector<Node*> nodes = rest_.graph->nodes();
-  const bool goes_on = end < std::ssize(nodes) && end < this->end();
   next_ = {};
-  if (goes_on) next_.names = values_before(rest_, *nodes[static_cast<size_t>(end)]);
+  if (goes_on && end < std::ssize(nodes)) next_.names = values_before(rest_, *nodes[static_cast<size_t>(end)]);
   Names wanted = next_.names;
   for (const std::string& name : watched_)
     if (const int64_t place = place_of(name); place >= begin_ && place < end && !holds(wanted, name))

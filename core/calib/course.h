@@ -36,8 +36,8 @@ class Course {
   /// Where parts end so that the constants of each take `bytes` at most, or are those of one node; the last is end().
   std::set<int64_t> ends_of_parts(int64_t bytes) const;
 
-  /// The next part, from where all batches are to the node at `end`.
-  void begin_part(int64_t end);
+  /// The next part, from where all batches are to the node at `end`; where it goes on, what those behind need is kept.
+  void begin_part(int64_t end, bool goes_on);
   /// Runs a batch, which is asked for only at the front, and shows what is watched, each value once.
   void run(size_t number, const std::function<Batch()>& batch, const Look& look);
   /// Nodes of the part that another backend's kernels run.

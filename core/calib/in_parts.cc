@@ -38,7 +38,7 @@ class PartByPart final : public Executable {
     };
     Course course(model_, watched, {*backend_, {}, options_}, {});
     for (const int64_t end : course.ends_of_parts(bytes_)) {
-      course.begin_part(end);
+      course.begin_part(end, end < course.end());
       note(course.fallback_nodes());
       course.run(
           0,

@@ -103,16 +103,19 @@ class Observer {
   void run(const Model& model, const Looking& means, OnTheWay* way) {
     const auto data = spread(*means.data, means.samples);
     if (data->size() == 0) input_error("there is no sample to look at", "--data", "give data with at least one sample");
+    if (part_starts(model, means.part_bytes).empty()) way = nullptr;  // quickly run anew, and nothing is held
     const OnTheWay start = way ? *way : OnTheWay();
     std::vector<std::string> names;
     for (const auto& [name, weights] : readers_) names.push_back(name);
     Course course(model, names, *means.runner, start.model);
     std::optional<Course> original;
     if (watch_.original) original.emplace(*watch_.original, names, *means.runner, start.original);
+    Course* const beside = original ? &*original : nullptr;
     const int64_t front = way ? front_of(course, start.next) : 0;
-    for (const int64_t end : ends_of(course, original ? &*original : nullptr, means.part_bytes, front)) {
-      run_part(course, original ? &*original : nullptr, end, *data, means);
-      if (way && end <= front) *way = {{}, course.reached(), original ? original->reached() : Reached()};
+    for (const int64_t end : ends_of(course, beside, means.part_bytes, front)) {
+      const bool is_left = way && end <= front;
+      run_part(course, beside, end, is_left || end < course.end(), *data, means);
+      if (is_left) *way = {{}, course.reached(), beside ? beside->reached() : Reached()};
     }
   }
 
@@ -142,9 +145,10 @@ class Observer {
     return ends;
   }
 
-  void run_part(Course& course, Course* original, int64_t end, const Dataset& data, const Looking& means) {
-    course.begin_part(end);
-    if (original) original->begin_part(end == course.end() ? original->end() : end);
+  void run_part(Course& course, Course* original, int64_t end, bool goes_on, const Dataset& data,
+                const Looking& means) {
+    course.begin_part(end, goes_on);
+    if (original) original->begin_part(end == course.end() ? original->end() : end, goes_on);
     const int64_t step = std::max<int64_t>(1, data.batch_size());
     for (int64_t first = 0; first + step <= data.size(); first += step) {
       const auto number = static_cast<size_t>(first / step);

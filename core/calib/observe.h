@@ -49,9 +49,10 @@ struct Looking {
 };
 
 /// Runs the model over the data and observes what the weights are multiplied by, also of models of which only a part is
-/// changed yet. With `way` it goes on from there, and leaves there what the values in front of the next changes are;
-/// then nothing but constants in the order of their readers may change between runs, and the layers that read them.
-/// Throws Error{kBadInput} where there is no sample, or where numbers are not finite.
+/// changed yet. With `way` it goes on from there, and leaves there what the values in front of the next changes are,
+/// where the model is too large for one part; then nothing but constants in the order of their readers may change
+/// between runs, and the layers that read them. Throws Error{kBadInput} where there is no sample, or where numbers are
+/// not finite.
 std::vector<Observed> observe(const Model& model, std::span<const Weight> weights, const Watch& watch,
                               const Looking& means, OnTheWay* way = nullptr);
 

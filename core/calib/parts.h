@@ -9,7 +9,7 @@
 namespace mlopt {
 
 /// What has to be known to go on at `node` of the main graph: the values, model inputs too, that are made before it in
-/// the schedule from more than constants, and that it or what is behind it reads; in the order in which they are made.
+/// the schedule from more than constants, and that it or what is behind it reads.
 std::vector<std::string> values_before(const Model& model, const Node& node);
 
 /// What makes `to` of `from`, values of the main graph. Those of `from` are its inputs, as far as they are needed;

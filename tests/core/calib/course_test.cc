@@ -32,7 +32,7 @@ struct Setup {
   int asked = 0;  ///< batches of the data
 
   void part(Course& course, int64_t end, Seen& seen) {
-    course.begin_part(end);
+    course.begin_part(end, true);
     for (int64_t i = 0; i < data.size(); ++i)
       course.run(
           static_cast<size_t>(i), [&] { return ++asked, data.batch(i, 1); },
