@@ -16,7 +16,7 @@ namespace {
 /// A pattern says by itself how much goes.
 void check_pattern(const Spec& spec) {
   const Granularity& g = spec.granularity;
-  const double share = 1 - static_cast<double>(g.keep) / static_cast<double>(g.of);
+  const double share = share_of_pattern(g);
   if (spec.threshold)
     usage_error(fmt::format("{} says how much goes, and takes no threshold", to_string(g)), "--threshold");
   if (!spec.shares.empty()) usage_error(fmt::format("{} says how much of each layer goes", to_string(g)), "shares");
@@ -83,21 +83,35 @@ void check_training(const Spec& spec) {
   if (spec.fit || spec.statistics) usage_error("what was trained needs no fit", "--recover", "leave lstsq and bn out");
 }
 
+/// Channels and heads go by what the training at hand says of them.
+void check_structure_schedule(const Spec& spec) {
+  const std::string& name = spec.granularity.name;
+  if (name == kLayers)
+    usage_error("a residual block is there or not: what is left of one has no training to grow used to it",
+                "--prune-schedule", "leave it out, and give --recover train or distill");
+  if (name == kEmbedding)
+    unsupported_error(
+        "dimensions of all layers cannot go one after the other: normalizations would count those that are zero",
+        "--prune-schedule", "leave it out, and give --recover train or distill");
+  const std::string_view known[] = {"magnitude", "taylor", "fisher", "random"};
+  if (std::find(std::begin(known), std::end(known), spec.method) == std::end(known))
+    unsupported_error(fmt::format("{}s by {} in a schedule are not supported yet", name, spec.method), "--method",
+                      fmt::format("one of {}", fmt::join(known, ", ")));
+  if (spec.round && *spec.round == kAutoRound)
+    usage_error("widths are not timed in the course of a training", "--round", "give a number");
+}
+
 /// What is removed in the course of a training has a share that grows, and a training that makes up for it.
 void check_schedule(const Spec& spec) {
   const std::string name(spec.schedule.empty() ? kGradual : spec.schedule);
   if (trains(spec))
     usage_error(fmt::format("{} has a training of its own, behind which it is removed", spec.method),
                 "--prune-schedule", "leave it out");
-  if (spec.method == kMovement && (name != kGradual || spec.granularity.name != "element"))
+  if (spec.method == kMovement &&
+      (name != kGradual || (spec.granularity.name != "element" && !spec.granularity.pattern())))
     unsupported_error(fmt::format("{} by movement, {}, is not supported yet", to_string(spec.granularity), name),
-                      name == kGradual ? "--granularity" : "--prune-schedule", "element, gradual");
-  if (spec.granularity.kind() == Kind::kStructure)
-    unsupported_error(fmt::format("a schedule for {} is not supported yet", to_string(spec.granularity)),
-                      "--prune-schedule", "--method regularization shrinks channels and heads in a training");
-  if (spec.granularity.pattern())
-    usage_error(fmt::format("{} says how much goes: there is no share that could grow", to_string(spec.granularity)),
-                "--prune-schedule", "leave it out");
+                      name == kGradual ? "--granularity" : "--prune-schedule", "element or N:M, gradual");
+  if (spec.granularity.kind() == Kind::kStructure) check_structure_schedule(spec);
   if (spec.threshold) usage_error("a threshold does not say how much goes when", "--threshold", "give --sparsity");
   if (find_criterion(spec.method).prune)
     unsupported_error(fmt::format("{} in a schedule is not supported yet", spec.method), "--method", "wanda or obs");

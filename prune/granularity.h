@@ -22,6 +22,11 @@ struct Granularity {
   Kind kind() const;
 };
 
+/// What N:M removes.
+inline double share_of_pattern(const Granularity& g) {
+  return 1 - static_cast<double>(g.keep) / static_cast<double>(g.of);
+}
+
 struct GranularityRow {
   std::string_view name;
   Kind kind;

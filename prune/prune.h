@@ -45,6 +45,8 @@ struct Means {
   const std::vector<Curve>* curves = nullptr;  ///< for the allocation "sensitivity"
   const AmcMeans* amc = nullptr;               ///< for the allocation "amc"
   bool prove = true;  ///< compare a smaller model with the source whose removed channels are zero
+  /// Of channels: shapes get smaller; else they stay, with zeros in all weights of what goes, as a schedule wants it.
+  bool cut = true;
 
   /// How far a training moved each weight, by its name, in its shape, float32; for the method "movement".
   const std::map<std::string, Tensor>* movements = nullptr;

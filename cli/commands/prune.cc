@@ -12,6 +12,7 @@
 #include "cli/prune/groups.h"
 #include "cli/prune/options.h"
 #include "cli/prune/pruner.h"
+#include "cli/prune/tokens.h"
 #include "cli/prune/zeros.h"
 #include "cli/recipes/sparse_training.h"
 #include "cli/recipes/sparsity.h"
@@ -129,7 +130,7 @@ void train_sparse(const PruneOptions& o, const prune::Spec& asked, Session& sess
     now = clone(model);
     if (!pruner) pruner = std::make_unique<Pruner>(o.distill.train, o.calibration_samples, now, session);
     pruner->use(movements);
-    return std::move(pruner->tried(part).model);
+    return pruner->zeroed(part);
   };
   run_sparse_training(o.distill, how, session);
 }
@@ -149,6 +150,9 @@ void analyse(const PruneOptions& o, const prune::Spec& spec, Session& session) {
 void run(const PruneOptions& o, Session& session) {
   if (o.method == kDynamic) return prune_at_run_time(o, session);
   if (!o.exit_at.empty()) usage_error("only --method dynamic has an exit", "--exit-at", "leave it out");
+  if (o.granularity == kToken || !o.tokens_at.empty())
+    usage_error("tokens are left out while the model runs", o.tokens_at.empty() ? "--granularity" : "--tokens-at",
+                "add --method dynamic --granularity token");
   const prune::Spec spec = spec_of(o, session.common);
   if (!o.curves.empty() && !prune::needs_curves(spec))
     usage_error("--curves are of --allocation sensitivity and latency, and of amc with --latency", "--curves",

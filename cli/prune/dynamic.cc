@@ -6,6 +6,7 @@
 
 #include "cli/backends.h"
 #include "cli/prune/exit_figures.h"
+#include "cli/prune/tokens.h"
 #include "cli/runner.h"
 #include "cli/train/run.h"
 #include "core/base/error.h"
@@ -127,10 +128,12 @@ void check(const PruneOptions& o) {
                                                                {"--recover", &o.recover},
                                                                {"--curves", &o.curves},
                                                                {"--search", &o.search},
+                                                               {"--tokens-at", &o.tokens_at},
                                                                {"--csv", &o.csv}};
   for (const auto& [name, given] : others)
     if (!given->empty())
-      usage_error("--method dynamic removes nothing from the model: it has no such option", name, "leave it out");
+      usage_error("--method dynamic removes nothing from the model: an exit has no such option", name,
+                  "leave it out, or give --granularity token");
   if (o.analyse || o.explain)
     usage_error("--method dynamic has nothing to tell of layers", o.analyse ? "--analyse" : "--explain",
                 "leave it out");
@@ -143,6 +146,7 @@ void check(const PruneOptions& o) {
 }  // namespace
 
 void prune_at_run_time(const PruneOptions& o, Session& session) {
+  if (o.granularity == kToken) return prune_tokens_at_run_time(o, session);
   check(o);
   EarlyExit(o, session).run();
 }

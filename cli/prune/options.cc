@@ -95,7 +95,9 @@ void declare_prune(Options& options, PruneOptions& o) {
       "--method", o.method, "METHOD",
       "what tells which weights are needed least: " + list_of(prune::criteria()) +
           "; or dynamic (a classifier is left early by samples that an exit, which is trained on --data, is sure "
-          "of: see --exit-at); or a whole spec, as the report and the model's metadata keep it (default: magnitude)");
+          "of: see --exit-at; with --granularity token an encoder goes on with the tokens that attention looks at the "
+          "most: see --tokens-at); or a whole spec, as the report and the model's metadata keep it (default: "
+          "magnitude)");
   options.add("--granularity", o.granularity, "WHAT",
               "what is removed as one: " + list_of(prune::granularities()) + " (default: element)");
   options.add("--sparsity", o.sparsity, "S",
@@ -106,6 +108,9 @@ void declare_prune(Options& options, PruneOptions& o) {
       "as is needed so that top1 on --val, or --data, drops by no more than --max-drop, or 1 point)");
   options.add("--exit-at", o.exit_at, "SHARE",
               "of --method dynamic: the exit lies behind about this share of the multiply-accumulates (default: 50%)");
+  options.add("--tokens-at", o.tokens_at, "SHARES",
+              "of --method dynamic --granularity token: tokens are left out behind about these shares of the "
+              "multiply-accumulates, of those that are left as many each time (default: 25%,50%,75%)");
   options.add(
       "--flops", o.flops, "SHARE",
       "instead, where shapes become smaller: remove until this share of the multiply-accumulates stays, as in 50%");

@@ -14,7 +14,7 @@ struct PruneOptions {
   DistillOptions distill;  // of which --recover train and distill take more than what every verb takes
   VerbOptions& verb = distill.train.verb;
   std::string method = "magnitude", granularity, sparsity, threshold, flops, latency, round, allocation, scale, norm,
-              schedule, penalty, drop, recover, exit_at;
+              schedule, penalty, drop, recover, exit_at, tokens_at;
   bool explain = false, analyse = false;
   std::string csv, curves, search;
   std::vector<std::string> only, skip;

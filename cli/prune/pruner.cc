@@ -41,4 +41,11 @@ prune::Pruned Pruner::tried(const prune::Spec& spec) {
   return made;
 }
 
+Model Pruner::zeroed(const prune::Spec& spec) {
+  means_.cut = false;
+  Model made = std::move(tried(spec).model);
+  means_.cut = true;
+  return made;
+}
+
 }  // namespace mlopt::cli

@@ -18,6 +18,8 @@ class Pruner {
   prune::Pruned operator()(const prune::Spec& spec);
   /// For a result that is only tried: nothing is proven.
   prune::Pruned tried(const prune::Spec& spec);
+  /// With zeros in place of what goes, channels too: shapes stay.
+  Model zeroed(const prune::Spec& spec);
   /// For the method "movement"; null: nothing is known.
   void use(const std::map<std::string, Tensor>* movements) { means_.movements = movements; }
   /// For the allocation "sensitivity".

@@ -8,39 +8,13 @@
 #include "core/ir/instantiate.h"
 #include "core/rewrite/extract.h"
 #include "core/tensor/cast.h"
+#include "prune/dynamic/writer.h"
 
 namespace mlopt::prune {
 namespace {
 
 constexpr int64_t kLeastChannels = 64, kMostChannels = 256;
-
-/// Adds standard operators to the end of a graph.
-class Writer {
- public:
-  Writer(Graph& graph, int64_t opset) : graph_(graph), opset_(opset) {}
-
-  Value* op(const char* name, std::vector<Value*> inputs, std::vector<Attr> attrs = {}) {
-    return graph_.add_op(name, std::move(inputs), std::move(attrs), nullptr, std::string("early_exit_") + name)
-        ->output(0);
-  }
-  Value* numbers(const char* hint, Tensor tensor) { return graph_.add_constant(hint, std::move(tensor)); }
-  Value* indices(std::vector<int64_t> values) { return numbers("early_exit_indices", Tensor::ints(values)); }
-
-  /// ReduceMean, ReduceMax, ReduceMin; of all axes where none are given, which leaves a scalar.
-  Value* reduce(const char* name, Value* x, const std::vector<int64_t>& axes) {
-    std::vector<Attr> attrs = {{"keepdims", int64_t{0}, ""}};
-    if (axes.empty()) return op(name, {x}, std::move(attrs));
-    if (opset_ >= 18) return op(name, {x, indices(axes)}, std::move(attrs));
-    attrs.push_back({"axes", axes, ""});
-    return op(name, {x}, std::move(attrs));
-  }
-  /// [N] as [N, 1] or back.
-  Value* reshape(Value* x, const std::vector<int64_t>& dims) { return op("Reshape", {x, indices(dims)}); }
-
- private:
-  Graph& graph_;
-  int64_t opset_;
-};
+constexpr const char* kName = "early_exit";  // that what is added is named after
 
 /// Weights of ReLU's layers as He et al. 2015 begin them.
 Tensor drawn(const Dims& dims, Rng& rng, double gain) {
@@ -56,18 +30,18 @@ int64_t size_at(const Value& value, size_t axis) { return (*value.type.dims)[axi
 /// The classifier at a place, and what it learns.
 class Head {
  public:
-  Head(Model& model, uint64_t seed) : graph_(*model.graph), write_(graph_, model.opset()), rng_(seed) {}
+  Head(Model& model, uint64_t seed) : write_(*model.graph, model.opset(), kName), rng_(seed) {}
 
   Value* classify(Value* x, int64_t classes) {
     int64_t width = size_at(*x, x->type.dims->size() == 3 ? 2 : 1);
     if (x->type.dims->size() == 4) {
       const int64_t channels = std::clamp(width, kLeastChannels, kMostChannels);
-      x = write_.op("Conv",
-                    {x, weight("early_exit_filters", drawn({channels, width, 3, 3}, rng_, 2)),
-                     weight("early_exit_filter_biases", zeros(channels))},
-                    {{"kernel_shape", std::vector<int64_t>{3, 3}, ""},
-                     {"pads", std::vector<int64_t>{1, 1, 1, 1}, ""},
-                     {"strides", std::vector<int64_t>{2, 2}, ""}});
+      x = write_.op(
+          "Conv",
+          {x, weight("filters", drawn({channels, width, 3, 3}, rng_, 2)), weight("filter_biases", zeros(channels))},
+          {{"kernel_shape", std::vector<int64_t>{3, 3}, ""},
+           {"pads", std::vector<int64_t>{1, 1, 1, 1}, ""},
+           {"strides", std::vector<int64_t>{2, 2}, ""}});
       x = write_.op("GlobalAveragePool", {write_.op("Relu", {x})});
       x = write_.op("Flatten", {x}, {{"axis", int64_t{1}, ""}});
       width = channels;
@@ -75,8 +49,7 @@ class Head {
       x = write_.reduce("ReduceMean", x, {1});
     }
     return write_.op("Gemm",
-                     {x, weight("early_exit_classes", drawn({classes, width}, rng_, 1)),
-                      weight("early_exit_class_biases", zeros(classes))},
+                     {x, weight("classes", drawn({classes, width}, rng_, 1)), weight("class_biases", zeros(classes))},
                      {{"transB", int64_t{1}, ""}});
   }
   std::vector<std::string> weights;
@@ -89,7 +62,6 @@ class Head {
     return made;
   }
 
-  Graph& graph_;
   Writer write_;
   Rng rng_;
 };
@@ -112,7 +84,7 @@ Value* run_rest(Graph& graph, Model rest, Value* x, FreshNames& names) {
 
 /// Samples that are not sure enough go on alone, and what comes of them takes the place of what the exit said.
 Value* go_on(Graph& body, Model rest, Value* features, Value* said, Value* unsure, int64_t opset, FreshNames& names) {
-  Writer write(body, opset);
+  Writer write(body, opset, kName);
   if (!unsure) return run_rest(body, std::move(rest), features, names);
   Value* which = write.reshape(write.op("NonZero", {unsure}), {-1});
   Value* samples = write.op("Gather", {features, which}, {{"axis", int64_t{0}, ""}});
@@ -152,14 +124,14 @@ Model with_exit(const Model& source, const Model& trained, const ExitPlace& plac
   const Value& wanted = *typed.graph->outputs()[0];
   const bool one = (*wanted.type.dims)[0].value() == 1;
   Graph& graph = *made.graph;
-  Writer write(graph, made.opset());
+  Writer write(graph, made.opset(), kName);
   Value *features = graph.find(place.value), *logits = graph.outputs()[0];
   if (Value* taken = graph.find(wanted.name)) graph.rename(taken, graph.fresh_name("early_exit_inner"));
   const std::vector<Attr> last = {{"axis", int64_t{1}, ""}};
   Value* probabilities = write.op("Softmax", {logits}, last);
   Value* said = gives_probabilities(source) ? probabilities : logits;
   Value* sure = write.reduce("ReduceMax", probabilities, {1});
-  Value* limit = write.numbers("early_exit_confidence", Tensor::scalar(static_cast<float>(confidence)));
+  Value* limit = write.numbers("confidence", Tensor::scalar(static_cast<float>(confidence)));
   Value* unsure = one ? nullptr : write.op("Less", {sure, limit});
   Value* leave = write.op("Not", {write.op("Less", {write.reduce("ReduceMin", sure, {}), limit})});
   const auto then_body = std::make_shared<Graph>(), else_body = std::make_shared<Graph>();
@@ -171,7 +143,7 @@ Model with_exit(const Model& source, const Model& trained, const ExitPlace& plac
   branch->name = graph.fresh_name("early_exit");
   then_body->name = "leave";
   else_body->name = "go_on";
-  then_body->add_output(Writer(*then_body, made.opset()).op("Identity", {said}));
+  then_body->add_output(Writer(*then_body, made.opset(), kName).op("Identity", {said}));
   else_body->add_output(go_on(*else_body, std::move(rest), features, said, unsure, made.opset(), names));
   graph.set_output(0, y);
   infer(made, standard);

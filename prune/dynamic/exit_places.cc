@@ -1,8 +1,6 @@
 #include <fmt/core.h>
 
-#include <map>
 #include <optional>
-#include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/calib/model_inputs.h"
@@ -11,6 +9,7 @@
 #include "core/ir/infer.h"
 #include "core/ir/macs.h"
 #include "prune/dynamic/early_exit.h"
+#include "prune/dynamic/open_values.h"
 
 namespace mlopt::prune {
 namespace {
@@ -44,45 +43,6 @@ bool can_be_read(const Value& v) {
   return (rank == 2 && size_of(v, 1)) || (rank == 3 && size_of(v, 2)) || (rank == 4 && size_of(v, 1));
 }
 
-/// Follows the schedule and the values that are made and still to be read.
-class Scan {
- public:
-  explicit Scan(const Graph& graph) {
-    for (const Value* v : graph.inputs())
-      if (!v->is_initializer()) wait_for(*v);
-  }
-
-  void pass(const Node& node) {
-    std::unordered_set<const Value*> read;
-    for (const Value* v : node.inputs())
-      if (v) read.insert(v);
-    for (const Graph* body : node.bodies())
-      for (const Value* v : captures(*body)) read.insert(v);
-    for (const Value* v : read) {
-      const auto found = open_.find(v);
-      if (found != open_.end() && --found->second == 0) open_.erase(found);
-    }
-    for (const Value* v : node.outputs())
-      if (v && !v->known_constant()) wait_for(*v);
-  }
-  /// The one value that all later nodes read, if there is only one.
-  const Value* only() const { return open_.size() == 1 ? open_.begin()->first : nullptr; }
-
- private:
-  /// Nodes that read it; those in bodies count with the node of the main graph that holds them.
-  void wait_for(const Value& value) {
-    std::unordered_set<const Node*> readers;
-    for (const Use& use : value.uses) {
-      const Node* node = use.node;
-      while (node->graph() != value.graph && node->graph()->owner) node = node->graph()->owner;
-      readers.insert(node);
-    }
-    if (!readers.empty() || value.is_output()) open_[&value] = readers.size() + (value.is_output() ? 1 : 0);
-  }
-
-  std::map<const Value*, size_t> open_;
-};
-
 }  // namespace
 
 std::vector<ExitPlace> exit_places(const Model& source, TypeRule standard) {
@@ -90,13 +50,13 @@ std::vector<ExitPlace> exit_places(const Model& source, TypeRule standard) {
   infer(model, standard);
   require_classifier(model);
   bind_input_shapes(model, concrete_shapes(model_inputs(model), {}), standard);
-  Scan scan(*model.graph);
+  OpenValues open(*model.graph);
   std::vector<ExitPlace> places;
   int64_t done = 0;
   for (const Node* node : model.graph->nodes()) {
     done += macs(NodeView(*node, model.opset(node->domain))).value_or(0);
-    scan.pass(*node);
-    const Value* v = scan.only();
+    open.pass(*node);
+    const Value* v = open.only();
     if (done == 0 || !v || !v->producer || v->is_output() || !can_be_read(*v)) continue;
     if (!places.empty() && places.back().macs == done) places.pop_back();
     places.push_back({v->name, done});

@@ -17,7 +17,8 @@ class Rounds {
  public:
   Rounds(const ScheduleSetting& setting, bool weights)
       : masks_(setting),
-        sparsity_(*setting.spec.sparsity),
+        sparsity_(setting.spec.granularity.pattern() ? share_of_pattern(setting.spec.granularity)
+                                                     : *setting.spec.sparsity),
         rounds_(setting.spec.iterations),
         back_(setting.spec.rewind),
         weights_(weights) {

@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/calib/weights.h"
 #include "core/tensor/cast.h"
 #include "core/train/average.h"
+#include "prune/penalties/channels.h"
 
 namespace mlopt::prune {
 namespace {
@@ -31,6 +33,15 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return cast(Tensor::of<double>(a.dims(), x), a.dtype());
 }
 
+/// The weights that have a part of channels, or heads, that can go.
+std::vector<std::string> weights_of_channels(const Model& model, const Spec& spec) {
+  std::vector<std::string> names;
+  for (const TrainedGroup& group : trained_groups(model, spec, [](const std::string&) { return true; }))
+    for (const Member& m : group.members)
+      if (m.dims.size() > 1 && std::find(names.begin(), names.end(), m.name) == names.end()) names.push_back(m.name);
+  return names;
+}
+
 /// 1 where there is something.
 Tensor where_not_zero(const Tensor& weights) {
   std::vector<float> kept = to_floats(weights);
@@ -42,6 +53,10 @@ Tensor where_not_zero(const Tensor& weights) {
 
 TrainedMasks::TrainedMasks(const ScheduleSetting& setting)
     : model_(clone(setting.model)), spec_(setting.spec), prune_(setting.prune) {
+  if (spec_.granularity.kind() == Kind::kStructure) {
+    weights_ = weights_of_channels(model_, spec_);
+    return;
+  }
   for (const Weight& w : find_weights(setting.model, {setting.spec.only, setting.spec.skip}).weights)
     weights_.push_back(w.name());
 }
@@ -68,6 +83,7 @@ void TrainedMasks::constrain(train::Constraint& at) const {
 
 void TrainedMasks::remove(double share, const train::TrainingGraphs& graphs) const {
   Spec spec = spec_;
+  if (spec.granularity.pattern()) return remove_of_all(share * share_of_pattern(spec.granularity), graphs);
   if (spec.sparsity) *spec.sparsity *= share;
   for (auto& [name, of] : spec.shares) of *= share;
   remove(std::move(spec), graphs);
@@ -75,7 +91,14 @@ void TrainedMasks::remove(double share, const train::TrainingGraphs& graphs) con
 
 void TrainedMasks::remove_of_all(double sparsity, const train::TrainingGraphs& graphs) const {
   Spec spec = spec_;
-  spec.sparsity = sparsity;
+  if (spec.granularity.pattern()) {
+    Granularity& g = spec.granularity;
+    g.keep = g.of - std::llround(sparsity * static_cast<double>(g.of));
+    spec.sparsity = std::nullopt;
+    if (g.keep == g.of) return;
+  } else {
+    spec.sparsity = sparsity;
+  }
   remove(std::move(spec), graphs);
 }
 
@@ -89,7 +112,8 @@ void TrainedMasks::remove(Spec spec, const train::TrainingGraphs& graphs) const 
   const Movements moved = moves ? movements(graphs) : Movements();
   const Model made = prune_(now, spec, moves ? &moved : nullptr);
   for (const std::string& name : weights_)
-    graphs.state->set(mask_of(name), where_not_zero(*made.graph->find(name)->constant));
+    if (const Value* pruned = made.graph->find(name))
+      graphs.state->set(mask_of(name), where_not_zero(*pruned->constant));
   apply(graphs);
 }
 

@@ -112,4 +112,15 @@ std::vector<std::vector<double>> score_channels(const std::vector<Group>& groups
   return scores;
 }
 
+void put_zeros_first(const Relations& all, const std::vector<Group>& groups, std::vector<std::vector<double>>& scores) {
+  Scorer sizes(all, false);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const std::vector<double> left = sizes.score(groups[g]);
+    if (std::all_of(left.begin(), left.end(), [](double x) { return x == 0; })) continue;  // no weight tells
+    const double least = *std::min_element(scores[g].begin(), scores[g].end());
+    for (size_t c = 0; c < left.size(); ++c)
+      if (left[c] == 0) scores[g][c] = std::min(least, 0.0) - 1;
+  }
+}
+
 }  // namespace mlopt::prune

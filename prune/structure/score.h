@@ -23,4 +23,7 @@ std::vector<std::vector<double>> score_channels(const std::vector<Group>& groups
 std::vector<std::vector<double>> score_channels(const Relations& all, const std::vector<Group>& groups,
                                                 ChannelScore score, uint64_t seed);
 
+/// Gives channels of which nothing is left in any weight a score below all others, whatever the method says of them.
+void put_zeros_first(const Relations& all, const std::vector<Group>& groups, std::vector<std::vector<double>>& scores);
+
 }  // namespace mlopt::prune

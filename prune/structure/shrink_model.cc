@@ -38,6 +38,7 @@ class Shrinker {
     groups_ = chosen(std::move(found.groups));
     if (groups_.empty()) refuse();
     scores_ = scores();
+    if (spec_.method != "magnitude") put_zeros_first(all_, groups_, scores_);  // there they are already
     const std::vector<std::string> names = group_names(groups_);
     Target target({model_, all_, groups_, names, scores_, [&](const Removed& gone) { return smaller(gone); }}, spec_,
                   means_);
@@ -50,6 +51,7 @@ class Shrinker {
     result_.episodes = std::move(decided.episodes);
     result_.groups = report_groups(all_, groups_, removed_);
     if (std::all_of(removed_.begin(), removed_.end(), [](const auto& r) { return r.empty(); })) return unchanged();
+    if (!means_.cut) return with_zeros();
     if (recovers()) recover(removed_, clone(model_));
     result_.model = cut_out(removed_);
     require_valid(result_.model, "the removal of channels");
@@ -170,6 +172,12 @@ class Shrinker {
     result_.warnings.emplace_back("nothing was removed: every group of channels would be smaller than what is asked");
     result_.model = clone(source_);
     result_.macs_after = result_.macs_before;
+    return std::move(result_);
+  }
+
+  Pruned with_zeros() {
+    clear_channels(all_, groups_, removed_);
+    result_.model = std::move(model_);
     return std::move(result_);
   }
 

@@ -198,6 +198,32 @@ TEST_CASE("a fit brings the outputs nearer to the source's") {
   CHECK(slowly.layers[0].zeros_before == 0);
 }
 
+TEST_CASE("weights in branches and loops are pruned as others, or said to stay") {
+  const Model source = test::fixture(R"(g (float[2,4] x, bool c, float[4,16] V, float[16,4] W) => (float[2,4] y) {
+    a = If (c) <
+      then_branch = t () => (float[2,4] p) {
+        th = MatMul (x, V)
+        p = MatMul (th, W)
+      },
+      else_branch = e () => (float[2,4] q) { q = Relu (x) }>
+    n = Constant <value = int64 {3}> ()
+    y = Loop (n, c, a) <body = b (int64 i, bool go, float[2,4] s) => (bool on, float[2,4] r) {
+      on = Identity (go)
+      A = Constant <value = float[4,2] {1,2,3,4,5,6,7,8}> ()
+      B = Constant <value = float[2,4] {1,2,3,4,5,6,7,8}> ()
+      lh = MatMul (s, A)
+      r = MatMul (lh, B)
+    }>
+  })");
+  CHECK(pruned(source, "magnitude:sparsity=0.5;scale=none").layers.size() == 4);
+  const Pruned smaller = pruned(source, "magnitude:granularity=channel;sparsity=0.5;round=none");
+  REQUIRE(smaller.groups.size() == 2);
+  CHECK(smaller.groups[0].layers == std::vector<std::string>{"th"});
+  CHECK(smaller.groups[0].kept == 8);
+  CHECK(smaller.groups[1].layers == std::vector<std::string>{"lh"});
+  CHECK(smaller.groups[1].kept == 1);
+}
+
 TEST_CASE("what cannot be done yet is said with what can") {
   try {
     pruned(test::fixture(kTwo), "wanda:granularity=channel;sparsity=0.5");

@@ -197,8 +197,11 @@ TEST_CASE("movement is the sum of -w dL/dw, and what has moved least goes") {
 TEST_CASE("a schedule says what does not go with it") {
   const auto refused = [](const std::string& text) { return thrown_by([&] { prune::check(spec_of(text)); }); };
   CHECK(refused("regularization:sparsity=0.5;schedule=gradual").code == Code::kUsage);
-  CHECK(refused("magnitude:granularity=channel;sparsity=0.5;schedule=gradual").code == Code::kUnsupported);
-  CHECK(refused("magnitude:granularity=2:4;schedule=lottery").code == Code::kUsage);
+  CHECK(refused("apoz:granularity=channel;sparsity=0.5;schedule=gradual").code == Code::kUnsupported);
+  CHECK(refused("magnitude:granularity=embedding;sparsity=0.5;schedule=gradual").code == Code::kUnsupported);
+  CHECK(refused("magnitude:granularity=layer;sparsity=0.5;schedule=gradual").code == Code::kUsage);
+  CHECK(refused("magnitude:granularity=channel;flops=0.5;round=auto;schedule=gradual").code == Code::kUsage);
+  CHECK(refused("magnitude:granularity=2:4;sparsity=0.4;schedule=lottery").code == Code::kUsage);
   CHECK(refused("sparsegpt:sparsity=0.5;schedule=gradual").code == Code::kUnsupported);
   CHECK(refused("movement:sparsity=0.5;schedule=lottery").code == Code::kUnsupported);
   CHECK(refused("magnitude:sparsity=0.5;every=3").code == Code::kUsage);
