@@ -33,7 +33,10 @@ Expected<PlannedStep> plan_with(const Site& site, MatMul product) {
     if (i >= 0 && broadcast(site.desc(i).dims, p->result) != p->result)
       return Decline{"what is added does not broadcast to the product"};
   const bool float32 = site.context.precision == Precision::kF32;
-  if (!float32 || !prefers_tiles(p->m(), p->k(), p->n(), constant_right(site) != nullptr))
+  const bool constant = constant_right(site) != nullptr;
+  const bool tiles = float32 && (prefers_tiles(p->m(), p->k(), p->n(), constant) ||
+                                 (constant && waits_for_weights(p->m(), p->k(), p->n())));
+  if (!tiles)
     if (auto step = plan_primitive(product, *p, site)) return step;
   if (halves) return Decline{"the tiles are of float32"};
   return plan_tiles(product, *p, site);

@@ -56,6 +56,14 @@ bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right) {
   return n >= kFewColumns && (constant_right || m >= kFewRows);
 }
 
+/// More weights than the second-level cache keeps from one run to the next, and rows that are too few to hide fetching
+/// them: the tiles fetch what they need next, which brings more than oneDNN's faster loops. With a few rows only, the
+/// product is bound by memory and oneDNN shares that better.
+bool waits_for_weights(int64_t m, int64_t k, int64_t n) {
+  constexpr int64_t kFewRows = 8, kManyRows = 256, kCached = 1 << 18;
+  return m >= kFewRows && m <= kManyRows && k * n >= kCached;
+}
+
 PlannedStep plan_tiles(const MatMul& s, const Product& p, const Site& site) {
   const auto right = constant_right(site) && one_matrix(p) ? packed_tiles(s, site) : nullptr;
   const auto plan = std::make_shared<const ProductPlan>(shape_of(p), right, max_threads());

@@ -15,11 +15,13 @@ constexpr int64_t kPackingGrain = 65536;  // elements
 /// Multiplications below which a second thread costs more than it brings, and a part is not worth fetching.
 constexpr double kGrain = 1 << 17, kPartGrain = 1 << 19;
 /// Parts for each thread: what one of them is late by is at most so much of its work.
-constexpr double kPartsPerThread = 4;
+constexpr double kPartsPerThread = 2;
 /// Elements of a panel over a step of the inner axis: it stays in the nearest cache while all tiles of a block pass by.
 constexpr int64_t kPanel = 6 * 1024;
 /// Elements of the left matrix in a block: they stay in the second cache while all panels pass by.
 constexpr int64_t kBlock = 48 * 1024;
+/// Incomplete sums of a thread that are kept apart: more of them would not stay in the second cache.
+constexpr int64_t kMostSums = 256 * 1024;
 /// Panels of a thread from which on rows are read often enough to pay for packing them.
 constexpr int64_t kPanelsWorthPacking = 16;
 
@@ -94,6 +96,7 @@ void ProductPlan::block() {
   depth_step_ = round_up(tiles == 1 ? depth : even(depth, kPanel / layout_.width), 4);
   tile_block_ = even(tiles, kBlock / (depth_step_ * kernels_.rows));
   depth_block_ = depth_step_ * std::max<int64_t>(1, kBlock / (depth_step_ * kernels_.rows * tile_block_));
+  sum_elements_ = sum_elements();
 }
 
 int64_t ProductPlan::row_elements() const {
@@ -109,8 +112,18 @@ int64_t ProductPlan::panel_elements() const { return right_ ? 0 : round_up(layou
 
 int64_t ProductPlan::panels_from() const { return (packing_ == Packing::kAhead ? 1 : shares_) * row_elements(); }
 
+int64_t ProductPlan::sums_from() const { return panels_from() + (apart_ ? shares_ : 1) * panel_elements(); }
+
+/// Threads that take columns of the same rows would write, step after step, beside what the other's core fetches ahead.
+int64_t ProductPlan::sum_elements() const {
+  if (column_parts_ == 1 || depth_step_ >= shape_.k) return 0;
+  const int64_t rows = std::min(shape_.m, tile_block_ * (low_tile_ + 1));
+  const int64_t elements = rows * layout_.width * ceil_div(layout_.panels(), column_parts_);
+  return elements <= kMostSums ? round_up(elements, kAlignment) : 0;
+}
+
 size_t ProductPlan::workspace_bytes() const {
-  const int64_t elements = panels_from() + (apart_ ? shares_ : 1) * panel_elements();
+  const int64_t elements = sums_from() + shares_ * sum_elements_;
   return static_cast<size_t>(elements) * sizeof(float);
 }
 
@@ -127,14 +140,15 @@ ProductArgs ProductPlan::item(const ProductArgs& args, int64_t index) const {
   return one;
 }
 
-ProductPlan::Part ProductPlan::part(int64_t index, const float* panels, float* rows) const {
+ProductPlan::Part ProductPlan::part(int64_t index, const float* panels, float* rows, float* sums) const {
   const int64_t row = index / column_parts_, column = index % column_parts_;
   return {tiles_ * row / row_parts_,
           tiles_ * (row + 1) / row_parts_,
           layout_.panels() * column / column_parts_,
           layout_.panels() * (column + 1) / column_parts_,
           panels,
-          rows};
+          rows,
+          sums};
 }
 
 void ProductPlan::run(const ProductArgs& args, std::byte* workspace) const {
@@ -151,7 +165,8 @@ void ProductPlan::run_alone(const ProductArgs& one, int64_t worker, float* space
   float* panels = space + panels_from() + worker * panel_elements();
   if (!right_)
     for (int64_t i = 0; i < layout_.panels(); ++i) pack_panel(kernels_, layout_, one.b, i, panels);
-  multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, rows});
+  multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, rows,
+                 space + sums_from() + worker * sum_elements_});
 }
 
 /// One product, by all threads.
@@ -166,7 +181,8 @@ void ProductPlan::run_together(const ProductArgs& one, float* space) const {
         pack_rows(one.a, {begin, end, k, std::min(k + depth_block_, shape_.k)}, space);
     });
   take_turns(shares_, row_parts_ * column_parts_, [&](int64_t worker, int64_t i) {
-    multiply(one, part(i, right_ ? right_->data() : panels, ahead ? space : space + worker * row_elements()));
+    multiply(one, part(i, right_ ? right_->data() : panels, ahead ? space : space + worker * row_elements(),
+                       space + sums_from() + worker * sum_elements_));
   });
 }
 
@@ -206,22 +222,25 @@ void ProductPlan::pack_rows(const MatrixView& a, const Block& block, float* out)
   }
 }
 
-/// What all tiles of a panel share; `k` is where the step begins. The first sum of an element is added to its addend,
-/// the others to what c holds by then, so that c may be the addend.
+/// What all tiles of a panel share, from the block's first row on; `k` is where the step begins. The first sum of an
+/// element is added to its addend, the others to what there is by then, in c, so that c may be the addend, or apart.
 Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Block& block, int64_t panel,
                              int64_t k) const {
   const bool first = k == 0, last = k + depth_step_ >= shape_.k;
-  const int64_t column = panel * layout_.width;
+  const int64_t column = panel * layout_.width, begin = row_of(block.tile_begin), rows = row_of(block.tile_end) - begin;
+  const bool apart = sum_elements_ > 0;
+  float* const complete = args.c + begin * args.c_stride + column;
+  float* const sums = apart ? part.sums + (panel - part.panel_begin) * rows * layout_.width : complete;
+  const int64_t stride = apart ? layout_.width : args.c_stride;
   Tile t;
   t.depth = std::min(depth_step_, block.depth_end - k);
   t.b = part.panels + layout_.offset_of(panel) + k * layout_.width_of(panel);
-  t.c = args.c + column;
-  t.c_stride = args.c_stride;
+  t.c = last ? complete : sums;
+  t.c_stride = last ? args.c_stride : stride;
   t.columns = layout_.columns_of(panel);
   t.alpha = args.alpha;
-  t.base = first ? args.addend : args.c;
-  if (t.base) t.base += column;
-  t.base_stride = first ? args.addend_stride : args.c_stride;
+  t.base = !first ? sums : args.addend ? args.addend + begin * args.addend_stride + column : nullptr;
+  t.base_stride = first ? args.addend_stride : stride;
   t.beta = first ? args.beta : 1;
   t.bias = first && args.bias ? args.bias + column : nullptr;
   const auto limits = limits_of(args.activation);
@@ -250,8 +269,9 @@ void ProductPlan::multiply_panel(const ProductArgs& args, const Part& part, cons
   Tile t = first;
   for (int64_t tile = block.tile_begin; tile < block.tile_end; ++tile) {
     const int64_t row = row_of(tile), rows = row_of(tile + 1) - row, done = tile - block.tile_begin;
-    t.c = first.c + row * first.c_stride;
-    if (first.base) t.base = first.base + row * first.base_stride;
+    const int64_t down = row - row_of(block.tile_begin);
+    t.c = first.c + down * first.c_stride;
+    if (first.base) t.base = first.base + down * first.base_stride;
     t.ahead = done < fetching_tiles ? next + done * fetch : first.b;
     if (packing_ != Packing::kNone) {
       t.a.data = part.rows + place_of(block, tile) + (k - block.depth_begin) * rows;

@@ -38,8 +38,9 @@ TEST_CASE("MatMul broadcasts batches as the reference does") {
 }
 
 TEST_CASE("products of every proportion are the reference's") {
-  // Few rows, few columns and neither, large enough for both of the ways in which they are computed.
-  const Dims sizes[] = {{3, 100, 70}, {200, 100, 3}, {500, 80, 1}, {20, 60, 50}, {1, 300, 90}, {130, 40, 17}};
+  // Few rows, few columns, neither, and many weights, large enough for both of the ways in which they are computed.
+  const Dims sizes[] = {{3, 100, 70}, {200, 100, 3}, {500, 80, 1}, {20, 60, 50},
+                        {1, 300, 90}, {130, 40, 17}, {9, 600, 450}};
   for (const Dims& size : sizes) {
     INFO(to_string(size));
     const Tensor a = uniform({size[0], size[1]}, -1, 1, DType::kF32, 1),

@@ -162,6 +162,8 @@ TEST_CASE("products of several blocks of rows and of the inner axis are those in
       require_product(
           {.m = 211, .n = 21, .k = 777, .swap_b = true, .constant = false, .in_place = true, .threads = threads});
       require_product({.m = 20, .n = 530, .k = 1031, .activation = Fn::kRelu, .threads = threads});
+      require_product(
+          {.m = 45, .n = 530, .k = 1031, .alpha = 0.5f, .in_place = true, .activation = Fn::kGelu, .threads = threads});
       require_product({.m = 1, .n = 530, .k = 1031, .bias = true, .activation = Fn::kTanh, .threads = threads});
       require_product(
           {.m = 70, .n = 65, .k = 129, .outer = 3, .inner = 2, .swap_a = true, .constant = false, .threads = threads});
