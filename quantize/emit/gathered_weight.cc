@@ -3,6 +3,7 @@
 // operators on constants, which a runtime computes once; the file holds as many bits as the format says.
 #include <algorithm>
 
+#include "core/base/parallel.h"
 #include "quantize/emit/weight_forms.h"
 #include "quantize/emit/weight_writer.h"
 
@@ -10,6 +11,7 @@ namespace mlopt::quantize {
 namespace {
 
 constexpr int kByte = 8;
+constexpr int64_t kGrain = 1 << 16;  // bytes that are worth a thread
 constexpr auto kInt32 = static_cast<int64_t>(DType::kI32), kFloat = static_cast<int64_t>(DType::kF32);
 
 std::string problem(const Weight&, const Spec&) { return {}; }
@@ -53,13 +55,18 @@ class Unpacker {
   /// Bits from to from + width of each code, as int32: in byte j those of codes j, j + bytes, j + 2 bytes, ..., so that
   /// the parts of all bytes one after the other are the codes in order.
   Value* plane(const std::vector<uint8_t>& codes, int64_t filled, int from, int width) {
-    const int64_t parts = kByte / width, bytes = filled / parts;
+    const int64_t parts = kByte / width, bytes = filled / parts, count = std::ssize(codes);
+    const int mask = (1 << width) - 1;
     std::vector<uint8_t> packed(static_cast<size_t>(bytes));
-    for (size_t i = 0; i < codes.size(); ++i) {
-      const int part = static_cast<int>(static_cast<int64_t>(i) / bytes);
-      const auto bits = static_cast<uint8_t>((codes[i] >> from) & ((1 << width) - 1));
-      packed[i % static_cast<size_t>(bytes)] |= static_cast<uint8_t>(bits << (part * width));
-    }
+    parallel_for(bytes, kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t part = 0; part < parts; ++part) {
+        const int64_t first = part * bytes, last = std::min(end, count - first);
+        for (int64_t j = begin; j < last; ++j) {
+          const int bits = (codes[static_cast<size_t>(first + j)] >> from) & mask;
+          packed[static_cast<size_t>(j)] |= static_cast<uint8_t>(bits << (part * width));
+        }
+      }
+    });
     Value* stored = out_.constant("codes", Tensor::of<uint8_t>({1, bytes}, packed));
     if (width == kByte) return out_.op("Cast", {stored}, {{"to", kInt32, {}}});
     return out_.reshaped(opset_ >= kBitwiseOpset ? shifted(stored, width, parts) : divided(stored, width, parts), {-1});
