@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -23,6 +22,7 @@
 #include "quantize/emit/qdq.h"
 #include "quantize/emit/qoperator.h"
 #include "quantize/emit/single.h"
+#include "quantize/emit/weights.h"
 #include "quantize/equalize.h"
 #include "quantize/grids.h"
 #include "quantize/methods.h"
@@ -70,9 +70,8 @@ class Quantizer {
     prepare();
     if (spec_.rotate) rotate();
     if (spec_.equalize) equalize_layers();
-    const Method& method = find_method(spec_.method);
-    if (method.use == Use::kActivations) {
-      require_data(fmt::format("{} looks at what layers are given", method.name), "--method");
+    if (find_method(spec_.method).use == Use::kActivations) {
+      require_data(fmt::format("{} looks at what layers are given", spec_.method), "--method");
       prepare_products(result_.model, spec_, looking(means_.calibration_samples));
     }
     if (spec_.outliers > 0) split();
@@ -175,17 +174,16 @@ class Quantizer {
   }
 
   void warn_of_bodies() {
-    const auto weighted = [](const Node* n) { return n->is("Conv") || n->is("Gemm") || n->is("MatMul"); };
     const std::vector<Node*> all = all_nodes(*result_.model.graph);
-    const auto inside = std::count_if(
-        all.begin(), all.end(), [&](const Node* n) { return n->graph() != result_.model.graph.get() && weighted(n); });
+    const auto inside = std::count_if(all.begin(), all.end(), [&](const Node* n) {
+      return n->graph() != result_.model.graph.get() && is_weighted(*n);
+    });
     if (inside && spec_.format != Format::kWeights)
       result_.warnings.push_back(fmt::format("{} layers in the bodies of If, Loop or Scan stay as they are", inside));
   }
 
   void rewrite() {
-    Model& model = result_.model;
-    switch (spec_.format) {
+    switch (Model& model = result_.model; spec_.format) {
       case Format::kStatic:
         rewrite_static();
         break;
@@ -240,13 +238,14 @@ class Quantizer {
     result_.samples = found.samples;
     result_.cached = found.cached;
     for (std::string& sentence : found.warnings) result_.warnings.push_back(std::move(sentence));
-    Rounded rounded;
+    RoundedWeights rounded;
     if (find_method(spec_.method).use == Use::kWeightsAndStatic && spec_.emit != Emit::kFake) {
       require_data(fmt::format("{} looks at what layers are given", spec_.method), "--method");
       rounded = round_weights(result_.model, plan, found.grids, spec_, looking(means_.calibration_samples),
                               means_.passes.standard_types);
+      result_.fell_back = rounded.fell_back;
     }
-    const Emitted done = emit_qdq(result_.model, plan, found.grids, spec_, rounded);
+    const Emitted done = emit_qdq(result_.model, plan, found.grids, spec_, rounded.codes);
     layers_ = done.layers;
     if (spec_.emit == Emit::kFake) result_.steps = emit_fake(result_.model, done);
   }
@@ -255,6 +254,7 @@ class Quantizer {
     layers_ = std::move(done.layers);
     result_.left = std::move(done.left);
     result_.weights = std::move(done.weights);
+    result_.fell_back = std::move(done.fell_back);
   }
 
   void measure_errors() {

@@ -39,17 +39,18 @@ struct Quantized {
   std::vector<LayerError> errors;           ///< worst SQNR first; empty without data
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
   std::vector<StoredWeight> weights;        ///< of Format::kWeights
-  std::vector<std::string> warnings;        ///< one sentence each
-  int64_t restored = 0;                     ///< nodes on codes that the source had, read back to floats before
-  int64_t equalized = 0;                    ///< pairs of layers that factors moved between
-  int64_t corrected = 0;                    ///< layers whose bias makes up for the mean of their error
-  int64_t rotated = 0;                      ///< residual streams
-  int64_t split = 0;                        ///< layers whose outliers are multiplied in float
-  int64_t samples = 0;                      ///< seen by calibration
-  bool cached = false;                      ///< in an earlier run
-  std::optional<Spec> decided;              ///< what a budget of time has come to: it gives the same without measuring
-  double time = 0;                          ///< of a run, where it was measured, as a share of the source's
-  std::vector<std::string> steps;           ///< of Emit::kFake: initializers that hold logarithms of scales
+  Fallbacks fell_back;
+  std::vector<std::string> warnings;  ///< one sentence each
+  int64_t restored = 0;               ///< nodes on codes that the source had, read back to floats before
+  int64_t equalized = 0;              ///< pairs of layers that factors moved between
+  int64_t corrected = 0;              ///< layers whose bias makes up for the mean of their error
+  int64_t rotated = 0;                ///< residual streams
+  int64_t split = 0;                  ///< layers whose outliers are multiplied in float
+  int64_t samples = 0;                ///< seen by calibration
+  bool cached = false;                ///< in an earlier run
+  std::optional<Spec> decided;        ///< what a budget of time has come to: it gives the same without measuring
+  double time = 0;                    ///< of a run, where it was measured, as a share of the source's
+  std::vector<std::string> steps;     ///< of Emit::kFake: initializers that hold logarithms of scales
 };
 
 /// The source in the format of `spec`: functions inlined, opset raised where the format needs it, fused, then

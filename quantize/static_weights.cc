@@ -18,14 +18,22 @@ namespace {
 constexpr int kByte = 8;
 constexpr int64_t kProductBytes = int64_t{1} << 30;  // of what is observed at once
 
+std::string problem_of(const Weight& w, const Spec& spec) {
+  if (spec.weight_bits == 1 || spec.weight_bits > kByte) return "it has 1 bit, or more than 8";
+  if (w.readers.size() != 1) return "several layers read its weight";
+  return features_problem(w);
+}
+
 /// Weights of layers on integers, each with one reader.
-std::vector<Weight> rounded_weights(const Model& model, const Plan& plan) {
+std::vector<Weight> rounded_weights(const Model& model, const Plan& plan, const Spec& spec, Fallbacks& fell_back) {
   const WeightChoice choice{.verb = "quantize", .done = "quantized", .stored_only = true};
   std::vector<Weight> weights = find_weights(model, choice).weights;
   std::erase_if(weights, [&](const Weight& w) {
     const Node* node = w.readers[0];
-    return w.readers.size() != 1 || !plan.nodes.contains(node) || !is_weighted(*node) || node->input(1) != w.value ||
-           !features_problem(w).empty();
+    if (!plan.nodes.contains(node) || !is_weighted(*node) || node->input(1) != w.value) return true;
+    const std::string problem = problem_of(w, spec);
+    if (!problem.empty()) fell_back.emplace(w.layer, "to nearest, for " + problem);
+    return !problem.empty();
   });
   return weights;
 }
@@ -65,7 +73,7 @@ QuantizedWeight stored(const Weight& w, const Coded& coded, const std::vector<fl
 /// Codes of weights and scales of activations, block by block; takes out the weights that have their codes now.
 void learn_blocks(const Model& model, std::vector<Weight>& weights, std::map<std::string, Grid>& grids,
                   const Spec& spec, const Looking& data, TypeRule types,
-                  const std::function<float(const Weight&)>& input_scale, Rounded& done) {
+                  const std::function<float(const Weight&)>& input_scale, RoundedWeights& done) {
   std::vector<SoftWeight> soft;
   std::vector<std::vector<float>> steps;
   for (const Weight& w : weights) {
@@ -83,7 +91,9 @@ void learn_blocks(const Model& model, std::vector<Weight>& weights, std::map<std
   const std::set<std::string> names(learned.weights.begin(), learned.weights.end());
   for (size_t i = 0; i < soft.size(); ++i)
     if (names.contains(soft[i].name()))
-      done.emplace(weights[i].readers[0], stored(weights[i], soft[i].coded(), steps[i], spec));
+      done.codes.emplace(weights[i].readers[0], stored(weights[i], soft[i].coded(), steps[i], spec));
+    else
+      done.fell_back.emplace(weights[i].layer, "by itself, for " + learned.left.at(weights[i].name()));
   std::erase_if(weights, [&](const Weight& w) { return names.contains(w.name()); });
 }
 
@@ -101,13 +111,12 @@ void prepare_products(Model& model, const Spec& spec, const Looking& data) {
   find_method(spec.method).prepare(weights, seen, spec);
 }
 
-Rounded round_weights(const Model& model, const Plan& plan, std::map<std::string, Grid>& grids, const Spec& spec,
-                      const Looking& data, TypeRule types) {
-  Rounded done;
-  if (spec.weight_bits == 1 || spec.weight_bits > kByte) return done;
+RoundedWeights round_weights(const Model& model, const Plan& plan, std::map<std::string, Grid>& grids, const Spec& spec,
+                             const Looking& data, TypeRule types) {
+  RoundedWeights done;
   const Method& method = find_method(spec.method);
   const auto input_scale = [&](const Weight& w) { return grids.at(plan.owner(w.readers[0]->input(0))->name).scale; };
-  std::vector<Weight> all = rounded_weights(model, plan);
+  std::vector<Weight> all = rounded_weights(model, plan, spec, done.fell_back);
   if (method.blocks) learn_blocks(model, all, grids, spec, data, types, input_scale, done);
   for (size_t first = 0; first < all.size();) {
     size_t end = first;
@@ -117,7 +126,8 @@ Rounded round_weights(const Model& model, const Plan& plan, std::map<std::string
     const std::vector<Observed> seen = observe(model, stage, {.products = true}, data);
     for (size_t i = 0; i < stage.size(); ++i) {
       const std::vector<float> steps = steps_of(stage[i], input_scale(stage[i]), spec);
-      done.emplace(stage[i].readers[0], stored(stage[i], code(stage[i], method, &seen[i], steps, spec), steps, spec));
+      done.codes.emplace(stage[i].readers[0],
+                         stored(stage[i], code(stage[i], method, &seen[i], steps, spec), steps, spec));
       if (data.progress) data.progress("rounding weights", static_cast<int64_t>(first + i) + 1, std::ssize(all));
     }
     first = end;

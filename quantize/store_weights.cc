@@ -133,12 +133,28 @@ class Storer {
     for (const SoftWeight& w : soft)
       if (std::find(done.weights.begin(), done.weights.end(), w.name()) != done.weights.end())
         learned_.emplace(w.name(), w.coded());
+    for (const Weight& w : weights)
+      if (const auto at = done.left.find(w.name()); at != done.left.end())
+        done_.fell_back.emplace(w.layer, "by itself, for " + at->second);
+  }
+
+  /// Those whose inputs can be looked at.
+  std::vector<Weight> observable(std::span<const Weight> stage) {
+    std::vector<Weight> open;
+    if (!looks()) return open;
+    for (const Weight& w : stage) {
+      if (learned_.contains(w.name())) continue;
+      const std::string problem = features_problem(w);
+      if (problem.empty())
+        open.push_back(w);
+      else if (method_.look == Look::kProducts)
+        done_.fell_back.insert_or_assign(w.layer, "to nearest, for " + problem);
+    }
+    return open;
   }
 
   void store_stage(std::span<const Weight> stage, int64_t all) {
-    std::vector<Weight> open;  // those whose inputs can be looked at
-    for (const Weight& w : stage)
-      if (looks() && features_problem(w).empty() && !learned_.contains(w.name())) open.push_back(w);
+    const std::vector<Weight> open = observable(stage);
     std::vector<Observed> seen;
     way_.next.clear();
     for (const Weight& w : stage) way_.next.push_back(w.name());

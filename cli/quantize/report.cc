@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cli/comparison.h"
 
@@ -10,6 +11,20 @@ namespace mlopt::cli {
 namespace {
 
 constexpr size_t kWorstShown = 5;
+
+/// Layers whose weights the method did not round; all of them as the key `fell_back`.
+void report_fallbacks(const quantize::Quantized& made, const quantize::Spec& spec, Report& report) {
+  if (made.fell_back.empty()) return;
+  std::map<std::string, std::vector<std::string>> by_reason;
+  Json& all = report.data["fell_back"] = Json::array();
+  for (const auto& [layer, reason] : made.fell_back) {
+    by_reason[reason].push_back(layer);
+    all.push_back(Json::object({{"layer", layer}, {"rounded", reason}}));
+  }
+  for (const auto& [reason, layers] : by_reason)
+    report.line(fmt::format("{} did not round {}{}: rounded {}", spec.method, layers[0],
+                            layers.size() == 1 ? "" : fmt::format(" and {} more", layers.size() - 1), reason));
+}
 
 }  // namespace
 
@@ -25,6 +40,7 @@ void report_made(const quantize::Quantized& made, const quantize::Spec& spec, Re
   if (made.decided)
     report.line(fmt::format("a run takes {:.2f} of the source's time, as measured for the choice", made.time));
   if (made.corrected) report.line(fmt::format("{} biases corrected", made.corrected));
+  report_fallbacks(made, spec, report);
 }
 
 void report_layers(const quantize::Quantized& made, Report& report) {

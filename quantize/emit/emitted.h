@@ -23,12 +23,16 @@ struct StoredWeight {
   double sqnr_db = 0;  ///< of what the codes stand for
 };
 
+/// Layer whose weight the method did not round -> how it was rounded, and why.
+using Fallbacks = std::map<std::string, std::string>;
+
 /// What an emitter did.
 struct Emitted {
   std::vector<LayerValue> layers;           ///< those whose weights are in the format now, in schedule order
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
   std::vector<StoredWeight> weights;        ///< of Format::kWeights
-  std::map<std::string, Tensor> floats;     ///< initializer of codes -> the numbers that they stand for
+  Fallbacks fell_back;
+  std::map<std::string, Tensor> floats;  ///< initializer of codes -> the numbers that they stand for
 };
 
 /// The layer of a node that is still in float; its `result` is to be found.

@@ -73,6 +73,9 @@ class Reconstruction {
       given_.advance(student_, places[i].end);
       if (data_.progress) data_.progress("reconstructing blocks", static_cast<int64_t>(i) + 1, std::ssize(places));
     }
+    for (const SoftWeight& w : weights)
+      if (std::find(done_.weights.begin(), done_.weights.end(), w.name()) == done_.weights.end())
+        done_.left.emplace(w.name(), "it is in no block");
     return std::move(done_);
   }
 
@@ -82,17 +85,20 @@ class Reconstruction {
       learn(place);
     } catch (const Error& e) {
       if (e.code != Code::kUnsupported && e.code != Code::kBadInput) throw;
-      done_.left.emplace(place.end, e.message);
+      leave(place, e.message);
     }
+  }
+
+  void leave(const Place& place, const std::string& why) {
+    for (const SoftWeight* w : place.weights) done_.left.emplace(w->name(), why);
   }
 
   void learn(const Place& place) {
     if (place.weights.size() > kMostWeights)
-      return void(done_.left.emplace(place.end, "it has more weights than are learned together"));
+      return leave(place, "its block has more weights than are learned together");
     Block block{given_.part(student_, {place.end}), place.weights, {}};
     const std::optional<BlockData> items = items_of(block.part, place.end);
-    if (!items)
-      return void(done_.left.emplace(place.end, "what it is given differs in shape, or is the same, in all samples"));
+    if (!items) return leave(place, "what its block is given differs in shape, or is the same, in all samples");
     block.scales = scales_of(block.part);
     for (auto& [name, log] : learn_block(block, *items, *data_.runner, types_)) {
       student_.graph->find(name)->constant = log;

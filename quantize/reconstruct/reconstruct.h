@@ -14,7 +14,7 @@ namespace mlopt::quantize {
 struct Reconstructed {
   std::vector<std::string> weights;         ///< names of those that a block learned
   std::map<std::string, Tensor> scales;     ///< initializers of `student` that hold logarithms of scales, which moved
-  std::map<std::string, std::string> left;  ///< the end of a block that was not learned -> why
+  std::map<std::string, std::string> left;  ///< weight that was not learned -> why
   int64_t blocks = 0;
 };
 

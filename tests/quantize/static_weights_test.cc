@@ -99,6 +99,10 @@ TEST_CASE("the steps and shapes of chosen codes are those of the nearest, and wi
   }
   CHECK(to_floats(parts("w1a8").first) == to_floats(parts("w1a8:method=gptq").first));
   CHECK(to_floats(parts("w16a16").first) == to_floats(parts("w16a16:method=gptq").first));
+  CHECK(bench.run("w4a8:method=gptq").fell_back.empty());
+  const quantize::Fallbacks left = bench.run("w1a8:method=gptq").fell_back;
+  CHECK(left.size() == 3);
+  CHECK(left.begin()->second == "to nearest, for it has 1 bit, or more than 8");
 }
 
 TEST_CASE("smoothquant leaves less error where a feature of the activations is large") {

@@ -198,4 +198,23 @@ TEST_CASE("layer by layer, each weight is stored by what layers that were stored
   CHECK(sqnr(stored) > 15);
 }
 
+TEST_CASE("a weight that the method cannot round is rounded to nearest, and it is said why") {
+  Model model = test::fixture(R"(g (int64[N,8] i, float[50,32] T, float[32,48] V) => (float[N,8,48] y) {
+    [table] a = Gather (T, i)
+    [layer] y = MatMul (a, V)
+  })");
+  std::vector<int64_t> ids(32);
+  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int64_t>(i * 7 % 50);
+  const test::MemoryData data(Tensor::of<int64_t>({4, 8}, ids), std::nullopt);
+  const auto backend = reference_backend();
+  const Runner runner{*backend, inline_functions};
+  Means means;
+  means.runner = &runner;
+  means.data = &data;
+  Model plain = clone(model);
+  CHECK(store_weights(plain, parse_spec("w4g16"), means).fell_back.empty());
+  const Fallbacks expected = {{"table", "to nearest, for it is looked up, not multiplied by"}};
+  CHECK(store_weights(model, parse_spec("w4g16:method=gptq"), means).fell_back == expected);
+}
+
 }  // namespace mlopt::quantize

@@ -85,6 +85,15 @@ TEST_CASE("weights of a residual block are learned together, others by themselve
   CHECK(to_floats(*student.graph->find("W")->constant) == to_floats(*bench.source.graph->find("W")->constant));
 }
 
+TEST_CASE("layers that no block learns are named with the reason") {
+  Bench bench;
+  for (const std::string spec : {"w3:method=brecq", "w3a8:method=brecq"}) CHECK(bench.run(spec).fell_back.empty());
+  bench.data = test::MemoryData(Tensor::of<float>({4, 32}, std::vector<float>(128, 0.5F)), std::nullopt);
+  const std::string why = "by itself, for what its block is given differs in shape, or is the same, in all samples";
+  for (const std::string spec : {"w3:method=brecq", "w3a8:method=brecq"})
+    CHECK(bench.run(spec).fell_back == quantize::Fallbacks{{"down", why}, {"head", why}, {"up", why}});
+}
+
 TEST_CASE("blocks are not learned without data") {
   const Bench bench;
   for (const std::string spec : {"w3:method=brecq", "w3a8:method=brecq"})
