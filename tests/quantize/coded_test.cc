@@ -36,6 +36,25 @@ TEST_CASE("the nearest code is the nearest of all, for levels and tables") {
     }
 }
 
+TEST_CASE("many numbers get the codes that each gets alone") {
+  const std::vector<float> eight = {-1, -0.6f, -0.1f, 0, 0.05f, 0.3f, 0.55f, 1}, ternary = {-1, 0, 1, 1};
+  std::vector<float> thirty_two;
+  for (int i = 0; i < 32; ++i) thirty_two.push_back(static_cast<float>(i) / 16 - 0.9375f);
+  const Tensor random = test::uniform({100}, -3, 3);
+  std::vector<float> x(random.span<float>().begin(), random.span<float>().end());
+  for (const float edge : {-0.8f, 0.0f, -0.05f, 1.1f, 1e30f, -1e30f}) x.push_back(edge);
+  x.push_back(std::numeric_limits<float>::infinity());
+  x.insert(x.begin() + 3, std::nanf(""));
+  for (const Alphabet& a :
+       std::vector<Alphabet>{{0.1f, 8, {}, 15}, {2, 0, eight, 7}, {1, 0, ternary, 3}, {2, 0, thirty_two, 31}}) {
+    std::vector<uint8_t> all(x.size()), each;
+    a.nearest(x, all.data());
+    for (const float v : x) each.push_back(a.nearest(v));
+    CHECK(all == each);
+    CHECK(*std::max_element(all.begin(), all.end()) == a.most);
+  }
+}
+
 TEST_CASE("halves are rounded to even, and what is no number becomes zero") {
   const Alphabet a{1, 8, {}, 15};
   CHECK(a.value(a.nearest(0.5f)) == 0);
