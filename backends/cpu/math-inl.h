@@ -50,19 +50,35 @@ HWY_INLINE V power_of_two(Integers x) {
   return hn::BitCast(F(), hn::ShiftLeft<23>(hn::Add(x, hn::Set(integers, 127))));
 }
 
-/// 2^(x / ln 2) as a power of two, in halves as it may lie beyond the normal numbers, times a polynomial fitted to the
-/// fractions, with a relative error of 1e-7.
+/// exp(x) / 2^whole by a polynomial fitted to the fractions of x / ln 2, with a relative error of 1e-7.
+HWY_INLINE V exp_of_rest(V x, V whole) {
+  constexpr float kLn2 = 0.693145751953125f, kLn2Rest = 1.428606765330187e-06f;  // the first without its last bits
+  const V rest = hn::NegMulAdd(whole, constant(kLn2Rest), hn::NegMulAdd(whole, constant(kLn2), x));
+  return polynomial(rest, 1.0f, 1.0f, 0.4999999403953552f, 0.1666652113199234f, 0.04166838899254799f,
+                    0.008368710987269878f, 0.0013814610429108143f);
+}
+
+/// That times a power of two, in halves as it may lie beyond the normal numbers.
 HWY_INLINE V exp(V x) {
   constexpr float kUnderflows = -105, kOverflows = 90, kLog2E = 1.4426950408889634f;
-  constexpr float kLn2 = 0.693145751953125f, kLn2Rest = 1.428606765330187e-06f;  // the first without its last bits
   const hn::RebindToSigned<F> integers;
   const V inside = hn::Clamp(x, constant(kUnderflows), constant(kOverflows));
   const V whole = hn::Round(hn::Mul(inside, constant(kLog2E)));
-  const V rest = hn::NegMulAdd(whole, constant(kLn2Rest), hn::NegMulAdd(whole, constant(kLn2), inside));
-  const V y = polynomial(rest, 1.0f, 1.0f, 0.4999999403953552f, 0.1666652113199234f, 0.04166838899254799f,
-                         0.008368710987269878f, 0.0013814610429108143f);
   const auto exponent = hn::ConvertTo(integers, whole), half = hn::ShiftRight<1>(exponent);
-  return keep_nan(x, hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(exponent, half))));
+  return keep_nan(
+      x, hn::Mul(hn::Mul(exp_of_rest(inside, whole), power_of_two(half)), power_of_two(hn::Sub(exponent, half))));
+}
+
+/// The same of numbers that are not above 0. What is below e^-86 becomes 0: denormal numbers would take a processor a
+/// hundred cycles each.
+HWY_INLINE V exp_of_negative(V x) {
+  constexpr float kVanishes = -86, kLog2E = 1.4426950408889634f;
+  const hn::RebindToSigned<F> integers;
+  const V inside = hn::Max(x, constant(kVanishes));
+  const V whole = hn::Round(hn::Mul(inside, constant(kLog2E)));
+  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(integers, whole));
+  const V y = hn::BitCast(F(), hn::Add(hn::BitCast(integers, exp_of_rest(inside, whole)), exponent));
+  return keep_nan(x, hn::IfThenZeroElse(hn::Lt(x, constant(kVanishes)), y));
 }
 
 HWY_INLINE V log(V x) {

@@ -161,14 +161,15 @@ float ExpRow(const float* x, float* out, int64_t n, float shift) {
   V sums = hn::Zero(d), more = sums;
   int64_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const V a = exp(hn::Sub(hn::LoadU(d, x + i), by)), b = exp(hn::Sub(hn::LoadU(d, x + i + lanes), by));
+    const V a = exp_of_negative(hn::Sub(hn::LoadU(d, x + i), by)),
+            b = exp_of_negative(hn::Sub(hn::LoadU(d, x + i + lanes), by));
     hn::StoreU(a, d, out + i);
     hn::StoreU(b, d, out + i + lanes);
     sums = hn::Add(sums, a);
     more = hn::Add(more, b);
   }
   float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sums, more)));
-  map(x + i, out + i, n - i, [=](V v) HWY_ATTR { return exp(hn::Sub(v, by)); });
+  map(x + i, out + i, n - i, [=](V v) HWY_ATTR { return exp_of_negative(hn::Sub(v, by)); });
   for (; i < n; ++i) sum += out[i];
   return sum;
 }

@@ -30,7 +30,7 @@ void affine(const float* x, float* out, int64_t count, float a, float b);
 void centred_affine(const float* x, float* out, int64_t count, float mean, float a, float b);
 void centred_affine(const float* x, float* out, int64_t count, const float* mean, const float* a, const float* b);
 
-/// out[i] = exp(x[i] - shift); gives their sum. In place allowed.
+/// out[i] = exp(x[i] - shift), 0 where that is below e^-86; gives their sum. No x is above the shift. In place allowed.
 float exp_row(const float* x, float* out, int64_t count, float shift);
 
 /// acc[i] += a x[i].

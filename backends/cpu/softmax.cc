@@ -19,13 +19,13 @@ HWY_BEFORE_NAMESPACE();
 namespace mlopt::cpu::HWY_NAMESPACE {
 namespace {
 
-/// y[i] = exp(x[i] - shift[i]); sum[i] += y[i].
+/// y[i] = exp(x[i] - shift[i]) of differences that are not above 0; sum[i] += y[i].
 void ExpColumns(const float* x, const float* shift, float* y, float* sum, int64_t n) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const V e = exp(hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, shift + i)));
+    const V e = exp_of_negative(hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, shift + i)));
     hn::StoreU(e, d, y + i);
     hn::StoreU(hn::Add(hn::LoadU(d, sum + i), e), d, sum + i);
   }

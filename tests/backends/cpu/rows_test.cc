@@ -7,6 +7,7 @@
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
+#include "tests/support/targets.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -79,6 +80,34 @@ TEST_CASE("rows are folded into rows") {
     fold_max(most.data(), b.data<uint8_t>(), n);
     for (int64_t i = 0; i < n; ++i)
       REQUIRE(most[static_cast<size_t>(i)] == std::max(a.data<uint8_t>()[i], b.data<uint8_t>()[i]));
+  }
+}
+
+TEST_CASE("exponentials are those in double, vanish where they would be denormal, and keep NaN and infinities") {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kShift = 3;
+  for (const int64_t target : test::targets()) {
+    const test::TargetScope scope(target);
+    for (const int64_t n : counts()) {
+      Tensor x = test::uniform({n}, -150 + kShift, kShift);
+      float* at = x.mutable_data<float>();
+      if (n > 0) at[n - 1] = kShift;
+      if (n > 1) at[0] = -kInfinity;
+      std::vector<float> y(static_cast<size_t>(n));
+      const float sum = exp_row(at, y.data(), n, kShift);
+      double expected = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const double e = std::exp(static_cast<double>(at[i] - kShift)), got = y[static_cast<size_t>(i)];
+        expected += e;
+        if (got == 0) REQUIRE(e < 5e-38);
+        if (got != 0) REQUIRE((std::isnormal(static_cast<float>(got)) && std::abs(got - e) <= 3e-7 * e));
+      }
+      REQUIRE(sum == Approx(expected).epsilon(1e-6));
+      if (n == 0) continue;
+      at[n / 2] = kNan;
+      REQUIRE(std::isnan(exp_row(at, y.data(), n, kShift)));
+      REQUIRE(std::isnan(y[static_cast<size_t>(n / 2)]));
+    }
   }
 }
 
