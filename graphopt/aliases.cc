@@ -42,6 +42,7 @@ constexpr Alias kAliases[] = {
     {"fuse_consecutive_mul", "merge_constant_arithmetic"},
     {"fuse_concat_into_reshape", "materialize_reshape_shape"},
     {"fuse_matmul_add_bias_into_gemm", "fuse_matmul_add_into_gemm"},
+    {"fuse_qkv", "merge_shared_matmuls"},
     {"fuse_mul_into_conv", "fold_mul_into_conv fold_affine_into_next_conv"},
     {"extract_constant_to_initializer", "constant_to_initializer"},
     {"replace_einsum_with_matmul", "replace_einsum"},

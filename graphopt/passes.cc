@@ -99,6 +99,7 @@ constexpr Line kMerging[] = {
     {2, &fold_affine_into_next_conv},
     {2, &fold_affine_into_matmul},
     {2, &merge_matmuls},
+    {kOnRequest, &merge_shared_matmuls},
     // Fewer operators for the same.
     {1, &fold_not_into_where},
     {1, &min_max_to_clip},

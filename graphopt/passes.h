@@ -94,6 +94,7 @@ extern const Pass explicit_auto_pad;
 extern const Pass fold_affine_into_next_conv;
 extern const Pass fold_affine_into_matmul;
 extern const Pass merge_matmuls;
+extern const Pass merge_shared_matmuls;
 extern const Pass replace_einsum;
 extern const Pass inputs_to_initializers;
 extern const Pass merge_layouts;

@@ -12,11 +12,17 @@ const Tensor* floats_in(const Value* v, int rank) {
   return t && t->rank() == rank && t->dtype() == DType::kF32 ? t : nullptr;
 }
 
-/// Copies in rows of `width`, `to` with a step of `step`; what is copied may lie unaligned in a file.
-void copy_rows(const Tensor& from, int64_t width, float* to, int64_t step) {
+/// Copies in rows of `width` elements, `to` with a step of `step`; what is copied may lie unaligned in a file.
+void copy_rows(const Tensor& from, int64_t width, std::byte* to, int64_t step) {
   const std::byte* bytes = from.raw_bytes().data();
-  const auto row = static_cast<size_t>(width) * sizeof(float);
-  for (int64_t i = 0; i < from.size() / width; ++i, to += step, bytes += row) std::memcpy(to, bytes, row);
+  const size_t row = packed_bytes(from.dtype(), width), stride = packed_bytes(from.dtype(), step);
+  for (int64_t i = 0; i < from.size() / width; ++i, to += stride, bytes += row) std::memcpy(to, bytes, row);
+}
+
+int64_t width_of(std::span<const Projection> all) {
+  int64_t width = 0;
+  for (const Projection& p : all) width += p.weight->known_constant()->dim(1);
+  return width;
 }
 
 }  // namespace
@@ -40,28 +46,24 @@ std::optional<Projection> projection_of(Value* v) {
 }
 
 Value* joined_weights(std::span<const Projection> all, Builder& builder) {
-  int64_t width = 0;
-  for (const Projection& p : all) width += p.weight->known_constant()->dim(1);
-  const int64_t rows = all.front().weight->known_constant()->dim(0);
-  Tensor joined(DType::kF32, {rows, width});
-  float* to = joined.mutable_data<float>();
+  const Tensor& first = *all.front().weight->known_constant();
+  Tensor joined = Tensor::zeros(first.dtype(), {first.dim(0), width_of(all)});
+  std::byte* to = joined.mutable_raw();
   for (const Projection& p : all) {
     const Tensor& weight = *p.weight->known_constant();
-    copy_rows(weight, weight.dim(1), to, width);
-    to += weight.dim(1);
+    copy_rows(weight, weight.dim(1), to, joined.dim(1));
+    to += packed_bytes(weight.dtype(), weight.dim(1));
   }
   return builder.constant(all.front().weight->name + "_joined", std::move(joined));
 }
 
 Value* joined_biases(std::span<const Projection> all, Builder& builder) {
-  int64_t width = 0;
-  for (const Projection& p : all) width += p.weight->known_constant()->dim(1);
-  Tensor joined = Tensor::zeros(DType::kF32, {width});
-  float* to = joined.mutable_data<float>();
+  Tensor joined = Tensor::zeros(all.front().weight->known_constant()->dtype(), {width_of(all)});
+  std::byte* to = joined.mutable_raw();
   for (const Projection& p : all) {
     const int64_t length = p.weight->known_constant()->dim(1);
     if (p.bias) copy_rows(*p.bias->known_constant(), length, to, length);
-    to += length;
+    to += packed_bytes(joined.dtype(), length);
   }
   return builder.constant(all.front().weight->name + "_bias", std::move(joined));
 }

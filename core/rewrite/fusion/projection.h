@@ -15,7 +15,7 @@ struct Projection {
 /// Takes the value apart; nothing where it is no such product, or where more than the attention reads it.
 std::optional<Projection> projection_of(Value* v);
 
-/// The weights side by side, [in, sum of out], named after the first.
+/// The weights, of one type, side by side, [in, sum of out], named after the first.
 Value* joined_weights(std::span<const Projection> all, Builder& builder);
 /// The biases one after the other, zeros where there is none: ONNX Runtime's Attention does without none.
 Value* joined_biases(std::span<const Projection> all, Builder& builder);
