@@ -3,11 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
 #include <set>
 #include <span>
 #include <unordered_set>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/base/parallel.h"
 #include "core/calib/features.h"
 #include "core/calib/observe.h"
 #include "core/onnx/io.h"
@@ -27,6 +30,7 @@ constexpr int64_t kLeastElements = 1024;  // smaller ones save less than what is
 constexpr int kTableBits =
     8;  // at least: a table that is looked up is small beside the layers, and its errors go everywhere
 constexpr size_t kSpilledBytes = size_t{1} << 16;
+constexpr size_t kFreedBytes = size_t{32} << 20;  // worth a walk through what the allocator holds
 
 /// Those that are worth it; the others are left with a reason.
 Found chosen_weights(const Model& model, const Spec& spec) {
@@ -98,6 +102,7 @@ class Storer {
       store_stage(weights.subspan(first, end - first), std::ssize(weights));
       first = end;
     }
+    finish_spilling();
     remove_dead(model_);
     return std::move(done_);
   }
@@ -156,9 +161,10 @@ class Storer {
   void store_stage(std::span<const Weight> stage, int64_t all) {
     const std::vector<Weight> open = observable(stage);
     std::vector<Observed> seen;
+    finish_spilling();  // what prepares a method may change what is being written
     way_.next.clear();
     for (const Weight& w : stage) way_.next.push_back(w.name());
-    if (!open.empty())  // what prepares a method may change values before the weights
+    if (!open.empty())  // and values before the weights
       seen = observe(model_, open, {.products = method_.look == Look::kProducts},
                      {means_.runner, means_.data, means_.calibration_samples, means_.progress},
                      method_.prepare ? nullptr : &way_);
@@ -186,11 +192,31 @@ class Storer {
     if (!means_.spill.empty()) spill();
   }
 
-  /// What was added since is kept in a file.
+  /// What was added since is kept in a file, which is written beside the work on the next weight.
   void spill() {
+    finish_spilling();
     for (Value* v : model_.graph->initializers())
-      if (v->constant->bytes() >= kSpilledBytes && spilled_.insert(v).second)
-        v->constant = kept_in_file(*v->constant, means_.spill);
+      if (v->constant->bytes() >= kSpilledBytes && spilled_.insert(v).second) spilling_.push_back(v);
+    std::vector<Tensor> tensors;
+    for (const Value* v : spilling_) tensors.push_back(*v->constant);
+    const auto keep = [tensors = std::move(tensors), folder = means_.spill] {
+      std::vector<Tensor> kept;
+      for (const Tensor& tensor : tensors) kept.push_back(kept_in_file(tensor, folder));
+      return kept;
+    };
+    kept_ = std::async(max_threads() > 1 ? std::launch::async : std::launch::deferred, keep);
+  }
+  void finish_spilling() {
+    if (!kept_.valid()) return;
+    std::vector<Tensor> kept = kept_.get();
+    for (size_t i = 0; i < kept.size(); ++i) {
+      freed_ += spilling_[i]->constant->bytes();
+      spilling_[i]->constant = std::move(kept[i]);
+    }
+    spilling_.clear();
+    if (freed_ < kFreedBytes) return;
+    give_back_memory();  // blocks of many sizes leave holes
+    freed_ = 0;
   }
 
   Model& model_;
@@ -201,6 +227,9 @@ class Storer {
   std::map<std::string, Coded> learned_;  ///< by weight
   std::unordered_set<const Node*> listed_;
   std::unordered_set<const Value*> spilled_;
+  std::vector<Value*> spilling_;           ///< whose numbers are being written
+  std::future<std::vector<Tensor>> kept_;  ///< what they will be
+  size_t freed_ = 0;                       ///< bytes of memory since it was last given back
   int64_t stored_ = 0;
   OnTheWay way_;
   Emitted done_;

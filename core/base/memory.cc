@@ -1,5 +1,6 @@
 #include "core/base/memory.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -46,6 +47,8 @@ int64_t available_memory() {
   const int64_t cached = number_after("/sys/fs/cgroup/memory.stat", "inactive_file ");
   return std::min(system, std::max<int64_t>(1, *limit - *used + cached));
 }
+
+void give_back_memory() { ::malloc_trim(0); }
 
 void* allocate_aligned(size_t bytes) {
   constexpr size_t kPage = size_t{2} << 20;  // a large one, of x86-64 and of most others

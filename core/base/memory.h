@@ -11,6 +11,9 @@ int64_t peak_memory();
 /// group; 0 where the system does not tell.
 int64_t available_memory();
 
+/// Gives memory that was freed, and that the allocator holds in pieces for later, back to the system.
+void give_back_memory();
+
 /// Memory for numbers, aligned to kAlignment and to be freed with std::free(); large blocks lie on large pages where
 /// the system has any, since walking through megabytes of weights otherwise waits for the addresses of pages. Null
 /// where the system has no memory left.

@@ -2,6 +2,7 @@
 // Gather(table, codes) * scales, where an entry may be several numbers, or GatherElements(codebooks, codes). Standard
 // operators on constants, which a runtime computes once; the file holds as many bits as the format says.
 #include <algorithm>
+#include <cstring>
 
 #include "core/base/parallel.h"
 #include "quantize/emit/weight_forms.h"
@@ -55,6 +56,11 @@ class Unpacker {
   /// Bits from to from + width of each code, as int32: in byte j those of codes j, j + bytes, j + 2 bytes, ..., so that
   /// the parts of all bytes one after the other are the codes in order.
   Value* plane(const std::vector<uint8_t>& codes, int64_t filled, int from, int width) {
+    if (width == kByte) {
+      Tensor bytes(DType::kU8, {std::ssize(codes)});
+      std::memcpy(bytes.mutable_raw(), codes.data(), codes.size());
+      return out_.op("Cast", {out_.constant("codes", std::move(bytes))}, {{"to", kInt32, {}}});
+    }
     const int64_t parts = kByte / width, bytes = filled / parts, count = std::ssize(codes);
     const int mask = (1 << width) - 1;
     std::vector<uint8_t> packed(static_cast<size_t>(bytes));
@@ -68,7 +74,6 @@ class Unpacker {
       }
     });
     Value* stored = out_.constant("codes", Tensor::of<uint8_t>({1, bytes}, packed));
-    if (width == kByte) return out_.op("Cast", {stored}, {{"to", kInt32, {}}});
     return out_.reshaped(opset_ >= kBitwiseOpset ? shifted(stored, width, parts) : divided(stored, width, parts), {-1});
   }
 

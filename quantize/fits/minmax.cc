@@ -1,10 +1,26 @@
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "quantize/fits.h"
 #include "quantize/uniform/params.h"
 
 namespace mlopt::quantize {
+namespace {
+
+constexpr size_t kLanes = 16;  // numbers at once, of which compilers make vectors
+
+/// Zero is in every range. Bits instead of a comparison of floats, which compilers leave out of vectors.
+float finite_or_zero(float x) {
+  constexpr int32_t kExponent = 0x7f800000;
+  const auto bits = std::bit_cast<int32_t>(x);
+  return std::bit_cast<float>((bits & kExponent) == kExponent ? 0 : bits);
+}
+
+}  // namespace
+
 Alphabet alphabet_over(const Scheme& scheme, double low, double high) {
   const auto most = static_cast<int>(scheme.codes() - 1);
   const int middle = 1 << (scheme.bits - 1);
@@ -16,13 +32,24 @@ Alphabet alphabet_over(const Scheme& scheme, double low, double high) {
 }
 
 Alphabet fit_minmax(const Group& group) {
-  float low = 0, high = 0;
-  for (const float x : group.values) {
-    if (!std::isfinite(x)) continue;
-    low = std::min(low, x);
-    high = std::max(high, x);
+  std::array<float, kLanes> low{}, high{};
+  size_t i = 0;
+  for (; i + kLanes <= group.values.size(); i += kLanes) {
+    std::array<float, kLanes> x;
+    std::memcpy(x.data(), group.values.data() + i, sizeof x);
+    for (size_t k = 0; k < kLanes; ++k) {
+      x[k] = finite_or_zero(x[k]);
+      low[k] = x[k] < low[k] ? x[k] : low[k];
+      high[k] = x[k] > high[k] ? x[k] : high[k];
+    }
   }
-  return alphabet_over(group.scheme, static_cast<double>(low), static_cast<double>(high));
+  for (; i < group.values.size(); ++i) {
+    const float x = finite_or_zero(group.values[i]);
+    low[0] = std::min(low[0], x);
+    high[0] = std::max(high[0], x);
+  }
+  return alphabet_over(group.scheme, static_cast<double>(*std::min_element(low.begin(), low.end())),
+                       static_cast<double>(*std::max_element(high.begin(), high.end())));
 }
 
 }  // namespace mlopt::quantize

@@ -1,7 +1,11 @@
 #include "core/base/memory.h"
 
+#include <malloc.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -9,6 +13,17 @@
 #include "tests/support/catch.h"
 
 using namespace mlopt;
+
+namespace {
+
+/// Bytes of this process that are in memory now.
+int64_t resident() {
+  int64_t pages = 0, in_memory = 0;
+  std::ifstream("/proc/self/statm") >> pages >> in_memory;
+  return in_memory * ::sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
 
 TEST_CASE("the peak of this process grows with what it touches") {
   const int64_t before = peak_memory();
@@ -21,6 +36,21 @@ TEST_CASE("what is available is a plausible number of bytes") {
   const int64_t available = available_memory();
   CHECK(available > 1 << 20);
   CHECK(available < int64_t{1} << 50);
+}
+
+TEST_CASE("freed memory between blocks in use goes back to the system") {
+  constexpr size_t kBlocks = 2000, kBytes = 50000;  // too small to be given back one by one
+  std::vector<std::unique_ptr<void, decltype(&std::free)>> kept, freed;
+  for (size_t i = 0; i < kBlocks; ++i)
+    for (auto* blocks : {&kept, &freed}) {
+      blocks->emplace_back(std::malloc(i % 2 ? kBytes : kBytes + 64), &std::free);
+      std::memset(blocks->back().get(), 1, kBytes);
+    }
+  if (::mallinfo2().uordblks < kBlocks * kBytes) return;  // a sanitizer's allocator stands in for the system's
+  freed.clear();
+  const int64_t before = resident();
+  give_back_memory();
+  CHECK(before - resident() > static_cast<int64_t>(kBlocks * kBytes / 2));
 }
 
 TEST_CASE("blocks of every size are aligned, and the caller's to write to the end") {

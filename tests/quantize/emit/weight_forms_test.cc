@@ -71,9 +71,13 @@ const std::vector<Layer>& layers() {
              {number("hidden_size", 16), {"direction", std::string("bidirectional"), ""}}, nullptr, "lstm");
          net.output(lstm->output(0));
        }},
-      {"table", [](Net& net) {
+      {"table",
+       [](Net& net) {
          Value* ids = net.graph().add_input("ids", Type::tensor(DType::kI64, Dims{2, 4}));
          net.output(net.op("Gather", {weight(net, {50, 24}), ids}));
+       }},
+      {"odd sizes", [](Net& net) {
+         net.output(net.op("MatMul", {net.input({2, 33}), weight(net, {33, 37})}));
        }}};
   return all;
 }
