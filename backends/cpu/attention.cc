@@ -24,12 +24,31 @@ Expected<std::array<int64_t, 3>> mask_strides(const Dims& mask, const AttentionS
   return strides;
 }
 
+/// The size of the operands, each [batch, heads, rows, size] or, with its heads side by side, [batch, rows, heads *
+/// size].
+Expected<AttentionShape> shape_of(const Site& site) {
+  const bool rows_first = site.desc(kQuery).dims.size() == 3;
+  const int64_t heads[] = {site.view.get_int("q_num_heads", 0), site.view.get_int("kv_num_heads", 0)};
+  std::array<Dims, 3> d;
+  for (int i = kQuery; i <= kValue; ++i) {
+    const Dims& dims = site.desc(i).dims;
+    if (dims.size() != (rows_first ? 3 : 4)) return Decline{"heads are not an axis"};
+    const int64_t n = heads[i > 0];
+    if (rows_first && (n < 1 || dims[2] % n != 0)) return Decline{"heads do not divide the rows"};
+    d[static_cast<size_t>(i)] = rows_first ? Dims{dims[0], n, dims[1], dims[2] / n} : dims;
+  }
+  const auto& [q, k, v] = d;
+  if (k[0] != q[0] || v[0] != q[0] || k[1] < 1 || q[1] % k[1] != 0 || v[1] != k[1] || k[2] != v[2] || k[3] != q[3])
+    return Decline{"queries, keys and values do not fit together"};
+  AttentionShape s{q[0], q[1], k[1], q[2], k[2], q[3], v[3], 1, rows_first, {}};
+  s.scale = site.view.get_float("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(q[3]))));
+  return s;
+}
+
 Expected<PlannedStep> plan(const Site& site) {
   const NodeView& view = site.view;
   for (const auto& desc : site.in)
     if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
-  for (int i = kQuery; i <= kValue; ++i)
-    if (site.desc(i).dims.size() != 4) return Decline{"heads are not an axis"};
   for (int i = kMask + 1; i < static_cast<int>(site.in.size()); ++i)
     if (site.has(i)) return Decline{"earlier keys or lengths are given"};
   if (view.node().outputs().size() > 1) return Decline{"more than the result is wanted"};
@@ -37,11 +56,9 @@ Expected<PlannedStep> plan(const Site& site) {
       view.get_int("right_window_size", -1) != -1)
     return Decline{"keys are hidden"};
   if (view.get_float("softcap", 0) != 0) return Decline{"scores are capped"};
-  const Dims &q = site.desc(kQuery).dims, &k = site.desc(kKey).dims, &v = site.desc(kValue).dims;
-  if (k[0] != q[0] || v[0] != q[0] || q[1] % k[1] != 0 || v[1] != k[1] || k[2] != v[2] || k[3] != q[3])
-    return Decline{"queries, keys and values do not fit together"};
-  AttentionShape s{q[0], q[1], k[1], q[2], k[2], q[3], v[3], 1, {}};
-  s.scale = view.get_float("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(q[3]))));
+  auto shape = shape_of(site);
+  if (!shape) return shape.error();
+  AttentionShape& s = *shape;
   const bool mask = site.has(kMask);
   if (mask) {
     const auto strides = mask_strides(site.desc(kMask).dims, s);
@@ -49,7 +66,8 @@ Expected<PlannedStep> plan(const Site& site) {
     s.mask = *strides;
   }
   const auto plan = std::make_shared<const AttentionPlan>(s, site.context.threads);
-  PlannedStep step{.out = {{DType::kF32, {q[0], q[1], q[2], v[3]}}}};
+  PlannedStep step{.out = {{DType::kF32, s.rows_first ? Dims{s.batch, s.queries, s.heads * s.value_depth}
+                                                      : Dims{s.batch, s.heads, s.queries, s.value_depth}}}};
   step.scratch_bytes = plan->workspace_bytes();
   step.run = [plan, mask](const Buffers& b) {
     plan->run({b.in<float>(kQuery), b.in<float>(kKey), b.in<float>(kValue), mask ? b.in<float>(kMask) : nullptr,

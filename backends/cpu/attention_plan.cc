@@ -45,6 +45,12 @@ AttentionPlan::Block AttentionPlan::block(int64_t index) const {
   return {head / s_.heads, head % s_.heads, begin, std::min(begin + query_block_, s_.queries)};
 }
 
+AttentionPlan::Place AttentionPlan::place(int64_t batch, int64_t head, int64_t heads, int64_t rows,
+                                          int64_t size) const {
+  if (s_.rows_first) return {(batch * rows * heads + head) * size, heads * size};
+  return {(batch * heads + head) * rows * size, size};
+}
+
 void AttentionPlan::run(const AttentionArgs& args, std::byte* workspace) const {
   const auto each = static_cast<int64_t>(workspace_bytes() / sizeof(float)) / shares_;
   take_turns(shares_, parts_, [&](int64_t worker, int64_t part) {
@@ -68,21 +74,24 @@ void AttentionPlan::run_part(const AttentionArgs& args, int64_t part, const Spac
 }
 
 void AttentionPlan::pack(const AttentionArgs& args, const Block& b, const Space& space) const {
-  const int64_t head = b.batch * s_.kv_heads + b.head * s_.kv_heads / s_.heads;
-  const float *k = args.k + head * s_.keys * s_.depth, *v = args.v + head * s_.keys * s_.value_depth;
+  const int64_t head = b.head * s_.kv_heads / s_.heads;
+  const Place k = place(b.batch, head, s_.kv_heads, s_.keys, s_.depth),
+              v = place(b.batch, head, s_.kv_heads, s_.keys, s_.value_depth);
   // Later panels repair what earlier ones write beyond their place.
   for (int64_t i = 0; i < keys_.panels(); ++i)
-    kernels_.pack(k + i * keys_.width * s_.depth, s_.depth, 1, keys_.columns_of(i), s_.depth,
+    kernels_.pack(args.k + k.begin + i * keys_.width * k.stride, k.stride, 1, keys_.columns_of(i), s_.depth,
                   space.keys + keys_.offset_of(i), keys_.width_of(i));
   for (int64_t i = 0; i < values_.panels(); ++i)
-    kernels_.pack(v + i * values_.width, 1, s_.value_depth, values_.columns_of(i), s_.keys,
+    kernels_.pack(args.v + v.begin + i * values_.width, 1, v.stride, values_.columns_of(i), s_.keys,
                   space.values + values_.offset_of(i), values_.width_of(i));
 }
 
 void AttentionPlan::run_block(const AttentionArgs& args, const Block& b, const Space& space) const {
-  const int64_t rows = b.end - b.begin, first = (b.batch * s_.heads + b.head) * s_.queries + b.begin;
+  const int64_t rows = b.end - b.begin;
+  const Place q = place(b.batch, b.head, s_.heads, s_.queries, s_.depth),
+              out = place(b.batch, b.head, s_.heads, s_.queries, s_.value_depth);
   ProductArgs scores;
-  scores.a = {args.q + first * s_.depth, s_.depth, 1};
+  scores.a = {args.q + q.begin + b.begin * q.stride, q.stride, 1};
   scores.c = space.scores;
   scores.c_stride = score_stride_;
   scores.alpha = s_.scale;
@@ -94,15 +103,15 @@ void AttentionPlan::run_block(const AttentionArgs& args, const Block& b, const S
   multiply(scores, rows, keys_, space.keys);
   ProductArgs products;
   products.a = {space.scores, score_stride_, 1};
-  products.c = args.out + first * s_.value_depth;
-  products.c_stride = s_.value_depth;
+  products.c = args.out + out.begin + b.begin * out.stride;
+  products.c_stride = out.stride;
   for (int64_t i = 0; i < rows; ++i) {
     float* row = space.scores + i * score_stride_;
     space.sums[i] = exp_row(row, row, s_.keys, fold_row(Fold::kMax, row, s_.keys));
   }
   multiply(products, rows, values_, space.values);
   for (int64_t i = 0; i < rows; ++i)
-    affine(products.c + i * s_.value_depth, products.c + i * s_.value_depth, s_.value_depth, 1 / space.sums[i], 0);
+    affine(products.c + i * out.stride, products.c + i * out.stride, s_.value_depth, 1 / space.sums[i], 0);
 }
 
 /// c = alpha a panels + addend + bias for so many rows.

@@ -7,10 +7,12 @@
 namespace mlopt::cpu {
 
 /// softmax(scale Q K^T + mask) V for each head, row-major: Q [batch, heads, queries, depth], K [batch, kv_heads, keys,
-/// depth], V [batch, kv_heads, keys, value_depth]; neighbouring heads share those of K and V.
+/// depth], V [batch, kv_heads, keys, value_depth], or all of them with their rows before their heads; neighbouring
+/// heads share those of K and V.
 struct AttentionShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1, depth = 1, value_depth = 1;
   float scale = 1;
+  bool rows_first = false;  ///< Q [batch, queries, heads, depth] and so on
   /// Distances in elements between what belongs to neighbouring batches, heads and queries in the mask, 0: the same;
   /// keys lie side by side.
   std::array<int64_t, 3> mask = {};
@@ -19,7 +21,7 @@ struct AttentionShape {
 struct AttentionArgs {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   const float* mask = nullptr;  ///< null: none
-  float* out = nullptr;         ///< [batch, heads, queries, value_depth]
+  float* out = nullptr;         ///< [batch, heads, queries, value_depth], or rows first as well
 };
 
 /// Attention by blocks of queries whose scores stay in the cache from the first product to the second (as in Dao et
@@ -43,6 +45,12 @@ class AttentionPlan {
     int64_t batch, head, begin, end;
   };
 
+  /// Where the matrix of one head begins, and how far its rows are apart, in elements.
+  struct Place {
+    int64_t begin, stride;
+  };
+
+  Place place(int64_t batch, int64_t head, int64_t heads, int64_t rows, int64_t size) const;
   Block block(int64_t index) const;
   int64_t score_elements() const { return query_block_ * score_stride_; }
   void run_part(const AttentionArgs& args, int64_t part, const Space& space) const;

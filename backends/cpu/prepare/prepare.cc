@@ -30,10 +30,18 @@ void prepare(Model& model, const Evaluate& evaluate) {
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{
-      &inline_if,    &lower::attention, &lower::attention_past,  &lower::attention_heads, &lower::contrib_gelu,
-      &fusion::gelu, &lower::conv_add,  &lower::conv_activation, &lower::matmul_add,      &lower::matmul_transposed,
-      &lower::chain};
+  static constexpr std::array kPasses{&inline_if,
+                                      &lower::attention,
+                                      &lower::attention_past,
+                                      &lower::attention_heads,
+                                      &lower::attention_rows,
+                                      &lower::contrib_gelu,
+                                      &fusion::gelu,
+                                      &lower::conv_add,
+                                      &lower::conv_activation,
+                                      &lower::matmul_add,
+                                      &lower::matmul_transposed,
+                                      &lower::chain};
   PassContext context;
   context.standard_types = types;
   context.target = Target::kKernels;

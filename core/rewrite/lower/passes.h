@@ -8,6 +8,7 @@ namespace mlopt::lower {
 extern const Pass attention;
 extern const Pass attention_heads;
 extern const Pass attention_past;
+extern const Pass attention_rows;
 extern const Pass chain;
 extern const Pass contrib_gelu;
 extern const Pass conv_activation;

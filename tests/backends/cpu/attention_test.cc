@@ -23,6 +23,13 @@ TEST_CASE("Attention gives what the reference gives") {
     std::vector<Attr> attrs;
     if (kind % 2 == 0) attrs.push_back({"scale", 0.3f, ""});
     require_as_reference("Attention", inputs, {.attrs = attrs}, 1e-5);
+    // The same numbers as rows whose heads lie side by side.
+    inputs[0] = uniform({batch, queries, heads * depth}, -2, 2, DType::kF32, 1);
+    inputs[1] = uniform({batch, keys, kv_heads * depth}, -2, 2, DType::kF32, 2);
+    inputs[2] = uniform({batch, keys, kv_heads * value_depth}, -1, 1, DType::kF32, 3);
+    attrs.push_back({"q_num_heads", heads, ""});
+    attrs.push_back({"kv_num_heads", kv_heads, ""});
+    require_as_reference("Attention", inputs, {.attrs = attrs}, 1e-5);
   }
 }
 
