@@ -28,6 +28,19 @@ std::vector<int64_t> swapped_end(std::vector<int64_t> perm) {
   return perm;
 }
 
+/// The keys [b, h, N, d] of k^T = Reshape(Transpose(x), [b, h, d, N]), where x [b, N, h * d] has its heads side by
+/// side; null where it is something else.
+Value* split_heads(const std::optional<Dims>& turned, const Node* transpose, Builder& builder) {
+  if (!turned || turned->size() != 4 || !transpose || !transpose->is("Transpose") ||
+      builder.view(*transpose).get_ints("perm") != std::vector<int64_t>{0, 2, 1})
+    return nullptr;
+  const int64_t batch = (*turned)[0], heads = (*turned)[1], size = (*turned)[2], rows = (*turned)[3];
+  if (transpose->input(0)->type.static_dims() != Dims{batch, rows, heads * size}) return nullptr;
+  Value* split =
+      builder.op("Reshape", {transpose->input(0), builder.constant("shape", Tensor::ints({batch, rows, heads, size}))});
+  return builder.op("Transpose", {split}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}});
+}
+
 /// The keys [..., N, d] of k^T [..., d, N].
 Value* keys_of(Value* turned, Builder& builder) {
   const auto transposed = [&](Value* v, const std::vector<int64_t>& perm) {
@@ -46,6 +59,7 @@ Value* keys_of(Value* turned, Builder& builder) {
     std::swap(dims->end()[-1], dims->end()[-2]);
     return builder.op("Reshape", {undone(*inner), builder.constant("shape", Tensor::ints(*dims))});
   }
+  if (Value* heads = split_heads(dims, inner, builder)) return heads;
   std::vector<int64_t> perm(turned->type.dims->size());
   std::iota(perm.begin(), perm.end(), 0);
   return transposed(turned, swapped_end(perm));

@@ -1,15 +1,30 @@
 // Transpose(Attention(Transpose(q), Transpose(k), Transpose(v))), whose heads are an axis only in between -> Attention
 // of heads side by side, which reads and writes them where they lie.
+#include <optional>
+
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::lower {
 namespace {
 
-/// x of shape [batch, rows, heads, size] where v is x with rows and heads exchanged.
-Value* exchanged(const Value* v, const Builder& b) {
-  const Node* n = v ? v->producer : nullptr;
-  if (!n || !n->is("Transpose") || b.view(*n).get_ints("perm") != std::vector<int64_t>{0, 2, 1, 3}) return nullptr;
-  return n->input(0)->type.static_dims() ? n->input(0) : nullptr;
+const std::vector<int64_t> kExchange{0, 2, 1, 3};
+
+/// What holds the numbers of heads in the order of [batch, rows, heads, size].
+struct Rows {
+  Value* value;
+  Dims dims;
+};
+
+/// Of heads [batch, heads, rows, size] that were made by exchanging axes, or by moving the first one, where the batch
+/// is one.
+std::optional<Rows> rows_of(const Value* heads, const Builder& b) {
+  const Node* n = heads ? heads->producer : nullptr;
+  const auto dims = n && n->is("Transpose") ? heads->type.static_dims() : std::nullopt;
+  if (!dims || dims->size() != 4) return std::nullopt;
+  const auto perm = b.view(*n).get_ints("perm");
+  const bool exchanged = perm == kExchange, moved = perm == std::vector<int64_t>{1, 2, 0, 3} && (*dims)[0] == 1;
+  if (!exchanged && !moved) return std::nullopt;
+  return Rows{n->input(0), {(*dims)[0], (*dims)[2], (*dims)[1], (*dims)[3]}};
 }
 
 Value* reshaped(Value* x, Dims dims, Builder& b) {
@@ -17,15 +32,16 @@ Value* reshaped(Value* x, Dims dims, Builder& b) {
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& b) {
-  if (b.view(*m.root).get_ints("perm") != std::vector<int64_t>{0, 2, 1, 3}) return Decline{"other axes are exchanged"};
+  if (b.view(*m.root).get_ints("perm") != kExchange) return Decline{"other axes are exchanged"};
   const Node& attention = *m.node("attention");
   if (attention.outputs().size() > 1) return Decline{"more than the result is wanted"};
   std::vector<Value*> inputs(attention.inputs().begin(), attention.inputs().end());
   std::vector<Dims> dims;
   for (size_t i = 0; i < 3; ++i) {
-    inputs[i] = exchanged(attention.input(static_cast<int>(i)), b);
-    if (!inputs[i]) return Decline{"an operand's heads are an axis already"};
-    dims.push_back(*inputs[i]->type.static_dims());
+    const auto rows = rows_of(inputs[i], b);
+    if (!rows) return Decline{"an operand's heads are an axis already"};
+    inputs[i] = rows->value;
+    dims.push_back(rows->dims);
   }
   for (size_t i = 0; i < 3; ++i) inputs[i] = reshaped(inputs[i], {dims[i][0], dims[i][1], dims[i][2] * dims[i][3]}, b);
   std::vector<Attr> attrs = attention.attrs;

@@ -21,6 +21,15 @@ TEST_CASE("attention between transposed heads reads and writes them side by side
                         Target::kKernels) == "Reshape Reshape Reshape Attention Reshape");
 }
 
+TEST_CASE("rows of a batch of one may come first") {
+  CHECK(test::rewritten(lower::attention_rows,
+                        test::fixture("g (float[3,1,2,4] a, float[1,5,2,4] b) => (float[1,3,2,4] y) {"
+                                      "q = Transpose <perm = [1, 2, 0, 3]> (a) k = Transpose <perm = [0, 2, 1, 3]> (b) "
+                                      "z = Attention (q, k, k) y = Transpose <perm = [0, 2, 1, 3]> (z) }",
+                                      23),
+                        1e-6, Target::kKernels) == "Reshape Reshape Reshape Attention Reshape");
+}
+
 TEST_CASE("attention over heads that are an axis anyway stays") {
   const auto kept = [](const std::string& text) {
     Model source = test::fixture(text, 23);

@@ -1,0 +1,40 @@
+#include "core/rewrite/lower/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+std::string lowered(const std::string& graph) {
+  return test::rewritten(lower::attention, test::fixture(graph, 17), 1e-5, Target::kKernels);
+}
+
+/// Scores of q and the turned keys t, which `keys` makes of k, and values v.
+std::string attention(const std::string& k, const std::string& keys) {
+  return "g (float[2,3,4,8] q, " + k + " k, float[2,3,5,6] v) => (float[2,3,4,6] y) <float c = {0.3}> {" + keys +
+         " s = MatMul (q, t) s2 = Mul (s, c) p = Softmax <axis = -1> (s2) y = MatMul (p, v) }";
+}
+
+}  // namespace
+
+TEST_CASE("two products and the softmax between them become attention, which takes keys as they lay") {
+  CHECK(lowered(attention("float[2,3,5,8]", "t = Transpose <perm = [0, 1, 3, 2]> (k)")) == "Attention");
+  CHECK(lowered(attention("float[2,3,8,5]", "t = Identity (k)")) == "Identity Transpose Attention");
+}
+
+TEST_CASE("keys that were turned before they were split into heads are split as they lay") {
+  const std::string turned =
+      "r = Transpose <perm = [0, 2, 1]> (k) d = Constant <value_ints = [2, 3, 8, 5]> () t = Reshape (r, d)";
+  CHECK(lowered(attention("float[2,5,24]", turned)) == "Reshape Transpose Attention");
+}
+
+TEST_CASE("products around the softmax over another axis stay") {
+  Model source = test::fixture(
+      "g (float[2,3,4,8] q, float[2,3,8,4] k, float[2,3,4,6] v) => (float[2,3,4,6] y) "
+      "{ s = MatMul (q, k) p = Softmax <axis = 2> (s) y = MatMul (p, v) }",
+      17);
+  PassContext context = test::pass_context();
+  infer(source, context.standard_types);
+  CHECK(run_pass(source, lower::attention, context).applied == 0);
+}
