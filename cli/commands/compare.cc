@@ -76,12 +76,22 @@ void run(const CompareFlags& o, Session& session) {
   const ModelInfo source = model_info(a), result = model_info(b);
   show_structure(source, result, report);
 
-  const std::unique_ptr<Dataset> data = open_data(o.data, a, {.seed = session.common.seed, .distinct = true});
+  std::unique_ptr<Dataset> data;
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   const Runner runner = make_preparing_runner(*backend, session.common);
   const std::unique_ptr<Executable> first = runner.compile(a), second = runner.compile(b);
   RunComparison comparison;
-  with_data_hint(o.data, a, [&] { comparison = run_both(*first, *second, *data, o, session); });
+  // Several samples at once show more, but not every model runs with a batch, though it leaves its size open.
+  const auto compare = [&](bool distinct) {
+    data = open_data(o.data, a, {.seed = session.common.seed, .distinct = distinct});
+    comparison = run_both(*first, *second, *data, o, session);
+  };
+  try {
+    compare(true);
+  } catch (const Error& e) {
+    if (e.code != Code::kBadInput) throw;
+    with_data_hint(o.data, a, [&] { compare(false); });
+  }
   report.line(fmt::format("{} samples of {} on {}: {}", comparison.samples, o.data.spec, backend->name(),
                           in_words(comparison)));
   add_table(comparison, report);

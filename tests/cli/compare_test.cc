@@ -38,6 +38,15 @@ TEST_CASE("compare tells how far two models are apart") {
   for (const char* key : {"max_rel", "cosine"}) CHECK(other.find(key));
 }
 
+TEST_CASE("models that leave their batch open but run with one sample only are compared with one") {
+  const test::TempDir folder;
+  const std::string a =
+      write_text_model(folder, "a.onnx",
+                       "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N,4] x) => (float[N,8] y) "
+                       "<float[1,4] token = {1, 2, 3, 4}> { y = Concat <axis = 1> (x, token) }");
+  CHECK(run_mlopt({"compare", a, a, "--tolerance", "0", "-q"}).status == 0);
+}
+
 TEST_CASE("compare's gates") {
   const test::TempDir folder;
   const std::string a = write_text_model(folder, "a.onnx", test::kTwoLayers), b = changed(folder);
