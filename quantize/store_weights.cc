@@ -16,6 +16,7 @@
 #include "core/onnx/io.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/kept_in_file.h"
+#include "quantize/code_entropy.h"
 #include "quantize/emit/weight_forms.h"
 #include "quantize/encode_weight.h"
 #include "quantize/methods.h"
@@ -189,6 +190,7 @@ class Storer {
     StoredWeight& stored = done_.weights.emplace_back();
     stored = {weight.layer, weight.name(), name(spec), std::string(name(form.emit)), weight.size(), 0, made.sqnr_db};
     stored.bytes = form.write(model_, weight, made.coded, spec);
+    stored.entropy_coded_bytes = entropy_coded_bytes(made.coded);
     if (!means_.spill.empty()) spill();
   }
 

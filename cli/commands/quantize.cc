@@ -194,6 +194,7 @@ void run(const QuantizeOptions& o, Session& session) {
   result.model = std::move(made.model);
   const bool changed = made.layers > 0;
   finish_verb(o.verb, source, std::move(result), session);
+  report_entropy(made, session.report);
   if (changed) judge_gain(calibrates || spec.format == quantize::Format::kW8A8Dynamic, session);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cli/comparison.h"
+#include "core/base/text.h"
 
 namespace mlopt::cli {
 namespace {
@@ -75,6 +76,7 @@ void report_weights(const quantize::Quantized& made, Report& report) {
                                 {"form", w.form},
                                 {"elements", w.elements},
                                 {"bytes", w.bytes},
+                                {"entropy_coded_bytes", w.entropy_coded_bytes},
                                 {"sqnr_db", w.sqnr_db}}));
     bytes += w.bytes;
     elements += w.elements;
@@ -88,6 +90,18 @@ void report_weights(const quantize::Quantized& made, Report& report) {
   for (size_t i = 0; i < std::min(kWorstShown, worst.size()); ++i)
     table.rows.push_back({worst[i].layer, worst[i].form, per_number(worst[i].bytes, worst[i].elements),
                           fmt::format("{:.1f} dB", worst[i].sqnr_db)});
+}
+
+void report_entropy(const quantize::Quantized& made, Report& report) {
+  const Json *before = report.data["source"].find("size_bytes"), *after = report.data["result"].find("size_bytes");
+  if (made.weights.empty() || !before || !after) return;
+  int64_t bytes = after->integer();
+  for (const quantize::StoredWeight& w : made.weights) bytes += w.entropy_coded_bytes - w.bytes;
+  report.data["entropy_coded_bytes"] = bytes;
+  report.line(fmt::format(
+      "entropy-coded, each code by how often it occurs in its tensor, the file would take {}: "
+      "{:.1f}x less than the source",
+      format_bytes(static_cast<double>(bytes)), static_cast<double>(before->integer()) / static_cast<double>(bytes)));
 }
 
 }  // namespace mlopt::cli

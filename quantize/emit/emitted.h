@@ -20,7 +20,8 @@ struct StoredWeight {
   std::string layer, weight;  ///< the first that reads it; the name of its tensor
   std::string format, form;   ///< as --to and --emit name them
   int64_t elements = 0, bytes = 0;
-  double sqnr_db = 0;  ///< of what the codes stand for
+  double sqnr_db = 0;               ///< of what the codes stand for
+  int64_t entropy_coded_bytes = 0;  ///< of the codes by how often each occurs, and of what they stand for
 };
 
 /// Layer whose weight the method did not round -> how it was rounded, and why.

@@ -124,13 +124,17 @@ TEST_CASE("weights alone are stored without data, and the report says how each i
   const Json report = Json::parse(done.out);
   const Json& weights = *report.find("weights");
   REQUIRE(weights.items().size() == 2);
+  int64_t coded = 0;
   for (const Json& w : weights.items()) {
     CHECK(w.find("form")->string() == "matmulnbits");
     CHECK(w.find("elements")->integer() == 2048);
     CHECK(w.find("bytes")->integer() == 2048 / 2 + 2048 / 16 * 4 + 2048 / 16 / 2);  // codes, scales, zero points
     CHECK(w.find("sqnr_db")->number() > 18);
     CHECK(w.find("sqnr_db")->number() < 35);
+    coded += w.find("entropy_coded_bytes")->integer() - w.find("bytes")->integer();
   }
+  CHECK(coded < 0);  // levels at the ends are rare
+  CHECK(report.find("entropy_coded_bytes")->integer() == report.find("result")->find("size_bytes")->integer() + coded);
   const test::Outcome info = run_mlopt({"info", files.out});
   CHECK(info.out.find("4-bit weights in blocks of 16 (MatMulNBits)") != std::string::npos);
   const test::Outcome again = run_mlopt({"quantize", files.out, "-o", files.folder / "r.onnx", "--to", "w3"});
