@@ -64,12 +64,12 @@ void check_structure(const Spec& spec) {
 
 /// A penalty pulls, and a dropout drops, a share of weights or of channels.
 void check_training(const Spec& spec) {
-  const bool searched = spec.granularity.kind() == Kind::kStructure && (spec.flops || spec.latency);
-  if (!spec.sparsity && !searched)
-    usage_error("it is trained until a share is not needed", "--sparsity", "give one, as in 0.5");
   if (spec.granularity.kind() == Kind::kMask && spec.granularity.name != "element")
     unsupported_error(fmt::format("{} by {} are not supported yet", to_string(spec.granularity), spec.method),
                       "--granularity", "element, channel or head");
+  const bool searched = spec.granularity.kind() == Kind::kStructure && (spec.flops || spec.latency);
+  if (!spec.sparsity && !searched)
+    usage_error("it is trained until a share is not needed", "--sparsity", "give one, as in 0.5");
   if (spec.method == kDropout) find_dropout(spec.dropout, spec.granularity);
   if (spec.method == kRegularization) find_penalty(spec.penalty, spec.granularity);
   if (spec.allocation == "lamp" || spec.allocation == "erk")
@@ -79,7 +79,8 @@ void check_training(const Spec& spec) {
     unsupported_error(fmt::format("dimensions of all layers by {} are not supported yet", spec.method), "--method",
                       "magnitude, then --recover distill");
   if (looks_at_results(spec))
-    unsupported_error("what each layer can spare is measured before a training, not behind it", "--allocation");
+    unsupported_error("what each layer can spare is measured before a training, not behind it", "--allocation",
+                      "global or uniform");
   if (spec.fit || spec.statistics) usage_error("what was trained needs no fit", "--recover", "leave lstsq and bn out");
 }
 
@@ -127,6 +128,14 @@ void check_schedule(const Spec& spec) {
                 "give --sparsity");
 }
 
+/// What goes as one of a method that knows no single weights.
+[[noreturn]] void refuse_masks(const Spec& spec) {
+  const bool blocks = spec.method == kInfluence;
+  const std::string what = spec.granularity.name == "element" ? "elements" : to_string(spec.granularity);
+  usage_error(fmt::format("{} is of {}, {} are none", spec.method, blocks ? "residual blocks" : "channels", what),
+              "--granularity", blocks ? "use --granularity layer" : "use --granularity channel");
+}
+
 }  // namespace
 
 void check(const Spec& spec) {
@@ -156,9 +165,7 @@ void check(const Spec& spec) {
     usage_error("only --allocation amc searches in episodes", "--episodes", "leave it out");
   if (spec.round == kAutoRound && spec.threshold)
     usage_error("a threshold says how much goes, whatever the widths", "--round", "leave it out");
-  if (!structure && !find_criterion(spec.method).score)
-    usage_error(fmt::format("{} is of channels, {} are none", spec.method, to_string(spec.granularity)),
-                "--granularity", "use --granularity channel");
+  if (!structure && !find_criterion(spec.method).score) refuse_masks(spec);
   if (!structure && spec.round)
     usage_error("there are no widths to round where shapes stay as they are", "--round", "leave it out");
   if (spec.iterations > 1 && !scheduled(spec) && (structure || spec.granularity.pattern() || spec.threshold))
