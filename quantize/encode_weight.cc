@@ -29,6 +29,7 @@ float masked(float x, uint32_t mask) { return std::bit_cast<float>(std::bit_cast
 /// Squares of numbers and of what is lost of them, side by side.
 struct Squares {
   std::array<float, kLanes> signal{}, noise{};
+  std::array<uint32_t, kLanes> lost{};  ///< not 0: a number was not finite
 
   void add(const std::array<float, kLanes>& numbers, const std::array<float, kLanes>& values) {
     for (size_t i = 0; i < kLanes; ++i) {
@@ -37,6 +38,7 @@ struct Squares {
       const float number = masked(numbers[i], keep), kept = masked(off, keep);
       signal[i] += number * number;
       noise[i] += kept * kept;
+      lost[i] |= ~keep;
     }
   }
 
@@ -54,6 +56,7 @@ struct Squares {
 /// Signal and noise of what was encoded so far.
 struct Noise {
   double signal = 0, noise = 0;
+  bool finite = true;
 
   void add(const Matrix& values, const Coded& coded) {
     if (coded.levels == Levels::kVectors) return add(values, decode(coded));
@@ -69,6 +72,7 @@ struct Noise {
     for (size_t i = 0; i < values.values.size(); ++i) {
       const auto x = static_cast<double>(values.values[i]), off = x - static_cast<double>(decoded.values[i]);
       if (std::isfinite(off)) signal += x * x, noise += off * off;
+      finite = finite && std::isfinite(x);
     }
   }
   void add(std::span<const float> x, const uint8_t* codes, const Alphabet& alphabet) {
@@ -86,13 +90,16 @@ struct Noise {
     }
     signal += std::accumulate(squares.signal.begin(), squares.signal.end(), 0.0);
     noise += std::accumulate(squares.noise.begin(), squares.noise.end(), 0.0);
+    finite = finite && std::all_of(squares.lost.begin(), squares.lost.end(), [](uint32_t m) { return m == 0; });
   }
   void add(const Noise& other) {
     signal += other.signal;
     noise += other.noise;
+    finite = finite && other.finite;
   }
   double sqnr_db() const {
     constexpr double kDecibels = 10;
+    if (!std::isfinite(signal) || !std::isfinite(noise)) return 0;  // squares of 1e19 and more: nothing is known
     return noise > 0 ? kDecibels * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
   }
 };
@@ -133,13 +140,14 @@ EncodedWeight encode_weight(const Weight& weight, const Method& method, const Sc
   Noise noise;  // in the order of the rows: the same on any number of threads
   for (const Noise& one : noises) noise.add(one);
   done.sqnr_db = noise.sqnr_db();
+  done.finite = noise.finite;
   return done;
 }
 
 EncodedWeight with_sqnr(const Weight& weight, const Coded& coded) {
   Noise noise;
   noise.add(load(weight), coded);
-  return {coded, noise.sqnr_db()};
+  return {coded, noise.sqnr_db(), noise.finite};
 }
 
 }  // namespace mlopt::quantize

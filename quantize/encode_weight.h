@@ -8,6 +8,7 @@ namespace mlopt::quantize {
 struct EncodedWeight {
   Coded coded;
   double sqnr_db = 0;  ///< of the numbers that the codes stand for; infinite where these are the same
+  bool finite = true;  ///< the weight: no code stands for NaN or infinity
 };
 
 /// encode() of the whole weight, some of its rows after the others where the method allows it, so that no more than

@@ -7,6 +7,7 @@
 
 #include "core/tensor/cast.h"
 #include "quantize/plan.h"
+#include "quantize/warnings.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -29,11 +30,17 @@ bool listed(const std::string_view (&names)[N], const Node& node) {
   return node.domain.empty() && std::find(std::begin(names), std::end(names), node.op) != std::end(names);
 }
 
+bool is_finite(const Tensor& t) {
+  const std::vector<float> numbers = to_floats(t);
+  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
+}
+
 Expected<bool> constant_weight(const NodeView& view) {
   const Tensor* w = view.constant(1);
   if (!w) return Decline{"its weight is not constant"};
   if (w->dtype() != DType::kF32) return Decline{fmt::format("its weight is {}", name(w->dtype()))};
   if (view.node().input(2) && !view.constant(2)) return Decline{"its bias is not constant"};
+  if (!is_finite(*w) || (view.node().input(2) && !is_finite(*view.constant(2)))) return Decline{kNotFinite};
   return true;
 }
 

@@ -37,6 +37,7 @@
 #include "quantize/store_weights.h"
 #include "quantize/unfuse.h"
 #include "quantize/wanted_opset.h"
+#include "quantize/warnings.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -78,6 +79,7 @@ class Quantizer {
     if (spec_.correct_bias) correctable_ = correctable_layers();
     before_ = clone(result_.model);
     rewrite();
+    for (std::string& sentence : warnings_of(result_, spec_, means_)) result_.warnings.push_back(std::move(sentence));
     if (spec_.correct_bias && !layers_.empty()) correct();
     result_.layers = static_cast<int64_t>(layers_.size());
     if (layers_.empty()) {
@@ -109,7 +111,6 @@ class Quantizer {
       graphopt::prepare(model, means_.passes);  // what the conversion added
     }
     if (spec_.format == Format::kF16) run_pass(model, delay_transpose, means_.passes);
-    warn_of_bodies();
   }
 
   void restore() {
@@ -173,15 +174,6 @@ class Quantizer {
     }
   }
 
-  void warn_of_bodies() {
-    const std::vector<Node*> all = all_nodes(*result_.model.graph);
-    const auto inside = std::count_if(all.begin(), all.end(), [&](const Node* n) {
-      return n->graph() != result_.model.graph.get() && is_weighted(*n);
-    });
-    if (inside && spec_.format != Format::kWeights)
-      result_.warnings.push_back(fmt::format("{} layers in the bodies of If, Loop or Scan stay as they are", inside));
-  }
-
   void rewrite() {
     switch (Model& model = result_.model; spec_.format) {
       case Format::kStatic:
@@ -193,7 +185,6 @@ class Quantizer {
       case Format::kWeights:
         take(spec_.budget ? store_mixed(model, spec_, means_, written_size(source_, "model.onnx"))
                           : store_weights(model, spec_, means_));
-        warn_of_plan();
         break;
       case Format::kF16:
         take(emit_half(model, spec_));
@@ -202,13 +193,6 @@ class Quantizer {
         take(emit_bf16_storage(model, spec_));
         break;
     }
-  }
-
-  void warn_of_plan() {
-    for (const auto& [layer, format] : means_.plan)
-      if (std::none_of(result_.weights.begin(), result_.weights.end(),
-                       [&, &name = layer](const StoredWeight& w) { return w.layer == name; }))
-        result_.warnings.push_back(fmt::format("the plan names '{}', which has no weight that can be stored", layer));
   }
 
   /// Layers that a budget of time leaves in float are skipped from here on.

@@ -23,6 +23,7 @@
 #include "quantize/mixed.h"
 #include "quantize/plan.h"
 #include "quantize/reconstruct/reconstruct.h"
+#include "quantize/warnings.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -180,12 +181,16 @@ class Storer {
   void put(const Weight& weight, const Observed* seen) {
     const Spec spec = spec_of(weight, spec_, plan_);
     const WeightForm& form = form_of(weight, spec);
-    for (const Node* reader : weight.readers)
-      if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
     const auto learned = learned_.find(weight.name());
     const EncodedWeight made = learned != learned_.end() ? with_sqnr(weight, learned->second)
                                                          : encode_weight(weight, method_, spec.scheme(), seen,
                                                                          reads_rectified(model_, weight));
+    if (!made.finite) {
+      done_.left.emplace(weight.layer, kNotFinite);
+      return;
+    }
+    for (const Node* reader : weight.readers)
+      if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
     weight.value->constant->release_pages();
     StoredWeight& stored = done_.weights.emplace_back();
     stored = {weight.layer, weight.name(), name(spec), std::string(name(form.emit)), weight.size(), 0, made.sqnr_db};

@@ -185,8 +185,9 @@ class Observer {
     for (size_t i = 0; i < found_.size(); ++i)
       for (const double x : found_[i].squares)
         if (!std::isfinite(x))
-          input_error(fmt::format("what {} is given is not finite", weights_[i].layer), data.name_of(sample),
-                      "remove the sample");
+          input_error(
+              fmt::format("what {} is given is not finite", weights_[i].layer), data.name_of(sample),
+              "remove the sample, or where others are so too, leave the layer out: --skip " + weights_[i].layer);
   }
 
   std::span<const Weight> weights_;

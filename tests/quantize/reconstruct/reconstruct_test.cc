@@ -92,6 +92,8 @@ TEST_CASE("layers that no block learns are named with the reason") {
   const std::string why = "by itself, for what its block is given differs in shape, or is the same, in all samples";
   for (const std::string spec : {"w3:method=brecq", "w3a8:method=brecq"})
     CHECK(bench.run(spec).fell_back == quantize::Fallbacks{{"down", why}, {"head", why}, {"up", why}});
+  bench.data = test::MemoryData(Tensor::of<float>({4, 32}, std::vector<float>(128, NAN)), std::nullopt);
+  CHECK(test::contains(test::error_of([&] { bench.run("w3:method=brecq"); }), "is not finite"));
 }
 
 TEST_CASE("blocks are not learned without data") {
