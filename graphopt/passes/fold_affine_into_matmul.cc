@@ -2,6 +2,7 @@
 // W), BatchNormalization(MatMul(x, W)) -> Gemm(x, W', b').
 #include <cmath>
 
+#include "core/rewrite/fusion/gelu.h"
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
@@ -64,6 +65,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 Expected<Replacement> rewrite_before(const Match& m, Builder& builder) {
   const Tensor &c = m.constant("c"), &w = m.constant("w");
   const auto& dims = m.value("x")->type.dims;
+  if (fusion::is_gelu(*m.node("scaled"))) return Decline{"the factor belongs to GELU, which runtimes find by it"};
   if (c.size() != 1 || columns_of(w) == 0) return Decline{"what is before it is no product by one number"};
   if (c.rank() > 0 && (!dims || c.rank() > static_cast<int>(dims->size()))) return Decline{"it may broadcast"};
   const double factor = m.node("scaled")->op == "Div" ? 1 / number_at(c, 0) : number_at(c, 0);

@@ -2,6 +2,7 @@
 // t[c]. A convolution that pads pads zeros, not t: it takes factors only.
 #include <algorithm>
 
+#include "core/rewrite/fusion/gelu.h"
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
@@ -25,6 +26,7 @@ Expected<ChannelAffine> before(const Match& m, int64_t channels, const Builder& 
   const auto& dims = m.value("x")->type.dims;
   if (!dims || static_cast<int>(dims->size()) != weight.rank() || !(*dims)[1].is(channels))
     return Decline{"its channels are not known"};
+  if (fusion::is_gelu(node)) return Decline{"the factor belongs to GELU, which runtimes find by it"};
   if (node.is("BatchNormalization")) return affine_of(builder.view(node));
   auto numbers = per_channel(m.constant("c"), channels, weight.rank());
   if (!numbers || aligns_axes(node)) return Decline{"its constant is not by channel"};

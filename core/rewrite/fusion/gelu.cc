@@ -1,5 +1,7 @@
 // x (1 + erf(x / sqrt 2)) / 2, and its approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, however they
 // are spelt -> Gelu(x).
+#include "core/rewrite/fusion/gelu.h"
+
 #include <array>
 #include <cmath>
 
@@ -121,8 +123,14 @@ Expected<Replacement> write(Value* x, bool by_tanh, Builder& builder) {
   return Replacement{builder.op("Gelu", {x}, std::move(attrs), x->type)};
 }
 
-Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  const Spelling spelling(*m.root);
+/// GELU of x, as it is spelt.
+struct Found {
+  Value* x;
+  bool by_tanh;
+};
+
+Expected<Found> gelu_at(const Node& mul) {
+  const Spelling spelling(mul);
   const Spelling::Factors f = spelling.factors();
   if (f.values.size() != 2 || std::abs(f.number - 0.5) > 1e-5) return Decline{"not half of a product of two"};
   const Node* fn = spelling.inner_function(f.values[0]);
@@ -130,18 +138,26 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!fn) fn = spelling.inner_function(f.values[1]);
   if (!fn) return Decline{"no factor is 1 + erf or 1 + tanh"};
   if (!is_float(x->type.dtype)) return Decline{"its type is not known"};
-  if (!keeps_shape(*x, *m.root->output(0))) return Decline{"the numbers have more axes"};
+  if (!keeps_shape(*x, *mul.output(0))) return Decline{"the numbers have more axes"};
   const auto inner = spelling.polynomial(fn->input(0), x);
   const double root = std::sqrt(2 / M_PI);
   const bool by_tanh = fn->is("Tanh");
   const Polynomial wanted = by_tanh ? Polynomial{0, root, 0, root * 0.044715} : Polynomial{0, std::sqrt(0.5)};
   if (!inner || !is(*inner, wanted)) return Decline{"another function of x than GELU's"};
-  return write(x, by_tanh, builder);
+  return Found{x, by_tanh};
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const auto found = gelu_at(*m.root);
+  if (!found) return found.error();
+  return write(found->x, found->by_tanh, builder);
 }
 
 std::vector<Rule> rules() { return {{Pattern::op("Mul", {Pattern::any("a"), Pattern::any("b")}), rewrite}}; }
 
 }  // namespace
+
+bool is_gelu(const Node& mul) { return mul.is("Mul") && bool(gelu_at(mul)); }
 
 const Pass gelu = {"fuse_gelu", "the operators that GELU is exported as, as one", rules};
 

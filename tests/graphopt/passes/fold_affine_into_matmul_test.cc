@@ -38,3 +38,14 @@ TEST_CASE("factors by row, shared weights and products that others read stay") {
                  R"(g (double[2,3] x, double[3,3] W, double[1] D) => (double[2,3] y, double[2,3] z)
     { p = MatMul (x, W)  y = Mul (p, D)  z = MatMul (x, W) })") == "the weight of MatMul is used elsewhere too");
 }
+
+TEST_CASE("the half of GELU stays with it, another function's goes") {
+  const auto graph = [](const std::string& fn) {
+    return R"(g (double[N,2,3] x, double[3,4] W) => (double[N,2,4] y)
+      <double root = {1.4142135623730951}, double one = {1}, double half = {0.5}>
+      { a = Div (x, root)  b = )" +
+           fn + " (a)  c = Add (b, one)  d = Mul (x, c)  e = Mul (d, half)  y = MatMul (e, W) }";
+  };
+  CHECK(declined(fold_affine_into_matmul, graph("Erf")).find("belongs to GELU") != std::string::npos);
+  CHECK(rewritten(fold_affine_into_matmul, graph("Tanh")) == "Div Tanh Add Mul MatMul");
+}

@@ -40,3 +40,10 @@ TEST_CASE("a shift before pads, other shapes, and what others read, stay") {
   CHECK(declined(fold_affine_into_next_conv, R"(g (double[N,2,5] x, double[5] C, double[2,2,3] W) => (double[N,2,3] y)
     { a = Mul (x, C)  y = Conv (a, W) })") == "its constant is not by channel");
 }
+
+TEST_CASE("the half of GELU before a convolution stays with it") {
+  CHECK(declined(fold_affine_into_next_conv, R"(g (double[N,2,5] x, double[2,2,3] W) => (double[N,2,3] y)
+    <double root = {0.70710678118654752}, double one = {1}, double half = {0.5}>
+    { a = Mul (x, root)  b = Erf (a)  c = Add (b, one)  d = Mul (x, c)  e = Mul (d, half)  y = Conv (e, W) })") ==
+        "the factor belongs to GELU, which runtimes find by it");
+}
