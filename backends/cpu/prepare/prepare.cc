@@ -34,6 +34,7 @@ void specialize(Model& model, TypeRule types) {
                                       &lower::attention,
                                       &lower::attention_past,
                                       &lower::attention_heads,
+                                      &lower::attention_groups,
                                       &lower::attention_rows,
                                       &lower::contrib_gelu,
                                       &fusion::gelu,

@@ -6,6 +6,7 @@
 namespace mlopt::lower {
 
 extern const Pass attention;
+extern const Pass attention_groups;
 extern const Pass attention_heads;
 extern const Pass attention_past;
 extern const Pass attention_rows;
