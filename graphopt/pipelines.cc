@@ -7,9 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
-#include "core/rewrite/fusion/passes.h"
 #include "graphopt/aliases.h"
 #include "graphopt/declared_types.h"
 #include "graphopt/implied_sizes.h"
@@ -159,13 +157,6 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
   return tallies;
 }
 
-void prepare(Model& model, const PassContext& context) {
-  // Kernels have GELU whatever the opset. Its half would be folded into the weights behind it, which copies them.
-  PassContext kernels = context;
-  kernels.target = Target::kKernels;
-  infer(model, context.standard_types, false);
-  run_pass(model, fusion::gelu, kernels);
-  fuse(model, context, {{}, {"inputs_to_initializers"}});
-}
+void prepare(Model& model, const PassContext& context) { fuse(model, context, {{}, {"inputs_to_initializers"}}); }
 
 }  // namespace mlopt::graphopt
