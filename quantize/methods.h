@@ -26,6 +26,8 @@ struct Task {
   /// Of uniform levels: the steps around zero, one for each row or one for all; empty: the method fits them.
   std::span<const float> steps = {};
 
+  /// What was pruned stays 0 whatever the others make up for.
+  bool pruned(int64_t row, int64_t column) const { return values.at(row, column) == 0; }
   double shift() const { return rectified ? kRectifiedShift : 0; }
   /// In the steps that are given.
   Alphabet alphabet_of(int64_t row) const;
@@ -58,7 +60,7 @@ Coded encode(const Method& method, const Task& task);
 Coded round_to_nearest(const Task& task, Fit fit);
 /// Column by column, those that are left making up for the error of what was rounded, so that the layer's outputs
 /// change least (Frantar et al. 2022, "GPTQ"). Alphabets are those of the weights as they were, so that the columns may
-/// be taken in the order of what their errors cost.
+/// be taken in the order of what their errors cost. Weights that are 0 stay so, here and below.
 Coded gptq(const Task& task, Fit fit);
 /// From there on coordinate descent: each number in turn gets the code that is best while all others stay (Behdin et
 /// al. 2023, "QuantEase"). The error of the layer's outputs never grows.

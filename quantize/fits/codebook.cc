@@ -123,10 +123,9 @@ void settle(const Points& points, std::vector<double>& centres) {
   }
 }
 
-/// Zeros that are many, as pruning leaves them, stay zeros.
+/// Weights that were pruned stay zeros.
 void keep_zero(const Group& group, std::span<float> codebook) {
-  const auto zeros = static_cast<size_t>(std::count(group.values.begin(), group.values.end(), 0.0f));
-  if (zeros * codebook.size() < group.values.size()) return;
+  if (std::find(group.values.begin(), group.values.end(), 0.0f) == group.values.end()) return;
   *std::min_element(codebook.begin(), codebook.end(), [](float a, float b) { return std::fabs(a) < std::fabs(b); }) = 0;
 }
 

@@ -29,9 +29,10 @@ constexpr int64_t kWide = 1024, kBlock = 256;
 class Rounding {
  public:
   /// `products` are those of the columns; `wanted` is what they are to come near, [count, columns].
-  Rounding(const Eigen::Ref<const Products>& products, Coded& coded, int64_t first, std::span<const int64_t> columns,
-           Products wanted)
-      : products_(products),
+  Rounding(const Task& task, const Eigen::Ref<const Products>& products, Coded& coded, int64_t first,
+           std::span<const int64_t> columns, Products wanted)
+      : task_(task),
+        products_(products),
         coded_(coded),
         first_(first),
         count_(wanted.rows()),
@@ -62,10 +63,16 @@ class Rounding {
     return coded_.codes[static_cast<size_t>((first_ + r) * coded_.columns + column_at_[static_cast<size_t>(c)])];
   }
 
-  /// A number between two values: the code is that of the lower from here on.
+  /// A number between two values: the code is that of the lower from here on. What was pruned has no other value.
   void place(int64_t r, int64_t c) {
-    const Alphabet alphabet = coded_.alphabet(coded_.alphabet_at(first_ + r, column_at_[static_cast<size_t>(c)]));
+    const int64_t column = column_at_[static_cast<size_t>(c)];
+    const Alphabet alphabet = coded_.alphabet(coded_.alphabet_at(first_ + r, column));
     float x = wanted_(r, c);
+    if (task_.pruned(first_ + r, column)) {
+      code(r, c) = alphabet.nearest(0);
+      below_(r, c) = alphabet.value(code(r, c));
+      return;
+    }
     int lower = alphabet.nearest(x);
     if (lower == alphabet.most || (lower > 0 && alphabet.value(static_cast<uint8_t>(lower)) > x)) --lower;
     code(r, c) = static_cast<uint8_t>(lower);
@@ -108,10 +115,12 @@ class Rounding {
     const Floats learned = (share_of(sigmoid()) > 0.5F).cast<float>(), plain = nearest(), error = errors(learned);
     for (int64_t r = 0; r < count_; ++r) {
       const Floats& best = error(r, 0) < nearest_(r, 0) ? learned : plain;
-      for (int64_t c = 0; c < columns_; ++c) code(r, c) = static_cast<uint8_t>(code(r, c) + (best(r, c) > 0));
+      for (int64_t c = 0; c < columns_; ++c)
+        code(r, c) = static_cast<uint8_t>(code(r, c) + (best(r, c) > 0 && step_(r, c) > 0));
     }
   }
 
+  const Task& task_;
   const Eigen::Ref<const Products>& products_;
   Coded& coded_;
   int64_t first_, count_, columns_;
@@ -160,8 +169,8 @@ class WideRounding {
     for (int64_t b = 0, k = 0; b < columns_; b += kBlock, ++k) {
       const int64_t width = std::min(kBlock, columns_ - b), behind = columns_ - b - width;
       const auto at = static_cast<size_t>(k);
-      Rounding(left_[at], coded_, first, std::span(order_).subspan(static_cast<size_t>(b), static_cast<size_t>(width)),
-               open.middleCols(b, width))
+      Rounding(task_, left_[at], coded_, first,
+               std::span(order_).subspan(static_cast<size_t>(b), static_cast<size_t>(width)), open.middleCols(b, width))
           .run();
       const Products off = (open - rows_of(coded_, first, count)).middleCols(b, width) * inverse_[at];
       if (behind > 0) open.rightCols(behind).noalias() -= off * rest_.block(b, columns_ - behind, width, behind);
@@ -203,7 +212,7 @@ Coded adaround(const Task& task, Fit fit) {
       continue;
     }
     each_rows(task, group, [&](int64_t first, int64_t count) {
-      Rounding(products, coded, first, order, rows_of(task, first, count)).run();
+      Rounding(task, products, coded, first, order, rows_of(task, first, count)).run();
     });
   }
   return coded;

@@ -61,7 +61,7 @@ class Sweep {
   float round_one(int64_t row, Row left, int64_t column, int64_t end) {
     const int64_t at = order_[static_cast<size_t>(column)];
     const Alphabet alphabet = coded_.alphabet(coded_.alphabet_at(row, at));
-    const uint8_t code = alphabet.nearest(left(column));
+    const uint8_t code = alphabet.nearest(task_.pruned(row, at) ? 0 : left(column));
     coded_.codes[static_cast<size_t>(row * coded_.columns + at)] = code;
     const float error = (left(column) - alphabet.value(code)) / factor_(column, column);
     if (!std::isfinite(error)) return 0;

@@ -48,6 +48,7 @@ class Descent {
 
   /// Gives the number the code of what is best when all others stay; how far its value moved.
   float settle(int64_t row, int64_t column, float wanted) {
+    if (task_.pruned(row, column)) return 0;
     const Alphabet alphabet = coded_.alphabet(coded_.alphabet_at(row, column));
     uint8_t& code = coded_.codes[static_cast<size_t>(row * coded_.columns + column)];
     const float old = alphabet.value(code);

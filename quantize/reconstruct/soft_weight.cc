@@ -68,6 +68,12 @@ SoftWeight::Between SoftWeight::between() const {
       uint8_t& code = all.lower[static_cast<size_t>(r * weight_.columns + c)];
       const float x = numbers.at(r, c);
       code = alphabet.nearest(x);
+      if (x == 0) {  // pruned: it has no other value
+        below[at(r, c)] = alphabet.value(code);
+        step[at(r, c)] = 0;
+        learned[at(r, c)] = -1;
+        continue;
+      }
       if (code == alphabet.most || (code > 0 && alphabet.value(code) > x)) --code;
       const size_t i = at(r, c);
       below[i] = alphabet.value(code);
@@ -95,11 +101,12 @@ Value* SoftWeight::soften(Model& part, const std::string& variable) const {
 void SoftWeight::harden(const Tensor& learned) {
   const Between all = between();
   const std::vector<float> numbers = to_floats(learned);
+  const float* step = all.step.data<float>();
   for (int64_t r = 0; r < weight_.rows; ++r)
     for (int64_t c = 0; c < weight_.columns; ++c) {
       const auto i = static_cast<size_t>(r * weight_.columns + c);
       // A share above a half: the sigmoid is stretched around its middle.
-      coded_.codes[i] = static_cast<uint8_t>(all.lower[i] + (numbers[at(r, c)] > 0));
+      coded_.codes[i] = static_cast<uint8_t>(all.lower[i] + (numbers[at(r, c)] > 0 && step[at(r, c)] > 0));
     }
 }
 

@@ -153,6 +153,10 @@ TEST_CASE("codebooks keep the zeros of pruned weights, and fewer numbers than co
   for (size_t i = 0; i < 100; ++i) values[2 * i] = 0;
   const Alphabet a = fit_codebook({scheme, values, {}, book});
   CHECK(a.value(a.nearest(0)) == 0);
+  std::vector<float> one = normal(200, 4);
+  one[17] = 0;
+  const Alphabet c = fit_codebook({scheme, one, {}, book});
+  CHECK(c.value(c.nearest(0)) == 0);
   const std::vector<float> few = {3, -1, 3};
   const Alphabet b = fit_codebook({scheme, few, {}, book});
   CHECK(plain_error(b, few) == 0);

@@ -52,6 +52,25 @@ TEST_CASE("codes of a layer of several blocks are those of the method as it is w
   CHECK(same > std::ssize(plain) * 97 / 100);
 }
 
+TEST_CASE("what was pruned stays zero, and the other numbers make up for each other") {
+  for (const int64_t columns : {96, 1040}) {  // those of adaround are learned in parts above 1024
+    test::RandomLayer layer(4, columns);
+    for (size_t i = 0; i < layer.values.values.size(); i += 3) layer.values.values[i] = 0;
+    Scheme scheme;
+    scheme.bits = 3;
+    const Task task{layer.values, scheme, &layer.seen};
+    double nearest = 0;
+    for (int64_t r = 0; r < 4; ++r) nearest += layer.error(decode(round_to_nearest(task, fit_mse)), r);
+    for (const auto method : {gptq, quantease, adaround}) {
+      const Matrix found = decode(method(task, fit_mse));
+      double error = 0;
+      for (int64_t r = 0; r < 4; ++r) error += layer.error(found, r);
+      CHECK(error < 0.7 * nearest);
+      for (size_t i = 0; i < found.values.size(); i += 3) REQUIRE(found.values[i] == 0);
+    }
+  }
+}
+
 TEST_CASE("codes are the same on any number of threads") {
   const test::RandomLayer layer(40, 300);
   Scheme scheme;

@@ -69,6 +69,18 @@ TEST_CASE("a soft weight begins as the numbers are, and hardens to the nearest")
   }
 }
 
+TEST_CASE("what was pruned stays zero whatever is learned") {
+  Bench bench(kConv);
+  Tensor& w = *bench.model.graph->find("W")->constant;
+  for (int64_t i = 0; i < w.size(); i += 2) w.mutable_data<float>()[i] = 0;
+  for (const float side : {-3.0F, 3.0F}) {
+    SoftWeight soft = bench.soft();
+    soft.harden(Tensor::of<float>({8, 3, 3, 3}, std::vector<float>(216, side)));
+    const std::vector<float> hard = to_floats(soft.values());
+    for (size_t i = 0; i < hard.size(); i += 2) CHECK(hard[i] == 0);
+  }
+}
+
 TEST_CASE("what was learned decides for the value below or above") {
   const Bench bench(kConv);
   SoftWeight soft = bench.soft();
