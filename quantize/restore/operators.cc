@@ -5,14 +5,28 @@
 #include "quantize/restore/passes.h"
 
 namespace mlopt::quantize {
+
+Expected<Value*> floats(const Node& node, const Operand& at, int64_t axis, Builder& builder) {
+  Value *codes = node.input(at.codes), *scale = node.input(at.scale), *zero = node.input(at.zero);
+  if (!codes || !scale) return Decline{"an operand is missing"};
+  const Node* from = codes->producer;
+  if (from && from->is("DynamicQuantizeLinear") && scale == from->output(1) && zero == from->output(2))
+    return from->input(0);
+  const Tensor *numbers = codes->known_constant(), *steps = scale->known_constant();
+  if (!steps || (zero && !zero->known_constant())) return Decline{"its steps are not constant"};
+  if (numbers) {
+    const Tensor* zeros = zero ? zero->known_constant() : nullptr;
+    return builder.constant(codes->name + "_floats", decoded(*numbers, *steps, zeros, axis));
+  }
+  if (steps->size() != 1) return Decline{"its activation has several scales"};
+  std::vector<Value*> inputs = {codes, scale};
+  if (zero) inputs.push_back(zero);
+  return builder.op("DequantizeLinear", std::move(inputs), {}, Type::tensor(steps->dtype(), codes->type.dims));
+}
+
 namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
-
-/// Inputs that hold codes, their scale and their zero point; -1: there is no such input.
-struct Operand {
-  int codes = -1, scale = -1, zero = -1;
-};
 
 /// An operator on integers and what it is between DequantizeLinear and QuantizeLinear.
 struct Row {
@@ -30,6 +44,7 @@ constexpr Row kRows[] = {
     {kMicrosoft, "QGemm", "Gemm", kFirst, kSecond, 6, 7, 8},
     {kMicrosoft, "QLinearAdd", "Add", kFirst, kSecond, -1, 6, 7},
     {kMicrosoft, "QLinearMul", "Mul", kFirst, kSecond, -1, 6, 7},
+    {kMicrosoft, "QLinearReduceMean", "ReduceMean", kFirst, kNone, -1, 3, 4},
     {kMicrosoft, "QLinearSigmoid", "Sigmoid", kFirst, kNone, -1, 3, 4},
     {kMicrosoft, "QLinearLeakyRelu", "LeakyRelu", kFirst, kNone, -1, 3, 4},
     {kMicrosoft, "QLinearSoftmax", "Softmax", kFirst, kNone, -1, 3, 4},
@@ -46,21 +61,6 @@ int64_t scaled_axis(const Row& row, const Node& node, const NodeView& view) {
   return codes ? codes->rank() - 1 : -1;
 }
 
-Expected<Value*> floats(const Node& node, const Operand& at, int64_t axis, Builder& builder) {
-  Value *codes = node.input(at.codes), *scale = node.input(at.scale), *zero = node.input(at.zero);
-  if (!codes || !scale) return Decline{"an operand is missing"};
-  const Tensor *numbers = codes->known_constant(), *steps = scale->known_constant();
-  if (!steps || (zero && !zero->known_constant())) return Decline{"its steps are not constant"};
-  if (numbers) {
-    const Tensor* zeros = zero ? zero->known_constant() : nullptr;
-    return builder.constant(codes->name + "_floats", decoded(*numbers, *steps, zeros, axis));
-  }
-  if (steps->size() != 1) return Decline{"its activation has several scales"};
-  std::vector<Value*> inputs = {codes, scale};
-  if (zero) inputs.push_back(zero);
-  return builder.op("DequantizeLinear", std::move(inputs), {}, Type::tensor(steps->dtype(), codes->type.dims));
-}
-
 /// The bias as floats: its codes are in steps of alpha times both scales.
 Expected<Value*> bias(const Row& row, const Node& node, float alpha, Builder& builder) {
   const Value* sums = node.input(row.sums);
@@ -71,6 +71,15 @@ Expected<Value*> bias(const Row& row, const Node& node, float alpha, Builder& bu
   const Tensor& codes = *sums->known_constant();
   const Tensor scale = Tensor::of<float>({std::ssize(steps)}, steps);
   return builder.constant(sums->name + "_floats", cast(decoded(codes, scale, nullptr, codes.rank() - 1), w->dtype()));
+}
+
+constexpr int64_t kAxesAreInput = 18;  // the opset
+
+void move_axes(std::vector<Attr>& attrs, std::vector<Value*>& inputs, Builder& builder) {
+  for (const Attr& attr : attrs)
+    if (const auto* axes = std::get_if<std::vector<int64_t>>(&attr.value); axes && attr.name == "axes")
+      inputs.push_back(builder.constant("axes", Tensor::ints(*axes)));
+  std::erase_if(attrs, [](const Attr& attr) { return attr.name == "axes"; });
 }
 
 Expected<Replacement> on_floats(const Row& row, const Match& m, Builder& builder) {
@@ -92,6 +101,7 @@ Expected<Replacement> on_floats(const Row& row, const Match& m, Builder& builder
   std::vector<Attr> attrs;
   for (const Attr& attr : node.attrs)
     if (attr.name != "channels_last" && attr.name != "opset") attrs.push_back(attr);
+  if (row.on_floats == "ReduceMean" && builder.opset() >= kAxesAreInput) move_axes(attrs, inputs, builder);
   const Type type = Type::tensor(inputs[0]->type.dtype, node.output(0)->type.dims);
   Value* y = builder.op(row.on_floats, std::move(inputs), std::move(attrs), type);
   if (row.addend >= 0 && node.input(row.addend)) y = builder.op("Add", {y, node.input(row.addend)}, {}, type);
@@ -121,6 +131,20 @@ Expected<Replacement> concat(const Match& m, Builder& builder) {
   return Replacement{builder.op("QuantizeLinear", {y, node.input(0), node.input(1)}, {}, node.output(0)->type)};
 }
 
+/// QLinearWhere(condition, codes, scale, zero point, codes, scale, zero point, scale, zero point).
+Expected<Replacement> where(const Match& m, Builder& builder) {
+  const Node& node = *m.root;
+  std::vector<Value*> inputs = {node.input(0)};
+  for (const Operand& operand : {Operand{1, 2, 3}, Operand{4, 5, 6}}) {
+    const auto made = floats(node, operand, -1, builder);
+    if (!made) return made.error();
+    inputs.push_back(*made);
+  }
+  const Type type = Type::tensor(inputs[1]->type.dtype, node.output(0)->type.dims);
+  Value* y = builder.op("Where", std::move(inputs), {}, type);
+  return Replacement{builder.op("QuantizeLinear", {y, node.input(7), node.input(8)}, {}, node.output(0)->type)};
+}
+
 /// DynamicQuantizeMatMul(x, codes, scale, zero point, bias): x is float.
 Expected<Replacement> dynamic_product(const Match& m, Builder& builder) {
   const Node& node = *m.root;
@@ -139,6 +163,7 @@ std::vector<Rule> rules() {
   };
   for (const Row& row : kRows) all.push_back({pattern(row.op, row.domain), rewrite});
   all.push_back({pattern("QLinearConcat", kMicrosoft), concat});
+  all.push_back({pattern("QLinearWhere", kMicrosoft), where});
   all.push_back({pattern("DynamicQuantizeMatMul", kMicrosoft), dynamic_product});
   return all;
 }

@@ -22,7 +22,9 @@ bool is_quantized(const Node& node) {
   return node.op.find("uantizeLinear") != std::string::npos || starts_with(node.op, "QLinear") ||
          ends_with(node.op, "Integer") || starts_with(node.op, "MatMulNBits") || starts_with(node.op, "MatMulBnb4") ||
          starts_with(node.op, "DynamicQuantize") || starts_with(node.op, "MatMulInteger") || is_qonnx(node) ||
-         (node.domain == "com.microsoft" && (node.op == "QGemm" || node.op == "QAttention"));
+         (node.domain == "com.microsoft" &&
+          (node.op == "QGemm" || node.op == "QAttention" || node.op == "QEmbedLayerNormalization" ||
+           node.op == "GatherBlockQuantized"));
 }
 
 int64_t count_quantized(const Model& model) {
@@ -72,8 +74,8 @@ const Node* first_quantized(const Model& model) {
 
 int64_t restore_floats(Model& model, const PassContext& context) {
   const int64_t before = count_quantized(model);
-  constexpr std::array<const Pass*, 5> kPasses = {&restore_qonnx, &qdq::widen_blocks, &restore_operators,
-                                                  &restore_dynamic, &restore_steps};
+  constexpr std::array<const Pass*, 6> kPasses = {&restore_qonnx,     &qdq::widen_blocks, &restore_layers,
+                                                  &restore_operators, &restore_dynamic,   &restore_steps};
   prepare_qonnx(model);
   PassContext all = context;
   all.only.clear();
