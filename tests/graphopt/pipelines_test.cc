@@ -114,6 +114,24 @@ TEST_CASE("globs choose passes, and one that chooses nothing is an error with a 
                        "did you mean 'eliminate_identity'"));
 }
 
+TEST_CASE("what is prepared to be written has operators of its opset and the types that it declared") {
+  const Model source = fixture(R"(g (float[N,4] x) => (float[M,4] y) {
+    root = Constant <value_float = 1.4142135> ()
+    one = Constant <value_float = 1.0> ()
+    half = Constant <value_float = 0.5> ()
+    d = Div (x, root)
+    e = Erf (d)
+    s = Add (e, one)
+    p = Mul (x, s)
+    y = Mul (p, half)
+  })",
+                               17);
+  Model written = clone(source);
+  graphopt::prepare(written, pass_context());
+  CHECK(operators(*written.graph).find("Gelu") == std::string::npos);
+  CHECK(to_string(written.graph->outputs()[0]->type) == "float32[M,4]");
+}
+
 TEST_CASE("pass names are unique and described") {
   std::set<std::string_view> names;
   for (const Pass* pass : graphopt::all_passes()) {
