@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kMoves =
     "MaxPool|Reshape|Flatten|Transpose|Squeeze|Unsqueeze|Slice|Split|DepthToSpace|SpaceToDepth|Resize|Identity|Expand|"
-    "Tile|Gather|Concat";
+    "Tile|Gather|Concat|Pad";
 
 /// Scale and zero point of a QuantizeLinear or DequantizeLinear.
 struct Steps {
@@ -100,6 +100,15 @@ Expected<Replacement> to_constant(const Match& m, Builder& builder) {
   return Replacement{builder.constant(dq.input(0)->name + "_floats", std::move(numbers))};
 }
 
+/// What a Pad fills in: a number in the place of a code.
+Expected<Value*> padding(const Node& pad, const Steps& steps, Builder& builder) {
+  constexpr int kValue = 2;
+  const Tensor* code = pad.input(kValue) ? pad.input(kValue)->known_constant() : nullptr;
+  if (pad.inputs().size() < 2 || (pad.input(kValue) && !code)) return Decline{"what it fills in is not constant"};
+  const Tensor value = code ? *code : cast(Tensor::scalar(0.0f), steps.codes);
+  return builder.constant("padding", decoded(value, *steps.scale, steps.zero, 0));
+}
+
 /// DequantizeLinear(op(codes)) -> op(DequantizeLinear(codes)) where op moves elements.
 Expected<Replacement> before_move(const Match& m, Builder& builder) {
   const Node *dq = m.root, *move = dq->input(0)->producer;
@@ -118,13 +127,29 @@ Expected<Replacement> before_move(const Match& m, Builder& builder) {
         builder.graph.add_op("DequantizeLinear", from, {}, dq, inputs[i]->name + "_floats", 1, dq->domain)->output(0);
     inputs[i]->type = Type::tensor(dq->output(0)->type.dtype, from[0]->type.dims);
   }
+  if (move->is("Pad")) {
+    const auto value = padding(*move, *steps, builder);
+    if (!value) return value.error();
+    inputs.resize(std::max<size_t>(inputs.size(), 3));
+    inputs[2] = *value;
+  }
   const Node* made = builder.graph.add_op(move->op, std::move(inputs), move->attrs, dq, dq->output(0)->name + "_moved",
                                           static_cast<int>(move->outputs().size()));
   return Replacement{made->output(dq->input(0)->output_index)};
 }
 
+/// ArgMax(QuantizeLinear(x)) -> ArgMax(x): larger numbers have larger codes.
+Expected<Replacement> largest(const Match& m, Builder& builder) {
+  const Node *node = m.root, *q = node->input(0)->producer;
+  const auto steps = steps_of(*q, node->input(0));
+  if (!steps) return steps.error();
+  if (steps->scale->size() != 1) return Decline{"codes of several scales are compared"};
+  return Replacement{builder.op(node->op, {q->input(0)}, node->attrs, node->output(0)->type)};
+}
+
 std::vector<Rule> rules() {
-  std::vector<Rule> all;
+  std::vector<Rule> all = {
+      {Pattern::op("ArgMax|ArgMin", {Pattern::op("QuantizeLinear", {Pattern::any("x")}).open()}), largest}};
   for (const char* domain : {"", "com.microsoft"}) {
     const auto dq = [&](Pattern from) {
       return Pattern::op("DequantizeLinear", {std::move(from)}).open().domain(domain);
