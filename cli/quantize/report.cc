@@ -98,6 +98,7 @@ void report_entropy(const quantize::Quantized& made, Report& report) {
   int64_t bytes = after->integer();
   for (const quantize::StoredWeight& w : made.weights) bytes += w.entropy_coded_bytes - w.bytes;
   report.data["entropy_coded_bytes"] = bytes;
+  if (bytes >= after->integer()) return;  // codes of few bits, each of which is used: nothing to tell
   report.line(fmt::format(
       "entropy-coded, each code by how often it occurs in its tensor, the file would take {}: "
       "{:.1f}x less than the source",
