@@ -5,6 +5,7 @@
 #include "core/rewrite/axis_map.h"
 #include "core/rewrite/numbers.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/slicing.h"
 #include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
@@ -40,6 +41,18 @@ std::optional<Rows> gathered(const Value& y, int64_t opset) {
   return rows;
 }
 
+/// The Squeeze that takes the axis away from the row, which nothing else reads; null for other uses.
+Node* squeezed(const Value* row, size_t axis, int64_t opset) {
+  Node* node = row && row->single_use() && row->uses[0].node->is("Squeeze") ? row->uses[0].node : nullptr;
+  if (!node || node->graph() != row->graph || !row->type.dims || !node->output(0)->type.dims) return nullptr;
+  SymDims left = *row->type.dims;
+  if (axis >= left.size() || !left[axis].is(1)) return nullptr;
+  left.erase(left.begin() + static_cast<std::ptrdiff_t>(axis));
+  const auto axes = NodeView(*node, opset).ints("axes", 1);
+  const bool fits = axes && axes->size() == 1 && place_in(axes->front(), left.size() + 1) == axis;
+  return fits && *node->output(0)->type.dims == left ? node : nullptr;
+}
+
 /// Every row once, by a Split into single rows and a Squeeze of each.
 std::optional<Rows> unbound(const Value& y, int64_t opset) {
   const Node* split = y.single_use() && y.uses[0].node->is("Split") && y.uses[0].index == 0 ? y.uses[0].node : nullptr;
@@ -48,16 +61,27 @@ std::optional<Rows> unbound(const Value& y, int64_t opset) {
   if (!axis || !(*y.type.dims)[*axis].is(static_cast<int64_t>(split->outputs().size()))) return std::nullopt;
   Rows rows{*axis, {}, 1 + static_cast<int64_t>(split->outputs().size())};
   for (const Value* row : split->outputs()) {
-    Node* node = row && row->single_use() && row->uses[0].node->is("Squeeze") ? row->uses[0].node : nullptr;
-    const auto& dims = node ? node->output(0)->type.dims : std::nullopt;
-    if (!row || !row->type.dims || !(*row->type.dims)[*axis].is(1) || !dims || node->graph() != y.graph)
-      return std::nullopt;
-    SymDims left = *row->type.dims;
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(*axis));
-    const auto axes = NodeView(*node, opset).ints("axes", 1);
-    if (*dims != left || !axes || axes->size() != 1 || place_in(axes->front(), left.size() + 1) != axis)
-      return std::nullopt;
+    Node* node = squeezed(row, *axis, opset);
+    if (!node) return std::nullopt;
     rows.nodes.push_back(node);
+  }
+  return rows;
+}
+
+/// Every row once, by a Slice of one row and a Squeeze of each.
+std::optional<Rows> sliced(const Value& y, int64_t opset) {
+  const size_t count = y.uses.size();
+  Rows rows{0, std::vector<Node*>(count, nullptr), 2 * static_cast<int64_t>(count)};
+  for (size_t i = 0; i < count; ++i) {
+    const Node* slice = y.uses[i].node;
+    if (!slice->is("Slice") || y.uses[i].index != 0 || slice->graph() != y.graph) return std::nullopt;
+    const auto slicing = Slicing::of({*slice, opset});
+    if (!slicing || slicing->axes.size() != 1 || slicing->steps[0] != 1) return std::nullopt;
+    const auto axis = place_in(slicing->axes[0], y.type.dims->size()), place = place_in(slicing->starts[0], count);
+    if (!axis || !place || (i > 0 && *axis != rows.axis) || rows.nodes[*place]) return std::nullopt;
+    rows.axis = *axis;
+    rows.nodes[*place] = squeezed(slice->output(0), *axis, opset);
+    if (!rows.nodes[*place] || !(*y.type.dims)[*axis].is(static_cast<int64_t>(count))) return std::nullopt;
   }
   return rows;
 }
@@ -118,6 +142,7 @@ bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
     if (!y.type.dims || y.is_output() || y.uses.empty()) continue;
     auto rows = gathered(y, model.opset());
     if (!rows) rows = unbound(y, model.opset());
+    if (!rows) rows = sliced(y, model.opset());
     if (!rows || rows->nodes.size() < 2) continue;
     const bool outputs =
         std::any_of(rows->nodes.begin(), rows->nodes.end(), [](const Node* n) { return n->output(0)->is_output(); });

@@ -24,7 +24,7 @@ void prepare(Model& model, const Evaluate& evaluate) {
                                       &integer_matmul_bias, &fusion::gelu,     &fusion::swish,
                                       &fusion::hard_swish,  &lower::conv_add,  &lower::conv_activation,
                                       &channel_shuffle,     &fusion::mish,     &fusion::layer_norm,
-                                      &fusion::norm_scale};
+                                      &fusion::norm_scale,  &fusion::rope,     &fusion::rope_interleaved};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
   unpack_weights(model, evaluate);
 }

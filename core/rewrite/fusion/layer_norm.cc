@@ -45,15 +45,23 @@ Value* squared(const Value* v) {
   return product && product->input(0) == product->input(1) ? product->input(0) : nullptr;
 }
 
-/// mean(d^2) + epsilon.
+/// mean(d^2).
+std::optional<Core> variance(const Value* v, const Builder& builder) {
+  const auto mean = mean_of(v, builder);
+  Value* d = mean ? squared(mean->first) : nullptr;
+  return d ? std::optional(Core{d, 0, mean->second}) : std::nullopt;
+}
+
+/// mean(d^2) + epsilon, which exporters leave out where it is too small for float32.
 std::optional<Core> deviation(const Value* v, const Builder& builder) {
   const Node* sum = producer_of(v, "Add");
-  if (!sum) return std::nullopt;
+  if (!sum) return variance(v, builder);
   for (const int i : {0, 1}) {
-    const auto mean = mean_of(sum->input(i), builder);
-    const auto epsilon = number_in(sum->input(1 - i), mean ? mean->first->type.dims->size() : 0);
-    Value* d = mean ? squared(mean->first) : nullptr;
-    if (d && epsilon && *epsilon >= 0) return Core{d, *epsilon, mean->second};
+    auto core = variance(sum->input(i), builder);
+    const auto epsilon = number_in(sum->input(1 - i), core ? core->dividend->type.dims->size() : 0);
+    if (!core || !epsilon || *epsilon < 0) continue;
+    core->epsilon = *epsilon;
+    return core;
   }
   return std::nullopt;
 }

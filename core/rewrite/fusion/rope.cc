@@ -1,5 +1,6 @@
 // x cos + (-second half of x, first half of x) sin -> RotaryEmbedding, whose tables have each number once: cosines and
-// sines are the first rows of tables, for ONNX Runtime, or computed from positions.
+// sines are the first rows of tables or computed from positions. The same where each half is made by itself,
+// (a cos - b sin, b cos + a sin).
 #include <algorithm>
 
 #include "core/rewrite/fusion/passes.h"
@@ -103,7 +104,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
         const Value* cosines = table_of(plain->input(1 - n), *x->type.dims, builder);
         const Value* sines = table_of(turned->input(1 - k), *x->type.dims, builder);
         if (!cosines || !sines) return turned_by_angles(x, {plain->input(1 - n), turned->input(1 - k)}, builder);
-        if (builder.target == Target::kOnnx ? !builder.has(23) : builder.target != Target::kOrt)
+        if (builder.target == Target::kOnnx ? !builder.has(23) : !takes_contrib_rope(builder))
           return Decline{"RotaryEmbedding needs opset 23"};
         if (!half_of(*cosines->known_constant()) || !half_of(*sines->known_constant()))
           return Decline{"the halves of the tables differ"};
@@ -119,11 +120,47 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Decline{"not a rotation of halves"};
 }
 
+/// The factor beside a where v is a times it; null for other values.
+Value* factor_beside(const Value* v, const Value* a) {
+  const Node* node = made_by(v, "Mul");
+  return !node ? nullptr : node->input(0) == a ? node->input(1) : node->input(1) == a ? node->input(0) : nullptr;
+}
+
+/// The whole of which v is a half from `from` on; null for other values.
+Value* whole_of_half(const Value* v, int64_t from, int64_t half, const Builder& builder) {
+  Value* x = v->producer && !v->producer->inputs().empty() ? v->producer->input(0) : nullptr;
+  return x && x->type.dims && x->type.dims->size() == 4 && is_half(v, x, from, half, builder) ? x : nullptr;
+}
+
+Expected<Replacement> rewrite_halves(const Match& m, Builder& builder) {
+  const Type& type = m.root->output(0)->type;
+  const int64_t axis = builder.view(*m.root).get_int("axis", 0);
+  const auto size = type.dims && type.dims->size() == 4 ? type.dims->back().value() : std::nullopt;
+  if (!size || *size % 2 != 0 || (axis != -1 && axis != 3)) return Decline{};
+  const Node *left = m.node("left"), *right = m.node("right");
+  for (const Value* a : left->inputs())
+    for (const Value* b : right->inputs()) {
+      Value* x = whole_of_half(a, 0, *size / 2, builder);
+      if (!x || x->type.dims != type.dims || x != whole_of_half(b, *size / 2, *size / 2, builder)) continue;
+      Value *cosines = factor_beside(left->output(0), a), *sines = factor_beside(right->output(0), b);
+      for (const int n : {0, 1}) {
+        const Node* sum = m.node("sum");
+        if (factor_beside(sum->input(n), b) != cosines || factor_beside(sum->input(1 - n), a) != sines) continue;
+        if (type.dtype != DType::kF32) return Decline{"it is not float32 heads of known size"};
+        return turned_by_angles(x, {cosines, sines, false}, builder);
+      }
+    }
+  return Decline{};
+}
+
 std::vector<Rule> rules() {
   const auto product = [](const char* a, const char* b) {
     return Pattern::op("Mul", {Pattern::any(a), Pattern::any(b)}).single_use();
   };
-  return {{Pattern::op("Add", {product("a", "b"), product("c", "d")}), rewrite}};
+  Pattern first = Pattern::op("Sub", {product("a", "b").as("left"), product("c", "d").as("right")}).single_use();
+  Pattern second = Pattern::op("Add", {Pattern::any("e"), Pattern::any("f")}).as("sum").single_use();
+  return {{Pattern::op("Add", {product("a", "b"), product("c", "d")}), rewrite},
+          {Pattern::op("Concat", {std::move(first), std::move(second)}), rewrite_halves}};
 }
 
 }  // namespace

@@ -5,12 +5,17 @@ namespace mlopt::fusion {
 
 /// Cosines and sines of angles that are computed from positions, for heads [batch, heads, rows, size].
 struct Rotation {
-  Value *cosines = nullptr, *sines = nullptr;  ///< as they multiply the heads, [batch or 1, 1, rows, size]
+  /// As they multiply the heads, [batch or 1, 1, rows, size] or [rows, size], or one half of that each half of them.
+  Value *cosines = nullptr, *sines = nullptr;
+  bool whole = true;  ///< both halves
 };
 
 /// RotaryEmbedding of the heads x by halves of these cosines and sines, whose other halves are the same; a reason where
 /// they are something else, or the target has no such operator.
 Expected<Replacement> turned_by_angles(Value* x, const Rotation& rotation, Builder& builder);
+
+/// Does a graph for this target get com.microsoft's operator?
+bool takes_contrib_rope(const Builder& builder);
 
 /// A table [rows, half] or [1, rows, half] as [batch, rows, half], the same for each sample of x [batch, ...].
 Value* for_each_sample(Value* table, Value* x, Builder& builder);

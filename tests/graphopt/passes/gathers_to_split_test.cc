@@ -29,6 +29,18 @@ TEST_CASE("rows of a product that was parted come from one Split") {
       e = Squeeze (c, zero)  f = Squeeze (d, zero)  p = Relu (e)  q = Neg (f) })") == "Split Relu Neg");
 }
 
+TEST_CASE("rows that are sliced one by one come from one Split too, as PyTorch's newer exporter writes unbind") {
+  const auto sliced = [](const std::string& from, const std::string& end) {
+    return R"(g (double[B,N,12] x) => (double[B,N,6] p, double[B,N,6] q)
+      <int64[4] s = {0, 0, 2, 6}, int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] last = {-1}>
+      { a = Reshape (x, s)  b = Transpose <perm = [2, 0, 1, 3]> (a)  c = Slice (b, zero, one, zero)  d = Slice (b, )" +
+           from + ", " + end + ", zero)  e = Squeeze (c, zero)  f = Squeeze (d, zero)  p = Relu (e)  q = Neg (f) }";
+  };
+  CHECK(rewritten(gathers_to_split, sliced("one", "two")) == "Split Relu Neg");
+  CHECK(rewritten(gathers_to_split, sliced("last", "two")) == "Split Relu Neg");
+  CHECK(declined(gathers_to_split, sliced("zero", "one")).empty());
+}
+
 TEST_CASE("heads are parted after the Split where attention is then one operator") {
   const std::string heads = R"(g (double[B,N,24] x) => (double[B,2,N,4] p, double[B,2,N,4] q, double[B,2,N,4] r)
     <int64[5] s = {0, 0, 3, 2, 4}, int64 zero = {0}, int64 one = {1}, int64 two = {2}>

@@ -54,6 +54,24 @@ TEST_CASE("what integers cannot say stays float") {
   }
 }
 
+TEST_CASE("the rotation of heads by positions is one step") {
+  Net net;
+  Value* x = net.input({1, 2, 6, 8});
+  Value* angles = net.constant(uniform({6, 4}, -3, 3));
+  const auto last = [](int64_t axis) { return std::vector<Attr>{{"axis", axis, ""}}; };
+  Value* both = net.op("Concat", {angles, angles}, last(1));
+  const auto half = [&](int64_t from) {
+    return net.op("Slice", {x, net.constant(Tensor::ints({from})), net.constant(Tensor::ints({from + 4})),
+                            net.constant(Tensor::ints({3}))});
+  };
+  Value* a = half(0);
+  Value* turned = net.op("Concat", {net.op("Neg", {half(4)}), a}, last(3));
+  net.output(
+      net.op("Add", {net.op("Mul", {x, net.op("Cos", {both})}), net.op("Mul", {turned, net.op("Sin", {both})})}));
+  CHECK(prepared_ops(net.model) == "Cos 1, RotaryEmbedding 1, Sin 1");
+  require_same_result(net.model, 1e-5);
+}
+
 TEST_CASE("Clip within the output's steps goes") {
   for (const double most : {6.0, 4.0}) {
     Net net;

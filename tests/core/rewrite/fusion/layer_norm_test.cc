@@ -30,6 +30,13 @@ TEST_CASE("LayerNorm becomes one operator however it is spelt") {
         "LayerNormalization");
 }
 
+TEST_CASE("an epsilon that is too small for the type is left out by exporters") {
+  CHECK(rewritten(fusion::layer_norm,
+                  R"(g (double[N,M,6] x) => (double[N,M,6] y) <double two = {2}, int64[1] last = {-1}> {
+    m = ReduceMean (x, last)  d = Sub (x, m)  q = Pow (d, two)  v = ReduceMean (q, last)  r = Sqrt (v)  y = Div (d, r) })",
+                  21, 1e-9) == "LayerNormalization");
+}
+
 TEST_CASE("without the mean it is RMSNorm") {
   const std::string plain = graph("r = Sqrt (a)  y = Div (x, r)", "", "Mul (x, x)");
   CHECK(rewritten(fusion::layer_norm, plain, 23, 1e-9) == "RMSNormalization");

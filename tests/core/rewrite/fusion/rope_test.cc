@@ -104,6 +104,48 @@ TEST_CASE("the rotation by angles from positions is one operator") {
   }
 }
 
+namespace {
+
+/// Heads [B, 2, N, 4] turned by a table [N, 4] or [N, 2] that is computed, [rows, size] as PyTorch's broadcasting
+/// allows it; the halves joined before or after they are turned.
+std::string by_table(const std::string& end) {
+  return "g (float[B,2,N,4] x, float[N,2] f) => (float[B,2,N,4] y) <int64[1] zero = {0}, int64[1] two = {2}, "
+         "int64[1] four = {4}, int64[1] last = {-1}> { e = Concat <axis = -1> (f, f)  C = Cos (e)  S = Sin (e)  "
+         "c = Cos (f)  s = Sin (f)  a = Slice (x, zero, two, last)  b = Slice (x, two, four, last)  " +
+         end + " }";
+}
+
+}  // namespace
+
+TEST_CASE("the rotation by angles without axes for samples and heads is one operator") {
+  const std::string joined = by_table(
+      "n = Neg (b)  h = Concat <axis = -1> (n, a)  q = Mul (x, C)  r = Mul (h, S)  "
+      "y = Add (q, r)");
+  CHECK(rewritten(fusion::rope, joined, 17, 1e-5, Target::kOrt) == "Cos Sin RotaryEmbedding");
+  CHECK(rewritten(fusion::rope, joined, 23, 1e-5) ==
+        "Cos Sin Shape Gather Concat Expand Shape Gather Concat Expand RotaryEmbedding");
+  for (const std::string turned :
+       {"k = Mul (a, c)  l = Mul (b, s)  m = Mul (b, c)  n = Mul (a, s)  o = Sub (k, l)  p = Add (m, n)  ",
+        "k = Mul (c, a)  l = Mul (b, s)  m = Mul (s, a)  n = Mul (b, c)  o = Sub (k, l)  p = Add (m, n)  "})
+    CHECK(rewritten(fusion::rope, by_table(turned + "y = Concat <axis = 3> (o, p)"), 17, 1e-5, Target::kOrt) ==
+          "Cos Sin RotaryEmbedding");
+}
+
+TEST_CASE("halves that are turned otherwise stay") {
+  const auto stays = [](const std::string& turned) {
+    CHECK(declined(fusion::rope, by_table(turned), 17, Target::kOrt) == "not a rotation of halves");
+  };
+  stays(
+      "k = Mul (a, c)  l = Mul (b, s)  m = Mul (b, s)  n = Mul (a, c)  o = Sub (k, l)  p = Add (m, n)  "
+      "y = Concat <axis = 3> (o, p)");
+  stays(
+      "k = Mul (b, c)  l = Mul (a, s)  m = Mul (a, c)  n = Mul (b, s)  o = Sub (k, l)  p = Add (m, n)  "
+      "y = Concat <axis = 3> (o, p)");
+  stays(
+      "k = Mul (a, c)  l = Mul (b, s)  m = Mul (b, c)  n = Mul (a, s)  o = Sub (k, l)  p = Add (m, n)  "
+      "z = Concat <axis = 3> (p, o)  y = Neg (z)");
+}
+
 TEST_CASE("rotations by angles stay where the standard has none, and the other way round") {
   CHECK(declined(fusion::rope, by_positions("B", "first"), 22) == "RotaryEmbedding needs opset 23");
   CHECK(declined(fusion::rope, by_positions("B", "first", "a, n"), 23) == "not a rotation of halves");
