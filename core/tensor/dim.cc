@@ -99,20 +99,27 @@ Dim operator*(const Dim& a, const Dim& b) {
 
 std::optional<Dim> Dim::divide(const Dim& a, const Dim& b) {
   if (!a.known_ || !b.known_ || b.terms_.empty()) return std::nullopt;
-  if (a == b) return Dim(1);
-  if (b.terms_.size() != 1) return std::nullopt;
-  const auto& [divisor, factor] = b.terms_[0];
-  std::vector<Term> terms;
-  for (const auto& [symbols, p] : a.terms_) {
+  // Long division: of the products of most symbols the first, which each step takes away.
+  const auto leading = [](const Dim& d) {
+    return *std::max_element(d.terms_.begin(), d.terms_.end(), [](const Term& x, const Term& y) {
+      return x.first.size() != y.first.size() ? x.first.size() < y.first.size() : x.first > y.first;
+    });
+  };
+  const auto [divisor, factor] = leading(b);
+  Dim rest = a, found = 0;
+  while (rest.known_ && !rest.terms_.empty()) {
+    const auto [symbols, p] = leading(rest);
     const auto quotient = checked_div(p, factor);
     if (!quotient || *quotient * factor != p ||
         !std::includes(symbols.begin(), symbols.end(), divisor.begin(), divisor.end()))
       return std::nullopt;
-    std::vector<std::string> rest;
-    std::set_difference(symbols.begin(), symbols.end(), divisor.begin(), divisor.end(), std::back_inserter(rest));
-    terms.emplace_back(std::move(rest), *quotient);
+    std::vector<std::string> left;
+    std::set_difference(symbols.begin(), symbols.end(), divisor.begin(), divisor.end(), std::back_inserter(left));
+    const Dim step = from_terms({{std::move(left), *quotient}});
+    found = found + step;
+    rest = rest - step * b;
   }
-  return from_terms(terms);
+  return rest.known_ && found.known_ ? std::optional(found) : std::nullopt;
 }
 
 Dim Dim::floor_divide(const Dim& a, const Dim& b) {

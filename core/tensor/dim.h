@@ -26,7 +26,7 @@ class Dim {
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  /// a / b when b divides a exactly as a polynomial (b an integer or a single term), else nothing.
+  /// a / b when b divides a exactly as a polynomial with integer coefficients, else nothing.
   static std::optional<Dim> divide(const Dim& a, const Dim& b);
   /// floor(a / b): exact where possible, else an opaque symbol "(a)//b" (b a positive integer), else unknown.
   static Dim floor_divide(const Dim& a, const Dim& b);

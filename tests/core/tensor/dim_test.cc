@@ -39,6 +39,12 @@ TEST_CASE("division is exact, or floors, or is left as it is") {
   CHECK_FALSE(Dim::divide(N, 0));
   CHECK_FALSE(Dim::divide(N, H + 1));
   CHECK(Dim::divide(N + H, N + H) == Dim(1));
+  CHECK(Dim::divide((N + H) * N * 64, (H + N) * 16) == N * 4);
+  CHECK(Dim::divide((N + H) * (N - H + 1), N + H) == N - H + 1);
+  CHECK(Dim::divide((N * H + 2) * (N * N - H), N * N - H) == N * H + 2);
+  CHECK_FALSE(Dim::divide((N + H) * N, N + H + 1));
+  CHECK_FALSE(Dim::divide((N + H) * 3, N * 2 + H * 2));
+  CHECK_FALSE(Dim::divide(N * N + H * H, N + H));
   CHECK(Dim::floor_divide(7, 2).is(3));
   CHECK(Dim::floor_divide(-7, 2).is(-4));
   CHECK(Dim::floor_divide(N * 4, 2) == N * 2);
