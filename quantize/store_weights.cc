@@ -249,14 +249,15 @@ Emitted store_weights(Model& model, const Spec& spec, const Means& means) {
 }
 
 Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes) {
-  constexpr int kTries = 4;
+  constexpr int kTries = 6;
   const MixedPlanner planner(model, chosen_weights(model, spec).weights, spec, means);
   const bool whole = spec.budget->kind != Budget::Kind::kBits;
   const auto allowed = static_cast<int64_t>(
       spec.budget->kind == Budget::Kind::kShare ? spec.budget->amount * static_cast<double>(source_bytes)
       : whole                                   ? spec.budget->amount
                                                 : spec.budget->amount / 8 * static_cast<double>(planner.elements()));
-  int64_t bytes = whole ? allowed - (source_bytes - planner.float_bytes()) : allowed;
+  // Of what is there now: much of the source may be gone already.
+  int64_t bytes = whole ? allowed - (written_size(model, "model.onnx") - planner.float_bytes()) : allowed;
   for (int i = 0;; ++i) {
     Model made = clone(model);
     Emitted done = Storer(made, spec, means, planner.choose(bytes)).run();
@@ -265,7 +266,7 @@ Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t 
       model = std::move(made);
       return done;
     }
-    bytes -= over;  // nodes and names take room too
+    bytes -= over << i;  // nodes and names take room too, and steps from one width to the next leave some
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include "backends/reference/backend.h"
 #include "core/onnx/infer.h"
+#include "core/onnx/io.h"
 #include "core/onnx/tools.h"
+#include "quantize/store_weights.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
 #include "tests/support/memory_data.h"
@@ -69,6 +71,28 @@ TEST_CASE("the model is as it was when its weights have been tried") {
   const Model before = clone(s.model);
   const MixedPlanner planner(s.model, s.weights, parse_spec("mixed:bits=4"), s.means);
   test::require_same_model(before, s.model, 0);
+}
+
+TEST_CASE("all of the room is used, also where much of the source is gone by the time that weights are stored") {
+  std::string text = "g (float[N,64] x0";
+  for (int i = 0; i < 8; ++i) text += ", float[64,64] W" + std::to_string(i);
+  text += ") => (float[N,64] x8) {";
+  for (int i = 0; i < 8; ++i) {
+    const std::string at = std::to_string(i);
+    text += "x" + std::to_string(i + 1) + " = MatMul (x" + at + ", W" + at + ")\n";
+  }
+  Setup s;
+  s.data = test::MemoryData(test::uniform({6, 64}, -1, 1), std::nullopt);
+  for (const int64_t gone : {0, 40000}) {
+    Model model = test::fixture(text + "}");
+    infer(model, standard_types);
+    constexpr int64_t kAllowed = 26000;
+    const int64_t source = written_size(model, "model.onnx") + gone;
+    const Emitted done = store_mixed(model, parse_spec("mixed:size=26000"), s.means, source);
+    CHECK(done.weights.size() == 8);
+    CHECK(written_size(model, "model.onnx") <= kAllowed);
+    CHECK(written_size(model, "model.onnx") > kAllowed * 9 / 10);
+  }
 }
 
 TEST_CASE("generated data tell nothing") {
