@@ -66,6 +66,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::softmax},
     {1, &fusion::depth_to_space},
     {2, &fusion::layer_norm},
+    {3, &fusion::channel_norm},
     {2, &fusion::group_norm},
     {2, &fusion::l2_norm},
     {2, &fusion::norm_casts},

@@ -19,9 +19,13 @@ namespace {
 void require_known(const std::vector<std::string>& globs, const std::vector<const Pass*>& all) {
   std::vector<std::string> names;
   for (const Pass* pass : all) names.emplace_back(pass->name);
-  for (const std::string& glob : globs)
-    if (std::none_of(names.begin(), names.end(), [&](const std::string& name) { return glob_match(glob, name); }))
-      usage_error(fmt::format("no pass is called '{}'", glob), {}, suggestion(glob, names));
+  for (const std::string& glob : globs) {
+    if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return glob_match(glob, name); }))
+      continue;
+    const std::vector<std::string> others = aliases();
+    names.insert(names.end(), others.begin(), others.end());
+    usage_error(fmt::format("no pass is called '{}'", glob), {}, suggestion(glob, names));
+  }
 }
 
 /// Before IR version 4 an initializer had to be an input too, which a body cannot take.

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "graphopt/passes.h"
 #include "graphopt/pipelines.h"
@@ -33,4 +34,14 @@ TEST_CASE("passes are chosen by the names of other optimizers too") {
   };
   CHECK(with({{"eliminate_nop_dropout"}, {}}) == "Identity Neg");
   CHECK(with({{}, {"EliminateDropout"}}) == "Dropout Neg");
+}
+
+TEST_CASE("a slip in another optimizer's name is answered with that name") {
+  Model model = test::fixture("g (double[N] x) => (double[N] y) { y = Neg (x) }");
+  try {
+    graphopt::fuse(model, test::pass_context(), {{"fuse_bn_into_conw"}, {}});
+    FAIL("the name is known");
+  } catch (const Error& e) {
+    CHECK(e.fix.find("fuse_bn_into_conv") != std::string::npos);
+  }
 }

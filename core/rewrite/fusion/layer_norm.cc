@@ -1,6 +1,7 @@
 // (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) -> LayerNormalization, and without the means of x
 // RMSNormalization, over the last axes, however they are spelt. Scale and bias join in norm_scale.
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include "core/rewrite/fusion/norm.h"
@@ -15,14 +16,16 @@ namespace {
 struct Core {
   Value* dividend = nullptr;
   double epsilon = 0;
-  size_t from = 0;  ///< the first axis that is normalized
+  size_t from = 0;  ///< the first axis that is normalized, or kChannels
 };
+
+constexpr size_t kChannels = SIZE_MAX;  ///< axis 1 alone, which is not the last
 
 const Node* producer_of(const Value* v, std::string_view op) {
   return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
 }
 
-/// The operand of a mean over the last axes, which stay as ones, and the first of these axes.
+/// The operand of a mean over the last axes or channels, which stay as ones, and the first of these axes.
 std::optional<std::pair<Value*, size_t>> mean_of(const Value* v, const Builder& builder) {
   const Node* node = producer_of(v, "ReduceMean");
   const auto dims = node ? node->input(0)->type.dims : std::nullopt;
@@ -33,6 +36,7 @@ std::optional<std::pair<Value*, size_t>> mean_of(const Value* v, const Builder& 
   const auto rank = static_cast<int64_t>(dims->size());
   for (int64_t& axis : *axes) axis += axis < 0 ? rank : 0;
   std::sort(axes->begin(), axes->end());
+  if (rank > 2 && *axes == std::vector<int64_t>{1}) return std::pair(node->input(0), kChannels);
   for (size_t i = 0; i < axes->size(); ++i)
     if ((*axes)[i] != rank - static_cast<int64_t>(axes->size() - i)) return std::nullopt;
   return std::pair(node->input(0), static_cast<size_t>(axes->front()));
@@ -104,6 +108,7 @@ Value* uncentered(const Value* d, size_t from, const Builder& builder) {
 
 /// The lengths of the axes that are normalized; nothing where one is not known.
 std::optional<Dims> lengths_from(const Value& x, size_t from) {
+  if (from == kChannels) return std::nullopt;
   Dims lengths;
   for (size_t i = from; i < x.type.dims->size(); ++i) {
     const auto length = (*x.type.dims)[i].value();
@@ -204,6 +209,13 @@ const char* no_norm(bool centered, const Value& x, const Builder& builder) {
   if (builder.target == Target::kOrt && (x.type.dtype == DType::kF32 || x.type.dtype == DType::kF64)) return nullptr;
   if (centered) return builder.has(17) ? nullptr : "LayerNormalization needs opset 17";
   return builder.has(23) ? nullptr : "RMSNormalization needs opset 23";
+}
+
+std::optional<ChannelNorm> norm_of_channels(const Node& root, const Builder& builder) {
+  const auto core = core_of(root, builder);
+  if (!core || core->from != kChannels) return std::nullopt;
+  Value* x = uncentered(core->dividend, core->from, builder);
+  return x ? std::optional(ChannelNorm{x, core->epsilon}) : std::nullopt;
 }
 
 std::string norm_name(bool centered, const Builder& builder) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "core/rewrite/pass.h"
@@ -9,6 +10,15 @@ namespace mlopt::fusion {
 const char* no_norm(bool centered, const Value& x, const Builder& builder);
 /// Its name there.
 std::string norm_name(bool centered, const Builder& builder);
+
+/// What is normalized over its channels, axis 1 of at least 3.
+struct ChannelNorm {
+  Value* x = nullptr;
+  double epsilon = 0;
+};
+/// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) over channels, however that is spelt; nothing for other
+/// values.
+std::optional<ChannelNorm> norm_of_channels(const Node& root, const Builder& builder);
 
 /// The same value, or the same difference computed twice.
 bool same_value(const Value* a, const Value* b);

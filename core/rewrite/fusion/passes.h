@@ -13,6 +13,7 @@ extern const Pass mish;
 extern const Pass softmax;
 extern const Pass depth_to_space;
 extern const Pass layer_norm;
+extern const Pass channel_norm;
 extern const Pass group_norm;
 extern const Pass l2_norm;
 extern const Pass norm_casts;
