@@ -122,6 +122,10 @@ void check_names(const std::vector<InputSpec>& inputs, const RandomOptions& opti
   }
 }
 
+bool takes_batch(const InputSpec& input, const RandomOptions& options) {
+  return options.batch > 0 && !input.dims.empty() && !input.dims[0].value() && !is_sum(input.dims[0]);
+}
+
 /// A given shape fixes the symbols that stand in the model's.
 void bind(const InputSpec& input, const Dims& dims, Sizes& sizes) {
   if (!fits(dims, input.dims)) {
@@ -167,12 +171,17 @@ void add_range(RandomOptions& options, const std::string& text) {
 std::vector<Dims> concrete_shapes(const std::vector<InputSpec>& inputs, const RandomOptions& options) {
   check_names(inputs, options);
   Sizes sizes(options);
+  std::map<std::string, Dims> given;
   for (const auto& [name, dims] : options.shapes) {
     if (dims.size() == 1) sizes.known[name] = dims[0];
   }
   for (const InputSpec& input : inputs) {
-    const auto given = options.shapes.find(input.name);
-    if (given != options.shapes.end()) bind(input, given->second, sizes);
+    const auto shape = options.shapes.find(input.name);
+    if (shape == options.shapes.end()) continue;
+    Dims dims = shape->second;
+    if (takes_batch(input, options) && !dims.empty() && dims[0] == 1) dims[0] = options.batch;  // the shape of a sample
+    bind(input, dims, sizes);
+    given[input.name] = std::move(dims);
   }
   // Plain symbols get their sizes before the sums that follow from them.
   for (const InputSpec& input : inputs) {
@@ -182,10 +191,14 @@ std::vector<Dims> concrete_shapes(const std::vector<InputSpec>& inputs, const Ra
   }
   std::vector<Dims> shapes;
   for (const InputSpec& input : inputs) {
-    const auto given = options.shapes.find(input.name);
-    Dims dims = given != options.shapes.end() ? given->second : Dims{};
-    if (given == options.shapes.end()) {
+    const auto shape = given.find(input.name);
+    Dims dims = shape != given.end() ? shape->second : Dims{};
+    if (shape == given.end()) {
       for (size_t d = 0; d < input.dims.size(); ++d) dims.push_back(sizes.of(input.dims[d], d, input.dims.size()));
+    }
+    if (takes_batch(input, options) && dims[0] != options.batch) {
+      usage_error(fmt::format("the input would be {}, which is no batch of {}", to_string(dims), options.batch),
+                  input.name, "give --shape the size of one sample, or leave out --batch");
     }
     if (element_count(dims) > kMaxElements) {
       input_error(fmt::format("the input would have {} elements", element_count(dims)), input.name,

@@ -48,6 +48,20 @@ TEST_CASE("given shapes fix the symbols in them") {
   CHECK(concrete_shapes(kDecoder, commas)[2] == Dims{3, 4, 5});
 }
 
+TEST_CASE("a given shape is that of a sample where a batch is wanted, and no other batch") {
+  using Catch::Matchers::Contains;
+  RandomOptions options{.batch = 4};
+  add_shape(options, "ids=1x7");
+  CHECK(concrete_shapes(kDecoder, options) == std::vector<Dims>{{4, 7}, {4, 8}, {4, 1, 1}});
+  add_shape(options, "ids=4x7");
+  CHECK(concrete_shapes(kDecoder, options)[0] == Dims{4, 7});
+  add_shape(options, "ids=2x7");
+  CHECK_THAT(test::thrown_by([&] { concrete_shapes(kDecoder, options); }).message, Contains("no batch of 4"));
+  RandomOptions symbol{.batch = 4};
+  add_shape(symbol, "batch=2");
+  CHECK_THAT(test::thrown_by([&] { concrete_shapes(kDecoder, symbol); }).message, Contains("no batch of 4"));
+}
+
 TEST_CASE("shapes and ranges that do not fit are usage errors") {
   const auto refused = [](const std::vector<std::string>& shapes, const std::vector<std::string>& ranges = {}) {
     const Error error = test::thrown_by([&] {
