@@ -112,38 +112,35 @@ class EarlyExit {
   std::vector<std::string> weights_;
 };
 
-/// What says how much is removed of a model says nothing here.
 void check(const PruneOptions& o) {
+  refuse_static_options(o, "an early exit");
   const std::pair<const char*, const std::string*> others[] = {{"--granularity", &o.granularity},
                                                                {"--sparsity", &o.sparsity},
                                                                {"--flops", &o.flops},
-                                                               {"--latency", &o.latency},
-                                                               {"--round", &o.round},
-                                                               {"--allocation", &o.allocation},
-                                                               {"--scale", &o.scale},
-                                                               {"--norm", &o.norm},
-                                                               {"--prune-schedule", &o.schedule},
-                                                               {"--penalty", &o.penalty},
-                                                               {"--drop", &o.drop},
-                                                               {"--recover", &o.recover},
-                                                               {"--curves", &o.curves},
-                                                               {"--search", &o.search},
-                                                               {"--tokens-at", &o.tokens_at},
-                                                               {"--csv", &o.csv}};
+                                                               {"--tokens-at", &o.tokens_at}};
   for (const auto& [name, given] : others)
     if (!given->empty())
       usage_error("--method dynamic removes nothing from the model: an exit has no such option", name,
                   "leave it out, or give --granularity token");
-  if (o.analyse || o.explain)
-    usage_error("--method dynamic has nothing to tell of layers", o.analyse ? "--analyse" : "--explain",
-                "leave it out");
-  if (!o.only.empty() || !o.skip.empty())
-    usage_error("--method dynamic takes no layers", o.only.empty() ? "--skip" : "--only", "--exit-at says where");
   if (!o.verb.metric.empty() && o.verb.metric != "top1")
     usage_error("an early exit is judged by top1", "--metric", "leave it out, or give top1");
 }
 
 }  // namespace
+
+void refuse_static_options(const PruneOptions& o, const std::string& what) {
+  const std::pair<const char*, const std::string*> others[] = {
+      {"--latency", &o.latency}, {"--round", &o.round},   {"--allocation", &o.allocation},
+      {"--scale", &o.scale},     {"--norm", &o.norm},     {"--prune-schedule", &o.schedule},
+      {"--penalty", &o.penalty}, {"--drop", &o.drop},     {"--recover", &o.recover},
+      {"--curves", &o.curves},   {"--search", &o.search}, {"--csv", &o.csv}};
+  for (const auto& [name, given] : others)
+    if (!given->empty()) usage_error(what + " has no such option", name, "leave it out");
+  if (o.analyse || o.explain)
+    usage_error(what + " has nothing to tell of layers", o.analyse ? "--analyse" : "--explain", "leave it out");
+  if (!o.only.empty() || !o.skip.empty())
+    usage_error(what + " takes no layers", o.only.empty() ? "--skip" : "--only", "--exit-at or --tokens-at says where");
+}
 
 void prune_at_run_time(const PruneOptions& o, Session& session) {
   if (o.granularity == kToken) return prune_tokens_at_run_time(o, session);

@@ -8,6 +8,7 @@
 
 #include "backends/reference/backend.h"
 #include "cli/backends.h"
+#include "cli/prune/dynamic.h"
 #include "cli/recipes/sparsity.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
@@ -147,27 +148,9 @@ class TokenPruning {
 };
 
 void check(const PruneOptions& o) {
-  const std::pair<const char*, const std::string*> others[] = {{"--threshold", &o.threshold},
-                                                               {"--exit-at", &o.exit_at},
-                                                               {"--latency", &o.latency},
-                                                               {"--round", &o.round},
-                                                               {"--allocation", &o.allocation},
-                                                               {"--scale", &o.scale},
-                                                               {"--norm", &o.norm},
-                                                               {"--prune-schedule", &o.schedule},
-                                                               {"--penalty", &o.penalty},
-                                                               {"--drop", &o.drop},
-                                                               {"--recover", &o.recover},
-                                                               {"--curves", &o.curves},
-                                                               {"--search", &o.search},
-                                                               {"--csv", &o.csv}};
-  for (const auto& [name, given] : others)
+  refuse_static_options(o, "the choice of tokens");
+  for (const auto& [name, given] : {std::pair{"--threshold", &o.threshold}, std::pair{"--exit-at", &o.exit_at}})
     if (!given->empty()) usage_error("the choice of tokens has no such option", name, "leave it out");
-  if (o.analyse || o.explain)
-    usage_error("the choice of tokens has nothing to tell of layers", o.analyse ? "--analyse" : "--explain",
-                "leave it out");
-  if (!o.only.empty() || !o.skip.empty())
-    usage_error("the choice of tokens takes no layers", o.only.empty() ? "--skip" : "--only", "--tokens-at says where");
   if (o.sparsity.empty() == o.flops.empty())
     usage_error(o.sparsity.empty() ? "how many tokens go is not said" : "a share of tokens and one of FLOPs differ",
                 o.sparsity.empty() ? "--sparsity" : "--flops", "give --sparsity 0.5, or --flops 60%");
