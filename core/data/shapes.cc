@@ -127,7 +127,7 @@ bool takes_batch(const InputSpec& input, const RandomOptions& options) {
 }
 
 /// A given shape fixes the symbols that stand in the model's.
-void bind(const InputSpec& input, const Dims& dims, Sizes& sizes) {
+void fix_symbols(const InputSpec& input, const Dims& dims, Sizes& sizes) {
   if (!fits(dims, input.dims)) {
     usage_error(
         fmt::format("--shape {}={} does not fit the model's input {}", input.name, to_string(dims), to_string({input})),
@@ -180,7 +180,7 @@ std::vector<Dims> concrete_shapes(const std::vector<InputSpec>& inputs, const Ra
     if (shape == options.shapes.end()) continue;
     Dims dims = shape->second;
     if (takes_batch(input, options) && !dims.empty() && dims[0] == 1) dims[0] = options.batch;  // the shape of a sample
-    bind(input, dims, sizes);
+    fix_symbols(input, dims, sizes);
     given[input.name] = std::move(dims);
   }
   // Plain symbols get their sizes before the sums that follow from them.
