@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/tensor/cast.h"
+#include "core/tensor/finite.h"
 #include "quantize/plan.h"
 #include "quantize/warnings.h"
 
@@ -28,11 +29,6 @@ constexpr std::string_view kActivations[] = {"Relu",     "LeakyRelu",   "Sigmoid
 template <size_t N>
 bool listed(const std::string_view (&names)[N], const Node& node) {
   return node.domain.empty() && std::find(std::begin(names), std::end(names), node.op) != std::end(names);
-}
-
-bool is_finite(const Tensor& t) {
-  const std::vector<float> numbers = to_floats(t);
-  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
 }
 
 Expected<bool> constant_weight(const NodeView& view) {

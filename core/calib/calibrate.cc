@@ -3,10 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
-#include "core/tensor/cast.h"
+#include "core/tensor/finite.h"
 
 namespace mlopt {
 namespace {
@@ -31,12 +30,6 @@ std::vector<Chunk> chunks_of(const Dataset& data, const CalibrationLimits& limit
   for (auto i = static_cast<size_t>(limits.part); i < chunks.size(); i += static_cast<size_t>(limits.parts))
     mine.push_back(chunks[i]);
   return mine;
-}
-
-bool is_finite(const Tensor& t) {
-  if (!is_float(t.dtype())) return true;
-  const std::vector<float> numbers = to_floats(t);
-  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
 }
 
 /// Names the first sample of the chunk that alone gives numbers which are not finite.

@@ -5,26 +5,11 @@
 #include <unordered_set>
 
 #include "core/ir/constant.h"
+#include "core/ir/reads.h"
 #include "core/rewrite/end_with.h"
 
 namespace mlopt {
 namespace {
-
-/// The node of the main graph that the node is, or is somewhere in the bodies of.
-const Node* outermost(const Node* node) {
-  while (node->graph()->owner) node = node->graph()->owner;
-  return node;
-}
-
-/// All that the node reads, its bodies included.
-std::vector<const Value*> read_by(const Node& node) {
-  std::vector<const Value*> values;
-  for (const Value* v : node.inputs())
-    if (v) values.push_back(v);
-  for (const Graph* body : node.bodies())
-    for (const Value* v : captures(*body)) values.push_back(v);
-  return values;
-}
 
 /// Values of the main graph that inputs of the model, or chance, have a part in.
 std::unordered_set<const Value*> varying_values(const Graph& graph) {

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/ir/reads.h"
+
 namespace mlopt {
 namespace {
 
@@ -63,11 +65,7 @@ class Cutter {
   /// The place of the last node of the main graph that reads it, in its bodies too.
   size_t last_use(const Value& v) const {
     size_t last = 0;
-    for (const Use& use : v.uses) {
-      const Node* node = use.node;
-      while (node->graph()->owner) node = node->graph()->owner;
-      last = std::max(last, place_.at(node));
-    }
+    for (const Use& use : v.uses) last = std::max(last, place_.at(outermost(use.node)));
     return last;
   }
 

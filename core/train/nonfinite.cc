@@ -2,19 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "core/tensor/cast.h"
+#include "core/tensor/finite.h"
 
 namespace mlopt::train {
 namespace {
 
-bool is_finite(const Datum& value) {
-  if (!value.is_tensor() || !is_float(value.tensor().dtype())) return true;
-  const std::vector<float> numbers = to_floats(value.tensor());
-  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
-}
+bool is_finite(const Datum& value) { return !value.is_tensor() || mlopt::is_finite(value.tensor()); }
 
 /// As the user knows it: by its node, or as an input or a weight.
 std::string described(const Graph& graph, const std::string& name) {

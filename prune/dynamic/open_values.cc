@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "core/ir/reads.h"
+
 namespace mlopt::prune {
 
 OpenValues::OpenValues(const Graph& graph) {
@@ -10,11 +12,8 @@ OpenValues::OpenValues(const Graph& graph) {
 }
 
 void OpenValues::pass(const Node& node) {
-  std::unordered_set<const Value*> read;
-  for (const Value* v : node.inputs())
-    if (v) read.insert(v);
-  for (const Graph* body : node.bodies())
-    for (const Value* v : captures(*body)) read.insert(v);
+  const std::vector<const Value*> all = read_by(node);
+  const std::unordered_set<const Value*> read(all.begin(), all.end());
   for (const Value* v : read) {
     const auto found = open_.find(v);
     if (found != open_.end() && --found->second == 0) open_.erase(found);
@@ -32,11 +31,7 @@ const Value* OpenValues::other_than(const Value* value) const {
 /// Nodes that read it; those in bodies count with the node of the main graph that holds them.
 void OpenValues::wait_for(const Value& value) {
   std::unordered_set<const Node*> readers;
-  for (const Use& use : value.uses) {
-    const Node* node = use.node;
-    while (node->graph() != value.graph && node->graph()->owner) node = node->graph()->owner;
-    readers.insert(node);
-  }
+  for (const Use& use : value.uses) readers.insert(outermost(use.node));
   if (!readers.empty() || value.is_output()) open_[&value] = readers.size() + (value.is_output() ? 1 : 0);
 }
 

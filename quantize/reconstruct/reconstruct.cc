@@ -3,14 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/calib/stages.h"
 #include "core/rewrite/segments.h"
-#include "core/tensor/cast.h"
+#include "core/tensor/finite.h"
 #include "quantize/reconstruct/block.h"
 
 namespace mlopt::quantize {
@@ -52,12 +51,6 @@ std::vector<Place> places_of(const Model& model, std::vector<SoftWeight>& weight
       places.push_back(std::move(place));
   }
   return places;
-}
-
-bool is_finite(const Datum& v) {
-  if (!is_float(v.tensor().dtype())) return true;
-  const std::vector<float> numbers = to_floats(v.tensor());
-  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
 }
 
 class Reconstruction {
@@ -136,7 +129,8 @@ class Reconstruction {
         graph.erase(input);
         continue;
       }
-      if (!every(is_finite)) input_error("what its block is given is not finite");
+      if (!every([](const Datum& v) { return is_finite(v.tensor()); }))
+        input_error("what its block is given is not finite");
       if (!every([&](const Datum& v) { return v.tensor().dims() == values[0].tensor().dims(); })) return std::nullopt;
       inputs.insert(inputs.begin(), values);
     }

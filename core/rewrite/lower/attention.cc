@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/attention_site.h"
 #include "core/rewrite/lower/passes.h"
 
@@ -36,8 +37,7 @@ Value* split_heads(const std::optional<Dims>& turned, const Node* transpose, Bui
     return nullptr;
   const int64_t batch = (*turned)[0], heads = (*turned)[1], size = (*turned)[2], rows = (*turned)[3];
   if (transpose->input(0)->type.static_dims() != Dims{batch, rows, heads * size}) return nullptr;
-  Value* split =
-      builder.op("Reshape", {transpose->input(0), builder.constant("shape", Tensor::ints({batch, rows, heads, size}))});
+  Value* split = make_reshape(builder, transpose->input(0), {batch, rows, heads, size}, {});
   return builder.op("Transpose", {split}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}});
 }
 

@@ -2,6 +2,7 @@
 // queries that shares it -> Attention(q, k, v), which reads it where it is.
 #include <optional>
 
+#include "core/rewrite/axis_map.h"
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::lower {
@@ -33,8 +34,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& b) {
   const auto k = before_repeated(attention.input(1)), v = before_repeated(attention.input(2));
   if (!k || !v || k->dims[1] != v->dims[1]) return Decline{"keys and values are not repeated alike"};
   std::vector<Value*> inputs(attention.inputs().begin(), attention.inputs().end());
-  inputs[1] = b.op("Reshape", {k->value, b.constant("shape", Tensor::ints(k->dims))});
-  inputs[2] = b.op("Reshape", {v->value, b.constant("shape", Tensor::ints(v->dims))});
+  inputs[1] = make_reshape(b, k->value, k->dims, {});
+  inputs[2] = make_reshape(b, v->value, v->dims, {});
   return Replacement{b.op("Attention", std::move(inputs), attention.attrs, attention.output(0)->type)};
 }
 

@@ -2,6 +2,7 @@
 // of heads side by side, which reads and writes them where they lie.
 #include <optional>
 
+#include "core/rewrite/axis_map.h"
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::lower {
@@ -27,10 +28,6 @@ std::optional<Rows> rows_of(const Value* heads, const Builder& b) {
   return Rows{n->input(0), {(*dims)[0], (*dims)[2], (*dims)[1], (*dims)[3]}};
 }
 
-Value* reshaped(Value* x, Dims dims, Builder& b) {
-  return b.op("Reshape", {x, b.constant("shape", Tensor::ints(std::move(dims)))});
-}
-
 Expected<Replacement> rewrite(const Match& m, Builder& b) {
   if (b.view(*m.root).get_ints("perm") != kExchange) return Decline{"other axes are exchanged"};
   const Node& attention = *m.node("attention");
@@ -43,12 +40,13 @@ Expected<Replacement> rewrite(const Match& m, Builder& b) {
     inputs[i] = rows->value;
     dims.push_back(rows->dims);
   }
-  for (size_t i = 0; i < 3; ++i) inputs[i] = reshaped(inputs[i], {dims[i][0], dims[i][1], dims[i][2] * dims[i][3]}, b);
+  for (size_t i = 0; i < 3; ++i)
+    inputs[i] = make_reshape(b, inputs[i], {dims[i][0], dims[i][1], dims[i][2] * dims[i][3]}, {});
   std::vector<Attr> attrs = attention.attrs;
   attrs.push_back({"q_num_heads", dims[0][2], ""});
   attrs.push_back({"kv_num_heads", dims[1][2], ""});
   Value* y = b.op("Attention", std::move(inputs), std::move(attrs));
-  return Replacement{reshaped(y, {dims[0][0], dims[0][1], dims[0][2], dims[2][3]}, b)};
+  return Replacement{make_reshape(b, y, {dims[0][0], dims[0][1], dims[0][2], dims[2][3]}, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {
