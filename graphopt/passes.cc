@@ -57,6 +57,8 @@ constexpr Line kRecognizing[] = {
     {1, &eliminate_double_negation},
     {1, &eliminate_idempotent},
     {1, &eliminate_common_subexpressions},
+    {1, &fold_reshape_into_reduction},
+    {2, &sum_to_mean},
     // What exporters spell out, before what merges its parts with others.
     {2, &fusion::sigmoid},
     {2, &fusion::gelu},
@@ -106,7 +108,6 @@ constexpr Line kMerging[] = {
     {1, &min_max_to_clip},
     {1, &merge_clips},
     {1, &merge_reductions},
-    {1, &fold_reshape_into_reduction},
     {1, &reduction_to_global_pool},
     {1, &merge_squeezes},
     {1, &merge_slices},

@@ -16,6 +16,21 @@ namespace {
 /// Runtimes look for a pair of their own at each quantized operator.
 constexpr std::string_view kNever[] = {"QuantizeLinear", "DequantizeLinear"};
 
+/// Attributes whose default is the same in every operator of the standard: spelling it out changes nothing.
+struct Usual {
+  std::string_view name;
+  int64_t value;
+};
+constexpr Usual kUsual[] = {
+    {"keepdims", 1}, {"noop_with_empty_axes", 0}, {"allowzero", 0}, {"saturate", 1}, {"transA", 0}, {"transB", 0}};
+
+bool is_usual(const Attr& attr, const Node& node) {
+  const auto* value = std::get_if<int64_t>(&attr.value);
+  return value && node.domain.empty() && std::any_of(std::begin(kUsual), std::end(kUsual), [&](const Usual& u) {
+           return u.name == attr.name && u.value == *value;
+         });
+}
+
 void append(std::string& key, const void* data, size_t bytes) {
   key.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
   key.append(static_cast<const char*>(data), bytes);
@@ -82,7 +97,8 @@ std::string key_of(const Node& node) {
   for (size_t i = 0; i < node.inputs().size(); ++i) append_input(key, node, i);
   for (const Value* v : node.outputs()) key += v ? 'y' : 'n';
   std::vector<const Attr*> attrs;
-  for (const Attr& a : node.attrs) attrs.push_back(&a);
+  for (const Attr& a : node.attrs)
+    if (!is_usual(a, node)) attrs.push_back(&a);
   std::sort(attrs.begin(), attrs.end(), [](const Attr* a, const Attr* b) { return a->name < b->name; });
   for (const Attr* a : attrs)
     if (!append_attr(key, *a)) return {};

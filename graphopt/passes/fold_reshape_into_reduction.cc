@@ -16,7 +16,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Type& type = m.root->output(0)->type;
   if (reduction->axes.empty() || !same_dims(type.dims, reduction->shape(*x->type.dims, reduction->keepdims)))
     return Decline{"it changes other axes than the reduction's"};
-  return Replacement{make_reduction(builder, node, x, *reduction, type)};
+  return Replacement{make_reduction(builder, node.op, x, *reduction, type)};
 }
 
 std::vector<Rule> rules() {

@@ -31,7 +31,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (inner->keepdims != outer->keepdims) return Decline{"one keeps its axes and the other does not"};
   const Reduction both = {both_axes(*inner, *outer), outer->keepdims, false};
   if (both.axes.empty()) return Decline{"it goes over no axis"};
-  return Replacement{make_reduction(builder, *m.root, x, both, m.root->output(0)->type)};
+  return Replacement{make_reduction(builder, m.root->op, x, both, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {

@@ -151,12 +151,12 @@ Expected<Replacement> rewrite_reduction(const Match& m, Builder& builder) {
   const Type& type = m.root->output(0)->type;
   const Reduction before = {axes, reduction->keepdims, reduction->all_axes};
   if (reduction->keepdims) {
-    Value* y = make_reduction(builder, *m.root, transpose->input(0), before);
+    Value* y = make_reduction(builder, m.root->op, transpose->input(0), before);
     y->type = Type::tensor(type.dtype, before.shape(*transpose->input(0)->type.dims, true));
     return Replacement{builder.op("Transpose", {y}, {{"perm", perm, {}}}, type)};
   }
   if (!std::is_sorted(left.begin(), left.end())) return Decline{"the axes that it leaves are in another order"};
-  return Replacement{make_reduction(builder, *m.root, transpose->input(0), before, type)};
+  return Replacement{make_reduction(builder, m.root->op, transpose->input(0), before, type)};
 }
 
 std::vector<Rule> rules() {

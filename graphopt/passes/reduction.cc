@@ -69,10 +69,10 @@ Value* with_axes(Builder& builder, std::string_view op, Value* x, const std::vec
 
 }  // namespace
 
-Value* make_reduction(Builder& builder, const Node& node, Value* x, const Reduction& reduction, Type type) {
+Value* make_reduction(Builder& builder, std::string_view op, Value* x, const Reduction& reduction, Type type) {
   std::vector<Attr> attrs = {{"keepdims", int64_t{reduction.keepdims}, {}}};
-  if (reduction.all_axes) return builder.op(node.op, {x}, std::move(attrs), std::move(type));
-  return with_axes(builder, node.op, x, reduction.axes, std::move(attrs), std::move(type));
+  if (reduction.all_axes) return builder.op(op, {x}, std::move(attrs), std::move(type));
+  return with_axes(builder, op, x, reduction.axes, std::move(attrs), std::move(type));
 }
 
 Value* make_squeeze(Builder& builder, std::string_view op, Value* x, const std::vector<int64_t>& axes, Type type) {

@@ -25,8 +25,8 @@ struct Reduction {
   SymDims shape(const SymDims& x, bool keep) const;
 };
 
-/// `node` over other axes, or with its axes kept or not.
-Value* make_reduction(Builder& builder, const Node& node, Value* x, const Reduction& reduction, Type type = {});
+/// A Reduce operator over these axes, as the opset writes it.
+Value* make_reduction(Builder& builder, std::string_view op, Value* x, const Reduction& reduction, Type type = {});
 /// Squeeze or Unsqueeze by constant axes, as the opset writes it.
 Value* make_squeeze(Builder& builder, std::string_view op, Value* x, const std::vector<int64_t>& axes, Type type = {});
 

@@ -16,7 +16,8 @@ namespace {
 struct Core {
   Value* dividend = nullptr;
   double epsilon = 0;
-  size_t from = 0;  ///< the first axis that is normalized, or kChannels
+  size_t from = 0;         ///< the first axis that is normalized, or kChannels
+  Value* scale = nullptr;  ///< what the dividend is multiplied by first
 };
 
 constexpr size_t kChannels = SIZE_MAX;  ///< axis 1 alone, which is not the last
@@ -86,15 +87,26 @@ std::optional<Core> inverse_root(const Value* v, const Builder& builder) {
   return power && is_number(power->input(1), -0.5) ? deviation(power->input(0), builder) : std::nullopt;
 }
 
+/// The dividend, or its product with a scale.
+std::optional<Core> divided(Core core, Value* by) {
+  if (same_value(core.dividend, by)) return core.dividend = by, core;
+  const Node* product = producer_of(by, "Mul");
+  for (const int i : {0, 1}) {
+    if (!product || !by->single_use() || !same_value(core.dividend, product->input(i))) continue;
+    core.dividend = product->input(i), core.scale = product->input(1 - i);
+    return core;
+  }
+  return std::nullopt;
+}
+
 std::optional<Core> core_of(const Node& root, const Builder& builder) {
   if (root.op == "Div") {
-    auto core = root_of(root.input(1), builder);
-    if (core) core->dividend = same_value(core->dividend, root.input(0)) ? root.input(0) : nullptr;
-    return core && core->dividend ? core : std::nullopt;
+    const auto core = root_of(root.input(1), builder);
+    return core ? divided(*core, root.input(0)) : std::nullopt;
   }
   for (const int i : {0, 1}) {
-    const auto core = inverse_root(root.input(i), builder);
-    if (core && same_value(core->dividend, root.input(1 - i))) return core;
+    const auto inverse = inverse_root(root.input(i), builder);
+    if (const auto core = inverse ? divided(*inverse, root.input(1 - i)) : std::nullopt) return core;
   }
   return std::nullopt;
 }
@@ -133,20 +145,27 @@ std::optional<Replacement> instance_norm(const Core& core, Value* x, Builder& bu
   return Replacement{builder.op("InstanceNormalization", {x, ones, zeros}, std::move(attrs), x->type)};
 }
 
+/// Has it the shape of the normalized axes?
+bool is_row(const Value* v, const Dims& lengths, DType type) {
+  return v->type.static_dims() == lengths && v->type.dtype == type;
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto core = core_of(*m.root, builder);
   if (!core) return Decline{"not a value divided by its root mean square"};
   Value* centered = uncentered(core->dividend, core->from, builder);
   Value* x = centered ? centered : core->dividend;
   if (!is_float(x->type.dtype) || !x->type.dims) return Decline{"its type is not known"};
-  if (auto made = centered ? instance_norm(*core, x, builder) : std::nullopt) return *made;
+  if (auto made = centered && !core->scale ? instance_norm(*core, x, builder) : std::nullopt) return *made;
   const auto lengths = lengths_from(*x, core->from);
   if (!lengths) return Decline{"the length of a normalized axis is not known"};
   if (const char* why = no_norm(centered != nullptr, *x, builder)) return Decline{why};
-  Value* ones = filled("scale", *lengths, 1, x->type.dtype, builder);
+  if (core->scale && !is_row(core->scale, *lengths, x->type.dtype))
+    return Decline{"the scale is not as long as the normalized axes"};
+  Value* scale = core->scale ? core->scale : filled("scale", *lengths, 1, x->type.dtype, builder);
   const auto axis = static_cast<int64_t>(core->from) - static_cast<int64_t>(x->type.dims->size());
   std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", static_cast<float>(core->epsilon), ""}};
-  return Replacement{builder.op(norm_name(centered != nullptr, builder), {x, ones}, std::move(attrs), x->type)};
+  return Replacement{builder.op(norm_name(centered != nullptr, builder), {x, scale}, std::move(attrs), x->type)};
 }
 
 /// i and scale of i = inverse scale, or the inverse itself; x minus its mean is what the inverse is of.
@@ -162,11 +181,6 @@ std::optional<Inverse> scaled_inverse(const Value* v, const Builder& builder) {
     if (const auto core = product ? inverse_root(product->input(i), builder) : std::nullopt)
       return Inverse{*core, product->input(1 - i)};
   return std::nullopt;
-}
-
-/// Has it the shape of the normalized axes?
-bool is_row(const Value* v, const Dims& lengths, DType type) {
-  return v->type.static_dims() == lengths && v->type.dtype == type;
 }
 
 /// x i + (bias - mean(x) i), as Keras writes it.
@@ -213,7 +227,7 @@ const char* no_norm(bool centered, const Value& x, const Builder& builder) {
 
 std::optional<ChannelNorm> norm_of_channels(const Node& root, const Builder& builder) {
   const auto core = core_of(root, builder);
-  if (!core || core->from != kChannels) return std::nullopt;
+  if (!core || core->from != kChannels || core->scale) return std::nullopt;
   Value* x = uncentered(core->dividend, core->from, builder);
   return x ? std::optional(ChannelNorm{x, core->epsilon}) : std::nullopt;
 }

@@ -31,6 +31,15 @@ TEST_CASE("equal constants, and axes counted from either end, are the same") {
   CHECK(declined(eliminate_common_subexpressions, merged("0", "1")).empty());
 }
 
+TEST_CASE("an attribute that says what holds without it makes no difference") {
+  const auto two = [](const std::string& attrs) {
+    return "g (double[N,4] x) => (double[N,1] y) <int64[1] a = {1}> { m = ReduceMean <" + attrs +
+           "> (x, a)  n = ReduceMean (x, a)  y = Mul (m, n) }";
+  };
+  CHECK(rewritten(eliminate_common_subexpressions, two("keepdims = 1, noop_with_empty_axes = 0")) == "ReduceMean Mul");
+  CHECK(declined(eliminate_common_subexpressions, two("noop_with_empty_axes = 1")).empty());
+}
+
 TEST_CASE("nodes that differ in an attribute, an input or an omitted output stay") {
   const auto stays = [](const std::string& nodes) {
     return declined(eliminate_common_subexpressions,

@@ -30,6 +30,21 @@ TEST_CASE("LayerNorm becomes one operator however it is spelt") {
         "LayerNormalization");
 }
 
+TEST_CASE("a scale that comes before the division is the normalization's") {
+  const auto text = [](const std::string& type, const std::string& end) {
+    return "g (double[N,M,6] x, " + type +
+           " G) => (double[N,M,6] y) <double e = {0.001}, int64[1] last = {-1}> { m = ReduceMean (x, last)  d = Sub "
+           "(x, "
+           "m)  q = Mul (d, d)  v = ReduceMean (q, last)  a = Add (v, e)  r = Sqrt (a)  s = Mul (G, d)  " +
+           end + " }";
+  };
+  CHECK(rewritten(fusion::layer_norm, text("double[6]", "y = Div (s, r)"), 21, 1e-7) == "LayerNormalization");
+  CHECK(rewritten(fusion::layer_norm, text("double[6]", "i = Reciprocal (r)  y = Mul (i, s)"), 21, 1e-7) ==
+        "LayerNormalization");
+  CHECK(declined(fusion::layer_norm, text("double[1]", "y = Div (s, r)"))
+            .find("the scale is not as long as the normalized axes") != std::string::npos);
+}
+
 TEST_CASE("an epsilon that is too small for the type is left out by exporters") {
   CHECK(rewritten(fusion::layer_norm,
                   R"(g (double[N,M,6] x) => (double[N,M,6] y) <double two = {2}, int64[1] last = {-1}> {
