@@ -26,81 +26,124 @@ uint32_t finite_mask(float x) {
 }
 float masked(float x, uint32_t mask) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & mask); }
 
-/// Squares of numbers and of what is lost of them, side by side.
-struct Squares {
-  std::array<float, kLanes> signal{}, noise{};
-  std::array<uint32_t, kLanes> lost{};  ///< not 0: a number was not finite
+using Lanes = std::array<float, kLanes>;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-  void add(const std::array<float, kLanes>& numbers, const std::array<float, kLanes>& values) {
-    for (size_t i = 0; i < kLanes; ++i) {
-      const float off = numbers[i] - values[i];
-      const uint32_t keep = finite_mask(off);
-      const float number = masked(numbers[i], keep), kept = masked(off, keep);
-      signal[i] += number * number;
-      noise[i] += kept * kept;
-      lost[i] |= ~keep;
-    }
+/// Numbers outside are further than half a step from what the outermost codes stand for: they are clipped.
+struct Bounds {
+  float low = -kInfinity, high = kInfinity;
+
+  Bounds() = default;
+  explicit Bounds(const Alphabet& a) {
+    constexpr float kHalf = 0.501f;  // and what rounding of scales adds
+    const auto value = [&](int code) { return a.value(static_cast<uint8_t>(code)); };
+    const float least = value(0), most = value(a.most);
+    int second = 1, before = a.most - 1;  // tables may repeat their ends
+    while (second < a.most && value(second) == least) ++second;
+    while (before > 0 && value(before) == most) --before;
+    low = least - kHalf * (value(second) - least);
+    high = most + kHalf * (most - value(before));
+  }
+};
+
+/// Of numbers and of what is lost of them, side by side.
+struct Sums {
+  Lanes signal{}, noise{}, low, high;
+  std::array<uint32_t, kLanes> lost{}, clipped{};  ///< lost not 0: a number was not finite
+
+  Sums() { low.fill(kInfinity), high.fill(-kInfinity); }
+
+  void add(size_t i, float x, float value, const Bounds& bounds) {
+    const float off = x - value;
+    const uint32_t keep = finite_mask(off);
+    const float number = masked(x, keep), kept = masked(off, keep);
+    signal[i] += number * number;
+    noise[i] += kept * kept;
+    lost[i] |= ~keep;
+    low[i] = number < low[i] ? number : low[i];
+    high[i] = number > high[i] ? number : high[i];
+    clipped[i] += static_cast<uint32_t>(number < bounds.low) | static_cast<uint32_t>(number > bounds.high);
+  }
+  void add(const Lanes& numbers, const Lanes& values, const Bounds& bounds) {
+    for (size_t i = 0; i < kLanes; ++i) add(i, numbers[i], values[i], bounds);
   }
 
   /// kLanes numbers in uniform levels: sizes that compilers know.
-  void add(const float* from, const uint8_t* codes, int zero, float scale) {
-    std::array<float, kLanes> numbers, values;
+  void add(const float* from, const uint8_t* codes, int zero, float scale, const Bounds& bounds) {
+    Lanes numbers, values;
     std::array<uint8_t, kLanes> part;
     std::memcpy(numbers.data(), from, sizeof numbers);
     std::memcpy(part.data(), codes, sizeof part);
     for (size_t i = 0; i < kLanes; ++i) values[i] = static_cast<float>(part[i] - zero) * scale;
-    add(numbers, values);
+    add(numbers, values, bounds);
+  }
+
+  void add(std::span<const float> x, const uint8_t* codes, const Alphabet& alphabet) {
+    const Bounds bounds(alphabet);
+    size_t i = 0;
+    if (alphabet.table.empty())
+      for (; i + kLanes <= x.size(); i += kLanes) add(x.data() + i, codes + i, alphabet.zero, alphabet.scale, bounds);
+    for (; i + kLanes <= x.size(); i += kLanes) {
+      Lanes numbers, values;
+      for (size_t k = 0; k < kLanes; ++k) numbers[k] = x[i + k], values[k] = alphabet.value(codes[i + k]);
+      add(numbers, values, bounds);
+    }
+    for (; i < x.size(); ++i) add(i % kLanes, x[i], alphabet.value(codes[i]), bounds);
   }
 };
 
-/// Signal and noise of what was encoded so far.
+/// Signal, noise and reach of what was encoded so far.
 struct Noise {
-  double signal = 0, noise = 0;
+  double signal = 0, noise = 0, clipped = 0;
+  float low = kInfinity, high = -kInfinity;
   bool finite = true;
 
   void add(const Matrix& values, const Coded& coded) {
     if (coded.levels == Levels::kVectors) return add(values, decode(coded));
-    for (int64_t r = 0; r < values.rows; ++r)
+    for (int64_t r = 0; r < values.rows; ++r) {
+      Sums sums;
       for (int64_t first = 0; first < values.columns; first += coded.group) {
-        const Alphabet alphabet = coded.alphabet(coded.alphabet_at(r, first));
         const auto x = values.row(r).subspan(static_cast<size_t>(first));
-        const uint8_t* codes = coded.codes.data() + r * coded.columns + first;
-        add(x.first(static_cast<size_t>(std::min(coded.group, values.columns - first))), codes, alphabet);
+        sums.add(x.first(static_cast<size_t>(std::min(coded.group, values.columns - first))),
+                 coded.codes.data() + r * coded.columns + first, coded.alphabet(coded.alphabet_at(r, first)));
       }
+      add(sums);
+    }
   }
   void add(const Matrix& values, const Matrix& decoded) {
-    for (size_t i = 0; i < values.values.size(); ++i) {
-      const auto x = static_cast<double>(values.values[i]), off = x - static_cast<double>(decoded.values[i]);
-      if (std::isfinite(off)) signal += x * x, noise += off * off;
-      finite = finite && std::isfinite(x);
+    for (int64_t r = 0; r < values.rows; ++r) {
+      Sums sums;
+      for (int64_t c = 0; c < values.columns; ++c)
+        sums.add(static_cast<size_t>(c) % kLanes, values.at(r, c), decoded.at(r, c), Bounds());
+      add(sums);
     }
   }
-  void add(std::span<const float> x, const uint8_t* codes, const Alphabet& alphabet) {
-    Squares squares;
-    size_t i = 0;
-    if (alphabet.table.empty())
-      for (; i + kLanes <= x.size(); i += kLanes) squares.add(x.data() + i, codes + i, alphabet.zero, alphabet.scale);
-    for (; i < x.size(); i += kLanes) {
-      std::array<float, kLanes> numbers{}, values{};
-      for (size_t k = 0; k < std::min(kLanes, x.size() - i); ++k) {
-        numbers[k] = x[i + k];
-        values[k] = alphabet.value(codes[i + k]);
-      }
-      squares.add(numbers, values);
-    }
-    signal += std::accumulate(squares.signal.begin(), squares.signal.end(), 0.0);
-    noise += std::accumulate(squares.noise.begin(), squares.noise.end(), 0.0);
-    finite = finite && std::all_of(squares.lost.begin(), squares.lost.end(), [](uint32_t m) { return m == 0; });
+  void add(const Sums& sums) {
+    signal += std::accumulate(sums.signal.begin(), sums.signal.end(), 0.0);
+    noise += std::accumulate(sums.noise.begin(), sums.noise.end(), 0.0);
+    clipped += std::accumulate(sums.clipped.begin(), sums.clipped.end(), 0.0);
+    low = std::min(low, *std::min_element(sums.low.begin(), sums.low.end()));
+    high = std::max(high, *std::max_element(sums.high.begin(), sums.high.end()));
+    finite = finite && std::all_of(sums.lost.begin(), sums.lost.end(), [](uint32_t m) { return m == 0; });
   }
   void add(const Noise& other) {
     signal += other.signal;
     noise += other.noise;
+    clipped += other.clipped;
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
     finite = finite && other.finite;
   }
   double sqnr_db() const {
     constexpr double kDecibels = 10;
     if (!std::isfinite(signal) || !std::isfinite(noise)) return 0;  // squares of 1e19 and more: nothing is known
     return noise > 0 ? kDecibels * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
+  }
+  void tell(int64_t numbers, EncodedWeight& of) const {
+    of.sqnr_db = sqnr_db();
+    of.finite = finite;
+    if (numbers == 0) return;
+    of.coverage = {static_cast<double>(low), static_cast<double>(high), clipped / static_cast<double>(numbers)};
   }
 };
 
@@ -139,15 +182,16 @@ EncodedWeight encode_weight(const Weight& weight, const Method& method, const Sc
   });
   Noise noise;  // in the order of the rows: the same on any number of threads
   for (const Noise& one : noises) noise.add(one);
-  done.sqnr_db = noise.sqnr_db();
-  done.finite = noise.finite;
+  noise.tell(weight.size(), done);
   return done;
 }
 
 EncodedWeight with_sqnr(const Weight& weight, const Coded& coded) {
   Noise noise;
   noise.add(load(weight), coded);
-  return {coded, noise.sqnr_db(), noise.finite};
+  EncodedWeight done{coded};
+  noise.tell(weight.size(), done);
+  return done;
 }
 
 }  // namespace mlopt::quantize

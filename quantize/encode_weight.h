@@ -1,5 +1,6 @@
 #pragma once
 #include "core/calib/weights.h"
+#include "quantize/coverage.h"
 #include "quantize/methods.h"
 
 namespace mlopt::quantize {
@@ -7,8 +8,9 @@ namespace mlopt::quantize {
 /// A weight in codes, and how near these are.
 struct EncodedWeight {
   Coded coded;
-  double sqnr_db = 0;  ///< of the numbers that the codes stand for; infinite where these are the same
-  bool finite = true;  ///< the weight: no code stands for NaN or infinity
+  double sqnr_db = 0;      ///< of the numbers that the codes stand for; infinite where these are the same
+  bool finite = true;      ///< the weight: no code stands for NaN or infinity
+  Coverage coverage = {};  ///< of the weight; where codes stand for several numbers nothing counts as clipped
 };
 
 /// encode() of the whole weight, some of its rows after the others where the method allows it, so that no more than

@@ -59,7 +59,9 @@ Grids calibrated_grids(const Model& model, const Plan& plan, const Spec& spec, c
     else if (counts.nonfinite() > 0 && !masked)
       warn(name, "holds infinities or NaN, which no integer represents");
     const Range range = masked ? *masked : choose_range(counts, spec.calibration, 1 << spec.activation_bits);
-    found.grids[name] = activation_grid(range, spec.symmetric, spec.activation_bits);
+    const Grid& grid = found.grids[name] = activation_grid(range, spec.symmetric, spec.activation_bits);
+    Coverage& coverage = found.coverage[name] = coverage_of(counts, grid);
+    if (masked) coverage.clipped = 0;  // what the mask hides is meant to be held down
   }
   return found;
 }

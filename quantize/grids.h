@@ -8,6 +8,7 @@
 #include "core/calib/calibrate.h"
 #include "core/data/dataset.h"
 #include "core/exec/runner.h"
+#include "quantize/coverage.h"
 #include "quantize/plan.h"
 #include "quantize/uniform/params.h"
 
@@ -15,10 +16,11 @@ namespace mlopt::quantize {
 
 /// The grids of activations, as data show their ranges.
 struct Grids {
-  std::map<std::string, Grid> grids;  ///< by the value that owns each
-  std::vector<std::string> warnings;  ///< of values that no grid holds as they are
-  int64_t samples = 0;                ///< that were seen
-  bool cached = false;                ///< by an earlier run
+  std::map<std::string, Grid> grids;         ///< by the value that owns each
+  std::map<std::string, Coverage> coverage;  ///< of what was seen, by the same
+  std::vector<std::string> warnings;         ///< of values that no grid holds as they are
+  int64_t samples = 0;                       ///< that were seen
+  bool cached = false;                       ///< by an earlier run
 };
 
 /// Who calibrates besides this process, and where what was seen is kept.

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/data/dataset.h"
@@ -13,6 +14,8 @@ namespace mlopt::quantize {
 struct LayerError {
   std::string layer, op;
   Difference difference;
+  std::optional<Coverage> input = {};  ///< of its input, where that is rounded to a grid
+  std::optional<double> share = {};    ///< of the outputs' error, that goes when the layer alone stays float
 };
 
 /// Runs both models on all of the data, a batch at a time, and compares the layers' results; worst SQNR first. The

@@ -12,8 +12,10 @@ class Outputs {
   /// Throws what running the model throws.
   Outputs(const Model& model, const Means& means);
 
-  /// The mean over outputs of the squared difference, as a share of the squares of these.
+  /// The sum over outputs, for each sample, of the squared difference, as a share of the squares of these.
   double distance(const Outputs& other) const;
+  /// Those that are summed up.
+  int64_t count() const { return std::ssize(values_); }
 
  private:
   std::vector<std::vector<float>> values_;

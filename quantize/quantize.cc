@@ -24,6 +24,7 @@
 #include "quantize/emit/single.h"
 #include "quantize/emit/weights.h"
 #include "quantize/equalize.h"
+#include "quantize/error_shares.h"
 #include "quantize/grids.h"
 #include "quantize/methods.h"
 #include "quantize/moments.h"
@@ -231,6 +232,8 @@ class Quantizer {
     }
     const Emitted done = emit_qdq(result_.model, plan, found.grids, spec_, rounded.codes);
     layers_ = done.layers;
+    result_.weights = done.weights;
+    coverage_ = std::move(found.coverage);
     if (spec_.emit == Emit::kFake) result_.steps = emit_fake(result_.model, done);
   }
 
@@ -247,6 +250,9 @@ class Quantizer {
     try {
       result_.errors = layer_errors(means_.runner->backend, means_.runner->options, before_, result_.model, layers_,
                                     *data, progress("errors of layers"));
+      put_coverage(layers_, coverage_, result_.errors);
+      if (is_integer_format(spec_.format) && has_data() && means_.share_seconds > 0)
+        result_.output_error = measure_shares(before_, result_.model, layers_, means_, result_.errors);
     } catch (const Error& e) {
       // The source does not run here, or not on generated inputs: no reason not to change its weights.
       if (e.code != Code::kBadInput && e.code != Code::kUnsupported) throw;
@@ -267,6 +273,7 @@ class Quantizer {
   std::map<std::string, std::string> floats_;  ///< layers that a budget leaves so -> why
   Model before_;                               ///< fused, still in float
   std::vector<LayerValue> layers_;
+  std::map<std::string, Coverage> coverage_;  ///< of activations, by the value that owns the grid
   Quantized result_;
 };
 

@@ -23,6 +23,7 @@ struct Means {
   bool generated = false;             ///< the data are random: nothing is learned from them
   int64_t calibration_samples = 256;  ///< at most, evenly spaced over the data; also of what methods look at
   int64_t error_samples = 8;          ///< at most, that the errors of layers are measured on
+  double share_seconds = 5;           ///< for measuring how much of the outputs' error each layer makes; 0: do not
   int64_t product_bytes = int64_t{1} << 30;  ///< of products of inputs that are observed before weights are stored
   CalibrationMeans calibration = {};         ///< who calibrates with this process, and what is kept of it
   std::string spill = {};                    ///< folder for what is stored in codes until it is written; empty: memory
@@ -37,8 +38,9 @@ struct Quantized {
   Model model;
   int64_t layers = 0;                       ///< with weights that are stored in the format
   std::vector<LayerError> errors;           ///< worst SQNR first; empty without data
+  double output_error = 0;                  ///< squared, as a share of the outputs' squares, where shares were measured
   std::map<std::string, std::string> left;  ///< node that stays as it was -> why
-  std::vector<StoredWeight> weights;        ///< of Format::kWeights
+  std::vector<StoredWeight> weights;        ///< those in codes
   Fallbacks fell_back;
   std::vector<std::string> warnings;  ///< one sentence each
   int64_t restored = 0;               ///< nodes on codes that the source had, read back to floats before

@@ -193,8 +193,10 @@ class Storer {
       if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
     weight.value->constant->release_pages();
     StoredWeight& stored = done_.weights.emplace_back();
-    stored = {weight.layer, weight.name(), name(spec), std::string(name(form.emit)), weight.size(), 0, made.sqnr_db};
+    stored = {weight.layer, weight.name(), name(spec), std::string(name(form.emit)), weight.size(), 0,
+              made.sqnr_db, made.coverage};
     stored.bytes = form.write(model_, weight, made.coded, spec);
+    stored.rows = weight.rows;
     stored.entropy_coded_bytes = entropy_coded_bytes(made.coded);
     if (!means_.spill.empty()) spill();
   }

@@ -9,6 +9,7 @@
 #include "backends/reference/backend.h"
 #include "cli/commands.h"
 #include "cli/large.h"
+#include "cli/quantize/advice.h"
 #include "cli/quantize/analyse.h"
 #include "cli/quantize/calibration.h"
 #include "cli/quantize/layer_plan.h"
@@ -162,7 +163,7 @@ void run(const QuantizeOptions& o, Session& session) {
       calibrates && o.verb.data.spec.empty() ? nullptr : find_data(o, source, session);
 
   quantize::Means means = means_of(o, source, runner, *judge, data.get());
-  if (is_large(source)) means.error_samples = 2;  // each takes many seconds
+  if (is_large(source)) means.error_samples = 2, means.share_seconds = 0;  // each takes many seconds
   means.spill = waiting_folder(source, o.verb.output);
   means.calibration = calibration_means(o.calibration_cache, spec, session);
   if (!o.layer_plan.empty()) means.plan = planned_formats(o, spec);
@@ -195,6 +196,7 @@ void run(const QuantizeOptions& o, Session& session) {
   const bool changed = made.layers > 0;
   finish_verb(o.verb, source, std::move(result), session);
   report_entropy(made, session.report);
+  report_advice(made, spec, !means.plan.empty(), session.report);
   if (changed) judge_gain(calibrates || spec.format == quantize::Format::kW8A8Dynamic, session);
 }
 
@@ -228,7 +230,8 @@ Action setup(Options& options) {
   options.add("--csv", o->csv, "FILE", "of --analyse: write the tables as CSV");
   options.add("--html", o->html, "FILE", "of --analyse: write the report as one page");
   options.add("--layer-plan", o->layer_plan, "FILE",
-              "a format for each layer: a --json report of this command, or an object of layer and format");
+              "a format for each layer: a --json report of this command, or an object of layer and format, which may "
+              "stand here itself: '{\"/head/MatMul\": \"w8\"}'");
   options.add("--method", o->method, "NAME", methods_help());
   options.add("--calibration", o->calibration, "METHOD",
               "how ranges are chosen: minmax, percentile[=99.99], entropy, mse (default: minmax)");

@@ -19,7 +19,8 @@ quantize::WeightFormat format_of(const std::string& text, const std::string& lay
 }  // namespace
 
 std::map<std::string, quantize::WeightFormat> read_layer_plan(const std::string& path) {
-  const Json json = Json::parse(read_file(path), path);
+  const bool inline_json = starts_with(path, "{");
+  const Json json = Json::parse(inline_json ? path : read_file(path), inline_json ? "--layer-plan" : path);
   std::map<std::string, quantize::WeightFormat> plan;
   if (const Json* weights = json.find("weights"); weights && weights->is_array()) {
     for (const Json& row : weights->items()) {

@@ -12,6 +12,19 @@ namespace mlopt::cli {
 namespace {
 
 constexpr size_t kWorstShown = 5;
+constexpr double kEqualSqnr = 999;  // as shown_sqnr()
+
+Json to_json(const quantize::Coverage& c) {
+  return Json::object({{"low", c.low}, {"high", c.high}, {"clipped", c.clipped}});
+}
+
+std::string range_words(const quantize::Coverage& c) { return fmt::format("{:.3g} to {:.3g}", c.low, c.high); }
+
+std::string clipped_words(const quantize::Coverage& c) {
+  constexpr double kLeastShown = 0.0001;  // in percent
+  const double percent = 100 * c.clipped;
+  return percent == 0 ? "0 %" : fmt::format("{:.2g} %", std::max(percent, kLeastShown));
+}
 
 /// Layers whose weights the method did not round; all of them as the key `fell_back`.
 void report_fallbacks(const quantize::Quantized& made, const quantize::Spec& spec, Report& report) {
@@ -46,55 +59,86 @@ void report_made(const quantize::Quantized& made, const quantize::Spec& spec, Re
 
 void report_layers(const quantize::Quantized& made, Report& report) {
   Json& all = report.data["layers"] = Json::array();
-  for (const quantize::LayerError& e : made.errors)
-    all.push_back(Json::object({{"layer", e.layer},
-                                {"op", e.op},
-                                {"sqnr_db", shown_sqnr(e.difference)},
-                                {"max_abs", e.difference.max_abs},
-                                {"cosine", e.difference.cosine}}));
+  for (const quantize::LayerError& e : made.errors) {
+    Json row = Json::object({{"layer", e.layer},
+                             {"op", e.op},
+                             {"sqnr_db", shown_sqnr(e.difference)},
+                             {"max_abs", e.difference.max_abs},
+                             {"cosine", e.difference.cosine}});
+    if (e.share) row["error_share"] = *e.share;
+    if (e.input) row["input"] = to_json(*e.input);
+    all.push_back(std::move(row));
+  }
   if (made.errors.empty()) return;
-  Table& table = report.table("layers furthest from the source", {"layer", "operator", "SQNR", "largest difference"});
+  std::vector<quantize::LayerError> worst = made.errors;
+  const auto has_share = [](const auto& e) { return e.share.has_value(); };
+  const bool shares = std::any_of(worst.begin(), worst.end(), has_share),
+             all_shares = std::all_of(worst.begin(), worst.end(), has_share);
+  if (all_shares)
+    std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return *a.share > *b.share; });
+  const bool inputs = std::any_of(worst.begin(), worst.end(), [](const auto& e) { return e.input.has_value(); });
+  Table& table = report.table(all_shares ? "layers that cost the outputs most" : "layers furthest from the source",
+                              {"layer", "operator"});
   table.left = 2;
-  for (size_t i = 0; i < std::min(kWorstShown, made.errors.size()); ++i) {
-    const quantize::LayerError& e = made.errors[i];
-    table.rows.push_back({e.layer, e.op, sqnr_words(e.difference), fmt::format("{:.3g}", e.difference.max_abs)});
+  const auto columns = [&](std::initializer_list<const char*> names) {
+    table.columns.insert(table.columns.end(), names.begin(), names.end());
+  };
+  if (inputs) columns({"input's range", "clipped"});
+  columns({"SQNR", "largest difference"});
+  if (shares) columns({"share of error"});
+  for (size_t i = 0; i < std::min(kWorstShown, worst.size()); ++i) {
+    const quantize::LayerError& e = worst[i];
+    std::vector<std::string>& row = table.rows.emplace_back(std::vector{e.layer, e.op});
+    if (inputs)
+      row.push_back(e.input ? range_words(*e.input) : ""), row.push_back(e.input ? clipped_words(*e.input) : "");
+    row.push_back(sqnr_words(e.difference));
+    row.push_back(fmt::format("{:.3g}", e.difference.max_abs));
+    if (shares) row.push_back(e.share ? fmt::format("{:.1f} %", 100 * *e.share) : "");
   }
 }
 
 void report_weights(const quantize::Quantized& made, Report& report) {
   if (made.weights.empty()) return;
-  constexpr double kBits = 8;
-  const auto per_number = [](int64_t bytes, int64_t elements) {
-    return fmt::format("{:.2f}", kBits * static_cast<double>(bytes) / static_cast<double>(elements));
-  };
   Json& all = report.data["weights"] = Json::array();
   int64_t bytes = 0, elements = 0;
   for (const quantize::StoredWeight& w : made.weights) {
-    all.push_back(Json::object({{"layer", w.layer},
-                                {"weight", w.weight},
-                                {"format", w.format},
-                                {"form", w.form},
-                                {"elements", w.elements},
-                                {"bytes", w.bytes},
-                                {"entropy_coded_bytes", w.entropy_coded_bytes},
-                                {"sqnr_db", w.sqnr_db}}));
+    Json row = Json::object({{"layer", w.layer},
+                             {"weight", w.weight},
+                             {"format", w.format},
+                             {"form", w.form},
+                             {"elements", w.elements},
+                             {"bytes", w.bytes},
+                             {"sqnr_db", std::clamp(w.sqnr_db, -kEqualSqnr, kEqualSqnr)}});
+    row["low"] = w.coverage.low;
+    row["high"] = w.coverage.high;
+    row["clipped"] = w.coverage.clipped;
+    if (w.entropy_coded_bytes > 0) row["entropy_coded_bytes"] = w.entropy_coded_bytes;
+    all.push_back(std::move(row));
     bytes += w.bytes;
     elements += w.elements;
   }
-  report.line(fmt::format("{} weights of {} numbers in {} bits each, with all that says what they stand for",
-                          made.weights.size(), elements, per_number(bytes, elements)));
+  constexpr double kBits = 8;
+  report.line(fmt::format("{} weights of {} numbers in {:.2f} bits each, with all that says what they stand for",
+                          made.weights.size(), elements,
+                          kBits * static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(1, elements))));
   std::vector<quantize::StoredWeight> worst = made.weights;
   std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.sqnr_db < b.sqnr_db; });
-  Table& table = report.table("weights furthest from the source", {"layer", "form", "bits each", "SQNR"});
-  table.left = 2;
-  for (size_t i = 0; i < std::min(kWorstShown, worst.size()); ++i)
-    table.rows.push_back({worst[i].layer, worst[i].form, per_number(worst[i].bytes, worst[i].elements),
-                          fmt::format("{:.1f} dB", worst[i].sqnr_db)});
+  Table& table =
+      report.table("weights furthest from the source", {"layer", "format", "form", "size", "range", "clipped", "SQNR"});
+  table.left = 3;
+  for (size_t i = 0; i < std::min(kWorstShown, worst.size()); ++i) {
+    const quantize::StoredWeight& w = worst[i];
+    table.rows.push_back({w.layer, w.format, w.form, format_bytes(static_cast<double>(w.bytes)),
+                          range_words(w.coverage), clipped_words(w.coverage),
+                          w.sqnr_db >= kEqualSqnr ? "equal" : fmt::format("{:.1f} dB", w.sqnr_db)});
+  }
 }
 
 void report_entropy(const quantize::Quantized& made, Report& report) {
   const Json *before = report.data["source"].find("size_bytes"), *after = report.data["result"].find("size_bytes");
-  if (made.weights.empty() || !before || !after) return;
+  const auto known = [](const auto& w) { return w.entropy_coded_bytes > 0; };
+  if (made.weights.empty() || !std::all_of(made.weights.begin(), made.weights.end(), known) || !before || !after)
+    return;
   int64_t bytes = after->integer();
   for (const quantize::StoredWeight& w : made.weights) bytes += w.entropy_coded_bytes - w.bytes;
   report.data["entropy_coded_bytes"] = bytes;

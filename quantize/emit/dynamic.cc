@@ -1,6 +1,7 @@
 #include "quantize/emit/dynamic.h"
 
 #include "core/rewrite/pass.h"
+#include "quantize/emit/weights.h"
 #include "quantize/plan.h"
 #include "quantize/uniform/params.h"
 
@@ -63,6 +64,7 @@ class DynamicEmitter {
     const int axis = by_rows ? 0 : 1;
     const auto room = spec_.pairs_saturate() ? pair_room(weight, axis) : std::vector<float>{};
     const QuantizedWeight q = quantize_weight(weight, spec_.per_tensor ? -1 : axis, room);
+    done_.weights.push_back(stored_weight(*node, *w, q, spec_.per_tensor ? -1 : axis, spec_));
     const Activation x = quantized(node->input(0), node);
     Value* codes = graph_.add_constant(w->name + "_quantized", by_rows ? transposed(q.codes) : q.codes);
     Value* scale = graph_.add_constant(w->name + "_scale", q.scale);

@@ -27,7 +27,7 @@ class Emitter {
     for (const Node* node : graph_.nodes())
       if (has_weight(*node)) {
         const Value* y = result_of(*node);
-        layers.push_back({{node->called(), node->op, y->name, {}}, y});
+        layers.push_back({{node->called(), node->op, y->name, {}, plan_.owner(node->input(0))->name}, y});
       }
     // Every name is looked up before the graph changes: outputs of the graph hand their names on.
     for (Value* v : plan_.values) owners_[v] = plan_.owner(v)->name;
@@ -118,7 +118,8 @@ class Emitter {
                               least_scales(*node, *w->known_constant(), bias, input_scale, spec_), spec_.weight_bits);
     const int dq_axis = spec_.per_tensor ? -1 : axis;
     const Stored codes = writer_.store(w, q, dq_axis);
-    done_.floats.emplace(codes.codes->name, *w->constant);
+    if (done_.floats.emplace(codes.codes->name, *w->constant).second)
+      done_.weights.push_back(stored_weight(*node, *w, q, dq_axis, spec_));
     graph_.set_input(node, 1, writer_.dequantized(node, codes, w->name, dq_axis));
     if (!bias || spec_.target.rounds_inputs_only()) return;
     const QuantizedBias b = quantize_bias(bias->reshaped({bias->size()}), input_scale, q.scale);

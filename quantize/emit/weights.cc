@@ -1,5 +1,7 @@
 #include "quantize/emit/weights.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -67,6 +69,33 @@ std::vector<float> least_scales(const Node& layer, const Tensor& weight, const T
   if (bias) widen(bias_room(*bias, input_scale));
   if (spec.pairs_saturate() && !is_depthwise(layer, weight)) widen(pair_room(weight, axis));
   return room;
+}
+
+StoredWeight stored_weight(const Node& layer, const Value& weight, const QuantizedWeight& codes, int axis,
+                           const Spec& spec) {
+  const std::vector<float> numbers = to_floats(*weight.known_constant()), steps = to_floats(codes.codes),
+                           scales = to_floats(codes.scale);
+  size_t inner = 1;
+  for (int k = axis + 1; axis >= 0 && k < weight.constant->rank(); ++k)
+    inner *= static_cast<size_t>(weight.constant->dim(k));
+  const double reach = spec.weight_bits == 1 ? 2 : most_code(spec.weight_bits) + 0.501;  // with half a step
+  double signal = 0, noise = 0, clipped = 0, low = INFINITY, high = -INFINITY;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const auto x = static_cast<double>(numbers[i]), scale = static_cast<double>(scales[i / inner % scales.size()]);
+    if (!std::isfinite(x)) continue;
+    const double off = x - static_cast<double>(steps[i]) * scale;
+    signal += x * x, noise += off * off;
+    low = std::min(low, x), high = std::max(high, x);
+    clipped += std::fabs(x) > reach * scale;
+  }
+  StoredWeight stored{layer.called(), weight.name, fmt::format("w{}", spec.weight_bits), "qdq"};
+  stored.elements = std::ssize(numbers);
+  stored.rows = weight.constant->dim(weight_axis(layer));
+  stored.bytes = static_cast<int64_t>(codes.codes.bytes() + codes.scale.bytes() + codes.zero_point.bytes());
+  constexpr double kDecibels = 10;
+  stored.sqnr_db = noise > 0 ? kDecibels * std::log10(signal / noise) : INFINITY;
+  if (low <= high) stored.coverage = {low, high, clipped / static_cast<double>(numbers.size())};
+  return stored;
 }
 
 Tensor zero_point_of(const Grid& grid) { return cast(Tensor::scalar<int32_t>(grid.zero_point), grid.type); }

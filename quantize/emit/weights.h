@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/ir/graph.h"
+#include "quantize/emit/emitted.h"
 #include "quantize/spec.h"
 #include "quantize/uniform/params.h"
 
@@ -24,6 +25,10 @@ int uneven_axis(const Tensor& numbers);
 /// pairs of products in int16 where the target adds them there.
 std::vector<float> least_scales(const Node& layer, const Tensor& weight, const Tensor* bias, float input_scale,
                                 const Spec& spec);
+
+/// What the report says of the layer's weight in these codes, with scales along `axis` (-1: one for all).
+StoredWeight stored_weight(const Node& layer, const Value& weight, const QuantizedWeight& codes, int axis,
+                           const Spec& spec);
 
 /// The zero point of a grid, a scalar of its type.
 Tensor zero_point_of(const Grid& grid);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/onnx/infer.h"
+#include "quantize/weight_format.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
 
@@ -64,4 +65,37 @@ TEST_CASE("what is stored exactly has no noise") {
   Scheme scheme;
   scheme.symmetric = true;
   CHECK(std::isinf(encode_weight(s.weight, find_method("rtn"), scheme, nullptr, false).sqnr_db));
+}
+
+TEST_CASE("what lies outside of the codes' reach is counted") {
+  const Setup s;
+  Matrix values = load(s.weight);
+  for (size_t i = 0; i < values.values.size(); ++i)
+    values.values[i] = (static_cast<float>(i % 100) - 20) / 100;  // -0.2 to 0.79, evenly
+  store(s.weight, values);
+  Scheme scheme;
+  scheme.bits = 8;
+  scheme.group = 100;
+  const EncodedWeight whole = encode_weight(s.weight, find_method("rtn"), scheme, nullptr, false);
+  CHECK(whole.coverage.low == -0.2f);
+  CHECK(whole.coverage.high == 0.79f);
+  CHECK(whole.coverage.clipped == 0);
+
+  // The same codes with steps of half the size reach from -0.1 to 0.395; 10 and 39 of 100 numbers are further off.
+  Coded half = whole.coded;
+  for (float& scale : half.scale) scale /= 2;
+  const EncodedWeight clipped = with_sqnr(s.weight, half);
+  CHECK(clipped.coverage.clipped == Approx(0.49).margin(0.011));
+  CHECK(clipped.coverage.high == 0.79f);
+}
+
+TEST_CASE("tables that repeat their ends clip from half a step behind these on") {
+  const Setup s;
+  Matrix values = load(s.weight);
+  for (size_t i = 0; i < values.values.size(); ++i) values.values[i] = i % 4 == 0 ? 1.6f : 0.5f;
+  store(s.weight, values);
+  Coded coded(scheme_of(*parse_weight_format("ternary"), false, false), s.weight.rows, s.weight.columns);
+  CHECK(with_sqnr(s.weight, coded).coverage.clipped == Approx(0.25));
+  for (float& scale : coded.scale) scale = 1.2f;
+  CHECK(with_sqnr(s.weight, coded).coverage.clipped == 0);
 }

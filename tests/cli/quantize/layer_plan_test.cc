@@ -15,6 +15,8 @@ TEST_CASE("a plan is an object of layers, or a report of quantize") {
       dir.write("b.json", R"({"spec": "mixed:size=40%", "weights": [{"layer": "/c", "format": "w3", "bytes": 5}]})"));
   CHECK(to_string(plan.at("/c")) == "w3");
   CHECK(plan.size() == 1);
+  CHECK(to_string(cli::read_layer_plan(R"({"/d": "w8"})").at("/d")) == "w8");
+  CHECK(test::contains(test::error_of([] { cli::read_layer_plan(R"({"/d": )"); }), "--layer-plan"));
 }
 
 TEST_CASE("a plan that is none, or names a format that there is not, is refused") {
