@@ -10,6 +10,8 @@
 #include "core/calib/model_inputs.h"
 #include "core/data/metrics.h"
 #include "core/data/open.h"
+#include "core/onnx/infer.h"
+#include "graphopt/implied_sizes.h"
 
 namespace mlopt::cli {
 namespace {
@@ -99,6 +101,7 @@ std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, c
   options.random.batch = use.batch;
   for (const std::string& text : flags.shapes) add_shape(options.random, text);
   for (const std::string& text : flags.ranges) add_range(options.random, text);
+  if (starts_with(flags.spec, "random")) options.random.sizes = graphopt::implied_sizes(model, standard_types);
   const Graph* graph = model.graph.get();
   options.read_test_set = [graph](const std::string& folder, bool expected) {
     return expected ? read_test_outputs(folder, *graph) : read_inputs(folder, *graph);

@@ -5,6 +5,7 @@
 
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
+#include "graphopt/declared_types.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -23,37 +24,54 @@ std::set<const Node*> met_nodes(const Graph& graph) {
   return met;
 }
 
-/// The elements that the Reshape's constant shape has, where it has no open axis.
-std::optional<int64_t> elements_of(const Node& reshape) {
-  const Tensor* shape = reshape.input(1) ? reshape.input(1)->known_constant() : nullptr;
+/// The elements that the Reshape's shape has, where it has no open axis and none of a length that is not known.
+std::optional<Dim> elements_of(const Node& reshape) {
+  const Value* shape = reshape.input(1);
   if (!shape) return std::nullopt;
-  int64_t count = 1;
-  for (const int64_t d : to_ints(*shape)) {
-    constexpr int64_t kMost = int64_t{1} << 31;
-    if (d < 1 || d > kMost / count) return std::nullopt;
-    count *= d;
+  SymDims dims;
+  if (const Tensor* t = shape->known_constant()) {
+    for (const int64_t d : to_ints(*t)) dims.emplace_back(d);
+  } else if (shape->symbolic) {
+    dims = *shape->symbolic;
+  } else {
+    return std::nullopt;
   }
-  return count;
+  Dim count = 1;
+  for (const Dim& d : dims) {
+    constexpr int64_t kMost = int64_t{1} << 31;
+    const auto value = d.value();
+    if (!d.known() || (value && (*value < 1 || *value > kMost))) return std::nullopt;
+    count = count * d;
+  }
+  return count.known() ? std::optional(count) : std::nullopt;
 }
 
 /// The size that makes `count` of the product of the dimensions, in which the symbol stands once.
-std::optional<int64_t> only_size(const SymDims& dims, const std::string& symbol, int64_t count) {
+std::optional<int64_t> only_size(const SymDims& dims, const std::string& symbol, const Dim& count) {
   Dim product = 1;
   for (const Dim& d : dims) product = product * d;
   const auto rest = Dim::divide(product, Dim::symbol(symbol));
-  const auto others = rest ? rest->value() : std::nullopt;
-  return others && *others > 0 && count % *others == 0 ? std::optional(count / *others) : std::nullopt;
+  const auto size = rest ? Dim::divide(count, *rest) : std::nullopt;
+  const auto value = size ? size->value() : std::nullopt;
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+/// The names of free dimensions of inputs.
+std::set<std::string> symbols_of(const Graph& graph) {
+  std::set<std::string> symbols;
+  for (const Value* input : graph.inputs())
+    if (input->type.dims)
+      for (const Dim& d : *input->type.dims)
+        if (const auto name = d.symbol_name()) symbols.insert(*name);
+  return symbols;
 }
 
 }  // namespace
 
-ImpliedSizes::ImpliedSizes(Model& model) {
+std::map<std::string, int64_t> implied_sizes(const Model& model) {
   std::map<std::string, std::optional<int64_t>> sizes;
-  for (const Value* input : model.graph->inputs())
-    if (input->type.dims)
-      for (const Dim& d : *input->type.dims)
-        if (const auto name = d.symbol_name()) sizes[*name] = std::nullopt;
-  if (sizes.empty()) return;
+  for (const std::string& name : symbols_of(*model.graph)) sizes[name] = std::nullopt;
+  if (sizes.empty()) return {};
   const std::set<const Node*> met = met_nodes(*model.graph);
   for (const Node* node : model.graph->nodes()) {
     if (!node->is("Reshape") || !node->input(0)->type.dims || !met.contains(node)) continue;
@@ -61,14 +79,30 @@ ImpliedSizes::ImpliedSizes(Model& model) {
     for (auto& [name, size] : sizes)
       if (!size && count) size = only_size(*node->input(0)->type.dims, name, *count);
   }
+  std::map<std::string, int64_t> found;
+  for (const auto& [name, size] : sizes)
+    if (size) found.emplace(name, *size);
+  return found;
+}
+
+std::map<std::string, int64_t> implied_sizes(const Model& read, TypeRule standard) {
+  if (symbols_of(*read.graph).empty()) return {};
+  Model model = clone(read);
+  const DeclaredTypes forget(model);
+  infer(model, standard, false);
+  return implied_sizes(model);
+}
+
+ImpliedSizes::ImpliedSizes(Model& model) {
+  const std::map<std::string, int64_t> sizes = implied_sizes(model);
   for (Value* input : model.graph->inputs()) {
     if (!input->type.dims) continue;
     for (Dim& d : *input->type.dims) {
       const auto name = d.symbol_name();
       const auto found = name ? sizes.find(*name) : sizes.end();
-      if (found == sizes.end() || !found->second) continue;
+      if (found == sizes.end()) continue;
       types_.emplace(input->name, input->type);
-      d = *found->second;
+      d = found->second;
     }
   }
 }

@@ -2,13 +2,18 @@
 #include <map>
 #include <string>
 
+#include "core/ir/infer.h"
 #include "core/ir/model.h"
 
 namespace mlopt::graphopt {
 
-/// Free dimensions of inputs that can have one size only, because a Reshape that every run meets has a constant shape
-/// for so many elements: exporters that were shown one sample leave such models. While passes run the inputs have that
-/// size.
+/// Free dimensions of inputs that can have one size only, by name, because a Reshape that every run meets has a shape
+/// for so many elements: exporters that were shown one sample leave such models. Reads types as they are inferred.
+std::map<std::string, int64_t> implied_sizes(const Model& model);
+/// The same of a model as it was read, which stays as it is.
+std::map<std::string, int64_t> implied_sizes(const Model& read, TypeRule standard);
+
+/// While passes run the inputs have these sizes.
 class ImpliedSizes {
  public:
   /// Notes the types of the inputs and gives them their sizes; computed types are as they were.

@@ -85,6 +85,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::rope},
     {2, &fusion::rope_interleaved},
     {2, &fusion::attention},
+    {1, &fusion::attention_heads},
     {1, &eliminate_common_shapes},
 };
 

@@ -19,6 +19,7 @@ struct RandomOptions {
   int64_t batch = 0;                        ///< of free first dimensions; 0: as the others
   std::map<std::string, Dims> shapes = {};  ///< of inputs by name; a symbol's size is a shape of one number
   std::map<std::string, std::array<double, 2>> ranges = {};  ///< of inputs by name
+  std::map<std::string, int64_t> sizes = {};  ///< of symbols where neither `shapes` nor `batch` says more
 };
 
 /// Adds "name=1x3x224x224" (or "1,3,224,224") and "name=a:b". Throw Error{kUsage}.

@@ -183,6 +183,7 @@ std::vector<Dims> concrete_shapes(const std::vector<InputSpec>& inputs, const Ra
     fix_symbols(input, dims, sizes);
     given[input.name] = std::move(dims);
   }
+  if (options.batch == 0) sizes.known.insert(options.sizes.begin(), options.sizes.end());
   // Plain symbols get their sizes before the sums that follow from them.
   for (const InputSpec& input : inputs) {
     for (size_t d = 0; d < input.dims.size(); ++d) {

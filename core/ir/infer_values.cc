@@ -54,9 +54,23 @@ Elements concat(const NodeView& view) {
   return all;
 }
 
+/// What the input, or the attribute of opsets before it, says; also where the input is computed from what is known.
+std::optional<std::vector<int64_t>> numbers(const NodeView& view, std::string_view attr, int input) {
+  auto given = view.ints(attr, input);
+  if (given) return given;
+  const Elements computed = elements(view.node().input(input));
+  if (!computed) return std::nullopt;
+  given.emplace();
+  for (const Dim& d : *computed) {
+    if (!d.value()) return std::nullopt;
+    given->push_back(*d.value());
+  }
+  return given;
+}
+
 Elements slice(const NodeView& view) {
   const Elements data = elements(view.node().input(0));
-  const auto starts = view.ints("starts", 1), ends = view.ints("ends", 2);
+  const auto starts = numbers(view, "starts", 1), ends = numbers(view, "ends", 2);
   const auto steps = view.opset() >= 10 ? view.ints("", 4, {1}) : std::vector<int64_t>{1};
   if (!data || !is_row(view.node().input(0)) || !starts || !ends || !steps) return std::nullopt;
   if (starts->size() != 1 || ends->size() != 1 || steps->size() != 1) return std::nullopt;
@@ -103,6 +117,7 @@ Dim combine(std::string_view op, const Dim& a, const Dim& b) {
     return never_negative(a) ? Dim::floor_divide(a, b) : Dim();
   }
   if (!x || !y) return {};
+  if (op == "Mod") return *x >= 0 && *y > 0 ? Dim(*x % *y) : Dim();
   if (op == "Min") return std::min(*x, *y);
   if (op == "Max") return std::max(*x, *y);
   if (op == "Less") return *x < *y;
@@ -171,6 +186,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"Sub", arithmetic},
       {"Mul", arithmetic},
       {"Div", arithmetic},
+      {"Mod", arithmetic},
       {"Min", arithmetic},
       {"Max", arithmetic},
       {"Equal", arithmetic},

@@ -36,3 +36,18 @@ TEST_CASE("a free dimension stays where the shape is open, does not fit, or is n
       sizes_in("g (double[B,5,6] x) => (double[B,5,6] y) <int64[2] s = {5, 6}> { a = Reshape (x, s)  y = Relu (x) }") ==
       "[B,5,6]");
 }
+
+TEST_CASE("a Reshape to lengths of other axes holds a free dimension too") {
+  const auto sizes = [](const std::string& rows) {
+    Model model = test::fixture(
+        "g (double[S,B,8] x) => (double[P,Q,R] y) <int64 i1 = {1}, int64[1] l0 = {0}, int64 two = "
+        "{2}, int64[1] rows = {" +
+        rows +
+        "}, int64[1] four = {4}> { h = Shape (x)  b = Gather (h, i1)  c = Mul (b, two)  "
+        "u = Unsqueeze (c, l0)  s = Concat <axis = 0> (rows, u, four)  y = Reshape (x, s) }");
+    infer(model);
+    return graphopt::implied_sizes(model);
+  };
+  CHECK(sizes("7") == std::map<std::string, int64_t>{{"S", 7}});
+  CHECK(sizes("-1").empty());
+}

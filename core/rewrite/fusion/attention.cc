@@ -2,9 +2,12 @@
 // MultiHeadAttention or GroupQueryAttention for ONNX Runtime, Attention of the standard from opset 23 on.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include "core/rewrite/fusion/attention_ending.h"
 #include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
+#include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/order.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/fusion/present_shape.h"
@@ -14,46 +17,6 @@ namespace {
 
 /// A number this low and a score give the number.
 constexpr double kSwallows = -1e30;
-
-/// Do queries, keys and values fit?
-bool fit(const Heads& q, const Heads& k, const Heads& v) {
-  const bool heads = q.count == k.count * k.repeats && q.count == v.count * v.repeats && q.repeats == 1 &&
-                     k.count == v.count && q.size == k.size && v.scale == 1 && !v.cosines && !q.past;
-  if (!k.past != !v.past || (k.past && (k.present == v.present || k.size != v.size))) return false;
-  return heads && k.rows == v.rows && q.batch == k.batch && q.batch == v.batch;
-}
-
-/// Softmax times values, and what is done to the result until `root`.
-struct Ending {
-  const Node *softmax = nullptr, *product = nullptr;
-  std::vector<const Node*> chain;
-};
-
-std::optional<Ending> ending_at(const Node* root) {
-  Ending end;
-  end.chain = layout_chain(root);
-  const Value* y = end.chain.front()->input(0);
-  end.product = y && y->single_use() && y->producer && y->producer->is("MatMul") ? y->producer : nullptr;
-  if (!end.product) return std::nullopt;
-  const Value* probabilities = end.product->input(0);
-  end.softmax = probabilities->single_use() ? probabilities->producer : nullptr;
-  return end.softmax && end.softmax->is("Softmax") ? std::optional(end) : std::nullopt;
-}
-
-/// Is there more of the chain, for which the attention will be looked at again?
-bool goes_on(const Node& root) {
-  const Value* y = root.output(0);
-  return y->single_use() && is_layout(y->uses[0].node);
-}
-
-/// From the operator's result [batch, rows, heads * size] to the root's; nothing where that is as long as it was.
-std::optional<AxisMap> way_out(const Ending& end, const Site& s, const Builder& builder) {
-  auto way = parted(s.q.batch, s.q.rows, s.q.count, s.v.size);
-  for (const Node* node : end.chain)
-    if (way && !way->apply(*node, builder)) way.reset();
-  const bool shorter = way && way->writable() && way->cost() < static_cast<int64_t>(end.chain.size());
-  return shorter ? way : std::nullopt;
-}
 
 /// Do mask or choice hide later keys? Without a past that is all that is left of them.
 void find_order(Site& s, const Builder& builder) {
@@ -69,6 +32,16 @@ void find_order(Site& s, const Builder& builder) {
     if (sum && !s.beside && is_causal(sum->input(i), past, builder)) s.beside = sum->input(1 - i);
 }
 
+/// Is it sure that no key is hidden by minus infinity, which would leave a row whose keys are all hidden no number?
+bool is_finite(const Site& s) {
+  if (s.choice.condition) return std::isfinite(s.choice.hidden);
+  if (!s.mask) return true;
+  const auto choice = choice_of(s.mask);
+  if (choice && only_number(choice->second) == 0.0) return std::isfinite(choice->first.hidden);
+  const auto padding = padding_of(s.mask);
+  return padding && std::isfinite(padding->hidden);
+}
+
 Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& builder) {
   const Value* probabilities = end.softmax->output(0);
   const int64_t axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
@@ -77,13 +50,14 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   const Scores scores = chosen_scores_of(end.softmax->input(0));
   if (!scores.q) return Decline{"the scores are not a product"};
   const auto q = heads_of(scores.q, false, {able.rotates}, builder), k = heads_of(scores.k, true, able, builder),
-             v = heads_of(end.product->input(1), false, {false, able.keeps}, builder);
+             v = heads_of(end.product->input(1), false, {false, able.keeps, able.repeats}, builder);
   if (!q || !k || !v) return Decline{"queries, keys or values are not split into heads"};
   if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
   const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
   Site site{*q, *k, *v, scores.mask, scores.choice};
   site.scale = scores.scale * q->scale * k->scale, site.type = type;
   find_order(site, builder);
+  site.guarded = end.guarded && !is_finite(site);
   if (site.choice.condition && !site.ordered && site.choice.hidden > kSwallows)
     return Decline{"a row without keys would be another one, as its scores are hidden by a small number"};
   return site;
@@ -123,6 +97,24 @@ std::optional<std::array<Value*, 3>> one_product(const Site& s, Builder& builder
   return std::array{all->front().x, joined_weights(*all, builder), joined_biases(*all, builder)};
 }
 
+/// Are keys or values better given as [batch, heads, rows, size], which saves the way to three axes and, in the
+/// operator, back? Not where a Reshape then needs a shape that is computed.
+bool comes_parted(const Heads& heads) {
+  if (!heads.parted || heads.way->cost() < 2) return false;
+  const Node* node = heads.parted->producer;
+  return !node || !node->is("Reshape") || !node->input(1) || node->input(1)->known_constant();
+}
+
+/// What is made now, [batch, rows, heads * size], each head as often as there are queries for it.
+Value* repeated(const Heads& heads, Builder& builder) {
+  Value* rows = flattened(heads, builder);
+  if (heads.repeats == 1) return rows;
+  Value* each = make_reshape(builder, rows, {0, 0, heads.count, 1, heads.size}, {});
+  Value* times = builder.constant("times", Tensor::ints({1, 1, 1, heads.repeats, 1}));
+  return make_reshape(builder, builder.op("Expand", {each, times}), {0, 0, heads.count * heads.repeats * heads.size},
+                      {});
+}
+
 Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   // Where nothing is hidden, MultiHeadAttention does without the scores in memory.
   const bool hides = s.mask || s.choice.condition || s.causal;
@@ -133,8 +125,9 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   const auto add = [&](size_t padding, size_t added) { return add_mask(s, inputs, padding, added, attrs, builder); };
   if (!(projections ? add(3, 5) : add(4, 5))) return Decline{"the mask is not the whole [batch, heads, rows, keys]"};
   if (!projections) {
+    const bool parted = !s.k.past && comes_parted(s.k) && comes_parted(s.v);
     const Heads* parts[] = {&s.q, &s.k, &s.v};
-    for (size_t i = 0; i < 3; ++i) inputs[i] = flattened(*parts[i], builder);
+    for (size_t i = 0; i < 3; ++i) inputs[i] = i > 0 && parted ? parts[i]->parted : repeated(*parts[i], builder);
     if (s.k.past)
       return Replacement{
           with_past("MultiHeadAttention", s.k, s.v, s.type, std::move(inputs), std::move(attrs), builder)};
@@ -147,42 +140,35 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   return Replacement{builder.contrib("Attention", std::move(inputs), std::move(attrs), s.type)};
 }
 
-/// The standard's operator, whose mask repeats as in a sum, but for its keys: those that it lacks are hidden.
-Expected<Replacement> standard(const Site& s, Builder& builder) {
-  std::vector<Value*> inputs;
-  const bool masked = s.mask || s.choice.condition;
-  const auto mask = mask_dims(s);
-  if (masked && (!mask || mask->empty())) return Decline{"the shape of the mask is not known"};
-  Value* shape = masked && !(mask->back() == s.k.rows) && s.k.past ? score_shape(s.q, s.k, builder) : nullptr;
-  if (masked && !shape && !(mask->back() == s.k.rows)) return Decline{"the mask may have other keys"};
-  for (const Heads* heads : {&s.q, &s.k, &s.v}) inputs.push_back(flattened(*heads, builder));
-  if (masked) inputs.push_back(added_mask(s, builder));
-  if (shape) inputs.back() = builder.op("Expand", {inputs.back(), shape});
-  std::vector<Attr> attrs{integer("q_num_heads", s.q.count), integer("kv_num_heads", s.k.count),
-                          number("scale", s.scale)};
-  if (s.causal) attrs.push_back(integer("is_causal", 1));
-  if (s.k.past)
-    return Replacement{with_past("Attention", s.k, s.v, s.type, std::move(inputs), std::move(attrs), builder)};
-  return Replacement{builder.op("Attention", std::move(inputs), std::move(attrs), s.type)};
+/// Zeros for rows that are no numbers.
+Value* guarded(Value* y, Builder& builder) {
+  Value* zero = builder.constant("zero", Tensor::of<float>({}, {0}));
+  return builder.op("Where", {builder.op("IsNaN", {y}), zero, y}, {}, y->type);
 }
 
+/// Can one of ONNX Runtime's operators do it by itself? One for groups of queries always hides later keys.
+bool suits_contrib(const Site& s) { return (s.k.repeats == 1 && !s.q.cosines && !s.k.cosines) || suits_group_query(s); }
+
 Expected<Replacement> write(const Site& site, Builder& builder) {
-  if (builder.target != Target::kOrt) return standard(site, builder);
-  if (site.k.repeats == 1 && !site.q.cosines && !site.k.cosines) return multi_head(site, builder);
-  return group_query(site, builder);
+  const bool groups = site.k.repeats > 1 || site.q.cosines || site.k.cosines;
+  if (builder.target == Target::kOrt && groups && suits_group_query(site)) return group_query(site, builder);
+  const bool newest = groups && builder.has(23);
+  return builder.target == Target::kOrt && !newest ? multi_head(site, builder) : standard_attention(site, builder);
 }
 
 /// With as much as the operator to be written does by itself.
 Expected<Site> best_site(const Node& root, const Ending& end, const Builder& builder) {
-  const bool contrib = builder.target == Target::kOrt;
+  const bool contrib = builder.target == Target::kOrt, newest = contrib && builder.has(23);
   if (contrib || builder.target == Target::kOnnx) {
     auto site = site_of(end, {false, true}, builder);
-    if (site && site->k.past && (!contrib || site->k.repeats == 1 || suits_group_query(*site)) &&
+    if (site && site->k.past && (!contrib || newest || suits_contrib(*site)) &&
         read_late(site->k, root, builder.graph) && read_late(site->v, root, builder.graph))
       return site;
   }
   auto site = site_of(end, {contrib}, builder);
   if (site && site->q.cosines && !site->causal) site = site_of(end, {}, builder);  // rotated before, by itself
+  const bool repeats = site && contrib && !newest && !suits_contrib(*site);
+  if (repeats && !(site->k.flat() && site->v.flat())) site = site_of(end, {false, false, false}, builder);
   return site;
 }
 
@@ -192,15 +178,16 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const bool contrib = builder.target == Target::kOrt;
   const auto site = best_site(*m.root, *end, builder);
   if (!site) return site.error();
-  const auto way = way_out(*end, *site, builder);
+  const auto way = way_out(end->chain, site->q, site->v.size, builder);
   if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};
   if (builder.target == Target::kTensorrt)
     return Decline{"TensorRT finds attention by itself, and wants it in four axes"};
   if (!contrib && !builder.has(23)) return Decline{"Attention needs opset 23"};
   if (!contrib && site->causal && !(site->q.rows == site->k.rows)) return Decline{"there are more keys than queries"};
   auto written = write(*site, builder);
-  if (written) written = Replacement{way->make(builder, written->front(), m.root->output(0)->type)};
-  return written;
+  if (!written) return written;
+  Value* y = site->guarded ? guarded(written->front(), builder) : written->front();
+  return Replacement{way->make(builder, y, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {

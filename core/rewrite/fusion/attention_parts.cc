@@ -1,15 +1,45 @@
 #include "core/rewrite/fusion/attention_parts.h"
 
+#include <numeric>
+
 #include "core/rewrite/fusion/attention_past.h"
 #include "core/rewrite/fusion/lengths.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
 
+bool fit(const Heads& q, const Heads& k, const Heads& v) {
+  const bool heads = q.count == k.count * k.repeats && q.count == v.count * v.repeats && q.repeats == 1 &&
+                     k.count == v.count && q.size == k.size && v.scale == 1 && !v.cosines && !q.past;
+  if (!k.past != !v.past || (k.past && (k.present == v.present || k.size != v.size))) return false;
+  return heads && k.rows == v.rows && q.batch == k.batch && q.batch == v.batch;
+}
+
 std::optional<SymDims> mask_dims(const Site& s) {
   const Value* mask = s.choice.condition ? s.choice.condition : s.mask;
   return mask ? mask->type.dims : std::nullopt;
 }
+
+namespace {
+
+/// The same with all four axes.
+std::optional<SymDims> four_axes(const Site& s) {
+  auto dims = mask_dims(s);
+  if (!dims || dims->size() < 2 || dims->size() > 4) return std::nullopt;
+  dims->insert(dims->begin(), 4 - dims->size(), Dim(1));
+  return dims;
+}
+
+/// The value with so many axes of length 1 in front.
+Value* with_axes(Value* v, size_t lacking, Builder& builder) {
+  if (lacking == 0) return v;
+  std::vector<int64_t> axes(lacking);
+  std::iota(axes.begin(), axes.end(), 0);
+  if (builder.opset() < 13) return builder.op("Unsqueeze", {v}, {{"axes", axes, ""}});
+  return builder.op("Unsqueeze", {v, builder.constant("axes", Tensor::ints(axes))});
+}
+
+}  // namespace
 
 Value* added_mask(const Site& s, Builder& builder) {
   if (!s.choice.condition) return s.mask;
@@ -21,19 +51,20 @@ Value* added_mask(const Site& s, Builder& builder) {
 }
 
 bool is_whole(const Site& s) {
-  const auto mask = mask_dims(s);
-  return mask && mask->size() == 4 && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) &&
-         ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) && ((*mask)[2] == s.q.rows || (*mask)[2].is(1)) &&
-         (s.k.past || (*mask)[3] == s.k.rows);
+  const auto mask = four_axes(s);
+  return mask && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) && ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) &&
+         ((*mask)[2] == s.q.rows || (*mask)[2].is(1)) && (s.k.past || (*mask)[3] == s.k.rows);
 }
 
 Value* whole_mask(const Site& s, Builder& builder) {
   if (!is_whole(s)) return nullptr;
-  const bool keys = (*mask_dims(s))[3] == s.k.rows, repeated = !((*mask_dims(s))[2] == s.q.rows);
+  const SymDims dims = *four_axes(s);
+  const bool keys = dims[3] == s.k.rows, repeated = !(dims[2] == s.q.rows);
   Value* shape = !keys ? score_shape(s.q, s.k, builder) : repeated ? row_shape(s.q.rows, builder) : nullptr;
   if ((repeated || !keys) && !shape) return nullptr;
   Value* mask = added_mask(s, builder);
-  return shape ? builder.op("Expand", {mask, shape}) : mask;
+  if (!shape) return with_axes(mask, 4 - mask_dims(s)->size(), builder);
+  return builder.op("Expand", {mask, shape});
 }
 
 Value* flattened(const Heads& heads, Builder& builder) {

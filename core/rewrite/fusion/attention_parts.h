@@ -15,15 +15,20 @@ struct Site {
   bool causal = false;      ///< hides later keys besides, where there is no past
   bool ordered = false;     ///< with a past, mask or choice hide later keys and nothing else
   Value* beside = nullptr;  ///< what mask is the sum of, beside what hides later keys; null: it is no such sum
+  bool guarded = false;     ///< rows that are no numbers, as all of their keys are hidden, become zeros
   double scale = 1;
   Type type = {};  ///< of the result, [batch, rows, heads * size]
 };
+
+/// Do queries, keys and values fit?
+bool fit(const Heads& q, const Heads& k, const Heads& v);
 
 /// The shape of what hides keys; nothing where nothing does.
 std::optional<SymDims> mask_dims(const Site& s);
 /// What is added to the scores.
 Value* added_mask(const Site& s, Builder& builder);
-/// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys]? Where there is a past, any that becomes so.
+/// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys], but for leading ones? Where there is a past, any
+/// that becomes so.
 bool is_whole(const Site& s);
 /// It as [batch or 1, heads or 1, rows, keys]; null where it is not that.
 Value* whole_mask(const Site& s, Builder& builder);
@@ -35,6 +40,8 @@ std::optional<std::array<Projection, 3>> packed(const Site& s);
 /// The value whose thirds, one after the other, are queries, keys and values; null where they come from elsewhere.
 Value* whole_of(const Site& s, const Builder& builder);
 
+/// The standard's operator, whose mask repeats as in a sum, but for its keys: those that it lacks are hidden.
+Expected<Replacement> standard_attention(const Site& s, Builder& builder);
 /// ONNX Runtime's operator for heads that share keys and values, which always hides later keys.
 Expected<Replacement> group_query(const Site& s, Builder& builder);
 /// Can it do so? With a past it takes one sample, or one row, at a time.

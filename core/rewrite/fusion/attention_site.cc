@@ -147,7 +147,7 @@ std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, cons
     turned = false;
   }
   if (!turned) {
-    const Kept kept = unrepeated(v, builder);
+    const Kept kept = able.repeats ? unrepeated(v, builder) : Kept{v};
     v = kept.value, heads.repeats = kept.times;
     if (able.keeps) v = behind_past(v, heads, builder);
     if (able.rotates && !heads.past) v = unturned(v, heads, builder);
@@ -160,6 +160,7 @@ std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, cons
   heads.batch = dims->front(), heads.made = (*dims)[turned ? 3 : 2];
   heads.rows = heads.present ? (*heads.present->type.dims)[2] : heads.made;
   heads.count = *count, heads.size = *size;
+  if (!turned && heads.repeats == 1) heads.parted = v;
   find_source(heads, v, turned, builder);
   if (!heads.way) return std::nullopt;
   if (heads.flat() && !heads.past) heads.source = unscaled(heads.source, heads.scale);

@@ -27,6 +27,7 @@ bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> 
 
 /// Queries, keys or values, and what they were made from.
 struct Heads {
+  Value* parted = nullptr;     ///< [batch, heads, rows, size], all that scores see; null: they come turned
   Value* source = nullptr;     ///< neither repeated nor rotated
   std::optional<AxisMap> way;  ///< from `source` to [batch, rows, heads * size]
   Dim batch, rows;             ///< the rows that scores see: those of the past, then those made now
@@ -51,6 +52,7 @@ std::optional<AxisMap> parted(const Dim& batch, const Dim& rows, const Dim& head
 struct Abilities {
   bool rotates = false;  ///< queries and keys
   bool keeps = false;    ///< puts new keys and values behind those of the past
+  bool repeats = true;   ///< takes one head of keys and values for several of queries
 };
 
 /// Takes a value [batch, heads, rows, size], or `turned` keys [batch, heads, size, rows], apart as far as nothing else

@@ -26,5 +26,6 @@ extern const Pass known_mask;
 extern const Pass rope;
 extern const Pass rope_interleaved;
 extern const Pass attention;
+extern const Pass attention_heads;
 
 }  // namespace mlopt::fusion

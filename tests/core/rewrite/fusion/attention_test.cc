@@ -20,7 +20,8 @@ std::string graph(const Spelling& s = {}) {
   return "g (" + s.inputs +
          ", float[16,16] Q, float[16,16] K, float[16,16] V, float[16] C) => (float[B,N,16] y) "
          "<int64[4] split = {0, 0, 4, 4}, int64[3] joint = {0, 0, 16}, float two = {2}, float zero = {0}, "
-         "float hide = {-10000}, float least = {-3.0e38}, float fone = {1}, int64 i0 = {0}, int64 i1 = {1}, "
+         "float hide = {-10000}, float least = {-3.0e38}, float none = {-inf}, float fone = {1}, int64 i0 = {0}, int64 "
+         "i1 = {1}, "
          "int64[1] l0 = {0}, int64[1] l1 = {1}, int64[1] l2 = {2}, int64[2] l12 = {1, 2}, int64[2] l23 = {2, 3}, "
          "int64[2] lz = {0, 0}, int64[2] lzo = {1, 0}> { q3 = " +
          s.q +
@@ -32,6 +33,10 @@ std::string graph(const Spelling& s = {}) {
 
 std::string fused(const Spelling& s = {}) { return rewritten(fusion::attention, graph(s), 17, 1e-4, Target::kOrt); }
 std::string kept(const Spelling& s) { return declined(fusion::attention, graph(s), 17, Target::kOrt); }
+
+std::string replaced_once(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
 
 const std::string kMask = "float[B,N,16] x, bool[B,N] m";
 
@@ -55,7 +60,27 @@ TEST_CASE("a mask that is added stays one") {
   s.inputs = "float[B,N,16] x, float[B,1,1,N] m";
   CHECK(fused(s) == "Shape Gather Concat Expand Attention");
   s.inputs = "float[B,N,16] x, float[N,N] m";
+  CHECK(fused(s) == "Unsqueeze Attention");
+  s.inputs = "float[B,N,16] x, float[N] m";
   CHECK(kept(s) == "the mask is not the whole [batch, heads, rows, keys]");
+}
+
+TEST_CASE("rows without keys are zeros where exporters say so") {
+  const auto text = [](const std::string& hidden, const std::string& end) {
+    return replaced_once(
+        graph({.inputs = kMask,
+               .scores = "p = MatMul (q, k)  d = Div (p, two)  u = Unsqueeze (m, l12)  e = Where (u, zero, " + hidden +
+                         ")  s = Add (d, e)"}),
+        "o = MatMul (w, v)", end + "  o = MatMul (z, v)");
+  };
+  const std::string guard = "n = IsNaN (w)  z = Where (n, zero, w)";
+  const auto run = [&](const std::string& hidden) {
+    return rewritten(fusion::attention, text(hidden, guard), 17, 1e-4, Target::kOrt);
+  };
+  CHECK(run("least") == "Cast Attention");  // such rows are numbers
+  CHECK(run("none") == "Cast Attention IsNaN Where");
+  CHECK(declined(fusion::attention, text("none", "n = IsNaN (w)  z = Where (n, fone, w)"), 17, Target::kOrt).empty());
+  CHECK(declined(fusion::attention, text("none", "n = IsNaN (s)  z = Where (n, zero, w)"), 17, Target::kOrt).empty());
 }
 
 TEST_CASE("the standard's mask has all keys, as those that it lacks would be hidden") {
@@ -63,7 +88,12 @@ TEST_CASE("the standard's mask has all keys, as those that it lacks would be hid
     return graph({.inputs = "float[B,N,16] x, float[" + mask + "] m",
                   .scores = "p = MatMul (q, k)  d = Div (p, two)  s = Add (m, d)"});
   };
-  CHECK(rewritten(fusion::attention, masked("B,1,1,N"), 23, 1e-4) == "MatMul MatMul MatMul Add Attention");
+  CHECK(rewritten(fusion::attention, masked("B,1,N,N"), 23, 1e-4) == "MatMul MatMul MatMul Add Attention");
+  // ONNX Runtime repeats it over samples and heads only.
+  CHECK(rewritten(fusion::attention, masked("B,1,1,N"), 23, 1e-4) ==
+        "MatMul MatMul MatMul Add Shape Gather Concat Expand Attention");
+  CHECK(rewritten(fusion::attention, masked("B,1,1,N"), 23, 1e-4, Target::kKernels) ==
+        "MatMul MatMul MatMul Add Attention");
   CHECK(declined(fusion::attention, masked("B,1,N,1"), 23) == "the mask may have other keys");
   CHECK(declined(fusion::attention, masked("B,1,N,M"), 23) == "the mask may have other keys");
 }
@@ -105,8 +135,8 @@ TEST_CASE("a triangle hides the keys after each query, however it is made") {
         "Attention");
   CHECK(kept({.scores = ones + "c = Trilu <upper = 0> (o1, i1)  b = Equal (c, zero)  s = Where (b, hide, d)"}) ==
         "a row without keys would be another one, as its scores are hidden by a small number");
-  CHECK(kept({.scores = ones + "c = Trilu <upper = 1> (o1)  e = Mul (c, hide)  s = Add (d, e)"}) ==
-        "the mask is not the whole [batch, heads, rows, keys]");
+  CHECK(fused({.scores = ones + "c = Trilu <upper = 1> (o1)  e = Mul (c, hide)  s = Add (d, e)"})
+            .ends_with("Trilu Mul Unsqueeze Attention"));
 }
 
 TEST_CASE("the corner of a constant triangle is causal") {
@@ -167,12 +197,19 @@ TEST_CASE("the standard has Attention since opset 23") {
   CHECK(rewritten(fusion::attention,
                   graph({.inputs = "float[B,N,16] x, float[1,1,1,N] m",
                          .scores = "p = MatMul (q, k)  d = Div (p, two)  s = Add (m, d)"}),
-                  23, 1e-4) == "MatMul MatMul MatMul Add Attention");
+                  23, 1e-4) == "MatMul MatMul MatMul Add Shape Gather Concat Expand Attention");
 }
 
 TEST_CASE("queries that something was done to are joined again") {
   CHECK(fused({.scores = "i = Tanh (q)  z = MatMul (i, k)  s = Div (z, two)"}) ==
         "MatMul MatMul MatMul Add Reshape Transpose Tanh Transpose Reshape MultiHeadAttention");
+}
+
+TEST_CASE("rows that are joined with samples are so behind the operator") {
+  const std::string rows = replaced_once(graph({.join = "Transpose <perm = [2, 0, 1, 3]> (o)"}),
+                                         "int64[3] joint = {0, 0, 16}", "int64[2] joint = {-1, 16}");
+  CHECK(rewritten(fusion::attention, replaced_once(rows, "float[B,N,16] y", "float[P,16] y"), 17, 1e-4, Target::kOrt) ==
+        "MatMul MatMul MatMul Add MultiHeadAttention Transpose Reshape");
 }
 
 TEST_CASE("what is no attention over heads stays") {
@@ -205,5 +242,5 @@ TEST_CASE("groups of queries with their keys and values take a causal mask") {
         "Shape Gather Cast Sub Gather Expand MatMul GroupQueryAttention");
   CHECK(declined(fusion::attention, text("Identity (d)"), 17, Target::kOrt) == "the scores are not a product");
   CHECK(declined(fusion::attention, text("Add (d, hide)"), 17, Target::kOrt) ==
-        "groups of queries with a mask that is not causal");
+        "the mask is not the whole [batch, heads, rows, keys]");
 }

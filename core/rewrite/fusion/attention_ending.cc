@@ -1,0 +1,51 @@
+#include "core/rewrite/fusion/attention_ending.h"
+
+#include "core/rewrite/fusion/counting.h"
+
+namespace mlopt::fusion {
+namespace {
+
+/// The only producer of what nothing else reads.
+const Node* made_by(const Value* v, std::string_view op) {
+  return v && v->single_use() && v->producer && v->producer->is(op) ? v->producer : nullptr;
+}
+
+/// p of Where(IsNaN(p), 0, p), which exporters write for rows whose keys are all hidden; null for other values.
+const Value* unguarded(const Value* v) {
+  const Node* choice = made_by(v, "Where");
+  const Node* test = choice ? made_by(choice->input(0), "IsNaN") : nullptr;
+  if (!test || only_number(choice->input(1)) != 0.0) return nullptr;
+  const Value* p = choice->input(2);
+  return test->input(0) == p && p->uses.size() == 2 && !p->is_output() ? p : nullptr;
+}
+
+}  // namespace
+
+std::optional<Ending> ending_at(const Node* root) {
+  Ending end;
+  end.chain = layout_chain(root);
+  end.product = made_by(end.chain.front()->input(0), "MatMul");
+  if (!end.product) return std::nullopt;
+  const Value* probabilities = end.product->input(0);
+  const Value* inner = unguarded(probabilities);
+  end.guarded = inner != nullptr;
+  end.softmax = inner ? inner->producer : made_by(probabilities, "Softmax");
+  return end.softmax && end.softmax->is("Softmax") ? std::optional(end) : std::nullopt;
+}
+
+bool goes_on(const Node& root) {
+  const Value* y = root.output(0);
+  return y->single_use() && is_layout(y->uses[0].node);
+}
+
+std::optional<AxisMap> way_out(const std::vector<const Node*>& chain, const Heads& q, int64_t size,
+                               const Builder& builder) {
+  auto way = parted(q.batch, q.rows, q.count, size);
+  for (const Node* node : chain)
+    if (way && !way->apply(*node, builder)) way.reset();
+  const auto length = static_cast<int64_t>(chain.size());
+  const bool fits = way && way->writable() && (goes_on(*chain.back()) ? way->cost() < length : way->cost() <= length);
+  return fits ? way : std::nullopt;
+}
+
+}  // namespace mlopt::fusion

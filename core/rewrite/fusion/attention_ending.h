@@ -1,0 +1,26 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "core/rewrite/axis_map.h"
+#include "core/rewrite/fusion/attention_site.h"
+
+namespace mlopt::fusion {
+
+/// What attention ends with: softmax times values, and what is done to the result until the root of a match.
+struct Ending {
+  const Node *softmax = nullptr, *product = nullptr;
+  bool guarded = false;  ///< rows of probabilities that are no numbers are zeros
+  std::vector<const Node*> chain;
+};
+
+/// Nothing where `root` ends no chain of Reshapes and Transposes behind them.
+std::optional<Ending> ending_at(const Node* root);
+/// Is there more of the chain, for which the attention will be looked at again?
+bool goes_on(const Node& root);
+/// From what the operator gives, the queries' batch and rows and all heads' values of this size, to what the chain
+/// does; nothing where that is longer than it was, or as long and the chain goes on.
+std::optional<AxisMap> way_out(const std::vector<const Node*>& chain, const Heads& q, int64_t size,
+                               const Builder& builder);
+
+}  // namespace mlopt::fusion
