@@ -67,6 +67,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::mish},
     {2, &fusion::softmax},
     {1, &fusion::depth_to_space},
+    {1, &fusion::channel_shuffle},
     {2, &fusion::layer_norm},
     {3, &fusion::channel_norm},
     {2, &fusion::group_norm},

@@ -16,15 +16,33 @@ void prepare(Model& model, const Evaluate& evaluate) {
   PassContext context;
   context.target = Target::kKernels;
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
-  static constexpr std::array kPasses{&inline_if,           &widen_halves,     &widen_codes,
-                                      &qdq::widen_blocks,   &qdq::moves,       &qdq::split,
-                                      &qdq::conv,           &qdq::matmul,      &qdq::gemm,
-                                      &qdq::pointwise,      &qdq::concat,      &qdq::matmul_float,
-                                      &qdq::gemm_float,     &integer_conv_add, &dynamic_matmul,
-                                      &integer_matmul_bias, &fusion::gelu,     &fusion::swish,
-                                      &fusion::hard_swish,  &lower::conv_add,  &lower::conv_activation,
-                                      &channel_shuffle,     &fusion::mish,     &fusion::layer_norm,
-                                      &fusion::norm_scale,  &fusion::rope,     &fusion::rope_interleaved};
+  static constexpr std::array kPasses{&inline_if,
+                                      &widen_halves,
+                                      &widen_codes,
+                                      &qdq::widen_blocks,
+                                      &qdq::moves,
+                                      &qdq::split,
+                                      &qdq::conv,
+                                      &qdq::matmul,
+                                      &qdq::gemm,
+                                      &qdq::pointwise,
+                                      &qdq::concat,
+                                      &qdq::matmul_float,
+                                      &qdq::gemm_float,
+                                      &integer_conv_add,
+                                      &dynamic_matmul,
+                                      &integer_matmul_bias,
+                                      &fusion::gelu,
+                                      &fusion::swish,
+                                      &fusion::hard_swish,
+                                      &lower::conv_add,
+                                      &lower::conv_activation,
+                                      &fusion::channel_shuffle,
+                                      &fusion::mish,
+                                      &fusion::layer_norm,
+                                      &fusion::norm_scale,
+                                      &fusion::rope,
+                                      &fusion::rope_interleaved};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
   unpack_weights(model, evaluate);
 }

@@ -24,7 +24,6 @@ extern const Pass widen_codes;
 extern const Pass dynamic_matmul;
 extern const Pass integer_matmul_bias;
 extern const Pass integer_conv_add;
-extern const Pass channel_shuffle;
 
 /// DequantizeLinear of constants as constants; in bodies, whose steps are planned one by one, other operators too.
 void unpack_weights(Model& model, const Evaluate& evaluate);

@@ -12,6 +12,7 @@ extern const Pass hard_swish;
 extern const Pass mish;
 extern const Pass softmax;
 extern const Pass depth_to_space;
+extern const Pass channel_shuffle;
 extern const Pass layer_norm;
 extern const Pass channel_norm;
 extern const Pass group_norm;
