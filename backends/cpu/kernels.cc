@@ -15,6 +15,7 @@ constexpr Family kFamilies[] = {
     {"conv", conv_bf16_kernels},
     {"winograd", conv_winograd_kernels},
     {"depthwise", conv_depthwise_kernels},
+    {"tiles", conv_first_kernels},
     {"tiles", conv_point_kernels},
     {"tiles", conv_line_kernels},
     {"conv", conv_kernels},

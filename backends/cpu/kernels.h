@@ -21,6 +21,7 @@ std::span<const Kernel> conv_bf16_kernels();
 std::span<const Kernel> conv_depthwise_kernels();
 std::span<const Kernel> conv_grad_kernels();
 std::span<const Kernel> conv_kernels();
+std::span<const Kernel> conv_first_kernels();
 std::span<const Kernel> conv_line_kernels();
 std::span<const Kernel> conv_point_kernels();
 std::span<const Kernel> conv_transpose_kernels();

@@ -141,6 +141,9 @@ HWY_INLINE V erf(V x) {
 HWY_INLINE V load_n(const float* from, size_t n) {
   const F d;
   if (n == hn::Lanes(d)) return hn::LoadU(d, from);
+#if HWY_TARGET <= HWY_AVX2  // which has masks that keep from touching the others
+  return hn::MaskedLoad(hn::FirstN(d, n), d, from);
+#endif
   HWY_ALIGN float part[hn::MaxLanes(d)] = {};
   std::copy_n(from, n, part);
   return hn::Load(d, part);
@@ -148,6 +151,9 @@ HWY_INLINE V load_n(const float* from, size_t n) {
 HWY_INLINE void store_n(V x, float* to, size_t n) {
   const F d;
   if (n == hn::Lanes(d)) return hn::StoreU(x, d, to);
+#if HWY_TARGET <= HWY_AVX2
+  return hn::BlendedStore(x, hn::FirstN(d, n), d, to);
+#endif
   HWY_ALIGN float part[hn::MaxLanes(d)];
   hn::Store(x, d, part);
   std::copy_n(part, n, to);

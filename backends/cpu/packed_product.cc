@@ -91,6 +91,11 @@ void ProductPlan::share(int threads) {
 
 void ProductPlan::block() {
   const int64_t tiles = ceil_div(tiles_, row_parts_);
+  if (shape_.pieces > 1) {
+    depth_step_ = depth_block_ = shape_.k;
+    tile_block_ = tiles;
+    return;
+  }
   if (layout_.panels() >= kPanelsWorthPacking) packing_ = column_parts_ > 1 ? Packing::kAhead : Packing::kByBlock;
   const int64_t depth = std::max<int64_t>(1, shape_.k);
   depth_step_ = round_up(tiles == 1 ? depth : even(depth, kPanel / layout_.width), 4);
@@ -233,7 +238,9 @@ Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Bl
   float* const sums = apart ? part.sums + (panel - part.panel_begin) * rows * layout_.width : complete;
   const int64_t stride = apart ? layout_.width : args.c_stride;
   Tile t;
-  t.depth = std::min(depth_step_, block.depth_end - k);
+  t.pieces = shape_.pieces;
+  t.piece_stride = shape_.piece_stride;
+  t.depth = std::min(depth_step_, block.depth_end - k) / t.pieces;
   t.b = part.panels + layout_.offset_of(panel) + k * layout_.width_of(panel);
   t.c = last ? complete : sums;
   t.c_stride = last ? args.c_stride : stride;

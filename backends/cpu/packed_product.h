@@ -47,6 +47,9 @@ struct BatchAxis {
 struct ProductShape {
   int64_t m = 0, n = 0, k = 0;
   std::vector<BatchAxis> batch = {};
+  /// Equal parts of the inner axis, so many elements of `a` apart; in each of them its columns are as far apart as its
+  /// strides say. With several of them the inner axis is not blocked.
+  int64_t pieces = 1, piece_stride = 0;
 };
 
 /// The operands of one run.

@@ -46,7 +46,7 @@ HWY_INLINE void multiply(const Tile& t, V (&sums)[kWays][kTileRows][kVectors]) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t row = kPacked ? 1 : t.a.row_stride, step = kPacked ? kTileRows : t.a.column_stride;
-  const float *a = t.a.data, *b = t.b, *ahead = t.ahead;
+  const float *a, *b = t.b, *ahead = t.ahead;
   const auto add = [&](int ahead_of_k) HWY_ATTR {
     const float *left = a + ahead_of_k * step, *right = b + ahead_of_k * kVectors * lanes;
     V columns[kVectors], element;
@@ -59,52 +59,80 @@ HWY_INLINE void multiply(const Tile& t, V (&sums)[kWays][kTileRows][kVectors]) {
   };
   each<kWays * kTileRows, kVectors>([&](int i, int v)
                                         HWY_ATTR { sums[i / kTileRows][i % kTileRows][v] = hn::Zero(d); });
-  int64_t k = 0;
-  for (; k + kUnrolled <= t.depth; k += kUnrolled) {
-    __builtin_prefetch(ahead, 0, 2);  // into the second cache: the first one is full
-    each<kUnrolled, 1>([&](int i, int) HWY_ATTR {
-      add(i);
-      HWY_FENCE;
-    });
-    a += kUnrolled * step;
-    b += kUnrolled * kVectors * lanes;
-    ahead += kUnrolled * ProductKernels::kAhead;
+  for (int64_t piece = 0; piece < t.pieces; ++piece) {
+    a = t.a.data + piece * t.piece_stride;
+    int64_t k = 0;
+    for (; k + kUnrolled <= t.depth; k += kUnrolled) {
+      __builtin_prefetch(ahead, 0, 2);  // into the second cache: the first one is full
+      each<kUnrolled, 1>([&](int i, int) HWY_ATTR {
+        add(i);
+        HWY_FENCE;
+      });
+      a += kUnrolled * step;
+      b += kUnrolled * kVectors * lanes;
+      ahead += kUnrolled * ProductKernels::kAhead;
+    }
+    for (; k < t.depth; ++k, a += step, b += kVectors * lanes) add(0);
   }
-  for (; k < t.depth; ++k, a += step, b += kVectors * lanes) add(0);
   each<(kWays - 1) * kTileRows, kVectors>([&](int i, int v) HWY_ATTR {
     V& sum = sums[0][i % kTileRows][v];
     sum = hn::Add(sum, sums[1 + i / kTileRows][i % kTileRows][v]);
   });
 }
 
-/// alpha acc, with base and bias added where the columns of c fill the panel.
-template <int kTileRows, int kVectors>
-HWY_INLINE void scale_and_add(const Tile& t, V (&acc)[kTileRows][kVectors]) {
+/// One vector of the panel's columns; the last ones may be missing.
+template <bool kFull>
+struct Columns {
+  size_t count[ProductKernels::kVectors];
+
+  explicit Columns(const Tile& t) {
+    const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+    for (int v = 0; v < ProductKernels::kVectors; ++v)
+      count[v] = static_cast<size_t>(std::clamp<int64_t>(t.columns - v * lanes, 0, lanes));
+  }
+  HWY_INLINE V load(const float* p, int v) const {
+    const F d;
+    p += static_cast<size_t>(v) * hn::Lanes(d);
+    return kFull ? hn::LoadU(d, p) : load_n(p, count[v]);
+  }
+  HWY_INLINE void store(V x, float* p, int v) const {
+    const F d;
+    p += static_cast<size_t>(v) * hn::Lanes(d);
+    if (kFull)
+      hn::StoreU(x, d, p);
+    else
+      store_n(x, p, count[v]);
+  }
+};
+
+/// c = activation(alpha acc + beta base + bias)
+template <bool kFull, int kTileRows, int kVectors>
+HWY_INLINE void finish(const Tile& t, V (&acc)[kTileRows][kVectors]) {
   const F d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto panel = static_cast<int64_t>(kVectors * hn::Lanes(d));
+  const Columns<kFull> columns(t);
   const V alpha = constant(t.alpha), beta = constant(t.beta);
   each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[r][v] = hn::Mul(alpha, acc[r][v]); });
-  if (t.columns < kVectors * lanes) return;
   if (t.base)
     each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR {
-      acc[r][v] = hn::MulAdd(beta, hn::LoadU(d, t.base + r * t.base_stride + v * lanes), acc[r][v]);
+      acc[r][v] = hn::MulAdd(beta, columns.load(t.base + r * t.base_stride, v), acc[r][v]);
     });
   if (t.bias)
-    each<kTileRows, kVectors>([&](int r, int v)
-                                  HWY_ATTR { acc[r][v] = hn::Add(acc[r][v], hn::LoadU(d, t.bias + v * lanes)); });
-}
-
-/// What a tile that does not fill its panel, or has an activation, does last; `sums` are its rows side by side.
-void finish(const Tile& t, float* sums, int64_t rows, int64_t panel) {
-  if (t.columns < panel)
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t i = 0; i < t.columns; ++i) {
-        if (t.base) sums[r * panel + i] += t.beta * t.base[r * t.base_stride + i];
-        if (t.bias) sums[r * panel + i] += t.bias[i];
-      }
-  if (t.limited) apply_here({Fn::kClip, t.low, t.high}, sums, sums, rows * panel);
-  if (t.activation) apply_here(*t.activation, sums, sums, rows * panel);
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(sums + r * panel, t.columns, t.c + r * t.c_stride);
+    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[r][v] = hn::Add(acc[r][v], columns.load(t.bias, v)); });
+  if (t.limited) {
+    const V low = constant(t.low), high = constant(t.high);
+    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[r][v] = limited(acc[r][v], low, high); });
+  }
+  if (!t.activation) {
+    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { columns.store(acc[r][v], t.c + r * t.c_stride, v); });
+    return;
+  }
+  HWY_ALIGN float rows[kTileRows * kVectors * hn::MaxLanes(d)];
+  each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR {
+    hn::StoreU(acc[r][v], d, rows + r * panel + v * static_cast<int64_t>(hn::Lanes(d)));
+  });
+  apply_here(*t.activation, rows, rows, kTileRows * panel);
+  for (int64_t r = 0; r < kTileRows; ++r) std::copy_n(rows + r * panel, t.columns, t.c + r * t.c_stride);
 }
 
 template <bool kPacked, int kVectors, int kTileRows>
@@ -119,17 +147,10 @@ void tile(const Tile& t) {
   // In the last panel of a matrix, which may be narrower, as in the others: equal columns give equal sums.
   V acc[ways_for(kTileRows * ProductKernels::kVectors)][kTileRows][kVectors];
   multiply<kPacked>(t, acc);
-  scale_and_add(t, acc[0]);
-  const bool done = t.columns == panel && !t.activation;
-  if (done && t.limited) {
-    const V low = constant(t.low), high = constant(t.high);
-    each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { acc[0][r][v] = limited(acc[0][r][v], low, high); });
-  }
-  HWY_ALIGN float sums[kTileRows * kVectors * hn::MaxLanes(d)];
-  float* out = done ? t.c : sums;
-  const int64_t stride = done ? t.c_stride : panel;
-  each<kTileRows, kVectors>([&](int r, int v) HWY_ATTR { hn::StoreU(acc[0][r][v], d, out + r * stride + v * lanes); });
-  if (!done) finish(t, sums, kTileRows, panel);
+  if (t.columns == panel)
+    finish<true>(t, acc[0]);
+  else
+    finish<false>(t, acc[0]);
 }
 
 template <bool kPacked, int kVectors, int... kIndex>

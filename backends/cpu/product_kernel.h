@@ -19,7 +19,9 @@ struct MatrixView {
 /// What one call of a tile kernel computes: c = activation(alpha a b + beta base + bias), with a few rows of the left
 /// matrix, one panel of the right one, and a block of the inner axis.
 struct Tile {
-  int64_t depth = 0;         ///< of the block
+  int64_t depth = 0;         ///< of the block, of each piece of it
+  int64_t pieces = 1;        ///< of the inner axis, whose columns of `a` lie one after the other
+  int64_t piece_stride = 0;  ///< between their first columns in `a`
   MatrixView a;              ///< packed: only `data` counts
   const float* b = nullptr;  ///< the panel, from its first row in the block
   const float* ahead =

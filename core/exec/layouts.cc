@@ -62,6 +62,13 @@ void tie_operands(const Node& node, Classes& classes) {
       if (v && v->type.dims && v->type.dims->size() == out->type.dims->size()) classes.tie(v, out);
 }
 
+/// Fewer are not worth copying between layouts: fast kernels take them row-major.
+bool has_many_channels(const Value* v) {
+  constexpr int64_t kMany = 4;
+  const auto desc = v ? inferred(*v) : std::nullopt;
+  return desc && desc->dims.size() > 1 && desc->dims[1] >= kMany;
+}
+
 void vote_all(const Node& node, Classes& classes, int sign) {
   for (const Value* v : node.inputs()) classes.vote(v, sign);
   for (const Value* v : node.outputs()) classes.vote(v, sign);
@@ -79,7 +86,7 @@ std::unordered_set<const Value*> channels_last_values(const Graph& graph,
     if (rule == LayoutRule::kFollows) tie_operands(*node, classes);
     if (rule == LayoutRule::kRowMajor) vote_all(*node, classes, -1);
     if (rule != LayoutRule::kChannelsLast) continue;
-    classes.vote(node->input(0), 1);
+    if (has_many_channels(node->input(0))) classes.vote(node->input(0), 1);
     classes.vote(node->output(0), 1);
   }
   for (const Value* v : graph.inputs()) classes.vote(v, -1);

@@ -171,6 +171,27 @@ TEST_CASE("products of several blocks of rows and of the inner axis are those in
   }
 }
 
+TEST_CASE("an inner axis in pieces is summed over all of them, on every instruction set") {
+  // Windows of 3 x 4 over rows of 29 numbers, of which each step moves by 2; see ProductShape::pieces.
+  constexpr int64_t kRows = 13, kColumns = 45, kPieces = 3, kPiece = 4, kPitch = 29, kStep = 2;
+  const std::vector<float> a = numbers(kPieces * kPitch, 1), b = numbers(kPieces * kPiece * kColumns, 2);
+  for (const int64_t target : test::targets()) {
+    const test::TargetScope scope(target);
+    const auto right = std::make_shared<PackedMatrix>(MatrixView{b.data(), kColumns, 1}, kPieces * kPiece, kColumns);
+    const ProductPlan plan({kRows, kColumns, kPieces * kPiece, {}, kPieces, kPitch}, right, 2);
+    std::vector<float> c(kRows * kColumns), space(plan.workspace_bytes() / sizeof(float));
+    plan.run({.a = {a.data(), kStep, 1}, .c = c.data(), .c_stride = kColumns},
+             reinterpret_cast<std::byte*>(space.data()));
+    for (int64_t row = 0; row < kRows; ++row)
+      for (int64_t column = 0; column < kColumns; ++column) {
+        double sum = 0;
+        for (int64_t k = 0; k < kPieces * kPiece; ++k)
+          sum += double{at(a, k / kPiece * kPitch + row * kStep + k % kPiece)} * at(b, k * kColumns + column);
+        REQUIRE(at(c, row * kColumns + column) == Approx(sum).margin(1e-5));
+      }
+  }
+}
+
 TEST_CASE("equal columns give equal sums, in whatever panels they lie") {
   constexpr int64_t kRows = 15, kDepth = 300, kColumns = 1000;
   for (const int64_t target : test::targets()) {

@@ -1,5 +1,7 @@
 #include "core/exec/layouts.h"
 
+#include <fmt/core.h>
+
 #include <set>
 #include <string>
 
@@ -13,7 +15,7 @@ namespace {
 
 LayoutRule rule_of(const Node& node) {
   if (node.op == "Conv" || node.op == "MaxPool") return LayoutRule::kChannelsLast;
-  if (node.op == "Relu" || node.op == "Add") return LayoutRule::kFollows;
+  if (node.op == "Relu" || node.op == "Add" || node.op == "Cast") return LayoutRule::kFollows;
   return LayoutRule::kRowMajor;
 }
 
@@ -32,6 +34,16 @@ using Names = std::set<std::string>;
 TEST_CASE("what lies between convolutions is channels-last, what enters and leaves the graph is not") {
   CHECK(chosen(R"((float[1,4,8,8] x, float[4,4,3,3] W) => (float[1,4,4,4] y) {
     a = Conv (x, W) b = Relu (a) y = Conv (b, W) })") == Names{"a", "b"});
+}
+
+TEST_CASE("a picture of few channels is not copied for a convolution") {
+  const auto convolved = [](const char* channels) {
+    return chosen(fmt::format(R"((float16[1,{0},8,8] x, float[4,{0},3,3] W, float[4,4,3,3] V) => (float[1,4,4,4] y) {{
+      wide = Cast <to = 1> (x) a = Conv (wide, W) y = Conv (a, V) }})",
+                              channels));
+  };
+  CHECK(convolved("3") == Names{"a"});
+  CHECK(convolved("8") == Names{"x", "wide", "a"});
 }
 
 TEST_CASE("values that an operator ties together are decided by their bytes") {
