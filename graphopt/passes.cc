@@ -88,6 +88,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::attention},
     {1, &fusion::attention_heads},
     {1, &eliminate_common_shapes},
+    {1, &concat_to_shape},
 };
 
 constexpr Line kMerging[] = {

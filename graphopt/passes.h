@@ -73,6 +73,7 @@ extern const Pass eliminate_concat_of_split;
 extern const Pass eliminate_split_of_concat;
 extern const Pass eliminate_unused_outputs;
 extern const Pass eliminate_common_shapes;
+extern const Pass concat_to_shape;
 extern const Pass merge_squeezes;
 extern const Pass merge_slices;
 extern const Pass merge_concats;

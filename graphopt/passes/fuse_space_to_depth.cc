@@ -2,6 +2,7 @@
 // blocks) -> SpaceToDepth. In another order than that operator's, the channels of the weight that reads them move.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
@@ -15,6 +16,7 @@ namespace {
 struct Part {
   Value* x = nullptr;
   std::array<int64_t, 2> start = {0, 0}, step = {1, 1};
+  std::array<bool, 2> whole = {true, true};  ///< do they go to the end, whatever the size?
 };
 
 /// Takes the Slice in front of the part into it; false where it cuts something else.
@@ -30,6 +32,7 @@ bool take_slice(Part& part, const Builder& builder) {
     const auto at = static_cast<size_t>(axis);
     if (wider.step[at] != 1) return false;
     wider.start[at] = start, wider.step[at] = step;
+    wider.whole[at] = slicing->ends[i] >= std::numeric_limits<int32_t>::max();
   }
   wider.x = node->input(0);
   part = wider;
@@ -58,6 +61,8 @@ Expected<Blocks> blocks_of(const Node& concat, const Builder& builder) {
     const auto &whole = part.x->type.dims, &dims = piece->type.dims;
     if (!whole || whole->size() != 4 || !dims || dims->size() != 4) return Decline{"not images"};
     for (const size_t axis : {2, 3}) {
+      // The first and the last pixels of blocks are joined, so that there are as many of them in any image that runs.
+      if (part.whole[axis - 2] && !(*whole)[axis].value()) continue;
       const auto length = Dim::divide((*whole)[axis], blocks.side);
       if (!length || !(*length == (*dims)[axis])) return Decline{"the image may not be made of whole blocks"};
     }

@@ -23,7 +23,9 @@ std::vector<Move> moves_of(const SymDims& x, int64_t side) {
     all.push_back({{x[0], *c, b, b, x[2], x[3]}, out, {0, 1, 4, 2, 5, 3}, "DepthToSpace", "CRD"});
     all.push_back({{x[0], b, b, *c, x[2], x[3]}, out, {0, 3, 4, 1, 5, 2}, "DepthToSpace", "DCR"});
   }
-  const auto rows = Dim::divide(x[2], b), columns = Dim::divide(x[3], b);
+  // Where sizes are free, the Reshape runs for those that are made of whole blocks only.
+  const auto blocks = [&](const Dim& d) { return d.value() ? Dim::divide(d, b) : Dim::floor_divide(d, b); };
+  const auto rows = blocks(x[2]), columns = blocks(x[3]);
   if (rows && columns)
     all.push_back({{x[0], x[1], *rows, b, *columns, b},
                    {x[0], x[1] * area, *rows, *columns},

@@ -26,8 +26,8 @@ Value* filled(const char* name, int64_t channels, float number, DType type, Buil
 /// Does it do nothing but normalize?
 bool is_plain(const Node& norm, const Builder& builder) {
   const auto& dims = norm.input(0)->type.dims;
-  const bool rows = norm.op != "LayerNormalization" || builder.view(norm).get_int("axis", -1) == -1 ||
-                    (dims && builder.view(norm).get_int("axis", -1) + 1 == static_cast<int64_t>(dims->size()));
+  const int64_t axis = builder.view(norm).get_int("axis", -1), rank = dims ? static_cast<int64_t>(dims->size()) : 0;
+  const bool rows = norm.op != "LayerNormalization" || axis == 2 || axis + rank == 2;
   return rows && only_number(norm.input(1)) == 1.0 && (!norm.input(2) || only_number(norm.input(2)) == 0.0);
 }
 
@@ -46,7 +46,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node* norm = m.node("norm");
   const auto &dims = x->type.dims, &parted = m.node("part")->output(0)->type.dims;
   const auto channels = dims && dims->size() > 2 ? (*dims)[1].value() : std::nullopt;
-  const auto groups = parted && parted->size() == 3 ? (*parted)[1].value() : std::nullopt;
+  const auto groups = parted && parted->size() > 2 ? (*parted)[1].value() : std::nullopt;
   if (!channels || !groups || *groups < 1 || *channels % *groups != 0 || !((*parted)[0] == (*dims)[0]))
     return Decline{"the channels are not parted into groups"};
   const auto &back = (bare ? m.root : m.node("back"))->output(0)->type.dims, &out = m.root->output(0)->type.dims;

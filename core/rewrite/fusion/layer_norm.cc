@@ -137,7 +137,10 @@ Value* filled(const char* name, const Dims& dims, double number, DType type, Bui
 
 /// All axes behind the channels, each channel of each sample for itself; nothing where that is not so.
 std::optional<Replacement> instance_norm(const Core& core, Value* x, Builder& builder) {
-  const auto channels = core.from == 2 && x->type.dims->size() > 3 ? (*x->type.dims)[1].value() : std::nullopt;
+  const SymDims& dims = *x->type.dims;
+  // Three axes are rows of features, but where these are as many as there are pixels.
+  const bool picture = dims.size() > 3 || (dims.size() == 3 && !dims[2].value());
+  const auto channels = core.from == 2 && picture ? dims[1].value() : std::nullopt;
   if (!channels || *channels < 1 || builder.opset() < 6 || x->type.dtype != DType::kF32) return std::nullopt;
   Value *ones = filled("scale", {*channels}, 1, x->type.dtype, builder),
         *zeros = filled("bias", {*channels}, 0, x->type.dtype, builder);

@@ -43,6 +43,11 @@ TEST_CASE("rows and columns may be cut one after the other") {
   CHECK(rewritten(fuse_space_to_depth, text) == "SpaceToDepth Neg");
 }
 
+TEST_CASE("images of any size have whole blocks where the pieces go to the end and fit one another") {
+  CHECK(rewritten(fuse_space_to_depth, graph({.x = "double[N,3,H,4] x", .output = "double[N,12,P,2] y"})) ==
+        "SpaceToDepth Neg");
+}
+
 TEST_CASE("in another order the weight of a convolution moves") {
   const Focus f{.starts = {"zz", "oz", "zo", "oo"}, .end = "y = Conv (c, W)", .output = "double[N,5,2,2] y"};
   CHECK(rewritten(fuse_space_to_depth, graph(f)) == "SpaceToDepth Conv");
@@ -53,8 +58,8 @@ TEST_CASE("other pieces stay") {
   const std::string order = "the pieces have another order, and no convolution by a constant reads them";
   CHECK(reason({.starts = {"zz", "oz", "zo", "oo"}}) == order);
   CHECK(reason({.starts = {"zz", "zo", "oz", "zz"}}) == "pixels of a block are missing or come twice");
-  CHECK(reason({.x = "double[N,3,H,4] x", .output = "double[N,12,P,2] y"}) ==
-        "the image may not be made of whole blocks");
+  CHECK(reason({.x = "double[N,3,H,W] x", .output = "double[N,12,P,Q] y"}) ==
+        "the image may not be made of whole blocks");  // one Slice ends at the hundredth column
   CHECK(reason({.x = "int32[N,3,6,4] x", .output = "int32[N,12,3,2] y"}) ==
         "SpaceToDepth of other elements than floats is rarely run");
   CHECK(reason({.axis = "0", .output = "double[P,3,3,2] y"}) == "the pieces do not become channels");

@@ -24,6 +24,19 @@ TEST_CASE("pixels that are shuffled are one operator") {
         "SpaceToDepth");
 }
 
+TEST_CASE("pixels of pictures of any size are parted into blocks") {
+  const auto text = [](const std::string& parts) {
+    return R"(g (double[N,3,H,W] x) => (double[N,12,P,Q] y) <int64[1] two = {2}, int64[1] three = {3}, int64[1] c = {12},
+      int64[1] l0 = {0}, int64[1] l1 = {1}, int64[1] l3 = {3}, int64[1] l4 = {4}> { s = Shape (x)
+      n = Slice (s, l0, l1)  hh = Slice (s, two, l3)  ww = Slice (s, l3, l4)  h = Div (hh, two)  w = Div (ww, two)
+      a = Concat <axis = 0> ()" +
+           parts + R"()  b = Concat <axis = 0> (n, c, h, w)  p = Reshape (x, a)
+      t = Transpose <perm = [0, 3, 5, 1, 2, 4]> (p)  q = Reshape (t, b)  y = Neg (q) })";
+  };
+  CHECK(rewritten(fusion::depth_to_space, text("n, three, h, two, w, two")) == "SpaceToDepth Neg");
+  CHECK(declined(fusion::depth_to_space, text("n, three, two, h, two, w")) == "blocks of pixels go elsewhere");
+}
+
 TEST_CASE("integers stay, which ONNX Runtime does not shuffle") {
   std::string text = graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 2, 5, 3", "0, 2, 12, 8");
   for (size_t at = text.find("double"); at != std::string::npos; at = text.find("double")) text.replace(at, 6, "int64");

@@ -40,6 +40,19 @@ TEST_CASE("groups without scale and bias, and those of LayerNormalization, are t
   CHECK(declined(fusion::group_norm, rows("-1", "y = Neg (p)"), 21).empty());
 }
 
+TEST_CASE("groups may be parted into channels and pixels") {
+  const auto text = [](const std::string& parted) {
+    return R"(g (double[N,6,2,2] x) => (double[N,6,2,2] y) <int64[5] parted = {)" + parted +
+           R"(}, int64[4] joined = {0, 6, 2, 2}, double[3] one = {1,1,1}, double[3] zero = {0,0,0}> {
+    r = Reshape (x, parted)  n = InstanceNormalization (r, one, zero)  y = Reshape (n, joined) })";
+  };
+  CHECK(rewritten(fusion::group_norm, text("0, 3, 2, 2, 2"), 21, 1e-9) == "GroupNormalization");
+  const std::string norm = R"(g (double[N,6,2,2] x) => (double[N,6,2,2] y) <int64[4] parted = {0, 3, 2, 4},
+    int64[4] joined = {0, 6, 2, 2}, double[4] one = {1,1,1,1}> { r = Reshape (x, parted)
+    n = LayerNormalization <axis = -1> (r, one)  y = Reshape (n, joined) })";
+  CHECK(declined(fusion::group_norm, norm, 21) == "the groups have a scale or a bias of their own");
+}
+
 TEST_CASE("what is no group norm stays") {
   CHECK(declined(fusion::group_norm, graph(), 20) == "GroupNormalization needs opset 21");
   CHECK(declined(fusion::group_norm, graph("double[5]")) == "scale and bias are not one number for each channel");

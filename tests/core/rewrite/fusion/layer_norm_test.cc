@@ -136,6 +136,13 @@ TEST_CASE("all axes behind the channels are an instance's, whatever their length
   infer(model);
   run_pass(model, fusion::layer_norm, test::pass_context());
   CHECK(rewritten(fusion::norm_scale, model, 1e-5) == "InstanceNormalization");
+  const std::string rows = R"(> { m = ReduceMean (x, last)  d = Sub (x, m)  q = Mul (d, d)
+    v = ReduceMean (q, last)  a = Add (v, e)  r = Sqrt (a)  y = Div (d, r) })";
+  const auto line = [&](const std::string& shape) {
+    return "g (float[" + shape + "] x) => (float[" + shape + "] y) <float e = {0.001}, int64[1] last = {-1}" + rows;
+  };
+  CHECK(rewritten(fusion::layer_norm, line("N,3,L"), 18, 1e-5) == "InstanceNormalization");
+  CHECK(rewritten(fusion::layer_norm, line("N,3,8"), 18, 1e-5) == "LayerNormalization");
   CHECK(declined(fusion::layer_norm, text("N,C,H,W", "y = Relu (n)"), 18)
             .find("the length of a normalized axis is not known") != std::string::npos);
 }
