@@ -16,6 +16,8 @@ constexpr double kMostMacs = 1e11;                         // of one run: some t
 constexpr double kDataSeconds = 10;                        // of comparing, at most; one batch at least
 constexpr double kGeneratedSeconds = 2;                    // the second generated batch says little that is new
 constexpr int64_t kMostGeneratedBytes = int64_t{1} << 31;  // of a model that is run where nobody asked for it
+// Of the values of a run at sizes of 1: with more, larger sizes are not tried, or nothing, where nobody asked for it.
+constexpr int64_t kFewValueBytes = int64_t{1} << 28, kMostValueBytes = int64_t{1} << 30;
 constexpr int64_t kBatch = 2;
 constexpr const char* kJudge = "reference";
 constexpr const char* kGenerated = "random:2";
@@ -96,11 +98,17 @@ Verification verify_result(const VerbOptions& verb, const Model& source, const M
   if (found.problem.empty() && verb.data.spec.empty() && source.file_bytes > kMostGeneratedBytes)
     found.problem = fmt::format("{} are much to run on generated data; --data SPEC compares on yours, or on random:1",
                                 format_bytes(static_cast<double>(source.file_bytes)));
+  if (found.problem.empty() && verb.data.spec.empty() && cost.activation_bytes > kMostValueBytes)
+    found.problem = fmt::format(
+        "the values of a run, {}, are much to make of generated data; --data SPEC compares on yours, or on random:1",
+        format_bytes(static_cast<double>(cost.activation_bytes)));
   found.cannot_run = !found.problem.empty();
   if (found.cannot_run) return found;
+  const bool few = !verb.data.spec.empty() || cost.activation_bytes <= kFewValueBytes;
   // Several samples at once and distinct sizes above 1 show more, but not every model runs with the free dimensions
   // that it declares.
   for (const bool distinct : {true, false}) {
+    if (distinct && !few) continue;
     try {
       const auto data = data_for(verb, distinct, source, session);
       compare_anywhere({verb, session, *data, distinct ? kBatch : 1}, source, result, cost, plans, found);

@@ -55,3 +55,25 @@ TEST_CASE("what needs more memory than there is, or never ends, is neither verif
   for (const Json& problem : {said.find("not_verified")->items()[0], *said.find("latency")->find("left_out")})
     CHECK(problem.string().find("a Loop of more than") != std::string::npos);
 }
+
+TEST_CASE("what makes very large values is run where that was asked for") {
+  const test::TempDir folder;
+  const auto verified = [&](const std::string& length, const std::string& data) {
+    const std::string model =
+        write_text_model(folder, "m.onnx",
+                         R"(<ir_version: 10, opset_import: ["" : 21]> g (float[N,1] x) => (float[N] y)
+      <int64[2] s = {1, )" + length +
+                             R"(}, int64[1] last = {1}> {
+        e = Expand (x, s)  r = Relu (e)  y = ReduceSum <keepdims = 0> (r, last) })");
+    std::vector<std::string> args{"convert", model, "-o", folder / "out.onnx", "--no-bench", "--json", "-"};
+    if (!data.empty()) args.insert(args.end(), {"--data", data});
+    const auto result = run_mlopt(args);
+    REQUIRE(result.status == 0);
+    const Json report = Json::parse(result.out);
+    const Json* said = report.find("not_verified");
+    return said && !said->items().empty() ? said->items()[0].string() : std::string("verified");
+  };
+  CHECK(verified("1073741824", "").find("are much to make of generated data") != std::string::npos);
+  CHECK(verified("1000", "") == "verified");
+  CHECK(verified("1000", "random:1") == "verified");
+}
