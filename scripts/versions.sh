@@ -24,7 +24,8 @@ onnx_build_constraints="scikit-build-core==0.11.5"
 # Debian and Ubuntu packages: what the program needs, what training on several machines needs besides (the plugin for MPI
 # is left out where they are missing), what the tests need, and what .ci/run needs.
 build_packages=(g++ cmake ninja-build ccache mold python3 python3-venv protobuf-compiler libprotobuf-dev libeigen3-dev
-  libcli11-dev nlohmann-json3-dev libfmt-dev libhwy-dev zlib1g-dev libxxhash-dev libturbojpeg0-dev libspng-dev libtbb-dev)
+  libcli11-dev nlohmann-json3-dev libfmt-dev libhwy-dev zlib1g-dev libxxhash-dev libturbojpeg0-dev libspng-dev libtbb-dev
+  libjs-chart.js)
 mpi_packages=(libopenmpi-dev openmpi-bin)
 test_packages=(catch2 "${mpi_packages[@]}")
 ci_packages=(git clang libclang-rt-dev clang-format)

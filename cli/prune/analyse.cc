@@ -40,7 +40,7 @@ class Analysis {
                 [](const Point& p) { return std::isfinite(p.ms) ? fmt::format("{:.4f} ms", p.ms) : "-"; });
     }
     add_data();
-    add_charts();
+    add_chart();
   }
 
  private:
@@ -74,17 +74,21 @@ class Analysis {
     session_.report.data["environment"] = environment_json(session_.common.threads);
   }
 
-  void add_charts() {
+  void add_chart() {
     if (found_.shares().size() < 2) return;
+    Chart chart{fmt::format("{} with one {} pruned", trials_.quality_name(), shrinks_ ? "group" : "layer"),
+                "share removed",
+                {}};
     for (size_t i = 0; i < found_.parts().size(); ++i) {
-      Chart chart{trials_.quality_name() + " of " + some_of(found_.parts()[i].layers), "share removed", {}};
-      if (trials_.source_score()) chart.points.emplace_back(0, trials_.source_score()->value);
+      Chart::Line line{some_of(found_.parts()[i].layers), {}};
+      if (trials_.source_score()) line.points.push_back({0, trials_.source_score()->value});
       for (size_t k = 0; k < found_.shares().size(); ++k) {
         const Point& p = found_.at(i, k);
-        chart.points.emplace_back(p.share, p.trial.score ? p.trial.score->value : trials_.quality(p.trial));
+        line.points.push_back({p.share, p.trial.score ? p.trial.score->value : trials_.quality(p.trial)});
       }
-      session_.report.charts.push_back(std::move(chart));
+      chart.lines.push_back(std::move(line));
     }
+    session_.report.charts.push_back(std::move(chart));
   }
 
   const VerbOptions& verb_;

@@ -57,7 +57,9 @@ class Analysis {
     add_rows();
     add_data();
     add_chart(&Row::small, "size in KB", [](const Row& r) { return static_cast<double>(r.trial.bytes) / 1000; });
-    add_chart(&Row::quick, "p50 latency in ms", [](const Row& r) { return r.trial.latency.result.p50; });
+    add_chart(&Row::quick, "p50 latency in ms", [](const Row& r) {
+      return r.timed() ? r.trial.latency.result.p50 : std::numeric_limits<double>::quiet_NaN();
+    });
   }
 
  private:
@@ -129,14 +131,15 @@ class Analysis {
     session_.report.data["environment"] = environment_json(session_.common.threads);
   }
 
-  /// The formats of a front, from the least cost on.
+  /// A front of formats, from the least cost on, and those behind it.
   void add_chart(bool Row::*on, const std::string& x_name, const std::function<double(const Row&)>& x) {
-    Chart chart{trials_.quality_name(), x_name, {}};
+    Chart::Line front{"best", {}}, others{"others", {}, false};
     for (const Row& row : rows_)
-      if (row.*on) chart.points.emplace_back(x(row), row.trial.score ? row.trial.score->value : quality_of(row));
-    std::sort(chart.points.begin(), chart.points.end());
-    chart.title += " of the best formats, by " + x_name;
-    session_.report.charts.push_back(std::move(chart));
+      if (row.problem.empty())
+        (row.*on ? front : others)
+            .points.push_back({x(row), row.trial.score ? row.trial.score->value : quality_of(row), row.format});
+    std::sort(front.points.begin(), front.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+    session_.report.charts.push_back({trials_.quality_name() + " of formats by " + x_name, x_name, {front, others}});
   }
 
   const VerbOptions& verb_;

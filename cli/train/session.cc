@@ -153,7 +153,7 @@ bool Training::goes_on(const Epoch& epoch) {
 void Training::record(const train::StepReport& done) {
   if (!session_.writes()) return;
   if (!o_.log.empty()) log_line(done);
-  if (!o_.html.empty()) losses_.emplace_back(static_cast<double>(done.step), done.loss);
+  if (!o_.html.empty()) losses_.push_back({static_cast<double>(done.step), done.loss});
   if (!events_) return;
   events_->add("loss", done.step, done.loss);
   events_->add("learning rate", done.step, done.rate);
@@ -162,11 +162,12 @@ void Training::record(const train::StepReport& done) {
 }
 
 void Training::report_curves(const std::vector<Epoch>& epochs) const {
-  std::vector<std::pair<double, double>> scores;
+  std::vector<Chart::Point> scores;
   for (const Epoch& e : epochs)
-    if (e.score) scores.emplace_back(static_cast<double>(e.number), e.score->value);
-  session_.report.charts.push_back({"loss", "update", losses_});
-  session_.report.charts.push_back({o_.verb.metric + " on the validation data", "epoch", std::move(scores)});
+    if (e.score) scores.push_back({static_cast<double>(e.number), e.score->value});
+  session_.report.charts.push_back({"loss", "update", {{"loss", losses_}}});
+  session_.report.charts.push_back(
+      {o_.verb.metric + " on the validation data", "epoch", {{o_.verb.metric, std::move(scores)}}});
 }
 
 /// Readable while the training goes on.

@@ -74,7 +74,7 @@ class Training {
   int64_t made_ = 0;
   std::ofstream log_;
   std::optional<EventFile> events_;
-  std::vector<std::pair<double, double>> losses_;  ///< by update, for --html
+  std::vector<Chart::Point> losses_;  ///< by update, for --html
   std::optional<double> best_;
   int64_t since_best_ = 0;                               ///< epochs
   std::vector<std::pair<std::string, Tensor>> weights_;  ///< the best, with --patience

@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char* kStyle =
     "body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
+    "h1{font-size:1.3em;overflow-wrap:anywhere}"
     "table{border-collapse:collapse;margin:1em 0}caption{text-align:left;font-weight:bold}"
     "th,td{border-bottom:1px solid #ccc;padding:.2em .8em;text-align:right}"
     ".left{text-align:left}.fails{color:#b00}";
@@ -40,9 +41,7 @@ std::string to_html(const Report& report) {
     const Table* table = std::get_if<Table>(&block);
     text += table ? table_text(*table) : "<p>" + markup_escaped(std::get<std::string>(block)) + "</p>\n";
   }
-  for (const Chart& chart : report.charts)
-    if (const std::string svg = to_svg(chart); !svg.empty())
-      text += "<figure><figcaption>" + markup_escaped(chart.title) + "</figcaption>\n" + svg + "</figure>\n";
+  text += to_html(report.charts);
   if (!report.failure.empty()) text += "<p class=\"fails\">error: " + markup_escaped(report.failure) + "</p>\n";
   for (const Gate& gate : report.gates) {
     text += fmt::format("<p class=\"{}\">{}: {}</p>\n", gate.holds ? "holds" : "fails", markup_escaped(gate.name),

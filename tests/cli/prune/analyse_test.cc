@@ -33,7 +33,7 @@ TEST_CASE("--analyse says what each layer can spare, and writes no model") {
     if (i % 4 > 0) CHECK(points[i].find("sqnr_db")->number() < points[i - 1].find("sqnr_db")->number());
   }
   CHECK(read_file(csv).find("layer,25 %,50 %,75 %,90 %") != std::string::npos);
-  CHECK(read_file(html).find("SQNR in dB of second") != std::string::npos);
+  CHECK(read_file(html).find("\"name\": \"second\"") != std::string::npos);
 
   const Json smaller = Json::parse(analyse({"--granularity", "channel", "--bench", "0.05"}).out);
   const auto& groups = smaller.find("analysis")->items();
