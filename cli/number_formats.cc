@@ -34,6 +34,12 @@ std::string qonnx_format(const Node& node) {
                                 : fmt::format("QONNX, {}", of);
 }
 
+std::string lstm_format(const Node& node) {
+  const Value* weight = node.input(1);
+  const std::string type = weight && weight->constant ? fmt::format("{} ", name(weight->constant->dtype())) : "";
+  return fmt::format("LSTM of {}weights, inputs quantized at run time (DynamicQuantizeLSTM)", type);
+}
+
 /// What a node says about the format of the model; empty: nothing.
 std::string node_format(const Node& node, int64_t opset) {
   const NodeView view(node, opset);
@@ -49,6 +55,8 @@ std::string node_format(const Node& node, int64_t opset) {
     return fmt::format("{}-bit tables in blocks of {} (GatherBlockQuantized)", view.get_int("bits", 4),
                        view.get_int("block_size", 0));
   if (node.is("QAttention", kMicrosoft)) return "attention on integers (QAttention)";
+  if (node.is("QEmbedLayerNormalization", kMicrosoft)) return "tables of integers (QEmbedLayerNormalization)";
+  if (node.is("DynamicQuantizeLSTM", kMicrosoft)) return lstm_format(node);
   if (node.domain == kMicrosoft && node.op.rfind("DynamicQuantize", 0) == 0)
     return fmt::format("activations quantized at run time ({})", node.op);
   if (node.is("MatMulIntegerToFloat", kMicrosoft)) return "integer products (MatMulIntegerToFloat)";
@@ -64,8 +72,14 @@ std::string node_format(const Node& node, int64_t opset) {
 
 std::vector<std::string> number_formats(const Model& model) {
   std::map<std::string, int64_t> weights, nodes;  // bytes, occurrences
+  // Scales and biases of what is in codes say nothing of how weights are stored. QONNX stores these as floats.
+  const auto beside_codes = [&](const Use& use) {
+    const std::string format = node_format(*use.node, model.opset(use.node->domain));
+    return !format.empty() && format.rfind("QONNX", 0) != 0;
+  };
   for (const Value* value : model.graph->initializers()) {
-    if (is_float(value->constant->dtype())) {
+    const bool scale = !value->uses.empty() && std::all_of(value->uses.begin(), value->uses.end(), beside_codes);
+    if (is_float(value->constant->dtype()) && !scale) {
       weights[fmt::format("{} weights", name(value->constant->dtype()))] +=
           static_cast<int64_t>(value->constant->bytes());
     }

@@ -8,10 +8,7 @@
 #include "core/base/text.h"
 #include "core/data/spread.h"
 #include "core/onnx/io.h"
-#include "core/onnx/tools.h"
-#include "graphopt/pipelines.h"
 #include "quantize/bias_correction.h"
-#include "quantize/delay_transpose.h"
 #include "quantize/emit/bf16_storage.h"
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/fake.h"
@@ -21,7 +18,6 @@
 #include "quantize/emit/keep_integer.h"
 #include "quantize/emit/qdq.h"
 #include "quantize/emit/qoperator.h"
-#include "quantize/emit/single.h"
 #include "quantize/emit/weights.h"
 #include "quantize/equalize.h"
 #include "quantize/error_shares.h"
@@ -30,22 +26,16 @@
 #include "quantize/moments.h"
 #include "quantize/outliers.h"
 #include "quantize/plan.h"
-#include "quantize/restore/restore.h"
+#include "quantize/prepare.h"
 #include "quantize/rotation/rotate.h"
 #include "quantize/source.h"
 #include "quantize/static_budget.h"
 #include "quantize/static_weights.h"
 #include "quantize/store_weights.h"
-#include "quantize/unfuse.h"
-#include "quantize/wanted_opset.h"
 #include "quantize/warnings.h"
 
 namespace mlopt::quantize {
 namespace {
-
-bool is_integer_format(Format format) {
-  return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kWeights;
-}
 
 /// What the target needs to run a static QDQ model as it is meant.
 void fit_target(Model& model, const Spec& spec) {
@@ -64,7 +54,7 @@ class Quantizer {
   Quantizer(const Model& source, const Spec& spec, const Means& means) : source_(source), spec_(spec), means_(means) {}
 
   Quantized run() {
-    if (is_integer_format(spec_.format) && !spec_.requantize) require_float(source_);
+    if (is_integer_format(spec_.format) && !spec_.requantize) require_float(source_);  // before anything is missing
     if (spec_.format == Format::kStatic && !means_.data)
       usage_error(
           fmt::format("{} needs data: the ranges of activations are found by running the model on them", name(spec_)),
@@ -95,28 +85,11 @@ class Quantizer {
 
  private:
   void prepare() {
-    Model& model = result_.model = clone(source_);
-    if (!model.functions.empty()) inline_functions(model);
-    if (const int64_t made = make_defaults_constant(*model.graph))
-      result_.warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
-    if (spec_.requantize) restore();
-    if (is_integer_format(spec_.format) && holds_half(model)) {
-      emit_single(model);
-      result_.warnings.emplace_back("the model computes in 16 bits: what does not become int8 is float32 now");
-    }
-    run_pass(model, unfuse, means_.passes);
-    if (spec_.correct_bias && !has_data()) moments_ = moments_of(model);
-    graphopt::prepare(model, means_.passes);
-    if (const int64_t opset = wanted_opset(model, spec_, means_.plan); opset != model.opset()) {
-      model = convert_opset(model, opset);
-      graphopt::prepare(model, means_.passes);  // what the conversion added
-    }
-    if (spec_.format == Format::kF16) run_pass(model, delay_transpose, means_.passes);
-  }
-
-  void restore() {
-    result_.restored = restore_floats(result_.model, means_.passes);
-    if (result_.restored == 0) result_.warnings.emplace_back("the model was not quantized before");
+    Prepared done = quantize::prepare(source_, spec_, means_);
+    result_.model = std::move(done.model);
+    result_.restored = done.restored;
+    result_.warnings = std::move(done.warnings);
+    moments_ = std::move(done.moments);
   }
 
   Looking looking(int64_t samples) const { return {means_.runner, means_.data, samples, means_.progress}; }
@@ -234,7 +207,7 @@ class Quantizer {
     layers_ = done.layers;
     result_.weights = done.weights;
     coverage_ = std::move(found.coverage);
-    if (spec_.emit == Emit::kFake) result_.steps = emit_fake(result_.model, done);
+    if (spec_.emit == Emit::kFake) result_.steps = emit_fake(result_.model, done, spec_.weight_bits);
   }
 
   void take(Emitted done) {

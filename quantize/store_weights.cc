@@ -264,12 +264,23 @@ Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t 
     Model made = clone(model);
     Emitted done = Storer(made, spec, means, planner.choose(bytes)).run();
     const int64_t over = whole ? written_size(made, "model.onnx") - allowed : 0;
-    if (over <= 0 || i + 1 == kTries) {
+    if (over <= 0) {
       model = std::move(made);
       return done;
     }
+    if (i + 1 == kTries)
+      input_error(fmt::format("the least that was found takes {} bytes, and {} are allowed", allowed + over, allowed),
+                  to_string(*spec.budget), "allow more, or prune the model first");
     bytes -= over << i;  // nodes and names take room too, and steps from one width to the next leave some
   }
+}
+
+std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec,
+                                           const std::map<std::string, WeightFormat>& plan) {
+  std::vector<PlannedWeight> planned;
+  for (const Weight& w : chosen_weights(model, spec).weights)
+    planned.push_back({w, spec_of(w, spec, plan), reads_rectified(model, w)});
+  return planned;
 }
 
 int64_t opset_of_weights(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan) {

@@ -1,7 +1,9 @@
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
+#include "core/calib/weights.h"
 #include "core/ir/model.h"
 #include "quantize/emit/emitted.h"
 #include "quantize/quantize.h"
@@ -17,6 +19,15 @@ Emitted store_weights(Model& model, const Spec& spec, const Means& means);
 /// The same with a format for each layer, chosen to meet the spec's budget; `source_bytes` are those of the source's
 /// file. Throws as MixedPlanner does.
 Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes);
+
+/// A weight that store_weights() would store, and how; without what data would say.
+struct PlannedWeight {
+  Weight weight;
+  Spec spec;       ///< of this weight alone
+  bool rectified;  ///< as Task::rectified
+};
+std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec,
+                                           const std::map<std::string, WeightFormat>& plan);
 
 /// The opset of ai.onnx that their forms need.
 int64_t opset_of_weights(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan = {});

@@ -109,14 +109,6 @@ void judge_gain(bool computes_in_integers, Session& session) {
         "processor that it is for");
 }
 
-/// --layer-plan.
-std::map<std::string, quantize::WeightFormat> planned_formats(const QuantizeOptions& o, const quantize::Spec& spec) {
-  if (spec.format != quantize::Format::kWeights || spec.budget)
-    usage_error("a plan gives layers formats of weights alone", "--layer-plan",
-                "use --to with such as w8 for the layers that it does not name");
-  return read_layer_plan(o.layer_plan);
-}
-
 quantize::Means means_of(const QuantizeOptions& o, const Model& source, const Runner& runner, Backend& judge,
                          const Dataset* data) {
   quantize::Means means;
@@ -166,7 +158,7 @@ void run(const QuantizeOptions& o, Session& session) {
   if (is_large(source)) means.error_samples = 2, means.share_seconds = 0;  // each takes many seconds
   means.spill = waiting_folder(source, o.verb.output);
   means.calibration = calibration_means(o.calibration_cache, spec, session);
-  if (!o.layer_plan.empty()) means.plan = planned_formats(o, spec);
+  if (!o.layer_plan.empty()) means.plan = read_layer_plan(o.layer_plan, spec);
   Stopwatch watch(o.verb, source, session);
   means.time = [&](const Model& model) { return watch.share(model); };
   quantize::Quantized made;

@@ -36,4 +36,11 @@ std::map<std::string, quantize::WeightFormat> read_layer_plan(const std::string&
   return plan;
 }
 
+std::map<std::string, quantize::WeightFormat> read_layer_plan(const std::string& path, const quantize::Spec& spec) {
+  if (spec.format != quantize::Format::kWeights || spec.budget)
+    usage_error("a plan gives layers formats of weights alone", "--layer-plan",
+                "use it with a format such as w8, for the layers that it does not name");
+  return read_layer_plan(path);
+}
+
 }  // namespace mlopt::cli

@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "quantize/weight_format.h"
+#include "quantize/spec.h"
 
 namespace mlopt::cli {
 
@@ -10,5 +10,7 @@ namespace mlopt::cli {
 /// format, or a report of `quantize` whose "weights" say them. Throws Error{kBadInput} for another file, and
 /// Error{kUsage} for a format that there is not.
 std::map<std::string, quantize::WeightFormat> read_layer_plan(const std::string& path);
+/// For layers of a model in `spec`; throws Error{kUsage} where that has no formats of weights alone.
+std::map<std::string, quantize::WeightFormat> read_layer_plan(const std::string& path, const quantize::Spec& spec);
 
 }  // namespace mlopt::cli

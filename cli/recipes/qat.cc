@@ -4,32 +4,33 @@
 
 #include "backends/reference/backend.h"
 #include "cli/backends.h"
+#include "cli/quantize/layer_plan.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
+#include "core/tensor/cast.h"
+#include "core/train/corrections.h"
 #include "quantize/emit/fake.h"
 #include "quantize/emit/read_qdq.h"
+#include "quantize/prepare.h"
 
 namespace mlopt::cli {
+namespace {
 
-Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Session& session) {
-  Qat qat;
-  qat.spec = quantize::parse_spec(o.qat);
-  if (qat.spec.format != quantize::Format::kStatic)
-    usage_error(fmt::format("{} has no rounding that training could take part in", o.qat), "--qat",
-                "choose w8a8, w4a8, w8a4 or w4a4");
-  if (qat.spec.weight_bits != 4 && qat.spec.weight_bits != 8)
-    usage_error(
-        fmt::format("weights of {} bits have no type of their own, which training takes the limits of codes from",
-                    qat.spec.weight_bits),
-        "--qat", "choose w8a8, w4a8, w8a4 or w4a4");
-  const auto judge = reference_backend(), backend = open_backend(session.common.device);
-  const Runner runner = make_runner(*backend, session.common);
+quantize::Means means_of(const Model& model, const Runner* runner, Backend& judge) {
   quantize::Means means;
-  means.runner = &runner;
-  means.passes = judged_by(*judge);
+  means.runner = runner;
+  means.passes = judged_by(judge);
   means.passes.fold_bytes = usual_fold_bytes(model);
-  means.data = &data;
   means.error_samples = 0;
+  return means;
+}
+
+/// Weights and activations in integers, with steps that are learned (Esser et al. 2020, "Learned Step Size
+/// Quantization").
+void begin_static(Qat& qat, const Model& model, const quantize::Means& means, Session& session) {
+  if (qat.spec.weight_bits == 1)
+    usage_error("weights of one bit have no zero, which steps that are learned around it need", "--qat",
+                "choose w2a8 and the like, or w1 for weights alone");
   quantize::Spec fake = qat.spec;
   fake.emit = quantize::Emit::kFake;
   quantize::Quantized made = quantize::quantize(model, fake, means);
@@ -39,6 +40,56 @@ Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Se
                                   quantize::name(qat.spec), made.samples));
   qat.model = std::move(made.model);
   qat.steps = std::move(made.steps);
+  qat.deploy = [spec = qat.spec](Model& trained) { quantize::deploy(trained, spec); };
+}
+
+/// A format for each layer, which the training keeps.
+std::map<std::string, quantize::WeightFormat> chosen_plan(const Model& model, const quantize::Spec& spec,
+                                                          const quantize::Means& means) {
+  std::map<std::string, quantize::WeightFormat> plan;
+  for (const quantize::StoredWeight& w : quantize::quantize(model, spec, means).weights)
+    if (const auto format = quantize::parse_weight_format(w.format)) plan[w.layer] = *format;
+  return plan;
+}
+
+void begin_weights(Qat& qat, const Model& model, quantize::Means means, Session& session) {
+  if (qat.spec.budget) {
+    qat.plan = chosen_plan(model, qat.spec, means);
+    qat.spec.budget.reset();
+  }
+  means.plan = qat.plan;
+  means.data = nullptr;  // codes are chosen anew without
+  quantize::Prepared prepared = quantize::prepare(model, qat.spec, means);
+  for (const std::string& sentence : prepared.warnings) session.console.warn(sentence);
+  qat.model = std::move(prepared.model);
+  qat.weights = true;
+  const auto layers = quantize::WeightRounding(qat.model, qat.spec, qat.plan).names().size();
+  if (layers == 0) input_error("no layer gains from the format", model.path, "train without --qat");
+  session.report.line(fmt::format("{} weights train as {}{}, codes chosen anew at each update", layers,
+                                  quantize::name(qat.spec), qat.plan.empty() ? "" : " and what the plan says"));
+  qat.deploy = [spec = qat.spec, plan = qat.plan](Model& trained) {
+    const auto judge = reference_backend();
+    const Runner runner{*judge, {}};
+    quantize::Means without_data = means_of(trained, &runner, *judge);
+    without_data.plan = plan;
+    trained = quantize::quantize(trained, spec, without_data).model;
+  };
+}
+
+}  // namespace
+
+Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Session& session) {
+  Qat qat;
+  qat.spec = quantize::parse_spec(o.qat);
+  if (!o.layer_plan.empty()) qat.plan = read_layer_plan(o.layer_plan, qat.spec);
+  const auto judge = reference_backend(), backend = open_backend(session.common.device);
+  const Runner runner = make_runner(*backend, session.common);
+  quantize::Means means = means_of(model, &runner, *judge);
+  means.data = &data;
+  if (qat.spec.format == quantize::Format::kStatic)
+    begin_static(qat, model, means, session);
+  else
+    begin_weights(qat, model, means, session);
   return qat;
 }
 
@@ -48,8 +99,27 @@ Qat begin_coded(const Model& model, Session& session) {
   qat.model = clone(model);
   const quantize::Emitted read = quantize::read_qdq(qat.model);
   qat.steps = quantize::emit_fake(qat.model, read);
+  qat.deploy = [spec = qat.spec](Model& trained) { quantize::deploy(trained, spec); };
   session.report.line(fmt::format("{} weights train as the codes that the model has", read.floats.size()));
   return qat;
+}
+
+void join_qat(const Qat& qat, TrainingPlan& plan) {
+  plan.deploy = qat.deploy;
+  plan.recipe.choice.also = qat.steps;
+  if (!qat.weights) return;
+  plan.scored_deployed = true;
+  const auto rounding = std::make_shared<quantize::WeightRounding>(plan.model, qat.spec, qat.plan);
+  plan.recipe.corrected = rounding->names();
+  plan.hooks.before = [rounding](int64_t, const train::TrainingGraphs& graphs) {
+    for (const std::string& name : rounding->names()) {
+      if (!graphs.state->has(name)) continue;  // it is not trained
+      const Tensor& weight = graphs.state->at(name);
+      const std::vector<float> numbers = to_floats(weight), codes = to_floats(rounding->rounded(name, weight));
+      auto* correction = reinterpret_cast<float*>(graphs.state->bytes(train::correction_of(name)));
+      for (size_t i = 0; i < numbers.size(); ++i) correction[i] = codes[i] - numbers[i];
+    }
+  };
 }
 
 }  // namespace mlopt::cli

@@ -1,18 +1,25 @@
 #pragma once
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/train/options.h"
+#include "cli/train/run.h"
 #include "core/data/dataset.h"
-#include "quantize/quantize.h"
+#include "quantize/weight_rounding.h"
 
 namespace mlopt::cli {
 
 /// Quantization-aware training: a model that rounds as its deployed form will, in floats that can be trained.
 struct Qat {
-  quantize::Spec spec;
   Model model;
-  std::vector<std::string> steps;  ///< initializers that are trained besides the weights
+  std::vector<std::string> steps;      ///< initializers that are trained besides the weights
+  std::function<void(Model&)> deploy;  ///< makes of the trained model what is written
+  quantize::Spec spec;                 ///< of weights that are rounded by themselves: `weights`
+  std::map<std::string, quantize::WeightFormat> plan;
+  bool weights =
+      false;  ///< the model is as it is in float: its weights get corrections, and to score it, it is deployed
 };
 
 /// The model as `--qat` would quantize it, calibrated on `data`; throws Error{kBadInput} where no layer gains from the
@@ -22,5 +29,8 @@ Qat begin_qat(const TrainOptions& options, const Model& model, const Dataset& da
 /// A model that has weights in codes already, as the floats that these stand for; it is to be written in the same
 /// codes.
 Qat begin_coded(const Model& model, Session& session);
+
+/// Has the training in the making round as that says; `plan.model` is that of `qat`, and has its last names.
+void join_qat(const Qat& qat, TrainingPlan& plan);
 
 }  // namespace mlopt::cli

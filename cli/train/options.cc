@@ -87,8 +87,11 @@ void declare_train(Options& options, TrainOptions& o) {
       "share that the model's Dropouts drop in training: what each says itself, none, or this (default: model)");
   options.add("--keep-zeros", o.keep_zeros, "weights that are 0 stay 0, such as those of a pruned model");
   options.add("--reset-weights", o.reset_weights, "begin with random weights");
-  options.add("--qat", o.qat, "FORMAT",
-              "round as the integers of w8a8, w4a8, w8a4 or w4a4 do while training, and write these");
+  options.add(
+      "--qat", o.qat, "FORMAT",
+      "round as a format of quantize does while training, and write the model in it: w8a8, w4a4 and the like, "
+      "w2, ternary, nf4, codebook3 and other formats of weights alone, mixed:size=40%, w8a8-dynamic, fp16, bf16");
+  options.add("--layer-plan", o.layer_plan, "FILE", "of --qat: a format for each layer, as quantize takes it");
   options.add(
       "--augment", o.augment, "LIST",
       "random changes of pictures: crop=4/flip/cutout=8; mixup=0.2 mixes each sample and its label with another");
@@ -203,6 +206,7 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (!o.compress.empty()) add("compress", o.compress);
   if (!o.sync.empty()) add("sync", o.sync);
   if (!o.qat.empty()) add("qat", o.qat);
+  if (!o.layer_plan.empty()) add("layer-plan", o.layer_plan);
   if (o.dropout != "model") add("dropout", o.dropout);
   if (o.precision != "fp32") add("precision", o.precision);
   if (!o.keep_fp32.empty()) add("keep-fp32", join(list_items(o.keep_fp32), ","));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "cli/backends.h"
 #include "cli/output.h"
@@ -112,14 +113,13 @@ void check(const TrainOptions& o, bool needs_data, const Session& session) {
   if (!o.checkpoint.empty()) train::open_checkpoints(o.checkpoint, o.resume);
 }
 
-/// Puts a model in the form that --qat trains, where that is asked for or its layers have weights in codes; gives the
-/// names of its steps.
-std::vector<std::string> begin_rounding(const TrainOptions& o, TrainingPlan& plan, Session& session) {
-  if (o.qat.empty() && !quantize::has_coded_layers(plan.model)) return {};
+/// Puts a model in the form that --qat trains, where that is asked for or its layers have weights in codes.
+std::optional<Qat> begin_rounding(const TrainOptions& o, TrainingPlan& plan, Session& session) {
+  if (o.qat.empty() && !o.layer_plan.empty()) usage_error("a plan gives layers formats of --qat", "--layer-plan");
+  if (o.qat.empty() && !quantize::has_coded_layers(plan.model)) return std::nullopt;
   Qat qat = o.qat.empty() ? begin_coded(plan.model, session) : begin_qat(o, plan.model, *plan.data, session);
-  plan.model = std::move(qat.model);
-  plan.deployed = qat.spec;
-  return qat.steps;
+  plan.model = clone(qat.model);
+  return qat;
 }
 
 TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const Model& source, Session& session) {
@@ -129,7 +129,7 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   train::constants_to_initializers(plan.model);
   if (o.reset_weights) train::reset_weights(plan.model, seed);
   plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
-  const std::vector<std::string> steps_of_codes = begin_rounding(o, plan, session);
+  const std::optional<Qat> qat = begin_rounding(o, plan, session);
   train::untie_weights(plan.model);
   plan.loop = loop_of(o, plan.data->size(), seed);
   share_loop(o, session.ranks, plan.loop);
@@ -138,7 +138,7 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   fit_inputs(*plan.data, plan);
   plan.recipe.accumulate = plan.loop.accumulate > 1;
   plan.recipe.mixed = plan.loop.augmentation.mixup > 0;
-  plan.recipe.choice.also = steps_of_codes;
+  if (qat) join_qat(*qat, plan);
   plan.loss = plan.recipe.loss->name;
   plan.spec = spec_of(o, seed);
   if (steps.adapt) steps.adapt(plan);
@@ -204,7 +204,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   const train::Standing standing = resumed(o, graphs, plan.spec, session);
   train::Trainer trainer(graphs, *plan.data, *backend, compile, plan.loop, standing);
   resume_residuals(o, plan.loop, graphs, trainer, session);
-  const Validation validation(o, plan.model, *backend, session);
+  const Validation validation(o, plan.model, *backend, session, plan.scored_deployed ? plan.deploy : nullptr);
   Training training(o, graphs, trainer, validation, plan.spec, session);
   training.set_hooks(plan.hooks);
   const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
@@ -214,7 +214,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
                       seconds_of_portion(epochs, trainer.done() - standing.steps, plan.loop), session);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
   train::store_weights(plan.model, graphs);
-  if (plan.deployed) quantize::deploy(plan.model, *plan.deployed);
+  if (plan.deploy) plan.deploy(plan.model);
   result.changes["trained"] = graphs.trained;
   result.changes["updates"] = standing.steps + training.updates();
   return epochs;

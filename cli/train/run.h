@@ -1,14 +1,12 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/train/options.h"
 #include "core/data/dataset.h"
 #include "core/ir/model.h"
-#include "quantize/spec.h"
 
 namespace mlopt::cli {
 
@@ -23,7 +21,8 @@ struct TrainingPlan {
   std::string spec;                    ///< all that makes the same training again
   std::vector<const Model*> teachers;  ///< what it learns from, as read
   train::TrainingHooks hooks;
-  std::optional<quantize::Spec> deployed;  ///< the integers that the model becomes when it is trained
+  std::function<void(Model&)> deploy;  ///< makes of what was trained what is written; empty: it is that
+  bool scored_deployed = false;        ///< what is scored while training is made so first; else it is the model itself
 };
 
 /// What a command does otherwise than `train`; each may be empty.

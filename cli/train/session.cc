@@ -22,8 +22,9 @@ std::string in_words(const Epoch& epoch) {
 
 }  // namespace
 
-Validation::Validation(const TrainOptions& o, const Model& model, Backend& backend, const Session& session)
-    : model_(model), runner_(make_preparing_runner(backend, session.common)) {
+Validation::Validation(const TrainOptions& o, const Model& model, Backend& backend, const Session& session,
+                       std::function<void(Model&)> finish)
+    : model_(model), finish_(std::move(finish)), runner_(make_preparing_runner(backend, session.common)) {
   if (o.val.empty() || o.verb.metric.empty()) return;
   DataFlags flags = o.verb.data;
   flags.spec = o.val;
@@ -36,6 +37,7 @@ std::optional<Score> Validation::score(const train::TrainingGraphs& graphs) cons
   if (!data_) return std::nullopt;
   Model now = clone(model_);
   train::store_weights(now, graphs);
+  if (finish_) finish_(now);
   return score_model(*runner_.compile(now), *data_, options_);
 }
 

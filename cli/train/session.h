@@ -1,5 +1,6 @@
 #pragma once
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -23,12 +24,15 @@ struct Epoch {
 /// The score of the weights as they are now on the validation data.
 class Validation {
  public:
-  Validation(const TrainOptions& o, const Model& model, Backend& backend, const Session& session);
+  /// `finish` makes of the weights' model what is scored; empty: it is that.
+  Validation(const TrainOptions& o, const Model& model, Backend& backend, const Session& session,
+             std::function<void(Model&)> finish = {});
   /// Nothing without --val and --metric.
   std::optional<Score> score(const train::TrainingGraphs& graphs) const;
 
  private:
   const Model& model_;
+  std::function<void(Model&)> finish_;
   Runner runner_;
   std::unique_ptr<Dataset> data_;
   ScoreOptions options_;

@@ -10,6 +10,7 @@
 #include "core/rewrite/fusion/passes.h"
 #include "core/train/average.h"
 #include "core/train/batch_norm.h"
+#include "core/train/corrections.h"
 #include "core/train/masked.h"
 
 namespace mlopt::train {
@@ -130,6 +131,7 @@ TrainingGraphs make_graphs(const Model& model, const BatchInputs& inputs, const 
   const std::vector<Node*> dropouts = dropouts_of(g.gradients);  // a teacher's, which the loss may add, stay
   Builder build(g.gradients, types);
   std::vector<Value*> parameters = trainable(g.gradients, recipe.choice);  // before the loss adds what is not
+  add_corrections(*g.gradients.graph, recipe.corrected, *g.state);
   if (recipe.precision.on()) g.products = lower_products(g.gradients, recipe.precision, parameters);
   LossArgs args{build, output_of(g.gradients, recipe.output), recipe.label_smoothing, recipe.mixed};
   const LossGraph loss = recipe.objective ? recipe.objective(args) : recipe.loss->build(args);

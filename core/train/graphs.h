@@ -33,6 +33,7 @@ struct Recipe {
   Recompute recompute;                         ///< of the forward pass
   double average = 0;                          ///< decay of moving averages of the parameters; 0: none
   std::function<void(Constraint&)> constrain;  ///< what is done to parameters after each update
+  std::vector<std::string> corrected;          ///< initializers that are read with a correction, see add_corrections()
   MixedPrecision precision;                    ///< of the products of the model, not of the loss
 };
 

@@ -34,7 +34,7 @@ class DynamicEmitter {
       } else if (!chosen(*node, spec_)) {
         done_.left[node->label()] = "excluded by --only or --skip";
       } else {
-        rewrite(node, view);
+        rewrite(node);
       }
     }
     remove_dead(model_);
@@ -57,13 +57,11 @@ class DynamicEmitter {
     return made;
   }
 
-  void rewrite(Node* node, const NodeView& view) {
-    const bool by_rows = node->is("Gemm") && view.get_int("transB", 0) != 0;
+  void rewrite(Node* node) {
+    const int axis = weight_axis(*node);
+    const bool by_rows = axis == 0;
     const Value* w = node->input(1);
-    const Tensor& weight = *w->known_constant();
-    const int axis = by_rows ? 0 : 1;
-    const auto room = spec_.pairs_saturate() ? pair_room(weight, axis) : std::vector<float>{};
-    const QuantizedWeight q = quantize_weight(weight, spec_.per_tensor ? -1 : axis, room);
+    const QuantizedWeight q = dynamic_codes(*node, spec_);
     done_.weights.push_back(stored_weight(*node, *w, q, spec_.per_tensor ? -1 : axis, spec_));
     const Activation x = quantized(node->input(0), node);
     Value* codes = graph_.add_constant(w->name + "_quantized", by_rows ? transposed(q.codes) : q.codes);
@@ -92,6 +90,21 @@ class DynamicEmitter {
 };
 
 }  // namespace
+
+QuantizedWeight dynamic_codes(const Node& product, const Spec& spec) {
+  const Tensor& weight = *product.input(1)->known_constant();
+  const int axis = weight_axis(product);
+  const auto room = spec.pairs_saturate() ? pair_room(weight, axis) : std::vector<float>{};
+  return quantize_weight(weight, spec.per_tensor ? -1 : axis, room);
+}
+
+std::vector<const Node*> dynamic_products(const Model& model, const Spec& spec) {
+  std::vector<const Node*> found;
+  for (const Node* node : model.graph->nodes())
+    if (!node->is("Conv") && is_product(NodeView(*node, model.opset(node->domain))) && chosen(*node, spec))
+      found.push_back(node);
+  return found;
+}
 
 Emitted emit_dynamic(Model& model, const Spec& spec) { return DynamicEmitter(model, spec).run(); }
 

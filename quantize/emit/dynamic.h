@@ -9,4 +9,8 @@ namespace mlopt::quantize {
 /// runtimes fuse. Opset 11 or later.
 Emitted emit_dynamic(Model& model, const Spec& spec);
 
+/// The nodes whose weights it stores, and the codes of one's weight, with scales along weight_axis() or one for all.
+std::vector<const Node*> dynamic_products(const Model& model, const Spec& spec);
+QuantizedWeight dynamic_codes(const Node& product, const Spec& spec);
+
 }  // namespace mlopt::quantize

@@ -1,5 +1,6 @@
 #include "quantize/emit/fake.h"
 
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -40,7 +41,8 @@ std::optional<CodeLimits> limited(const Value* x, float scale, const CodeLimits&
 
 class Softener {
  public:
-  Softener(Graph& graph, const Emitted& qdq) : graph_(graph), floats_(qdq.floats) {}
+  Softener(Graph& graph, const Emitted& qdq, int weight_bits)
+      : graph_(graph), floats_(qdq.floats), weight_bits_(weight_bits) {}
 
   std::vector<std::string> run() {
     std::vector<Node*> dequantizers;
@@ -84,7 +86,8 @@ class Softener {
     const DType type = dq->input(2)->constant->dtype();
     const int bits_of = static_cast<int>(bits(type)), half = 1 << (bits_of - 1);
     const int zero = static_cast<int>(to_ints(*dq->input(2)->constant)[0]);
-    CodeLimits limits{-most_code(bits_of), half - 1};
+    const int most = most_code(weight_bits_ ? weight_bits_ : bits_of);
+    CodeLimits limits{-most, most};
     if (!x->constant) {
       limits = {(is_signed(type) ? -half : 0) - zero, (is_signed(type) ? half - 1 : 2 * half - 1) - zero};
       if (const auto fewer = limited(x, to_floats(*dq->input(1)->constant)[0], limits)) {
@@ -129,6 +132,7 @@ class Softener {
 
   Graph& graph_;
   const std::map<std::string, Tensor>& floats_;
+  int weight_bits_;
   std::map<std::string, Value*> weights_;
   std::map<const Value*, Value*> logs_;
   std::set<Value*> biases_;  ///< biases that were integers
@@ -151,6 +155,9 @@ class Hardener {
     return static_cast<int>(std::get<int64_t>(fake.attr(attr)->value));
   }
   static DType type_of(const Node& fake) { return static_cast<DType>(integer(fake, "to")); }
+
+  /// Of the codes of a weight.
+  static int bits_of(const Node& fake) { return std::bit_width(static_cast<unsigned>(integer(fake, "high"))) + 1; }
 
   /// As the kernel takes them from their logarithms.
   static std::vector<float> scales_of(const Node& fake) {
@@ -177,7 +184,7 @@ class Hardener {
       s = std::max(s, least[c]);
     }
     const int axis = scales.size() == 1 && fake->input(1)->constant->rank() == 0 ? -1 : weight_axis(*node);
-    const QuantizedWeight q = quantize_by(scales, w, axis, static_cast<int>(bits(type_of(*fake))));
+    const QuantizedWeight q = quantize_by(scales, w, axis, bits_of(*fake));
     const Value* weight = fake->input(0);
     graph_.set_input(node, 1, writer_.dequantized(node, writer_.store(weight, q, axis), weight->name, axis));
     if (!bias) return;
@@ -212,8 +219,8 @@ class Hardener {
 
 }  // namespace
 
-std::vector<std::string> emit_fake(Model& model, const Emitted& qdq) {
-  std::vector<std::string> steps = Softener(*model.graph, qdq).run();
+std::vector<std::string> emit_fake(Model& model, const Emitted& qdq, int weight_bits) {
+  std::vector<std::string> steps = Softener(*model.graph, qdq, weight_bits).run();
   remove_dead(model);
   return steps;
 }

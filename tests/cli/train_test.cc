@@ -6,7 +6,6 @@
 #include "core/base/file.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
-#include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/dropping_model.h"
@@ -194,59 +193,6 @@ TEST_CASE("an interrupted training leaves a checkpoint to go on from") {
   std::vector<std::string> further = options;
   further.insert(further.end(), {"--resume"});
   CHECK(test::interrupt_mlopt(further, 1).status == 128 + SIGINT);
-}
-
-TEST_CASE("--qat trains what is written in integers") {
-  test::TrainSetup s;
-  // Of these layers the second is large enough to gain.
-  Model model = read_model(s.model);
-  Graph& graph = *model.graph;
-  Value* wide = graph.add_constant("wide", test::uniform({4, 64}, -1, 1));
-  Value* deep = graph.add_constant("deep", test::uniform({64, 64}, -0.2, 0.2));
-  Value* last = graph.add_constant("last", test::uniform({64, 3}, -0.2, 0.2));
-  Value* h = graph.add_op("Relu", {graph.add_op("MatMul", {graph.inputs()[0], wide})->output(0)})->output(0);
-  h = graph.add_op("Relu", {graph.add_op("MatMul", {h, deep})->output(0)})->output(0);
-  graph.set_output(0, graph.add_op("MatMul", {h, last}, {}, nullptr, "scores")->output(0));
-  graph.outputs()[0]->type = Type::tensor(DType::kF32, SymDims{Dim::symbol("N"), 3});
-  remove_dead(model);
-  s.model = s.folder / "wide.onnx";
-  write_model(model, s.model);
-  const test::Outcome done = s.train({"--qat", "w4a4", "--epochs", "40", "--batch-size", "16", "--lr", "0.01", "--val",
-                                      s.data, "--metric", "top1", "--json", "-"});
-  INFO(done.err << done.out);
-  REQUIRE(done.status == 0);
-  const Json report = Json::parse(done.out);
-  // The score of an epoch is that of floats that round; the last is that of the file, of integers.
-  const double rounded = report.find("epochs")->items().back().find("score")->number();
-  CHECK(rounded > 0.8);
-  const test::Outcome scored = run_mlopt({"eval", s.out, "--data", s.data, "--metric", "top1", "--json", "-"});
-  CHECK(Json::parse(scored.out).find("score")->find("value")->number() == Approx(rounded).margin(0.011));
-  const auto codes = [&] {
-    std::vector<std::vector<int64_t>> all;
-    const Model written = read_model(s.out);
-    for (const Value* v : written.graph->initializers())
-      if (v->constant->dtype() == DType::kI4 && v->constant->rank() == 2) all.push_back(to_ints(*v->constant));
-    return all;
-  };
-  const auto first = codes();
-  CHECK(first.size() == 1);
-
-  // It goes on from there without being told, and stays in its format.
-  const size_t nodes = read_model(s.out).graph->node_count();
-  s.model = s.folder / "codes.onnx";
-  std::filesystem::copy_file(s.out, s.model);
-  REQUIRE(s.train({"--steps", "20", "--batch-size", "16", "--lr", "0.02"}).status == 0);
-  CHECK(codes().size() == 1);
-  CHECK(codes() != first);
-  CHECK(read_model(s.out).graph->node_count() == nodes);
-}
-
-TEST_CASE("--qat needs a format that rounds") {
-  const test::TrainSetup s;
-  const test::Outcome done = s.train({"--qat", "fp16"});
-  CHECK(done.status == 2);
-  CHECK(done.err.find("--qat") != std::string::npos);
-  CHECK(s.train({"--qat", "w5a5"}).status == 2);
 }
 
 TEST_CASE("--average gives other weights than the last, which score as well") {

@@ -1,0 +1,46 @@
+#include "quantize/prepare.h"
+
+#include <fmt/core.h>
+
+#include "core/onnx/tools.h"
+#include "graphopt/pipelines.h"
+#include "quantize/delay_transpose.h"
+#include "quantize/emit/single.h"
+#include "quantize/restore/restore.h"
+#include "quantize/source.h"
+#include "quantize/unfuse.h"
+#include "quantize/wanted_opset.h"
+
+namespace mlopt::quantize {
+
+bool is_integer_format(Format format) {
+  return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kWeights;
+}
+
+Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
+  if (is_integer_format(spec.format) && !spec.requantize) require_float(source);
+  Prepared done;
+  Model& model = done.model = clone(source);
+  if (!model.functions.empty()) inline_functions(model);
+  if (const int64_t made = make_defaults_constant(*model.graph))
+    done.warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
+  if (spec.requantize) {
+    done.restored = restore_floats(model, means.passes);
+    if (done.restored == 0) done.warnings.emplace_back("the model was not quantized before");
+  }
+  if (is_integer_format(spec.format) && holds_half(model)) {
+    emit_single(model);
+    done.warnings.emplace_back("the model computes in 16 bits: what does not become int8 is float32 now");
+  }
+  run_pass(model, unfuse, means.passes);
+  if (spec.correct_bias && !(means.data && !means.generated)) done.moments = moments_of(model);
+  graphopt::prepare(model, means.passes);
+  if (const int64_t opset = wanted_opset(model, spec, means.plan); opset != model.opset()) {
+    model = convert_opset(model, opset);
+    graphopt::prepare(model, means.passes);  // what the conversion added
+  }
+  if (spec.format == Format::kF16) run_pass(model, delay_transpose, means.passes);
+  return done;
+}
+
+}  // namespace mlopt::quantize

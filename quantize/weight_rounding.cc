@@ -1,0 +1,94 @@
+#include "quantize/weight_rounding.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/calib/weights.h"
+#include "core/tensor/cast.h"
+#include "quantize/emit/dynamic.h"
+#include "quantize/emit/weights.h"
+#include "quantize/encode_weight.h"
+#include "quantize/store_weights.h"
+
+namespace mlopt::quantize {
+namespace {
+
+void check(const Spec& spec) {
+  const Method& method = find_method(spec.method);
+  if (method.look == Look::kProducts || method.prepare || method.blocks || method.use == Use::kActivations)
+    usage_error(fmt::format("{} looks at data, and codes are chosen anew at each update", spec.method), "--qat",
+                "leave the method out, or choose rtn, mse or hqq");
+  const char* beside = spec.equalize       ? "equalize"
+                       : spec.correct_bias ? "correct_bias"
+                       : spec.rotate       ? "rotate"
+                       : spec.outliers > 0 ? "outliers"
+                                           : nullptr;
+  if (beside)
+    usage_error(fmt::format("{} is for weights that are not trained", beside), "--qat",
+                "leave it out: training makes up for what it would");
+}
+
+/// [.., channel of `axis`, ..] codes times their scales.
+Tensor dequantized(const QuantizedWeight& q, int axis) {
+  const std::vector<float> codes = to_floats(q.codes), scales = to_floats(q.scale);
+  size_t inner = 1;
+  for (int k = axis + 1; k < q.codes.rank(); ++k) inner *= static_cast<size_t>(q.codes.dim(k));
+  Tensor out(DType::kF32, q.codes.dims());
+  auto* to = out.mutable_data<float>();
+  for (size_t i = 0; i < codes.size(); ++i) to[i] = codes[i] * scales[i / inner % scales.size()];
+  return out;
+}
+
+}  // namespace
+
+WeightRounding::WeightRounding(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan)
+    : model_(clone(model)) {
+  check(spec);
+  if (spec.format == Format::kWeights)
+    add_codes(spec, plan);
+  else if (spec.format == Format::kW8A8Dynamic)
+    add_dynamic(spec);
+  else
+    add_halves(spec);
+}
+
+void WeightRounding::add_codes(const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
+  const Method& method = find_method(spec.method);
+  for (const PlannedWeight& p : planned_weights(model_, spec, plan))
+    made_[p.weight.name()] = [p, &method] {
+      const EncodedWeight made = encode_weight(p.weight, method, p.spec.scheme(), nullptr, p.rectified);
+      if (!made.finite) input_error("the weight is no longer finite", p.weight.name(), "train with a lower --lr");
+      const Matrix values = decode(made.coded);
+      std::optional<Tensor>& constant = p.weight.value->constant;
+      constant = Tensor::of<float>(constant->dims(), to_floats(*constant));  // what it has is the parameter's own
+      store(p.weight, values);
+      return *constant;
+    };
+}
+
+void WeightRounding::add_dynamic(const Spec& spec) {
+  for (const Node* node : dynamic_products(model_, spec))
+    made_[node->input(1)->name] = [node, spec] { return dequantized(dynamic_codes(*node, spec), weight_axis(*node)); };
+}
+
+void WeightRounding::add_halves(const Spec& spec) {
+  const DType type = spec.format == Format::kF16 ? DType::kF16 : DType::kBF16;
+  for (const Weight& w : find_weights(model_, {.only = spec.only, .skip = spec.skip, .stored_only = true}).weights)
+    if (w.value->constant->dtype() == DType::kF32)
+      made_[w.name()] = [value = w.value, type] { return cast(cast(*value->constant, type), DType::kF32); };
+}
+
+std::vector<std::string> WeightRounding::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : made_) names.push_back(entry.first);
+  return names;
+}
+
+Tensor WeightRounding::rounded(const std::string& name, const Tensor& weight) {
+  model_.graph->find(name)->constant = weight;
+  return made_.at(name)();
+}
+
+}  // namespace mlopt::quantize
