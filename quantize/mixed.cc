@@ -111,8 +111,9 @@ std::map<std::string, WeightFormat> MixedPlanner::choose(int64_t bytes) const {
   int64_t left = bytes;
   for (const Row& row : rows_) left -= row.options[0].bytes;
   if (left < 0)
-    usage_error(fmt::format("the weights take {} bytes in two bits already, and {} are allowed", bytes - left, bytes),
-                "--to", "allow more, or prune the model first");
+    usage_error(
+        fmt::format("the weights take {} bytes in two bits already, and {} are left for them", bytes - left, bytes),
+        "--to", "allow more, or prune the model first");
   struct Step {
     double gain;
     size_t row, option;

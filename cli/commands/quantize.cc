@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <optional>
 
@@ -16,10 +17,12 @@
 #include "cli/quantize/report.h"
 #include "cli/runner.h"
 #include "cli/verb/left.h"
+#include "cli/verb/origin.h"
 #include "cli/verb/stopwatch.h"
 #include "cli/verb/trial.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/base/text.h"
 #include "quantize/methods.h"
 
@@ -148,6 +151,9 @@ void run(const QuantizeOptions& o, Session& session) {
   const Model source = begin_verb(o.verb, session);
   check_node_names(spec.only, "--only", source, session);
   check_node_names(spec.skip, "--skip", source, session);
+  std::future<std::string> hash;  // a large file is read beside the work on its weights
+  if (is_large(source) && max_threads() > 1)
+    hash = std::async(std::launch::async, [&source] { return source_hash(source); });
   const std::unique_ptr<Backend> judge = reference_backend(), backend = open_backend_for(session.common.device, source);
   const Runner runner = make_runner(*backend, session.common);
   const bool calibrates = spec.format == quantize::Format::kStatic;
@@ -185,6 +191,7 @@ void run(const QuantizeOptions& o, Session& session) {
                                  {"corrected_biases", made.corrected}});
   result.declined = declined_json(made.left, "node");
   result.model = std::move(made.model);
+  if (hash.valid()) result.source_hash = hash.get();
   const bool changed = made.layers > 0;
   finish_verb(o.verb, source, std::move(result), session);
   report_entropy(made, session.report);

@@ -100,7 +100,7 @@ WriteOptions write_options(const VerbOptions& verb) {
 }
 
 void finish_verb(const VerbOptions& verb, const Model& source, VerbResult made, Session& session) {
-  record_origin(source, made.spec, made.model);
+  record_origin(source, made, made.model);
   made.model.path = verb.output;
   const bool held = verb.bench || verb.min_speedup || verb.max_latency_ms || !verb.metric.empty();
   Plans plans(source, made.model, session, !held);

@@ -54,11 +54,11 @@ void set(Model& model, const std::string& key, const std::string& value) {
 
 }  // namespace
 
-void record_origin(const Model& source, const std::string& spec, Model& result) {
-  if (is_source_again(source, spec, result)) return;
+void record_origin(const Model& source, const VerbResult& made, Model& result) {
+  if (is_source_again(source, made.spec, result)) return;
   set(result, "mlopt.version", std::string(version()));
-  set(result, "mlopt.spec", spec);
-  set(result, "mlopt.source_hash", source_hash(source));
+  set(result, "mlopt.spec", made.spec);
+  set(result, "mlopt.source_hash", made.source_hash.empty() ? source_hash(source) : made.source_hash);
 }
 
 }  // namespace mlopt::cli

@@ -58,6 +58,7 @@ struct VerbResult {
   Json declined = Json::array();          ///< what was not, and why
   std::vector<std::string> not_verified;  ///< what the verb itself could not verify, one sentence each
   bool may_differ = false;                ///< other outputs than the source's are what was asked for
+  std::string source_hash = {};           ///< source_hash(), where it is known already; else empty
 };
 
 /// Where the weights of the result go.
@@ -109,7 +110,7 @@ Json read_baseline(const std::string& path);
 std::vector<Gate> judge_regress(const VerbOptions& verb, const SideBySide& latency, const Json& report);
 
 /// Adds version, spec and the source's hash to the metadata of the result.
-void record_origin(const Model& source, const std::string& spec, Model& result);
+void record_origin(const Model& source, const VerbResult& made, Model& result);
 
 /// What the ending found out, and how the report says it.
 struct Ending {

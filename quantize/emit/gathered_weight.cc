@@ -58,22 +58,26 @@ class Unpacker {
   Value* plane(const std::vector<uint8_t>& codes, int64_t filled, int from, int width) {
     if (width == kByte) {
       Tensor bytes(DType::kU8, {std::ssize(codes)});
-      std::memcpy(bytes.mutable_raw(), codes.data(), codes.size());
+      auto* to = bytes.mutable_data<uint8_t>();
+      parallel_for(std::ssize(codes), kGrain, [&](int64_t begin, int64_t end) {
+        std::memcpy(to + begin, codes.data() + begin, static_cast<size_t>(end - begin));
+      });
       return out_.op("Cast", {out_.constant("codes", std::move(bytes))}, {{"to", kInt32, {}}});
     }
     const int64_t parts = kByte / width, bytes = filled / parts, count = std::ssize(codes);
     const int mask = (1 << width) - 1;
-    std::vector<uint8_t> packed(static_cast<size_t>(bytes));
+    Tensor packed = Tensor::zeros(DType::kU8, {1, bytes});
+    auto* to = packed.mutable_data<uint8_t>();
     parallel_for(bytes, kGrain, [&](int64_t begin, int64_t end) {
       for (int64_t part = 0; part < parts; ++part) {
         const int64_t first = part * bytes, last = std::min(end, count - first);
         for (int64_t j = begin; j < last; ++j) {
           const int bits = (codes[static_cast<size_t>(first + j)] >> from) & mask;
-          packed[static_cast<size_t>(j)] |= static_cast<uint8_t>(bits << (part * width));
+          to[j] = static_cast<uint8_t>(to[j] | bits << (part * width));
         }
       }
     });
-    Value* stored = out_.constant("codes", Tensor::of<uint8_t>({1, bytes}, packed));
+    Value* stored = out_.constant("codes", std::move(packed));
     return out_.reshaped(opset_ >= kBitwiseOpset ? shifted(stored, width, parts) : divided(stored, width, parts), {-1});
   }
 

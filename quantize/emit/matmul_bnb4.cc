@@ -2,8 +2,10 @@
 // the first code of a byte in its high bits.
 #include <fmt/core.h>
 
+#include <array>
 #include <bit>
 
+#include "core/base/parallel.h"
 #include "quantize/emit/stored_product.h"
 #include "quantize/emit/weight_forms.h"
 #include "quantize/emit/weight_writer.h"
@@ -30,21 +32,31 @@ std::string problem(const Weight& weight, const Spec& spec) {
 int64_t opset(const Weight&, const Spec&) { return 1; }
 
 /// The code of bitsandbytes for each that ascends: nf4's ascend too, fp4's are a sign and a place in a list.
-uint8_t code_of(Family family, uint8_t ascending) {
+uint8_t code_of(Family family, size_t ascending) {
   constexpr uint8_t kFP4[] = {11, 10, 13, 12, 15, 14, 9, 0, 1, 6, 7, 4, 5, 2, 3, 3};
-  return family == Family::kNF4 ? ascending : kFP4[ascending];
+  return family == Family::kNF4 ? static_cast<uint8_t>(ascending) : kFP4[ascending];
 }
 
 int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
-  std::vector<uint8_t> bytes((coded.codes.size() + 1) / 2);
-  for (size_t i = 0; i < coded.codes.size(); ++i) {
-    const uint8_t code = code_of(spec.weights.family, coded.codes[i]);
-    bytes[i / 2] |= static_cast<uint8_t>(i % 2 == 0 ? code << 4 : code);
-  }
+  // Two codes of a byte at a time.
+  std::array<uint8_t, 256> pairs;
+  for (size_t i = 0; i < pairs.size(); ++i)
+    pairs[i] = static_cast<uint8_t>(code_of(spec.weights.family, i >> 4) << 4 | code_of(spec.weights.family, i & 15));
+  const std::vector<uint8_t>& codes = coded.codes;
+  Tensor bytes(DType::kU8, {(std::ssize(codes) + 1) / 2});
+  auto* to = bytes.mutable_data<uint8_t>();
+  parallel_for(std::ssize(codes) / 2, int64_t{1} << 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto k = static_cast<size_t>(2 * i);
+      to[i] = pairs[static_cast<size_t>(codes[k] << 4 | codes[k + 1])];
+    }
+  });
+  if (codes.size() % 2 != 0)
+    to[codes.size() / 2] = static_cast<uint8_t>(code_of(spec.weights.family, codes.back()) << 4);
   WeightWriter out(weight);
   StoredProduct product;
   product.op = "MatMulBnb4";
-  product.stored = {out.constant("codes", Tensor::of<uint8_t>({static_cast<int64_t>(bytes.size())}, bytes)),
+  product.stored = {out.constant("codes", std::move(bytes)),
                     out.constant("scale", Tensor::of<float>({static_cast<int64_t>(coded.scale.size())}, coded.scale))};
   product.attrs = {{"K", coded.columns, {}},
                    {"N", coded.rows, {}},
