@@ -104,11 +104,13 @@ Qat begin_coded(const Model& model, Session& session) {
   return qat;
 }
 
-void join_qat(const Qat& qat, TrainingPlan& plan) {
+void join_qat(const TrainOptions& o, const Qat& qat, TrainingPlan& plan) {
   plan.deploy = qat.deploy;
   plan.recipe.choice.also = qat.steps;
   if (!qat.weights) return;
   plan.scored_deployed = true;
+  constexpr double kCalm = 0.3;  // of the usual rate: at that a network forgets more at first than it learns in epochs
+  if (!o.rate) plan.loop.schedule.rate *= kCalm;
   const auto rounding = std::make_shared<quantize::WeightRounding>(plan.model, qat.spec, qat.plan);
   plan.recipe.corrected = rounding->names();
   plan.hooks.before = [rounding](int64_t, const train::TrainingGraphs& graphs) {

@@ -30,7 +30,8 @@ Qat begin_qat(const TrainOptions& options, const Model& model, const Dataset& da
 /// codes.
 Qat begin_coded(const Model& model, Session& session);
 
-/// Has the training in the making round as that says; `plan.model` is that of `qat`, and has its last names.
-void join_qat(const Qat& qat, TrainingPlan& plan);
+/// Has the training in the making round as that says; `plan.model` is that of `qat`, and has its last names. Where no
+/// rate was asked for, it is lower than usual for weights that are rounded anew.
+void join_qat(const TrainOptions& options, const Qat& qat, TrainingPlan& plan);
 
 }  // namespace mlopt::cli

@@ -53,7 +53,8 @@ void declare_train(Options& options, TrainOptions& o) {
       .add("--optimizer", o.optimizer, "O",
            help_of("how weights follow gradients", train::optimizers()) + "; default: adamw")
       .choices = names_of(train::optimizers());
-  options.add("--lr", o.rate, "F", "the highest learning rate (default: 0.01 for sgd, else 0.001)");
+  options.add("--lr", o.rate, "F",
+              "the highest learning rate (default: 0.01 for sgd, else 0.001; 0.3 of that with --qat of weights alone)");
   options.add("--momentum", o.momentum, "F", "of sgd, Nesterov's (default: 0.9)");
   options.add("--schedule", o.schedule, "S", help_of("how the rate changes", train::schedules()) + "; default: cosine")
       .choices = names_of(train::schedules());

@@ -138,7 +138,7 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   fit_inputs(*plan.data, plan);
   plan.recipe.accumulate = plan.loop.accumulate > 1;
   plan.recipe.mixed = plan.loop.augmentation.mixup > 0;
-  if (qat) join_qat(*qat, plan);
+  if (qat) join_qat(o, *qat, plan);
   plan.loss = plan.recipe.loss->name;
   plan.spec = spec_of(o, seed);
   if (steps.adapt) steps.adapt(plan);
