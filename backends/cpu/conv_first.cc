@@ -88,6 +88,49 @@ bool pays(const ConvShape& shape) {
          !shape.window.is_point() && element_count(shape.window.kernel) * shape.src[1] <= kFewTaps;
 }
 
+/// The products of bands: of a whole one, and of the rows that are left for the last.
+class FirstConv {
+ public:
+  FirstConv(const ConvSite& conv, const std::shared_ptr<const PackedMatrix>& weights, int threads)
+      : conv_(conv),
+        bands_(bands_of(conv.shape, threads)),
+        count_(conv.shape.dst[0] * bands_.of_picture()),
+        workers_(std::min<int64_t>(threads, count_)),
+        whole_(product_shape(bands_, bands_.out_rows), weights, 1),
+        rest_(product_shape(bands_, conv.shape.dst[2] % bands_.out_rows), weights, 1) {}
+
+  size_t workspace_bytes() const { return static_cast<size_t>(workers_ * bands_.elements()) * sizeof(float); }
+
+  void run(const Buffers& b) const {
+    take_turns(workers_, count_, [&](int64_t worker, int64_t i) {
+      run_band(b, i, reinterpret_cast<float*>(b.scratch) + worker * bands_.elements());
+    });
+  }
+
+ private:
+  void run_band(const Buffers& b, int64_t i, float* copied) const {
+    const ConvShape& s = conv_.shape;
+    const int64_t picture = i / bands_.of_picture(), first = i % bands_.of_picture() * bands_.out_rows;
+    const int64_t rows = std::min(bands_.out_rows, s.dst[2] - first);
+    const int64_t out = (picture * s.dst[2] + first) * s.dst[3] * s.dst[1];
+    copy(bands_, b.in<float>(ConvSite::kSource) + picture * element_count(s.src) / s.src[0], first, rows, copied);
+    (rows == bands_.out_rows ? whole_ : rest_)
+        .run({.a = {copied, s.window.strides[1], 1},
+              .c = b.out<float>(0) + out,
+              .c_stride = s.dst[1],
+              .addend = conv_.addend ? b.in<float>(ConvSite::kAddend) + out : nullptr,
+              .addend_stride = s.dst[1],
+              .bias = conv_.bias ? b.in<float>(ConvSite::kBias) : nullptr,
+              .activation = conv_.act},
+             nullptr);
+  }
+
+  ConvSite conv_;
+  Bands bands_;
+  int64_t count_, workers_;
+  ProductPlan whole_, rest_;
+};
+
 Expected<PlannedStep> plan_first(const Site& site) {
   const auto conv = constant_conv(site);
   if (!conv) return conv.error();
@@ -95,35 +138,13 @@ Expected<PlannedStep> plan_first(const Site& site) {
   if (shape.groups != 1 || element_count(shape.window.dilations) != 1) return Decline{"groups or gaps"};
   if (!pays(shape)) return Decline{"not from a picture of few channels to many"};
   if (site.layout != mlopt::Layout::kChannelsLast) return Decline{"not channels-last"};
-  const Bands bands = bands_of(shape, site.context.threads);
   const auto weights = packed_weights(site);
-  const int64_t rest = shape.dst[2] % bands.out_rows;
-  const auto plan = std::make_shared<const ProductPlan>(product_shape(bands, bands.out_rows), weights, 1);
-  const auto last = rest ? std::make_shared<const ProductPlan>(product_shape(bands, rest), weights, 1) : plan;
+  const auto plan = std::make_shared<const FirstConv>(*conv, weights, site.context.threads);
   PlannedStep step = channels_last_step(site, *conv);
   step.in[ConvSite::kSource] = mlopt::Layout::kRowMajor;
-  const int64_t workers = std::min<int64_t>(site.context.threads, shape.dst[0] * bands.of_picture());
-  step.scratch_bytes = static_cast<size_t>(workers * bands.elements()) * sizeof(float);
+  step.scratch_bytes = plan->workspace_bytes();
   step.packed_bytes = weights->bytes();
-  step.run = [=, act = conv->act, bias = conv->bias, addend = conv->addend](const Buffers& b) {
-    const ConvShape& s = bands.shape;
-    take_turns(workers, s.dst[0] * bands.of_picture(), [&](int64_t worker, int64_t i) {
-      const int64_t picture = i / bands.of_picture(), first = i % bands.of_picture() * bands.out_rows;
-      const int64_t rows = std::min(bands.out_rows, s.dst[2] - first);
-      const int64_t out = (picture * s.dst[2] + first) * s.dst[3] * s.dst[1];
-      float* copied = reinterpret_cast<float*>(b.scratch) + worker * bands.elements();
-      copy(bands, b.in<float>(ConvSite::kSource) + picture * element_count(s.src) / s.src[0], first, rows, copied);
-      (rows == bands.out_rows ? plan : last)
-          ->run({.a = {copied, s.window.strides[1], 1},
-                 .c = b.out<float>(0) + out,
-                 .c_stride = s.dst[1],
-                 .addend = addend ? b.in<float>(ConvSite::kAddend) + out : nullptr,
-                 .addend_stride = s.dst[1],
-                 .bias = bias ? b.in<float>(ConvSite::kBias) : nullptr,
-                 .activation = act},
-                nullptr);
-    });
-  };
+  step.run = [plan](const Buffers& b) { plan->run(b); };
   return step;
 }
 
