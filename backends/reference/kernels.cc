@@ -19,6 +19,7 @@ std::vector<Kernel> all_kernels() {
       constant_kernels(),
       contrib_attention_kernels(),
       contrib_fused_kernels(),
+      contrib_qembed_kernels(),
       contrib_qlstm_kernels(),
       contrib_qmatmul_kernels(),
       contrib_quant_kernels(),

@@ -19,6 +19,7 @@ std::span<const Kernel> concat_split_kernels();
 std::span<const Kernel> constant_kernels();
 std::span<const Kernel> contrib_attention_kernels();
 std::span<const Kernel> contrib_fused_kernels();
+std::span<const Kernel> contrib_qembed_kernels();
 std::span<const Kernel> contrib_qlstm_kernels();
 std::span<const Kernel> contrib_qmatmul_kernels();
 std::span<const Kernel> contrib_quant_kernels();

@@ -26,6 +26,14 @@ Types embeddings(const NodeView& view) {
   return one(dtype_of(view, 2), SymDims{(*ids)[0], (*ids)[1], (*words)[1]});
 }
 
+/// The same of tables in codes, whose numbers are of the type of their scales.
+Types coded_embeddings(const NodeView& view) {
+  constexpr int kScale = 8;  // of the words
+  Types types = embeddings(view);
+  if (!types.empty()) types[0].dtype = dtype_of(view, kScale);
+  return types;
+}
+
 /// Of the projections side by side, the last is as wide as the output.
 Types self_attention(const NodeView& view) {
   const auto& weights = dims_of(view, 1);
@@ -69,6 +77,7 @@ constexpr std::pair<std::string_view, TypeOf> kRules[] = {{"Attention", self_att
                                                           {"Gelu", same},
                                                           {"GroupQueryAttention", group_query_attention},
                                                           {"MultiHeadAttention", multi_head_attention},
+                                                          {"QEmbedLayerNormalization", coded_embeddings},
                                                           {"QuickGelu", same},
                                                           {"RotaryEmbedding", same},
                                                           {"SkipLayerNormalization", skip_norm},

@@ -43,8 +43,12 @@ struct IndexInto {
   int input;
   int table;
 };
-constexpr std::array kIndices = {IndexInto{"Gather", 1, 0}, IndexInto{"GatherElements", 1, 0},
-                                 IndexInto{"EmbedLayerNormalization", 0, 2}, IndexInto{"EmbedLayerNormalization", 1, 4},
+constexpr std::array kIndices = {IndexInto{"Gather", 1, 0},
+                                 IndexInto{"GatherElements", 1, 0},
+                                 IndexInto{"EmbedLayerNormalization", 0, 2},
+                                 IndexInto{"EmbedLayerNormalization", 1, 4},
+                                 IndexInto{"QEmbedLayerNormalization", 0, 2},
+                                 IndexInto{"QEmbedLayerNormalization", 1, 4},
                                  IndexInto{"GatherBlockQuantized", 1, 0}};
 
 constexpr std::array<std::string_view, 9> kTransparent = {"Cast",    "Identity",  "Reshape", "Squeeze", "Unsqueeze",
