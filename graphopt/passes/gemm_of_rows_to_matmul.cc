@@ -1,5 +1,5 @@
-// Reshape and Transpose of rows to a matrix, Gemm, and the rows back to where they are wanted -> MatMul of the rows
-// where they are wanted, and Add, where that is fewer operators.
+// Reshape and Transpose of rows to a matrix, Gemm or MatMul, and the rows back to where they are wanted -> MatMul of
+// the rows where they are wanted, and Add, where that is fewer operators.
 #include <algorithm>
 
 #include "core/rewrite/axis_map.h"
@@ -28,7 +28,7 @@ const char* why_no_product(const Node& gemm, const Builder& builder) {
   const NodeView view = builder.view(gemm);
   const Tensor* weight = gemm.input(1)->known_constant();
   if (!weight || weight->rank() != 2 || !is_foldable_float(weight->dtype())) return "its weight is no constant matrix";
-  if (view.get_int("transA", 0) || view.get_float("alpha", 1) != 1 || view.get_float("beta", 1) != 1)
+  if (view.get_int("transA", 0) || view.get_float("alpha", 1) != 1 || (gemm.input(2) && view.get_float("beta", 1) != 1))
     return "its product is scaled or turned";
   if (view.get_int("transB", 0) && !gemm.input(1)->single_use()) return "its weight is used elsewhere too";
   if (gemm.input(2) && (!gemm.input(2)->type.dims || gemm.input(2)->type.dims->size() != 1))
@@ -58,16 +58,17 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const std::vector<const Node*> after = layout_chain(m.root);
   const Value* product = after.front()->input(0);
   const Node* gemm = product->producer;
-  if (!gemm || !gemm->is("Gemm") || !product->single_use()) return Decline{};
+  if (!gemm || !(gemm->is("Gemm") || gemm->is("MatMul")) || !product->single_use()) return Decline{};
   const Value* rows = gemm->input(0);
-  if (!is_layout(rows->producer) || !rows->single_use() || builder.opset() < 7) return Decline{};
+  if (!is_layout(rows->producer) || rows->graph != &builder.graph || builder.opset() < 7) return Decline{};
   if (const char* why = why_no_product(*gemm, builder)) return Decline{why};
   const std::vector<const Node*> before = layout_chain(rows->producer);
   const auto way = whole_way(before, after, *gemm, builder);
   if (!way) return Decline{"its columns move, or the axes are not known"};
   const int64_t made = way->cost() + (gemm->input(2) ? 2 : 1);
   if (!way->writable()) return Decline{"its rows cannot be shaped by constants"};
-  if (made > static_cast<int64_t>(before.size() + after.size())) return Decline{"that would be no fewer operators"};
+  const size_t gone = after.size() + (rows->single_use() ? before.size() : 0);
+  if (made > static_cast<int64_t>(gone)) return Decline{"that would be no fewer operators"};
   const Type& type = m.root->output(0)->type;
   Value* x = way->make(builder, before.front()->input(0), Type::tensor(type.dtype, way->dims()));
   Value* weight = plain_weight(*gemm, builder);

@@ -26,8 +26,12 @@ const Node* producer_of(const Value* v, std::string_view op) {
   return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
 }
 
-/// The operand of a mean over the last axes or channels, which stay as ones, and the first of these axes.
+/// The operand of a mean over the last axes or channels, which stay as ones, and the first of these axes. TensorFlow's
+/// exporter writes a mean of the last of three axes as a pool.
 std::optional<std::pair<Value*, size_t>> mean_of(const Value* v, const Builder& builder) {
+  const Node* pool = producer_of(v, "GlobalAveragePool");
+  if (pool && pool->input(0)->type.dims && pool->input(0)->type.dims->size() > 2)
+    return std::pair(pool->input(0), size_t{2});
   const Node* node = producer_of(v, "ReduceMean");
   const auto dims = node ? node->input(0)->type.dims : std::nullopt;
   if (!dims) return std::nullopt;
@@ -90,11 +94,23 @@ std::optional<Core> inverse_root(const Value* v, const Builder& builder) {
 /// The dividend, or its product with a scale.
 std::optional<Core> divided(Core core, Value* by) {
   if (same_value(core.dividend, by)) return core.dividend = by, core;
-  const Node* product = producer_of(by, "Mul");
+  const Node* product = core.scale ? nullptr : producer_of(by, "Mul");
   for (const int i : {0, 1}) {
     if (!product || !by->single_use() || !same_value(core.dividend, product->input(i))) continue;
     core.dividend = product->input(i), core.scale = product->input(1 - i);
     return core;
+  }
+  return std::nullopt;
+}
+
+/// inverse or inverse scale, whose core then has the scale.
+std::optional<Core> scaled_inverse(const Value* v, const Builder& builder) {
+  if (const auto core = inverse_root(v, builder)) return core;
+  const Node* product = producer_of(v, "Mul");
+  for (const int i : {0, 1}) {
+    auto core = product ? inverse_root(product->input(i), builder) : std::nullopt;
+    if (core) core->scale = product->input(1 - i);
+    if (core) return core;
   }
   return std::nullopt;
 }
@@ -105,7 +121,7 @@ std::optional<Core> core_of(const Node& root, const Builder& builder) {
     return core ? divided(*core, root.input(0)) : std::nullopt;
   }
   for (const int i : {0, 1}) {
-    const auto inverse = inverse_root(root.input(i), builder);
+    const auto inverse = scaled_inverse(root.input(i), builder);
     if (const auto core = inverse ? divided(*inverse, root.input(1 - i)) : std::nullopt) return core;
   }
   return std::nullopt;
@@ -171,21 +187,6 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op(norm_name(centered != nullptr, builder), {x, scale}, std::move(attrs), x->type)};
 }
 
-/// i and scale of i = inverse scale, or the inverse itself; x minus its mean is what the inverse is of.
-struct Inverse {
-  Core core;
-  Value* scale = nullptr;
-};
-
-std::optional<Inverse> scaled_inverse(const Value* v, const Builder& builder) {
-  if (const auto core = inverse_root(v, builder)) return Inverse{*core};
-  const Node* product = producer_of(v, "Mul");
-  for (const int i : {0, 1})
-    if (const auto core = product ? inverse_root(product->input(i), builder) : std::nullopt)
-      return Inverse{*core, product->input(1 - i)};
-  return std::nullopt;
-}
-
 /// x i + (bias - mean(x) i), as Keras writes it.
 Expected<Replacement> rewrite_affine(const Match& m, Builder& builder) {
   Value* x = m.value("x");
@@ -193,18 +194,18 @@ Expected<Replacement> rewrite_affine(const Match& m, Builder& builder) {
   for (int tried = 0; tried < 2; ++tried, std::swap(x, i)) {
     const auto inverse = scaled_inverse(i, builder);
     const Node* rest = m.node("rest");
-    if (!inverse || uncentered(inverse->core.dividend, inverse->core.from, builder) != x) continue;
+    if (!inverse || uncentered(inverse->dividend, inverse->from, builder) != x) continue;
     const auto mean = mean_of(rest->input(rest->input(0) == i ? 1 : 0), builder);
-    const bool same = mean && mean->first == x && mean->second == inverse->core.from;
+    const bool same = mean && mean->first == x && mean->second == inverse->from;
     if (!same || (rest->input(0) != i && rest->input(1) != i)) return Decline{"another mean is subtracted"};
-    const auto lengths = lengths_from(*x, inverse->core.from);
+    const auto lengths = lengths_from(*x, inverse->from);
     if (!lengths || !is_float(x->type.dtype)) return Decline{"the length of a normalized axis is not known"};
     if (!is_row(bias, *lengths, x->type.dtype) || (inverse->scale && !is_row(inverse->scale, *lengths, x->type.dtype)))
       return Decline{"scale and bias are not as long as the normalized axes"};
     if (const char* why = no_norm(true, *x, builder)) return Decline{why};
     Value* scale = inverse->scale ? inverse->scale : filled("scale", *lengths, 1, x->type.dtype, builder);
-    const auto axis = static_cast<int64_t>(inverse->core.from) - static_cast<int64_t>(x->type.dims->size());
-    std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", static_cast<float>(inverse->core.epsilon), ""}};
+    const auto axis = static_cast<int64_t>(inverse->from) - static_cast<int64_t>(x->type.dims->size());
+    std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", static_cast<float>(inverse->epsilon), ""}};
     return Replacement{builder.op("LayerNormalization", {x, scale, bias}, std::move(attrs), x->type)};
   }
   return Decline{};

@@ -4,10 +4,12 @@
 namespace mlopt::fusion {
 namespace {
 
-/// The one axis that the reduction keeps as a one, counted from the front.
+/// The one axis that the reduction keeps as a one, counted from the front. TensorFlow's exporter writes the maximum of
+/// the last of three axes as a pool.
 std::optional<int64_t> axis_of(const Node& reduction, int64_t inputs_since, const Builder& builder) {
   const NodeView view = builder.view(reduction);
   const auto& dims = reduction.input(0)->type.dims;
+  if (reduction.is("GlobalMaxPool")) return dims && dims->size() == 3 ? std::optional(int64_t{2}) : std::nullopt;
   const auto axes = builder.opset() >= inputs_since ? view.ints("axes", 1) : std::optional(view.get_ints("axes"));
   if (!dims || !axes || axes->size() != 1 || view.get_int("keepdims", 1) == 0) return std::nullopt;
   const auto rank = static_cast<int64_t>(dims->size());
@@ -29,7 +31,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 }
 
 std::vector<Rule> rules() {
-  Pattern most = Pattern::op("ReduceMax", {Pattern::any("m")}).open().as("most").single_use();
+  Pattern most = Pattern::op("ReduceMax|GlobalMaxPool", {Pattern::any("m")}).open().as("most").single_use();
   Pattern shifted = Pattern::op("Sub", {Pattern::any("x"), std::move(most)}).single_use();
   Pattern power = Pattern::op("Exp", {std::move(shifted)}).as("power");
   Pattern sum = Pattern::op("ReduceSum", {Pattern::any("p")}).open().as("sum").single_use();

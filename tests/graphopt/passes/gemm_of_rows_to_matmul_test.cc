@@ -22,6 +22,22 @@ TEST_CASE("rows that are flattened for a Gemm are multiplied as they are") {
   CHECK(rewritten(gemm_of_rows_to_matmul, graph("Gemm <transB = 1> (a, W)")) == "MatMul");
 }
 
+TEST_CASE("so are rows of MatMul, and those that several products share") {
+  CHECK(rewritten(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W) => (double[B,5,8] y)
+    <int64[2] s = {-1, 6}, int64[3] t = {-1, 5, 8}>
+    { a = Reshape (x, s)  g = MatMul (a, W)  y = Reshape (g, t) })") == "MatMul");
+  CHECK(rewritten(gemm_of_rows_to_matmul,
+                  R"(g (double[B,5,6] x, double[6,8] W, double[8,6] V) => (double[B,5,8] y, double[B,5,8] z)
+    <int64[2] s = {-1, 6}, int64[3] t = {-1, 5, 8}>
+    { a = Reshape (x, s)  g = MatMul (a, W)  y = Reshape (g, t)
+      h = Gemm <transB = 1, beta = 0.0> (a, V)  z = Reshape (h, t) })") == "MatMul MatMul");
+  CHECK(declined(gemm_of_rows_to_matmul,
+                 R"(g (double[B,5,6] x, double[6,8] W, double[8] C) => (double[B,5,8] y, double[Q,6] z)
+    <int64[2] s = {-1, 6}, int64[3] t = {-1, 5, 8}>
+    { a = Reshape (x, s)  g = Gemm (a, W, C)  y = Reshape (g, t)  z = Relu (a) })") ==
+        "that would be no fewer operators");
+}
+
 TEST_CASE("rows that are in another order before and after stay in theirs") {
   CHECK(rewritten(gemm_of_rows_to_matmul, R"(g (double[B,2,5,3] x, double[6,8] W, double[8] C) => (double[B,5,8] y)
     <int64[2] s = {-1, 6}, int64[3] t = {5, -1, 8}>

@@ -115,6 +115,19 @@ TEST_CASE("a normalization whose mean is subtracted last is one operator with it
   CHECK(rewritten(fusion::layer_norm, affine(), 21, 1e-7) == "LayerNormalization");
 }
 
+TEST_CASE("means of the last of three axes that TensorFlow's exporter writes as pools are means") {
+  const auto text = [](const std::string& end) {
+    return "g (double[N,M,6] x, double[6] G) => (double[N,M,6] y) <double e = {0.001}> { m = GlobalAveragePool (x)  d "
+           "= "
+           "Sub (x, m)  q = Mul (d, d)  v = GlobalAveragePool (q)  a = Add (v, e)  r = Sqrt (a)  i = Reciprocal (r)  " +
+           end + " }";
+  };
+  CHECK(rewritten(fusion::layer_norm, text("y = Mul (d, i)"), 17, 1e-7) == "LayerNormalization");
+  CHECK(rewritten(fusion::layer_norm, text("s = Mul (i, G)  y = Mul (d, s)"), 17, 1e-7) == "LayerNormalization");
+  CHECK(declined(fusion::layer_norm, text("s = Mul (i, G)  t = Mul (G, d)  y = Mul (t, s)"), 17)
+            .find("not a value divided") != std::string::npos);
+}
+
 TEST_CASE("another mean, and a bias that is no row, stay") {
   CHECK(declined(fusion::layer_norm, affine("other")).find("another mean is subtracted") != std::string::npos);
   CHECK(declined(fusion::layer_norm, affine("m", "double[1,6] C"))

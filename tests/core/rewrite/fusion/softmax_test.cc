@@ -24,6 +24,16 @@ TEST_CASE("softmax that is written out is one operator") {
                   11) == "Softmax");
 }
 
+TEST_CASE("a maximum of the last of three axes may be written as a pool") {
+  const auto text = [](const std::string& shape, const std::string& axis) {
+    return "g (double[" + shape + "] x) => (double[" + shape + "] y) <int64[1] axis = {" + axis +
+           "}> { m = GlobalMaxPool (x)  d = Sub (x, m)  e = Exp (d)  s = ReduceSum (e, axis)  y = Div (e, s) }";
+  };
+  CHECK(rewritten(fusion::softmax, text("N,M,6", "-1")) == "Softmax");
+  CHECK(declined(fusion::softmax, text("N,M,6", "1")) == "not along one axis");
+  CHECK(declined(fusion::softmax, text("N,M,6,6", "3")) == "not along one axis");
+}
+
 TEST_CASE("what is no softmax stays") {
   CHECK(declined(fusion::softmax, graph("ReduceSum (e, last)")) == "not along one axis");
   CHECK(declined(fusion::softmax, graph("ReduceSum (z, axis)")) == "another sum divides");
