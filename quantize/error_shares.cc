@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "core/rewrite/pass.h"
 #include "quantize/float_again.h"
@@ -52,8 +53,13 @@ double measure_shares(const Model& source, const Model& result, const std::vecto
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  const Outputs expected(source, means);
-  const double all = expected.distance(Outputs(result, means));
+  constexpr int64_t kFewSamples = 2;  // where more would leave most layers out
+  int64_t samples = Outputs::kSamples;
+  std::optional<Outputs> expected(std::in_place, source, means, samples);
+  if (seconds() * static_cast<double>(layers.size() + 1) > means.share_seconds)
+    expected.emplace(source, means, samples = kFewSamples);
+  const auto error = [&](const Model& model) { return expected->distance(Outputs(model, means, samples)); };
+  const double all = error(result);
   if (!(all > 0)) return 0;
   int64_t tried = 0;
   for (const Candidate& candidate : candidates(layers, errors)) {
@@ -63,10 +69,10 @@ double measure_shares(const Model& source, const Model& result, const std::vecto
     Model without = clone(result);
     if (!float_again(without, source, *candidate.layer)) continue;
     remove_dead(without);
-    candidate.error->share = 1 - expected.distance(Outputs(without, means)) / all;
+    candidate.error->share = 1 - error(without) / all;
     if (means.progress) means.progress("errors of layers", tried, std::ssize(layers));
   }
-  return all / static_cast<double>(expected.count());
+  return all / static_cast<double>(expected->count());
 }
 
 }  // namespace mlopt::quantize

@@ -8,10 +8,9 @@
 
 namespace mlopt::quantize {
 
-Outputs::Outputs(const Model& model, const Means& means) {
-  constexpr int64_t kSamples = 8;
+Outputs::Outputs(const Model& model, const Means& means, int64_t samples) {
   const auto plan = means.runner->backend.compile(model, means.runner->options);
-  const auto data = spread(*means.data, kSamples);
+  const auto data = spread(*means.data, samples);
   const int64_t step = std::max<int64_t>(1, data->batch_size());
   for (int64_t first = 0; first + step <= data->size(); first += step)
     for (const Datum& value : plan->run(data->batch(first, step).inputs))

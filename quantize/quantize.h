@@ -23,7 +23,7 @@ struct Means {
   bool generated = false;             ///< the data are random: nothing is learned from them
   int64_t calibration_samples = 256;  ///< at most, evenly spaced over the data; also of what methods look at
   int64_t error_samples = 8;          ///< at most, that the errors of layers are measured on
-  double share_seconds = 5;           ///< for measuring how much of the outputs' error each layer makes; 0: do not
+  double share_seconds = 3;           ///< for measuring how much of the outputs' error each layer makes; 0: do not
   int64_t product_bytes = int64_t{1} << 30;  ///< of products of inputs that are observed before weights are stored
   CalibrationMeans calibration = {};         ///< who calibrates with this process, and what is kept of it
   std::string spill = {};                    ///< folder for what is stored in codes until it is written; empty: memory

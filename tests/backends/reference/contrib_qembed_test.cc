@@ -27,7 +27,7 @@ TEST_CASE("QEmbedLayerNormalization gives what ONNX Runtime gives", "[reference]
   // Six places behind the point are given.
   check_cases({{"QEmbedLayerNormalization",
                 inputs,
-                {{attr("epsilon", 1e-5)}, 1, "com.microsoft", 2},
+                {{attr("epsilon", 1e-5f)}, 1, "com.microsoft", 2},
                 {y, Tensor::of<int32_t>({2}, {2, 3})},
                 2e-6}});
 }
