@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "quantize/few_levels.h"
+
 namespace mlopt::quantize {
 
 namespace {
@@ -42,31 +44,6 @@ void code_block(const Line& line, const float* from, uint8_t* to) {
   std::memcpy(to, codes.data(), sizeof codes);
 }
 
-/// A table of a few values: all middles between two are compared with all numbers, without branches.
-class FewLevels {
- public:
-  static constexpr size_t kMost = 16;
-
-  FewLevels(std::span<const float> table, float scale) : count_(table.size() - 1), scale_(scale) {
-    for (size_t k = 0; k < count_; ++k) middles_[k] = table[k] + (table[k + 1] - table[k]) / 2;
-  }
-
-  void code_block(const float* from, uint8_t* to) const {
-    std::array<float, kBlock> wanted;
-    std::array<int32_t, kBlock> passed{};
-    std::memcpy(wanted.data(), from, sizeof wanted);
-    for (float& x : wanted) x = number_or_zero(x) / scale_;
-    for (size_t k = 0; k < count_; ++k)
-      for (size_t i = 0; i < kBlock; ++i) passed[i] += wanted[i] > middles_[k];
-    for (size_t i = 0; i < kBlock; ++i) to[i] = static_cast<uint8_t>(passed[i]);
-  }
-
- private:
-  size_t count_;
-  float scale_;
-  std::array<float, kMost> middles_;
-};
-
 }  // namespace
 
 uint8_t Alphabet::nearest(float x) const {
@@ -85,10 +62,7 @@ void Alphabet::nearest(std::span<const float> x, uint8_t* to) const {
     return;
   }
   size_t done = 0;
-  if (table.size() <= FewLevels::kMost && x.size() >= kBlock) {
-    const FewLevels levels(table, scale);
-    for (; done + kBlock <= x.size(); done += kBlock) levels.code_block(x.data() + done, to + done);
-  }
+  if (table.size() <= FewLevels::kMost && x.size() >= kBlock) done = FewLevels(table, scale).code(x, to);
   for (size_t i = done; i < x.size(); ++i) {
     const float wanted = x[i] == x[i] ? x[i] / scale : 0;
     // The number of values whose middle with the next is passed.
