@@ -42,7 +42,7 @@ void Attend<T>::run_head(int64_t b, int64_t h) const {
   for (int64_t i = 0; i < queries; ++i) {
     T* row = scores.data() + i * keys;
     const auto first = added.begin() + i * (bias ? keys : 0);
-    const bool masked = bias && std::all_of(first, first + keys, [](T v) { return v == kNever; });
+    const bool masked = bias && hidden_are_zeros && std::all_of(first, first + keys, [](T v) { return v == kNever; });
     if (masked)
       std::fill_n(row, keys, T{0});
     else

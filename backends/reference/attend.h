@@ -38,7 +38,9 @@ struct Attend {
   T* captured = nullptr;                  ///< [batch, heads, queries, keys]: what `stage` computes
   Stage stage = Stage::kScores;
 
-  /// Heads are spread over threads. A query whose bias is -infinity for every key gives zeros.
+  bool hidden_are_zeros = true;  ///< what a query gives whose bias is -infinity for every key; false: no numbers
+
+  /// Heads are spread over threads.
   void run() const;
 
  private:

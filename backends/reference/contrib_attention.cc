@@ -158,6 +158,7 @@ Tensor ContribAttention::run(const Call& call, Tensor* scores) const {
     Attend<T> a = attend_heads<T>(call, q, k, v, true, y);
     const Dims full{a.batch, a.heads, a.queries, a.keys};
     if (const float scale = call.view.get_float("scale", 0); scale != 0) a.scale = scale;
+    a.hidden_are_zeros = false;  // as ONNX Runtime has it
     std::optional<AttentionMask<T>> hidden, added;
     if (mask.dtype() != DType::kUndefined) hidden.emplace(call, mask, full, false);
     if (bias) added.emplace(call, *bias, full, false);

@@ -193,6 +193,23 @@ TEST_CASE("com.microsoft's attention operators agree with Attention") {
   require_close(got[1].tensor(), k, 0);
 }
 
+TEST_CASE("a query without keys gives zeros, but no numbers in ONNX Runtime's own operators") {
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  const Tensor x = Tensor::of<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Tensor mask = Tensor::of<float>({1, 1, 2, 2}, {kNever, kNever, 0, kNever});
+  const auto first_of = [&](const std::string& op, const OpOptions& options, bool standard) {
+    const std::vector<Tensor> inputs =
+        standard ? std::vector<Tensor>{x, x, x, mask} : std::vector<Tensor>{x, x, x, Tensor(), Tensor(), mask};
+    const Tensor y = run_op(op, inputs, options);
+    CHECK(number_at(y, 4) == 1);  // the second query sees the first key
+    return number_at(y, 0);
+  };
+  const std::vector<Attr> heads{integer("q_num_heads", 1), integer("kv_num_heads", 1)};
+  CHECK(first_of("Attention", {.attrs = heads}, true) == 0);
+  CHECK(std::isnan(
+      first_of("MultiHeadAttention", {.attrs = {integer("num_heads", 1)}, .domain = "com.microsoft"}, false)));
+}
+
 TEST_CASE("RotaryEmbedding turns pairs") {
   const double c0 = std::cos(0.3), s0 = std::sin(0.3), c1 = std::cos(1.1), s1 = std::sin(1.1);
   const Tensor cosines = tensor({2, 2}, {1, 1, c0, c1}, DType::kF64),
