@@ -69,6 +69,7 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::depth_to_space},
     {1, &fusion::channel_shuffle},
     {2, &fusion::layer_norm},
+    {2, &fusion::rows_norm},
     {3, &fusion::channel_norm},
     {2, &fusion::group_norm},
     {2, &fusion::l2_norm},

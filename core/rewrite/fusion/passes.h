@@ -14,6 +14,7 @@ extern const Pass softmax;
 extern const Pass depth_to_space;
 extern const Pass channel_shuffle;
 extern const Pass layer_norm;
+extern const Pass rows_norm;
 extern const Pass channel_norm;
 extern const Pass group_norm;
 extern const Pass l2_norm;

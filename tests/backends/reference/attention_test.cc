@@ -198,8 +198,9 @@ TEST_CASE("a query without keys gives zeros, but no numbers in ONNX Runtime's ow
   const Tensor x = Tensor::of<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Tensor mask = Tensor::of<float>({1, 1, 2, 2}, {kNever, kNever, 0, kNever});
   const auto first_of = [&](const std::string& op, const OpOptions& options, bool standard) {
-    const std::vector<Tensor> inputs =
-        standard ? std::vector<Tensor>{x, x, x, mask} : std::vector<Tensor>{x, x, x, Tensor(), Tensor(), mask};
+    std::vector<Datum> inputs{x, x, x};
+    if (!standard) inputs.resize(5);
+    inputs.emplace_back(mask);
     const Tensor y = run_op(op, inputs, options);
     CHECK(number_at(y, 4) == 1);  // the second query sees the first key
     return number_at(y, 0);
