@@ -108,6 +108,7 @@ Dim combine(std::string_view op, const Dim& a, const Dim& b) {
   if (op == "Sub") return a - b;
   if (op == "Mul") return a * b;
   if (op == "Equal") return equal(a, b);
+  if ((op == "Min" || op == "Max") && a == b) return a;
   const auto x = a.value(), y = b.value();
   if (op == "Div") {
     if (x && y) {

@@ -13,7 +13,7 @@ namespace {
 /// The weight as MatMul wants it.
 Value* plain_weight(const Node& gemm, Builder& builder) {
   Value* weight = gemm.input(1);
-  if (builder.view(gemm).get_int("transB", 0) == 0) return weight;
+  if (gemm.is("MatMul") || builder.view(gemm).get_int("transB", 0) == 0) return weight;
   const Tensor& t = *weight->known_constant();
   const int64_t rows = t.dim(0), columns = t.dim(1);
   const std::vector<double> old = to_doubles(t);
@@ -25,6 +25,8 @@ Value* plain_weight(const Node& gemm, Builder& builder) {
 }
 
 const char* why_no_product(const Node& gemm, const Builder& builder) {
+  const auto& shape = gemm.input(1)->type.dims;
+  if (gemm.is("MatMul")) return shape && shape->size() == 2 ? nullptr : "its weight is no matrix";
   const NodeView view = builder.view(gemm);
   const Tensor* weight = gemm.input(1)->known_constant();
   if (!weight || weight->rank() != 2 || !is_foldable_float(weight->dtype())) return "its weight is no constant matrix";

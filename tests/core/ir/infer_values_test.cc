@@ -22,6 +22,8 @@ TEST_CASE("values are picked, joined and cut") {
   CHECK(of("y = Gather(s, i)") == "[8,N]");
   CHECK(of("y = Concat<axis = 0>(s, one)") == "[N,3,8,1]");
   CHECK(of("y = Slice(s, one, most)") == "[3,8]");
+  CHECK(of("a = Add(zero, one) y = Slice(s, a, most)") == "[3,8]");
+  CHECK(of("a = Gather(s, zero) y = Slice(s, a, most)") == "-");
   CHECK(of("y = Slice(s, last, least, zero, last)") == "[8,3,N]");
   CHECK(of("y = Slice(s, least, most, zero, two)") == "[N,8]");
   CHECK(of("y = Slice(s, least, least, zero, last)") == "[N]");
@@ -36,6 +38,11 @@ TEST_CASE("values are computed with") {
     return elements_in("float[N] x", "s = Shape(x) " + nodes, "y", constants);
   };
   CHECK(of("y = Add(s, two)") == "[N+2]");
+  CHECK(of("y = Max(s, s)") == "[N]");
+  CHECK(of("y = Max(s, two)") == "[?]");
+  CHECK(of("a = Mod(two, two) y = Add(s, a)") == "[N]");
+  CHECK(of("y = Mod(s, two)") == "[?]");
+  CHECK(of("y = Mod(minus, two)") == "[?]");  // as the divisor's or the dividend's sign
   CHECK(of("d = Mul(s, two) y = Div(d, two)") == "[N]");
   CHECK(of("y = Div(s, two)") == "[(N)//2]");
   CHECK(of("y = Div(minus, two)") == "[-3]");  // toward zero, as integers are divided

@@ -23,6 +23,9 @@ TEST_CASE("rows that are flattened for a Gemm are multiplied as they are") {
 }
 
 TEST_CASE("so are rows of MatMul, and those that several products share") {
+  CHECK(rewritten(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] w) => (double[B,5,8] y)
+    <int64[2] s = {-1, 6}, int64[3] t = {-1, 5, 8}>
+    { a = Reshape (x, s)  g = MatMul (a, w)  y = Reshape (g, t) })") == "MatMul");
   CHECK(rewritten(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W) => (double[B,5,8] y)
     <int64[2] s = {-1, 6}, int64[3] t = {-1, 5, 8}>
     { a = Reshape (x, s)  g = MatMul (a, W)  y = Reshape (g, t) })") == "MatMul");
