@@ -85,7 +85,9 @@ struct Sums {
       for (; i + kLanes <= x.size(); i += kLanes) add(x.data() + i, codes + i, alphabet.zero, alphabet.scale, bounds);
     for (; i + kLanes <= x.size(); i += kLanes) {
       Lanes numbers, values;
-      for (size_t k = 0; k < kLanes; ++k) numbers[k] = x[i + k], values[k] = alphabet.value(codes[i + k]);
+      std::memcpy(numbers.data(), x.data() + i, sizeof numbers);
+      for (size_t k = 0; k < kLanes; ++k) values[k] = alphabet.table[codes[i + k]];
+      for (float& value : values) value *= alphabet.scale;
       add(numbers, values, bounds);
     }
     for (; i < x.size(); ++i) add(i % kLanes, x[i], alphabet.value(codes[i]), bounds);

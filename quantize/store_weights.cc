@@ -32,7 +32,7 @@ constexpr int64_t kLeastElements = 1024;  // smaller ones save less than what is
 constexpr int kTableBits =
     8;  // at least: a table that is looked up is small beside the layers, and its errors go everywhere
 constexpr size_t kSpilledBytes = size_t{1} << 16;
-constexpr size_t kFreedBytes = size_t{96} << 20;  // worth a walk through what the allocator holds
+constexpr size_t kFreedBytes = size_t{32} << 20;  // worth a walk through what the allocator holds
 
 /// Those that are worth it; the others are left with a reason.
 Found chosen_weights(const Model& model, const Spec& spec) {
