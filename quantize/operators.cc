@@ -19,7 +19,7 @@ constexpr int64_t kLeastWidth = 16;
 constexpr int64_t kLongSum = 256;
 
 constexpr std::string_view kMoves[] = {"MaxPool", "Reshape", "Flatten",      "Transpose",    "Squeeze", "Unsqueeze",
-                                       "Slice",   "Split",   "DepthToSpace", "SpaceToDepth", "Resize"};
+                                       "Slice",   "Split",   "DepthToSpace", "SpaceToDepth", "Resize",  "Gather"};
 constexpr std::string_view kCombines[] = {"Add",    "Mul",     "AveragePool", "GlobalAveragePool",
                                           "Concat", "Sigmoid", "LeakyRelu"};
 constexpr std::string_view kActivations[] = {"Relu",     "LeakyRelu",   "Sigmoid",        "Tanh",
@@ -82,6 +82,7 @@ Expected<bool> is_product(const NodeView& view, bool any_size) {
 bool moves_codes(const NodeView& view) {
   const Node& node = view.node();
   if (!listed(kMoves, node)) return false;
+  if (node.is("Gather")) return !view.constant(0) && view.constant(1);  // of channels, not of a table's rows
   if (node.is("MaxPool")) return view.opset() >= 12 && node.outputs().size() == 1;
   if (node.is("Resize")) return view.get_string("mode", "nearest") == "nearest" && !node.input(1);
   return true;

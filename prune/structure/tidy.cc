@@ -34,6 +34,22 @@ int64_t make_defaults_constant(Graph& graph) {
   return made;
 }
 
+/// Gives each of these operators a vector of its own: optimizers keep equal ones, such as biases of zeros, once, and
+/// the channels of all layers that read one would have to go together.
+void separate_vectors(Graph& graph) {
+  constexpr std::string_view kReaders[] = {"Conv", "ConvTranspose", "Gemm", "BatchNormalization", "Add", "Mul"};
+  for (Value* vector : graph.initializers()) {
+    if (vector->is_input || !is_float(vector->constant->dtype()) || vector->constant->rank() != 1) continue;
+    const std::vector<Use> uses = vector->uses;
+    for (size_t i = 1; i < uses.size(); ++i) {
+      const Use& use = uses[i];
+      const bool reads = use.node && use.node->graph() == &graph && use.node->domain.empty() &&
+                         std::find(std::begin(kReaders), std::end(kReaders), use.node->op) != std::end(kReaders);
+      if (reads) graph.set_input(use.node, use.index, graph.add_constant(vector->name, *vector->constant));
+    }
+  }
+}
+
 }  // namespace
 
 Model tidied(const Model& source, const PassContext& passes, std::vector<std::string>& warnings) {
@@ -41,6 +57,7 @@ Model tidied(const Model& source, const PassContext& passes, std::vector<std::st
   if (const int64_t made = make_defaults_constant(*model.graph))
     warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
   graphopt::fuse(model, passes, {kTidy, {}});
+  separate_vectors(*model.graph);
   infer(model, passes.standard_types);
   return model;
 }

@@ -58,6 +58,9 @@ TEST_CASE("some operators move codes, some combine them, some clamp them at zero
   CHECK(moves("g (float[1,2,4,4] x) => (y) { y = MaxPool <kernel_shape = [2, 2]> (x) }"));
   CHECK_FALSE(moves("g (float[1,2,4,4] x) => (y, i) { y, i = MaxPool <kernel_shape = [2, 2]> (x) }"));
   CHECK(moves("g (float[2,2] x) => (y) { y = Transpose (x) }"));
+  CHECK(moves("g (float[1,2,2] x) => (y) <int64[2] I = {1, 0}> { y = Gather <axis = 1> (x, I) }"));
+  CHECK_FALSE(moves("g (int64[4] i) => (y) <float[2,2] W = {1, 2, 3, 4}> { y = Gather (W, i) }"));
+  CHECK_FALSE(moves("g (float[1,2,2] x, int64[2] i) => (y) { y = Gather <axis = 1> (x, i) }"));
   CHECK(moves("g (float[1,1,2,2] x, float[4] S) => (y) { y = Resize <mode = \"nearest\"> (x, , S) }"));
   CHECK_FALSE(moves("g (float[1,1,2,2] x, float[4] S) => (y) { y = Resize <mode = \"linear\"> (x, , S) }"));
   const auto combines = [](const char* g) { return quantize::combines_codes(view_of(test::fixture(g))); };

@@ -67,6 +67,21 @@ Model with_zero_channels() {
 
 }  // namespace
 
+TEST_CASE("layers that share a vector lose channels of their own") {
+  // As after `fuse`, which keeps equal biases once: the inner layer may lose other channels than the outer ones.
+  const Model source = test::fixture(R"(g (float[1,8,4,4] x, float[16,8,1,1] U, float[16,16,1,1] V, float[16,16,1,1] W,
+      float[16] Z, float[4,16,1,1] L) => (float[1,4,4,4] y) {
+    a = Conv (x, U, Z)
+    r = Relu (a)
+    b = Conv (r, V, Z)
+    s = Relu (b)
+    c = Conv (s, W, Z)
+    t = Add (r, c)
+    y = Conv (t, L) })");
+  const prune::Pruned made = Bench().run(source, "magnitude:granularity=channel;sparsity=0.5");
+  CHECK(made.groups.size() == 2);
+}
+
 TEST_CASE("channels go with all that is coupled to them, and the rest computes what it did") {
   const prune::Pruned made = Bench().run(test::fixture(kNet), "magnitude:granularity=channel;sparsity=0.3;round=none");
   REQUIRE(made.groups.size() == 1);
