@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <mutex>
 
+#include "core/base/parallel.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt {
@@ -13,6 +16,68 @@ double reach_for(double magnitude) {
   int exponent = 0;
   const double fraction = std::frexp(std::max(magnitude, 1e-30), &exponent);
   return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
+}
+
+constexpr int64_t kGrain = 1 << 16;  // numbers below which a second thread costs more than it brings
+
+struct Limits {
+  float low = INFINITY, high = -INFINITY;
+  int64_t finite = 0, zeros = 0;
+
+  void add(const Limits& other) {
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+    finite += other.finite;
+    zeros += other.zeros;
+  }
+};
+
+bool is_finite(float x) { return std::fabs(x) <= std::numeric_limits<float>::max(); }
+
+Limits limits_of(std::span<const float> numbers) {
+  Limits all;
+  std::mutex joining;
+  parallel_for(std::ssize(numbers), kGrain, [&](int64_t begin, int64_t end) {
+    Limits part;
+    for (int64_t i = begin; i < end; ++i) {
+      const float x = numbers[static_cast<size_t>(i)];
+      const bool finite = is_finite(x);
+      part.low = finite && x < part.low ? x : part.low;
+      part.high = finite && x > part.high ? x : part.high;
+      part.finite += finite;
+      part.zeros += x == 0;
+    }
+    const std::lock_guard lock(joining);
+    all.add(part);
+  });
+  return all;
+}
+
+/// Neighbours, which are often equal, are counted apart, so that none waits for the count of the one before.
+void count_block(std::span<const float> numbers, double reach, std::vector<int64_t>& bins) {
+  constexpr size_t kWays = 2;
+  std::vector<std::array<uint32_t, kWays>> counts(bins.size());
+  const double inverse = static_cast<double>(bins.size()) / (2 * reach);
+  const auto last = static_cast<int64_t>(bins.size()) - 1;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (!is_finite(numbers[i])) continue;
+    const int64_t bin = std::min(last, static_cast<int64_t>((numbers[i] + reach) * inverse));
+    ++counts[static_cast<size_t>(bin)][i % kWays];
+  }
+  for (size_t bin = 0; bin < bins.size(); ++bin) bins[bin] += int64_t{counts[bin][0]} + counts[bin][1];
+}
+
+void count_into(std::vector<int64_t>& bins, std::span<const float> numbers, double reach) {
+  constexpr size_t kBlock = 1 << 20;  // as many as small counts hold
+  std::mutex joining;
+  parallel_for(std::ssize(numbers), kGrain, [&](int64_t begin, int64_t end) {
+    std::vector<int64_t> part(bins.size());
+    const auto mine = numbers.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+    for (size_t at = 0; at < mine.size(); at += kBlock)
+      count_block(mine.subspan(at, std::min(kBlock, mine.size() - at)), reach, part);
+    const std::lock_guard lock(joining);
+    for (size_t bin = 0; bin < bins.size(); ++bin) bins[bin] += part[bin];
+  });
 }
 
 }  // namespace
@@ -46,24 +111,20 @@ void Histogram::grow(double magnitude) {
 }
 
 void Histogram::see(const Tensor& tensor) {
-  const std::vector<float> numbers = to_floats(tensor);
-  double low = count_ ? min_ : INFINITY, high = count_ ? max_ : -INFINITY;
-  int64_t finite = 0, zeros = 0;
-  for (const float x : numbers) {
-    if (!std::isfinite(x)) continue;
-    low = std::min<double>(low, x);
-    high = std::max<double>(high, x);
-    ++finite;
-    zeros += x == 0;
-  }
-  nonfinite_ += static_cast<int64_t>(numbers.size()) - finite;
-  if (!finite) return;
-  min_ = low, max_ = high, count_ += finite, zeros_ += zeros;
-  grow(std::max(std::fabs(low), std::fabs(high)));
-  const double inverse = kBins / (2 * reach_);
-  for (const float x : numbers)
-    if (std::isfinite(x))
-      ++bins_[static_cast<size_t>(std::min<int64_t>(kBins - 1, static_cast<int64_t>((x + reach_) * inverse)))];
+  const bool as_it_is = tensor.dtype() == DType::kF32;
+  const Tensor floats = as_it_is ? tensor.aligned() : Tensor();
+  const std::vector<float> converted = as_it_is ? std::vector<float>() : to_floats(tensor);
+  const auto numbers = as_it_is ? std::span(floats.data<float>(), static_cast<size_t>(floats.size()))
+                                : std::span<const float>(converted);
+  const Limits seen = limits_of(numbers);
+  nonfinite_ += std::ssize(numbers) - seen.finite;
+  if (!seen.finite) return;
+  min_ = count_ ? std::min<double>(min_, seen.low) : seen.low;
+  max_ = count_ ? std::max<double>(max_, seen.high) : seen.high;
+  count_ += seen.finite;
+  zeros_ += seen.zeros;
+  grow(std::max(std::fabs(min_), std::fabs(max_)));
+  count_into(bins_, numbers, reach_);
 }
 
 void Histogram::merge(const Histogram& other) {
