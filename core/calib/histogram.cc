@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <mutex>
 
 #include "core/base/parallel.h"
@@ -32,8 +31,6 @@ struct Limits {
   }
 };
 
-bool is_finite(float x) { return std::fabs(x) <= std::numeric_limits<float>::max(); }
-
 Limits limits_of(std::span<const float> numbers) {
   Limits all;
   std::mutex joining;
@@ -41,7 +38,7 @@ Limits limits_of(std::span<const float> numbers) {
     Limits part;
     for (int64_t i = begin; i < end; ++i) {
       const float x = numbers[static_cast<size_t>(i)];
-      const bool finite = is_finite(x);
+      const bool finite = std::isfinite(x);
       part.low = finite && x < part.low ? x : part.low;
       part.high = finite && x > part.high ? x : part.high;
       part.finite += finite;
@@ -53,28 +50,20 @@ Limits limits_of(std::span<const float> numbers) {
   return all;
 }
 
-/// Neighbours, which are often equal, are counted apart, so that none waits for the count of the one before.
-void count_block(std::span<const float> numbers, double reach, std::vector<int64_t>& bins) {
-  constexpr size_t kWays = 2;
-  std::vector<std::array<uint32_t, kWays>> counts(bins.size());
+void count(std::span<const float> numbers, double reach, std::vector<int64_t>& bins) {
   const double inverse = static_cast<double>(bins.size()) / (2 * reach);
   const auto last = static_cast<int64_t>(bins.size()) - 1;
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (!is_finite(numbers[i])) continue;
-    const int64_t bin = std::min(last, static_cast<int64_t>((numbers[i] + reach) * inverse));
-    ++counts[static_cast<size_t>(bin)][i % kWays];
-  }
-  for (size_t bin = 0; bin < bins.size(); ++bin) bins[bin] += int64_t{counts[bin][0]} + counts[bin][1];
+  for (const float x : numbers)
+    if (std::isfinite(x)) ++bins[static_cast<size_t>(std::min(last, static_cast<int64_t>((x + reach) * inverse)))];
 }
 
+/// Small tensors, of which a model may have many, are counted where they belong at once.
 void count_into(std::vector<int64_t>& bins, std::span<const float> numbers, double reach) {
-  constexpr size_t kBlock = 1 << 20;  // as many as small counts hold
+  if (std::ssize(numbers) <= kGrain) return count(numbers, reach, bins);
   std::mutex joining;
   parallel_for(std::ssize(numbers), kGrain, [&](int64_t begin, int64_t end) {
     std::vector<int64_t> part(bins.size());
-    const auto mine = numbers.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-    for (size_t at = 0; at < mine.size(); at += kBlock)
-      count_block(mine.subspan(at, std::min(kBlock, mine.size() - at)), reach, part);
+    count(numbers.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), reach, part);
     const std::lock_guard lock(joining);
     for (size_t bin = 0; bin < bins.size(); ++bin) bins[bin] += part[bin];
   });
