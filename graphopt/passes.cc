@@ -58,6 +58,8 @@ constexpr Line kRecognizing[] = {
     {1, &eliminate_idempotent},
     {1, &eliminate_common_subexpressions},
     {1, &fold_reshape_into_reduction},
+    // Products that are spelt otherwise.
+    {1, &replace_einsum},
     {2, &sum_to_mean},
     // What exporters spell out, before what merges its parts with others.
     {2, &fusion::sigmoid},
@@ -81,6 +83,8 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::known_mask},
     // Heads in the one way that attention is found in.
     {1, &merge_layouts},
+    {1, &push_reshapes},
+    {1, &merge_layouts_of_matmul},
     {1, &gathers_to_split},
     {1, &push_transposes_to_heads},
     {1, &gemm_of_rows_to_matmul},
@@ -126,7 +130,6 @@ constexpr Line kMerging[] = {
     {1, &div_to_mul},
     {1, &eliminate_redundant_expand},
     {2, &fuse_gemm_sum},
-    {1, &replace_einsum},
     {1, &push_transposes},
     {1, &transpose_to_reshape},
     {3, &fusion::norm_sum},

@@ -100,6 +100,8 @@ extern const Pass merge_shared_matmuls;
 extern const Pass replace_einsum;
 extern const Pass inputs_to_initializers;
 extern const Pass merge_layouts;
+extern const Pass merge_layouts_of_matmul;
+extern const Pass push_reshapes;
 extern const Pass gathers_to_split;
 extern const Pass push_transposes_to_heads;
 extern const Pass gemm_of_rows_to_matmul;

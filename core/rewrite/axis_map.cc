@@ -98,6 +98,13 @@ SymDims AxisMap::dims() const {
   return all;
 }
 
+SymDims AxisMap::parts_of(size_t axis) const {
+  SymDims parts;
+  for (size_t i = 0; i < lengths_.size(); ++i)
+    if (axis_of_[i] == axis) parts.push_back(lengths_[i]);
+  return parts;
+}
+
 bool AxisMap::keeps_last() const {
   if (axes_.empty() || source_.empty()) return false;
   std::vector<size_t> whole;

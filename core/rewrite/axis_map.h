@@ -22,6 +22,8 @@ class AxisMap {
   std::optional<size_t> take_piece(size_t axis);
 
   SymDims dims() const;  ///< of the view
+  /// The lengths of what an axis of the source was parted into, outermost first; none where its length is 1.
+  SymDims parts_of(size_t axis) const;
   /// Is the view's last axis the source's, whole?
   bool keeps_last() const;
 

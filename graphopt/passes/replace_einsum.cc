@@ -1,89 +1,167 @@
-// Einsum that is a MatMul of both operands, one of them perhaps with its last axes swapped -> MatMul, Transpose;
-// Einsum that only orders the axes of one operand -> Transpose.
+// Einsum of two operands -> Transpose and Reshape of each, MatMul, Reshape and Transpose, as far as they are needed, or
+// Mul where nothing is summed; Einsum of one -> ReduceSum and Transpose.
 #include <algorithm>
 
-#include "core/base/text.h"
+#include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
+#include "graphopt/passes/einsum.h"
+#include "graphopt/passes/reduction.h"
 
 namespace mlopt::graphopt {
 namespace {
 
-struct Equation {
-  std::vector<std::string> terms;  ///< of the operands, one letter an axis
-  std::string result;
+std::vector<int64_t> places(const std::string& letters, const std::string& term) {
+  std::vector<int64_t> axes;
+  for (const char letter : letters) axes.push_back(static_cast<int64_t>(term.find(letter)));
+  return axes;
+}
+
+Expected<Replacement> of_one(const Match& m, const Equation& equation, Builder& builder) {
+  const std::string& term = equation.terms[0];
+  std::string left;
+  Reduction sum{{}, false, false};
+  for (size_t i = 0; i < term.size(); ++i) {
+    if (equation.result.find(term[i]) == std::string::npos)
+      sum.axes.push_back(static_cast<int64_t>(i));
+    else
+      left += term[i];
+  }
+  Value* y = m.root->input(0);
+  const Type& type = m.root->output(0)->type;
+  if (!sum.axes.empty()) y = make_reduction(builder, "ReduceSum", y, sum, left == equation.result ? type : Type());
+  if (left == equation.result) return Replacement{y};
+  return Replacement{builder.op("Transpose", {y}, {{"perm", places(equation.result, left), {}}}, type)};
+}
+
+/// An operand, and the axes that its letters stand for.
+struct Operand {
+  Value* value = nullptr;
+  std::string term;
+
+  Dim length(char letter) const { return (*value->type.dims)[term.find(letter)]; }
+  SymDims lengths(const std::string& letters) const {
+    SymDims all;
+    for (const char letter : letters) all.push_back(length(letter));
+    return all;
+  }
 };
 
-bool distinct(std::string term) {
-  std::sort(term.begin(), term.end());
-  return std::adjacent_find(term.begin(), term.end()) == term.end();
+Dim product(const SymDims& dims) {
+  Dim all = 1;
+  for (const Dim& d : dims) all = all * d;
+  return all;
 }
 
-/// Nothing for implicit results, ellipses and letters that a term has twice.
-std::optional<Equation> parse(std::string text) {
-  std::erase(text, ' ');
-  const size_t arrow = text.find("->");
-  if (arrow == std::string::npos || text.find('.') != std::string::npos) return std::nullopt;
-  Equation found{split(text.substr(0, arrow), ','), text.substr(arrow + 2)};
-  if (!distinct(found.result)) return std::nullopt;
-  for (const std::string& term : found.terms)
-    if (!distinct(term)) return std::nullopt;
-  return found;
-}
-
-Expected<Replacement> permute(const Match& m, const Equation& equation, Builder& builder) {
-  const std::string& from = equation.terms[0];
-  if (from.size() != equation.result.size()) return Decline{"it does more than order axes"};
-  std::vector<int64_t> perm;
-  for (const char letter : equation.result) {
-    const size_t at = from.find(letter);
-    if (at == std::string::npos) return Decline{"it does more than order axes"};
-    perm.push_back(static_cast<int64_t>(at));
+/// The way of each operand to what is multiplied, and from there to the result.
+struct Plan {
+  Operand a, b;
+  AxisMap to_a, to_b, to_y;
+  int64_t cost() const {
+    return (a.value->known_constant() ? 0 : to_a.cost()) + (b.value->known_constant() ? 0 : to_b.cost()) + to_y.cost();
   }
-  return Replacement{builder.op("Transpose", {m.root->input(0)}, {{"perm", perm, {}}}, m.root->output(0)->type)};
+};
+
+/// The operand's axes in that order, then seen with those dimensions.
+std::optional<AxisMap> way_to(const Operand& operand, const std::string& order, const SymDims& dims) {
+  AxisMap way(*operand.value->type.dims);
+  const bool fits = way.transpose(places(order, operand.term)) && way.reshape(dims) && way.writable();
+  return fits ? std::optional(way) : std::nullopt;
 }
 
-/// `v` with its last two axes swapped.
-Value* swapped(Value* v, size_t rank, Builder& builder) {
-  std::vector<int64_t> perm(rank);
-  for (size_t i = 0; i < rank; ++i) perm[i] = static_cast<int64_t>(i);
-  std::swap(perm[rank - 1], perm[rank - 2]);
-  return builder.op("Transpose", {v}, {{"perm", perm, {}}});
+/// Axes of the first operand alone that may stay axes, as MatMul repeats the second one along them: those before the
+/// batch axes of the result, but for one that the rows are.
+std::string outer_axes(const ProductAxes& axes, const std::string& result) {
+  std::string outer = axes.left;
+  if (!axes.batch.empty())
+    std::erase_if(outer, [&](char letter) { return result.find(letter) > result.find(axes.batch.front()); });
+  if (outer == axes.left && !outer.empty()) outer.pop_back();
+  return outer;
 }
 
-/// Letters of batch axes, which both operands have first, and last axes: "bij,bjk->bik".
-Expected<Replacement> multiply(const Match& m, const Equation& equation, Builder& builder) {
-  const std::string &a = equation.terms[0], &b = equation.terms[1], &y = equation.result;
-  const Decline other = {"it is no product of matrices in order"};
-  if (a.size() < 2 || b.size() < 2 || y.size() < 2 || a.size() != y.size()) return other;
-  const std::string batch = y.substr(0, y.size() - 2);
-  if (a.substr(0, batch.size()) != batch || (b.size() > 2 && b.substr(0, b.size() - 2) != batch)) return other;
-  const char row = y[y.size() - 2], column = y.back();
-  const std::string left = a.substr(a.size() - 2), right = b.substr(b.size() - 2);
-  if (left[0] != row || (right[0] != column && right[1] != column)) return other;
-  const bool transposed = right[0] == column;
-  const char summed = transposed ? right[1] : right[0];
-  if (left[1] != summed || y.find(summed) != std::string::npos || right.find(row) != std::string::npos) return other;
-  const auto &da = m.root->input(0)->type.dims, &db = m.root->input(1)->type.dims;
-  if (!da || !db || da->size() != a.size() || db->size() != b.size() ||
-      !(da->back() == (*db)[db->size() - (transposed ? 1 : 2)]))
-    return Decline{"its operands may broadcast along the axis that it sums"};
-  Value* second = transposed ? swapped(m.root->input(1), b.size(), builder) : m.root->input(1);
-  return Replacement{builder.op("MatMul", {m.root->input(0), second}, {}, m.root->output(0)->type)};
+SymDims operator+(SymDims a, const SymDims& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// Batch axes stay axes, because they may repeat; the others become one each. Nothing is summed by a product of
+/// numbers.
+std::optional<Plan> plan_of(const Operand& a, const Operand& b, const Operand& y, const ProductAxes& axes) {
+  const bool sums = !axes.summed.empty();
+  const std::string outer = sums ? outer_axes(axes, y.term) : "";
+  std::string rows = axes.left;
+  std::erase_if(rows, [&](char letter) { return outer.find(letter) != std::string::npos; });
+  SymDims left = y.lengths(rows), right = y.lengths(axes.right);
+  if (sums) left = {product(left)}, right = {product(right)};
+  const SymDims batch = y.lengths(outer) + y.lengths(axes.batch);
+  const SymDims inner = sums ? SymDims{product(a.lengths(axes.summed))} : SymDims(right.size(), 1);
+  const SymDims ones(sums || axes.batch.empty() ? 0 : left.size(), 1);
+  const auto to_a =
+      way_to(a, outer + axes.batch + rows + axes.summed, a.lengths(outer) + a.lengths(axes.batch) + left + inner);
+  const auto to_b =
+      way_to(b, axes.batch + axes.summed + axes.right, b.lengths(axes.batch) + (sums ? inner : ones) + right);
+  AxisMap to_y(batch + left + right);
+  const std::string order = outer + axes.batch + rows + axes.right;
+  const bool fits = to_y.reshape(y.lengths(order)) && to_y.transpose(places(y.term, order)) && to_y.writable();
+  return to_a && to_b && fits ? std::optional(Plan{a, b, *to_a, *to_b, to_y}) : std::nullopt;
+}
+
+/// The one with the fewest operators, of both orders of operands and the orders of axes that operands and result have.
+std::optional<Plan> best_plan(const Operand& a, const Operand& b, const Operand& y, ProductAxes axes) {
+  std::optional<Plan> best;
+  const auto order = [](std::string& letters, const std::string& term) {
+    std::sort(letters.begin(), letters.end(), [&](char s, char t) { return term.find(s) < term.find(t); });
+  };
+  order(axes.summed, (a.value->known_constant() ? b : a).term);
+  for (const std::string& term : {y.term, a.term, b.term}) {
+    order(axes.batch, term);
+    for (const bool turned : {false, true}) {
+      auto plan = turned ? plan_of(b, a, y, {axes.batch, axes.right, axes.left, axes.summed}) : plan_of(a, b, y, axes);
+      if (plan && (!best || plan->cost() < best->cost())) best = std::move(plan);
+    }
+  }
+  return best;
+}
+
+bool all_known(const Value& v, size_t rank) {
+  return v.type.dims && v.type.dims->size() == rank &&
+         std::all_of(v.type.dims->begin(), v.type.dims->end(), [](const Dim& d) { return d.known(); });
+}
+
+Expected<Replacement> of_two(const Match& m, const Equation& equation, Builder& builder) {
+  const Operand a{m.root->input(0), equation.terms[0]}, b{m.root->input(1), equation.terms[1]},
+      y{m.root->output(0), equation.result};
+  for (const Operand* operand : {&a, &b, &y})
+    if (!all_known(*operand->value, operand->term.size())) return Decline{"a length of an axis is not known"};
+  const auto axes = ProductAxes::of(a.term, b.term, y.term);
+  if (!axes) return axes.error();
+  for (const char letter : axes->summed)
+    if (!(a.length(letter) == b.length(letter)))
+      return Decline{"its operands may broadcast along an axis that it sums"};
+  if (!axes->summed.empty() && axes->left.empty() && axes->right.empty()) return Decline{"it multiplies rows by rows"};
+  const auto plan = best_plan(a, b, y, *axes);
+  if (!plan) return Decline{"a shape would have to be computed"};
+  const Type &type = y.value->type, of_a = Type::tensor(type.dtype, plan->to_a.dims()),
+             of_b = Type::tensor(type.dtype, plan->to_b.dims());
+  Value* made = builder.op(axes->summed.empty() ? "Mul" : "MatMul", {plan->to_a.make(builder, plan->a.value, of_a),
+                                                                     plan->to_b.make(builder, plan->b.value, of_b)});
+  if (plan->to_y.cost() == 0) return made->type = type, Replacement{made};
+  return Replacement{plan->to_y.make(builder, made, type)};
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  const auto equation = parse(builder.view(*m.root).get_string("equation", ""));
-  if (!equation || equation->terms.size() != m.root->inputs().size()) return Decline{"its equation is another form"};
-  if (equation->terms.size() == 1) return permute(m, *equation, builder);
+  const DType type = m.root->output(0)->type.dtype;
+  if (!is_float(type) && type != DType::kI32 && type != DType::kI64) return Decline{"MatMul has not its type"};
+  const auto equation = Equation::of(builder.view(*m.root));
+  if (!equation) return Decline{"its equation is another form"};
+  if (equation->terms.size() == 1) return of_one(m, *equation, builder);
   if (equation->terms.size() != 2) return Decline{"it has more than two operands"};
-  return multiply(m, *equation, builder);
+  return of_two(m, *equation, builder);
 }
 
 std::vector<Rule> rules() { return {{Pattern::op("Einsum", {}).open(), rewrite}}; }
 
 }  // namespace
 
-const Pass replace_einsum = {"replace_einsum", "replace Einsum by the MatMul or Transpose that it is", rules};
+const Pass replace_einsum = {"replace_einsum", "replace Einsum by the MatMul, Mul or Transpose that it is", rules};
 
 }  // namespace mlopt::graphopt

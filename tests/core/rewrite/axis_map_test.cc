@@ -73,3 +73,13 @@ TEST_CASE("columns stay the last axis until they move or are parted") {
   REQUIRE(rows.reshape({kRows, kBatch, 3, 8}));
   CHECK_FALSE(rows.keeps_last());
 }
+
+TEST_CASE("an axis map knows what an axis was parted into") {
+  AxisMap parts = of({12, kRows, 1});
+  CHECK(parts.parts_of(0) == SymDims{12});
+  REQUIRE(parts.reshape({2, 6, kRows, 1}));
+  REQUIRE(parts.transpose({2, 1, 0, 3}));
+  CHECK(parts.parts_of(0) == SymDims{2, 6});
+  CHECK(parts.parts_of(1) == SymDims{kRows});
+  CHECK(parts.parts_of(2).empty());
+}

@@ -1,0 +1,71 @@
+// Reshape(x W) + c, where the Reshape parts the last axis and c is a constant of these parts -> Reshape(x W + c), so
+// that product and sum stay together, as Keras' EinsumDense does not.
+#include <algorithm>
+
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+/// The lengths of the parts of the last axis; nothing where the Reshape does something else.
+std::optional<Dims> parts_of(const Node& reshape) {
+  const auto &from = reshape.input(0)->type.dims, &to = reshape.output(0)->type.dims;
+  if (!from || !to || from->empty() || to->size() <= from->size()) return std::nullopt;
+  const size_t rows = from->size() - 1;
+  for (size_t i = 0; i < rows; ++i)
+    if (!((*from)[i] == (*to)[i])) return std::nullopt;
+  Dims parts;
+  Dim whole = 1;
+  for (size_t i = rows; i < to->size(); ++i) {
+    const auto length = (*to)[i].value();
+    if (!length) return std::nullopt;
+    parts.push_back(*length);
+    whole = whole * (*to)[i];
+  }
+  return whole == from->back() ? std::optional(parts) : std::nullopt;
+}
+
+/// The constant as a row of all parts, or one number; nothing where it differs between rows, or would have to grow.
+std::optional<Tensor> as_row(const Tensor& c, const Dims& parts) {
+  if (c.size() == 1) return c.reshaped({});
+  Dims dims = c.dims();
+  while (dims.size() > parts.size() && dims.front() == 1) dims.erase(dims.begin());
+  return dims == parts ? std::optional(c.reshaped({c.size()})) : std::nullopt;
+}
+
+bool makes_rows(const Node* node) {
+  constexpr const char* kOps[] = {"MatMul", "Add", "Sub", "Mul", "Div"};
+  return node && std::any_of(std::begin(kOps), std::end(kOps), [&](const char* op) { return node->is(op); });
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const Node& reshape = *m.node("reshape");
+  Value* x = m.value("x");
+  if (!makes_rows(x->producer) || builder.opset() < 7) return Decline{};
+  const auto parts = parts_of(reshape);
+  if (!parts) return Decline{"the Reshape does not part the last axis"};
+  const auto& out = m.root->output(0)->type.dims;
+  if (!out || out->size() != reshape.output(0)->type.dims->size()) return Decline{"the constant has more axes"};
+  const auto row = as_row(m.constant("c"), *parts);
+  if (!row) return Decline{"the constant is no number for each of the parts"};
+  Value* c =
+      m.value("c")->known_constant()->dims() == row->dims() ? m.value("c") : builder.successor(m.value("c"), *row);
+  const bool first = m.root->input(0) == reshape.output(0);
+  Value* y = builder.op(m.root->op, first ? std::vector<Value*>{x, c} : std::vector<Value*>{c, x}, {}, x->type);
+  std::vector<Value*> inputs = reshape.inputs();
+  inputs[0] = y;
+  return Replacement{builder.op("Reshape", std::move(inputs), reshape.attrs, m.root->output(0)->type)};
+}
+
+std::vector<Rule> rules() {
+  const auto reshape = [] { return Pattern::op("Reshape", {Pattern::any("x")}).open().as("reshape").single_use(); };
+  return {{Pattern::op("Add|Mul", {reshape(), Pattern::constant("c")}).any_order(), rewrite},
+          {Pattern::op("Sub|Div", {reshape(), Pattern::constant("c")}), rewrite}};
+}
+
+}  // namespace
+
+const Pass push_reshapes = {"push_reshapes",
+                            "move a Reshape that parts the last axis behind sums and products with rows", rules};
+
+}  // namespace mlopt::graphopt
