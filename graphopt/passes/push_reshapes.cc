@@ -1,5 +1,6 @@
 // Reshape(x W) + c, where the Reshape parts the last axis and c is a constant of these parts -> Reshape(x W + c), so
-// that product and sum stay together, as Keras' EinsumDense does not.
+// that product and sum stay together, which they are not in Keras' EinsumDense; Softmax of rows of a Reshape that joins
+// other axes for a product of matrices -> Reshape of the Softmax, so that the product may do without it.
 #include <algorithm>
 
 #include "graphopt/passes.h"
@@ -57,15 +58,33 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op("Reshape", std::move(inputs), reshape.attrs, m.root->output(0)->type)};
 }
 
+Expected<Replacement> rewrite_softmax(const Match& m, Builder& builder) {
+  const Node& reshape = *m.node("reshape");
+  const Value* y = m.root->output(0);
+  if (!y->single_use() || !y->uses[0].node->is("MatMul")) return Decline{};
+  const auto &from = m.value("x")->type.dims, &to = y->type.dims;
+  if (!from || !to || from->size() <= to->size() || to->empty() || !(from->back() == to->back()))
+    return Decline{"the Reshape joins no axes before the last one"};
+  const int64_t axis = builder.view(*m.root).get_int("axis", builder.opset() < 13 ? 1 : -1);
+  if (axis != -1 && axis + 1 != static_cast<int64_t>(to->size())) return Decline{"another axis than the last one"};
+  Value* rows =
+      builder.op("Softmax", {m.value("x")}, {{"axis", static_cast<int64_t>(from->size()) - 1, ""}}, m.value("x")->type);
+  std::vector<Value*> inputs = reshape.inputs();
+  inputs[0] = rows;
+  return Replacement{builder.op("Reshape", std::move(inputs), reshape.attrs, y->type)};
+}
+
 std::vector<Rule> rules() {
   const auto reshape = [] { return Pattern::op("Reshape", {Pattern::any("x")}).open().as("reshape").single_use(); };
   return {{Pattern::op("Add|Mul", {reshape(), Pattern::constant("c")}).any_order(), rewrite},
-          {Pattern::op("Sub|Div", {reshape(), Pattern::constant("c")}), rewrite}};
+          {Pattern::op("Sub|Div", {reshape(), Pattern::constant("c")}), rewrite},
+          {Pattern::op("Softmax", {reshape()}), rewrite_softmax}};
 }
 
 }  // namespace
 
-const Pass push_reshapes = {"push_reshapes",
-                            "move a Reshape that parts the last axis behind sums and products with rows", rules};
+const Pass push_reshapes = {
+    "push_reshapes",
+    "move a Reshape that parts rows behind sums and products with rows, and one that joins them behind Softmax", rules};
 
 }  // namespace mlopt::graphopt

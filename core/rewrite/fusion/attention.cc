@@ -15,8 +15,8 @@
 namespace mlopt::fusion {
 namespace {
 
-/// A number this low and a score give the number.
-constexpr double kSwallows = -1e30;
+/// A number this low and a score, of less than 3e7, give the number.
+constexpr double kSwallows = -1e15;
 
 /// Do mask or choice hide later keys? Without a past that is all that is left of them.
 void find_order(Site& s, const Builder& builder) {
@@ -42,15 +42,24 @@ bool is_finite(const Site& s) {
   return padding && std::isfinite(padding->hidden);
 }
 
+/// What hides keys, of scores whose batch and heads are one axis, cannot be looked into.
+bool is_joined(const Scores& scores) {
+  const Value* mask = scores.choice.condition ? scores.choice.condition : scores.mask;
+  return mask && (!mask->type.dims || (mask->type.dims->size() > 2 && !mask->type.dims->front().is(1)));
+}
+
 Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& builder) {
   const Value* probabilities = end.softmax->output(0);
-  const int64_t axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
-  if (axis != -1 && axis != 3) return Decline{"another axis than the keys"};
+  const auto joined = joined_in(end, builder);
+  const int64_t rank = joined ? 3 : 4, axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
+  if (axis != -1 && axis != rank - 1) return Decline{"another axis than the keys"};
   if (probabilities->type.dtype != DType::kF32) return Decline{"it is not float32"};
   const Scores scores = chosen_scores_of(end.softmax->input(0));
   if (!scores.q) return Decline{"the scores are not a product"};
-  const auto q = heads_of(scores.q, false, {able.rotates}, builder), k = heads_of(scores.k, true, able, builder),
-             v = heads_of(end.product->input(1), false, {false, able.keeps, able.repeats}, builder);
+  if (joined && is_joined(scores)) return Decline{"what hides keys has batch and heads as one axis"};
+  const auto q = heads_of(scores.q, false, {able.rotates}, builder, joined),
+             k = heads_of(scores.k, true, able, builder, joined),
+             v = heads_of(end.product->input(1), false, {false, able.keeps, able.repeats}, builder, joined);
   if (!q || !k || !v) return Decline{"queries, keys or values are not split into heads"};
   if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
   const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
@@ -178,7 +187,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const bool contrib = builder.target == Target::kOrt;
   const auto site = best_site(*m.root, *end, builder);
   if (!site) return site.error();
-  const auto way = way_out(end->chain, site->q, site->v.size, builder);
+  const auto way = way_out(end->chain, site->q, site->v.size, builder, end->product->output(0)->type.dims->size() == 3);
   if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};
   if (builder.target == Target::kTensorrt)
     return Decline{"TensorRT finds attention by itself, and wants it in four axes"};

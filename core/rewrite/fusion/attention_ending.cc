@@ -33,19 +33,47 @@ std::optional<Ending> ending_at(const Node* root) {
   return end.softmax && end.softmax->is("Softmax") ? std::optional(end) : std::nullopt;
 }
 
+std::optional<Joined> joined_in(const Ending& end, const Builder& builder) {
+  const auto& dims = end.product->output(0)->type.dims;
+  if (!dims || dims->size() != 3) return std::nullopt;
+  AxisMap way(*dims);
+  for (const Node* node : end.chain)
+    if (!way.apply(*node, builder)) return std::nullopt;
+  const SymDims parts = way.parts_of(0);
+  const auto heads = parts.empty() ? std::nullopt : parts.back().value();
+  // One part alone is the batch, unless the last axis has joined it.
+  if (!heads || (parts.size() == 1 && way.keeps_last())) return std::nullopt;
+  Joined joined{1, *heads};
+  for (size_t i = 0; i + 1 < parts.size(); ++i) joined.batch = joined.batch * parts[i];
+  return joined;
+}
+
 bool goes_on(const Node& root) {
   const Value* y = root.output(0);
   return y->single_use() && is_layout(y->uses[0].node);
 }
 
+namespace {
+
+/// Is the way with one operator more no longer?
+bool ends_better(const AxisMap& way, const Node& next, const Builder& builder) {
+  AxisMap longer = way;
+  return longer.apply(next, builder) && longer.writable() && longer.cost() <= way.cost();
+}
+
+}  // namespace
+
 std::optional<AxisMap> way_out(const std::vector<const Node*>& chain, const Heads& q, int64_t size,
-                               const Builder& builder) {
+                               const Builder& builder, bool joined) {
   auto way = parted(q.batch, q.rows, q.count, size);
+  if (way && joined && !way->reshape({q.batch * q.count, q.rows, size})) way.reset();
   for (const Node* node : chain)
     if (way && !way->apply(*node, builder)) way.reset();
+  if (!way || !way->writable()) return std::nullopt;
   const auto length = static_cast<int64_t>(chain.size());
-  const bool fits = way && way->writable() && (goes_on(*chain.back()) ? way->cost() < length : way->cost() <= length);
-  return fits ? way : std::nullopt;
+  const bool more = goes_on(*chain.back());
+  if (more && ends_better(*way, *chain.back()->output(0)->uses[0].node, builder)) return std::nullopt;
+  return (more ? way->cost() < length : way->cost() <= length) ? way : std::nullopt;
 }
 
 }  // namespace mlopt::fusion

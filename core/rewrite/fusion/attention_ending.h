@@ -16,11 +16,13 @@ struct Ending {
 
 /// Nothing where `root` ends no chain of Reshapes and Transposes behind them.
 std::optional<Ending> ending_at(const Node* root);
+/// Batch and heads where they are one axis of the product that the chain takes apart.
+std::optional<Joined> joined_in(const Ending& end, const Builder& builder);
 /// Is there more of the chain, for which the attention will be looked at again?
 bool goes_on(const Node& root);
 /// From what the operator gives, the queries' batch and rows and all heads' values of this size, to what the chain
 /// does; nothing where that is longer than it was, or as long and the chain goes on.
 std::optional<AxisMap> way_out(const std::vector<const Node*>& chain, const Heads& q, int64_t size,
-                               const Builder& builder);
+                               const Builder& builder, bool joined = false);
 
 }  // namespace mlopt::fusion

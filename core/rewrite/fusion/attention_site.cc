@@ -118,12 +118,15 @@ Scores scores_of(Value* scores) {
 }
 
 Scores chosen_scores_of(Value* scores) {
-  const auto choice = is_inner(scores) ? choice_of(scores) : std::nullopt;
-  if (!choice || !choice->second->type.dims || !scores->type.dims || *choice->second->type.dims != *scores->type.dims)
+  double scale = 1;
+  const Value* chosen = is_inner(scores) ? unscaled(scores, scale) : scores;
+  auto choice = is_inner(chosen) && scale > 0 ? choice_of(chosen) : std::nullopt;
+  if (!choice || !choice->second->type.dims || !chosen->type.dims || *choice->second->type.dims != *chosen->type.dims)
     return scores_of(scores);
   Scores parts = scores_of(choice->second);
   if (parts.mask) return {};  // what was added first is hidden too
   parts.choice = choice->first;
+  parts.choice.hidden *= scale, parts.scale *= scale;
   return parts;
 }
 
@@ -139,7 +142,8 @@ std::optional<AxisMap> parted(const Dim& batch, const Dim& rows, const Dim& head
   return map.reshape({batch, rows, heads, size}) && map.transpose({0, 2, 1, 3}) ? std::optional(map) : std::nullopt;
 }
 
-std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, const Builder& builder) {
+std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, const Builder& builder,
+                              const std::optional<Joined>& joined) {
   Heads heads;
   const Node* turn = turned ? made_by(v, "Transpose") : nullptr;
   if (turn && builder.view(*turn).get_ints("perm") == Perm{0, 1, 3, 2}) {
@@ -154,13 +158,18 @@ std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, cons
   }
   auto dims = v->type.dims;
   if (dims && dims->size() == 5 && heads.repeats > 1) dims->erase(dims->begin() + 2);
+  const bool apart = dims && dims->size() == 4;
+  if (dims && dims->size() == 3 && joined && dims->front() == joined->batch * joined->heads) {
+    dims->front() = joined->batch;
+    dims->insert(dims->begin() + 1, joined->heads);
+  }
   if (!dims || dims->size() != 4) return std::nullopt;
   const auto count = (*dims)[1].value(), size = (*dims)[turned ? 2 : 3].value();
   if (!count || !size) return std::nullopt;
   heads.batch = dims->front(), heads.made = (*dims)[turned ? 3 : 2];
   heads.rows = heads.present ? (*heads.present->type.dims)[2] : heads.made;
   heads.count = *count, heads.size = *size;
-  if (!turned && heads.repeats == 1) heads.parted = v;
+  if (!turned && heads.repeats == 1 && apart) heads.parted = v;
   find_source(heads, v, turned, builder);
   if (!heads.way) return std::nullopt;
   if (heads.flat() && !heads.past) heads.source = unscaled(heads.source, heads.scale);

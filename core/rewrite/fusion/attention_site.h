@@ -27,7 +27,7 @@ bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> 
 
 /// Queries, keys or values, and what they were made from.
 struct Heads {
-  Value* parted = nullptr;     ///< [batch, heads, rows, size], all that scores see; null: they come turned
+  Value* parted = nullptr;     ///< [batch, heads, rows, size], all that scores see; null: they come turned, or joined
   Value* source = nullptr;     ///< neither repeated nor rotated
   std::optional<AxisMap> way;  ///< from `source` to [batch, rows, heads * size]
   Dim batch, rows;             ///< the rows that scores see: those of the past, then those made now
@@ -55,8 +55,16 @@ struct Abilities {
   bool repeats = true;   ///< takes one head of keys and values for several of queries
 };
 
+/// What one axis in front of rows is made of.
+struct Joined {
+  Dim batch;
+  int64_t heads = 0;
+};
+
 /// Takes a value [batch, heads, rows, size], or `turned` keys [batch, heads, size, rows], apart as far as nothing else
-/// reads what is between. Nothing where heads and size are not known.
-std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, const Builder& builder);
+/// reads what is between; its first axis may be both where `joined` says of what. Nothing where heads and size are not
+/// known.
+std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, const Builder& builder,
+                              const std::optional<Joined>& joined = {});
 
 }  // namespace mlopt::fusion

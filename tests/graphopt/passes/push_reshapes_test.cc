@@ -42,3 +42,18 @@ TEST_CASE("Reshapes that part no rows, or whose result others read, stay where t
                  "r = Reshape (t, s)  y = Add (r, C) }")
             .empty());
 }
+
+TEST_CASE("axes that are joined for a product are joined behind the Softmax") {
+  const auto text = [](const std::string& axis, const std::string& user, const std::string& shape) {
+    return "g (double[B,2,3,4] x, double[4,5] W) => (double[P,3,5] y) <int64[3] s = {" + shape +
+           "}> { r = Reshape (x, s)  w = Softmax <axis = " + axis + "> (r)  y = " + user + " }";
+  };
+  CHECK(rewritten(push_reshapes, text("-1", "MatMul (w, W)", "-1, 3, 4")) == "Softmax Reshape MatMul");
+  CHECK(rewritten(push_reshapes, text("2", "MatMul (w, W)", "-1, 3, 4"), 11) == "Softmax Reshape MatMul");
+  CHECK(declined(push_reshapes, text("1", "MatMul (w, W)", "-1, 3, 4")) == "another axis than the last one");
+  CHECK(declined(push_reshapes,
+                 "g (double[B,2,6] x) => (double[B,12] y) <int64[2] s = {0, -1}> {"
+                 "  r = Reshape (x, s)  w = Softmax <axis = -1> (r)  "
+                 "y = Identity (w) }")
+            .empty());
+}

@@ -1,0 +1,73 @@
+#include "core/rewrite/fusion/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+/// The pieces that a test may exchange for others.
+struct Spelling {
+  std::string inputs = "float[B,5,16] x";
+  std::string scores = "s = Mul (p, half)";
+  std::string end = "o4 = Reshape (o, parted)  t = Transpose <perm = [0, 2, 1, 3]> (o4)  y = Reshape (t, rows)";
+  std::string y = "B,5,16";
+};
+
+/// Attention of four heads, of which those of all samples are one axis.
+std::string graph(const Spelling& s = {}) {
+  const auto heads = [](const std::string& name) {
+    return name + "3 = MatMul (x, " + std::string(1, static_cast<char>(std::toupper(name[0]))) + ")  " + name +
+           "4 = Reshape (" + name + "3, heads)  " + name + "t = Transpose <perm = [0, 2, 1, 3]> (" + name + "4)  " +
+           name + " = Reshape (" + name + "t, joined)  ";
+  };
+  return "g (" + s.inputs + ", float[16,16] Q, float[16,16] K, float[16,16] V) => (float[" + s.y +
+         "] y) <int64[4] heads = {0, 0, 4, 4}, "
+         "int64[3] joined = {-1, 5, 4}, int64[4] parted = {-1, 4, 5, 4}, int64[3] rows = {0, 0, 16}, float half = "
+         "{0.5}> { " +
+         heads("q") + heads("k") + heads("v") + "z = Transpose <perm = [0, 2, 1]> (k)  p = MatMul (q, z)  " + s.scores +
+         "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  " + s.end + " }";
+}
+
+std::string fused(const Spelling& s = {}) { return rewritten(fusion::attention, graph(s), 17, 1e-4, Target::kOrt); }
+std::string kept(const Spelling& s) { return declined(fusion::attention, graph(s), 17, Target::kOrt); }
+
+const std::string kMask = "d = Mul (p, half)  s = Add (d, m)";
+
+}  // namespace
+
+TEST_CASE("attention is found where samples and heads are one axis") {
+  CHECK(fused() == "MatMul MatMul MatMul MultiHeadAttention");
+  CHECK(rewritten(fusion::attention, graph(), 23, 1e-4) == "MatMul MatMul MatMul Attention");
+  CHECK(fused({.inputs = "float[1,5,16] x", .y = "1,5,16"}) == "MatMul MatMul MatMul MultiHeadAttention");
+}
+
+TEST_CASE("a mask that all samples and heads share stays one") {
+  CHECK(fused({.inputs = "float[B,5,16] x, float[5,5] m", .scores = kMask}) == "Unsqueeze Attention");
+  CHECK(fused({.inputs = "float[B,5,16] x, float[1,5,5] m", .scores = kMask}) == "Unsqueeze Attention");
+}
+
+TEST_CASE("a mask of samples and heads as one axis cannot be looked into") {
+  CHECK(kept({.inputs = "float[B,5,16] x, float[20,5,5] m", .scores = kMask}) ==
+        "queries, keys or values are not split into heads; what hides keys has batch and heads as one axis");
+}
+
+TEST_CASE("an axis that nothing takes apart is no axis of heads") {
+  CHECK_FALSE(kept({.end = "t = Transpose <perm = [1, 0, 2]> (o)  n = Neg (t)  u = Transpose <perm = [1, 0, 2]> (n)  "
+                           "b = Reshape (u, parted)  a = Transpose <perm = [0, 2, 1, 3]> (b)  y = Reshape (a, rows)"})
+                  .empty());
+  CHECK(kept({.end = "r = Relu (o)  o4 = Reshape (r, parted)  t = Transpose <perm = [0, 2, 1, 3]> (o4)  y = Reshape "
+                     "(t, rows)"})
+            .empty());
+  CHECK(kept({.scores = "s = Mul (p, half)  n = Neg (w)",
+              .end = "o4 = Reshape (o, parted)  t = Transpose <perm = [0, 2, 1, 3]> (o4)  y = Reshape (t, rows)"})
+            .empty());
+}
+
+TEST_CASE("softmax along another axis than the keys is no attention") {
+  std::string text = graph();
+  text.replace(text.find("<axis = -1>"), 11, "<axis = 1>");
+  CHECK(declined(fusion::attention, text, 17, Target::kOrt) == "another axis than the keys");
+}

@@ -1,0 +1,43 @@
+#include "core/rewrite/fusion/attention_site.h"
+
+#include "core/rewrite/fusion/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+std::string graph(const std::string& scores) {
+  return "g (float[B,N,16] x, bool[B,N] m, float[16,16] Q, float[16,16] K, float[16,16] V) => (float[B,N,16] y) "
+         "<int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, float half = {0.5}, float less = {-0.5}, "
+         "float hide = {-1.0e20}, float least = {-10000}, int64[2] l12 = {1, 2}> { "
+         "q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
+         "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
+         "k = Transpose <perm = [0, 2, 3, 1]> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  "
+         "u = Unsqueeze (m, l12)  " +
+         scores +
+         "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  "
+         "y = Reshape (t, rows) }";
+}
+
+std::string kept(const std::string& scores) { return declined(fusion::attention, graph(scores), 17, Target::kOrt); }
+
+}  // namespace
+
+TEST_CASE("scores that are scaled after some were hidden are hidden by the scaled number") {
+  CHECK(rewritten(fusion::attention, graph("c = Where (u, p, hide)  s = Mul (c, half)"), 17, 1e-4, Target::kOrt) ==
+        "Cast Attention");
+  CHECK(kept("c = Where (u, p, least)  s = Mul (c, half)") ==
+        "a row without keys would be another one, as its scores are hidden by a small number");
+}
+
+TEST_CASE("a negative factor would show what is hidden") {
+  CHECK(kept("c = Where (u, p, hide)  s = Mul (c, less)") == "the scores are not a product");
+}
+
+TEST_CASE("scores that others read are not those of one operator") {
+  CHECK(kept("c = Where (u, p, hide)  s = Mul (c, half)  z = Neg (c)") == "the scores are not a product");
+}
