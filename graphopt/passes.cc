@@ -83,6 +83,7 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::known_mask},
     // Heads in the one way that attention is found in.
     {1, &merge_layouts},
+    {1, &fusion::window_mask},
     {1, &push_reshapes},
     {1, &merge_layouts_of_matmul},
     {1, &gathers_to_split},
@@ -123,6 +124,7 @@ constexpr Line kMerging[] = {
     {1, &gather_to_slice},
     {1, &fuse_space_to_depth},
     {1, &slices_to_split},
+    {1, &rolls_to_gather},
     {2, &merge_constant_arithmetic},
     {1, &fold_neg},
     {2, &simplify_pow},

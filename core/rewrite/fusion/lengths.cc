@@ -53,18 +53,26 @@ std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, const Value
   return Lengths{builder.op("Expand", {last, each}), total};
 }
 
-Value* row_shape(const Dim& rows, Builder& builder) {
-  if (const auto count = rows.value()) return builder.constant("rows", Tensor::ints({1, 1, *count, 1}));
+Value* shape_with(const Dim& length, size_t axis, size_t rank, Builder& builder) {
+  std::vector<int64_t> all(rank, 1);
+  if (const auto count = length.value()) {
+    all[axis] = *count;
+    return builder.constant("rows", Tensor::ints(all));
+  }
   for (Value* input : builder.graph.inputs()) {
-    if (!input->type.dims) continue;
-    const auto axis = std::find(input->type.dims->begin(), input->type.dims->end(), rows);
-    if (axis == input->type.dims->end()) continue;
-    Value* at = builder.constant("axis", Tensor::ints({axis - input->type.dims->begin()}));
-    Value* one = builder.constant("one", Tensor::ints({1}));
-    Value* count = builder.op("Gather", {builder.op("Shape", {input}), at});
-    return builder.op("Concat", {one, one, count, one}, {{"axis", int64_t{0}, ""}});
+    const auto found = input->type.dims ? axis_of(*input->type.dims, length) : std::nullopt;
+    if (!found) continue;
+    const auto ones = [&](size_t n) { return builder.constant("ones", Tensor::ints(std::vector<int64_t>(n, 1))); };
+    std::vector<Value*> parts;
+    if (axis > 0) parts.push_back(ones(axis));
+    parts.push_back(
+        builder.op("Gather", {builder.op("Shape", {input}), builder.constant("axis", Tensor::ints({*found}))}));
+    if (axis + 1 < rank) parts.push_back(ones(rank - axis - 1));
+    return builder.op("Concat", std::move(parts), {{"axis", int64_t{0}, ""}});
   }
   return nullptr;
 }
+
+Value* row_shape(const Dim& rows, Builder& builder) { return shape_with(rows, 2, 4, builder); }
 
 }  // namespace mlopt::fusion

@@ -16,6 +16,8 @@ struct Lengths {
 /// is none.
 std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, const Value* past, Builder& builder);
 
+/// A list of `rank` ones, but for the length at `axis`; null where no input of the graph has it as an axis.
+Value* shape_with(const Dim& length, size_t axis, size_t rank, Builder& builder);
 /// [1, 1, rows, 1], to repeat a mask for all queries; null where no input of the graph has the rows as an axis.
 Value* row_shape(const Dim& rows, Builder& builder);
 

@@ -8,6 +8,7 @@ namespace mlopt::fusion {
 extern const Pass sigmoid;
 extern const Pass gelu;
 extern const Pass swish;
+extern const Pass window_mask;
 extern const Pass hard_swish;
 extern const Pass mish;
 extern const Pass softmax;
