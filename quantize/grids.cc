@@ -15,7 +15,8 @@ using Progress = std::function<void(int64_t done, int64_t total)>;
 /// From the cache, or by running the model, on all parts together. Only one process looks into the cache: others could
 /// not know what it finds.
 Calibration seen_by(const Model& model, const std::vector<std::string>& values, const Runner& runner,
-                    const Dataset& data, const CalibrationMeans& means, const Progress& progress, bool& cached) {
+                    const Dataset& data, const CalibrationMeans& means, bool in_bins, const Progress& progress,
+                    bool& cached) {
   const bool keeps = !means.cache.empty(), shared = means.parts > 1;
   const std::string key = keeps || shared ? calibration_key(model, values, data, runner.backend.name()) : "";
   if (keeps && !shared)
@@ -23,8 +24,9 @@ Calibration seen_by(const Model& model, const std::vector<std::string>& values, 
       cached = true;
       return std::move(*found);
     }
-  Calibration seen = calibrate(runner.backend, model, values, data, {data.size(), 1, means.part, means.parts},
-                               runner.options.threads, progress);
+  Calibration seen =
+      calibrate(runner.backend, model, values, data, {data.size(), 1, in_bins || keeps, means.part, means.parts},
+                runner.options.threads, progress);
   if (shared) seen = means.combine(seen, key);
   if (keeps) save_calibration(means.cache, key, seen);
   return seen;
@@ -44,7 +46,8 @@ Grids calibrated_grids(const Model& model, const Plan& plan, const Spec& spec, c
   }
   const auto some = spread(data, samples);
   Grids found;
-  const Calibration seen = seen_by(model, owners, runner, *some, means, progress, found.cached);
+  const bool in_bins = spec.calibration.kind != RangeMethod::Kind::kMinMax;
+  const Calibration seen = seen_by(model, owners, runner, *some, means, in_bins, progress, found.cached);
   found.samples = seen.samples;
   const auto warn = [&](const std::string& name, const char* what) {
     found.warnings.push_back(fmt::format("the value '{}' {}: leave its layer out with --skip", name, what));
@@ -61,7 +64,7 @@ Grids calibrated_grids(const Model& model, const Plan& plan, const Spec& spec, c
     const Range range = masked ? *masked : choose_range(counts, spec.calibration, 1 << spec.activation_bits);
     const Grid& grid = found.grids[name] = activation_grid(range, spec.symmetric, spec.activation_bits);
     Coverage& coverage = found.coverage[name] = coverage_of(counts, grid);
-    if (masked) coverage.clipped = 0;  // what the mask hides is meant to be held down
+    if (masked || !in_bins) coverage.clipped = 0;  // what the mask hides is meant to be held down; minmax clips nothing
   }
   return found;
 }

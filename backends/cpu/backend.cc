@@ -32,15 +32,32 @@ class CpuBackend : public Backend {
   std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) override {
     require_precision(options.precision);
     const std::vector<Kernel> kernels = cpu::all_kernels();
-    const std::array lists{KernelList{"cpu", kernels, cpu::plan_reorder}, KernelList{"reference", fallback_}};
-    // Values that are watched must stay what they are.
-    if (!options.taps.empty()) return compile_interpreter(model, options, lists);
+    const auto lists = lists_of(kernels, fallback_);
+    if (!options.taps.empty()) {  // values that are watched must stay what they are
+      if (!options.taps_unordered) return compile_interpreter(model, options, lists);
+      return compile_interpreter(model, options, lists, types_, [fallback = fallback_](Model& bound, TypeRule types) {
+        prepare(bound, fallback);
+        infer(bound, types);
+        cpu::specialize(bound, types);
+      });
+    }
     Model prepared = clone(model);
-    cpu::prepare(prepared, [&](const Model& constants) { return compile_interpreter(constants, {}, lists)->run({}); });
+    prepare(prepared, fallback_);
     return compile_interpreter(prepared, options, lists, types_, cpu::specialize);
   }
 
  private:
+  static std::array<KernelList, 2> lists_of(const std::vector<Kernel>& kernels, const std::vector<Kernel>& fallback) {
+    return {KernelList{"cpu", kernels, cpu::plan_reorder}, KernelList{"reference", fallback}};
+  }
+
+  static void prepare(Model& model, const std::vector<Kernel>& fallback) {
+    const std::vector<Kernel> kernels = cpu::all_kernels();
+    cpu::prepare(model, [&](const Model& constants) {
+      return compile_interpreter(constants, {}, lists_of(kernels, fallback))->run({});
+    });
+  }
+
   std::vector<Kernel> fallback_;
   TypeRule types_;
 };

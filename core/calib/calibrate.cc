@@ -57,11 +57,12 @@ Calibration calibrate(Backend& backend, const Model& model, const std::vector<st
   CompileOptions options;
   options.threads = threads;
   options.taps = values;
+  options.taps_unordered = true;  // they are counted
   const auto plan = backend.compile(model, options);
   Calibration found;
   RunHooks hooks;
   hooks.on_tap = [&](std::string_view name, const Datum& value) {
-    if (value.is_tensor()) found.values[std::string(name)].see(value.tensor());
+    if (value.is_tensor()) found.values[std::string(name)].see(value.tensor(), limits.in_bins);
   };
   for (const Chunk& chunk : chunks) {
     const Batch batch = data.batch(chunk.first, chunk.count);

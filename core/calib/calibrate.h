@@ -14,6 +14,7 @@ namespace mlopt {
 struct CalibrationLimits {
   int64_t samples = 256;    ///< at most: the first; see spread() for data sorted by class
   int64_t batch = 8;        ///< run at once where the model's batch is free
+  bool in_bins = true;      ///< false: only limits are wanted, see Histogram::see()
   int part = 0, parts = 1;  ///< of what is run at once, each `parts`-th from number `part` on
 };
 

@@ -79,6 +79,7 @@ void Course::begin_part(int64_t end, bool goes_on) {
   if (wanted.empty()) return;
   CompileOptions options = runner_.options;
   options.taps = wanted;
+  options.taps_unordered = false;  // what the next part reads is kept
   plan_ = runner_.backend.compile(part_between(rest_, from, wanted), options);
 }
 

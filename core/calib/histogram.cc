@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/base/parallel.h"
+#include "core/calib/counting.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt {
@@ -19,53 +20,37 @@ double reach_for(double magnitude) {
 
 constexpr int64_t kGrain = 1 << 16;  // numbers below which a second thread costs more than it brings
 
-struct Limits {
-  float low = INFINITY, high = -INFINITY;
-  int64_t finite = 0, zeros = 0;
-
-  void add(const Limits& other) {
-    low = std::min(low, other.low);
-    high = std::max(high, other.high);
-    finite += other.finite;
-    zeros += other.zeros;
-  }
-};
-
-Limits limits_of(std::span<const float> numbers) {
+Limits limits_on_threads(std::span<const float> numbers) {
   Limits all;
   std::mutex joining;
   parallel_for(std::ssize(numbers), kGrain, [&](int64_t begin, int64_t end) {
-    Limits part;
-    for (int64_t i = begin; i < end; ++i) {
-      const float x = numbers[static_cast<size_t>(i)];
-      const bool finite = std::isfinite(x);
-      part.low = finite && x < part.low ? x : part.low;
-      part.high = finite && x > part.high ? x : part.high;
-      part.finite += finite;
-      part.zeros += x == 0;
-    }
+    const Limits part = limits_of(numbers.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
     const std::lock_guard lock(joining);
     all.add(part);
   });
   return all;
 }
 
-void count(std::span<const float> numbers, double reach, std::vector<int64_t>& bins) {
-  const double inverse = static_cast<double>(bins.size()) / (2 * reach);
-  const auto last = static_cast<int64_t>(bins.size()) - 1;
+/// Small tensors, of which a model may have many, are counted where they belong at once.
+void count_few(std::span<const float> numbers, float inverse, std::vector<int64_t>& bins) {
+  const int count = static_cast<int>(bins.size());
   for (const float x : numbers)
-    if (std::isfinite(x)) ++bins[static_cast<size_t>(std::min(last, static_cast<int64_t>((x + reach) * inverse)))];
+    if (std::isfinite(x))
+      ++bins[static_cast<size_t>(std::min(count - 1, static_cast<int>(std::floor(x * inverse)) + count / 2))];
 }
 
-/// Small tensors, of which a model may have many, are counted where they belong at once.
-void count_into(std::vector<int64_t>& bins, std::span<const float> numbers, double reach) {
-  if (std::ssize(numbers) <= kGrain) return count(numbers, reach, bins);
+/// `inverse` is a power of two, so that a number's bin is exact.
+void count_into(std::vector<int64_t>& bins, std::span<const float> numbers, float inverse) {
+  if (std::ssize(numbers) <= kGrain) return count_few(numbers, inverse, bins);
+  const size_t table = bins.size() + 1;
   std::mutex joining;
   parallel_for(std::ssize(numbers), kGrain, [&](int64_t begin, int64_t end) {
-    std::vector<int64_t> part(bins.size());
-    count(numbers.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), reach, part);
+    std::vector<uint32_t> part(kBinTables * table);
+    count_bins(numbers.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), inverse,
+               static_cast<int>(bins.size()), part);
     const std::lock_guard lock(joining);
-    for (size_t bin = 0; bin < bins.size(); ++bin) bins[bin] += part[bin];
+    for (size_t k = 0; k < kBinTables; ++k)
+      for (size_t bin = 0; bin < bins.size(); ++bin) bins[bin] += part[k * table + bin];
   });
 }
 
@@ -99,13 +84,13 @@ void Histogram::grow(double magnitude) {
   }
 }
 
-void Histogram::see(const Tensor& tensor) {
+void Histogram::see(const Tensor& tensor, bool in_bins) {
   const bool as_it_is = tensor.dtype() == DType::kF32;
   const Tensor floats = as_it_is ? tensor.aligned() : Tensor();
   const std::vector<float> converted = as_it_is ? std::vector<float>() : to_floats(tensor);
   const auto numbers = as_it_is ? std::span(floats.data<float>(), static_cast<size_t>(floats.size()))
                                 : std::span<const float>(converted);
-  const Limits seen = limits_of(numbers);
+  const Limits seen = limits_on_threads(numbers);
   nonfinite_ += std::ssize(numbers) - seen.finite;
   if (!seen.finite) return;
   min_ = count_ ? std::min<double>(min_, seen.low) : seen.low;
@@ -113,7 +98,7 @@ void Histogram::see(const Tensor& tensor) {
   count_ += seen.finite;
   zeros_ += seen.zeros;
   grow(std::max(std::fabs(min_), std::fabs(max_)));
-  count_into(bins_, numbers, reach_);
+  if (in_bins) count_into(bins_, numbers, static_cast<float>(kBins / (2 * reach_)));
 }
 
 void Histogram::merge(const Histogram& other) {

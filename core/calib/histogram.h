@@ -20,8 +20,9 @@ class Histogram {
   /// As limits() and counts() gave it.
   Histogram(std::span<const double> limits, std::span<const int64_t> counts);
 
-  /// Any numeric tensor. NaN and infinities are counted apart.
-  void see(const Tensor& tensor);
+  /// Any numeric tensor. NaN and infinities are counted apart. Without bins, which are most of the work, all that is
+  /// not said of single bins or their quantiles holds as well.
+  void see(const Tensor& tensor, bool in_bins = true);
   /// Adds what another histogram of the same stream has seen; exact.
   void merge(const Histogram& other);
 

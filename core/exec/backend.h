@@ -24,9 +24,12 @@ using MeanOverRanks = std::function<void(std::span<double> values)>;
 struct CompileOptions {
   int threads = 0;  ///< of the plan; 0: what the cgroup and affinity allow
   Precision precision = Precision::kF32;
-  std::shared_ptr<StateStore> state;   ///< graph inputs of these names come from here, not from the caller; null: none
-  std::vector<StateUpdate> updates;    ///< of `state`, by outputs of the graph
-  std::vector<std::string> taps;       ///< values handed to the observer when they are computed, then freed
+  std::shared_ptr<StateStore> state;  ///< graph inputs of these names come from here, not from the caller; null: none
+  std::vector<StateUpdate> updates;   ///< of `state`, by outputs of the graph
+  std::vector<std::string> taps;      ///< values handed to the observer when they are computed, then freed
+  /// A tapped value may come sample by sample, in several calls, and its elements in any order: enough for what is only
+  /// counted, and faster, because the graph runs as it does without taps.
+  bool taps_unordered = false;
   bool profile = false;                ///< keep times of each step
   uint64_t seed = 0;                   ///< of random operators without a seed of their own
   MeanOverRanks mean_over_ranks = {};  ///< BatchNormalization in training takes statistics of all; empty: its own

@@ -13,6 +13,7 @@
 #include "core/exec/pieces.h"
 #include "core/exec/plan.h"
 #include "core/exec/program.h"
+#include "core/exec/watched.h"
 #include "core/exec/weight_cache.h"
 #include "core/ir/bind.h"
 
@@ -73,9 +74,9 @@ class Interpreter : public Executable {
   std::vector<StepProfile> steps_;
 };
 
-/// Values that are watched have no place in an arena.
+/// A value that must be whole has no place in an arena, where another may lie.
 bool may_plan(const CompileOptions& options, std::span<const KernelList> lists) {
-  if (!options.taps.empty()) return false;
+  if (!options.taps.empty() && !options.taps_unordered) return false;
   return std::any_of(lists.begin(), lists.end(), [](const KernelList& list) {
     return std::any_of(list.kernels.begin(), list.kernels.end(), [](const Kernel& k) { return k.plan != nullptr; });
   });
@@ -85,7 +86,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
                          TypeRule types, Specialize specialize, MakePlan make_plan)
     : model_(clone(model)),
       types_(types),
-      specialize_(specialize),
+      specialize_(std::move(specialize)),
       make_plan_(std::move(make_plan)),
       options_(options),
       plans_allowed_(make_plan_ || may_plan(options, lists)) {
@@ -150,12 +151,15 @@ std::shared_ptr<const Interpreter::Known> Interpreter::plan_shapes(const std::ve
     known->values = std::move(values);
   }
   if (!options_.state && !make_plan_) known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
+  const bool watched = !make_plan_ && !options_.taps.empty();
+  if (watched && !watch(*bound.graph, options_.taps)) return known;
   if (specialize_) specialize_(bound, types_);
   const std::lock_guard lock(profile_mutex_);
   ProgramContext made = context();
   with_threads(options_.threads, [&] {
     Plan::Parts parts = plan_model(std::move(bound), made);
     keep(std::move(made));
+    if (watched && may_be_given_up(parts)) return;  // what was seen would be seen again
     known->plan = make_plan_ ? make_plan_(std::move(parts), options_) : std::make_unique<const Plan>(std::move(parts));
   });
   return known;
@@ -176,7 +180,8 @@ std::shared_ptr<const Interpreter::Known> Interpreter::plan_for(std::span<const 
   std::vector<Dims> shapes;
   for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
   auto values = deciding_.empty() ? std::vector<std::optional<Tensor>>() : decisions(inputs, deciding_);
-  return plans_.emplace_back(plan_shapes(shapes, std::move(values)));
+  const auto made = plans_.emplace_back(plan_shapes(shapes, std::move(values)));
+  return made->plan ? made : nullptr;
 }
 
 void Interpreter::check_inputs(std::span<const Datum> given) const {
@@ -284,7 +289,7 @@ std::optional<PlanInfo> Interpreter::plan_info(std::span<const Datum> inputs) {
 std::unique_ptr<Executable> compile_interpreter(const Model& model, const CompileOptions& options,
                                                 std::span<const KernelList> lists, TypeRule types,
                                                 Specialize specialize, MakePlan make_plan) {
-  return std::make_unique<Interpreter>(model, options, lists, types, specialize, std::move(make_plan));
+  return std::make_unique<Interpreter>(model, options, lists, types, std::move(specialize), std::move(make_plan));
 }
 
 }  // namespace mlopt

@@ -137,13 +137,22 @@ void Plan::run_general(const General& step, Frame& frame, const RunContext& cont
   for (const int slot : step.dead) frame.data[static_cast<size_t>(slot)] = Datum();
 }
 
+void Plan::tap(std::vector<Output>::const_iterator& next, int step, const Frame& frame,
+               const RunContext& context) const {
+  for (; next != p_.tapped.end() && next->step <= step; ++next)
+    if (context.hooks->on_tap) context.hooks->on_tap(next->name, datum_of(next->slot, frame));
+}
+
 void Plan::run_steps(Frame& frame, const RunContext& context) const {
   auto next = p_.announced.begin();
+  auto next_tapped = p_.tapped.begin();
+  tap(next_tapped, -1, frame, context);
   for (size_t k = 0; k < p_.steps.size(); ++k) {
     if (const auto* planned = std::get_if<Planned>(&p_.steps[k]))
       run_planned(*planned, k, frame, context);
     else
       run_general(std::get<General>(p_.steps[k]), frame, context);
+    tap(next_tapped, static_cast<int>(k), frame, context);
     if (!context.hooks->on_ready) continue;
     for (; next != p_.announced.end() && next->step <= static_cast<int>(k); ++next)
       context.hooks->on_ready(next->name, datum_of(next->slot, frame));

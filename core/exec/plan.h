@@ -71,6 +71,7 @@ class Plan {
     std::vector<int> inputs, outputs;  ///< slots; the outputs without those that update the state
     std::vector<Update> updates;
     std::vector<Output> announced;        ///< to RunHooks::on_ready, in the order of their steps
+    std::vector<Output> tapped;           ///< to RunHooks::on_tap, likewise, in the layout that they have
     std::map<int, Tensor> constants;      ///< by slot
     std::vector<std::vector<int>> views;  ///< of each slot: slots of Home::kView in it
     std::vector<int> releases;            ///< slots whose data ends with the run
@@ -97,6 +98,8 @@ class Plan {
   void run_general(const General& step, Frame& frame, const RunContext& context) const;
   void copy_update(const Update& update, const Frame& frame) const;
   void run_steps(Frame& frame, const RunContext& context) const;
+  /// Hands in what is complete after the step; those before `next` were.
+  void tap(std::vector<Output>::const_iterator& next, int step, const Frame& frame, const RunContext& context) const;
   Datum datum_of(int slot, const Frame& frame) const;
 
   Parts p_;

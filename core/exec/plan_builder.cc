@@ -268,7 +268,8 @@ Plan::Parts PlanBuilder::build() {
         std::all_of(node->outputs().begin(), node->outputs().end(), [](const Value* v) { return !v || v->constant; });
     if (!known && needed_.contains(node) && !lower_planned(*node)) lower_general(*node);
   }
-  for (const Value* v : p_.model.graph->outputs()) {
+  const auto& outputs = p_.model.graph->outputs();  // those that the model does not have are there to be tapped
+  for (const Value* v : std::span(outputs).first(context_->model->graph->outputs().size())) {
     const int k = slot_of(v, Layout::kRowMajor, first_list());
     p_.announced.push_back({k, v->name});
     if (const StateUpdate* update = find_update(context_->options->updates, v->name)) {
@@ -277,6 +278,12 @@ Plan::Parts PlanBuilder::build() {
     }
     if (slot(k).home == Plan::Home::kArena) slot(k).home = Plan::Home::kOutput;
     p_.outputs.push_back(k);
+  }
+  for (const std::string& name : context_->options->taps) {
+    const Value* v = p_.model.graph->find(name);
+    const Value* given = context_->model->graph->find(name);
+    if (!v || !given || given->constant) continue;
+    p_.tapped.push_back({v->constant ? slot_of(v, Layout::kRowMajor, first_list()) : slots_.at(v), name});
   }
   plan_memory(p_);
   return std::move(p_);

@@ -15,6 +15,7 @@ class MemoryPlanner {
 
   void run() {
     find_lifetimes();
+    order_tapped();
     update_in_place();
     share_in_place();
     share_parts();
@@ -64,6 +65,19 @@ class MemoryPlanner {
     }
     for (const int k : p_.outputs) see(k, kForever);
     for (const Plan::Update& update : p_.updates) see(update.from, kForever);
+  }
+
+  /// A tapped value is looked at as soon as it is made: later its memory may be another's. No two steps share any yet.
+  void order_tapped() {
+    for (Plan::Output& tapped : p_.tapped)
+      if (const Home home = slot(root_of(tapped.slot)).home; home != Home::kInput && home != Home::kConstant)
+        tapped.step = first(root_of(tapped.slot));
+    order_by_step(p_.tapped);
+  }
+
+  static void order_by_step(std::vector<Plan::Output>& values) {
+    std::stable_sort(values.begin(), values.end(),
+                     [](const Plan::Output& a, const Plan::Output& b) { return a.step < b.step; });
   }
 
   /// What updates an input is made in its memory where nothing reads the old value any more, nor may need it because a
@@ -184,8 +198,7 @@ class MemoryPlanner {
           if (out >= 0 && root_of(out) == root_of(output.slot)) output.step = static_cast<int>(k);
     }
     std::erase_if(p_.announced, [](const Plan::Output& output) { return output.step < 0; });
-    std::stable_sort(p_.announced.begin(), p_.announced.end(),
-                     [](const Plan::Output& a, const Plan::Output& b) { return a.step < b.step; });
+    order_by_step(p_.announced);
   }
 
   Plan::Parts& p_;

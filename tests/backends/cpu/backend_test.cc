@@ -1,5 +1,9 @@
 #include "backends/cpu/backend.h"
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
 #include <thread>
 
 #include "core/tensor/compare.h"
@@ -51,6 +55,38 @@ TEST_CASE("one executable runs for several threads at once, whatever the shapes"
     });
   for (std::thread& thread : threads) thread.join();
   REQUIRE(wrong == std::vector<int>(kThreads, 0));
+}
+
+TEST_CASE("values whose order does not matter hold the same numbers, however they are computed") {
+  const Net net = classifier();
+  CompileOptions options;
+  for (const Node* node : net.model.graph->nodes()) options.taps.push_back(node->output(0)->name);
+  std::map<std::string, std::vector<float>> seen[2];
+  for (const bool unordered : {false, true}) {
+    options.taps_unordered = unordered;
+    const auto plan = cpu_with_fallback()->compile(net.model, options);
+    RunHooks hooks;
+    hooks.on_tap = [&](std::string_view name, const Datum& value) {
+      const auto numbers = value.tensor().span<float>();
+      auto& all = seen[unordered][std::string(name)];
+      all.insert(all.end(), numbers.begin(), numbers.end());
+    };
+    const Datum pictures = uniform({8, 3, 64, 64}, -1, 1, DType::kF32, 1);  // so many run in pieces
+    const auto outputs = plan->run(std::vector{pictures}, hooks);
+    REQUIRE(outputs.size() == 1);
+    CHECK(plan->plan_info(std::vector{pictures}).has_value() == unordered);
+  }
+  REQUIRE(seen[0].size() == options.taps.size());
+  REQUIRE(seen[1].size() == options.taps.size());
+  for (auto& [name, expected] : seen[0]) {
+    std::vector<float>& found = seen[1][name];
+    REQUIRE(found.size() == expected.size());
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    const auto differ = [](float a, float b) { return !(std::fabs(a - b) <= 1e-4f); };
+    INFO(name);
+    CHECK(std::mismatch(found.begin(), found.end(), expected.begin(), std::not_fn(differ)).first == found.end());
+  }
 }
 
 TEST_CASE("values that are watched stay what they are") {
