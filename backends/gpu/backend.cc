@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backends/gpu/device_plan.h"
+#include "backends/gpu/half.h"
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/prepare.h"
 #include "core/base/error.h"
@@ -40,9 +41,8 @@ class GpuBackend : public Backend {
   std::string_view name() const override { return "gpu"; }
 
   std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) override {
-    if (options.precision != Precision::kF32 && options.precision != Precision::kTF32)
-      unsupported_error("the GPU runs float32 operators in fp32 or tf32 only", "--precision",
-                        "convert the model: mlopt quantize MODEL --to fp16, and run that");
+    const bool half = options.precision == Precision::kF16 || options.precision == Precision::kBF16;
+    if (half) require_half(options);
     const std::vector<Kernel> kernels = gpu::all_kernels();
     const std::array lists{KernelList{"gpu", kernels}, KernelList{"host", host_.kernels}};
     const auto weights = std::make_shared<gpu::Weights>(device_);
@@ -55,10 +55,27 @@ class GpuBackend : public Backend {
     if (!options.taps.empty()) return compile_interpreter(model, options, lists, host_.types, nullptr, make_plan);
     Model prepared = clone(model);
     gpu::prepare(prepared);
-    return compile_interpreter(prepared, options, lists, host_.types, gpu::specialize, make_plan);
+    if (!half) return compile_interpreter(prepared, options, lists, host_.types, gpu::specialize, make_plan);
+    const auto precision = std::make_shared<gpu::HalfPrecision>(
+        prepared, options.precision == Precision::kF16 ? DType::kF16 : DType::kBF16);
+    const auto specialize = [precision](Model& bound, TypeRule types) {
+      gpu::specialize(bound, types);
+      precision->apply(bound);
+    };
+    return compile_interpreter(prepared, options, lists, host_.types, specialize, make_plan);
   }
 
  private:
+  void require_half(const CompileOptions& options) const {
+    gpu::DeviceInfo info{};
+    gpu::check(device_.api->describe(device_.index, &info), "the device");
+    if (options.precision == Precision::kBF16 && info.major < 8)
+      unsupported_error("its compute capability is below 8.0 (Ampere), which bfloat16 needs", info.name,
+                        "use --precision fp16");
+    if (!options.taps.empty())
+      unsupported_error("values inside of a model are watched in float32 only", "--precision", "leave it out");
+  }
+
   gpu::Device device_;
   GpuHost host_;
 };

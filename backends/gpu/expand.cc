@@ -15,29 +15,20 @@ namespace {
 constexpr const char* kDomain = "mlopt.function";  // of the call that stands for a node meanwhile
 constexpr int kMostRounds = 3;                     // operators in bodies of operators
 
-const std::set<std::pair<std::string_view, std::string_view>>& runnable() {
-  static const auto names = [] {
-    std::set<std::pair<std::string_view, std::string_view>> made;
-    for (const Kernel& kernel : all_kernels()) made.emplace(kernel.domain, kernel.op);
-    return made;
-  }();
-  return names;
-}
-
 /// Are all of these operators of kinds that kernels run, that plans know the values of, or that are replaced in turn?
 bool can_run(const Function& function) {
   static constexpr std::array<std::string_view, 6> kKnown{"Constant", "ConstantOfShape", "NegativeLogLikelihoodLoss",
                                                           "Range",    "Shape",           "Size"};
   const std::vector<Node*> nodes = function.body->nodes();
   return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) {
-    return node->bodies().empty() && (runnable().contains({node->domain, node->op}) ||
-                                      std::find(kKnown.begin(), kKnown.end(), node->op) != kKnown.end());
+    return node->bodies().empty() &&
+           (is_runnable(*node) || std::find(kKnown.begin(), kKnown.end(), node->op) != kKnown.end());
   });
 }
 
 /// Nodes whose outputs all are known run nowhere; those of other types than the device's run nowhere else.
 bool is_wanted(const Node& node) {
-  if (!node.domain.empty() || runnable().contains({node.domain, node.op})) return false;
+  if (!node.domain.empty() || is_runnable(node)) return false;
   const auto on_device = [](const Value* v) { return !v || (v->type.is_tensor() && elem_of(v->type.dtype)); };
   const auto is_known = [](const Value* v) { return !v || v->known_constant(); };
   return std::all_of(node.inputs().begin(), node.inputs().end(), on_device) &&

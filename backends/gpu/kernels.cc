@@ -1,5 +1,8 @@
 #include "backends/gpu/kernels.h"
 
+#include <set>
+#include <utility>
+
 namespace mlopt::gpu {
 namespace {
 
@@ -43,6 +46,15 @@ constexpr Family kFamilies[] = {
 Expected<Step> only_planned(const NodeView&, const CompileContext&) { return Decline{"runs in a plan only"}; }
 
 }  // namespace
+
+bool is_runnable(const Node& node) {
+  static const auto names = [] {
+    std::set<std::pair<std::string_view, std::string_view>> made;
+    for (const Kernel& kernel : all_kernels()) made.emplace(kernel.domain, kernel.op);
+    return made;
+  }();
+  return names.contains({node.domain, node.op});
+}
 
 std::vector<Kernel> all_kernels() {
   std::vector<Kernel> all;

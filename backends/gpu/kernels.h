@@ -36,6 +36,9 @@ std::span<const Kernel> scatter_kernels();
 std::span<const Kernel> softmax_kernels();
 std::span<const Kernel> top_kernels();
 
+/// Is there a kernel for the operator?
+bool is_runnable(const Node& node);
+
 /// All of them, in the order in which they are asked. They run where shapes are known, in a plan, only.
 std::vector<Kernel> all_kernels();
 

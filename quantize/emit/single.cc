@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/rewrite/cast_output.h"
 #include "core/tensor/cast.h"
-#include "quantize/emit/cast_output.h"
 
 namespace mlopt::quantize {
 namespace {

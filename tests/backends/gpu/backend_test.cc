@@ -69,14 +69,22 @@ TEST_CASE("a kernel that fails names its node") {
   }
 }
 
-TEST_CASE("precisions that a GPU does not round to by itself are refused") {
+TEST_CASE("a GPU that lacks bfloat16 refuses it, and computes in float16 and tf32") {
+  GpuInterface api = gpu::gpu_interface();
+  api.describe = [](int, gpu::DeviceInfo* info) -> gpu::Status {
+    *info = {};
+    info->major = 7;
+    info->minor = 5;
+    return nullptr;
+  };
   CompileOptions options;
   const Tensor x = uniform({10}, 0, 1);
   const auto compile = [&](Precision precision) {
     options.precision = precision;
-    return gpu_on_host()->compile(one_node("Relu", {x}, {}, 1), options);
+    return gpu_backend(api, 0, {})->compile(one_node("Relu", {x}, {}, 1), options);
   };
   CHECK(compile(Precision::kTF32));
+  CHECK(compile(Precision::kF16));
   CHECK_THROWS_AS(compile(Precision::kBF16), Error);
 }
 

@@ -1,6 +1,6 @@
-#include "quantize/emit/cast_output.h"
+#include "core/rewrite/cast_output.h"
 
-namespace mlopt::quantize {
+namespace mlopt {
 
 void cast_output(Graph& graph, Value* output, const Type& declared, const std::string& hint) {
   const std::vector<Use> readers = output->uses;
@@ -14,4 +14,4 @@ void cast_output(Graph& graph, Value* output, const Type& declared, const std::s
   for (const Use& use : readers) use.node->graph()->set_input(use.node, use.index, output);
 }
 
-}  // namespace mlopt::quantize
+}  // namespace mlopt
