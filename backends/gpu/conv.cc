@@ -1,6 +1,7 @@
 // Conv, com.microsoft.FusedConv and ConvTranspose over one to three spatial axes.
 #include <algorithm>
 
+#include "backends/gpu/conv_product.h"
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
 #include "backends/gpu/windows.h"
@@ -84,6 +85,7 @@ Expected<PlannedStep> plan_conv(const Site& site) {
   if (!are_countable(site, out)) return Decline{"more elements than kernels count"};
   if (site.has(kAddend) && site.desc(kAddend).dims != out.dims) return Decline{"addend does not fit"};
   args->windows = windows_of(*window, x, out.dims);
+  if (auto step = conv_by_product(site, out, *args)) return *std::move(step);
   return conv_step(site, std::move(out), *args, &Kernels::conv);
 }
 

@@ -2,6 +2,7 @@
 // What the backend can ask a device to compute. Pointers are the device's; counts are in elements, below 2^31.
 #include "backends/gpu/device/along.h"
 #include "backends/gpu/device/attention.h"
+#include "backends/gpu/device/columns.h"
 #include "backends/gpu/device/grid_sample.h"
 #include "backends/gpu/device/integer.h"
 #include "backends/gpu/device/launch.h"
@@ -248,6 +249,9 @@ struct Kernels {
   decltype(&gpu::resize) resize = gpu::resize;
   decltype(&gpu::conv) conv = gpu::conv;
   decltype(&gpu::conv_transpose) conv_transpose = gpu::conv_transpose;
+  decltype(&gpu::columns) columns = gpu::columns;
+  decltype(&gpu::conv_end) conv_end = gpu::conv_end;
+  decltype(&gpu::code_columns) code_columns = gpu::code_columns;
   decltype(&gpu::pool) pool = gpu::pool;
   decltype(&gpu::product) product = gpu::product;
   decltype(&gpu::quantize) quantize = gpu::quantize;

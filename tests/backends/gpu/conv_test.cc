@@ -1,6 +1,8 @@
+#include "backends/gpu/conv_product.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
+#include "tests/support/one_node.h"
 
 namespace mlopt::test {
 
@@ -19,6 +21,9 @@ TEST_CASE("convolutions on a GPU") {
       {{2, 32, 6, 6}, {64, 16, 3, 3}, {attr("group", 2), attr("dilations", Ints{2, 2})}},
       {{2, 6, 30}, {18, 6, 5}, {attr("strides", Ints{3})}},
       {{1, 3, 5, 6, 7}, {17, 3, 2, 3, 3}, {attr("auto_pad", "SAME_UPPER")}},
+      {{3, 32, 5, 5}, {32, 32, 1, 1}, {attr("strides", Ints{2, 2})}},
+      {{2, 32, 5, 6}, {40, 16, 1, 1}, {attr("group", 2)}},
+      {{1, 144, 4, 4}, {144, 16, 3, 3}, {attr("group", 9)}},
   };
   for (const Case& c : cases) {
     INFO(to_string(c.x) << " by " << to_string(c.w));
@@ -27,8 +32,45 @@ TEST_CASE("convolutions on a GPU") {
     require_on_gpu("Conv", {x, w, b}, {.attrs = c.attrs});
     require_on_gpu("Conv", {x, w}, {.attrs = c.attrs});
   }
-  require_on_gpu("Conv", {uniform({1, 16, 6, 6}, -1, 1, DType::kF16), uniform({16, 16, 3, 3}, -1, 1, DType::kF16)}, {},
-                 1e-2);
+  for (const int64_t kernel : {1, 3})
+    for (const auto& [type, tolerance] : {std::pair(DType::kF16, 1e-2), std::pair(DType::kBF16, 8e-2)})
+      require_on_gpu("Conv",
+                     {uniform({1, 16, 6, 6}, -1, 1, type), uniform({16, 16, kernel, kernel}, -1, 1, type),
+                      uniform({16}, -1, 1, type)},
+                     {}, tolerance);
+}
+
+TEST_CASE("a convolution by products takes images in turn, and keeps to its rule") {
+  gpu::ConvArgs args{};
+  args.batch = 20, args.channels_in = 64, args.channels_out = 32, args.groups = 1;
+  args.windows = {{1, 56, 56}, {1, 56, 56}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}};
+  const auto columns = gpu::conv_columns(args, 4);  // 7.2 MB an image
+  REQUIRE(columns);
+  CHECK((columns->m == 32 && columns->k == 576 && columns->n == 3136 && columns->images == 4));
+  CHECK(columns->bytes == 4 * 4 * 576 * 3136);
+  CHECK(gpu::conv_columns(args, 1, 16, 16)->images == 18);
+  gpu::ConvArgs one = args;
+  one.windows.kernel[1] = one.windows.kernel[2] = 1, one.windows.before[1] = one.windows.before[2] = 0;
+  CHECK(gpu::conv_columns(one, 4)->bytes == 0);
+  CHECK(gpu::conv_columns(one, 4)->images == 20);
+  one.windows.stride[2] = 2, one.windows.out[2] = 28;
+  CHECK(gpu::conv_columns(one, 4)->bytes > 0);
+  gpu::ConvArgs small = args;
+  small.channels_out = 8;
+  CHECK_FALSE(gpu::conv_columns(small, 4));
+  small = args;
+  small.groups = 16;
+  CHECK_FALSE(gpu::conv_columns(small, 4));
+  small = args;
+  for (int* sides : {small.windows.in, small.windows.out}) sides[1] = sides[2] = 1000;
+  CHECK_FALSE(gpu::conv_columns(small, 4));
+}
+
+TEST_CASE("images that do not fit into columns at once on a GPU") {
+  const std::vector<Datum> inputs{uniform({3, 16, 64, 64}, -1, 1), uniform({16, 16, 7, 7}, -0.1, 0.1, DType::kF32, 2)};
+  const OpOptions options{.attrs = {attr("pads", Ints{3, 3, 3, 3})}};  // 12.8 MB of columns an image
+  const auto plan = gpu_on_host()->compile(one_node("Conv", inputs, options, 1), {});
+  require_close(plan->run(std::vector<Datum>{inputs[0]})[0].tensor(), run_op("Conv", inputs, options), 1e-5);
 }
 
 TEST_CASE("a fused convolution on a GPU adds, then activates") {

@@ -1,0 +1,99 @@
+// Convolutions of numbers by the library's products.
+#include "backends/gpu/conv_product.h"
+
+#include <algorithm>
+
+#include "backends/gpu/device/geometry.h"
+#include "core/base/align.h"
+
+namespace mlopt::gpu {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{64} << 20, kBytesAtOnce = int64_t{32} << 20;
+constexpr int kLeast = 16, kMostGroups = 8;
+
+enum Input { kSource, kWeights, kBias, kAddend };
+
+/// Are the images themselves columns: windows of one tap that follow one another?
+bool are_columns(const Windows& w) {
+  for (int k = 0; k < 3; ++k)
+    if (w.kernel[k] != 1 || w.stride[k] != 1 || w.before[k] != 0 || w.in[k] != w.out[k]) return false;
+  return true;
+}
+
+/// What runs after the products, or within them.
+bool is_within(const Activation& act) { return act.fn == Fn::kNone || act.fn == Fn::kRelu || act.fn == Fn::kGeluTanh; }
+
+struct Run {
+  ConvArgs conv;
+  ConvColumns columns;
+  ProductArgs product;
+  int64_t plane;  ///< of the input
+  int width;
+  bool bias, addend, ends;
+
+  void operator()(const Buffers& b) const {
+    for (int64_t first = 0; first < conv.batch; first += columns.images)
+      for (int group = 0; group < conv.groups; ++group)
+        multiply(b, first, std::min<int64_t>(columns.images, conv.batch - first), group);
+    if (!ends) return;
+    const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
+    launch(b, &Kernels::conv_end,
+           ConvEndArgs{conv.type, conv.act, divider(conv.channels_out), divider(columns.n),
+                       int64_t{conv.batch} * conv.channels_out * columns.n, bias ? b.in<void>(kBias) : nullptr,
+                       addend ? b.in<void>(kAddend) : nullptr, b.out<void>(0)});
+  }
+
+  void multiply(const Buffers& b, int64_t first, int64_t images, int group) const {
+    const int64_t channels = conv.channels_in / conv.groups;
+    const std::byte* in = b.in<std::byte>(kSource) + first * conv.channels_in * plane * width;
+    ProductArgs now = product;
+    now.batch = images;
+    now.a = b.in<std::byte>(kWeights) + group * columns.m * columns.k * width;
+    now.b = in + group * channels * plane * width;
+    now.out = b.out<std::byte>(0) + (first * conv.channels_out + group * columns.m) * columns.n * width;
+    if (columns.bytes > 0) {
+      launch(b, &Kernels::columns, ColumnsArgs{conv, width, static_cast<int>(images), group, in, b.scratch});
+      now.b = b.scratch;
+    }
+    launch(b, &Kernels::product, now);
+  }
+};
+
+}  // namespace
+
+std::optional<ConvColumns> conv_columns(const ConvArgs& args, int64_t width, int64_t round_k, int64_t round_n) {
+  const Geometry g(args);
+  ConvColumns made{g.out_channels, int64_t{g.in_channels} * g.taps, g.positions, args.batch, 0};
+  if (made.m < kLeast || made.k < kLeast || args.groups > kMostGroups) return std::nullopt;
+  const bool turned = round_k > 1;  // such columns are made whatever the windows are
+  if (are_columns(args.windows) && !turned) return made;
+  const int64_t each = round_up(made.k, round_k) * round_up(made.n, round_n) * width;
+  if (each > kMostBytes) return std::nullopt;
+  made.images = std::clamp<int64_t>(kBytesAtOnce / each, 1, args.batch);
+  made.bytes = static_cast<size_t>(made.images * each);
+  return made;
+}
+
+std::optional<PlannedStep> conv_by_product(const Site& site, const TensorDesc& out, const ConvArgs& args) {
+  const int width = bits(out.dtype) / 8;
+  const auto columns = conv_columns(args, width);
+  if (!columns) return std::nullopt;
+  Run run{args, *columns, {}, Geometry(args).plane, width, site.has(kBias), site.has(kAddend), false};
+  run.ends = run.bias || run.addend || !is_within(args.act);
+  ProductArgs& product = run.product;
+  product.type = args.type;
+  product.tf32 = site.context.precision == Precision::kTF32;
+  product.m = columns->m, product.n = columns->n, product.k = columns->k;
+  product.b_stride = columns->bytes > 0 ? columns->k * columns->n : args.channels_in * run.plane;
+  product.out_stride = args.channels_out * columns->n;
+  product.alpha = 1;
+  if (!run.ends) product.act = args.act;
+  PlannedStep step{.out = {out}};
+  step.scratch_bytes = columns->bytes;
+  step.label = columns->bytes > 0 ? "columns, cublas" : "cublas";
+  step.run = run;
+  return step;
+}
+
+}  // namespace mlopt::gpu
