@@ -38,4 +38,16 @@ Memory::Memory(Device device, size_t bytes) {
   memory_ = {static_cast<std::byte*>(where), [device](std::byte* p) { device.api->release(device.index, p); }};
 }
 
+const std::byte* Brought::at(WorkQueue& queue) {
+  const std::lock_guard lock(mutex_);
+  if (!memory_.at()) {
+    Memory made(queue.device(), bytes_.size());
+    queue.transfer(made.at(), bytes_.data(), bytes_.size());
+    queue.wait();
+    memory_ = std::move(made);
+    bytes_ = {};
+  }
+  return memory_.at();
+}
+
 }  // namespace mlopt::gpu

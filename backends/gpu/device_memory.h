@@ -1,7 +1,9 @@
 #pragma once
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backends/gpu/interface.h"
 #include "core/exec/kernel.h"
@@ -54,11 +56,25 @@ class Memory {
   std::shared_ptr<std::byte> memory_;
 };
 
-/// Calls kernel(queue, args) of the queue on which the step runs: what a PlannedStep's `run` does. The executor leaves
-/// the queue in the memo of each step.
+/// What a step has of its own: bytes on the host until the first run that needs them takes them to the device.
+class Brought {
+ public:
+  explicit Brought(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  const std::byte* at(WorkQueue& queue);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::byte> bytes_;
+  Memory memory_;
+};
+
+/// The queue on which a step runs; the executor leaves it in the memo of each.
+inline WorkQueue& queue_of(const Buffers& buffers) { return *std::any_cast<WorkQueue*>(buffers.memo); }
+
+/// Calls kernel(queue, args) of that queue: what a PlannedStep's `run` does.
 template <class Args>
 void launch(const Buffers& buffers, Status (*Kernels::*kernel)(Queue&, const Args&), const Args& args) {
-  const WorkQueue& queue = *std::any_cast<WorkQueue*>(buffers.memo);
+  const WorkQueue& queue = queue_of(buffers);
   check((queue.api().kernels.*kernel)(queue.get(), args), "a kernel");
 }
 

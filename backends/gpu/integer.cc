@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/gpu/kernels.h"
+#include "backends/gpu/packed_codes.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -23,18 +24,45 @@ Expected<bool> each_of(const Site& site, int zero, int of, int64_t lines) {
 /// Scales and biases of one type, one for all columns or one for each.
 bool goes_with_columns(const TensorDesc& desc, int64_t columns) { return desc.size() == 1 || desc.size() == columns; }
 
+/// Sums by the kernel that takes codes as they lie; bz: -1 where weights have no zero point.
+SumsMaker plain_product(const IntegerProduct& product, int b, int bz) {
+  SumsMaker made;
+  made.bytes = static_cast<size_t>(element_count(product.out)) * sizeof(int32_t);
+  made.run = [args = product.args, b, bz](const Buffers& buffers, const void* codes, const void* zero,
+                                          std::byte* scratch) -> CodeSums {
+    IntegerProductArgs now = args;
+    now.a.codes = codes;
+    now.a.zero = zero;
+    now.x.codes = buffers.in<void>(b);
+    now.x.zero = bz >= 0 ? buffers.in<void>(bz) : nullptr;
+    now.out = reinterpret_cast<int32_t*>(scratch);
+    launch(buffers, &Kernels::integer_product, now);
+    return {.sums = now.out};
+  };
+  return made;
+}
+
+SumsMaker sums_of(const Site& site, const IntegerProduct& product, int b, int bz) {
+  const IntegerProductArgs& args = product.args;
+  if (product.one_right && !args.a.each)
+    if (auto packed = packed_product(site, args.a.is_signed, args.batches.count * args.m, args.k, args.n, b, bz))
+      return *std::move(packed);
+  return plain_product(product, b, site.has(bz) ? bz : -1);
+}
+
+Divider divider(int64_t d) { return Divider(static_cast<uint32_t>(d)); }
+
 Expected<PlannedStep> plan_integer(const Site& site) {
   auto product = integer_product_of(site, 0, 2, 1, 3);
   if (!product) return product.error();
-  PlannedStep step{.out = {{DType::kI32, product->out}}};
-  step.run = [args = product->args, a_zero = site.has(2), b_zero = site.has(3)](const Buffers& b) {
-    IntegerProductArgs now = args;
-    now.a.codes = b.in<void>(0);
-    now.x.codes = b.in<void>(1);
-    now.a.zero = a_zero ? b.in<void>(2) : nullptr;
-    now.x.zero = b_zero ? b.in<void>(3) : nullptr;
-    now.out = b.out<int32_t>(0);
-    launch(b, &Kernels::integer_product, now);
+  const SumsMaker sums = sums_of(site, *product, 1, 3);
+  PlannedStep step = step_of({DType::kI32, product->out}, sums);
+  if (!sums.packed) step.scratch_bytes = 0;
+  step.run = [sums, zero = site.has(2), n = product->args.n, count = step.out[0].size()](const Buffers& b) {
+    std::byte* at = sums.packed ? b.scratch : b.out<std::byte>(0);
+    const CodeSums made = sums.run(b, b.in<void>(0), zero ? b.in<void>(2) : nullptr, at);
+    if (sums.packed)
+      launch(b, &Kernels::plain_sums, PlainSumsArgs{made, divider(n), Divider(1), count, b.out<int32_t>(0)});
   };
   return step;
 }
@@ -51,25 +79,13 @@ Expected<PlannedStep> plan_qlinear(const Site& site) {
   if (!goes_with_columns(site.desc(4), columns) || site.desc(4).dtype != site.desc(1).dtype ||
       site.desc(6).dtype != site.desc(1).dtype)
     return Decline{"scales that do not fit"};
-  PlannedStep step{.out = {{zero.dtype, product->out}}};
-  const int64_t count = step.out[0].size();
-  step.scratch_bytes = static_cast<size_t>(count) * sizeof(int32_t);
-  const RequantizeArgs how{*scale,
-                           {8, zero.dtype == DType::kI8},
-                           site.desc(4).size() > 1,
-                           Divider(static_cast<uint32_t>(columns)),
-                           Divider(1),
-                           count};
-  step.run = [args = product->args, how](const Buffers& b) {
-    IntegerProductArgs now = args;
-    now.a.codes = b.in<void>(0);
-    now.a.zero = b.in<void>(2);
-    now.x.codes = b.in<void>(3);
-    now.x.zero = b.in<void>(5);
-    now.out = reinterpret_cast<int32_t*>(b.scratch);
-    launch(b, &Kernels::integer_product, now);
+  const SumsMaker sums = sums_of(site, *product, 3, 5);
+  PlannedStep step = step_of({zero.dtype, product->out}, sums);
+  const RequantizeArgs how{
+      *scale, {8, zero.dtype == DType::kI8}, site.desc(4).size() > 1, divider(columns), Divider(1), step.out[0].size()};
+  step.run = [sums, how](const Buffers& b) {
     RequantizeArgs then = how;
-    then.sums = now.out;
+    then.sums = sums.run(b, b.in<void>(0), b.in<void>(2), b.scratch);
     then.a_scale = b.in<void>(1), then.b_scale = b.in<void>(4), then.y_scale = b.in<void>(6), then.zero = b.in<void>(7);
     then.out = b.out<void>(0);
     launch(b, &Kernels::requantize, then);
@@ -97,19 +113,11 @@ Expected<PlannedStep> plan_to_float(const Site& site) {
   const auto how = rescale_of(site, *product, type, 2, 3, 6);
   if (!how) return how.error();
   if (site.has(4) && site.desc(4).size() > 1) return Decline{"zero points for rows"};
-  PlannedStep step{.out = {{type, product->out}}};
-  step.scratch_bytes = static_cast<size_t>(how->count) * sizeof(int32_t);
-  step.run = [args = product->args, how = *how, a_zero = site.has(4), b_zero = site.has(5),
-              bias = site.has(6)](const Buffers& b) {
-    IntegerProductArgs now = args;
-    now.a.codes = b.in<void>(0);
-    now.x.codes = b.in<void>(1);
-    now.a.zero = a_zero ? b.in<void>(4) : nullptr;
-    now.x.zero = b_zero ? b.in<void>(5) : nullptr;
-    now.out = reinterpret_cast<int32_t*>(b.scratch);
-    launch(b, &Kernels::integer_product, now);
+  const SumsMaker sums = sums_of(site, *product, 1, 5);
+  PlannedStep step = step_of({type, product->out}, sums);
+  step.run = [sums, how = *how, zero = site.has(4), bias = site.has(6)](const Buffers& b) {
     RescaleArgs then = how;
-    then.sums = now.out;
+    then.sums = sums.run(b, b.in<void>(0), zero ? b.in<void>(4) : nullptr, b.scratch);
     then.a_scale = b.in<void>(2), then.b_scale = b.in<void>(3), then.bias = bias ? b.in<void>(6) : nullptr;
     then.out = b.out<void>(0);
     launch(b, &Kernels::rescale, then);
@@ -121,12 +129,12 @@ Expected<PlannedStep> plan_to_float(const Site& site) {
 struct DynamicRoom {
   size_t scale, zero, sums, codes, all;
 
-  DynamicRoom(const DynamicQuantize& dynamic, int64_t outputs) {
-    const auto rounded = [](size_t bytes) { return (bytes + 15) / 16 * 16; };
+  DynamicRoom(const DynamicQuantize& dynamic, size_t sums_bytes) {
+    const auto rounded = [](size_t bytes) { return (bytes + 255) / 256 * 256; };
     scale = rounded(dynamic.scratch_bytes());
     zero = scale + 16;
-    sums = zero + 16;
-    codes = sums + rounded(static_cast<size_t>(outputs) * sizeof(int32_t));
+    sums = rounded(zero + 16);
+    codes = sums + rounded(sums_bytes);
     all = codes + static_cast<size_t>(dynamic.count);
   }
 };
@@ -140,22 +148,16 @@ Expected<PlannedStep> plan_dynamic(const Site& site) {
   const auto how = rescale_of(site, *product, DType::kF32, -1, 2, 4);
   if (!how) return how.error();
   const DynamicQuantize dynamic(a);
-  const DynamicRoom room(dynamic, how->count);
-  PlannedStep step{.out = {{DType::kF32, product->out}}};
+  const SumsMaker sums = sums_of(site, *product, 1, 3);
+  const DynamicRoom room(dynamic, sums.bytes);
+  PlannedStep step = step_of({DType::kF32, product->out}, sums);
   step.scratch_bytes = room.all;
-  step.run = [args = product->args, how = *how, dynamic, room, b_zero = site.has(3),
-              bias = site.has(4)](const Buffers& b) {
+  step.run = [sums, how = *how, dynamic, room, bias = site.has(4)](const Buffers& b) {
     auto* scale = reinterpret_cast<float*>(b.scratch + room.scale);
     auto* zero = reinterpret_cast<uint8_t*>(b.scratch + room.zero);
     dynamic.run(b, b.in<void>(0), b.scratch, b.scratch + room.codes, scale, zero);
-    IntegerProductArgs now = args;
-    now.a = {false, false, b.scratch + room.codes, zero};
-    now.x.codes = b.in<void>(1);
-    now.x.zero = b_zero ? b.in<void>(3) : nullptr;
-    now.out = reinterpret_cast<int32_t*>(b.scratch + room.sums);
-    launch(b, &Kernels::integer_product, now);
     RescaleArgs then = how;
-    then.sums = now.out;
+    then.sums = sums.run(b, b.scratch + room.codes, zero, b.scratch + room.sums);
     then.a_scale = scale, then.b_scale = b.in<void>(2), then.bias = bias ? b.in<void>(4) : nullptr;
     then.out = b.out<void>(0);
     launch(b, &Kernels::rescale, then);
@@ -185,6 +187,7 @@ Expected<IntegerProduct> integer_product_of(const Site& site, int a, int az, int
   if (right[right.size() - 2] != args.k) return Decline{"the operands do not fit"};
   const Dims lefts(left.begin(), left.end() - 2), rights(right.begin(), right.end() - 2);
   const Dims batch = broadcast(lefts, rights);
+  made.one_right = element_count(rights) == 1;
   const auto batches = walk_over<2>(batch, {broadcast_strides(lefts, batch), broadcast_strides(rights, batch)});
   if (!batches) return batches.error();
   args.batches = *batches;

@@ -19,6 +19,7 @@ struct DynamicQuantize {
 struct IntegerProduct {
   IntegerProductArgs args{};
   Dims out{};
+  bool one_right = false;  ///< one matrix b serves all
 };
 /// Of inputs a and b, whose zero points are inputs az and bz (-1: none, and `a` is unsigned with one for all).
 Expected<IntegerProduct> integer_product_of(const Site& site, int a, int az, int b, int bz);

@@ -1,6 +1,7 @@
 // Convolutions of 8-bit codes: ConvInteger and QLinearConv.
 #include "backends/gpu/integer.h"
 #include "backends/gpu/kernels.h"
+#include "backends/gpu/packed_codes.h"
 #include "backends/gpu/windows.h"
 
 namespace mlopt::gpu {
@@ -48,18 +49,39 @@ Expected<IntegerConv> conv_of(const Site& site, int x_at, int xz, int w_at, int 
   return made;
 }
 
+SumsMaker sums_of(const Site& site, const IntegerConv& conv, int w, int wz) {
+  if (auto packed = packed_conv(site, conv.args, w, wz)) return *std::move(packed);
+  SumsMaker made;
+  made.bytes = static_cast<size_t>(element_count(conv.out)) * sizeof(int32_t);
+  made.run = [args = conv.args, w, wz = site.has(wz) ? wz : -1](const Buffers& b, const void* codes, const void* zero,
+                                                                std::byte* scratch) -> CodeSums {
+    IntegerConvArgs now = args;
+    now.x.codes = codes;
+    now.x.zero = zero;
+    now.weights.codes = b.in<void>(w);
+    now.weights.zero = wz >= 0 ? b.in<void>(wz) : nullptr;
+    now.out = reinterpret_cast<int32_t*>(scratch);
+    launch(b, &Kernels::integer_conv, now);
+    return {.sums = now.out};
+  };
+  return made;
+}
+
+Divider divider(int64_t d) { return Divider(static_cast<uint32_t>(d)); }
+
+int64_t plane_of(const IntegerConv& conv) { return element_count(Dims(conv.out.begin() + 2, conv.out.end())); }
+
 Expected<PlannedStep> plan_integer(const Site& site) {
   const auto conv = conv_of(site, 0, 2, 1, 3);
   if (!conv) return conv.error();
-  PlannedStep step{.out = {{DType::kI32, conv->out}}};
-  step.run = [args = conv->args, x_zero = site.has(2), w_zero = site.has(3)](const Buffers& b) {
-    IntegerConvArgs now = args;
-    now.x.codes = b.in<void>(0);
-    now.weights.codes = b.in<void>(1);
-    now.x.zero = x_zero ? b.in<void>(2) : nullptr;
-    now.weights.zero = w_zero ? b.in<void>(3) : nullptr;
-    now.out = b.out<int32_t>(0);
-    launch(b, &Kernels::integer_conv, now);
+  const SumsMaker sums = sums_of(site, *conv, 1, 3);
+  PlannedStep step = step_of({DType::kI32, conv->out}, sums);
+  if (!sums.packed) step.scratch_bytes = 0;
+  step.run = [sums, zero = site.has(2), channels = divider(conv->out[1]), plane = divider(plane_of(*conv)),
+              count = step.out[0].size()](const Buffers& b) {
+    std::byte* at = sums.packed ? b.scratch : b.out<std::byte>(0);
+    const CodeSums made = sums.run(b, b.in<void>(0), zero ? b.in<void>(2) : nullptr, at);
+    if (sums.packed) launch(b, &Kernels::plain_sums, PlainSumsArgs{made, channels, plane, count, b.out<int32_t>(0)});
   };
   return step;
 }
@@ -78,26 +100,17 @@ Expected<PlannedStep> plan_qlinear(const Site& site) {
       return Decline{"scales that do not fit"};
   if (site.has(8) && (site.desc(8).dtype != DType::kI32 || site.desc(8).size() != channels))
     return Decline{"a bias that does not fit"};
-  PlannedStep step{.out = {{zero.dtype, conv->out}}};
-  const int64_t count = step.out[0].size();
-  const int64_t plane = element_count(Dims(conv->out.begin() + 2, conv->out.end()));
-  step.scratch_bytes = static_cast<size_t>(count) * sizeof(int32_t);
+  const SumsMaker sums = sums_of(site, *conv, 3, 5);
+  PlannedStep step = step_of({zero.dtype, conv->out}, sums);
   const RequantizeArgs how{*scale,
                            {8, zero.dtype == DType::kI8},
                            site.desc(4).size() > 1,
-                           Divider(static_cast<uint32_t>(channels)),
-                           Divider(static_cast<uint32_t>(plane)),
-                           count};
-  step.run = [args = conv->args, how, bias = site.has(8)](const Buffers& b) {
-    IntegerConvArgs now = args;
-    now.x.codes = b.in<void>(0);
-    now.x.zero = b.in<void>(2);
-    now.weights.codes = b.in<void>(3);
-    now.weights.zero = b.in<void>(5);
-    now.out = reinterpret_cast<int32_t*>(b.scratch);
-    launch(b, &Kernels::integer_conv, now);
+                           divider(channels),
+                           divider(plane_of(*conv)),
+                           step.out[0].size()};
+  step.run = [sums, how, bias = site.has(8)](const Buffers& b) {
     RequantizeArgs then = how;
-    then.sums = now.out;
+    then.sums = sums.run(b, b.in<void>(0), b.in<void>(2), b.scratch);
     then.bias = bias ? b.in<int32_t>(8) : nullptr;
     then.a_scale = b.in<void>(1), then.b_scale = b.in<void>(4), then.y_scale = b.in<void>(6), then.zero = b.in<void>(7);
     then.out = b.out<void>(0);

@@ -1,5 +1,5 @@
 // Resize and Upsample with constant sizes, one axis after the other.
-#include <mutex>
+#include <cstring>
 #include <utility>
 
 #include "backends/gpu/kernels.h"
@@ -9,31 +9,18 @@
 namespace mlopt::gpu {
 namespace {
 
-/// Taps that go to the device with the first run that needs them.
-class Table {
- public:
-  explicit Table(const std::vector<ResizeTap>& taps) {
-    for (const ResizeTap& tap : taps) taps_.push_back({static_cast<int32_t>(tap.place), tap.weight});
+std::vector<std::byte> bytes_of(const std::vector<ResizeTap>& taps) {
+  std::vector<std::byte> bytes(taps.size() * sizeof(Tap));
+  for (size_t i = 0; i < taps.size(); ++i) {
+    const Tap tap{static_cast<int32_t>(taps[i].place), taps[i].weight};
+    std::memcpy(bytes.data() + i * sizeof tap, &tap, sizeof tap);
   }
-  const Tap* at(WorkQueue& queue) {
-    const std::lock_guard lock(mutex_);
-    if (!memory_.at()) {
-      memory_ = Memory(queue.device(), taps_.size() * sizeof(Tap));
-      queue.transfer(memory_.at(), taps_.data(), taps_.size() * sizeof(Tap));
-      queue.wait();
-    }
-    return reinterpret_cast<const Tap*>(memory_.at());
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<Tap> taps_;
-  Memory memory_;
-};
+  return bytes;
+}
 
 struct Filter {
   ResizeArgs args;
-  std::shared_ptr<Table> table;
+  std::shared_ptr<Brought> table;
   size_t bytes;  ///< of what it makes
 };
 
@@ -58,7 +45,7 @@ Expected<PlannedStep> plan(const Site& site) {
     if (!is_countable(made)) return Decline{"more elements than kernels count"};
     const auto taps = static_cast<int>(f.taps);
     filters.push_back({{*type, *width, taps, m.outer, f.from, f.to, m.inner, nullptr, nullptr, nullptr},
-                       std::make_shared<Table>(f.table),
+                       std::make_shared<Brought>(bytes_of(f.table)),
                        made.bytes()});
     if (&f != &resized->filters.back()) step.scratch_bytes += made.bytes();
   }
@@ -67,7 +54,7 @@ Expected<PlannedStep> plan(const Site& site) {
     std::byte* next = b.scratch;
     for (const Filter& filter : filters) {
       ResizeArgs args = filter.args;
-      args.table = filter.table->at(*std::any_cast<WorkQueue*>(b.memo));
+      args.table = reinterpret_cast<const Tap*>(filter.table->at(queue_of(b)));
       args.in = from;
       args.out = &filter == &filters.back() ? b.out<std::byte>(0) : next;
       launch(b, &Kernels::resize, args);

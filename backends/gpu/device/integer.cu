@@ -113,6 +113,46 @@ struct Filters {
   }
 };
 
+struct Packed {
+  CodesProductArgs args;
+
+  MLOPT_DEVICE int rows() const { return static_cast<int>(args.m); }
+  MLOPT_DEVICE int columns() const { return static_cast<int>(args.n); }
+  MLOPT_DEVICE int depth() const { return static_cast<int>(args.k); }
+  MLOPT_DEVICE int32_t* out() const { return args.out; }
+  MLOPT_DEVICE int left(int batch, int m, int k) const {
+    return static_cast<const int8_t*>(args.a)[batch * args.a_stride + m * args.k + k];
+  }
+  MLOPT_DEVICE int right(int batch, int k, int n) const {
+    return static_cast<const int8_t*>(args.x)[batch * args.x_stride + n * args.k + k];
+  }
+  MLOPT_DEVICE int64_t place(int batch, int m, int n) const { return batch * args.out_stride + m * args.n + n; }
+};
+
+/// Four codes that lie side by side in a row.
+struct PackCodes {
+  PackCodesArgs args;
+  Divider by_words;
+
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const uint32_t row = by_words.quotient(i), first = (i - row * by_words.divisor) * 4;
+    const uint8_t* in = static_cast<const uint8_t*>(args.in) + row * args.length;
+    uint32_t codes = 0;
+    for (uint32_t b = 0; b < 4; ++b)
+      if (first + b < args.length) codes |= (in[first + b] ^ (args.is_signed ? 0u : 0x80u)) << (8 * b);
+    static_cast<uint32_t*>(args.out)[i] = codes;
+  }
+};
+
+struct PlainSums {
+  PlainSumsArgs args;
+
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const uint32_t line = args.inner.quotient(i);
+    args.out[i] = args.sums.at(i, line - args.length.quotient(line) * args.length.divisor);
+  }
+};
+
 template <class Operands>
 Status in_tiles(Queue& queue, int64_t groups, int64_t m, int64_t n, const Operands& operands) {
   constexpr int kSide = Tile<Operands>::kSide;
@@ -128,7 +168,7 @@ struct Requantize {
     const float factor = float_at(args.scale_type, args.a_scale, 0) *
                          float_at(args.scale_type, args.b_scale, args.each ? c : 0) /
                          float_at(args.scale_type, args.y_scale, 0);
-    float scaled = static_cast<float>(int64_t{args.sums[i]} + (args.bias ? args.bias[c] : 0)) * factor;
+    float scaled = static_cast<float>(int64_t{args.sums.at(i, c)} + (args.bias ? args.bias[c] : 0)) * factor;
     if (scaled != scaled) scaled = 0;
     constexpr float kFar = 1e6f;  // beyond all codes, but safe to convert
     scaled = scaled < -kFar ? -kFar : scaled > kFar ? kFar : scaled;
@@ -145,7 +185,7 @@ struct Rescale {
   MLOPT_DEVICE static float at(const void* from, uint32_t i) { return widen(static_cast<const T*>(from)[i]); }
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t c = i - args.columns.quotient(i) * args.columns.divisor;
-    const float scaled = static_cast<float>(args.sums[i]) * at(args.a_scale, args.a_each ? c : 0) *
+    const float scaled = static_cast<float>(args.sums.at(i, c)) * at(args.a_scale, args.a_each ? c : 0) *
                          at(args.b_scale, args.b_each ? c : 0);
     static_cast<T*>(args.out)[i] = narrow<T>(args.bias ? scaled + at(args.bias, c) : scaled);
   }
@@ -162,6 +202,17 @@ Status integer_conv(Queue& queue, const IntegerConvArgs& args) {
   return in_tiles(queue, args.conv.groups, g.out_channels, int64_t{args.conv.batch} * g.positions,
                   Filters{g, args.x, args.weights, args.out});
 }
+
+Status pack_codes(Queue& queue, const PackCodesArgs& args) {
+  const int words = args.pitch / 4;
+  return for_each(queue, args.rows * words, PackCodes{args, Divider(static_cast<uint32_t>(words))});
+}
+
+Status codes_product_in_tiles(Queue& queue, const CodesProductArgs& args) {
+  return in_tiles(queue, args.batch, args.m, args.n, Packed{args});
+}
+
+Status plain_sums(Queue& queue, const PlainSumsArgs& args) { return for_each(queue, args.count, PlainSums{args}); }
 
 Status requantize(Queue& queue, const RequantizeArgs& args) { return for_each(queue, args.count, Requantize{args}); }
 

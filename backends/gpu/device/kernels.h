@@ -260,6 +260,9 @@ struct Kernels {
   decltype(&gpu::grid_sample) grid_sample = gpu::grid_sample;
   decltype(&gpu::integer_product) integer_product = gpu::integer_product;
   decltype(&gpu::integer_conv) integer_conv = gpu::integer_conv;
+  decltype(&gpu::pack_codes) pack_codes = gpu::pack_codes;
+  decltype(&gpu::codes_product) codes_product = gpu::codes_product;
+  decltype(&gpu::plain_sums) plain_sums = gpu::plain_sums;
   decltype(&gpu::requantize) requantize = gpu::requantize;
   decltype(&gpu::rescale) rescale = gpu::rescale;
   decltype(&gpu::nbits_product) nbits_product = gpu::nbits_product;

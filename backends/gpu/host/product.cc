@@ -49,4 +49,6 @@ Status product(Queue&, const ProductArgs& args) {
   });
 }
 
+Status codes_product(Queue& queue, const CodesProductArgs& args) { return codes_product_in_tiles(queue, args); }
+
 }  // namespace mlopt::gpu
