@@ -16,13 +16,13 @@ constexpr std::string_view kFloat32[] = {"CumSum",
                                          "DynamicQuantizeLinear",
                                          "DynamicQuantizeMatMul",
                                          "MatMulIntegerToFloat",
-                                         "QLinearConv",
-                                         "QLinearMatMul",
+                                         "QGemm",
                                          "QuantizeLinear",
                                          "Range"};
 
 std::string why_float(const Node& node) {
-  if (std::find(std::begin(kFloat32), std::end(kFloat32), node.op) != std::end(kFloat32))
+  if (node.op.starts_with("QLinear") ||
+      std::find(std::begin(kFloat32), std::end(kFloat32), node.op) != std::end(kFloat32))
     return "it is float32 by definition";
   return is_runnable(node) ? "" : "no kernel of the GPU runs it";
 }

@@ -2,6 +2,8 @@
 #include "backends/gpu/integer.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/packed_codes.h"
@@ -44,9 +46,8 @@ SumsMaker plain_product(const IntegerProduct& product, int b, int bz) {
 
 SumsMaker sums_of(const Site& site, const IntegerProduct& product, int b, int bz) {
   const IntegerProductArgs& args = product.args;
-  if (product.one_right && !args.a.each)
-    if (auto packed = packed_product(site, args.a.is_signed, args.batches.count * args.m, args.k, args.n, b, bz))
-      return *std::move(packed);
+  if (product.one_right && !args.a.each && !args.a_transposed)
+    if (auto packed = packed_product(site, args, b, bz)) return *std::move(packed);
   return plain_product(product, b, site.has(bz) ? bz : -1);
 }
 
@@ -125,6 +126,49 @@ Expected<PlannedStep> plan_to_float(const Site& site) {
   return step;
 }
 
+/// (a, a_scale, a_zero, b, b_scale, b_zero, bias, y_scale, y_zero), without the last two to numbers.
+Expected<PlannedStep> plan_gemm(const Site& site) {
+  auto product = integer_product_of(site, 0, 2, 3, 5);
+  const DType type = site.desc(1).dtype;
+  const auto scale = float_of(type);
+  if (!product || !scale) return !product ? product.error() : scale.error();
+  const int64_t columns = product->args.n;
+  if (site.view.get_float("alpha", 1) != 1) return Decline{"it is scaled"};
+  if (site.has(6) && (site.desc(6).dtype != DType::kI32 || site.desc(6).size() != columns))
+    return Decline{"a bias that does not fit"};
+  if (site.desc(1).size() != 1 || !goes_with_columns(site.desc(4), columns) || site.desc(4).dtype != type)
+    return Decline{"scales that do not fit"};
+  const bool to_codes = site.has(8);
+  if (to_codes && (!is_byte(site.desc(8).dtype) || site.desc(8).size() != 1 || site.desc(7).size() != 1 ||
+                   site.desc(7).dtype != type))
+    return Decline{"an output that is no 8-bit integer"};
+  const SumsMaker sums = sums_of(site, *product, 3, 5);
+  PlannedStep step = step_of({to_codes ? site.desc(8).dtype : type, product->out}, sums);
+  const bool each = site.desc(4).size() > 1, bias = site.has(6), zero = site.has(2);
+  const int64_t count = step.out[0].size();
+  const RequantizeArgs codes{*scale, {8, step.out[0].dtype == DType::kI8}, each, divider(columns), Divider(1), count};
+  const RescaleArgs numbers{*scale, false, each, divider(columns), count};
+  step.run = [=](const Buffers& b) {
+    const CodeSums made = sums.run(b, b.in<void>(0), zero ? b.in<void>(2) : nullptr, b.scratch);
+    const auto finish = [&](auto args, auto kernel) {
+      args.sums = made;
+      args.a_scale = b.in<void>(1), args.b_scale = b.in<void>(4), args.out = b.out<void>(0);
+      if constexpr (std::is_same_v<decltype(args), RequantizeArgs>) {
+        args.bias = bias ? b.in<int32_t>(6) : nullptr;
+        args.y_scale = b.in<void>(7), args.zero = b.in<void>(8);
+      } else {
+        args.steps = bias ? b.in<int32_t>(6) : nullptr;
+      }
+      launch(b, kernel, args);
+    };
+    if (to_codes)
+      finish(codes, &Kernels::requantize);
+    else
+      finish(numbers, &Kernels::rescale);
+  };
+  return step;
+}
+
 /// Where a dynamically quantized operand lies while a step runs, in bytes of its scratch.
 struct DynamicRoom {
   size_t scale, zero, sums, codes, all;
@@ -170,6 +214,7 @@ constexpr Kernel kKernels[] = {
     {.domain = "", .op = "QLinearMatMul", .plan = plan_qlinear},
     {.domain = "com.microsoft", .op = "MatMulIntegerToFloat", .plan = plan_to_float},
     {.domain = "com.microsoft", .op = "DynamicQuantizeMatMul", .plan = plan_dynamic},
+    {.domain = "com.microsoft", .op = "QGemm", .plan = plan_gemm},
 };
 
 }  // namespace
@@ -183,6 +228,9 @@ Expected<IntegerProduct> integer_product_of(const Site& site, int a, int az, int
   if (column) right.push_back(1);
   IntegerProduct made;
   IntegerProductArgs& args = made.args;
+  args.a_transposed = site.view.get_int("transA", 0) != 0, args.x_transposed = site.view.get_int("transB", 0) != 0;
+  if (args.a_transposed) std::swap(left[left.size() - 2], left.back());
+  if (args.x_transposed) std::swap(right[right.size() - 2], right.back());
   args.m = left[left.size() - 2], args.k = left.back(), args.n = right.back();
   if (right[right.size() - 2] != args.k) return Decline{"the operands do not fit"};
   const Dims lefts(left.begin(), left.end() - 2), rights(right.begin(), right.end() - 2);

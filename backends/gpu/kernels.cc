@@ -31,6 +31,7 @@ constexpr Family kFamilies[] = {
     {"quantize", quantize_kernels},
     {"integer", integer_kernels},
     {"integer", integer_conv_kernels},
+    {"codes", code_map_kernels},
     {"nbits", nbits_kernels},
     {"scatter", scatter_kernels},
     {"top", top_kernels},

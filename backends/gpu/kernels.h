@@ -12,6 +12,7 @@ std::span<const Kernel> arith_kernels();
 std::span<const Kernel> attention_kernels();
 std::span<const Kernel> cast_kernels();
 std::span<const Kernel> chain_kernels();
+std::span<const Kernel> code_map_kernels();
 std::span<const Kernel> conv_kernels();
 std::span<const Kernel> copy_kernels();
 std::span<const Kernel> eltwise_kernels();

@@ -97,9 +97,10 @@ std::shared_ptr<PackedCodes> packed_codes(const Site& site, int codes, int zero,
                                      [&] { return std::make_shared<PackedCodes>(*constant, rows, length, turned); });
 }
 
-std::optional<SumsMaker> packed_product(const Site& site, bool is_signed, int64_t rows, int64_t k, int64_t n, int b,
-                                        int bz) {
-  const auto weights = packed_codes(site, b, bz, n, k, true);
+std::optional<SumsMaker> packed_product(const Site& site, const IntegerProductArgs& args, int b, int bz) {
+  const bool is_signed = args.a.is_signed;
+  const int64_t rows = args.batches.count * args.m, k = args.k, n = args.n;
+  const auto weights = packed_codes(site, b, bz, n, k, !args.x_transposed);
   if (!weights || rows * std::max(weights->rows, weights->pitch) >= int64_t{1} << 31) return std::nullopt;
   const size_t codes_at = rounded(rows * weights->rows * static_cast<int64_t>(sizeof(int32_t)));
   SumsMaker made;

@@ -48,10 +48,9 @@ class PackedCodes {
 std::shared_ptr<PackedCodes> packed_codes(const Site& site, int codes, int zero, int64_t rows, int64_t length,
                                           bool turned);
 
-/// Sums of [rows, k] codes times the constant weights [k, n] of inputs b and bz; nothing where these cannot be packed,
+/// Sums of rows of codes times one constant matrix of weights, inputs b and bz; nothing where these cannot be packed,
 /// or are too few to pay.
-std::optional<SumsMaker> packed_product(const Site& site, bool is_signed, int64_t rows, int64_t k, int64_t n, int b,
-                                        int bz);
+std::optional<SumsMaker> packed_product(const Site& site, const IntegerProductArgs& args, int b, int bz);
 
 /// Sums of the convolution with the constant weights of inputs w and wz, where products are faster (conv_product.h) and
 /// weights can be packed.

@@ -8,7 +8,8 @@ namespace {
 
 Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
-  const auto type = float_of(x.dtype);
+  const bool max = site.view.node().op == "MaxPool", codes = x.dtype == DType::kI8 || x.dtype == DType::kU8;
+  const auto type = max && codes ? elem_of(x.dtype) : float_of(x.dtype);
   if (!type) return type.error();
   if (x.dims.size() < 3 || x.dims.size() > 5) return Decline{"only 1 to 3 spatial axes"};
   if (site.view.node().outputs().size() > 1) return Decline{"indices are wanted"};
@@ -21,7 +22,7 @@ Expected<PlannedStep> plan(const Site& site) {
   if (!is_countable(x) || !is_countable(out)) return Decline{"more elements than kernels count"};
   PoolArgs args{};
   args.type = *type;
-  args.kind = site.view.node().op == "MaxPool"                 ? PoolKind::kMax
+  args.kind = max                                              ? PoolKind::kMax
               : site.view.get_int("count_include_pad", 0) != 0 ? PoolKind::kAverageWithPadding
                                                                : PoolKind::kAverage;
   args.planes = x.dims[0] * x.dims[1];

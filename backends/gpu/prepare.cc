@@ -6,6 +6,7 @@
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
 #include "core/rewrite/lower/passes.h"
+#include "core/rewrite/qdq/passes.h"
 
 namespace mlopt::gpu {
 
@@ -15,9 +16,27 @@ void prepare(Model& model) {
   infer(model);
   PassContext context;
   context.target = Target::kKernels;
-  static constexpr std::array kPasses{&inline_if,          &fusion::gelu,       &fusion::swish,
-                                      &fusion::hard_swish, &lower::conv_add,    &lower::conv_activation,
-                                      &fusion::mish,       &fusion::layer_norm, &fusion::norm_scale};
+  // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
+  static constexpr std::array kPasses{&inline_if,
+                                      &qdq::moves,
+                                      &qdq::split,
+                                      &qdq::conv,
+                                      &qdq::matmul,
+                                      &qdq::gemm,
+                                      &qdq::pointwise,
+                                      &qdq::concat,
+                                      &qdq::matmul_float,
+                                      &qdq::gemm_float,
+                                      &qdq::dynamic_matmul,
+                                      &qdq::integer_matmul_bias,
+                                      &fusion::gelu,
+                                      &fusion::swish,
+                                      &fusion::hard_swish,
+                                      &lower::conv_add,
+                                      &lower::conv_activation,
+                                      &fusion::mish,
+                                      &fusion::layer_norm,
+                                      &fusion::norm_scale};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
 }
 

@@ -21,8 +21,6 @@ void specialize(Model& model, TypeRule types);
 // The passes, one file each.
 extern const Pass widen_halves;
 extern const Pass widen_codes;
-extern const Pass dynamic_matmul;
-extern const Pass integer_matmul_bias;
 extern const Pass integer_conv_add;
 
 /// DequantizeLinear of constants as constants; in bodies, whose steps are planned one by one, other operators too.

@@ -77,10 +77,12 @@ struct Matrices {
     return at[i];
   }
   MLOPT_DEVICE int left(int batch, int m, int k) const {
-    return args.a.at((matrix(batch, 0) * args.m + m) * args.k + k, m);
+    const int64_t first = matrix(batch, 0) * args.m * args.k;
+    return args.a.at(first + (args.a_transposed ? k * args.m + m : m * args.k + k), m);
   }
   MLOPT_DEVICE int right(int batch, int k, int n) const {
-    return args.x.at((matrix(batch, 1) * args.k + k) * args.n + n, n);
+    const int64_t first = matrix(batch, 1) * args.k * args.n;
+    return args.x.at(first + (args.x_transposed ? n * args.k + k : k * args.n + n), n);
   }
   MLOPT_DEVICE int64_t place(int batch, int m, int n) const { return (batch * args.m + m) * args.n + n; }
 };
@@ -153,6 +155,31 @@ struct PlainSums {
   }
 };
 
+/// One output of a convolution: for groups of few channels, of which tiles would compute little.
+struct Alone {
+  Filters filters;
+  Divider by_channels;
+
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const Geometry& g = filters.g;
+    const uint32_t plane = g.by_positions.quotient(i), position = i - plane * g.by_positions.divisor;
+    const uint32_t image = by_channels.quotient(plane);
+    const int channel = static_cast<int>(plane - image * by_channels.divisor), group = channel / g.out_channels;
+    const auto corner = g.corner(position);
+    const int64_t first = static_cast<int64_t>(image) * g.args.channels_in + group * g.in_channels;
+    uint32_t sum = 0;
+    for (int tap = 0; tap < g.taps; ++tap) {
+      const int at = g.offset(corner, static_cast<uint32_t>(tap));
+      if (at < 0) continue;
+      for (int c = 0; c < g.in_channels; ++c)
+        sum += static_cast<uint32_t>(
+            filters.x.at((first + c) * g.plane + at, 0) *
+            filters.weights.at((static_cast<int64_t>(channel) * g.in_channels + c) * g.taps + tap, channel));
+    }
+    filters.to[i] = static_cast<int32_t>(sum);
+  }
+};
+
 template <class Operands>
 Status in_tiles(Queue& queue, int64_t groups, int64_t m, int64_t n, const Operands& operands) {
   constexpr int kSide = Tile<Operands>::kSide;
@@ -185,8 +212,8 @@ struct Rescale {
   MLOPT_DEVICE static float at(const void* from, uint32_t i) { return widen(static_cast<const T*>(from)[i]); }
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t c = i - args.columns.quotient(i) * args.columns.divisor;
-    const float scaled = static_cast<float>(args.sums.at(i, c)) * at(args.a_scale, args.a_each ? c : 0) *
-                         at(args.b_scale, args.b_each ? c : 0);
+    const float scaled = static_cast<float>(int64_t{args.sums.at(i, c)} + (args.steps ? args.steps[c] : 0)) *
+                         at(args.a_scale, args.a_each ? c : 0) * at(args.b_scale, args.b_each ? c : 0);
     static_cast<T*>(args.out)[i] = narrow<T>(args.bias ? scaled + at(args.bias, c) : scaled);
   }
 };
@@ -199,6 +226,9 @@ Status integer_product(Queue& queue, const IntegerProductArgs& args) {
 
 Status integer_conv(Queue& queue, const IntegerConvArgs& args) {
   const Geometry g(args.conv);
+  if (g.out_channels < 16)
+    return for_each(queue, int64_t{args.conv.batch} * args.conv.channels_out * g.positions,
+                    Alone{{g, args.x, args.weights, args.out}, Divider(static_cast<uint32_t>(args.conv.channels_out))});
   return in_tiles(queue, args.conv.groups, g.out_channels, int64_t{args.conv.batch} * g.positions,
                   Filters{g, args.x, args.weights, args.out});
 }

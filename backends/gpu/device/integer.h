@@ -23,9 +23,10 @@ struct CodeArray {
 };
 
 /// out[b, m, n] = sum over k of (a[b, m, k] - zero) * (x[b, k, n] - zero), modulo 2^32; `batches` walks the matrices of
-/// a and x.
+/// a and x; each of them may be stored transposed.
 struct IntegerProductArgs {
   CodeArray a, x;
+  bool a_transposed, x_transposed;
   Walk<2> batches;
   int64_t m, n, k;
   int32_t* out;
@@ -110,13 +111,14 @@ struct RequantizeArgs {
 };
 Status requantize(Queue& queue, const RequantizeArgs& args);
 
-/// out = sum * a_scale * b_scale + bias, scales and bias one for each of `columns`, or scales one for all.
+/// out = (sum + steps) * a_scale * b_scale + bias, scales and bias one for each of `columns`, or scales one for all.
 struct RescaleArgs {
   Elem type;  ///< of all but the sums
   bool a_each, b_each;
   Divider columns;
   int64_t count;
   CodeSums sums = {};
+  const int32_t* steps = nullptr;  ///< a bias in units of the scales, one for each column; may be null
   const void *a_scale = nullptr, *b_scale = nullptr, *bias = nullptr;
   void* out = nullptr;
 };

@@ -257,6 +257,8 @@ struct Kernels {
   decltype(&gpu::quantize) quantize = gpu::quantize;
   decltype(&gpu::dequantize) dequantize = gpu::dequantize;
   decltype(&gpu::quantized_range) quantized_range = gpu::quantized_range;
+  decltype(&gpu::code_map) code_map = gpu::code_map;
+  decltype(&gpu::code_means) code_means = gpu::code_means;
   decltype(&gpu::grid_sample) grid_sample = gpu::grid_sample;
   decltype(&gpu::integer_product) integer_product = gpu::integer_product;
   decltype(&gpu::integer_conv) integer_conv = gpu::integer_conv;

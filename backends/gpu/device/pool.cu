@@ -43,13 +43,13 @@ struct Pool {
         for (int c = spans[2].first; c <= spans[2].last; ++c) {
           const int row = (at[0] * w.stride[0] - w.before[0] + a * w.dilation[0]) * w.in[1] + at[1] * w.stride[1] -
                           w.before[1] + b * w.dilation[1];
-          const float v =
-              widen(x[static_cast<int64_t>(row) * w.in[2] + at[2] * w.stride[2] - w.before[2] + c * w.dilation[2]]);
+          const float v = static_cast<float>(
+              widen(x[static_cast<int64_t>(row) * w.in[2] + at[2] * w.stride[2] - w.before[2] + c * w.dilation[2]]));
           result = max ? (v > result || v != v ? v : result) : result + v;
           ++taken;
         }
     if (args.kind == PoolKind::kAverageWithPadding) taken = spans[0].counted * spans[1].counted * spans[2].counted;
-    static_cast<T*>(args.out)[i] = narrow<T>(max ? result : result / static_cast<float>(taken));
+    static_cast<T*>(args.out)[i] = narrow<T>(static_cast<Wide<T>>(max ? result : result / static_cast<float>(taken)));
   }
 };
 
@@ -59,10 +59,14 @@ Status pool(Queue& queue, const PoolArgs& args) {
   const Windows& w = args.windows;
   const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
   const int positions = w.out[0] * w.out[1] * w.out[2];
-  return by_float(args.type, [&](auto one) {
+  const auto run = [&](auto one) {
     return for_each(queue, args.planes * positions,
                     Pool<decltype(one)>{args, divider(positions), divider(w.out[1] * w.out[2]), divider(w.out[2])});
-  });
+  };
+  // The largest of codes is the code of the largest.
+  if (args.type == Elem::kI8) return run(int8_t{});
+  if (args.type == Elem::kU8) return run(uint8_t{});
+  return by_float(args.type, run);
 }
 
 }  // namespace mlopt::gpu

@@ -2,6 +2,7 @@
 // Numbers as codes: integers with a scale and a zero point, for a tensor, for each index of an axis, or for blocks.
 #include "backends/gpu/device/launch.h"
 #include "backends/gpu/device/walk.h"
+#include "core/base/activation.h"
 
 namespace mlopt::gpu {
 
@@ -54,6 +55,34 @@ struct RangeArgs {
   uint8_t* zero;
 };
 Status quantized_range(Queue& queue, const RangeArgs& args);
+
+/// 8-bit codes, signed or not, of one scale and zero point.
+struct CodeSteps {
+  const void *codes, *scale, *zero;
+};
+/// out[walk 2] = op(a[walk 0], b[walk 1]), or act(a) where `alone`, on what codes of a and b are worth, as codes again.
+struct CodeMapArgs {
+  bool is_signed;          ///< all codes
+  Elem scale_type;         ///< float
+  bool alone, multiplies;  ///< else it adds
+  Activation act;
+  Walk<3> walk;
+  CodeSteps a, b;
+  const void *scale, *zero;  ///< of the output
+  void* out;
+};
+Status code_map(Queue& queue, const CodeMapArgs& args);
+
+/// out[i] = the mean of what the codes of row i of [rows, length] are worth, as codes again.
+struct CodeMeansArgs {
+  bool is_signed;
+  Elem scale_type;
+  int64_t rows, length;
+  CodeSteps in;
+  const void *scale, *zero;
+  void* out;
+};
+Status code_means(Queue& queue, const CodeMeansArgs& args);
 
 /// Weights [n, k] as codes in blocks along k, each row in whole blocks. A code c is worth (c - zero) * scale; scales
 /// are [n, blocks]; zero points are packed codes, rows in whole bytes, or numbers of `zero_type`, or in the middle

@@ -16,6 +16,8 @@ extern const Pass average_pool;
 extern const Pass concat;
 extern const Pass matmul_float;
 extern const Pass gemm_float;
+extern const Pass dynamic_matmul;
+extern const Pass integer_matmul_bias;
 
 // The other way: com.microsoft's products by stored weights (MatMulNBits, MatMulBnb4) by floats.
 extern const Pass widen_blocks;

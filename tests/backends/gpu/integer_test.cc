@@ -50,6 +50,26 @@ TEST_CASE("products of codes on a GPU become codes or numbers") {
                  {x, codes({33, 11}, kU8, 2), scales(1), codes({1}, kU8, 3), uniform({11}, -1, 1)}, microsoft);
 }
 
+TEST_CASE("Gemm of codes on a GPU in every transposition, to codes and to numbers") {
+  const OpOptions plain{.domain = "com.microsoft"};
+  for (const int ta : {0, 1})
+    for (const int tb : {0, 1})
+      for (const double b_zero : {0.0, 3.0}) {
+        const Tensor a = codes(ta ? Dims{40, 7} : Dims{7, 40}, kU8, 1),
+                     b = codes(tb ? Dims{18, 40} : Dims{40, 18}, kI8, 2),
+                     bias = uniform({18}, -3000, 3000, DType::kI32);
+        const OpOptions options{.attrs = {attr("transA", ta), attr("transB", tb)}, .domain = "com.microsoft"};
+        std::vector<Datum> inputs{a,   tensor({}, {0.02}), tensor({}, {99}, kU8),
+                                  b,   scales(18),         tensor({18}, std::vector<double>(18, b_zero), kI8),
+                                  bias};
+        require_on_gpu("QGemm", inputs, options);
+        inputs.insert(inputs.end(), {tensor({}, {0.4}), tensor({}, {120}, kU8)});
+        require_on_gpu("QGemm", inputs, options, 0);
+        inputs[6] = Datum();
+        require_on_gpu("QGemm", inputs, options, 0);
+      }
+}
+
 TEST_CASE("convolutions of codes on a GPU are exact") {
   const std::vector<Attr> attrs{attr("pads", std::vector<int64_t>{1, 2, 0, 1}),
                                 attr("strides", std::vector<int64_t>{2, 1}),

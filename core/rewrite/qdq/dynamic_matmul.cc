@@ -1,8 +1,8 @@
 // Mul(Cast(MatMulInteger(a, b, a_zero, b_zero)), Mul(a_scale, b_scale)) -> MatMulIntegerToFloat.
-#include "backends/cpu/prepare/prepare.h"
+#include "core/rewrite/qdq/passes.h"
 #include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 /// The scale of the numbers in `quantized`, where DynamicQuantizeLinear made them.
@@ -22,7 +22,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Decline{"it is scaled by more than columns"};
   std::vector<Value*> inputs{product->input(0), product->input(1), a_scale,
                              b_scale,           product->input(2), product->input(3)};
-  return Replacement{qdq::other_op(m, *product, builder, "MatMulIntegerToFloat", std::move(inputs))};
+  return Replacement{other_op(m, *product, builder, "MatMulIntegerToFloat", std::move(inputs))};
 }
 
 Pattern scaled() {
@@ -39,4 +39,4 @@ std::vector<Rule> rules() { return {{scaled(), rewrite}}; }
 
 const Pass dynamic_matmul = {"dynamic_matmul", "MatMulInteger and the scaling of its sums as one operator", rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq

@@ -1,8 +1,8 @@
 // MatMulIntegerToFloat(a, b, ...) + row -> MatMulIntegerToFloat(a, b, ..., row).
-#include "backends/cpu/prepare/prepare.h"
+#include "core/rewrite/qdq/passes.h"
 #include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::cpu {
+namespace mlopt::qdq {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -14,7 +14,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Value*> inputs = product->inputs();
   inputs.resize(6, nullptr);
   inputs.push_back(m.value("bias"));
-  return Replacement{qdq::other_op(m, *product, builder, "MatMulIntegerToFloat", std::move(inputs))};
+  return Replacement{other_op(m, *product, builder, "MatMulIntegerToFloat", std::move(inputs))};
 }
 
 std::vector<Rule> rules() {
@@ -30,4 +30,4 @@ std::vector<Rule> rules() {
 
 const Pass integer_matmul_bias = {"integer_matmul_bias", "a row added to a product of integers as part of it", rules};
 
-}  // namespace mlopt::cpu
+}  // namespace mlopt::qdq
