@@ -37,28 +37,38 @@ constexpr BuiltIn kBuiltIn[] = {
     {"reference", reference_backend},
 };
 
-/// "gpu", "gpu:2" or "gpu:2+cpu": the plugin's name, the device's number, and whether the host may help.
+/// "gpu", "gpu:2" or "gpu:2+cpu+tune": the plugin's name, the device's number, whether the host may help, and whether
+/// algorithms are timed.
 struct PluginDevice {
   std::string plugin;
   int index = 0;
-  bool fallback = false;
+  bool fallback = false, autotune = false;
 };
 
-constexpr std::string_view kFallback = "+cpu";
+constexpr std::string_view kFallback = "+cpu", kAutotune = "+tune";
+
+bool take_off(std::string& device, std::string_view suffix) {
+  if (!device.ends_with(suffix)) return false;
+  device.resize(device.size() - suffix.size());
+  return true;
+}
 
 constexpr std::string_view kPluginDevices[] = {"gpu"};
 
 std::optional<PluginDevice> plugin_device(std::string device) {
-  const bool fallback = device.ends_with(kFallback);
-  if (fallback) device.resize(device.size() - kFallback.size());
+  PluginDevice found;
+  found.autotune = take_off(device, kAutotune);
+  found.fallback = take_off(device, kFallback);
   const size_t colon = device.find(':');
   for (const std::string_view name : kPluginDevices) {
     if (device.substr(0, colon) != name) continue;
-    if (colon == std::string::npos) return PluginDevice{std::string(name), 0, fallback};
+    found.plugin = name;
+    if (colon == std::string::npos) return found;
     const auto index = parse_int(device.substr(colon + 1));
     if (!index || *index < 0 || *index > 1023)
       usage_error(fmt::format("'{}' is no device", device), "--device", "for example gpu:0");
-    return PluginDevice{std::string(name), static_cast<int>(*index), fallback};
+    found.index = static_cast<int>(*index);
+    return found;
   }
   return std::nullopt;
 }
@@ -79,7 +89,8 @@ std::unique_ptr<Backend> open_backend(const std::string& device) {
   if (const auto wanted = plugin_device(device)) {
     const Plugin& plugin = load_plugin(wanted->plugin, build_id());
     if (!plugin.gpu) unsupported_error("the plugin reaches no GPU", "--device " + device);
-    return gpu_backend(*plugin.gpu, wanted->index, {reference::all_kernels(), wanted->fallback, standard_types});
+    return gpu_backend(*plugin.gpu, wanted->index,
+                       {reference::all_kernels(), wanted->fallback, standard_types, wanted->autotune});
   }
   if (device == "cpu") {
     unsupported_error("this build has no CPU backend", "--device cpu",
@@ -94,18 +105,37 @@ void require_device_names(const std::string& devices) {
   }
 }
 
-std::string with_fallback(const std::string& devices, const std::string& fallback) {
-  if (fallback.empty()) return devices;
-  if (fallback != "cpu") usage_error(fmt::format("'{}' can take over nothing", fallback), "--fallback", "use cpu");
+namespace {
+
+/// The list with the suffix behind each GPU; throws Error{kUsage} where there is none.
+std::string with_suffix(const std::string& devices, std::string_view suffix, const char* none, const char* option) {
   std::vector<std::string> names = split(devices, ',');
   bool any = false;
   for (std::string& name : names) {
     if (!plugin_device(name)) continue;
     any = true;
-    if (!name.ends_with(kFallback)) name += kFallback;
+    if (!name.ends_with(suffix)) name += suffix;
   }
-  if (!any) usage_error("there is nothing to take over from without a GPU", "--fallback", "add --device gpu");
+  if (!any) usage_error(none, option, "add --device gpu");
   return join(names, ",");
+}
+
+}  // namespace
+
+std::string with_fallback(const std::string& devices, const std::string& fallback) {
+  if (fallback.empty()) return devices;
+  if (fallback != "cpu") usage_error(fmt::format("'{}' can take over nothing", fallback), "--fallback", "use cpu");
+  return with_suffix(devices, kFallback, "there is nothing to take over from without a GPU", "--fallback");
+}
+
+std::string with_autotune(const std::string& devices, bool autotune) {
+  if (!autotune) return devices;
+  return with_suffix(devices, kAutotune, "there are algorithms to choose from on a GPU only", "--autotune");
+}
+
+std::optional<int> gpu_index(const std::string& device) {
+  const auto found = plugin_device(device);
+  return found ? std::optional(found->index) : std::nullopt;
 }
 
 std::vector<std::pair<std::string, std::string>> library_versions() {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "backends/gpu/measure.h"
+#include "cli/backends.h"
 #include "cli/version.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -27,6 +28,24 @@ Json to_json(const gpu::DeviceInfo& info, int index) {
                        {"driver", version(info.driver)},
                        {"cuda", version(info.runtime)},
                        {"cublas", info.cublas}});
+}
+
+/// What NVML adds, where it is there.
+void show_sensors(const GpuInterface& api, int index, Report& report, Json& entry) {
+  gpu::Sensors now{};
+  if (api.sense(index, &now)) return;
+  std::vector<std::string> known;
+  const auto add = [&](const char* key, const std::string& words, auto value) {
+    known.push_back(words);
+    entry[key] = value;
+  };
+  if (now.driver[0]) add("driver_version", fmt::format("driver {}", now.driver), std::string(now.driver));
+  if (now.clock_mhz >= 0) add("clock_now_mhz", fmt::format("{} MHz", now.clock_mhz), now.clock_mhz);
+  if (now.memory_clock_mhz >= 0)
+    add("memory_clock_now_mhz", fmt::format("memory {} MHz", now.memory_clock_mhz), now.memory_clock_mhz);
+  if (now.watts >= 0) add("power_w", fmt::format("{:.0f} W", now.watts), now.watts);
+  if (now.celsius >= 0) add("temperature_c", fmt::format("{} degrees", now.celsius), now.celsius);
+  if (!known.empty()) report.line(fmt::format("gpu:{} now: {}", index, join(known, ", ")));
 }
 
 void show_peaks(const gpu::Device& device, Report& report, Json& entry) {
@@ -66,9 +85,16 @@ void show_gpus(bool measure, Report& report) {
                     i, info.name, info.major, info.minor, format_bytes(static_cast<double>(info.free_bytes)),
                     format_bytes(static_cast<double>(info.memory_bytes)), info.multiprocessors, version(info.driver),
                     version(info.runtime), info.cublas));
+    show_sensors(*api, i, report, entry);
     if (measure) show_peaks({api, i}, report, entry);
     list.push_back(std::move(entry));
   }
+}
+
+std::optional<double> joules_per_run(const std::string& device, const std::function<void()>& run) {
+  const std::optional<int> index = gpu_index(device);
+  const GpuInterface* api = index ? load_plugin("gpu", build_id()).gpu : nullptr;
+  return api ? gpu::joules_per_run({api, *index}, run) : std::nullopt;
 }
 
 }  // namespace mlopt::cli

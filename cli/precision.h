@@ -10,6 +10,9 @@ namespace mlopt::cli {
 
 /// --precision, which is "fp32" unless it is given.
 void declare_precision(Options& options, std::string& name);
+/// What --autotune does.
+inline constexpr const char* kAutotuneHelp =
+    "on a GPU: try the library's algorithms for each product, and keep the fastest in ~/.cache/mlopt";
 /// Of one of the names that --precision takes.
 Precision precision_of(std::string_view name);
 

@@ -36,7 +36,9 @@ void require_device(const GpuInterface& api, int index) {
 
 class GpuBackend : public Backend {
  public:
-  GpuBackend(gpu::Device device, GpuHost host) : device_(device), host_(std::move(host)) {}
+  GpuBackend(gpu::Device device, GpuHost host) : device_(device), host_(std::move(host)) {
+    if (host_.autotune) tuning_ = std::make_shared<gpu::Tuning>(device_);
+  }
 
   std::string_view name() const override { return "gpu"; }
 
@@ -46,9 +48,9 @@ class GpuBackend : public Backend {
     const std::vector<Kernel> kernels = gpu::all_kernels();
     const std::array lists{KernelList{"gpu", kernels}, KernelList{"host", host_.kernels}};
     const auto weights = std::make_shared<gpu::Weights>(device_);
-    const MakePlan make_plan = [device = device_, weights, on_host = host_.may_run](Plan::Parts parts,
-                                                                                    const CompileOptions& asked) {
-      gpu::DevicePlan::Options how{on_host, {asked.taps.begin(), asked.taps.end()}};
+    const MakePlan make_plan = [device = device_, weights, on_host = host_.may_run, tuning = tuning_](
+                                   Plan::Parts parts, const CompileOptions& asked) {
+      gpu::DevicePlan::Options how{on_host, {asked.taps.begin(), asked.taps.end()}, tuning};
       return std::make_unique<const gpu::DevicePlan>(std::move(parts), device, weights, std::move(how));
     };
     // Values that are watched must stay what they are.
@@ -78,6 +80,7 @@ class GpuBackend : public Backend {
 
   gpu::Device device_;
   GpuHost host_;
+  std::shared_ptr<gpu::Tuning> tuning_;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ struct GpuHost {
   std::vector<Kernel> kernels = {};  ///< that fold constants, and run what no kernel there runs where that is allowed
   bool may_run = false;              ///< --fallback cpu
   TypeRule types = nullptr;          ///< as for infer()
+  bool autotune = false;             ///< the library's algorithms are timed, and the fastest kept for later runs
 };
 
 /// Runs graphs on the device of this number by plans of known shapes; float32 as it is (TF32 where asked), float16 and

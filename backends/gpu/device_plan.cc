@@ -24,6 +24,24 @@ std::byte* Weights::at(const Tensor& tensor) {
   return kept.memory.at();
 }
 
+namespace {
+
+/// The name of a step, for a profiler that watches what is launched meanwhile.
+class Range {
+ public:
+  Range(const GpuInterface& api, const Node* node) : api_(api) {
+    api.begin_range(node ? node->label().c_str() : "a copy");
+  }
+  ~Range() { api_.end_range(); }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
+ private:
+  const GpuInterface& api_;
+};
+
+}  // namespace
+
 /// What one run at a time works on; kept for the next.
 struct DevicePlan::Frame {
   explicit Frame(Device device) : queue(device) {}
@@ -85,6 +103,7 @@ void DevicePlan::place() {
 std::unique_ptr<DevicePlan::Frame> DevicePlan::new_frame() const {
   const Parts& p = parts();
   auto frame = std::make_unique<Frame>(device_);
+  if (options_.tuning) options_.tuning->begin(frame->queue);
   frame->memory = Memory(device_, bytes_);
   std::byte* base = frame->memory.at();
   frame->scratch = base + p.arena_bytes;
@@ -136,6 +155,7 @@ void DevicePlan::tap(int k, Frame& frame, const RunContext& context) const {
 void DevicePlan::run_planned(const Planned& step, Frame& frame, const RunContext& context) const {
   const GpuInterface& api = frame.queue.api();
   Queue* queue = &frame.queue.get();
+  const Range range(api, step.node);
   try {
     if (context.profile) check(api.start_clock(queue), "timing");
     step.step.run(Buffers(frame.where.data(), step.in, step.out, frame.scratch, frame.memo));
@@ -243,6 +263,7 @@ std::vector<Datum> DevicePlan::run(std::span<const Datum> inputs, const RunConte
   }
   frame->queue.wait();
   check_faults(*frame);
+  if (options_.tuning && !frame->graph) options_.tuning->note(frame->queue);
   if (context.hooks->on_ready)
     for (const Output& output : p.announced) context.hooks->on_ready(output.name, fetch(output.slot, *frame));
   for (const int k : p.inputs) frame->data[static_cast<size_t>(k)] = Datum();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backends/gpu/device_memory.h"
+#include "backends/gpu/tuning.h"
 #include "core/exec/plan.h"
 
 namespace mlopt::gpu {
@@ -32,8 +33,9 @@ class Weights {
 class DevicePlan : public Plan {
  public:
   struct Options {
-    bool host_steps = false;          ///< allow steps on the host
-    std::set<std::string> taps = {};  ///< CompileOptions::taps
+    bool host_steps = false;              ///< allow steps on the host
+    std::set<std::string> taps = {};      ///< CompileOptions::taps
+    std::shared_ptr<Tuning> tuning = {};  ///< of the products; null: the library's own choice
   };
   /// Throws Error{kUnsupported} naming all steps that would run on the host where that is not allowed.
   DevicePlan(Parts parts, Device device, std::shared_ptr<Weights> weights, Options options);

@@ -17,6 +17,20 @@ struct DeviceInfo {
   int driver, runtime, cublas;  ///< versions as CUDA counts them: 13000 is 13.0
 };
 
+/// What NVML says of a GPU now; numbers below 0 are not known.
+struct Sensors {
+  char driver[96];
+  int clock_mhz, memory_clock_mhz;  ///< at which it runs
+  double watts;
+  int celsius;
+};
+
+/// A product of matrices, and the algorithm that was the fastest for it, in numbers that mean something to the plugin.
+struct Choice {
+  int64_t product[14];
+  uint64_t algorithm[8];
+};
+
 }  // namespace mlopt::gpu
 
 /// What libmlopt_gpu.so offers: CUDA behind plain functions, so that only the plugin needs it, and nothing of C++
@@ -53,6 +67,20 @@ struct GpuInterface {
   Status (*end_capture)(Queue* queue, Graph** graph);
   Status (*launch)(Queue* queue, Graph* graph);
   void (*drop)(Graph* graph);
+
+  /// From now on the queue times algorithms for products that it meets for the first time, but for these; those among
+  /// them that the library does not take are timed too. chosen() gives what was timed and counts it; null: counts only.
+  void (*tune)(Queue* queue, const mlopt::gpu::Choice* known, int64_t count);
+  int64_t (*chosen)(Queue* queue, mlopt::gpu::Choice* into);
+
+  /// A name for what is put in the queue in between, for profilers that watch; may be nested.
+  void (*begin_range)(const char* name);
+  void (*end_range)();
+
+  /// By NVML, which a machine may lack.
+  Status (*sense)(int device, mlopt::gpu::Sensors* sensors);
+  /// What the GPU has used since its driver was loaded.
+  Status (*energy)(int device, double* joules);
 
   mlopt::gpu::Kernels kernels;
 };

@@ -60,4 +60,18 @@ std::vector<Peak> measure_peaks(Device device, int64_t size, int64_t copy_bytes,
   return peaks;
 }
 
+std::optional<double> joules_per_run(Device device, const std::function<void()>& run, double seconds) {
+  double before = 0, after = 0;
+  if (device.api->energy(device.index, &before)) return std::nullopt;
+  int64_t runs = 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (std::chrono::duration<double> spent{}; spent.count() < seconds || runs == 0;
+       spent = std::chrono::steady_clock::now() - start) {
+    run();
+    ++runs;
+  }
+  if (device.api->energy(device.index, &after) || after <= before) return std::nullopt;
+  return (after - before) / static_cast<double>(runs);
+}
+
 }  // namespace mlopt::gpu

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,5 +17,9 @@ struct Peak {
 /// Products of `size` by `size` matrices and copies of `copy_bytes`, each `tries` times. Throws as the backend does.
 std::vector<Peak> measure_peaks(Device device, int64_t size = 4096, int64_t copy_bytes = int64_t{1} << 30,
                                 int tries = 20);
+
+/// The energy in joules that the GPU uses for one `run`, over `seconds` of runs: its counter moves some ten times a
+/// second. Nothing where NVML does not count.
+std::optional<double> joules_per_run(Device device, const std::function<void()>& run, double seconds = 1);
 
 }  // namespace mlopt::gpu

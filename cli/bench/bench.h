@@ -27,7 +27,7 @@ struct BenchOptions {
   std::string precision;  ///< as --precision names it
   double duration = 2, warmup = 0.3;
   std::optional<int64_t> runs;
-  bool profile = false, show_plan = false, no_prepare = false;
+  bool profile = false, show_plan = false, no_prepare = false, autotune = false;
   // Gates.
   std::optional<double> min_speedup, max_latency_ms;
   std::optional<SizeLimit> max_memory, max_size;
@@ -53,7 +53,8 @@ struct Entry {
   std::vector<std::string> fallback_nodes;
   std::vector<Block> blocks;
   Latency latency;
-  double throughput = 0;  ///< samples (with --batch) or runs in a second
+  std::optional<double> joules;  ///< of the GPU, for a run
+  double throughput = 0;         ///< samples (with --batch) or runs in a second
   std::vector<StepProfile> profile;
   int64_t profiled_runs = 0;
   std::optional<Roofline> roofline;  ///< of the machine, measured with the profile

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cli/bench/load.h"
+#include "cli/gpus.h"
 #include "cli/peak.h"
 
 namespace mlopt::cli {
@@ -31,6 +32,7 @@ void time_group(std::span<Entry> group, const BenchOptions& options, const Sessi
     Entry& entry = group[k];
     entry.blocks = std::move(blocks[k]);
     entry.latency = summarize(all_runs(entry.blocks));
+    entry.joules = joules_per_run(entry.device, [plan = loaded[k].get()] { plan->run(); });
     entry.throughput = throughput(entry.blocks) * static_cast<double>(std::max<int64_t>(entry.batch, 1));
   }
 }

@@ -64,6 +64,7 @@ Json to_json(const Entry& entry) {
   json["latency_ms"] = latency_json(entry.latency);
   json["throughput_per_s"] = entry.throughput;
   json["runs"] = entry.latency.runs;
+  if (entry.joules) json["joules_per_run"] = *entry.joules;
   json["blocks"] = entry.blocks.size();
   json["load_ms"] = or_null(entry.load_ms);
   json["compile_ms"] = entry.compile_ms;
@@ -110,6 +111,8 @@ void report_entries(const std::vector<Entry>& entries, const std::vector<Compari
       report.line(fmt::format("{}: {} of {} nodes run on the reference backend", described(entry, entries),
                               entry.fallback_nodes.size(), entry.nodes));
     }
+    if (entry.joules)
+      report.line(fmt::format("{}: {:.3g} J of the GPU a run", described(entry, entries), *entry.joules));
     if (entry.from_fp32)
       report.line(fmt::format("{} in {}: {} from fp32", described(entry, entries), entry.precision,
                               in_words(*entry.from_fp32)));

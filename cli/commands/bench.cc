@@ -55,7 +55,7 @@ bool has_gates(const BenchOptions& o) {
 
 BenchOptions checked(const Flags& flags, const Common& common) {
   BenchOptions bench = flags.bench;
-  bench.devices = common.device.empty() ? std::vector<std::string>{default_device()} : split(common.device, ',');
+  bench.devices = split(with_autotune(common.device.empty() ? default_device() : common.device, bench.autotune), ',');
   bench.batches = parse_batches(flags.batches);
   bench.threads = thread_counts(flags.sweep_threads, common.threads);
   if (!(bench.duration > 0 && bench.duration <= kMaxSeconds))
@@ -117,6 +117,7 @@ Action setup(Options& options) {
   options.add("--runs", flags->bench.runs, "N", "measure exactly so many runs in place of --duration");
   options.add("--warmup", flags->bench.warmup, "S", "seconds before the measurement (default: 0.3)");
   declare_precision(options, flags->bench.precision);
+  options.add("--autotune", flags->bench.autotune, kAutotuneHelp);
   options.add("--profile", flags->bench.profile, "time by operator and by step, against what the machine can do");
   options.add("--no-prepare", flags->bench.no_prepare, "run the graphs as they stand, without the passes of fuse");
   options.add("--show-plan", flags->bench.show_plan,

@@ -24,7 +24,7 @@ struct RunOptions {
   std::string model, output_dir, npz, precision;
   DataFlags data;
   int64_t batch = 0;  // 0: as the data and the model say
-  bool no_check = false, no_prepare = false;
+  bool no_check = false, no_prepare = false, autotune = false;
   double rtol = 1e-3, atol = 1e-5;
 };
 
@@ -130,7 +130,7 @@ void run(const RunOptions& o, Session& session) {
   if (o.atol < 0) usage_error("a tolerance is never below 0", "--atol");
   Model model = read_model(o.model);
   check_batch(model, o.batch);
-  const std::unique_ptr<Backend> backend = open_backend(session.common.device);
+  const std::unique_ptr<Backend> backend = open_backend(with_autotune(session.common.device, o.autotune));
   const TestInputs inputs = given_inputs(o, model, session);
   Runner runner =
       o.no_prepare ? make_runner(*backend, session.common) : make_preparing_runner(*backend, session.common);
@@ -158,6 +158,7 @@ Action setup(Options& options) {
   options.add("--batch", o->batch, "N", "samples in the run, where the model leaves that open");
   options.add("--no-prepare", o->no_prepare, "run the graph as it stands, without the passes of fuse");
   declare_precision(options, o->precision);
+  options.add("--autotune", o->autotune, kAutotuneHelp);
   options.add("--no-check", o->no_check, "do not compare with output_K.pb");
   options.add("--rtol", o->rtol, "T", "relative tolerance of the comparison (default: 1e-3)");
   options.add("--atol", o->atol, "T", "absolute tolerance of the comparison (default: 1e-5)");

@@ -43,7 +43,8 @@ Status codes_product(Queue& queue, const CodesProductArgs& args) {
                           args.a,
                           args.out,
                           &one,
-                          &zero};
+                          &zero,
+                          static_cast<size_t>((args.batch - 1) * args.out_stride + args.m * args.n) * sizeof(int32_t)};
   const Status failed = run_product(queue, product, key_of(args));
   return failed == kNoAlgorithm ? codes_product_in_tiles(queue, args) : failed;
 }

@@ -7,6 +7,12 @@
 
 #include "backends/gpu/cuda/queue.h"
 
+// Header-only: it looks for a profiler that asks for it, and does nothing without one.
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define MLOPT_NVTX
+#endif
+
 namespace mlopt::gpu {
 
 Status launched() { return in_words(cudaGetLastError()); }
@@ -137,9 +143,22 @@ void drop(Graph* graph) {
   delete graph;
 }
 
-constexpr GpuInterface kCuda{count,         describe,    open,       close, allocate,    release,
-                             transfer,      wait,        begin_step, fault, start_clock, stop_clock,
-                             begin_capture, end_capture, launch,     drop,  {}};
+void begin_range(const char* name) {
+#ifdef MLOPT_NVTX
+  nvtxRangePushA(name);
+#else
+  static_cast<void>(name);
+#endif
+}
+void end_range() {
+#ifdef MLOPT_NVTX
+  nvtxRangePop();
+#endif
+}
+
+constexpr GpuInterface kCuda{count,      describe, open,        close,      allocate,      release,     transfer, wait,
+                             begin_step, fault,    start_clock, stop_clock, begin_capture, end_capture, launch,   drop,
+                             tune,       chosen,   begin_range, end_range,  sense,         energy,      {}};
 
 }  // namespace
 

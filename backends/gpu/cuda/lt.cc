@@ -2,6 +2,7 @@
 #include "backends/gpu/cuda/lt.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace mlopt::gpu {
 namespace {
@@ -9,7 +10,10 @@ namespace {
 using Preference = std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
                                    Destroy<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>>;
 
-Status find(Queue& queue, const LtProduct& p, cublasLtMatmulAlgo_t* algorithm) {
+constexpr int kMostTried = 16;
+
+/// The library's proposals, those first that it thinks best of.
+Status propose(Queue& queue, const LtProduct& p, int most, std::vector<cublasLtMatmulAlgo_t>& into) {
   cublasLtMatmulPreference_t made = nullptr;
   if (const Status failed = in_words(cublasLtMatmulPreferenceCreate(&made))) return failed;
   const Preference preference(made);
@@ -22,13 +26,29 @@ Status find(Queue& queue, const LtProduct& p, cublasLtMatmulAlgo_t* algorithm) {
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, a);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, out);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, out);
-  cublasLtMatmulHeuristicResult_t best{};
+  cublasLtMatmulHeuristicResult_t results[kMostTried] = {};
   int found = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(queue.blas, p.how.get(), p.x.get(), p.a.get(),
-                                                               p.out.get(), p.out.get(), made, 1, &best, &found);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0)) return kNoAlgorithm;
-  *algorithm = best.algo;
-  return in_words(status);
+                                                               p.out.get(), p.out.get(), made, most, results, &found);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return kNoAlgorithm;
+  for (int i = 0; i < found; ++i)
+    if (results[i].state == CUBLAS_STATUS_SUCCESS) into.push_back(results[i].algo);
+  return status == CUBLAS_STATUS_SUCCESS && into.empty() ? kNoAlgorithm : in_words(status);
+}
+
+Status choose(Queue& queue, const LtProduct& p, const ProductKey& key, cublasLtMatmulAlgo_t* algorithm) {
+  if (const auto known = known_before(queue, p, key)) {
+    *algorithm = *known;
+    return nullptr;
+  }
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(queue.stream, &capture);
+  const bool tunes = queue.tunes && capture == cudaStreamCaptureStatusNone;
+  std::vector<cublasLtMatmulAlgo_t> proposed;
+  if (const Status failed = propose(queue, p, tunes ? kMostTried : 1, proposed)) return failed;
+  *algorithm = tunes ? fastest(queue, p, proposed) : proposed.front();
+  if (tunes) queue.timed.emplace(key, *algorithm);
+  return nullptr;
 }
 
 }  // namespace
@@ -56,12 +76,10 @@ Status run_product(Queue& queue, const LtProduct& p, const ProductKey& key) {
   auto known = queue.algorithms.find(key);
   if (known == queue.algorithms.end()) {
     cublasLtMatmulAlgo_t algorithm;
-    if (const Status failed = find(queue, p, &algorithm)) return failed;
+    if (const Status failed = choose(queue, p, key, &algorithm)) return failed;
     known = queue.algorithms.emplace(key, algorithm).first;
   }
-  return in_words(cublasLtMatmul(queue.blas, p.how.get(), p.alpha, p.x_at, p.x.get(), p.a_at, p.a.get(), p.beta,
-                                 p.out_at, p.out.get(), p.out_at, p.out.get(), &known->second, queue.working_memory,
-                                 kWorkingBytes, queue.stream));
+  return multiply_by(queue, p, known->second, p.out_at);
 }
 
 }  // namespace mlopt::gpu

@@ -1,5 +1,7 @@
 #pragma once
 #include <memory>
+#include <optional>
+#include <span>
 #include <type_traits>
 
 #include "backends/gpu/cuda/queue.h"
@@ -26,7 +28,20 @@ struct LtProduct {
   const void *x_at, *a_at;
   void* out_at;
   const void *alpha, *beta;  ///< of the type that `how` scales in
+  size_t out_bytes;
 };
+
+/// cublasLtMatmul into `out`, of the form that p.out has.
+inline Status multiply_by(Queue& queue, const LtProduct& p, const cublasLtMatmulAlgo_t& algorithm, void* out) {
+  return in_words(cublasLtMatmul(queue.blas, p.how.get(), p.alpha, p.x_at, p.x.get(), p.a_at, p.a.get(), p.beta,
+                                 p.out_at, p.out.get(), out, p.out.get(), &algorithm, queue.working_memory,
+                                 kWorkingBytes, queue.stream));
+}
+
+/// The fastest of these for the product, each timed; the first where they cannot be.
+cublasLtMatmulAlgo_t fastest(Queue& queue, const LtProduct& p, std::span<const cublasLtMatmulAlgo_t> algorithms);
+/// The algorithm that was known before, where the library still takes it.
+std::optional<cublasLtMatmulAlgo_t> known_before(Queue& queue, const LtProduct& p, const ProductKey& key);
 
 /// The bytes to whose multiple the address is, at most 256.
 uint32_t alignment(const void* where);

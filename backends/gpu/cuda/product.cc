@@ -59,7 +59,8 @@ Status multiply(Queue& queue, const ProductArgs& args) {
       args.a,
       args.out,
       &args.alpha,
-      &args.beta};
+      &args.beta,
+      static_cast<size_t>((args.batch - 1) * args.out_stride + m * n) * sizeof(float)};
   return run_product(queue, product, key_of(args));
 }
 

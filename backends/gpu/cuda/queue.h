@@ -22,7 +22,15 @@ struct Queue {
   int64_t step = 1;
   cudaEvent_t start = nullptr, end = nullptr;  ///< of the clock
   std::map<ProductKey, cublasLtMatmulAlgo_t> algorithms;
+  bool tunes = false;                                       ///< products that are new
+  std::map<ProductKey, cublasLtMatmulAlgo_t> known, timed;  ///< before, and by this queue
 };
+
+// What interface.cc offers from other files.
+void tune(Queue* queue, const Choice* known, int64_t count);
+int64_t chosen(Queue* queue, Choice* into);
+Status sense(int device, Sensors* sensors);
+Status energy(int device, double* joules);
 
 struct Graph {
   cudaGraphExec_t ready;

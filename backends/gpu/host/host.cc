@@ -65,9 +65,16 @@ Status end_capture(Queue*, Graph**) { return "the host captures nothing"; }
 Status launch(Queue*, Graph*) { return "the host captures nothing"; }
 void drop(Graph*) {}
 
-constexpr GpuInterface kHost{count,         describe,    open,       close, allocate,    release,
-                             transfer,      wait,        begin_step, fault, start_clock, stop_clock,
-                             begin_capture, end_capture, launch,     drop,  {}};
+void tune(Queue*, const Choice*, int64_t) {}
+int64_t chosen(Queue*, Choice*) { return 0; }
+void begin_range(const char*) {}
+void end_range() {}
+Status sense(int, Sensors*) { return "the host has no NVML"; }
+Status energy(int, double*) { return "the host has no NVML"; }
+
+constexpr GpuInterface kHost{count,      describe, open,        close,      allocate,      release,     transfer, wait,
+                             begin_step, fault,    start_clock, stop_clock, begin_capture, end_capture, launch,   drop,
+                             tune,       chosen,   begin_range, end_range,  sense,         energy,      {}};
 
 }  // namespace
 

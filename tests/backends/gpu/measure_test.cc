@@ -12,3 +12,22 @@ TEST_CASE("peaks of a GPU are rates of products and of a copy") {
     CHECK(peak.best >= peak.median);
   }
 }
+
+TEST_CASE("energy is what the counter of a GPU gained, shared out over the runs") {
+  GpuInterface api = mlopt::gpu::gpu_interface();
+  int runs = 0;
+  const auto run = [&] { ++runs; };
+  CHECK_FALSE(mlopt::gpu::joules_per_run({&api, 0}, run, 0));
+  CHECK(runs == 0);
+  static double joules;
+  joules = 100;
+  api.energy = [](int, double* now) -> mlopt::gpu::Status {
+    *now = joules;
+    return nullptr;
+  };
+  const auto used = mlopt::gpu::joules_per_run(
+      {&api, 0}, [] { joules += 0.25; }, 0.001);
+  REQUIRE(used);
+  CHECK(*used == Approx(0.25));
+  CHECK_FALSE(mlopt::gpu::joules_per_run({&api, 0}, run, 0));  // a counter that stands still
+}
