@@ -11,6 +11,7 @@
 #include "core/data/metrics.h"
 #include "core/data/open.h"
 #include "core/onnx/infer.h"
+#include "graphopt/equal_sizes.h"
 #include "graphopt/implied_sizes.h"
 
 namespace mlopt::cli {
@@ -92,6 +93,23 @@ int64_t samples_at_once(const Dataset& data, int64_t batch) {
   return count;
 }
 
+namespace {
+
+/// Sizes that follow from others are written in their terms, but for those that --shape gives.
+void name_equal_sizes(std::vector<InputSpec>& inputs, const RandomOptions& options, const Model& model) {
+  std::map<std::string, Dim> equal = graphopt::likely_sizes(model, standard_types);
+  std::erase_if(equal, [&](const auto& each) { return options.shapes.contains(each.first); });
+  for (InputSpec& input : inputs) {
+    if (options.shapes.contains(input.name)) continue;
+    for (Dim& d : input.dims) {
+      const auto name = d.symbol_name();
+      if (name && equal.contains(*name) && !options.sizes.contains(*name)) d = equal.at(*name);
+    }
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, const DataUse& use) {
   if (flags.spec.empty()) usage_error("no data were given", "--data", "for example --data images:photos/");
   DataOptions options;
@@ -106,7 +124,9 @@ std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, c
   options.read_test_set = [graph](const std::string& folder, bool expected) {
     return expected ? read_test_outputs(folder, *graph) : read_inputs(folder, *graph);
   };
-  return open_dataset(parse_data_spec(flags.spec), model_inputs(model), options);
+  std::vector<InputSpec> inputs = model_inputs(model);
+  if (starts_with(flags.spec, "random")) name_equal_sizes(inputs, options.random, model);
+  return open_dataset(parse_data_spec(flags.spec), inputs, options);
 }
 
 }  // namespace mlopt::cli

@@ -1,28 +1,14 @@
 #include "graphopt/implied_sizes.h"
 
 #include <algorithm>
-#include <set>
 
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
 #include "graphopt/declared_types.h"
+#include "graphopt/equal_sizes.h"
 
 namespace mlopt::graphopt {
 namespace {
-
-/// Nodes of the main graph that a run meets: outputs are made from them.
-std::set<const Node*> met_nodes(const Graph& graph) {
-  std::set<const Node*> met;
-  std::vector<Node*> nodes = graph.nodes();
-  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
-    for (const Value* v : (*it)->outputs()) {
-      if (!v) continue;
-      const bool read =
-          std::any_of(v->uses.begin(), v->uses.end(), [&](const Use& use) { return met.contains(use.node); });
-      if (v->is_output() || read) met.insert(*it);
-    }
-  return met;
-}
 
 /// The elements that the Reshape's shape has, where it has no open axis and none of a length that is not known.
 std::optional<Dim> elements_of(const Node& reshape) {
@@ -68,6 +54,19 @@ std::set<std::string> symbols_of(const Graph& graph) {
 
 }  // namespace
 
+std::set<const Node*> met_nodes(const Graph& graph) {
+  std::set<const Node*> met;
+  std::vector<Node*> nodes = graph.nodes();
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it)
+    for (const Value* v : (*it)->outputs()) {
+      if (!v) continue;
+      const bool read =
+          std::any_of(v->uses.begin(), v->uses.end(), [&](const Use& use) { return met.contains(use.node); });
+      if (v->is_output() || read) met.insert(*it);
+    }
+  return met;
+}
+
 std::map<std::string, int64_t> implied_sizes(const Model& model) {
   std::map<std::string, std::optional<int64_t>> sizes;
   for (const std::string& name : symbols_of(*model.graph)) sizes[name] = std::nullopt;
@@ -95,14 +94,15 @@ std::map<std::string, int64_t> implied_sizes(const Model& read, TypeRule standar
 
 ImpliedSizes::ImpliedSizes(Model& model) {
   const std::map<std::string, int64_t> sizes = implied_sizes(model);
+  const std::map<std::string, Dim> equal = equal_sizes(model);
   for (Value* input : model.graph->inputs()) {
     if (!input->type.dims) continue;
     for (Dim& d : *input->type.dims) {
       const auto name = d.symbol_name();
       const auto found = name ? sizes.find(*name) : sizes.end();
-      if (found == sizes.end()) continue;
+      if (found == sizes.end() && !(name && equal.contains(*name))) continue;
       types_.emplace(input->name, input->type);
-      d = found->second;
+      d = found == sizes.end() ? equal.at(*name) : found->second;
     }
   }
 }

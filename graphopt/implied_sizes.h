@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 
 #include "core/ir/infer.h"
@@ -13,7 +14,10 @@ std::map<std::string, int64_t> implied_sizes(const Model& model);
 /// The same of a model as it was read, which stays as it is.
 std::map<std::string, int64_t> implied_sizes(const Model& read, TypeRule standard);
 
-/// While passes run the inputs have these sizes.
+/// Nodes of a graph that a run meets: outputs are made from them.
+std::set<const Node*> met_nodes(const Graph& graph);
+
+/// While passes run the inputs have these sizes, and one name for those that are equal.
 class ImpliedSizes {
  public:
   /// Notes the types of the inputs and gives them their sizes; computed types are as they were.

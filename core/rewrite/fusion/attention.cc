@@ -181,6 +181,17 @@ Expected<Site> best_site(const Node& root, const Ending& end, const Builder& bui
   return site;
 }
 
+/// Are the result's elements known to be as many as there are without a mask that repeats scores?
+bool keeps_size(const Node& product, const Value& result, const Site& s) {
+  const auto all = [](const Value& v) {
+    Dim count = v.type.dims ? Dim(1) : Dim();
+    for (const Dim& d : v.type.dims.value_or(SymDims())) count = count * d;
+    return count;
+  };
+  const Dim wanted = s.q.batch * s.q.rows * Dim(s.q.count * s.v.size);
+  return all(*product.output(0)) == wanted || all(result) == wanted;
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto end = ending_at(m.root);
   if (!end) return Decline{};
@@ -189,6 +200,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!site) return site.error();
   const auto way = way_out(end->chain, site->q, site->v.size, builder, end->product->output(0)->type.dims->size() == 3);
   if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};
+  if (site->k.past && !keeps_size(*end->product, *m.root->output(0), *site))
+    return Decline{"the mask may repeat the scores"};
   if (builder.target == Target::kTensorrt)
     return Decline{"TensorRT finds attention by itself, and wants it in four axes"};
   if (!contrib && !builder.has(23)) return Decline{"Attention needs opset 23"};

@@ -12,7 +12,9 @@ bool fit(const Heads& q, const Heads& k, const Heads& v) {
   const bool heads = q.count == k.count * k.repeats && q.count == v.count * v.repeats && q.repeats == 1 &&
                      k.count == v.count && q.size == k.size && v.scale == 1 && !v.cosines && !q.past;
   if (!k.past != !v.past || (k.past && (k.present == v.present || k.size != v.size))) return false;
-  return heads && k.rows == v.rows && q.batch == k.batch && q.batch == v.batch;
+  // With a past, the product with the probabilities says that the keys are as many as the values.
+  const bool rows = k.past ? k.made == v.made : k.rows == v.rows;
+  return heads && rows && q.batch == k.batch && q.batch == v.batch;
 }
 
 std::optional<SymDims> mask_dims(const Site& s) {
@@ -52,8 +54,9 @@ Value* added_mask(const Site& s, Builder& builder) {
 
 bool is_whole(const Site& s) {
   const auto mask = four_axes(s);
-  return mask && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) && ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) &&
-         ((*mask)[2] == s.q.rows || (*mask)[2].is(1)) && (s.k.past || (*mask)[3] == s.k.rows);
+  return mask && ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) &&
+         (s.k.past || ((*mask)[3] == s.k.rows && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) &&
+                       ((*mask)[2] == s.q.rows || (*mask)[2].is(1))));
 }
 
 Value* whole_mask(const Site& s, Builder& builder) {

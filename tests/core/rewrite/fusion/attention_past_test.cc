@@ -173,3 +173,24 @@ TEST_CASE("the shape of all keys, which a mask is made of, comes from the shapes
   CHECK(rewritten(fusion::attention, part, 18, 1e-4, Target::kOrt).find("Shape Shape Mul Add Split") !=
         std::string::npos);
 }
+
+TEST_CASE("a mask whose sizes have names of their own is made as large as the scores where the result says so") {
+  const auto found = [](const std::string& end) {
+    Cached c;
+    c.past = "float[B,4,P,4] pk, float[B,4,R,4] pv, float[E,1,M,T] m";
+    c.scores = "d = Mul (p, half)  s = Add (d, m)";
+    c.after = "", c.outputs = "";
+    std::string text = graph(c);
+    const std::string old = "y = Reshape (t, joint)";
+    text.replace(text.find(old), old.size(), end);
+    Model model = test::fixture(text, 23);
+    infer(model);
+    PassContext context = test::pass_context();
+    run_pass(model, fusion::attention, context);
+    return test::operators(*model.graph);
+  };
+  // As many elements as the rows of x have: the mask repeats none of them.
+  CHECK(found("h = Shape (x)  y = Reshape (t, h)").find("Expand Attention") != std::string::npos);
+  CHECK(found("z = Reshape (t, joint)  y = Relu (z)").find("Attention") == std::string::npos);
+  CHECK(found("y = Identity (t)").find("Attention") == std::string::npos);
+}

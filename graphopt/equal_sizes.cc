@@ -1,0 +1,136 @@
+#include "graphopt/equal_sizes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/ir/view.h"
+#include "graphopt/declared_types.h"
+#include "graphopt/implied_sizes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+/// Equations between dimensions, solved for symbols as they come.
+class Equations {
+ public:
+  explicit Equations(const Graph& graph) : symbols_(free_dimensions(graph)) {}
+
+  std::map<std::string, Dim> solved;
+
+  /// Solves for a symbol that stands alone on its side; the other side must have none but free dimensions.
+  void add(const Dim& left, const Dim& right, bool sums) {
+    const Dim a = in_terms_of(left, solved), b = in_terms_of(right, solved);
+    if (!a.known() || !b.known() || a == b) return;
+    for (const std::string& symbol : symbols_) {
+      if (solved.contains(symbol)) continue;
+      const Dim rest = Dim::symbol(symbol) - (a - b), other = Dim::symbol(symbol) + (a - b);
+      for (const Dim& value : {rest, other}) {
+        if (!is_size(value, symbol, sums)) continue;
+        for (auto& [name, dim] : solved) dim = in_terms_of(dim, {{symbol, value}});
+        solved[symbol] = value;
+        return;
+      }
+    }
+  }
+
+ private:
+  static std::set<std::string> free_dimensions(const Graph& graph) {
+    std::set<std::string> all;
+    for (const Value* input : graph.inputs())
+      if (input->type.dims)
+        for (const Dim& d : *input->type.dims)
+          if (const auto name = d.symbol_name()) all.insert(*name);
+    return all;
+  }
+
+  /// Another symbol, or, for data, a sum of two.
+  bool is_size(const Dim& value, const std::string& symbol, bool sums) const {
+    const auto free = [&](const std::string& name) { return name != symbol && symbols_.contains(name); };
+    if (const auto name = value.symbol_name()) return free(*name);
+    return sums && std::any_of(symbols_.begin(), symbols_.end(), [&](const std::string& first) {
+             const auto second = (value - Dim::symbol(first)).symbol_name();
+             return second && free(first) && free(*second);
+           });
+  }
+
+  std::set<std::string> symbols_;
+};
+
+/// Axes of Concat that are not joined.
+void take_concat(const Node& node, const NodeView& view, Equations& equations) {
+  const auto& first = node.input(0)->type.dims;
+  if (!first) return;
+  const auto rank = static_cast<int64_t>(first->size());
+  const int64_t given = view.get_int("axis", 1), axis = given < 0 ? given + rank : given;
+  for (const Value* v : node.inputs()) {
+    if (!v->type.dims || v->type.dims->size() != first->size()) return;
+    for (int64_t i = 0; i < rank; ++i)
+      if (i != axis) equations.add((*first)[static_cast<size_t>(i)], (*v->type.dims)[static_cast<size_t>(i)], false);
+  }
+}
+
+void take_product(const Node& node, Equations& equations) {
+  const auto &a = node.input(0)->type.dims, &b = node.input(1)->type.dims;
+  if (a && b && a->size() > 1 && b->size() > 1) equations.add(a->back(), b->end()[-2], false);
+}
+
+/// Axes that are added to each other, and that are the same but for a 1.
+void take_sum(const Node& node, Equations& equations) {
+  const auto &a = node.input(0)->type.dims, &b = node.input(1)->type.dims;
+  if (!a || !b) return;
+  for (size_t i = 1; i <= std::min(a->size(), b->size()); ++i)
+    if (!(*a)[a->size() - i].is(1) && !(*b)[b->size() - i].is(1))
+      equations.add((*a)[a->size() - i], (*b)[b->size() - i], true);
+}
+
+std::map<std::string, Dim> sizes_in(const Model& model, bool sums) {
+  Equations equations(*model.graph);
+  const std::set<const Node*> met = met_nodes(*model.graph);
+  for (const Node* node : model.graph->nodes()) {
+    if (!met.contains(node)) continue;
+    if (node->is("Concat") && !node->inputs().empty()) take_concat(*node, {*node, model.opset()}, equations);
+    if (node->is("MatMul")) take_product(*node, equations);
+    if (sums && node->is("Add")) take_sum(*node, equations);
+  }
+  return equations.solved;
+}
+
+}  // namespace
+
+Dim in_terms_of(const Dim& dim, const std::map<std::string, Dim>& equal) {
+  Dim value = dim;
+  for (const auto& [name, other] : equal) {
+    const Dim symbol = Dim::symbol(name);
+    if (const auto own = value.symbol_name(); own == name) return other;
+    // A sum in which the symbol stands once.
+    const Dim rest = value - symbol;
+    if (value.known() && (value + rest).str().find(name) != std::string::npos &&
+        rest.str().find(name) == std::string::npos)
+      value = rest + other;
+  }
+  return value;
+}
+
+std::map<std::string, Dim> equal_sizes(const Model& model) { return sizes_in(model, false); }
+
+std::map<std::string, Dim> likely_sizes(const Model& read, TypeRule standard) {
+  Model model = clone(read);
+  const DeclaredTypes forget(model);
+  infer(model, standard, false);
+  std::map<std::string, Dim> all = sizes_in(model, true);
+  // What is known of some sizes says more of others.
+  for (int round = 0; round < 3; ++round) {
+    for (Value* input : model.graph->inputs())
+      if (input->type.dims)
+        for (Dim& d : *input->type.dims) d = in_terms_of(d, all);
+    const DeclaredTypes again(model);
+    infer(model, standard, false);
+    const std::map<std::string, Dim> more = sizes_in(model, true);
+    if (more.empty()) break;
+    for (auto& [name, dim] : all) dim = in_terms_of(dim, more);
+    all.insert(more.begin(), more.end());
+  }
+  return all;
+}
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,66 @@
+#include "graphopt/equal_sizes.h"
+
+#include "core/base/text.h"
+#include "graphopt/implied_sizes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+std::string text_of(const std::map<std::string, Dim>& sizes) {
+  std::vector<std::string> all;
+  for (const auto& [name, dim] : sizes) all.push_back(name + "=" + dim.str());
+  return join(all, " ");
+}
+
+std::string equal(const std::string& graph) {
+  Model model = test::fixture(graph);
+  infer(model);
+  return text_of(graphopt::equal_sizes(model));
+}
+
+std::string likely(const std::string& graph) { return text_of(graphopt::likely_sizes(test::fixture(graph), nullptr)); }
+
+/// A cache [C, 2, P, 4] before keys [B, 2, N, 4], and what is done to both.
+std::string cache(const std::string& then) {
+  return "g (double[B,2,N,4] x, double[C,2,P,4] p, double[D,2,Q,4] q, double[E,1,M,T] m) => (double[U,2,V,W] y) { "
+         "k = Concat <axis = 2> (p, x)  v = Concat <axis = -2> (q, x)  t = Transpose <perm = [0, 1, 3, 2]> (k)  " +
+         then + " }";
+}
+
+}  // namespace
+
+TEST_CASE("axes that Concat does not join are equal") {
+  CHECK(equal(cache("y = Add (k, v)")) == "B=D C=D");
+  CHECK(equal(cache("y = Relu (k)")) == "B=C");
+}
+
+TEST_CASE("a product of matrices says how many rows there are") {
+  CHECK(equal(cache("s = MatMul (x, t)  y = MatMul (s, v)")) == "B=D C=D P=Q");
+  CHECK(equal("g (double[A,B] x, double[C,D] z) => (double[A,D] y) { y = MatMul (x, z) }") == "B=C");
+}
+
+TEST_CASE("a sum says so for data only, as one side may be 1") {
+  const std::string graph = cache("s = MatMul (x, t)  a = Add (s, m)  y = MatMul (a, v)");
+  CHECK(equal(graph) == "B=D C=D");
+  CHECK(likely(graph) == "B=E C=E D=E M=N P=Q T=Q+N");
+}
+
+TEST_CASE("what no run meets, other ranks and other sizes say nothing") {
+  CHECK(equal("g (double[A,3] x, double[B,3] z) => (double[A,3] y) { c = Concat <axis = 1> (x, z)  y = Relu (x) }")
+            .empty());
+  CHECK(equal("g (double[A,3] x, double[B,3] z) => (double[U,3] y) { y = Concat <axis = 0> (x, z) }").empty());
+  CHECK(equal("g (double[A,3] x, double[5,3] z) => (double[U,6] y) { y = Concat <axis = 1> (x, z) }").empty());
+}
+
+TEST_CASE("inputs have one name for equal sizes while passes run") {
+  Model model = test::fixture("g (double[A,3] x, double[B,3] z) => (double[U,6] y) { y = Concat <axis = 1> (x, z) }");
+  infer(model);
+  const graphopt::ImpliedSizes implied(model);
+  CHECK((*model.graph->inputs()[0]->type.dims)[0] == (*model.graph->inputs()[1]->type.dims)[0]);
+  implied.restore(model);
+  CHECK(to_string(*model.graph->inputs()[0]->type.dims) == "[A,3]");
+  CHECK(to_string(*model.graph->inputs()[1]->type.dims) == "[B,3]");
+}
