@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "backends/gpu/attention_product.h"
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
 
@@ -153,8 +154,12 @@ Expected<PlannedStep> plan(const Site& site) {
   if (joined) args->k_at = keys->shape.at, args->v_at = values->shape.at;
   const size_t key_bytes = (static_cast<size_t>(keys->shape.count() * width) + 255) / 256 * 256;
   if (joined) step.scratch_bytes = key_bytes + static_cast<size_t>(values->shape.count() * width);
-  step.run = [args = *args, keys = *keys, values = *values, joined, key_bytes, masked = *masked,
-              lengths = site.has(kLengths), key_out = wants(site, kPresentKey),
+  const bool tf32 = site.context.precision == Precision::kTF32;
+  const auto products = site.has(kLengths) ? std::nullopt : attention_products(*args, tf32);
+  const size_t products_at = (step.scratch_bytes + 255) / 256 * 256;
+  if (products) step.scratch_bytes = products_at + products->bytes, step.label = "cublas, attention";
+  step.run = [args = *args, products, tf32, products_at, keys = *keys, values = *values, joined, key_bytes,
+              masked = *masked, lengths = site.has(kLengths), key_out = wants(site, kPresentKey),
               value_out = wants(site, kPresentValue)](const Buffers& b) {
     AttentionArgs now = args;
     now.q = b.in<void>(kQuery);
@@ -171,7 +176,10 @@ Expected<PlannedStep> plan(const Site& site) {
       now.k = all_keys;
       now.v = all_values;
     }
-    launch(b, &Kernels::attention, now);
+    if (products)
+      run_products(b, now, *products, tf32, b.scratch + products_at);
+    else
+      launch(b, &Kernels::attention, now);
   };
   return step;
 }

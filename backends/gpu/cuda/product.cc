@@ -32,7 +32,7 @@ Operation operation(const ProductArgs& args) {
 
 ProductKey key_of(const ProductArgs& args) {
   return {static_cast<int64_t>(args.type),
-          args.tf32 * 4 + args.a_transposed * 2 + args.b_transposed,
+          args.wide_out * 8 + args.tf32 * 4 + args.a_transposed * 2 + args.b_transposed,
           static_cast<int64_t>(epilogue_of(args)),
           args.batch,
           args.m,
@@ -54,7 +54,7 @@ Status multiply(Queue& queue, const ProductArgs& args) {
       operation(args),
       args.b_transposed ? layout(type, n, k, args.batch, args.b_stride) : layout(type, k, n, args.batch, args.b_stride),
       args.a_transposed ? layout(type, k, m, args.batch, args.a_stride) : layout(type, m, k, args.batch, args.a_stride),
-      layout(type, m, n, args.batch, args.out_stride),
+      layout(args.wide_out ? CUDA_R_32F : type, m, n, args.batch, args.out_stride),
       args.b,
       args.a,
       args.out,

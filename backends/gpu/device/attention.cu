@@ -1,7 +1,6 @@
 // Attention by tiles of queries and keys with running sums of exponentials (Dao et al., "FlashAttention", 2022), and
 // rotary embeddings.
-#include "backends/gpu/device/attention.h"
-#include "backends/gpu/device/codes.h"
+#include "backends/gpu/device/attention_mask.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -31,19 +30,6 @@ struct Attention {
       const bool inside = first + row < rows && d < width;
       to[row][d] = inside ? widen(static_cast<const T*>(from)[start + (first + row) * step + d]) : 0;
     }
-  }
-
-  /// What is added to the score of a query and a key; -infinity: hidden.
-  MLOPT_DEVICE float bias(int64_t b, int64_t h, int64_t query, int64_t key, int64_t end, int64_t at) const {
-    constexpr float kHidden = -std::numeric_limits<float>::infinity();
-    if (key >= end || (args.causal && key > at)) return kHidden;
-    if ((args.left >= 0 && key < at - args.left) || (args.right >= 0 && key > at + args.right)) return kHidden;
-    if (!args.mask) return 0;
-    if (key >= args.mask_width) return kHidden;
-    const int64_t* s = args.mask_strides;
-    const auto i = static_cast<uint32_t>(b * s[0] + h * s[1] + query * s[2] + key * s[3]);
-    if (args.mask_type == Elem::kBool) return static_cast<const bool*>(args.mask)[i] ? 0 : kHidden;
-    return float_at(args.mask_type, args.mask, i);
   }
 
   MLOPT_DEVICE float product(const Shared& shared, int query, int key) const {
@@ -136,8 +122,8 @@ struct Attention {
             const int q = t / kAcross * kEach + e, k = t % kAcross + j * kAcross;
             const int64_t query = first + q, key = from + k;
             const bool inside = query < args.queries && key < args.keys;
-            const float added =
-                inside ? bias(b, h, query, key, end, query + before) : -std::numeric_limits<float>::infinity();
+            const float added = inside ? attention_bias(args, b, h, query, key, end, query + before)
+                                       : -std::numeric_limits<float>::infinity();
             const bool hidden = added == -std::numeric_limits<float>::infinity();
             block.shared.scores[q][k] = hidden ? added : product(block.shared, q, k) + added;
           }

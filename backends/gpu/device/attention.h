@@ -33,6 +33,16 @@ struct AttentionArgs {
 };
 Status attention(Queue& queue, const AttentionArgs& args);
 
+/// For heads from `first` on, of batch * heads, as many as said: weights [heads, queries, keys] of the type, the
+/// softmax of scores [heads, queries, keys], which are scaled already. Lengths of samples are not looked at.
+struct AttentionWeightsArgs {
+  AttentionArgs attention;
+  int64_t first, heads;
+  const float* scores;
+  void* weights;
+};
+Status attention_weights(Queue& queue, const AttentionWeightsArgs& args);
+
 /// New rows, turned by their positions where there are tables, behind those of a cache, of which `last` says how many
 /// are in use: out [batch, heads, capacity, size] has the cache's first last + 1 - rows rows (none of a prompt), then
 /// the new ones, then zeros. `alone`: the new ones only, capacity = rows.

@@ -221,6 +221,7 @@ struct ProductArgs {
   Elem type;
   bool tf32;  ///< float32 may be rounded to 10 bits
   bool a_transposed, b_transposed;
+  bool wide_out;  ///< `out` is float32 whatever the type is; without bias and act
   int64_t batch, m, n, k;
   int64_t a_stride, b_stride, out_stride;
   float alpha, beta;
@@ -280,6 +281,7 @@ struct Kernels {
   decltype(&gpu::triangle) triangle = gpu::triangle;
   decltype(&gpu::continued) continued = gpu::continued;
   decltype(&gpu::attention) attention = gpu::attention;
+  decltype(&gpu::attention_weights) attention_weights = gpu::attention_weights;
   decltype(&gpu::extend_cache) extend_cache = gpu::extend_cache;
   decltype(&gpu::rotary) rotary = gpu::rotary;
   decltype(&gpu::lstm_step) lstm_step = gpu::lstm_step;

@@ -38,6 +38,10 @@ Status product(Queue&, const ProductArgs& args) {
         multiply_row(args, args.a_transposed ? a + i : a + i * args.k, args.a_transposed ? args.m : 1, b, sums);
         for (int64_t j = 0; j < args.n; ++j) {
           float sum = sums[static_cast<size_t>(j)] * args.alpha;
+          if (args.wide_out) {
+            static_cast<float*>(args.out)[batch * args.out_stride + i * args.n + j] = sum;
+            continue;
+          }
           T& made = out[i * args.n + j];
           if (args.beta != 0) sum += args.beta * widen(made);
           if (args.bias) sum += widen(static_cast<const T*>(args.bias)[j]);
