@@ -73,6 +73,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::layer_norm},
     {2, &fusion::rows_norm},
     {3, &fusion::channel_norm},
+    {2, &fusion::last_groups_norm},
     {2, &fusion::group_norm},
     {2, &fusion::l2_norm},
     {2, &fusion::norm_casts},

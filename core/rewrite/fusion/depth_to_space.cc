@@ -1,5 +1,7 @@
-// Reshape of [N, C, H, W] to six axes, Transpose, Reshape back to four: DepthToSpace (PixelShuffle) or SpaceToDepth.
+// Reshape of [N, C, H, W] to six axes, Transpose, Reshape back to four: DepthToSpace (PixelShuffle) or SpaceToDepth,
+// also of PixelUnshuffle before a convolution, whose weight gets its channels in that order.
 #include "core/rewrite/fusion/passes.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
 namespace {
@@ -11,8 +13,11 @@ struct Move {
   SymDims parted, out;
   Perm perm;
   const char* op;
-  const char* mode;  ///< of DepthToSpace
+  const char* mode;         ///< of DepthToSpace
+  bool by_channel = false;  ///< the channels of the result are in another order than the operator's
 };
+
+const Perm kUnshuffled{0, 1, 3, 5, 2, 4};
 
 /// The moves there are for these shapes; none where the channels or sizes are no multiples.
 std::vector<Move> moves_of(const SymDims& x, int64_t side) {
@@ -26,18 +31,18 @@ std::vector<Move> moves_of(const SymDims& x, int64_t side) {
   // Where sizes are free, the Reshape runs for those that are made of whole blocks only.
   const auto blocks = [&](const Dim& d) { return d.value() ? Dim::divide(d, b) : Dim::floor_divide(d, b); };
   const auto rows = blocks(x[2]), columns = blocks(x[3]);
-  if (rows && columns)
-    all.push_back({{x[0], x[1], *rows, b, *columns, b},
-                   {x[0], x[1] * area, *rows, *columns},
-                   {0, 3, 5, 1, 2, 4},
-                   "SpaceToDepth",
-                   nullptr});
+  if (rows && columns) {
+    const SymDims parted{x[0], x[1], *rows, b, *columns, b}, out{x[0], x[1] * area, *rows, *columns};
+    all.push_back({parted, out, {0, 3, 5, 1, 2, 4}, "SpaceToDepth", nullptr});
+    // PixelUnshuffle has the pixels of a channel together, which is the same for one channel.
+    all.push_back({parted, out, kUnshuffled, "SpaceToDepth", nullptr, !x[1].is(1)});
+  }
   return all;
 }
 
-Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  const auto &x = m.value("x")->type.dims, &parted = m.node("part")->output(0)->type.dims,
-             &out = m.root->output(0)->type.dims;
+/// The move that the three operators are, and its side; the reason where they are none.
+Expected<std::pair<Move, int64_t>> move_at(const Match& m, const Value& result, const Builder& builder) {
+  const auto &x = m.value("x")->type.dims, &parted = m.node("part")->output(0)->type.dims, &out = result.type.dims;
   if (!x || x->size() != 4 || !parted || parted->size() != 6 || !out || out->size() != 4)
     return Decline{"not four axes as six"};
   if (!is_float(m.value("x")->type.dtype)) return Decline{"runtimes shuffle only pixels that are floats"};
@@ -48,18 +53,67 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     for (const Move& move : moves_of(*x, *side)) {
       if (move.parted != *parted || move.perm != perm || move.out != *out) continue;
       if (move.mode && builder.opset() < 11) return Decline{"DepthToSpace has one mode before opset 11"};
-      std::vector<Attr> attrs{{"blocksize", *side, ""}};
-      if (move.mode) attrs.push_back({"mode", std::string(move.mode), ""});
-      return Replacement{builder.op(move.op, {m.value("x")}, std::move(attrs), m.root->output(0)->type)};
+      return std::pair(move, *side);
     }
   }
   return Decline{"blocks of pixels go elsewhere"};
 }
 
+Value* made(const Move& move, int64_t side, Value* x, const Type& type, Builder& builder) {
+  std::vector<Attr> attrs{{"blocksize", side, ""}};
+  if (move.mode) attrs.push_back({"mode", std::string(move.mode), ""});
+  return builder.op(move.op, {x}, std::move(attrs), type);
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const Value* y = m.root->output(0);
+  const auto found = move_at(m, *y, builder);
+  if (!found) return found.error();
+  if (found->first.by_channel) return Decline{"SpaceToDepth has the channels of a pixel together"};
+  return Replacement{made(found->first, found->second, m.value("x"), y->type, builder)};
+}
+
+/// The weight [M, C * pixels, ...] for channels of pixels, [M, pixels * C, ...].
+std::optional<Tensor> turned(const Tensor& weight, int64_t pixels) {
+  if (weight.rank() != 4 || weight.size() == 0 || weight.dim(1) % pixels != 0 || !is_float(weight.dtype()))
+    return std::nullopt;
+  const std::vector<double> old = to_doubles(weight);
+  const int64_t channels = weight.dim(1) / pixels, length = weight.dim(2) * weight.dim(3);
+  std::vector<double> numbers;
+  for (int64_t row = 0; row < weight.dim(0); ++row)
+    for (int64_t pixel = 0; pixel < pixels; ++pixel)
+      for (int64_t channel = 0; channel < channels; ++channel) {
+        const auto from = old.begin() + ((row * channels + channel) * pixels + pixel) * length;
+        numbers.insert(numbers.end(), from, from + length);
+      }
+  return cast(Tensor::of<double>(weight.dims(), numbers), weight.dtype());
+}
+
+/// What reads PixelUnshuffle has its weight in SpaceToDepth's order.
+Expected<Replacement> rewrite_convolution(const Match& m, Builder& builder) {
+  const Value* pixels = m.node("pixels")->output(0);
+  const auto found = move_at(m, *pixels, builder);
+  if (!found) return found.error();
+  if (!found->first.by_channel) return Decline{};
+  if (builder.view(*m.root).get_int("group", 1) != 1) return Decline{"the convolution has groups of channels"};
+  if (!m.value("weight")->single_use()) return Decline{"the weight of the convolution is used elsewhere too"};
+  const auto weight = turned(m.constant("weight"), found->second * found->second);
+  if (!weight) return Decline{"the weight does not fit"};
+  std::vector<Value*> inputs = m.root->inputs();
+  inputs[0] = made(found->first, found->second, m.value("x"), pixels->type, builder);
+  inputs[1] = builder.successor(m.value("weight"), *weight);
+  return Replacement{builder.op("Conv", std::move(inputs), m.root->attrs, m.root->output(0)->type)};
+}
+
 std::vector<Rule> rules() {
-  Pattern part = Pattern::op("Reshape", {Pattern::any("x"), Pattern::any("first")}).as("part").single_use();
-  Pattern turn = Pattern::op("Transpose", {std::move(part)}).as("turn").single_use();
-  return {{Pattern::op("Reshape", {std::move(turn), Pattern::any("second")}), rewrite}};
+  const auto moved = [] {
+    Pattern part = Pattern::op("Reshape", {Pattern::any("x"), Pattern::any("first")}).as("part").single_use();
+    Pattern turn = Pattern::op("Transpose", {std::move(part)}).as("turn").single_use();
+    return Pattern::op("Reshape", {std::move(turn), Pattern::any("second")});
+  };
+  return {{moved(), rewrite},
+          {Pattern::op("Conv", {moved().as("pixels").single_use(), Pattern::constant("weight")}).open(),
+           rewrite_convolution}};
 }
 
 }  // namespace

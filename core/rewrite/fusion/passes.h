@@ -18,6 +18,7 @@ extern const Pass layer_norm;
 extern const Pass rows_norm;
 extern const Pass channel_norm;
 extern const Pass group_norm;
+extern const Pass last_groups_norm;
 extern const Pass l2_norm;
 extern const Pass norm_casts;
 extern const Pass norm_scale;

@@ -47,9 +47,37 @@ TEST_CASE("other moves of pixels stay") {
   CHECK(declined(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 3, 5, 2", "0, 2, 12, 8")) ==
         "blocks of pixels go elsewhere");
   CHECK(declined(fusion::depth_to_space, graph("0, 8, 3, 2, 2, 2", "0, 1, 3, 5, 2, 4", "0, 32, 3, 2")) ==
-        "blocks of pixels go elsewhere");
+        "SpaceToDepth has the channels of a pixel together");
   CHECK(declined(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 2, 5, 3", "0, 2, 12, 8"), 10) ==
         "DepthToSpace has one mode before opset 11");
   CHECK(declined(fusion::depth_to_space, graph("0, 2, 2, 2, 6, 4", "0, 1, 4, 2, 5, 3", "0, 4, 6, 8")) ==
         "blocks of pixels go elsewhere");
+}
+
+TEST_CASE("PixelUnshuffle of one channel is SpaceToDepth") {
+  CHECK(
+      rewritten(fusion::depth_to_space,
+                "g (double[N,1,6,4] x) => (double[N,4,3,2] y) <int64[6] p = {0, 1, 3, 2, 2, 2}, int64[4] q = {0, 4, 3, "
+                "2}> { a = Reshape (x, p)  b = Transpose <perm = [0, 1, 3, 5, 2, 4]> (a)  y = Reshape (b, q) }") ==
+      "SpaceToDepth");
+}
+
+TEST_CASE("a convolution that reads PixelUnshuffle has its weight in the operator's order") {
+  const auto text = [](const std::string& perm, const std::string& attrs, const std::string& weight,
+                       const std::string& more) {
+    return "g (double[N,3,6,4] x, double[" + weight +
+           "] W) => (double[N,2,3,2] y) <int64[6] p = {0, 3, 3, 2, 2, 2}, "
+           "int64[4] q = {0, 12, 3, 2}> { a = Reshape (x, p)  b = Transpose <perm = [" +
+           perm +
+           "]> (a)  "
+           "c = Reshape (b, q)  y = Conv <pads = [1, 1, 1, 1]" +
+           attrs + "> (c, W)  " + more + " }";
+  };
+  const std::string unshuffled = "0, 1, 3, 5, 2, 4", other = "SpaceToDepth has the channels of a pixel together";
+  CHECK(rewritten(fusion::depth_to_space, text(unshuffled, "", "2,12,3,3", "")) == "SpaceToDepth Conv");
+  CHECK(declined(fusion::depth_to_space, text(unshuffled, ", group = 2", "2,6,3,3", "")) ==
+        other + "; the convolution has groups of channels");
+  CHECK_FALSE(declined(fusion::depth_to_space, text(unshuffled, "", "2,12,3,3", "z = Neg (c)")).empty());
+  CHECK(declined(fusion::depth_to_space, text(unshuffled, "", "2,12,3,3", "z = Neg (W)")) ==
+        other + "; the weight of the convolution is used elsewhere too");
 }
