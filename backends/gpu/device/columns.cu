@@ -39,31 +39,50 @@ struct ConvEnd {
   }
 };
 
-/// Four codes that lie side by side in a row.
+/// A tile of kSide positions by kSide numbers of their windows: read along the positions, as pictures lie, and written
+/// along the windows.
 struct CodeColumns {
+  static constexpr int kSide = 64, kWords = kSide / 4;
+  struct Shared {
+    uint8_t codes[kSide][kSide + 4];  // rows begin in other banks
+  };
+  struct Local {};
   CodeColumnsArgs args;
   Geometry g;
-  Divider by_words, by_rows;
+  int across, down;  ///< tiles of a picture's rows and columns
 
-  MLOPT_DEVICE uint32_t code(uint32_t k, uint32_t image, const Geometry::Corner& corner) const {
-    const uint32_t flip = args.is_signed ? 0 : 0x80;
-    if (static_cast<int>(k) >= g.in_channels * g.taps) return 0;
-    const uint32_t c = g.by_taps.quotient(k);
-    const int at = g.offset(corner, k - c * g.by_taps.divisor);
-    const int64_t channel = static_cast<int64_t>(image) * g.args.channels_in + args.group * g.in_channels + c;
-    if (at >= 0) return static_cast<const uint8_t*>(args.in)[channel * g.plane + at] ^ flip;
-    return (args.zero ? *static_cast<const uint8_t*>(args.zero) : 0u) ^ flip;
+  MLOPT_DEVICE uint32_t flip() const { return args.is_signed ? 0 : 0x80; }
+
+  MLOPT_DEVICE uint8_t code(int64_t image, int k, bool some, const Geometry::Corner& corner) const {
+    if (!some || k >= g.in_channels * g.taps) return 0;
+    const uint32_t c = g.by_taps.quotient(static_cast<uint32_t>(k));
+    const int at = g.offset(corner, static_cast<uint32_t>(k) - c * g.by_taps.divisor);
+    const int64_t channel = image * g.args.channels_in + args.group * g.in_channels + c;
+    const uint32_t beside = args.zero ? *static_cast<const uint8_t*>(args.zero) : 0u;
+    const uint32_t found = at >= 0 ? static_cast<const uint8_t*>(args.in)[channel * g.plane + at] : beside;
+    return static_cast<uint8_t>(found ^ flip());
   }
 
-  MLOPT_DEVICE void operator()(uint32_t i) const {
-    const uint32_t line = by_words.quotient(i), word = i - line * by_words.divisor;
-    const uint32_t image = by_rows.quotient(line), position = line - image * by_rows.divisor;
-    uint32_t codes = 0;
-    if (static_cast<int>(position) < g.positions) {
-      const auto corner = g.corner(position);
-      for (uint32_t b = 0; b < 4; ++b) codes |= code(word * 4 + b, image, corner) << (8 * b);
-    }
-    static_cast<uint32_t*>(args.out)[i] = codes;
+  MLOPT_DEVICE void operator()(Block<Shared, Local>& block) const {
+    const int first_k = block.index % across * kSide, first = block.index / across % down * kSide;
+    const int64_t image = block.index / across / down;
+    block.each([&](int t, Local&) {
+      const int p = t % kSide, position = first + p;  // the same for all that a thread reads
+      const bool some = position < g.positions;
+      const auto corner = g.corner(static_cast<uint32_t>(some ? position : 0));
+      for (int k = t / kSide; k < kSide; k += kBlock / kSide)
+        block.shared.codes[p][k] = code(image, first_k + k, some, corner);
+    });
+    block.each([&](int t, Local&) {
+      for (int i = t; i < kSide * kWords; i += kBlock) {
+        const int p = i / kWords, k = i % kWords * 4;
+        if (first + p >= args.rows || first_k + k >= args.pitch) continue;
+        const uint8_t* from = block.shared.codes[p] + k;
+        const uint32_t word = static_cast<uint32_t>(from[0]) | static_cast<uint32_t>(from[1]) << 8 |
+                              static_cast<uint32_t>(from[2]) << 16 | static_cast<uint32_t>(from[3]) << 24;
+        static_cast<uint32_t*>(args.out)[((image * args.rows + first + p) * args.pitch + first_k + k) / 4] = word;
+      }
+    });
   }
 };
 
@@ -86,10 +105,10 @@ Status conv_end(Queue& queue, const ConvEndArgs& args) {
 }
 
 Status code_columns(Queue& queue, const CodeColumnsArgs& args) {
-  const Geometry g(args.conv);
-  return for_each(
-      queue, int64_t{args.images} * args.rows * (args.pitch / 4),
-      CodeColumns{args, g, Divider(static_cast<uint32_t>(args.pitch / 4)), Divider(static_cast<uint32_t>(args.rows))});
+  constexpr int kSide = CodeColumns::kSide;
+  const int across = (args.pitch + kSide - 1) / kSide, down = (args.rows + kSide - 1) / kSide;
+  return for_blocks<kBlock>(queue, int64_t{args.images} * down * across,
+                            CodeColumns{args, Geometry(args.conv), across, down});
 }
 
 }  // namespace mlopt::gpu

@@ -82,7 +82,7 @@ TEST_CASE("convolutions with packed codes on a GPU are exact") {
       require_on_gpu("QLinearConv", inputs, {.attrs = attrs}, 0);
     }
   }
-  require_on_gpu("ConvInteger", {codes({1, 20, 6, 6}, kU8, 1), codes({16, 20, 1, 1}, kI8, 2)}, {}, 0);
+  require_on_gpu("ConvInteger", {codes({1, 20, 6, 6}, kU8, 1), codes({16, 20, 3, 3}, kI8, 2)}, {}, 0);
 }
 
 TEST_CASE("codes that cannot be packed run as they lie on a GPU") {
