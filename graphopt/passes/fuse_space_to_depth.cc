@@ -1,9 +1,11 @@
 // Concat of every second pixel of every second row, from each of the four that there are to begin at (and so for larger
 // blocks) -> SpaceToDepth. In another order than that operator's, the channels of the weight that reads them move.
+// Where channels come last (patches that are merged, as in Swin) -> Reshape, Transpose, Reshape.
 #include <algorithm>
 #include <array>
 #include <limits>
 
+#include "core/rewrite/axis_map.h"
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/slicing.h"
@@ -15,6 +17,7 @@ namespace {
 /// Every `step`-th row and column of x, from `start` on.
 struct Part {
   Value* x = nullptr;
+  int64_t rows = 2;  ///< the axis of rows, that of columns behind it
   std::array<int64_t, 2> start = {0, 0}, step = {1, 1};
   std::array<bool, 2> whole = {true, true};  ///< do they go to the end, whatever the size?
 };
@@ -27,7 +30,7 @@ bool take_slice(Part& part, const Builder& builder) {
   if (!slicing) return false;
   Part wider = part;
   for (size_t i = 0; i < slicing->axes.size(); ++i) {
-    const int64_t axis = slicing->axes[i] - 2, start = slicing->starts[i], step = slicing->steps[i];
+    const int64_t axis = slicing->axes[i] - part.rows, start = slicing->starts[i], step = slicing->steps[i];
     if (axis < 0 || axis > 1 || step < 2 || start < 0 || start >= step) return false;
     const auto at = static_cast<size_t>(axis);
     if (wider.step[at] != 1) return false;
@@ -46,10 +49,10 @@ struct Blocks {
   std::vector<int64_t> places;
 };
 
-Expected<Blocks> blocks_of(const Node& concat, const Builder& builder) {
+Expected<Blocks> blocks_of(const Node& concat, const Builder& builder, int64_t first = 2) {
   Blocks blocks;
   for (Value* piece : concat.inputs()) {
-    Part part{piece};
+    Part part{piece, first};
     while (take_slice(part, builder)) {
     }
     if (part.step[0] < 2 || part.step[0] != part.step[1]) return Decline{};
@@ -60,9 +63,10 @@ Expected<Blocks> blocks_of(const Node& concat, const Builder& builder) {
     blocks.places.push_back(part.start[0] * blocks.side + part.start[1]);
     const auto &whole = part.x->type.dims, &dims = piece->type.dims;
     if (!whole || whole->size() != 4 || !dims || dims->size() != 4) return Decline{"not images"};
-    for (const size_t axis : {2, 3}) {
+    for (const size_t at : {0, 1}) {
+      const size_t axis = at + static_cast<size_t>(first);
       // The first and the last pixels of blocks are joined, so that there are as many of them in any image that runs.
-      if (part.whole[axis - 2] && !(*whole)[axis].value()) continue;
+      if (part.whole[at] && !(*whole)[axis].value()) continue;
       const auto length = Dim::divide((*whole)[axis], blocks.side);
       if (!length || !(*length == (*dims)[axis])) return Decline{"the image may not be made of whole blocks"};
     }
@@ -74,13 +78,36 @@ Expected<Blocks> blocks_of(const Node& concat, const Builder& builder) {
   if (static_cast<int64_t>(sorted.size()) != blocks.side * blocks.side)
     return Decline{"pixels of a block are missing or come twice"};
   const int64_t axis = builder.view(concat).get_int("axis", 1);
-  if (axis != 1 && axis != -3) return Decline{"the pieces do not become channels"};
+  const int64_t channels = first == 2 ? 1 : 3;
+  if (axis != channels && axis != channels - 4) return Decline{"the pieces do not become channels"};
   if (!is_float(blocks.x->type.dtype)) return Decline{"SpaceToDepth of other elements than floats is rarely run"};
   return blocks;
 }
 
 Value* space_to_depth(const Blocks& blocks, Type type, Builder& builder) {
   return builder.op("SpaceToDepth", {blocks.x}, {{"blocksize", blocks.side, {}}}, std::move(type));
+}
+
+/// Rows of pixels [batch, rows, columns, channels], each block of which becomes one.
+Expected<Replacement> rewrite_last(const Match& m, Builder& builder) {
+  const auto blocks = blocks_of(*m.root, builder, 1);
+  if (!blocks) return blocks.error();
+  const SymDims& dims = *blocks->x->type.dims;
+  const Type& type = m.root->output(0)->type;
+  const int64_t side = blocks->side;
+  const auto rows = Dim::divide(dims[1], side), columns = Dim::divide(dims[2], side);
+  if (!rows || !columns || !type.dims) return Decline{"the image may not be made of whole blocks"};
+  std::vector<int64_t> by_columns;
+  for (int64_t i = 0; i < side * side; ++i) by_columns.push_back(i % side * side + i / side);
+  const bool straight = std::is_sorted(blocks->places.begin(), blocks->places.end());
+  if (!straight && blocks->places != by_columns) return Decline{"the pieces come neither by rows nor by columns"};
+  AxisMap way(dims);
+  const std::vector<int64_t> perm =
+      straight ? std::vector<int64_t>{0, 1, 3, 2, 4, 5} : std::vector<int64_t>{0, 1, 3, 4, 2, 5};
+  if (!way.reshape({dims[0], *rows, side, *columns, side, dims[3]}) || !way.transpose(perm) ||
+      !way.reshape(*type.dims) || !way.writable())
+    return Decline{"a shape would have to be computed"};
+  return Replacement{way.make(builder, blocks->x, type)};
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -125,6 +152,7 @@ Expected<Replacement> rewrite_convolution(const Match& m, Builder& builder) {
 std::vector<Rule> rules() {
   Pattern joined = Pattern::op("Concat", {}).open().as("concat").single_use();
   return {{Pattern::op("Concat", {}).open(), rewrite},
+          {Pattern::op("Concat", {}).open(), rewrite_last},
           {Pattern::op("Conv", {std::move(joined), Pattern::constant("weight")}).open(), rewrite_convolution}};
 }
 

@@ -80,3 +80,26 @@ TEST_CASE("pieces that are read elsewhere stay, and so do weights") {
   f.output = "double[N,5,2,2] y, double[5,12,2,1] q";
   CHECK(reason(f) == order + "; the weight of the convolution is used elsewhere too");
 }
+
+TEST_CASE("patches whose channels come last are parted and turned") {
+  const auto text = [](const std::string& x, const std::string& order, const std::string& axis,
+                       const std::string& more) {
+    return "g (double[" + x +
+           "] x) => (double[N,3,2,12] y) <int64[2] zz = {0, 0}, int64[2] zo = {0, 1}, int64[2] oz = "
+           "{1, 0}, int64[2] oo = {1, 1}, int64[2] big = {9223372036854775807, 100}, int64[2] at = {1, 2}, int64[2] "
+           "two "
+           "= {2, 2}> { p0 = Slice (x, zz, big, at, two)  p1 = Slice (x, oz, big, at, two)  "
+           "p2 = Slice (x, zo, big, at, two)  p3 = Slice (x, oo, big, at, two)  c = Concat <axis = " +
+           axis + "> (" + order + ")  y = Neg (c)  " + more + " }";
+  };
+  const std::string turned = "Reshape Transpose Reshape Neg", by_columns = "p0, p1, p2, p3";
+  CHECK(rewritten(fuse_space_to_depth, text("N,6,4,3", by_columns, "3", "")) == turned);
+  CHECK(rewritten(fuse_space_to_depth, text("N,6,4,3", "p0, p2, p1, p3", "-1", "")) == turned);
+  CHECK(declined(fuse_space_to_depth, text("N,6,4,3", "p1, p0, p2, p3", "3", "")) ==
+        "the pieces come neither by rows nor by columns");
+  CHECK(declined(fuse_space_to_depth, text("N,5,4,3", by_columns, "3", "")) ==
+        "the image may not be made of whole blocks");
+  CHECK(declined(fuse_space_to_depth, text("N,6,4,3", by_columns, "3", "z = Neg (p0)")) ==
+        "a part of the pixels is used elsewhere too");
+  CHECK(declined(fuse_space_to_depth, text("N,6,4,3", by_columns, "2", "")) == "the pieces do not become channels");
+}
