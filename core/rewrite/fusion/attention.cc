@@ -200,7 +200,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!site) return site.error();
   const auto way = way_out(end->chain, site->q, site->v.size, builder, end->product->output(0)->type.dims->size() == 3);
   if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};
-  if (site->k.past && !keeps_size(*end->product, *m.root->output(0), *site))
+  const bool masked = site->mask || site->choice.condition;
+  if (site->k.past && masked && !keeps_size(*end->product, *m.root->output(0), *site))
     return Decline{"the mask may repeat the scores"};
   if (builder.target == Target::kTensorrt)
     return Decline{"TensorRT finds attention by itself, and wants it in four axes"};
