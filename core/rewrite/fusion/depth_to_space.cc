@@ -59,6 +59,28 @@ Expected<std::pair<Move, int64_t>> move_at(const Match& m, const Value& result, 
   return Decline{"blocks of pixels go elsewhere"};
 }
 
+/// Is the shape of the Reshape this constant, with zeros for axes that stay?
+bool has_shape(const Node& reshape, const Perm& wanted, const Builder& builder) {
+  const Value* shape = reshape.input(1);
+  const Tensor* t = shape ? shape->known_constant() : nullptr;
+  return t && to_ints(*t) == wanted && builder.view(reshape).get_int("allowzero", 0) == 0;
+}
+
+/// The side of the blocks of PixelUnshuffle as TorchScript's exporter writes it, whatever the sizes: rows are parted,
+/// then columns, and axes of length 1 stand where they were.
+std::optional<int64_t> free_side(const Match& m, const Builder& builder) {
+  const auto axes = [&](const char* name) { return builder.view(*m.node(name)).ints("axes", 1); };
+  const auto &x = m.value("x")->type.dims, &parted = m.node("columns")->output(0)->type.dims;
+  const auto side = parted && parted->size() == 6 ? (*parted)[5].value() : std::nullopt;
+  const bool fits = x && x->size() == 4 && side && *side > 1 && is_float(m.value("x")->type.dtype) &&
+                    axes("one") == Perm{3} && axes("none") == Perm{2, 3} &&
+                    has_shape(*m.node("rows"), {0, 0, -1, *side, 0}, builder) &&
+                    has_shape(*m.node("columns"), {0, 0, 0, 0, -1, *side}, builder) &&
+                    has_shape(*m.node("joined"), {0, -1, 1, 1, 0, 0}, builder) &&
+                    builder.view(*m.node("turn")).get_ints("perm") == kUnshuffled;
+  return fits ? side : std::nullopt;
+}
+
 Value* made(const Move& move, int64_t side, Value* x, const Type& type, Builder& builder) {
   std::vector<Attr> attrs{{"blocksize", side, ""}};
   if (move.mode) attrs.push_back({"mode", std::string(move.mode), ""});
@@ -90,19 +112,34 @@ std::optional<Tensor> turned(const Tensor& weight, int64_t pixels) {
 }
 
 /// What reads PixelUnshuffle has its weight in SpaceToDepth's order.
-Expected<Replacement> rewrite_convolution(const Match& m, Builder& builder) {
-  const Value* pixels = m.node("pixels")->output(0);
-  const auto found = move_at(m, *pixels, builder);
-  if (!found) return found.error();
-  if (!found->first.by_channel) return Decline{};
+Expected<Replacement> with_weight(const Match& m, int64_t side, Builder& builder) {
   if (builder.view(*m.root).get_int("group", 1) != 1) return Decline{"the convolution has groups of channels"};
   if (!m.value("weight")->single_use()) return Decline{"the weight of the convolution is used elsewhere too"};
-  const auto weight = turned(m.constant("weight"), found->second * found->second);
+  const auto weight = turned(m.constant("weight"), side * side);
   if (!weight) return Decline{"the weight does not fit"};
   std::vector<Value*> inputs = m.root->inputs();
-  inputs[0] = made(found->first, found->second, m.value("x"), pixels->type, builder);
+  inputs[0] = made({{}, {}, {}, "SpaceToDepth", nullptr}, side, m.value("x"), m.root->input(0)->type, builder);
   inputs[1] = builder.successor(m.value("weight"), *weight);
   return Replacement{builder.op("Conv", std::move(inputs), m.root->attrs, m.root->output(0)->type)};
+}
+
+Expected<Replacement> rewrite_convolution(const Match& m, Builder& builder) {
+  const auto found = move_at(m, *m.node("pixels")->output(0), builder);
+  if (!found) return found.error();
+  return found->first.by_channel ? with_weight(m, found->second, builder) : Expected<Replacement>(Decline{});
+}
+
+Expected<Replacement> rewrite_free(const Match& m, Builder& builder) {
+  const auto side = free_side(m, builder);
+  if (!side) return Decline{};
+  if (!(*m.value("x")->type.dims)[1].is(1)) return Decline{"SpaceToDepth has the channels of a pixel together"};
+  const Move move{{}, {}, {}, "SpaceToDepth", nullptr};
+  return Replacement{made(move, *side, m.value("x"), m.root->output(0)->type, builder)};
+}
+
+Expected<Replacement> rewrite_free_convolution(const Match& m, Builder& builder) {
+  const auto side = free_side(m, builder);
+  return side ? with_weight(m, *side, builder) : Expected<Replacement>(Decline{});
 }
 
 std::vector<Rule> rules() {
@@ -111,7 +148,18 @@ std::vector<Rule> rules() {
     Pattern turn = Pattern::op("Transpose", {std::move(part)}).as("turn").single_use();
     return Pattern::op("Reshape", {std::move(turn), Pattern::any("second")});
   };
+  const auto free = [] {
+    Pattern one = Pattern::op("Unsqueeze", {Pattern::any("x")}).open().as("one").single_use();
+    Pattern rows = Pattern::op("Reshape", {std::move(one)}).open().as("rows").single_use();
+    Pattern columns = Pattern::op("Reshape", {std::move(rows)}).open().as("columns").single_use();
+    Pattern turn = Pattern::op("Transpose", {std::move(columns)}).as("turn").single_use();
+    Pattern joined = Pattern::op("Reshape", {std::move(turn)}).open().as("joined").single_use();
+    return Pattern::op("Squeeze", {std::move(joined)}).open();
+  };
   return {{moved(), rewrite},
+          {free().as("none"), rewrite_free},
+          {Pattern::op("Conv", {free().as("none").single_use(), Pattern::constant("weight")}).open(),
+           rewrite_free_convolution},
           {Pattern::op("Conv", {moved().as("pixels").single_use(), Pattern::constant("weight")}).open(),
            rewrite_convolution}};
 }

@@ -81,3 +81,23 @@ TEST_CASE("a convolution that reads PixelUnshuffle has its weight in the operato
   CHECK(declined(fusion::depth_to_space, text(unshuffled, "", "2,12,3,3", "z = Neg (W)")) ==
         other + "; the weight of the convolution is used elsewhere too");
 }
+
+TEST_CASE("PixelUnshuffle of pictures of any size, as TorchScript's exporter writes it, is found too") {
+  const auto text = [](const std::string& channels, const std::string& rows, const std::string& end) {
+    return "g (double[N," + channels +
+           ",H,W] x, double[2,12,3,3] W) => (double[N,P,Q,R] y) <int64[1] l3 = {3}, "
+           "int64[2] l23 = {2, 3}, int64[5] rows = {" +
+           rows +
+           "}, int64[6] columns = {0, 0, 0, 0, -1, 2}, int64[6] "
+           "joined = {0, -1, 1, 1, 0, 0}> { u = Unsqueeze (x, l3)  a = Reshape (u, rows)  b = Reshape (a, columns)  "
+           "t = Transpose <perm = [0, 1, 3, 5, 2, 4]> (b)  j = Reshape (t, joined)  s = Squeeze (j, l23)  " +
+           end + " }";
+  };
+  const std::string conv = "y = Conv <pads = [1, 1, 1, 1]> (s, W)", relu = "y = Relu (s)", rows = "0, 0, -1, 2, 0";
+  CHECK(rewritten(fusion::depth_to_space, text("3", rows, conv), 17) == "SpaceToDepth Conv");
+  CHECK(rewritten(fusion::depth_to_space, text("1", rows, relu), 17) == "SpaceToDepth Relu");
+  CHECK(declined(fusion::depth_to_space, text("3", rows, relu), 17) ==
+        "SpaceToDepth has the channels of a pixel together; not four axes as six");
+  CHECK(declined(fusion::depth_to_space, text("1", "0, 0, -1, 3, 0", relu), 17) == "not four axes as six");
+  CHECK_FALSE(declined(fusion::depth_to_space, text("3", rows, conv + "  z = Neg (j)"), 17).empty());
+}
