@@ -1,7 +1,5 @@
 #include "prune/structure/member_weight.h"
 
-#include <cmath>
-
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
 
@@ -43,23 +41,6 @@ std::optional<Tensor> member_weight(const Axis& axis) {
   const Tensor* t = axis.value->known_constant();
   if (!t || t->rank() < 2 || !is_float(t->dtype()) || is_sub_byte(t->dtype())) return std::nullopt;
   return floats(*t);
-}
-
-std::vector<double> normalization_factors(const Axis& axis) {
-  if (!axis.producer || !axis.producer->output(0)) return {};
-  for (const Use& use : axis.producer->output(0)->uses) {
-    const Node& node = *use.node;
-    if (!node.is("BatchNormalization") || use.index != 0 || !node.input(1) || !node.input(4)) continue;
-    const Tensor *gamma = node.input(1)->known_constant(), *variance = node.input(4)->known_constant();
-    if (!gamma || !variance || gamma->size() != axis.size || variance->size() != axis.size) continue;
-    const Tensor scale = floats(*gamma), spread = floats(*variance);
-    const double epsilon = NodeView(node, 1).get_float("epsilon", 1e-5F);
-    std::vector<double> factors;
-    for (size_t i = 0; i < static_cast<size_t>(axis.size); ++i)
-      factors.push_back(std::abs(scale.data<float>()[i]) / std::sqrt(spread.data<float>()[i] + epsilon));
-    return factors;
-  }
-  return {};
 }
 
 }  // namespace mlopt::prune

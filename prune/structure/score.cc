@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "core/base/rng.h"
@@ -30,22 +31,35 @@ class Scorer {
   Scorer(const Relations& all, bool squared) : all_(all), squared_(squared) {}
 
   std::vector<double> score(const Group& group) {
-    std::vector<double> total(group.channels.size());
-    int64_t weights = 0;
-    for (const size_t a : group.axes) {
-      const std::vector<double> part = norms(group, a);
-      if (part.empty()) continue;
-      double mean = 0;
-      for (const double v : part) mean += v / static_cast<double>(part.size());
-      if (mean == 0) continue;
-      for (size_t c = 0; c < part.size(); ++c) total[c] += part[c] / mean;
-      ++weights;
-    }
-    for (double& v : total) v /= std::max<double>(1, static_cast<double>(weights));
-    return total;
+    const Side made = side(group, true), read = side(group, false);
+    if (read.weights == 0) return made.means;
+    std::vector<double> scores = read.means;
+    for (size_t c = 0; c < scores.size() && made.weights > 0; ++c)
+      if (made.means[c] == 0) scores[c] = 0;
+    return scores;
   }
 
  private:
+  struct Side {
+    std::vector<double> means;  ///< of each channel's norms over the weights, in relation to the group's
+    int weights = 0;
+  };
+
+  /// Of the weights that make the channels, or of those that read them.
+  Side side(const Group& group, bool makes) {
+    Side side{std::vector<double>(group.channels.size())};
+    for (const size_t a : group.axes) {
+      if ((all_.atoms.axes()[a].producer != nullptr) != makes) continue;
+      const std::vector<double> part = norms(group, a);
+      const double sum = std::accumulate(part.begin(), part.end(), 0.0);
+      if (sum == 0) continue;
+      for (size_t c = 0; c < part.size(); ++c) side.means[c] += part[c] * static_cast<double>(part.size()) / sum;
+      ++side.weights;
+    }
+    for (double& v : side.means) v /= std::max(1, side.weights);
+    return side;
+  }
+
   /// Of the part of each channel on the axis; empty where the axis is not that of a weight.
   std::vector<double> norms(const Group& group, size_t a) {
     const auto [it, fresh] = sums_.try_emplace(a);
@@ -67,8 +81,6 @@ class Scorer {
     if (!numbers) return {};
     std::vector<double> sums = slice_sums(*numbers, axis.axis, squared_);
     if (axis.value->constant) axis.value->constant->release_pages();
-    const std::vector<double> factors = normalization_factors(axis);
-    for (size_t i = 0; i < factors.size(); ++i) sums[i] *= squared_ ? factors[i] * factors[i] : factors[i];
     return sums;
   }
 

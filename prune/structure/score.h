@@ -17,9 +17,11 @@ using AxisScores = std::map<size_t, std::vector<double>>;
 /// positions; 0 where none does.
 std::vector<std::vector<double>> score_channels(const std::vector<Group>& groups, const AxisScores& axes);
 
-/// How much each channel of each group matters: for every weight that has a part of the channel, the norm of that part
-/// over the mean of the group's, and the mean of these. So neither the scale of a layer nor its size counts, and scores
-/// of all groups can be compared: 1 is an average channel. A batch normalization counts as if folded into the weights.
+/// How much each channel of each group matters: for every weight that reads it, the norm of that part over the mean of
+/// the group's, and the mean of these. So neither the scale of a layer nor its size counts, and scores of all groups
+/// can be compared: 1 is an average channel. What makes a channel says little of how large it is, for it is normalized
+/// next, or was before the normalization was folded; but where nothing makes it the score is 0. Where no weight reads
+/// the group, those that make it tell.
 std::vector<std::vector<double>> score_channels(const Relations& all, const std::vector<Group>& groups,
                                                 ChannelScore score, uint64_t seed);
 
