@@ -13,7 +13,7 @@ namespace {
 /// Equations between dimensions, solved for symbols as they come.
 class Equations {
  public:
-  explicit Equations(const Graph& graph) : symbols_(free_dimensions(graph)) {}
+  explicit Equations(const Graph& graph) : symbols_(symbols_of(graph)) {}
 
   std::map<std::string, Dim> solved;
 
@@ -34,15 +34,6 @@ class Equations {
   }
 
  private:
-  static std::set<std::string> free_dimensions(const Graph& graph) {
-    std::set<std::string> all;
-    for (const Value* input : graph.inputs())
-      if (input->type.dims)
-        for (const Dim& d : *input->type.dims)
-          if (const auto name = d.symbol_name()) all.insert(*name);
-    return all;
-  }
-
   /// Another symbol, or, for data, a sum of two.
   bool is_size(const Dim& value, const std::string& symbol, bool sums) const {
     const auto free = [&](const std::string& name) { return name != symbol && symbols_.contains(name); };

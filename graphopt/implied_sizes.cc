@@ -42,7 +42,8 @@ std::optional<int64_t> only_size(const SymDims& dims, const std::string& symbol,
   return value && *value > 0 ? value : std::nullopt;
 }
 
-/// The names of free dimensions of inputs.
+}  // namespace
+
 std::set<std::string> symbols_of(const Graph& graph) {
   std::set<std::string> symbols;
   for (const Value* input : graph.inputs())
@@ -51,8 +52,6 @@ std::set<std::string> symbols_of(const Graph& graph) {
         if (const auto name = d.symbol_name()) symbols.insert(*name);
   return symbols;
 }
-
-}  // namespace
 
 std::set<const Node*> met_nodes(const Graph& graph) {
   std::set<const Node*> met;

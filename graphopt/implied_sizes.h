@@ -14,6 +14,9 @@ std::map<std::string, int64_t> implied_sizes(const Model& model);
 /// The same of a model as it was read, which stays as it is.
 std::map<std::string, int64_t> implied_sizes(const Model& read, TypeRule standard);
 
+/// The names of free dimensions of inputs.
+std::set<std::string> symbols_of(const Graph& graph);
+
 /// Nodes of a graph that a run meets: outputs are made from them.
 std::set<const Node*> met_nodes(const Graph& graph);
 

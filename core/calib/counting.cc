@@ -42,7 +42,7 @@ size_t FindLimits(const float* x, size_t count, Limits& found) {
   return i;
 }
 
-/// The bin of each number; of whole vectors.
+/// bin_of() of each number, `bins` of one that is not finite; of whole vectors.
 size_t FindBins(const float* x, size_t count, float inverse, int bins, int32_t* to) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
@@ -90,10 +90,7 @@ void count_bins(std::span<const float> numbers, float inverse, int bins, std::sp
   for (size_t first = 0; first < numbers.size(); first += places.size()) {
     const auto part = numbers.subspan(first, std::min(places.size(), numbers.size() - first));
     size_t i = HWY_DYNAMIC_DISPATCH(FindBins)(part.data(), part.size(), inverse, bins, places.data());
-    for (; i < part.size(); ++i)
-      places[i] = std::isfinite(part[i])
-                      ? std::min(bins - 1, static_cast<int>(std::floor(part[i] * inverse)) + bins / 2)
-                      : bins;
+    for (; i < part.size(); ++i) places[i] = std::isfinite(part[i]) ? bin_of(part[i], inverse, bins) : bins;
     for (i = 0; i < part.size(); ++i) ++counts[i % kBinTables * table + static_cast<size_t>(places[i])];
   }
 }

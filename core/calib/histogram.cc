@@ -33,10 +33,8 @@ Limits limits_on_threads(std::span<const float> numbers) {
 
 /// Small tensors, of which a model may have many, are counted where they belong at once.
 void count_few(std::span<const float> numbers, float inverse, std::vector<int64_t>& bins) {
-  const int count = static_cast<int>(bins.size());
   for (const float x : numbers)
-    if (std::isfinite(x))
-      ++bins[static_cast<size_t>(std::min(count - 1, static_cast<int>(std::floor(x * inverse)) + count / 2))];
+    if (std::isfinite(x)) ++bins[static_cast<size_t>(bin_of(x, inverse, static_cast<int>(bins.size())))];
 }
 
 /// `inverse` is a power of two, so that a number's bin is exact.
