@@ -21,7 +21,9 @@ namespace mlopt::cpu::HWY_NAMESPACE {
 namespace {
 
 HWY_INLINE V code(V v, const Codes& codes) {
-  return hn::Min(hn::Max(hn::Round(v), constant(codes.low)), constant(codes.high));
+  const V nearest =
+      codes.odd ? hn::MulAdd(hn::Floor(hn::Mul(v, constant(0.5f))), constant(2), constant(1)) : hn::Round(v);
+  return hn::Min(hn::Max(nearest, constant(codes.low)), constant(codes.high));
 }
 
 void FakeQuantize(const Codes& codes, float step, const float* x, float* y, int64_t count) {
@@ -36,7 +38,8 @@ constexpr int64_t kBlock = 256;
 
 double FakeQuantizeGrad(const Codes& codes, float step, const float* x, const float* dy, float* dx, int64_t count) {
   const F d;
-  const V s = constant(step), low = constant(codes.low), high = constant(codes.high);
+  const float margin = codes.odd ? 1 : 0;
+  const V s = constant(step), low = constant(codes.low - margin), high = constant(codes.high + margin);
   const int64_t block = kBlock * static_cast<int64_t>(hn::Lanes(d));
   double total = 0;
   for (int64_t begin = 0; begin < count; begin += block) {
@@ -77,9 +80,9 @@ constexpr int64_t kPart = 16384;
 Expected<Runs> runs_of(const Site& site) {
   const TensorDesc &x = site.desc(0), &log = site.desc(1);
   if (x.dtype != DType::kF32 || log.dtype != DType::kF32) return Decline{"not float32"};
-  Runs runs{
-      .codes = {static_cast<float>(site.view.get_int("low", 0)), static_cast<float>(site.view.get_int("high", 0))},
-      .share = site.view.get_float("share", 1)};
+  Runs runs{.codes = {static_cast<float>(site.view.get_int("low", 0)), static_cast<float>(site.view.get_int("high", 0)),
+                      site.view.get_int("odd", 0) != 0},
+            .share = site.view.get_float("share", 1)};
   if (log.dims.empty()) {
     runs.count = (x.size() + kPart - 1) / kPart;
     runs.length = kPart;

@@ -13,10 +13,12 @@ struct Steps {
   std::vector<double> size;
   int64_t inner = 1;
   double low = 0, high = 0;
+  bool odd = false;
 
   double at(int64_t i) const { return size[static_cast<size_t>(i / inner) % size.size()]; }
-  /// The step's multiple nearest to v = x / step.
-  double code(double v) const { return std::clamp(std::nearbyint(v), low, high); }
+  /// The step's multiple nearest to v = x / step, or the odd one.
+  double code(double v) const { return std::clamp(odd ? 2 * std::floor(v / 2) + 1 : std::nearbyint(v), low, high); }
+  bool passes(double v) const { return v >= low - odd && v <= high + odd; }
 };
 
 Steps steps_of(const Call& call) {
@@ -25,6 +27,7 @@ Steps steps_of(const Call& call) {
   for (const double log : to_doubles(call.in(1))) steps.size.push_back(std::exp(log));
   steps.low = static_cast<double>(call.view.get_int("low", 0));
   steps.high = static_cast<double>(call.view.get_int("high", 0));
+  steps.odd = call.view.get_int("odd", 0) != 0;
   if (call.in(1).rank() == 0) return steps;
   const int64_t axis = call.view.get_int("axis", 0);
   require(call,
@@ -63,7 +66,7 @@ void fake_quantize_grad(Call& call) {
     Tensor out(in.dtype(), x.dims());
     for (int64_t i = 0; i < x.size(); ++i) {
       const double dy = static_cast<double>(grad.data<T>()[i]), v = static_cast<double>(in.data<T>()[i]) / steps.at(i);
-      const bool inside = v >= steps.low && v <= steps.high;
+      const bool inside = steps.passes(v);
       sums[static_cast<size_t>(i / steps.inner) % sums.size()] += dy * (steps.code(v) - (inside ? v : 0));
       out.mutable_data<T>()[i] = static_cast<T>(inside ? dy : 0);
     }

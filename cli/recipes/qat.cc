@@ -28,9 +28,6 @@ quantize::Means means_of(const Model& model, const Runner* runner, Backend& judg
 /// Weights and activations in integers, with steps that are learned (Esser et al. 2020, "Learned Step Size
 /// Quantization").
 void begin_static(Qat& qat, const Model& model, const quantize::Means& means, Session& session) {
-  if (qat.spec.weight_bits == 1)
-    usage_error("weights of one bit have no zero, which steps that are learned around it need", "--qat",
-                "choose w2a8 and the like, or w1 for weights alone");
   quantize::Spec fake = qat.spec;
   fake.emit = quantize::Emit::kFake;
   quantize::Quantized made = quantize::quantize(model, fake, means);

@@ -97,13 +97,14 @@ class Softener {
     }
     const Attr* axis = dq->attr("axis");
     const AttrValue along = axis ? axis->value : AttrValue(int64_t{0});
-    Node* fake = graph_.add_op("FakeQuantize", {x, step_of(dq->input(1))},
-                               {{"axis", along, {}},
-                                {"low", int64_t{limits.low}, {}},
-                                {"high", int64_t{limits.high}, {}},
-                                {"zero", int64_t{zero}, {}},
-                                {"to", static_cast<int64_t>(type), {}}},
-                               dq, dq->output(0)->name, 1, "mlopt");
+    std::vector<Attr> attrs = {{"axis", along, {}},
+                               {"low", int64_t{limits.low}, {}},
+                               {"high", int64_t{limits.high}, {}},
+                               {"zero", int64_t{zero}, {}},
+                               {"to", static_cast<int64_t>(type), {}}};
+    if (x->constant && weight_bits_ == 1) attrs.push_back({"odd", int64_t{1}, {}});
+    Node* fake = graph_.add_op("FakeQuantize", {x, step_of(dq->input(1))}, std::move(attrs), dq, dq->output(0)->name, 1,
+                               "mlopt");
     fake->output(0)->type = dq->output(0)->type;
     replace(dq, fake->output(0));
   }
@@ -157,7 +158,9 @@ class Hardener {
   static DType type_of(const Node& fake) { return static_cast<DType>(integer(fake, "to")); }
 
   /// Of the codes of a weight.
-  static int bits_of(const Node& fake) { return std::bit_width(static_cast<unsigned>(integer(fake, "high"))) + 1; }
+  static int bits_of(const Node& fake) {
+    return fake.attr("odd") ? 1 : std::bit_width(static_cast<unsigned>(integer(fake, "high"))) + 1;
+  }
 
   /// As the kernel takes them from their logarithms.
   static std::vector<float> scales_of(const Node& fake) {

@@ -11,7 +11,7 @@ namespace mlopt::quantize {
 
 /// Turns what emit_qdq() wrote into floats that round as its integers do, so that they can be trained: QuantizeLinear
 /// and DequantizeLinear become mlopt.FakeQuantize, weights the floats that their codes were made of behind one, biases
-/// just floats. The codes of weights have so many bits, of two or more; 0: as their types have. The steps are
+/// just floats. The codes of weights have so many bits, one for -1 and 1; 0: as their types have. The steps are
 /// initializers that hold logarithms; gives their names.
 std::vector<std::string> emit_fake(Model& model, const Emitted& qdq, int weight_bits = 0);
 

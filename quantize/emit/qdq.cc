@@ -130,11 +130,13 @@ class Emitter {
   }
 
   /// A constant operand, around zero. Of what works element by element each index of an axis has its own scale: such
-  /// constants hold a number for each channel, of sizes that one scale cannot hold.
+  /// constants hold a number for each channel, of sizes that one scale cannot hold. They are no weights: few bits would
+  /// save next to nothing and fall on all that the operator makes.
   void quantize_constant(Node* node, int index) {
     const Value* v = node->input(index);
     const int axis = spec_.per_tensor || !is_elementwise(*node) ? -1 : uneven_axis(*v->known_constant());
-    const QuantizedWeight q = quantize_weight(*v->known_constant(), axis, {}, spec_.weight_bits);
+    const int bits = is_weighted(*node) ? spec_.weight_bits : std::max(spec_.weight_bits, spec_.activation_bits);
+    const QuantizedWeight q = quantize_weight(*v->known_constant(), axis, {}, bits);
     graph_.set_input(node, index, writer_.dequantized(node, writer_.store(v, q, axis), v->name, axis));
   }
 

@@ -1,5 +1,8 @@
 // Quantization that stays in floats, y = clamp(round(x / step), low, high) * step, trained with its steps. The rounding
-// passes the gradient straight through (Bengio et al. 2013); what is clamped passes none. The steps learn as in LSQ
+// passes the gradient straight through (Bengio et al. 2013); what is clamped passes none. With `odd` the codes are odd,
+// so that -1 and 1 are what binary weights have, and pass up to one step beyond them, which is as far as they are
+// nearest, as much as towards zero: at the mean magnitude, where their step begins, half of all weights lie behind it.
+// The steps learn as in LSQ
 // (Esser et al. 2020): d y / d step = round(x / step) - x / step, or the limit where it is clamped, times
 // 1 / sqrt(numbers that share the step * high). They are kept as logarithms, which keeps them positive and lets an
 // optimizer that normalizes gradients move them by a share of themselves; the gradient is that of LSQ over the step, so

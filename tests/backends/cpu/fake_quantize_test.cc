@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "tests/support/cases.h"
@@ -12,7 +13,24 @@ OpOptions codes(int64_t axis = 0) {
           .domain = "mlopt"};
 }
 
+OpOptions odd_codes(int64_t axis = 0) {
+  return {.attrs = {attr("low", -1), attr("high", 1), attr("odd", 1), attr("axis", static_cast<int>(axis)),
+                    attr("share", 0.125f)},
+          .domain = "mlopt"};
+}
+
 }  // namespace
+
+TEST_CASE("fake quantization to two codes gives what the reference gives") {
+  for (const int64_t axis : {-1, 1}) {
+    OpOptions options = odd_codes(std::max<int64_t>(axis, 0));
+    const Tensor x = uniform({5, 3, 9}, -4, 4);
+    const Tensor log = axis < 0 ? tensor({}, {0}) : tensor({3}, {0, std::log(0.5), std::log(2.0)});
+    require_as_reference("FakeQuantize", {x, log}, options, 1e-6);
+    options.outputs = 2;
+    require_as_reference("FakeQuantizeGrad", {x, log, uniform({5, 3, 9}, -1, 1, DType::kF32, 2)}, options, 2e-5);
+  }
+}
 
 // Steps of powers of two: the quotients of both are then the same numbers, and so are the codes.
 TEST_CASE("fake quantization gives what the reference gives, with one step") {

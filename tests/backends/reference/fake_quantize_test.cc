@@ -43,6 +43,13 @@ TEST_CASE("fake quantization clamps to its codes") {
                 tensor({5}, {-2, -2, 0, 2, 3}));
 }
 
+TEST_CASE("odd codes leave zero out: numbers become the odd multiple of the step that is nearest") {
+  OpOptions odd = codes(-3, 3);
+  odd.attrs.push_back(attr("odd", 1));
+  require_close(run_op("FakeQuantize", {tensor({8}, {-9, -2.1, -1.9, -0.1, 0, 0.1, 1.9, 2.1}), logs({}, {1})}, odd),
+                tensor({8}, {-3, -3, -1, -1, 1, 1, 1, 3}));
+}
+
 TEST_CASE("steps that do not fit the tensor are an error") {
   CHECK(error_of("FakeQuantize", {uniform({2, 3}, -1, 1), logs({2}, {1, 1})}, codes(-2, 3, 1)).find("axis") !=
         std::string::npos);

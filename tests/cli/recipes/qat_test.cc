@@ -87,7 +87,7 @@ TEST_CASE("the score while training is that of the file, in every format") {
   const Setup s;
   for (const char* format :
        {"w2", "w3g16", "w1", "ternary", "nf4g16", "fp4g16", "fp8e4m3", "codebook2", "codebook4v2", "pot3", "apot4",
-        "w16a16", "w5a5", "w2a8", "w8a8-dynamic", "fp16", "bf16", "mixed:bits=5"}) {
+        "w16a16", "w5a5", "w2a8", "w1a8", "w8a8-dynamic", "fp16", "bf16", "mixed:bits=5"}) {
     INFO(format);
     const test::Outcome done = s.train({"--qat", format, "--epochs", "6", "--batch-size", "16", "--lr", "0.005",
                                         "--val", s.data, "--metric", "top1", "--json", "-"});
@@ -104,7 +104,7 @@ TEST_CASE("the score while training is that of the file, in every format") {
 
 TEST_CASE("what was trained in a format is nearer to the float model than what was only rounded to it") {
   const Setup s(true);
-  for (const char* format : {"w2", "ternary", "nf4", "codebook2"}) {
+  for (const char* format : {"w2", "w1a8", "ternary", "nf4", "codebook2"}) {
     INFO(format);
     const double rounded = s.nearness({"quantize", "--to", format});
     const double trained = s.nearness(
@@ -142,7 +142,7 @@ TEST_CASE("a plan gives layers formats while they are trained") {
 
 TEST_CASE("--qat refuses what needs data at each update, and what it would train away") {
   const Setup s;
-  for (const char* format : {"w4:method=gptq", "w4:method=awq", "w4:equalize", "w4:outliers=2%", "w1a8", "nonsense"}) {
+  for (const char* format : {"w4:method=gptq", "w4:method=awq", "w4:equalize", "w4:outliers=2%", "nonsense"}) {
     INFO(format);
     const test::Outcome done = s.train({"--qat", format, "--steps", "1"});
     CHECK(done.status == 2);

@@ -1,5 +1,7 @@
 #include "quantize/emit/qdq.h"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "backends/reference/backend.h"
@@ -179,6 +181,24 @@ TEST_CASE("one number is one step of its own size, and a divisor a factor") {
     CHECK(numbers == std::vector<float>{-4, 1.0f / 3});
     CHECK(test::operators(*w.model.graph).find("Div") == std::string::npos);
   }
+}
+
+TEST_CASE("few bits are for weights: constants that are multiplied element by element keep those of activations") {
+  const Written w = write(R"(
+    g (float[1,16,4,4] x, float[16,16,1,1] V, float[16,16,1,1] W, float[1,16,1,1] S) => (float[1,16,4,4] y) {
+      a = Conv (x, V)
+      m = Mul (a, S)
+      y = Conv (m, W)
+    })",
+                          "w2a8:require_integer");
+  for (const Node* node : w.model.graph->nodes())
+    if (node->is("Mul")) {
+      const Node* dq = node->input(1)->producer;
+      double most = 0;
+      for (const int64_t code : to_ints(*dq->input(0)->constant))
+        most = std::max(most, std::abs(static_cast<double>(code)));
+      CHECK(most == 127);
+    }
 }
 
 TEST_CASE("widths between those of types are cut off before they are rounded") {

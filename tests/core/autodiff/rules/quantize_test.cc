@@ -10,13 +10,15 @@
 namespace mlopt::test {
 namespace {
 
-/// Gradients of sum(c * FakeQuantize(x, log)) with codes from -4 to 3.
-std::vector<Tensor> gradients(const Tensor& x, const Tensor& log, const Tensor& c, bool weight) {
+const std::vector<Attr> kFourToThree = {attr("low", -4), attr("high", 3), attr("axis", 0)};
+
+/// Gradients of sum(c * FakeQuantize(x, log)).
+std::vector<Tensor> gradients(const Tensor& x, const Tensor& log, const Tensor& c, bool weight,
+                              const std::vector<Attr>& codes = kFourToThree) {
   Net net;
   Value* in = weight ? net.constant(x) : net.input(x.dims());
   Value* logs = net.constant(log);
-  Node* fake = net.graph().add_op("FakeQuantize", {in, logs}, {attr("low", -4), attr("high", 3), attr("axis", 0)},
-                                  nullptr, "y", 1, "mlopt");
+  Node* fake = net.graph().add_op("FakeQuantize", {in, logs}, codes, nullptr, "y", 1, "mlopt");
   infer(net.model, *fake, standard_types);
   Value* product = net.op("Mul", {fake->output(0), net.constant(c)});
   infer(net.model, *product->producer, standard_types);
@@ -50,6 +52,17 @@ TEST_CASE("the gradient of fake quantization is straight through, and that of LS
     require_close(found[0], tensor(dims, dx));
     require_close(found[1], tensor(one, ds), 1e-5);
   }
+}
+
+TEST_CASE("binary weights pass the gradient up to one step beyond their codes") {
+  const Tensor x = tensor({6}, {-1.1, -0.9, -0.2, 0.3, 0.8, 1.3}), c = tensor({6}, {1, 2, 3, 4, 5, 6});
+  const std::vector<Attr> codes = {attr("low", -1), attr("high", 1), attr("odd", 1)};
+  const double step = 0.5;
+  const std::vector<Tensor> found = gradients(x, tensor({}, {std::log(step)}), c, true, codes);
+  require_close(found[0], tensor({6}, {0, 2, 3, 4, 5, 0}));
+  // Codes less x / step, but where x / step is beyond 2.
+  const double change = -1 + 2 * (-1 + 1.8) + 3 * (-1 + 0.4) + 4 * (1 - 0.6) + 5 * (1 - 1.6) + 6;
+  require_close(found[1], tensor({}, {change / std::sqrt(6.0) / step}), 1e-5);
 }
 
 }  // namespace mlopt::test
