@@ -65,6 +65,14 @@ void check_preparation(const Spec& spec) {
     usage_error(fmt::format("{} has room for large numbers", name(spec)), "rotate", "leave it out");
   if (spec.outliers > 0 && !is_integer(spec.format))
     usage_error(fmt::format("{} has room for large numbers", name(spec)), "outliers", "leave it out");
+  if (spec.sparse_outliers > 0 && spec.format != Format::kWeights)
+    usage_error("integers are multiplied as they lie, with no numbers beside them", "sparse_outliers",
+                "choose a format of weights alone such as w4g32, or --outliers, which are whole channels");
+  if (spec.sparse_outliers > 0 && spec.budget && spec.budget->kind == Budget::Kind::kBits)
+    usage_error("bits are those of codes, and outliers take more", "sparse_outliers", "give mixed:size= instead");
+  if (spec.sparse_outliers > 0 && find_method(spec.method).blocks)
+    usage_error(fmt::format("{} learns codes for all numbers of a block", spec.method), "sparse_outliers",
+                "choose mse, gptq or another method");
   if (spec.outliers > 0 && spec.require_integer)
     usage_error("outliers are multiplied in float", "outliers", "leave it or require_integer out");
 }

@@ -109,6 +109,11 @@ std::span<float> Coded::codebook(size_t index) {
 
 namespace {
 
+void put_back(const Kept& kept, Matrix& values) {
+  for (size_t i = 0; i < kept.at.size(); ++i)
+    values.at(kept.at[i] / values.columns, kept.at[i] % values.columns) = kept.numbers[i];
+}
+
 Matrix decode_vectors(const Coded& coded) {
   Matrix values = Matrix::zeros(coded.rows, coded.columns);
   for (int64_t r = 0; r < coded.rows; ++r)
@@ -123,14 +128,15 @@ Matrix decode_vectors(const Coded& coded) {
 }  // namespace
 
 Matrix decode(const Coded& coded) {
-  if (coded.levels == Levels::kVectors) return decode_vectors(coded);
-  Matrix values = Matrix::zeros(coded.rows, coded.columns);
-  for (int64_t r = 0; r < coded.rows; ++r)
+  const bool vectors = coded.levels == Levels::kVectors;
+  Matrix values = vectors ? decode_vectors(coded) : Matrix::zeros(coded.rows, coded.columns);
+  for (int64_t r = 0; r < coded.rows && !vectors; ++r)
     for (int64_t first = 0; first < coded.columns; first += coded.group) {
       const Alphabet alphabet = coded.alphabet(coded.alphabet_at(r, first));
       for (int64_t c = first; c < std::min(coded.columns, first + coded.group); ++c)
         values.at(r, c) = alphabet.value(coded.codes[static_cast<size_t>(r * coded.columns + c)]);
     }
+  put_back(coded.kept, values);
   return values;
 }
 

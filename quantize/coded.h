@@ -7,6 +7,12 @@
 
 namespace mlopt::quantize {
 
+/// Numbers of a weight that are stored as they are, beside the codes and in place of what these say.
+struct Kept {
+  std::vector<int64_t> at;  ///< places in the matrix, row by row, ascending
+  std::vector<float> numbers;
+};
+
 /// A weight as codes of a few bits and what they stand for, by groups of columns.
 struct Coded {
   Levels levels = Levels::kUniform;
@@ -19,6 +25,7 @@ struct Coded {
   std::vector<uint8_t> zero;   ///< of kUniform: as scale
   std::vector<float> table;    ///< of kTable: [2^bits]; of kCodebook: [rows, groups(), 2^bits], or one per tensor; of
                                ///< kVectors: [2^bits, vector]
+  Kept kept;
 
   /// As the scheme says, all codes 0.
   Coded(const Scheme& scheme, int64_t rows, int64_t columns);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "quantize/kept_numbers.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -128,6 +129,13 @@ struct Noise {
     high = std::max(high, *std::max_element(sums.high.begin(), sums.high.end()));
     finite = finite && std::all_of(sums.lost.begin(), sums.lost.end(), [](uint32_t m) { return m == 0; });
   }
+  void add(const Kept& kept) {
+    for (const float x : kept.numbers) {
+      signal += static_cast<double>(x) * static_cast<double>(x);
+      low = std::min(low, x);
+      high = std::max(high, x);
+    }
+  }
   void add(const Noise& other) {
     signal += other.signal;
     noise += other.noise;
@@ -171,9 +179,11 @@ EncodedWeight encode_weight(const Weight& weight, const Method& method, const Sc
   EncodedWeight done{Coded(scheme, weight.rows, weight.columns)};
   const int64_t parts = (weight.rows + step - 1) / step;
   std::vector<Noise> noises(static_cast<size_t>(parts));
+  const Kept kept = scheme.kept > 0 ? largest_numbers(weight, scheme.kept, seen) : Kept{};
   parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
-      const Matrix values = load(weight, p * step, std::min(step, weight.rows - p * step));
+      Matrix values = load(weight, p * step, std::min(step, weight.rows - p * step));
+      take_out(kept, p * step, values);
       Coded part = encode(method, {values, scheme, seen, whole ? weight.groups : 1, rectified});
       noises[static_cast<size_t>(p)].add(values, part);
       if (parts == 1)
@@ -182,8 +192,10 @@ EncodedWeight encode_weight(const Weight& weight, const Method& method, const Sc
         put_rows(part, p * step, done.coded);
     }
   });
+  done.coded.kept = kept;
   Noise noise;  // in the order of the rows: the same on any number of threads
   for (const Noise& one : noises) noise.add(one);
+  noise.add(kept);
   noise.tell(weight.size(), done);
   return done;
 }

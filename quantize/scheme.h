@@ -22,6 +22,7 @@ struct Scheme {
   bool per_tensor = false;   ///< one scale or codebook for all rows and columns
   std::vector<float> table;  ///< of kTable: 2^bits values that ascend, the largest magnitude 1
   int64_t vector = 1;        ///< of kVectors: numbers of a row that a code stands for, 2 to 8
+  double kept = 0;           ///< share of the numbers that are stored as they are, see largest_numbers()
 
   int64_t codes() const { return int64_t{1} << bits; }
   /// -1, 0 and 1, the last of which has two codes?

@@ -101,10 +101,11 @@ int64_t parse_number(std::string_view value, std::string_view key, int64_t least
 }
 
 /// "1%", above 0 and at most half.
-double parse_share(std::string_view value) {
+double parse_share(std::string_view key, std::string_view value) {
   const auto percent = ends_with(value, "%") ? parse_double(value.substr(0, value.size() - 1)) : std::nullopt;
   if (!percent || !(*percent > 0 && *percent <= 50))
-    usage_error(fmt::format("'{}' is no share of the input channels", value), "outliers", "such as 1%, at most 50%");
+    usage_error(fmt::format("'{}' is no share of the {}", value, key == "outliers" ? "input channels" : "numbers"),
+                std::string(key), "such as 1%, at most 50%");
   return *percent / 100;
 }
 
@@ -119,8 +120,9 @@ void parse_part(std::string_view part, Spec& spec) {
   const std::string_view key = part.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
   static const std::vector<std::string> kKeys = {
-      "calibration", "emit", "method", "per_tensor", "symmetric",  "equalize",        "correct_bias", "target", "only",
-      "skip",        "size", "bits",   "latency",    "requantize", "require_integer", "outliers",     "rotate"};
+      "calibration",     "emit",     "method", "per_tensor",     "symmetric", "equalize", "correct_bias",
+      "target",          "only",     "skip",   "size",           "bits",      "latency",  "requantize",
+      "require_integer", "outliers", "rotate", "sparse_outliers"};
   if (key == "calibration")
     spec.calibration = parse_range_method(value);
   else if (key == "emit")
@@ -144,7 +146,9 @@ void parse_part(std::string_view part, Spec& spec) {
   else if (key == "rotate" && value.empty())
     spec.rotate = true;
   else if (key == "outliers")
-    spec.outliers = parse_share(value);
+    spec.outliers = parse_share(key, value);
+  else if (key == "sparse_outliers")
+    spec.sparse_outliers = parse_share(key, value);
   else if (key == "opset")
     spec.opset = parse_number(value, key, 1, 1000);
   else if (key == "accuracy_level")
@@ -163,6 +167,12 @@ void parse_part(std::string_view part, Spec& spec) {
 
 bool Spec::pairs_saturate() const {
   return in_bytes() && target.runtime != Runtime::kTensorrt && !target.adds_in_32_bits();
+}
+
+Scheme Spec::scheme() const {
+  Scheme scheme = scheme_of(weights, per_tensor, symmetric);
+  scheme.kept = sparse_outliers;
+  return scheme;
 }
 
 bool Spec::held_in_bytes() const {
@@ -219,6 +229,7 @@ std::string to_string(const Spec& spec) {
   if (spec.requantize) parts.emplace_back("requantize");
   if (spec.rotate) parts.emplace_back("rotate");
   if (spec.outliers > 0) parts.push_back(fmt::format("outliers={:g}%", spec.outliers * 100));
+  if (spec.sparse_outliers > 0) parts.push_back(fmt::format("sparse_outliers={:g}%", spec.sparse_outliers * 100));
   if (spec.opset) parts.push_back(fmt::format("opset={}", spec.opset));
   if (spec.accuracy_level) parts.push_back(fmt::format("accuracy_level={}", spec.accuracy_level));
   if (spec.require_integer) parts.emplace_back("require_integer");

@@ -37,6 +37,7 @@ struct Spec {
   bool require_integer = false;  ///< of kStatic: no node of the graph computes in floats
   bool rotate = false;           ///< features of residual streams are rotated before, so that none is much larger
   double outliers = 0;           ///< share of the input channels of a layer that are multiplied in float
+  double sparse_outliers = 0;    ///< of kWeights: share of a weight's numbers that are stored as they are
   Target target;
   int64_t opset = 0;       ///< of ai.onnx that the result has; 0: the source's, raised where the format needs it
   int accuracy_level = 0;  ///< of MatMulNBits: 0 and 1 compute in float32, 4 rounds activations to 8 bits as well
@@ -51,7 +52,7 @@ struct Spec {
   /// ... and have all of their eight bits.
   bool in_bytes() const { return weight_bits == 8 && activation_bits == 8; }
   /// How kWeights are stored.
-  Scheme scheme() const { return scheme_of(weights, per_tensor, symmetric); }
+  Scheme scheme() const;
 };
 
 /// Throws Error{kUsage} naming the part that is wrong and the nearest that is right.

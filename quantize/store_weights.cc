@@ -80,6 +80,7 @@ Spec spec_of(const Weight& weight, const Spec& spec, const std::map<std::string,
     own.weights = planned->second;
   else if (weight.op == "Gather" && own.weights.bits < kTableBits * own.weights.vector)
     own.weights = {Family::kUniform, kTableBits, 0};
+  if (weight.op == "Gather") own.sparse_outliers = 0;
   return own;
 }
 

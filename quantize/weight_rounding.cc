@@ -20,11 +20,12 @@ void check(const Spec& spec) {
   if (method.look == Look::kProducts || method.prepare || method.blocks || method.use == Use::kActivations)
     usage_error(fmt::format("{} looks at data, and codes are chosen anew at each update", spec.method), "--qat",
                 "leave the method out, or choose rtn, mse or hqq");
-  const char* beside = spec.equalize       ? "equalize"
-                       : spec.correct_bias ? "correct_bias"
-                       : spec.rotate       ? "rotate"
-                       : spec.outliers > 0 ? "outliers"
-                                           : nullptr;
+  const char* beside = spec.equalize              ? "equalize"
+                       : spec.correct_bias        ? "correct_bias"
+                       : spec.rotate              ? "rotate"
+                       : spec.outliers > 0        ? "outliers"
+                       : spec.sparse_outliers > 0 ? "sparse_outliers"
+                                                  : nullptr;
   if (beside)
     usage_error(fmt::format("{} is for weights that are not trained", beside), "--qat",
                 "leave it out: training makes up for what it would");

@@ -33,7 +33,8 @@ constexpr const char* kGenerated = "random:1";  // what layers without data are 
 
 struct QuantizeOptions {
   VerbOptions verb;
-  std::string to, method, calibration, emit, target, outliers, layer_plan, calibration_cache, csv, html;
+  std::string to, method, calibration, emit, target, outliers, sparse_outliers, layer_plan, calibration_cache, csv,
+      html;
   bool per_tensor = false, symmetric = false, equalize = false, correct_bias = false, analyse = false,
        requantize = false, require_integer = false, rotate = false;
   std::vector<std::string> only, skip;
@@ -56,6 +57,7 @@ quantize::Spec spec_of(const QuantizeOptions& o, const std::string& to) {
   if (o.requantize) add("requantize");
   if (o.rotate) add("rotate");
   if (!o.outliers.empty()) add("outliers=" + o.outliers);
+  if (!o.sparse_outliers.empty()) add("sparse_outliers=" + o.sparse_outliers);
   if (o.require_integer) add("require_integer");
   if (o.opset) add(fmt::format("opset={}", *o.opset));
   if (o.accuracy_level) add(fmt::format("accuracy_level={}", *o.accuracy_level));
@@ -255,6 +257,8 @@ Action setup(Options& options) {
   options.add("--outliers", o->outliers, "P%",
               "so many of the input channels of a layer, those that cost most, are multiplied in float beside it: for "
               "models of which a few channels are much larger than the others");
+  options.add("--sparse-outliers", o->sparse_outliers, "P%",
+              "so many of the numbers of each weight, the largest, are stored as they are beside the codes");
   options.add("--requantize", o->requantize,
               "MODEL may be quantized already, by whatever tool: its codes are read back to floats before");
   options

@@ -118,7 +118,7 @@ int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec
   if (groups > 1 && at.axis >= 0) attrs.push_back({"block_size", coded.group, {}});
   Value* numbers = out.op("DequantizeLinear", inputs, attrs);
   numbers->producer->name = weight.name() + "_DequantizeLinear";
-  out.replace_by(at.as_tensor ? numbers : out.restored(numbers));
+  out.replace_by(out.with_kept(at.as_tensor ? numbers : out.restored(numbers), coded.kept));
   return out.bytes();
 }
 

@@ -146,7 +146,8 @@ Value* vectors_of(WeightWriter& out, Value* codes, const Coded& coded) {
 int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
   WeightWriter out(weight);
   if (coded.levels == Levels::kVectors) {
-    out.replace_by(out.restored(vectors_of(out, Unpacker(out, model.opset()).codes(coded.codes, coded.bits), coded)));
+    Value* numbers = vectors_of(out, Unpacker(out, model.opset()).codes(coded.codes, coded.bits), coded);
+    out.replace_by(out.with_kept(out.restored(numbers), coded.kept));
     return out.bytes();
   }
   const Grid2 grid = grid_of(coded);
@@ -160,7 +161,7 @@ int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec
   Value* numbers = looked_up(out, codes, coded, spec, grid.alphabets);
   if (grid.width != grid.filled) numbers = out.reshaped(numbers, {coded.rows, grid.filled});
   if (more > 0) numbers = cut(out, numbers, coded.columns);
-  out.replace_by(out.restored(numbers));
+  out.replace_by(out.with_kept(out.restored(numbers), coded.kept));
   return out.bytes();
 }
 

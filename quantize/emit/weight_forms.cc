@@ -22,6 +22,8 @@ constexpr std::array<const WeightForm*, 6> kForms = {&kMatMulNBitsForm, &kMatMul
 /// Why the weight cannot be written so in the opset that the spec asks for.
 std::string problem_of(const WeightForm& form, const Weight& weight, const Spec& spec) {
   if (std::string problem = form.problem(weight, spec); !problem.empty()) return problem;
+  const bool tensor = form.emit == Emit::kQdq || form.emit == Emit::kGather || form.emit == Emit::kFake;
+  if (spec.sparse_outliers > 0 && !tensor) return "its kernel knows no numbers beside the codes";
   const int64_t least = form.opset(weight, spec);
   return spec.opset == 0 || least <= spec.opset ? "" : fmt::format("it needs opset {}", least);
 }

@@ -1,8 +1,10 @@
 #include "quantize/emit/weight_writer.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
+#include "core/tensor/cast.h"
 #include "core/tensor/compare.h"
 
 namespace mlopt::quantize {
@@ -75,6 +77,20 @@ Value* WeightWriter::restored(Value* matrix) {
   Value* parts = plain ? matrix : reshaped(matrix, counts_of(loops));
   Value* turned = op("Transpose", {parts}, {{"perm", order, {}}});
   return plain && dims.size() == 2 ? turned : reshaped(turned, dims);
+}
+
+Value* WeightWriter::with_kept(Value* numbers, const Kept& kept) {
+  if (kept.at.empty()) return numbers;
+  std::vector<int64_t> at;
+  for (const int64_t place : kept.at)
+    at.push_back(weight_.row_at[static_cast<size_t>(place / weight_.columns)] +
+                 weight_.column_at[static_cast<size_t>(place % weight_.columns)]);
+  const Tensor places = Tensor::ints(at);
+  const bool narrow = weight_.size() <= std::numeric_limits<int32_t>::max();
+  Value* flat =
+      op("ScatterElements", {reshaped(numbers, {-1}), constant("kept_at", narrow ? cast(places, DType::kI32) : places),
+                             constant("kept", Tensor::of<float>({std::ssize(at)}, kept.numbers))});
+  return reshaped(flat, weight_.value->constant->dims());
 }
 
 void WeightWriter::replace_by(Value* v) {

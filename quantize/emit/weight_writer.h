@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/calib/weights.h"
+#include "quantize/coded.h"
 
 namespace mlopt::quantize {
 
@@ -22,6 +23,8 @@ class WeightWriter {
   Value* reshaped(Value* v, const std::vector<int64_t>& dims);
   /// The matrix [rows, columns] as the weight's tensor has it.
   Value* restored(Value* matrix);
+  /// The weight's tensor with the numbers in their places that are stored beside the codes.
+  Value* with_kept(Value* numbers, const Kept& kept);
   /// All that read the weight read `v` instead.
   void replace_by(Value* v);
   /// Of the initializers that it added.

@@ -21,6 +21,9 @@ TEST_CASE("parts that must not be together are refused, with what would do") {
        {Case{"codebook8v4:method=gptq", "codes of single numbers"},
         Case{"bf16:outliers=1%", "has room for large numbers"}, Case{"fp16:rotate", "has room for large numbers"},
         Case{"w8a8:outliers=1%;require_integer", "multiplied in float"},
+        Case{"w8a8:sparse_outliers=1%", "no numbers beside"}, Case{"fp16:sparse_outliers=1%", "no numbers beside"},
+        Case{"w4:sparse_outliers=60%", "at most 50%"}, Case{"mixed:bits=4;sparse_outliers=1%", "mixed:size="},
+        Case{"w4:method=brecq;sparse_outliers=1%", "all numbers of a block"},
         Case{"fp16:equalize", "keeps what integers would lose"}}) {
     INFO(c.text);
     CHECK(test::contains(test::error_of([&] { parse_spec(c.text); }), c.part));

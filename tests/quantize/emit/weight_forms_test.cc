@@ -1,5 +1,6 @@
 #include "quantize/emit/weight_forms.h"
 
+#include <cmath>
 #include <functional>
 
 #include "core/ir/infer.h"
@@ -121,7 +122,10 @@ TEST_CASE("every form of every format computes what the floats that codes stand 
                                "w3g16:symmetric",
                                "w4:per_tensor",
                                "codebook3:per_tensor",
-                               "nf4:per_tensor"}) {
+                               "nf4:per_tensor",
+                               "w4g16:sparse_outliers=2%",
+                               "codebook3:sparse_outliers=2%",
+                               "codebook4v3:sparse_outliers=2%"}) {
       Net net;
       layer.add(net);
       infer(net.model);
@@ -135,6 +139,23 @@ TEST_CASE("every form of every format computes what the floats that codes stand 
         CHECK(test::changed_by(expected, stored(net.model, spec + (*more ? join + more : ""))).sqnr_db > 110);
       }
     }
+}
+
+TEST_CASE("numbers beside the codes are stored once, and no operator with codes of its own is chosen") {
+  Net net;
+  layers()[0].add(net);
+  infer(net.model);
+  Emitted plain, sparse;
+  stored(net.model, "w4g16:target=onnx", &plain);
+  const Model model = stored(net.model, "w4g16:target=onnx;sparse_outliers=5%", &sparse);
+  const int64_t kept = std::llround(64 * 24 * 0.05);
+  const int64_t dims = 3 * 8;  // of two reshapes
+  CHECK(sparse.weights[0].bytes == plain.weights[0].bytes + kept * 8 + dims);
+  CHECK(sparse.weights[0].sqnr_db > plain.weights[0].sqnr_db);
+  CHECK(test::listed_ops(model) == "DequantizeLinear 1, MatMul 1, Reshape 2, ScatterElements 1");
+  CHECK(test::listed_ops(stored(net.model, "w4g16:sparse_outliers=5%")).find("MatMulNBits") == std::string::npos);
+  CHECK(test::contains(test::error_of([&] { stored(net.model, "w4g16:sparse_outliers=5%;emit=matmulnbits"); }),
+                       "beside the codes"));
 }
 
 TEST_CASE("below opset 18 bits are told apart by division") {
