@@ -65,6 +65,9 @@ void check_preparation(const Spec& spec) {
     usage_error(fmt::format("{} has room for large numbers", name(spec)), "rotate", "leave it out");
   if (spec.outliers > 0 && !is_integer(spec.format))
     usage_error(fmt::format("{} has room for large numbers", name(spec)), "outliers", "leave it out");
+  if (spec.per_token && spec.format != Format::kW8A8Dynamic)
+    usage_error("tokens have scales of their own where scales are found when the model runs", "per_token",
+                "choose w8a8-dynamic");
   if (spec.sparse_outliers > 0 && spec.format != Format::kWeights)
     usage_error("integers are multiplied as they lie, with no numbers beside them", "sparse_outliers",
                 "choose a format of weights alone such as w4g32, or --outliers, which are whole channels");

@@ -115,14 +115,33 @@ void set_budget(std::string_view key, std::string_view value, Spec& spec) {
   if (spec.budget->kind == Budget::Kind::kTime) spec.format = Format::kStatic;
 }
 
+/// What a spec says by its name alone, in the order in which it is printed.
+constexpr std::pair<std::string_view, bool Spec::*> kFlags[] = {{"per_tensor", &Spec::per_tensor},
+                                                                {"per_token", &Spec::per_token},
+                                                                {"symmetric", &Spec::symmetric},
+                                                                {"equalize", &Spec::equalize},
+                                                                {"correct_bias", &Spec::correct_bias},
+                                                                {"requantize", &Spec::requantize},
+                                                                {"rotate", &Spec::rotate},
+                                                                {"require_integer", &Spec::require_integer}};
+
+bool set_flag(std::string_view key, Spec& spec) {
+  for (const auto& [name, flag] : kFlags)
+    if (name == key) return spec.*flag = true;
+  return false;
+}
+
+std::vector<std::string> keys() {
+  std::vector<std::string> keys = {"calibration", "emit",    "method", "outliers", "sparse_outliers", "target", "only",
+                                   "skip",        "latency", "size",   "bits"};
+  for (const auto& [name, flag] : kFlags) keys.emplace_back(name);
+  return keys;
+}
+
 void parse_part(std::string_view part, Spec& spec) {
   const size_t equals = part.find('=');
   const std::string_view key = part.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
-  static const std::vector<std::string> kKeys = {
-      "calibration",     "emit",     "method", "per_tensor",     "symmetric", "equalize", "correct_bias",
-      "target",          "only",     "skip",   "size",           "bits",      "latency",  "requantize",
-      "require_integer", "outliers", "rotate", "sparse_outliers"};
   if (key == "calibration")
     spec.calibration = parse_range_method(value);
   else if (key == "emit")
@@ -131,20 +150,8 @@ void parse_part(std::string_view part, Spec& spec) {
     set_budget(key, value, spec);
   else if (key == "method")
     spec.method = find_method(value).name;
-  else if (key == "per_tensor" && value.empty())
-    spec.per_tensor = true;
-  else if (key == "symmetric" && value.empty())
-    spec.symmetric = true;
-  else if (key == "equalize" && value.empty())
-    spec.equalize = true;
-  else if (key == "correct_bias" && value.empty())
-    spec.correct_bias = true;
-  else if (key == "requantize" && value.empty())
-    spec.requantize = true;
-  else if (key == "require_integer" && value.empty())
-    spec.require_integer = true;
-  else if (key == "rotate" && value.empty())
-    spec.rotate = true;
+  else if (value.empty() && set_flag(key, spec))
+    return;
   else if (key == "outliers")
     spec.outliers = parse_share(key, value);
   else if (key == "sparse_outliers")
@@ -160,7 +167,7 @@ void parse_part(std::string_view part, Spec& spec) {
   else if (key == "skip")
     add_globs(value, spec.skip);
   else
-    usage_error(fmt::format("'{}' is no part of a quantization", part), {}, suggestion(key, kKeys));
+    usage_error(fmt::format("'{}' is no part of a quantization", part), {}, suggestion(key, keys()));
 }
 
 }  // namespace
@@ -222,17 +229,12 @@ std::string to_string(const Spec& spec) {
   if (spec.format == Format::kStatic) parts.push_back("calibration=" + to_string(spec.calibration));
   if (spec.method != plain.method) parts.push_back("method=" + spec.method);
   if (spec.emit != plain.emit) parts.push_back("emit=" + std::string(name(spec.emit)));
-  if (spec.per_tensor) parts.emplace_back("per_tensor");
-  if (spec.symmetric) parts.emplace_back("symmetric");
-  if (spec.equalize) parts.emplace_back("equalize");
-  if (spec.correct_bias) parts.emplace_back("correct_bias");
-  if (spec.requantize) parts.emplace_back("requantize");
-  if (spec.rotate) parts.emplace_back("rotate");
+  for (const auto& [key, flag] : kFlags)
+    if (spec.*flag) parts.emplace_back(key);
   if (spec.outliers > 0) parts.push_back(fmt::format("outliers={:g}%", spec.outliers * 100));
   if (spec.sparse_outliers > 0) parts.push_back(fmt::format("sparse_outliers={:g}%", spec.sparse_outliers * 100));
   if (spec.opset) parts.push_back(fmt::format("opset={}", spec.opset));
   if (spec.accuracy_level) parts.push_back(fmt::format("accuracy_level={}", spec.accuracy_level));
-  if (spec.require_integer) parts.emplace_back("require_integer");
   if (spec.target != plain.target) parts.push_back("target=" + to_string(spec.target));
   if (!spec.only.empty()) parts.push_back("only=" + print_globs(spec.only));
   if (!spec.skip.empty()) parts.push_back("skip=" + print_globs(spec.skip));

@@ -35,6 +35,7 @@ struct Spec {
   bool requantize = false;       ///< a source that is quantized already is read back to floats before
   bool correct_bias = false;     ///< biases make up for what moves the means of layers
   bool require_integer = false;  ///< of kStatic: no node of the graph computes in floats
+  bool per_token = false;        ///< of kW8A8Dynamic: each row of an activation has a scale of its own
   bool rotate = false;           ///< features of residual streams are rotated before, so that none is much larger
   double outliers = 0;           ///< share of the input channels of a layer that are multiplied in float
   double sparse_outliers = 0;    ///< of kWeights: share of a weight's numbers that are stored as they are

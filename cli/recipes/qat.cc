@@ -6,6 +6,7 @@
 #include "cli/backends.h"
 #include "cli/quantize/layer_plan.h"
 #include "cli/runner.h"
+#include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/tensor/cast.h"
 #include "core/train/corrections.h"
@@ -78,6 +79,8 @@ void begin_weights(Qat& qat, const Model& model, quantize::Means means, Session&
 Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Session& session) {
   Qat qat;
   qat.spec = quantize::parse_spec(o.qat);
+  check_node_names(qat.spec.skip, "skip", model, session);
+  check_node_names(qat.spec.only, "only", model, session);
   if (!o.layer_plan.empty()) qat.plan = read_layer_plan(o.layer_plan, qat.spec);
   const auto judge = reference_backend(), backend = open_backend(session.common.device);
   const Runner runner = make_runner(*backend, session.common);

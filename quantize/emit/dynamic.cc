@@ -1,12 +1,19 @@
 #include "quantize/emit/dynamic.h"
 
+#include <limits>
+
 #include "core/rewrite/pass.h"
+#include "core/tensor/cast.h"
 #include "quantize/emit/weights.h"
 #include "quantize/plan.h"
 #include "quantize/uniform/params.h"
 
 namespace mlopt::quantize {
 namespace {
+
+constexpr int64_t kAxesInputOpset = 18;
+constexpr uint8_t kMiddle = 128;
+constexpr float kMostCode = 127;  // from the middle
 
 /// The codes of [N, K] as [K, N].
 Tensor transposed(const Tensor& codes) {
@@ -45,16 +52,50 @@ class DynamicEmitter {
  private:
   struct Activation {
     Value *codes, *scale, *zero_point;
+    Value* peaks = nullptr;  ///< [.., 1] of rows that are rounded by themselves, instead of the scale
   };
 
   /// Products that read one activation share its quantization.
   Activation quantized(Value* x, const Node* before) {
     const auto it = activations_.find(x);
     if (it != activations_.end()) return it->second;
+    return activations_.emplace(x, spec_.per_token ? by_token(x, before) : whole(x, before)).first->second;
+  }
+
+  Activation whole(Value* x, const Node* before) {
     const Node* q = graph_.add_op("DynamicQuantizeLinear", {x}, {}, before, x->name + "_quantized", 3);
-    const Activation made = {q->output(0), q->output(1), q->output(2)};
-    activations_.emplace(x, made);
-    return made;
+    return {q->output(0), q->output(1), q->output(2)};
+  }
+
+  /// Each row in steps of its own, a 127th of its largest magnitude (Yao et al. 2022, "ZeroQuant").
+  Activation by_token(Value* x, const Node* before) {
+    const auto op = [&](const char* name, std::vector<Value*> inputs, std::vector<Attr> attrs = {}) {
+      return graph_.add_op(name, std::move(inputs), std::move(attrs), before, x->name + "_" + name)->output(0);
+    };
+    std::vector<Value*> reduced = {op("Abs", {x})};
+    std::vector<Attr> attrs;
+    if (model_.opset() >= kAxesInputOpset)
+      reduced.push_back(shared("last_axis", Tensor::ints({-1})));
+    else
+      attrs.push_back({"axes", std::vector<int64_t>{-1}, {}});
+    Value* floor = shared("least_peak", Tensor::scalar(std::numeric_limits<float>::min()));  // of rows of zeros
+    Value* peaks = op("Max", {op("ReduceMax", std::move(reduced), std::move(attrs)), floor});
+    Value* middle = shared("middle_code", Tensor::scalar(kMiddle));
+    Value* step = shared("token_step", Tensor::scalar(1 / kMostCode));
+    return {op("QuantizeLinear", {op("Div", {x, peaks}), step, middle}), nullptr, middle, peaks};
+  }
+
+  /// A constant that all products share.
+  Value* shared(const char* name, Tensor tensor) {
+    Value*& value = shared_[name];
+    if (!value) value = graph_.add_constant(name, std::move(tensor));
+    return value;
+  }
+
+  Tensor scaled(const Tensor& scale, float by) const {
+    std::vector<float> numbers = to_floats(scale);
+    for (float& number : numbers) number *= by;
+    return Tensor::of<float>(scale.dims(), numbers);
   }
 
   void rewrite(Node* node) {
@@ -65,7 +106,7 @@ class DynamicEmitter {
     done_.weights.push_back(stored_weight(*node, *w, q, spec_.per_tensor ? -1 : axis, spec_));
     const Activation x = quantized(node->input(0), node);
     Value* codes = graph_.add_constant(w->name + "_quantized", by_rows ? transposed(q.codes) : q.codes);
-    Value* scale = graph_.add_constant(w->name + "_scale", q.scale);
+    Value* scale = graph_.add_constant(w->name + "_scale", x.peaks ? scaled(q.scale, 1 / kMostCode) : q.scale);
     Value* zero = graph_.add_constant(w->name + "_zero_point", q.zero_point);
     const std::string base = node->output(0)->name;
     done_.layers.push_back(layer_of(*node));
@@ -74,7 +115,8 @@ class DynamicEmitter {
     };
     Value* sum = op("MatMulInteger", {x.codes, codes, x.zero_point, zero});
     Value* real = op("Cast", {sum}, {{"to", int64_t{static_cast<int64_t>(DType::kF32)}, {}}});
-    Value* y = op("Mul", {real, op("Mul", {x.scale, scale})});
+    Value* y =
+        x.peaks ? op("Mul", {op("Mul", {real, scale}), x.peaks}) : op("Mul", {real, op("Mul", {x.scale, scale})});
     if (node->input(2)) y = op("Add", {y, node->input(2)});
     graph_.replace_uses(node->output(0), y);
     results_.push_back(y);
@@ -85,6 +127,7 @@ class DynamicEmitter {
   Graph& graph_;
   const Spec& spec_;
   std::map<Value*, Activation> activations_;
+  std::map<std::string, Value*> shared_;
   std::vector<const Value*> results_;
   Emitted done_;
 };

@@ -1,5 +1,7 @@
 // Mul(Cast(MatMulInteger(q, W, zero, Z)), Mul(step, S)) where q, step, zero = DynamicQuantizeLinear(x)
-// -> Mul(MatMul(x, W - Z), S); ConvInteger likewise.
+// -> Mul(MatMul(x, W - Z), S); ConvInteger likewise. Mul(Mul(Cast(MatMulInteger(q, W, zero, Z)), S), peaks) where q =
+// QuantizeLinear(Div(x, peaks), step, zero) -> Mul(MatMul(x, W - Z), S / step).
+#include "core/tensor/cast.h"
 #include "quantize/restore/passes.h"
 
 namespace mlopt::quantize {
@@ -21,8 +23,35 @@ Expected<Value*> product(const Node& node, Value* x, Builder& builder) {
                     node.attrs, Type::tensor(DType::kF32, node.output(0)->type.dims));
 }
 
+/// Rows in steps of their own; null where they are not.
+Expected<Value*> by_rows(const Node& mul, Builder& builder) {
+  for (const int i : {0, 1}) {
+    const Node* scaled = producer(mul.input(i), "Mul");
+    for (const int j : {0, 1}) {
+      const Node* cast_node = scaled ? producer(scaled->input(j), "Cast") : nullptr;
+      const Node* integer = cast_node ? producer(cast_node->input(0), "MatMulInteger") : nullptr;
+      const Node* q = integer ? producer(integer->input(0), "QuantizeLinear") : nullptr;
+      const Node* div = q ? producer(q->input(0), "Div") : nullptr;
+      if (!div || div->input(1) != mul.input(1 - i)) continue;
+      const Tensor *scale = scaled->input(1 - j)->known_constant(), *step = q->input(1)->known_constant();
+      if (!scale || !step || step->size() != 1 || integer->input(2) != q->input(2))
+        return Decline{"its steps are not constant shares of its peaks"};
+      const auto y = product(*integer, div->input(0), builder);
+      if (!y) return y.error();
+      std::vector<float> scales = to_floats(*scale);
+      for (float& s : scales) s /= to_floats(*step)[0];
+      Value* by = builder.constant(scaled->input(1 - j)->name, Tensor::of<float>(scale->dims(), scales));
+      return builder.op("Mul", {*y, by}, {}, mul.output(0)->type);
+    }
+  }
+  return nullptr;
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node& mul = *m.root;
+  const auto rows = by_rows(mul, builder);
+  if (!rows) return rows.error();
+  if (*rows) return Replacement{*rows};
   for (const int i : {0, 1}) {
     const Node* cast_node = producer(mul.input(i), "Cast");
     const Node* integer = cast_node ? producer(cast_node->input(0), "MatMulInteger") : nullptr;

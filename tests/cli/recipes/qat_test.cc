@@ -142,7 +142,8 @@ TEST_CASE("a plan gives layers formats while they are trained") {
 
 TEST_CASE("--qat refuses what needs data at each update, and what it would train away") {
   const Setup s;
-  for (const char* format : {"w4:method=gptq", "w4:method=awq", "w4:equalize", "w4:outliers=2%", "nonsense"}) {
+  for (const char* format : {"w4:method=gptq", "w4:method=awq", "w4:equalize", "w4:outliers=2%",
+                             "w2:sparse_outliers=1%", "w2a8:skip=nowhere", "w2:only=nowhere", "nonsense"}) {
     INFO(format);
     const test::Outcome done = s.train({"--qat", format, "--steps", "1"});
     CHECK(done.status == 2);

@@ -1,6 +1,7 @@
 #include "quantize/emit/dynamic.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/ir/infer.h"
 #include "tests/support/catch.h"
@@ -65,6 +66,27 @@ TEST_CASE("one scale for a weight is coarser than one for each column") {
                               return factors;
                             }()))}));
   REQUIRE(emitted(net).sqnr_db > emitted(net, "w8a8-dynamic:per_tensor").sqnr_db + 10);
+}
+
+TEST_CASE("each token has a scale of its own, so that a large one takes nothing from the others") {
+  for (const int64_t opset : {17, 21}) {
+    Net net;
+    net.model.set_opset("", opset);
+    Value* x = net.input({2, 5, 32});
+    Tensor sizes = test::tensor({1, 5, 1}, {1, 1000, 1, 0, 1});
+    Value* uneven = net.op("Mul", {x, net.constant(sizes)});
+    Value* a = net.op("MatMul", {uneven, weight(net, {32, 24})});
+    Value* b = net.op("MatMul", {uneven, weight(net, {32, 24})});
+    Value* y = net.op("Add", {net.op("Add", {a, b}), weight(net, {24})});
+    for (float& size : std::span(sizes.mutable_data<float>(), 5)) size = size > 0 ? 1 / size : 1;
+    net.output(net.op("Mul", {y, net.constant(sizes)}));
+    const Outcome whole = emitted(net), tokens = emitted(net, "w8a8-dynamic:per_token");
+    CHECK(test::listed_ops(tokens.model) ==
+          "Abs 1, Add 2, Cast 2, Div 1, MatMulInteger 2, Max 1, Mul 6, QuantizeLinear 1, ReduceMax 1");
+    CHECK(whole.sqnr_db < 10);
+    CHECK(tokens.sqnr_db > 35);
+    test::require_same_result(tokens.model, 1e-4);
+  }
 }
 
 TEST_CASE("what is left in float is said") {

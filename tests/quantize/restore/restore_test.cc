@@ -66,9 +66,10 @@ Model restored(Model model) {
 TEST_CASE("what every form of codes computes is read back: floats that are near the float model") {
   const Model source = test::fixture(kNet);
   const Tensor expected = run(source);
-  for (const char* spec : {"w8a8", "w8a8:symmetric", "w8a8:per_tensor", "w8a8:emit=qoperator",
-                           "w8a8:emit=qoperator;target=onnx", "w7a6", "w4a8", "w16a16", "w8a8-dynamic", "w8:emit=qdq",
-                           "w4g32:emit=matmulnbits", "w4g32:emit=qdq", "nf4", "fp8e4m3", "codebook4", "w3"}) {
+  for (const char* spec :
+       {"w8a8", "w8a8:symmetric", "w8a8:per_tensor", "w8a8:emit=qoperator", "w8a8:emit=qoperator;target=onnx", "w7a6",
+        "w4a8", "w16a16", "w8a8-dynamic", "w8a8-dynamic:per_token", "w8:emit=qdq", "w4g32:emit=matmulnbits",
+        "w4g32:emit=qdq", "nf4", "fp8e4m3", "codebook4", "w3"}) {
     INFO(spec);
     Model coded = quantized(source, spec);
     const Tensor before = run(coded);
