@@ -3,6 +3,7 @@
 // An architecture is a model whose large weights point at a file that is not there. FOLDER/model.onnx gets random ones,
 // normal with deviation sqrt(2 / fan-in) (He et al. 2015; tables 0.02), so that activations neither vanish nor explode,
 // and FOLDER/bB random inputs for a batch of B as ONNX's test data have them. NAME=N is the size of a free dimension.
+// Of a classifier of pictures, FOLDER/train.npz has 64 of these with labels.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "core/base/rng.h"
 #include "core/base/text.h"
 #include "core/calib/model_inputs.h"
+#include "core/data/array_file.h"
 #include "core/data/random.h"
 #include "core/onnx/io.h"
 
@@ -85,6 +87,21 @@ void write_inputs(const Model& model, const fs::path& folder, mlopt::RandomOptio
   }
 }
 
+/// Where the model takes pictures and gives scores of classes.
+void write_samples(const Model& model, const std::string& path) {
+  constexpr int64_t kSamples = 64;
+  const mlopt::Type &x = model.graph->inputs()[0]->type, &y = model.graph->outputs()[0]->type;
+  if (x.dtype != mlopt::DType::kF32 || !x.dims || x.dims->size() != 4 || !y.dims || y.dims->size() != 2) return;
+  const std::optional<int64_t> classes = y.dims->back().value();
+  if (!classes) return;
+  mlopt::RandomOptions options;
+  options.batch = kSamples;
+  const Tensor pictures = mlopt::random_dataset(mlopt::model_inputs(model), options)->batch(0, 1).inputs[0].tensor();
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < kSamples; ++i) labels.push_back(i * 7 % *classes);
+  mlopt::write_npz(path, {{"x", pictures}, {"label", Tensor::ints(labels)}});
+}
+
 void make(const std::vector<std::string>& args) {
   const fs::path folder = args[1];
   fs::create_directories(folder);
@@ -103,6 +120,7 @@ void make(const std::vector<std::string>& args) {
     options.batch = batch;
     write_inputs(model, folder / fmt::format("b{}", batch), options);
   }
+  write_samples(model, (folder / "train.npz").string());
 }
 
 }  // namespace

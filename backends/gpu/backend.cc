@@ -48,9 +48,10 @@ class GpuBackend : public Backend {
     const std::vector<Kernel> kernels = gpu::all_kernels();
     const std::array lists{KernelList{"gpu", kernels}, KernelList{"host", host_.kernels}};
     const auto weights = std::make_shared<gpu::Weights>(device_);
-    const MakePlan make_plan = [device = device_, weights, on_host = host_.may_run, tuning = tuning_](
+    const auto state = options.state ? std::make_shared<gpu::DeviceState>(options.state, device_) : nullptr;
+    const MakePlan make_plan = [device = device_, weights, state, on_host = host_.may_run, tuning = tuning_](
                                    Plan::Parts parts, const CompileOptions& asked) {
-      gpu::DevicePlan::Options how{on_host, {asked.taps.begin(), asked.taps.end()}, tuning};
+      gpu::DevicePlan::Options how{on_host, {asked.taps.begin(), asked.taps.end()}, tuning, state};
       return std::make_unique<const gpu::DevicePlan>(std::move(parts), device, weights, std::move(how));
     };
     // Values that are watched must stay what they are.

@@ -110,6 +110,7 @@ Expected<PlannedStep> plan_transposed(const Site& site) {
   }
   if (!are_countable(site, out)) return Decline{"more elements than kernels count"};
   args->windows = windows_of(*window, out.dims, x);  // the convolution that goes the other way
+  if (auto step = transposed_by_product(site, out, *args)) return *std::move(step);
   return conv_step(site, std::move(out), *args, &Kernels::conv_transpose);
 }
 

@@ -19,6 +19,12 @@ struct ConvColumns {
 /// all).
 std::optional<ConvColumns> conv_columns(const ConvArgs& args, int64_t width, int64_t round_k = 1, int64_t round_n = 1);
 
+/// The same for a transposed convolution, whose columns, by products of its weights, are put together behind.
+std::optional<ConvColumns> transposed_columns(const ConvArgs& args, int64_t width);
+
+/// The transposed convolution by products where that is faster; inputs are (x, weights, bias, addend).
+std::optional<PlannedStep> transposed_by_product(const Site& site, const TensorDesc& out, const ConvArgs& args);
+
 /// The convolution by products where that is faster; inputs are (x, weights, bias, addend).
 std::optional<PlannedStep> conv_by_product(const Site& site, const TensorDesc& out, const ConvArgs& args);
 

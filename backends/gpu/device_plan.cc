@@ -86,6 +86,10 @@ void DevicePlan::refuse_host_steps() const {
                       "use --fallback cpu, which copies what they read and make, or --device cpu");
 }
 
+bool DevicePlan::is_state(int k) const {
+  return options_.state && slot(k).home == Home::kInput && options_.state->has(slot(k).value->name);
+}
+
 /// Inputs, outputs and what the host makes have places that stay, so that a graph finds them.
 void DevicePlan::place() {
   places_.resize(parts().slots.size());
@@ -95,6 +99,7 @@ void DevicePlan::place() {
     const Slot& s = parts().slots[k];
     if (s.home == Home::kArena) places_[k] = s.offset;
     if ((s.home != Home::kInput && s.home != Home::kOutput && s.home != Home::kDatum) || !s.desc) continue;
+    if (is_state(static_cast<int>(k))) continue;
     places_[k] = bytes_;
     bytes_ += rounded(s.desc->bytes());
   }
@@ -115,6 +120,8 @@ std::unique_ptr<DevicePlan::Frame> DevicePlan::new_frame() const {
     frame->data[static_cast<size_t>(slot)] = tensor;
     if (tensor.bytes() > 0) frame->where[static_cast<size_t>(slot)] = weights_->at(tensor);
   }
+  for (const int k : p.inputs)
+    if (is_state(k)) frame->where[static_cast<size_t>(k)] = options_.state->at(slot(k).value->name);
   for (size_t root = 0; root < p.slots.size(); ++root)
     for (const int view : p.views[root])
       frame->where[static_cast<size_t>(view)] = frame->where[root] + p.slots[static_cast<size_t>(view)].offset;
@@ -126,7 +133,10 @@ void DevicePlan::start(Frame& frame, std::span<const Datum> inputs, const RunCon
     const auto k = static_cast<size_t>(parts().inputs[i]);
     frame.data[k] = inputs[i];
     const Tensor& given = inputs[i].tensor();
-    frame.queue.transfer(frame.where[k], given.raw(), given.bytes());
+    if (is_state(parts().inputs[i]))
+      options_.state->bring(slot(parts().inputs[i]).value->name, frame.queue);
+    else
+      frame.queue.transfer(frame.where[k], given.raw(), given.bytes());
     tap(parts().inputs[i], frame, context);
   }
 }
@@ -134,8 +144,8 @@ void DevicePlan::start(Frame& frame, std::span<const Datum> inputs, const RunCon
 /// The value on the host, which holds after the queue was waited for.
 Datum DevicePlan::begin_fetch(int k, Frame& frame) const {
   const Slot& s = slot(k);
-  if (s.home == Home::kConstant || s.home == Home::kInput || s.home == Home::kDatum)
-    return frame.data[static_cast<size_t>(k)];
+  const bool given = s.home == Home::kInput && !is_state(k);
+  if (s.home == Home::kConstant || given || s.home == Home::kDatum) return frame.data[static_cast<size_t>(k)];
   Tensor made(s.desc->dtype, s.desc->dims);
   frame.queue.transfer(made.mutable_raw(), frame.where[static_cast<size_t>(k)], made.bytes());
   return made;
@@ -215,6 +225,15 @@ void DevicePlan::run_steps(Frame& frame, const RunContext& context) const {
         },
         any);
   }
+  copy_updates(frame);
+}
+
+/// What updates the state and was not made in its place.
+void DevicePlan::copy_updates(Frame& frame) const {
+  for (const Update& update : parts().updates)
+    if (!update.in_place)
+      frame.queue.transfer(frame.where[static_cast<size_t>(update.to)], frame.where[static_cast<size_t>(update.from)],
+                           slot(update.to).desc->bytes());
 }
 
 /// What kernels found wrong with what tensors hold.
@@ -251,16 +270,10 @@ std::vector<Datum> DevicePlan::run(std::span<const Datum> inputs, const RunConte
   const Parts& p = parts();
   std::unique_ptr<Frame> frame = frames_.take([&] { return new_frame(); });
   start(*frame, inputs, context);
+  for (const Update& update : p.updates) options_.state->note_change(slot(update.to).value->name);
   capture_or_launch(*frame, context);
   std::vector<Datum> outputs;
   for (const int k : p.outputs) outputs.push_back(begin_fetch(k, *frame));
-  // Values of the state live on the host between runs.
-  for (const Update& update : p.updates) {
-    const TensorDesc& desc = *slot(update.to).desc;
-    const Datum made = fetch(update.from, *frame);
-    std::memcpy(const_cast<std::byte*>(frame->data[static_cast<size_t>(update.to)].tensor().raw()), made.tensor().raw(),
-                desc.bytes());
-  }
   frame->queue.wait();
   check_faults(*frame);
   if (options_.tuning && !frame->graph) options_.tuning->note(frame->queue);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backends/gpu/device_memory.h"
+#include "backends/gpu/state_memory.h"
 #include "backends/gpu/tuning.h"
 #include "core/exec/plan.h"
 
@@ -33,9 +34,10 @@ class Weights {
 class DevicePlan : public Plan {
  public:
   struct Options {
-    bool host_steps = false;              ///< allow steps on the host
-    std::set<std::string> taps = {};      ///< CompileOptions::taps
-    std::shared_ptr<Tuning> tuning = {};  ///< of the products; null: the library's own choice
+    bool host_steps = false;                  ///< allow steps on the host
+    std::set<std::string> taps = {};          ///< CompileOptions::taps
+    std::shared_ptr<Tuning> tuning = {};      ///< of the products; null: the library's own choice
+    std::shared_ptr<DeviceState> state = {};  ///< inputs of these names; null: none
   };
   /// Throws Error{kUnsupported} naming all steps that would run on the host where that is not allowed.
   DevicePlan(Parts parts, Device device, std::shared_ptr<Weights> weights, Options options);
@@ -48,11 +50,14 @@ class DevicePlan : public Plan {
 
   void refuse_host_steps() const;
   void place();
+  /// Does the input live on the device?
+  bool is_state(int slot) const;
   std::unique_ptr<Frame> new_frame() const;
   void start(Frame& frame, std::span<const Datum> inputs, const RunContext& context) const;
   void run_steps(Frame& frame, const RunContext& context) const;
   void run_planned(const Planned& step, Frame& frame, const RunContext& context) const;
   void run_on_host(const General& step, Frame& frame, const RunContext& context) const;
+  void copy_updates(Frame& frame) const;
   void capture_or_launch(Frame& frame, const RunContext& context) const;
   void check_faults(Frame& frame) const;
   void tap(int slot, Frame& frame, const RunContext& context) const;

@@ -41,6 +41,14 @@ constexpr Family kFamilies[] = {
     {"rotary", rotary_kernels},
     {"recurrent", lstm_kernels},
     {"recurrent", gru_kernels},
+    {"conv", conv_grad_kernels},
+    {"norm", batch_norm_kernels},
+    {"gradient", unary_grad_kernels},
+    {"gradient", rows_grad_kernels},
+    {"gradient", gather_grad_kernels},
+    {"dropout", seeded_dropout_kernels},
+    {"fake quantize", fake_quantize_kernels},
+    {"update", optimizer_kernels},
 };
 
 /// Outside of a plan there is no device memory.

@@ -1,4 +1,6 @@
-// MaxPool and AveragePool over one to three spatial axes.
+// MaxPool and AveragePool over one to three spatial axes, and their gradients.
+#include <utility>
+
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
 #include "backends/gpu/windows.h"
@@ -6,31 +8,43 @@
 namespace mlopt::gpu {
 namespace {
 
-Expected<PlannedStep> plan(const Site& site) {
+/// The pool over x, and what comes out of it.
+struct Pooling {
+  PoolArgs args;
+  TensorDesc out;
+};
+
+Expected<Pooling> pooling_of(const Site& site, bool max, Elem type) {
   const TensorDesc& x = site.desc(0);
-  const bool max = site.view.node().op == "MaxPool", codes = x.dtype == DType::kI8 || x.dtype == DType::kU8;
-  const auto type = max && codes ? elem_of(x.dtype) : float_of(x.dtype);
-  if (!type) return type.error();
   if (x.dims.size() < 3 || x.dims.size() > 5) return Decline{"only 1 to 3 spatial axes"};
-  if (site.view.node().outputs().size() > 1) return Decline{"indices are wanted"};
   const auto window = window_over(site.view, spatial_of(x.dims), site.view.get_ints("kernel_shape"));
   if (!window) return window.error();
   const auto places = positions(*window, spatial_of(x.dims), site.view.get_int("ceil_mode", 0) != 0);
   if (!places) return places.error();
-  TensorDesc out{x.dtype, {x.dims[0], x.dims[1]}};
-  out.dims.insert(out.dims.end(), places->begin(), places->end());
-  if (!is_countable(x) || !is_countable(out)) return Decline{"more elements than kernels count"};
-  PoolArgs args{};
-  args.type = *type;
-  args.kind = max                                              ? PoolKind::kMax
-              : site.view.get_int("count_include_pad", 0) != 0 ? PoolKind::kAverageWithPadding
-                                                               : PoolKind::kAverage;
-  args.planes = x.dims[0] * x.dims[1];
-  args.windows = windows_of(*window, x.dims, out.dims);
+  Pooling p{{}, {x.dtype, {x.dims[0], x.dims[1]}}};
+  p.out.dims.insert(p.out.dims.end(), places->begin(), places->end());
+  if (!is_countable(x) || !is_countable(p.out)) return Decline{"more elements than kernels count"};
+  p.args.type = type;
+  p.args.kind = max                                              ? PoolKind::kMax
+                : site.view.get_int("count_include_pad", 0) != 0 ? PoolKind::kAverageWithPadding
+                                                                 : PoolKind::kAverage;
+  p.args.planes = x.dims[0] * x.dims[1];
+  p.args.windows = windows_of(*window, x.dims, p.out.dims);
   const size_t absent = 3 - window->kernel.size();
-  for (size_t k = 0; k < window->kernel.size(); ++k) args.after[absent + k] = static_cast<int>(window->end[k]);
-  PlannedStep step{.out = {std::move(out)}};
-  step.run = [args](const Buffers& b) {
+  for (size_t k = 0; k < window->kernel.size(); ++k) p.args.after[absent + k] = static_cast<int>(window->end[k]);
+  return p;
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  const DType x = site.desc(0).dtype;
+  const bool max = site.view.node().op == "MaxPool", codes = x == DType::kI8 || x == DType::kU8;
+  const auto type = max && codes ? elem_of(x) : float_of(x);
+  if (!type) return type.error();
+  if (site.view.node().outputs().size() > 1) return Decline{"indices are wanted"};
+  auto pooling = pooling_of(site, max, *type);
+  if (!pooling) return pooling.error();
+  PlannedStep step{.out = {std::move(pooling->out)}};
+  step.run = [args = pooling->args](const Buffers& b) {
     PoolArgs now = args;
     now.in = b.in<void>(0);
     now.out = b.out<void>(0);
@@ -39,9 +53,31 @@ Expected<PlannedStep> plan(const Site& site) {
   return step;
 }
 
+/// Inputs: a pool's x and dy.
+Expected<PlannedStep> plan_gradient(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  const auto type = float_of(x.dtype);
+  if (!type) return type.error();
+  const bool max = site.view.node().op == "MaxPoolGrad";
+  const auto pooling = pooling_of(site, max, *type);
+  if (!pooling) return pooling.error();
+  if (site.desc(1) != pooling->out) return Decline{"dy does not fit x and the window"};
+  PlannedStep step{.out = {x}};
+  if (max) step.scratch_bytes = static_cast<size_t>(pooling->out.size()) * sizeof(int32_t);
+  step.run = [args = pooling->args](const Buffers& b) {
+    PoolGradArgs now{args, b.in<void>(1), reinterpret_cast<int32_t*>(b.scratch)};
+    now.pool.in = b.in<void>(0);
+    now.pool.out = b.out<void>(0);
+    launch(b, &Kernels::pool_grad, now);
+  };
+  return step;
+}
+
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "MaxPool", .plan = plan},
     {.domain = "", .op = "AveragePool", .plan = plan},
+    {.domain = "mlopt", .op = "MaxPoolGrad", .plan = plan_gradient},
+    {.domain = "mlopt", .op = "AveragePoolGrad", .plan = plan_gradient},
 };
 
 }  // namespace

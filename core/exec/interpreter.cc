@@ -202,7 +202,11 @@ std::vector<Datum> Interpreter::with_state(std::span<const Datum> given) const {
       all.push_back(*next++);
       continue;
     }
-    const Tensor& value = options_.state->at(input.name);
+    const Tensor& value = options_.state->on_host(input.name);
+    if (make_plan_) {  // the device has a copy of its own
+      all.emplace_back(value);
+      continue;
+    }
     all.emplace_back(
         Tensor::view(value.dtype(), value.dims(), {options_.state->bytes(input.name), value.bytes()}, nullptr));
   }

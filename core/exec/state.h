@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,10 +9,27 @@
 
 namespace mlopt {
 
+/// A state value in a device's own memory, where it stays between runs. It goes to the device again when the host has
+/// written it, and comes back when the host looks at it.
+class StateCopy {
+ public:
+  virtual ~StateCopy() = default;
+  /// Writes the value to `bytes` of the host.
+  virtual void read(std::byte* bytes) = 0;
+
+  bool current = false;  ///< not older than the host's
+  bool newer = false;    ///< the host's is out of date
+};
+
 /// Values that outlive the runs of executables and are updated in place by them: parameters, moments of an optimizer,
 /// accumulated gradients. Executables compiled with the same store share them; of these, one runs at a time.
 class StateStore {
  public:
+  StateStore() = default;
+  /// The same values; what devices have of them stays the other's.
+  StateStore(const StateStore& other);
+  StateStore& operator=(const StateStore&) = delete;
+
   /// A new value, of which the store keeps a copy of its own. Throws Error{kInternal} when the name is taken.
   void add(const std::string& name, const Tensor& value);
   bool has(std::string_view name) const { return values_.contains(name); }
@@ -22,10 +40,21 @@ class StateStore {
   /// Where the value lies, to be overwritten: shared by nobody.
   std::byte* bytes(std::string_view name);
 
- private:
-  Tensor& find(std::string_view name);
+  /// The host's bytes, which may be out of date: for type and shape.
+  const Tensor& on_host(std::string_view name) const { return find(name).value; }
+  /// A device's copy; null: there is none. The store keeps it as long as it lives.
+  const std::shared_ptr<StateCopy>& copy(std::string_view name) const { return find(name).copy; }
+  void keep_copy(std::string_view name, std::shared_ptr<StateCopy> copy);
 
-  std::map<std::string, Tensor, std::less<>> values_;
+ private:
+  struct Kept {
+    Tensor value;
+    std::shared_ptr<StateCopy> copy = {};
+  };
+  const Kept& find(std::string_view name) const;
+  Kept& up_to_date(std::string_view name);
+
+  std::map<std::string, Kept, std::less<>> values_;
 };
 
 /// After each run, a value of the store is what the graph gave as `output`; run() does not hand that output out.

@@ -21,6 +21,19 @@ std::unique_ptr<Executable> compile(Backend& backend, CompileOptions options, co
   return backend.compile(model, options);
 }
 
+/// The graph of gradients with the loss in place of the model's outputs, which nobody looks at: a device need not keep
+/// them, nor hand them out.
+Model for_loss_alone(const TrainingGraphs& graphs) {
+  Model model = clone(graphs.gradients);
+  Graph& graph = *model.graph;
+  std::vector<int> others;
+  const auto outputs = graph.outputs();
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!find_update(graphs.gradient_updates, outputs[i]->name)) others.push_back(static_cast<int>(i));
+  for (const int i : others) graph.set_output(i, outputs[static_cast<size_t>(others.back())]);
+  return model;
+}
+
 /// The labels, if any, are the input behind the data, keys of dropouts that behind both.
 FeedSettings feed_of(const TrainingGraphs& graphs, const LoopSettings& settings) {
   FeedSettings feed;
@@ -62,7 +75,7 @@ Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& bac
       backend_(backend),
       options_(options_of(options, settings)),
       settings_(settings),
-      gradients_(compile(backend, with_ranks(options_, mean_over_ranks()), graphs.gradients, graphs.state,
+      gradients_(compile(backend, with_ranks(options_, mean_over_ranks()), for_loss_alone(graphs), graphs.state,
                          graphs.gradient_updates)),
       update_(compile(backend, options_, graphs.update, graphs.state, graphs.parameter_updates)),
       data_(data),

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Times PyTorch on the architectures that gpu-check runs, with random weights.
 
-    torch_models.py MODEL BATCH TYPE [--compile]     MODEL: resnet50, bert_base, vit_b_16 or decoder_160m
+    torch_models.py MODEL BATCH TYPE [--compile|--train]    MODEL: resnet50, bert_base, vit_b_16 or decoder_160m
                                                      TYPE: fp32, tf32, fp16 or bf16
 
 Prints milliseconds of a run (median of 50) as a CUDA graph launches it: with copies of inputs and outputs from and to
 pinned memory, which is what mlopt is timed with, and without; then the most memory that tensors took, in MB. With
---compile the model goes through torch.compile first. Needs PyTorch alone.
+--compile the model goes through torch.compile first. With --train it is an update of a classifier of pictures by
+momentum. Needs PyTorch alone.
 """
 import statistics
 import sys
@@ -165,7 +166,7 @@ TYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "b
 
 
 def captured(model, inputs):
-    """The graph, and where its output lies."""
+    """The graph of a call, and where its output lies."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -189,12 +190,29 @@ def milliseconds(run):
     return statistics.median(times)
 
 
+def update_of(model, batch):
+    """A function that makes one update and gives the loss."""
+    model.train()
+    labels = torch.arange(batch, device="cuda") * 7 % 1000
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4, momentum=0.9, nesterov=True)
+
+    def update(x):
+        optimizer.zero_grad(set_to_none=False)
+        loss = F.cross_entropy(model(x), labels)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return update
+
+
 def main():
     name, batch, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = kind == "tf32"
     torch.backends.cudnn.benchmark = True
     torch.manual_seed(0)
-    with torch.inference_mode():
+    trains = "--train" in sys.argv
+    with torch.enable_grad() if trains else torch.inference_mode():
         model = MODELS[name]().eval().to("cuda", TYPES[kind])
         if name == "resnet50" and kind in ("fp16", "bf16"):
             model = model.to(memory_format=torch.channels_last)
@@ -202,7 +220,7 @@ def main():
         inputs = [x.cuda() for x in given]
         if "--compile" in sys.argv:
             model = torch.compile(model)
-        graph, output = captured(model, inputs)
+        graph, output = captured(update_of(model, batch) if trains else model, inputs)
         back = torch.empty_like(output, device="cpu").pin_memory()
 
         def request():

@@ -9,14 +9,16 @@ namespace {
 template <class T>
 struct Columns {
   Geometry g;
-  Divider by_depth;
+  Divider by_lines;  ///< lines of an image, or images of a line where they lie across
   int group;
+  bool across;
   const T* in;
   T* out;
 
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t line = g.by_positions.quotient(i), position = i - line * g.by_positions.divisor;
-    const uint32_t image = by_depth.quotient(line), k = line - image * by_depth.divisor;
+    const uint32_t first = by_lines.quotient(line), second = line - first * by_lines.divisor;
+    const uint32_t image = across ? second : first, k = across ? first : second;
     const uint32_t c = g.by_taps.quotient(k);
     const int at = g.offset(g.corner(position), k - c * g.by_taps.divisor);
     const int64_t channel = static_cast<int64_t>(image) * g.args.channels_in + group * g.in_channels + c;
@@ -94,8 +96,8 @@ Status columns(Queue& queue, const ColumnsArgs& args) {
   const auto fill = [&](auto one) {
     using T = decltype(one);
     return for_each(queue, int64_t{args.images} * depth * g.positions,
-                    Columns<T>{g, Divider(static_cast<uint32_t>(depth)), args.group, static_cast<const T*>(args.in),
-                               static_cast<T*>(args.out)});
+                    Columns<T>{g, Divider(static_cast<uint32_t>(args.across ? args.images : depth)), args.group,
+                               args.across, static_cast<const T*>(args.in), static_cast<T*>(args.out)});
   };
   return args.width == 2 ? fill(uint16_t{}) : fill(uint32_t{});
 }

@@ -13,6 +13,7 @@ struct ColumnsArgs {
   int images, group;
   const void* in;  ///< the first image, with all of its channels
   void* out;
+  bool across = false;  ///< out[c * taps + tap, image, position] instead
 };
 Status columns(Queue& queue, const ColumnsArgs& args);
 

@@ -3,12 +3,15 @@
 #include "backends/gpu/device/along.h"
 #include "backends/gpu/device/attention.h"
 #include "backends/gpu/device/columns.h"
+#include "backends/gpu/device/gradients.h"
 #include "backends/gpu/device/grid_sample.h"
 #include "backends/gpu/device/integer.h"
 #include "backends/gpu/device/launch.h"
+#include "backends/gpu/device/optimizer.h"
 #include "backends/gpu/device/places.h"
 #include "backends/gpu/device/quantize.h"
 #include "backends/gpu/device/recurrent.h"
+#include "backends/gpu/device/rows.h"
 #include "backends/gpu/device/walk.h"
 #include "backends/gpu/device/windows.h"
 #include "core/base/activation.h"
@@ -163,57 +166,6 @@ struct GatherArgs {
 };
 Status gather(Queue& queue, const GatherArgs& args);
 
-enum class Fold { kSum, kMax, kMin, kProd };
-enum class Before { kNothing, kAbs, kSquare, kExp };
-enum class After { kNothing, kRoot, kLog };
-
-/// out[o, i] = after(fold of before(in[o, :, i]) / divisor) of [outer, length, inner].
-struct ReduceArgs {
-  Elem type;
-  Fold fold;
-  Before before;
-  After after;
-  float divisor;
-  int64_t outer, length, inner;
-  const void* in;
-  void* out;
-};
-Status reduce(Queue& queue, const ReduceArgs& args);
-
-/// Softmax or its logarithm along the middle axis.
-struct SoftmaxArgs {
-  Elem type;
-  bool log;
-  int64_t outer, length, inner;
-  const void* in;
-  void* out;
-};
-Status softmax(Queue& queue, const SoftmaxArgs& args);
-
-/// Each row of `length` numbers (plus `skip` and `skip_bias`, one number for each of the row, where given) without its
-/// mean, unless `rms`, over its deviation, times scale and plus bias, which element i of row r finds at
-/// r % period * channels + i / inner. `sum` takes what is normalized.
-struct NormArgs {
-  Elem type;
-  bool rms;
-  float epsilon;
-  int64_t rows, length, period, channels, inner;
-  const void *in = nullptr, *skip = nullptr, *skip_bias = nullptr, *scale = nullptr, *bias = nullptr;
-  void *out = nullptr, *sum = nullptr;
-};
-Status norm(Queue& queue, const NormArgs& args);
-
-/// (in - mean) / sqrt(variance + epsilon) * scale + bias of channel i / inner % channels; parameters are float32.
-struct ChannelNormArgs {
-  Elem type;
-  float epsilon;
-  int64_t count, channels, inner;
-  const void* in;
-  const float *scale, *bias, *mean, *variance;
-  void* out;
-};
-Status channel_norm(Queue& queue, const ChannelNormArgs& args);
-
 /// out[b] = act(alpha a[b] x[b] + beta out[b] + bias) of row-major matrices a [m, k] and x [k, n], each of them stored
 /// transposed where said; `bias` has n numbers, or is null. Batches lie `stride` elements apart, 0 where one serves
 /// all.
@@ -287,6 +239,19 @@ struct Kernels {
   decltype(&gpu::lstm_step) lstm_step = gpu::lstm_step;
   decltype(&gpu::gru_step) gru_step = gpu::gru_step;
   decltype(&gpu::gru_reset) gru_reset = gpu::gru_reset;
+  decltype(&gpu::slope) slope = gpu::slope;
+  decltype(&gpu::softmax_grad) softmax_grad = gpu::softmax_grad;
+  decltype(&gpu::norm_grad) norm_grad = gpu::norm_grad;
+  decltype(&gpu::batch_norm) batch_norm = gpu::batch_norm;
+  decltype(&gpu::batch_norm_grad) batch_norm_grad = gpu::batch_norm_grad;
+  decltype(&gpu::pool_grad) pool_grad = gpu::pool_grad;
+  decltype(&gpu::conv_grad) conv_grad = gpu::conv_grad;
+  decltype(&gpu::fold) fold = gpu::fold;
+  decltype(&gpu::gather_grad) gather_grad = gpu::gather_grad;
+  decltype(&gpu::fake_quantize) fake_quantize = gpu::fake_quantize;
+  decltype(&gpu::fake_quantize_grad) fake_quantize_grad = gpu::fake_quantize_grad;
+  decltype(&gpu::dropout) dropout = gpu::dropout;
+  decltype(&gpu::update) update = gpu::update;
 };
 
 }  // namespace mlopt::gpu

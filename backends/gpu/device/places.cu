@@ -4,14 +4,7 @@
 namespace mlopt::gpu {
 namespace {
 
-/// Place i along an axis of `length` elements; -1: outside.
-MLOPT_DEVICE int64_t place_at(bool wide, const void* places, int64_t i, int64_t length) {
-  int64_t place = wide ? static_cast<const int64_t*>(places)[i] : static_cast<const int32_t*>(places)[i];
-  if (place < 0) place += length;
-  return place >= 0 && place < length ? place : -1;
-}
-
-/// The same, reported where it is outside.
+/// place_at(), reported where it is outside.
 MLOPT_DEVICE int64_t place_in(const Reporter& reporter, bool wide, const void* places, int64_t i, int64_t length) {
   const int64_t place = place_at(wide, places, i, length);
   if (place < 0)

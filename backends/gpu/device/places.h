@@ -6,6 +6,13 @@
 
 namespace mlopt::gpu {
 
+/// Place i along an axis of `length` elements; -1: outside.
+MLOPT_DEVICE int64_t place_at(bool wide, const void* places, int64_t i, int64_t length) {
+  int64_t place = wide ? static_cast<const int64_t*>(places)[i] : static_cast<const int32_t*>(places)[i];
+  if (place < 0) place += length;
+  return place >= 0 && place < length ? place : -1;
+}
+
 /// out[i] = in[walk 0 + place i along an axis of `length` elements that lie `stride` apart].
 struct GatherElementsArgs {
   int width;

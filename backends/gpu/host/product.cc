@@ -39,7 +39,8 @@ Status product(Queue&, const ProductArgs& args) {
         for (int64_t j = 0; j < args.n; ++j) {
           float sum = sums[static_cast<size_t>(j)] * args.alpha;
           if (args.wide_out) {
-            static_cast<float*>(args.out)[batch * args.out_stride + i * args.n + j] = sum;
+            float& wide = static_cast<float*>(args.out)[batch * args.out_stride + i * args.n + j];
+            wide = args.beta != 0 ? sum + args.beta * wide : sum;
             continue;
           }
           T& made = out[i * args.n + j];

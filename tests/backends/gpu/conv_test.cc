@@ -89,4 +89,29 @@ TEST_CASE("transposed convolutions on a GPU") {
                  {.attrs = {attr("strides", Ints{2}), attr("dilations", Ints{2})}});
 }
 
+TEST_CASE("transposed convolutions by products on a GPU") {
+  struct Case {
+    Dims x, w;
+    std::vector<Attr> attrs;
+  };
+  const Case cases[] = {
+      {{2, 16, 5, 4}, {16, 20, 3, 3}, {attr("pads", Ints{1, 1, 1, 1})}},
+      {{2, 32, 5, 4}, {32, 8, 3, 2}, {attr("group", 2), attr("strides", Ints{2, 3}), attr("pads", Ints{1, 0, 1, 1})}},
+      {{3, 16, 6, 7}, {16, 24, 1, 1}, {}},
+      {{2, 40, 6, 7}, {40, 16, 1, 1}, {attr("group", 2)}},
+      {{1, 16, 9}, {16, 5, 4}, {attr("strides", Ints{2}), attr("dilations", Ints{2})}},
+      {{1, 16, 4, 3, 5}, {16, 3, 2, 3, 3}, {attr("strides", Ints{1, 2, 2})}},
+  };
+  for (const Case& c : cases) {
+    INFO(to_string(c.x) << " by " << to_string(c.w));
+    const int64_t groups = c.attrs.empty() || c.attrs[0].name != "group" ? 1 : 2;
+    const Tensor x = uniform(c.x, -1, 1), w = uniform(c.w, -1, 1, DType::kF32, 2),
+                 b = uniform({c.w[1] * groups}, -1, 1, DType::kF32, 3);
+    require_on_gpu("ConvTranspose", {x, w, b}, {.attrs = c.attrs});
+    require_on_gpu("ConvTranspose", {x, w}, {.attrs = c.attrs});
+  }
+  require_on_gpu("ConvTranspose",
+                 {uniform({1, 16, 5, 4}, -1, 1, DType::kF16), uniform({16, 9, 3, 3}, -1, 1, DType::kF16)}, {}, 1e-2);
+}
+
 }  // namespace mlopt::test

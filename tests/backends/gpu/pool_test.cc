@@ -1,3 +1,4 @@
+#include "core/tensor/cast.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
@@ -24,6 +25,33 @@ TEST_CASE("pools on a GPU") {
   require_on_gpu("MaxPool", {uniform({2, 3, 20}, -1, 1)},
                  {.attrs = {attr("kernel_shape", Ints{4}), attr("auto_pad", "SAME_LOWER")}});
   require_on_gpu("AveragePool", {uniform({1, 2, 5, 6, 7}, -1, 1)}, {.attrs = {attr("kernel_shape", Ints{2, 3, 2})}});
+}
+
+TEST_CASE("gradients of pools on a GPU") {
+  const std::pair<Dims, std::vector<Attr>> cases[] = {
+      {{3, 5, 8, 6}, {attr("kernel_shape", Ints{2, 2}), attr("strides", Ints{2, 2})}},
+      {{2, 3, 9, 11}, {attr("kernel_shape", Ints{3, 3}), attr("strides", Ints{2, 2}), attr("pads", Ints{1, 1, 1, 1})}},
+      {{1, 2, 14, 15},
+       {attr("kernel_shape", Ints{3, 2}), attr("strides", Ints{1, 2}), attr("dilations", Ints{2, 3}),
+        attr("pads", Ints{2, 0, 2, 1})}},
+      {{1, 2, 8, 9},
+       {attr("kernel_shape", Ints{3, 3}), attr("strides", Ints{2, 3}), attr("pads", Ints{0, 1, 1, 0}),
+        attr("ceil_mode", 1)}},
+      {{1, 2, 9, 9}, {attr("kernel_shape", Ints{2, 2}), attr("strides", Ints{4, 3})}},
+      {{3, 2, 29}, {attr("kernel_shape", Ints{4}), attr("strides", Ints{3})}},
+      {{1, 3, 5, 6, 7}, {attr("kernel_shape", Ints{2, 3, 2}), attr("strides", Ints{1, 2, 2})}},
+  };
+  for (const auto& [dims, attrs] : cases)
+    for (const char* pool : {"MaxPool", "AveragePool"})
+      for (const bool flag : {false, true}) {  // the padding counts; or many are the largest
+        const bool max = pool[0] == 'M';
+        INFO(pool << " of " << to_string(dims) << flag);
+        const Tensor x = max && flag ? cast(uniform(dims, -2, 2, DType::kI64), DType::kF32) : uniform(dims, -1, 1);
+        std::vector<Attr> all = attrs;
+        if (!max) all.push_back(attr("count_include_pad", flag ? 1 : 0));
+        const Tensor dy = uniform(run_op(pool, {x}, {.attrs = all}).dims(), -1, 1, DType::kF32, 2);
+        require_on_gpu(std::string(pool) + "Grad", {x, dy}, {.attrs = all, .domain = "mlopt"});
+      }
 }
 
 }  // namespace mlopt::test

@@ -90,6 +90,26 @@ TEST_CASE("executables share a store") {
   require_close(a.options.state->at("total"), tensor({3}, {6, 9, 15}));
 }
 
+TEST_CASE("a state that lives on a GPU is what the host sees and writes, and goes there only when it was written") {
+  Accumulator a;
+  StateStore& store = *a.options.state;
+  const auto backend = gpu_on_host();
+  const auto first = backend->compile(a.net.model, a.options), second = backend->compile(a.net.model, a.options);
+  const std::vector<Datum> x{tensor({3}, {1, 1, 2})};
+  first->run(x);
+  require_close(store.on_host("w"), tensor({3}, {1, 2, 3}));  // it stays there until somebody looks
+  second->run(x);
+  const StateStore other(store);
+  require_close(other.at("w"), tensor({3}, {3, 4, 7}));
+  require_close(store.at("total"), tensor({3}, {3, 5, 8}));
+  store.set("w", tensor({3}, {10, 20, 30}));
+  reinterpret_cast<float*>(store.bytes("total"))[1] = 100;
+  require_close(first->run(x)[0].tensor(), tensor({3}, {-11, -21, -32}));
+  require_close(store.at("w"), tensor({3}, {11, 21, 32}));
+  require_close(store.at("total"), tensor({3}, {13, 120, 38}));
+  require_close(other.at("w"), tensor({3}, {3, 4, 7}));
+}
+
 TEST_CASE("a state value keeps its name, type and shape") {
   StateStore store;
   store.add("w", tensor({2}, {1, 2}));
