@@ -72,6 +72,7 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::channel_shuffle},
     {2, &fusion::layer_norm},
     {2, &fusion::rows_norm},
+    {2, &fusion::std_norm},
     {3, &fusion::channel_norm},
     {2, &fusion::last_groups_norm},
     {2, &fusion::group_norm},
@@ -99,6 +100,8 @@ constexpr Line kRecognizing[] = {
 };
 
 constexpr Line kMerging[] = {
+    // Once attention is one operator, what follows it works row by row.
+    {1, &select_rows_first},
     // Arithmetic into weights.
     {1, &explicit_auto_pad},
     {1, &fuse_pad_into_conv},

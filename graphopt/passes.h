@@ -78,6 +78,7 @@ extern const Pass merge_squeezes;
 extern const Pass merge_slices;
 extern const Pass merge_concats;
 extern const Pass gather_to_slice;
+extern const Pass select_rows_first;
 extern const Pass slices_to_split;
 extern const Pass merge_constant_arithmetic;
 extern const Pass fold_neg;

@@ -1,6 +1,7 @@
 #include "backends/cpu/attention_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/cpu/rows.h"
 #include "core/base/align.h"
@@ -107,7 +108,11 @@ void AttentionPlan::run_block(const AttentionArgs& args, const Block& b, const S
   products.c_stride = out.stride;
   for (int64_t i = 0; i < rows; ++i) {
     float* row = space.scores + i * score_stride_;
-    space.sums[i] = exp_row(row, row, s_.keys, fold_row(Fold::kMax, row, s_.keys));
+    const float most = fold_row(Fold::kMax, row, s_.keys);
+    // A query that the mask hides every key from gives zeros, as the standard's Attention does.
+    const bool alone = args.mask && most == -std::numeric_limits<float>::infinity();
+    if (alone) std::fill_n(row, s_.keys, 0.0f);
+    space.sums[i] = alone ? 1 : exp_row(row, row, s_.keys, most);
   }
   multiply(products, rows, values_, space.values);
   for (int64_t i = 0; i < rows; ++i)

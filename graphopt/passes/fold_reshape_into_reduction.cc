@@ -19,16 +19,36 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{make_reduction(builder, node.op, x, *reduction, type)};
 }
 
+/// The same with a number between them.
+Expected<Replacement> rewrite_through(const Match& m, Builder& builder) {
+  if (m.constant("number").rank() != 0) return Decline{"what is between them is no number"};
+  auto made = rewrite(m, builder);
+  if (!made) return made;
+  const Node& between = *m.node("between");
+  std::vector<Value*> inputs = between.inputs();
+  for (Value*& input : inputs)
+    if (input == m.value("reduction")) input = made->front();
+  return Replacement{builder.op(between.op, std::move(inputs), between.attrs, m.root->output(0)->type)};
+}
+
+Pattern reduction() {
+  return Pattern::op(
+             "ReduceSum|ReduceMean|ReduceProd|ReduceMax|ReduceMin|ReduceL1|ReduceL2|ReduceSumSquare|ReduceLogSum|"
+             "ReduceLogSumExp",
+             {Pattern::any("x")})
+      .open()
+      .as("reduction")
+      .single_use();
+}
+
 std::vector<Rule> rules() {
-  Pattern reduction =
-      Pattern::op(
-          "ReduceSum|ReduceMean|ReduceProd|ReduceMax|ReduceMin|ReduceL1|ReduceL2|ReduceSumSquare|ReduceLogSum|"
-          "ReduceLogSumExp",
-          {Pattern::any("x")})
-          .open()
-          .as("reduction")
-          .single_use();
-  return {{Pattern::op("Squeeze|Unsqueeze|Reshape|Flatten", {std::move(reduction)}).open(), rewrite}};
+  const char* shaping = "Squeeze|Unsqueeze|Reshape|Flatten";
+  Pattern between =
+      Pattern::op("Mul|Add", {reduction(), Pattern::constant("number")}).any_order().as("between").single_use();
+  Pattern divided = Pattern::op("Div|Sub", {reduction(), Pattern::constant("number")}).as("between").single_use();
+  return {{Pattern::op(shaping, {reduction()}).open(), rewrite},
+          {Pattern::op(shaping, {std::move(between)}).open(), rewrite_through},
+          {Pattern::op(shaping, {std::move(divided)}).open(), rewrite_through}};
 }
 
 }  // namespace

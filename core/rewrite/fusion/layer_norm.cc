@@ -1,6 +1,8 @@
 // (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) -> LayerNormalization, and without the means of x
-// RMSNormalization, over the last axes, however they are spelt. Scale and bias join in norm_scale.
+// RMSNormalization, over the last axes, however they are spelt, also with the variance of a sample, which is n / (n -
+// 1) times the mean. Scale and bias join in norm_scale.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 
@@ -13,14 +15,11 @@ namespace mlopt::fusion {
 namespace {
 
 /// What is divided by its root mean square.
-struct Core {
-  Value* dividend = nullptr;
-  double epsilon = 0;
-  size_t from = 0;         ///< the first axis that is normalized, or kChannels
+struct Core : MeanSquare {
   Value* scale = nullptr;  ///< what the dividend is multiplied by first
 };
 
-constexpr size_t kChannels = SIZE_MAX;  ///< axis 1 alone, which is not the last
+constexpr size_t kChannels = MeanSquare::kChannels;
 
 const Node* producer_of(const Value* v, std::string_view op) {
   return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
@@ -54,11 +53,23 @@ Value* squared(const Value* v) {
   return product && product->input(0) == product->input(1) ? product->input(0) : nullptr;
 }
 
-/// mean(d^2).
+/// The product by a number, or the quotient, and the factor that this is; v itself for other values.
+std::pair<const Value*, double> multiplied(const Value* v) {
+  if (const Node* product = producer_of(v, "Mul"))
+    for (const int i : {0, 1})
+      if (const auto factor = number_in(product->input(i))) return {product->input(1 - i), *factor};
+  const Node* quotient = producer_of(v, "Div");
+  const auto divisor = quotient ? number_in(quotient->input(1)) : std::nullopt;
+  return divisor ? std::pair<const Value*, double>{quotient->input(0), 1 / *divisor} : std::pair{v, 1.0};
+}
+
+/// mean(d^2), or a multiple of it.
 std::optional<Core> variance(const Value* v, const Builder& builder) {
-  const auto mean = mean_of(v, builder);
+  const auto [plain, factor] = multiplied(v);
+  const auto mean = mean_of(plain, builder);
   Value* d = mean ? squared(mean->first) : nullptr;
-  return d ? std::optional(Core{d, 0, mean->second}) : std::nullopt;
+  if (!d || !(factor > 0) || !std::isfinite(factor)) return std::nullopt;
+  return Core{{d, 0, mean->second, factor}};
 }
 
 /// mean(d^2) + epsilon, which exporters leave out where it is too small for float32.
@@ -146,6 +157,11 @@ std::optional<Dims> lengths_from(const Value& x, size_t from) {
   return lengths;
 }
 
+/// What x / sqrt(c mean(x^2) + epsilon) is, where c is not 1, times x / sqrt(mean(x^2) + epsilon / c).
+double scale_of(const Core& core) { return 1 / std::sqrt(core.factor); }
+
+float epsilon_of(const Core& core) { return static_cast<float>(core.epsilon / core.factor); }
+
 Value* filled(const char* name, const Dims& dims, double number, DType type, Builder& builder) {
   const auto count = static_cast<size_t>(element_count(dims));
   return builder.constant(name, cast(Tensor::of<double>(dims, std::vector<double>(count, number)), type));
@@ -158,15 +174,26 @@ std::optional<Replacement> instance_norm(const Core& core, Value* x, Builder& bu
   const bool picture = dims.size() > 3 || (dims.size() == 3 && !dims[2].value());
   const auto channels = core.from == 2 && picture ? dims[1].value() : std::nullopt;
   if (!channels || *channels < 1 || builder.opset() < 6 || x->type.dtype != DType::kF32) return std::nullopt;
-  Value *ones = filled("scale", {*channels}, 1, x->type.dtype, builder),
+  Value *scale = filled("scale", {*channels}, scale_of(core), x->type.dtype, builder),
         *zeros = filled("bias", {*channels}, 0, x->type.dtype, builder);
-  std::vector<Attr> attrs{{"epsilon", static_cast<float>(core.epsilon), ""}};
-  return Replacement{builder.op("InstanceNormalization", {x, ones, zeros}, std::move(attrs), x->type)};
+  std::vector<Attr> attrs{{"epsilon", epsilon_of(core), ""}};
+  return Replacement{builder.op("InstanceNormalization", {x, scale, zeros}, std::move(attrs), x->type)};
 }
 
 /// Has it the shape of the normalized axes?
 bool is_row(const Value* v, const Dims& lengths, DType type) {
   return v->type.static_dims() == lengths && v->type.dtype == type;
+}
+
+/// The scale of the whole: the core's own by the factor's; null where that is not known.
+Value* whole_scale(const Core& core, const Value& x, const Dims& lengths, Builder& builder) {
+  if (core.factor == 1 && core.scale) return core.scale;
+  if (!core.scale) return filled("scale", lengths, scale_of(core), x.type.dtype, builder);
+  const Tensor* known = core.scale->known_constant();
+  if (!known) return nullptr;
+  std::vector<double> numbers = to_doubles(*known);
+  for (double& number : numbers) number *= scale_of(core);
+  return builder.successor(core.scale, cast(Tensor::of<double>(lengths, numbers), x.type.dtype));
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -181,9 +208,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (const char* why = no_norm(centered != nullptr, *x, builder)) return Decline{why};
   if (core->scale && !is_row(core->scale, *lengths, x->type.dtype))
     return Decline{"the scale is not as long as the normalized axes"};
-  Value* scale = core->scale ? core->scale : filled("scale", *lengths, 1, x->type.dtype, builder);
+  Value* scale = whole_scale(*core, *x, *lengths, builder);
+  if (!scale) return Decline{"the scale is not constant, and the variance that of a sample"};
   const auto axis = static_cast<int64_t>(core->from) - static_cast<int64_t>(x->type.dims->size());
-  std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", static_cast<float>(core->epsilon), ""}};
+  std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", epsilon_of(*core), ""}};
   return Replacement{builder.op(norm_name(centered != nullptr, builder), {x, scale}, std::move(attrs), x->type)};
 }
 
@@ -203,9 +231,10 @@ Expected<Replacement> rewrite_affine(const Match& m, Builder& builder) {
     if (!is_row(bias, *lengths, x->type.dtype) || (inverse->scale && !is_row(inverse->scale, *lengths, x->type.dtype)))
       return Decline{"scale and bias are not as long as the normalized axes"};
     if (const char* why = no_norm(true, *x, builder)) return Decline{why};
-    Value* scale = inverse->scale ? inverse->scale : filled("scale", *lengths, 1, x->type.dtype, builder);
+    Value* scale = whole_scale(*inverse, *x, *lengths, builder);
+    if (!scale) return Decline{"the scale is not constant, and the variance that of a sample"};
     const auto axis = static_cast<int64_t>(inverse->from) - static_cast<int64_t>(x->type.dims->size());
-    std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", static_cast<float>(inverse->epsilon), ""}};
+    std::vector<Attr> attrs{{"axis", axis, ""}, {"epsilon", epsilon_of(*inverse), ""}};
     return Replacement{builder.op("LayerNormalization", {x, scale, bias}, std::move(attrs), x->type)};
   }
   return Decline{};
@@ -231,9 +260,14 @@ const char* no_norm(bool centered, const Value& x, const Builder& builder) {
 
 std::optional<ChannelNorm> norm_of_channels(const Node& root, const Builder& builder) {
   const auto core = core_of(root, builder);
-  if (!core || core->from != kChannels || core->scale) return std::nullopt;
+  if (!core || core->from != kChannels || core->scale || core->factor != 1) return std::nullopt;
   Value* x = uncentered(core->dividend, core->from, builder);
   return x ? std::optional(ChannelNorm{x, core->epsilon}) : std::nullopt;
+}
+
+std::optional<MeanSquare> root_mean_square(const Value* v, const Builder& builder) {
+  const auto core = root_of(v, builder);
+  return core ? std::optional<MeanSquare>(*core) : std::nullopt;
 }
 
 std::string norm_name(bool centered, const Builder& builder) {

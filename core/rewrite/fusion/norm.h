@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,18 @@ struct ChannelNorm {
 /// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) over channels, however that is spelt; nothing for other
 /// values.
 std::optional<ChannelNorm> norm_of_channels(const Node& root, const Builder& builder);
+
+/// factor mean(dividend^2) + epsilon.
+struct MeanSquare {
+  static constexpr size_t kChannels = SIZE_MAX;  ///< axis 1 alone, which is not the last
+
+  Value* dividend = nullptr;
+  double epsilon = 0;
+  size_t from = 0;  ///< the first of the last axes that the mean is over, or kChannels
+  double factor = 1;
+};
+/// What v is the square root of; the axes stay as ones.
+std::optional<MeanSquare> root_mean_square(const Value* v, const Builder& builder);
 
 /// The same value, or the same difference computed twice.
 bool same_value(const Value* a, const Value* b);

@@ -27,11 +27,21 @@ Value* again(const Node& norm, std::vector<Value*> inputs, Builder& builder) {
   return builder.op(norm.op, std::move(inputs), norm.attrs, norm.output(0)->type);
 }
 
+Tensor product(const Tensor& a, const Tensor& b) {
+  std::vector<double> numbers = to_doubles(a);
+  const std::vector<double> factors = to_doubles(b);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] *= factors[i];
+  return cast(Tensor::of<double>(b.dims(), numbers), b.dtype());
+}
+
 Expected<Replacement> scaled(const Match& m, Builder& builder) {
   const Node* norm = m.node("norm");
-  if (norm->input(2) || !is_one(norm->input(1))) return Decline{"the normalization has a scale or a bias"};
-  Value* scale = m.value("scale");
-  if (!fits(*scale, *norm->input(1))) return Decline{"the factor is not as long as the normalized axes"};
+  Value *scale = m.value("scale"), *own = norm->input(1);
+  const Tensor *first = own->known_constant(), *second = scale->known_constant();
+  if (norm->input(2) || (!is_one(own) && !(first && second && scale->single_use())))
+    return Decline{"the normalization has a scale or a bias"};
+  if (!fits(*scale, *own)) return Decline{"the factor is not as long as the normalized axes"};
+  if (!is_one(own)) scale = builder.successor(scale, product(*first, *second));
   return Replacement{again(*norm, {norm->input(0), scale}, builder)};
 }
 

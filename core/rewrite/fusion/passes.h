@@ -16,6 +16,7 @@ extern const Pass depth_to_space;
 extern const Pass channel_shuffle;
 extern const Pass layer_norm;
 extern const Pass rows_norm;
+extern const Pass std_norm;
 extern const Pass channel_norm;
 extern const Pass group_norm;
 extern const Pass last_groups_norm;

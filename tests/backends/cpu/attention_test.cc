@@ -43,4 +43,14 @@ TEST_CASE("Attention keeps NaN and hides what is masked") {
   require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
 }
 
+TEST_CASE("a query whose keys are all hidden gives zeros, as the standard's Attention does") {
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  const Tensor q = uniform({1, 2, 3, 8}, -1, 1), k = uniform({1, 2, 20, 8}, -1, 1), v = uniform({1, 2, 20, 8}, -1, 1);
+  Tensor mask = uniform({3, 20}, -1, 1);
+  std::fill_n(mask.mutable_data<float>() + 20, 20, kNever);
+  require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
+  std::fill_n(mask.mutable_data<float>(), 60, kNever);
+  require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
+}
+
 }  // namespace mlopt::test

@@ -52,6 +52,20 @@ TEST_CASE("an epsilon that is too small for the type is left out by exporters") 
                   21, 1e-9) == "LayerNormalization");
 }
 
+TEST_CASE("the variance of a sample is a multiple of the mean of squares") {
+  const auto text = [](const std::string& end, const std::string& type = "double[6] S") {
+    return "g (double[N,M,6] x, " + type +
+           ") => (double[N,M,6] y) <double e = {0.25}, double c = {1.2}, int64[1] last = {-1}> { m = ReduceMean (x, "
+           "last)  d = Sub (x, m)  q = Mul (d, d)  v = ReduceMean (q, last)  w = Mul (v, c)  a = Add (w, e)  r = Sqrt "
+           "(a)  " +
+           end + " }";
+  };
+  CHECK(rewritten(fusion::layer_norm, text("y = Div (d, r)"), 21, 1e-6) == "LayerNormalization");
+  CHECK(rewritten(fusion::layer_norm, text("s = Mul (S, d)  y = Div (s, r)"), 21, 1e-6) == "LayerNormalization");
+  CHECK(declined(fusion::layer_norm, text("s = Mul (t, d)  y = Div (s, r)", "double[6] t"))
+            .find("the scale is not constant, and the variance that of a sample") != std::string::npos);
+}
+
 TEST_CASE("without the mean it is RMSNorm") {
   const std::string plain = graph("r = Sqrt (a)  y = Div (x, r)", "", "Mul (x, x)");
   CHECK(rewritten(fusion::layer_norm, plain, 23, 1e-9) == "RMSNormalization");
@@ -91,9 +105,12 @@ TEST_CASE("a factor and an addend after the normalization are its scale and bias
         "the result of LayerNormalization giving 'n' is used elsewhere too");
 }
 
-TEST_CASE("a scale that is there already stays") {
-  CHECK(declined(fusion::norm_scale, R"(g (double[N,6] x, double[6] S, double[6] T) => (double[N,6] y) {
-    n = LayerNormalization (x, T)  y = Mul (n, S) })") == "the normalization has a scale or a bias");
+TEST_CASE("constant scales are multiplied, and one that is computed stays") {
+  const std::string graph = R"(g (double[N,6] x, double[6] S, double[6] T, double[6] t) => (double[N,6] y) { )";
+  CHECK(rewritten(fusion::norm_scale, graph + "n = LayerNormalization (x, T)  y = Mul (n, S) }", 21, 1e-9) ==
+        "LayerNormalization");
+  CHECK(declined(fusion::norm_scale, graph + "n = LayerNormalization (x, t)  y = Mul (n, S) }") ==
+        "the normalization has a scale or a bias");
 }
 
 namespace {
