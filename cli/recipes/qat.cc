@@ -12,10 +12,13 @@
 #include "core/train/corrections.h"
 #include "quantize/emit/fake.h"
 #include "quantize/emit/read_qdq.h"
+#include "quantize/falling_bits.h"
 #include "quantize/prepare.h"
 
 namespace mlopt::cli {
 namespace {
+
+constexpr std::string_view kGradual = "gradual";  // of --qat-schedule
 
 quantize::Means means_of(const Model& model, const Runner* runner, Backend& judge) {
   quantize::Means means;
@@ -74,6 +77,29 @@ void begin_weights(Qat& qat, const Model& model, quantize::Means means, Session&
   };
 }
 
+using RoundingByUpdate = std::function<quantize::WeightRounding&(int64_t update)>;
+
+RoundingByUpdate rounding_by_update(const TrainOptions& o, const Qat& qat, const TrainingPlan& plan) {
+  if (o.qat_schedule == kGradual) {
+    const auto falling =
+        std::make_shared<quantize::FallingBits>(plan.model, qat.spec, qat.plan, plan.loop.schedule.steps);
+    return [falling](int64_t update) -> quantize::WeightRounding& { return falling->at(update); };
+  }
+  const auto rounding = std::make_shared<quantize::WeightRounding>(plan.model, qat.spec, qat.plan);
+  return [rounding](int64_t) -> quantize::WeightRounding& { return *rounding; };
+}
+
+/// What each weight lacks to what it is rounded to.
+void round_weights(quantize::WeightRounding& rounding, StateStore& state) {
+  for (const std::string& name : rounding.names()) {
+    if (!state.has(name)) continue;  // it is not trained
+    const Tensor& weight = state.at(name);
+    const std::vector<float> numbers = to_floats(weight), codes = to_floats(rounding.rounded(name, weight));
+    auto* correction = reinterpret_cast<float*>(state.bytes(train::correction_of(name)));
+    for (size_t i = 0; i < numbers.size(); ++i) correction[i] = codes[i] - numbers[i];
+  }
+}
+
 }  // namespace
 
 Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Session& session) {
@@ -86,7 +112,10 @@ Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Se
   const Runner runner = make_runner(*backend, session.common);
   quantize::Means means = means_of(model, &runner, *judge);
   means.data = &data;
-  if (qat.spec.format == quantize::Format::kStatic)
+  const bool fixed = qat.spec.format == quantize::Format::kStatic;
+  if (fixed && o.qat_schedule == kGradual)
+    usage_error("widths fall where weights alone are rounded", "--qat-schedule", "leave it out, or choose such as w2");
+  if (fixed)
     begin_static(qat, model, means, session);
   else
     begin_weights(qat, model, means, session);
@@ -111,16 +140,10 @@ void join_qat(const TrainOptions& o, const Qat& qat, TrainingPlan& plan) {
   plan.scored_deployed = true;
   constexpr double kCalm = 0.3;  // of the usual rate: at that a network forgets more at first than it learns in epochs
   if (!o.rate) plan.loop.schedule.rate *= kCalm;
-  const auto rounding = std::make_shared<quantize::WeightRounding>(plan.model, qat.spec, qat.plan);
-  plan.recipe.corrected = rounding->names();
-  plan.hooks.before = [rounding](int64_t, const train::TrainingGraphs& graphs) {
-    for (const std::string& name : rounding->names()) {
-      if (!graphs.state->has(name)) continue;  // it is not trained
-      const Tensor& weight = graphs.state->at(name);
-      const std::vector<float> numbers = to_floats(weight), codes = to_floats(rounding->rounded(name, weight));
-      auto* correction = reinterpret_cast<float*>(graphs.state->bytes(train::correction_of(name)));
-      for (size_t i = 0; i < numbers.size(); ++i) correction[i] = codes[i] - numbers[i];
-    }
+  plan.recipe.corrected = quantize::WeightRounding(plan.model, qat.spec, qat.plan).names();
+  plan.hooks.before = [rounding = rounding_by_update(o, qat, plan)](int64_t update,
+                                                                    const train::TrainingGraphs& graphs) {
+    round_weights(rounding(update), *graphs.state);
   };
 }
 

@@ -92,6 +92,11 @@ void declare_train(Options& options, TrainOptions& o) {
       "--qat", o.qat, "FORMAT",
       "round as a format of quantize does while training, and write the model in it: w8a8, w4a4 and the like, "
       "w2, ternary, nf4, codebook3 and other formats of weights alone, mixed:size=40%, w8a8-dynamic, fp16, bf16");
+  options
+      .add("--qat-schedule", o.qat_schedule, "NAME",
+           "of --qat with weights alone: constant, or gradual: 8 bits first, then fewer until each layer has its own "
+           "width, in the first quarter of the updates (default: constant)")
+      .choices = {"constant", "gradual"};
   options.add("--layer-plan", o.layer_plan, "FILE", "of --qat: a format for each layer, as quantize takes it");
   options.add(
       "--augment", o.augment, "LIST",
@@ -207,6 +212,7 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (!o.compress.empty()) add("compress", o.compress);
   if (!o.sync.empty()) add("sync", o.sync);
   if (!o.qat.empty()) add("qat", o.qat);
+  if (o.qat_schedule != "constant") add("qat-schedule", o.qat_schedule);
   if (!o.layer_plan.empty()) add("layer-plan", o.layer_plan);
   if (o.dropout != "model") add("dropout", o.dropout);
   if (o.precision != "fp32") add("precision", o.precision);

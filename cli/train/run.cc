@@ -116,6 +116,8 @@ void check(const TrainOptions& o, bool needs_data, const Session& session) {
 /// Puts a model in the form that --qat trains, where that is asked for or its layers have weights in codes.
 std::optional<Qat> begin_rounding(const TrainOptions& o, TrainingPlan& plan, Session& session) {
   if (o.qat.empty() && !o.layer_plan.empty()) usage_error("a plan gives layers formats of --qat", "--layer-plan");
+  if (o.qat.empty() && o.qat_schedule != TrainOptions().qat_schedule)
+    usage_error("there are no widths that could fall", "--qat-schedule", "give --qat with such as w2");
   if (o.qat.empty() && !quantize::has_coded_layers(plan.model)) return std::nullopt;
   Qat qat = o.qat.empty() ? begin_coded(plan.model, session) : begin_qat(o, plan.model, *plan.data, session);
   plan.model = clone(qat.model);

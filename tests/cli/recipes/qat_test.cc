@@ -151,6 +151,23 @@ TEST_CASE("--qat refuses what needs data at each update, and what it would train
   }
 }
 
+TEST_CASE("widths that fall end where the format says") {
+  const Setup s;
+  for (const char* format : {"w2", "codebook2", "mixed:bits=4"}) {
+    INFO(format);
+    const test::Outcome done = s.train({"--qat", format, "--qat-schedule", "gradual", "--epochs", "4", "--batch-size",
+                                        "16", "--val", s.data, "--metric", "top1", "--json", "-"});
+    INFO(done.err << done.out);
+    REQUIRE(done.status == 0);
+    const test::Outcome scored = run_mlopt({"eval", s.out, "--data", s.data, "--metric", "top1", "--json", "-"});
+    CHECK(score_in(scored) ==
+          Approx(Json::parse(done.out).find("epochs")->items().back().find("score")->number()).margin(0.011));
+  }
+  CHECK(s.train({"--qat", "w4a4", "--qat-schedule", "gradual", "--steps", "1"}).status == 2);
+  CHECK(s.train({"--qat", "nf4", "--qat-schedule", "gradual", "--steps", "1"}).status == 2);
+  CHECK(s.train({"--qat-schedule", "gradual", "--steps", "1"}).status == 2);
+}
+
 TEST_CASE("a training that is resumed rounds as it did") {
   const Setup s;
   const std::string folder = s.folder / "kept";
