@@ -14,6 +14,7 @@ Expected<FakeQuantizeArgs> args_of(const Site& site) {
   if (logs.dtype != x.dtype || !is_countable(x) || x.size() == 0) return Decline{"steps of another type"};
   FakeQuantizeArgs args{};
   args.type = *type;
+  args.odd = site.view.get_int("odd", 0) != 0;
   args.low = static_cast<float>(site.view.get_int("low", 0));
   args.high = static_cast<float>(site.view.get_int("high", 0));
   args.count = x.size();

@@ -6,8 +6,14 @@ namespace mlopt::gpu {
 namespace {
 
 MLOPT_DEVICE float code(const FakeQuantizeArgs& args, float v) {
-  const float rounded = rintf(v);
+  const float rounded = args.odd ? 2 * floorf(v / 2) + 1 : rintf(v);
   return rounded < args.low ? args.low : rounded > args.high ? args.high : rounded;
+}
+
+/// Does the gradient of v pass?
+MLOPT_DEVICE bool passes(const FakeQuantizeArgs& args, float v) {
+  const float margin = args.odd ? 1 : 0;
+  return v >= args.low - margin && v <= args.high + margin;
 }
 
 template <class T>
@@ -41,7 +47,7 @@ struct Slice {
         const uint32_t n = by_inner.quotient(static_cast<uint32_t>(e));
         const int64_t i = (n * f.steps + c) * f.inner + (e - n * f.inner);
         const float dy = widen(static_cast<const T*>(args.grad)[i]), v = widen(static_cast<const T*>(f.in)[i]) / step;
-        const bool inside = v >= f.low && v <= f.high;
+        const bool inside = passes(f, v);
         sum += dy * (code(f, v) - (inside ? v : 0));
         static_cast<T*>(f.out)[i] = narrow<T>(inside ? dy : 0.0f);
       }

@@ -131,6 +131,7 @@ Status gather_grad(Queue& queue, const GatherGradArgs& args);
 /// out = clamp(round(in / step), low, high) * step, with the steps' logarithms; element i has step i / inner % steps.
 struct FakeQuantizeArgs {
   Elem type;
+  bool odd;  ///< the codes are odd numbers
   float low, high;
   int64_t count, steps, inner;
   const void *in, *logs;

@@ -22,6 +22,15 @@ void check(const Dims& dims, const Tensor& logs, int64_t axis) {
 
 }  // namespace
 
+TEST_CASE("fake quantization to odd codes on a GPU") {
+  const Tensor x = uniform({5, 3, 9}, -4, 4), logs = tensor({3}, {0, std::log(0.5), std::log(2.0)});
+  OpOptions odd = codes(1, 1);
+  odd.attrs = {attr("low", -1), attr("high", 1), attr("odd", 1), attr("axis", 1), attr("share", 0.125f)};
+  require_on_gpu("FakeQuantize", {x, logs}, odd, 1e-6);
+  odd.outputs = 2;
+  require_on_gpu("FakeQuantizeGrad", {x, logs, uniform({5, 3, 9}, -1, 1, DType::kF32, 2)}, odd, 2e-5);
+}
+
 // Steps of about powers of two: the quotients of both are then nearly the same numbers, and so are the codes.
 TEST_CASE("fake quantization on a GPU, with one step and with one for each channel") {
   for (const Dims& dims : {Dims{1}, Dims{7, 3}, Dims{2, 3, 5, 7}, Dims{3, 9000}})
