@@ -1,4 +1,5 @@
-// Resize and Upsample with constant sizes, one axis after the other.
+// Resize and Upsample with constant sizes, one axis after the other, and their gradient.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -24,30 +25,27 @@ struct Filter {
   size_t bytes;  ///< of what it makes
 };
 
-Expected<PlannedStep> plan(const Site& site) {
-  const TensorDesc& x = site.desc(0);
-  auto resized = resize_plan(site.view, x.dims);
-  if (!resized) return resized.error();
-  const auto width = width_of(x.dtype);
-  const auto type = resized->moves ? Expected<Elem>(Elem::kF32) : float_of(x.dtype);
-  if (!width || !type) return width ? type.error() : width.error();
-  PlannedStep step{.out = {{x.dtype, resized->out}}};
+/// A step that applies the filters one after the other; inputs behind the first are not read.
+Expected<PlannedStep> filtered(const Site& site, TensorDesc out, Elem type, const std::vector<ResizeFilter>& all) {
+  TensorDesc made = site.desc(0);
+  const auto width = width_of(made.dtype);
+  if (!width) return width.error();
+  PlannedStep step{.out = {std::move(out)}};
   for (int i = 1; i < static_cast<int>(site.in.size()); ++i) step.packed.push_back(i);
-  if (resized->filters.empty()) {
+  if (all.empty()) {
     step.view_of = 0;
     return step;
   }
-  TensorDesc made = x;
   std::vector<Filter> filters;
-  for (const ResizeFilter& f : resized->filters) {
+  for (const ResizeFilter& f : all) {
     const Middle m = around(made.dims, f.axis, f.axis + 1);
     made.dims[f.axis] = f.to;
     if (!is_countable(made)) return Decline{"more elements than kernels count"};
     const auto taps = static_cast<int>(f.taps);
-    filters.push_back({{*type, *width, taps, m.outer, f.from, f.to, m.inner, nullptr, nullptr, nullptr},
+    filters.push_back({{type, *width, taps, m.outer, f.from, f.to, m.inner, nullptr, nullptr, nullptr},
                        std::make_shared<Brought>(bytes_of(f.table)),
                        made.bytes()});
-    if (&f != &resized->filters.back()) step.scratch_bytes += made.bytes();
+    if (&f != &all.back()) step.scratch_bytes += made.bytes();
   }
   step.run = [filters = std::move(filters)](const Buffers& b) {
     const std::byte* from = b.in<std::byte>(0);
@@ -65,9 +63,46 @@ Expected<PlannedStep> plan(const Site& site) {
   return step;
 }
 
+Expected<PlannedStep> plan(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  const auto resized = resize_plan(site.view, x.dims);
+  if (!resized) return resized.error();
+  const auto type = resized->moves ? Expected<Elem>(Elem::kF32) : float_of(x.dtype);
+  if (!type) return type.error();
+  return filtered(site, {x.dtype, resized->out}, *type, resized->filters);
+}
+
+/// The other way: for each input the outputs that it went to. Where these differ in number, others get weight 0; there
+/// are two at least, as one would be moved whatever its weight.
+ResizeFilter transposed(const ResizeFilter& f) {
+  std::vector<std::vector<ResizeTap>> back(static_cast<size_t>(f.from));
+  for (size_t i = 0; i < f.table.size(); ++i)
+    back[static_cast<size_t>(f.table[i].place)].push_back({static_cast<int64_t>(i / f.taps), f.table[i].weight});
+  ResizeFilter made{f.axis, f.to, f.from, 2, {}};
+  for (const auto& taps : back) made.taps = std::max(made.taps, taps.size());
+  for (auto& taps : back) {
+    taps.resize(made.taps, {taps.empty() ? 0 : taps[0].place, 0});
+    made.table.insert(made.table.end(), taps.begin(), taps.end());
+  }
+  return made;
+}
+
+/// mlopt.ResizeGrad of dy, and roi, scales and sizes as Resize has them.
+Expected<PlannedStep> plan_gradient(const Site& site) {
+  const TensorDesc out{site.desc(0).dtype, site.view.get_ints("shape")};
+  const auto resized = resize_plan(site.view, out.dims);
+  const auto type = float_of(out.dtype);
+  if (!resized || !type) return resized ? type.error() : resized.error();
+  if (site.desc(0).dims != resized->out) return Decline{"dy does not fit shape, scales and sizes"};
+  std::vector<ResizeFilter> filters;
+  for (const ResizeFilter& f : resized->filters) filters.insert(filters.begin(), transposed(f));
+  return filtered(site, out, *type, filters);
+}
+
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Resize", .plan = plan},
     {.domain = "", .op = "Upsample", .plan = plan},
+    {.domain = "mlopt", .op = "ResizeGrad", .plan = plan_gradient},
 };
 
 }  // namespace

@@ -75,7 +75,8 @@ struct Asked {
 };
 
 Expected<Asked> asked_of(const NodeView& view) {
-  const bool upsample = view.node().op == "Upsample", old = upsample || view.opset() < 11;
+  const bool upsample = view.node().op == "Upsample";
+  const bool old = upsample || (view.node().op == "Resize" && view.opset() < 11);  // mlopt.ResizeGrad is as new ones
   const Tensor *scales = view.constant(old ? 1 : 2), *lengths = old ? nullptr : view.constant(3);
   Asked asked;
   if (upsample && view.has("scales"))

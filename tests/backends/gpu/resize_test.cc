@@ -19,4 +19,21 @@ TEST_CASE("Resize on a GPU") {
                  {.attrs = {attr("mode", "linear")}, .opset = 9, .fixed = true});
 }
 
+TEST_CASE("the gradient of Resize on a GPU") {
+  const Dims shape{2, 3, 5, 7};
+  const Datum none = tensor({0}, {});
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (const char* coordinates : {"half_pixel", "asymmetric", "align_corners"})
+      for (const Tensor& scales :
+           {tensor({4}, {1, 1, 2, 0.6}), tensor({4}, {1, 1, 0.4, 1}), tensor({4}, {1, 1, 1, 1})}) {
+        std::vector<Attr> attrs{attr("mode", mode), attr("coordinate_transformation_mode", coordinates)};
+        INFO(mode << ", " << coordinates);
+        const Tensor made = run_op("Resize", {Tensor::zeros(DType::kF32, shape), none, scales}, {.attrs = attrs});
+        attrs.push_back({"shape", shape, {}});
+        attrs.push_back({"type0", Type::tensor(DType::kF32, shape), {}});
+        require_on_gpu("ResizeGrad", {uniform(made.dims(), -1, 1), none, scales},
+                       {.attrs = attrs, .domain = "mlopt", .fixed = true});
+      }
+}
+
 }  // namespace mlopt::test
