@@ -99,7 +99,7 @@ void write_samples(const Model& model, const std::string& path) {
   const Tensor pictures = mlopt::random_dataset(mlopt::model_inputs(model), options)->batch(0, 1).inputs[0].tensor();
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < kSamples; ++i) labels.push_back(i * 7 % *classes);
-  mlopt::write_npz(path, {{"x", pictures}, {"label", Tensor::ints(labels)}});
+  mlopt::write_npz(path, {{model.graph->inputs()[0]->name, pictures}, {"label", Tensor::ints(labels)}});
 }
 
 void make(const std::vector<std::string>& args) {
