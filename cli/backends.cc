@@ -9,6 +9,8 @@
 #include "backends/cpu/backend.h"
 #endif
 #include "backends/gpu/backend.h"
+#include "backends/gpu/interface.h"
+#include "backends/gpu/ranks.h"
 #include "backends/reference/backend.h"
 #include "backends/reference/kernels.h"
 #include "cli/version.h"
@@ -131,6 +133,21 @@ std::string with_fallback(const std::string& devices, const std::string& fallbac
 std::string with_autotune(const std::string& devices, bool autotune) {
   if (!autotune) return devices;
   return with_suffix(devices, kAutotune, "there are algorithms to choose from on a GPU only", "--autotune");
+}
+
+std::string device_of_rank(const std::string& device, const train::Launch& launch) {
+  const auto wanted = plugin_device(device);
+  if (launch.local_size <= 1 || !wanted || device.find(':') != std::string::npos) return device;
+  const Plugin& plugin = load_plugin(wanted->plugin, build_id());
+  int count = 0;
+  if (!plugin.gpu || plugin.gpu->count(&count) || count < 1) return device;  // what is wrong is said where it is opened
+  return fmt::format("{}:{}{}", wanted->plugin, launch.local_rank % count, device.substr(wanted->plugin.size()));
+}
+
+std::shared_ptr<train::Communicator> ranks_on(const std::string& device, std::shared_ptr<train::Communicator> ranks) {
+  const auto wanted = plugin_device(device);
+  if (!wanted || ranks->size() == 1) return ranks;
+  return gpu_communicator(std::move(ranks), *load_plugin(wanted->plugin, build_id()).gpu, wanted->index);
 }
 
 std::optional<int> gpu_index(const std::string& device) {

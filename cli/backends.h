@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/exec/backend.h"
+#include "core/train/communicator.h"
+#include "core/train/launch.h"
 
 namespace mlopt::cli {
 
@@ -22,6 +24,10 @@ std::string with_fallback(const std::string& devices, const std::string& fallbac
 
 /// The same with "+tune", which has algorithms timed, where `autotune`.
 std::string with_autotune(const std::string& devices, bool autotune);
+/// The device for one of several ranks of a machine: "gpu" without a number becomes that of the GPU that is its turn.
+std::string device_of_rank(const std::string& device, const train::Launch& launch);
+/// The ranks, which add up gradients on the device where it has a way to.
+std::shared_ptr<train::Communicator> ranks_on(const std::string& device, std::shared_ptr<train::Communicator> ranks);
 /// The number of the GPU that a device is; nothing where it is none.
 std::optional<int> gpu_index(const std::string& device);
 

@@ -46,7 +46,7 @@ void check_common(Common& common, const train::Launch& launch) {
   if (common.threads < 0 || common.threads > kMostThreads)
     usage_error(fmt::format("the number of threads must be from 1 to {}", kMostThreads), "--threads");
   require_device_names(common.device);
-  common.device = with_fallback(common.device, common.fallback);
+  common.device = device_of_rank(with_fallback(common.device, common.fallback), launch);
   if (common.threads == 0) common.threads = train::threads_of_rank(launch, available_cpus(), launcher_cpus());
   if (common.quiet && common.verbose) usage_error("--quiet and --verbose exclude each other");
 }

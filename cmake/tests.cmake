@@ -72,3 +72,10 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/tests/plugin)
   mlopt_plugin(mlopt_test ${plugin_sources})
   add_dependencies(mlopt_tests mlopt_test)
 endif()
+
+# What stands for NCCL: whoever asks for libnccl.so.2 gets it once it is loaded.
+if(EXISTS ${PROJECT_SOURCE_DIR}/tests/nccl)
+  mlopt_plugin(mlopt_fake_nccl ${PROJECT_SOURCE_DIR}/tests/nccl/fake_nccl.cc)
+  target_link_options(mlopt_fake_nccl PRIVATE -Wl,-soname,libnccl.so.2)
+  add_dependencies(mlopt_tests mlopt_fake_nccl)
+endif()

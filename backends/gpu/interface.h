@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "backends/gpu/device/kernels.h"
+#include "backends/gpu/ring.h"
 
 namespace mlopt::gpu {
 
@@ -81,6 +82,14 @@ struct GpuInterface {
   Status (*sense)(int device, mlopt::gpu::Sensors* sensors);
   /// What the GPU has used since its driver was loaded.
   Status (*energy)(int device, double* joules);
+
+  /// NCCL's, which a machine may lack: its version (22703 is 2.27.3), 0 where it is missing; an id of a new ring, which
+  /// all `ranks` join at once by it; sums over all of them in place, put in the queue.
+  int (*ring_version)();
+  Status (*new_ring)(mlopt::gpu::RingId* id);
+  Status (*join)(int device, int rank, int ranks, const mlopt::gpu::RingId* id, mlopt::gpu::Ring** ring);
+  void (*leave)(mlopt::gpu::Ring* ring);
+  Status (*add_up)(mlopt::gpu::Ring* ring, Queue* queue, const mlopt::gpu::RingPart* parts, int64_t count);
 
   mlopt::gpu::Kernels kernels;
 };

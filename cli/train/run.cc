@@ -190,6 +190,7 @@ void compare_preparation(const TrainOptions& o, const Model& before, const train
 /// Puts what was learned into the plan's model.
 std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& result, Session& session) {
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
+  session.ranks = plan.loop.ranks = ranks_on(session.common.device, session.ranks);
   train::TrainingGraphs graphs = train::make_graphs(plan.model, plan.inputs, plan.recipe, standard_types);
   session.report.line(fmt::format("training {} tensors of {} numbers: {}, {}, {} updates of {} samples{}",
                                   graphs.parameters.size(), graphs.trained, plan.loss, plan.recipe.optimizer->name,

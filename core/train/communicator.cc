@@ -2,7 +2,13 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+
 namespace mlopt::train {
+
+void Communicator::add_up_state(StateStore&, std::span<const std::string>) {
+  internal_error("no device adds up a state");
+}
 
 void all_reduce(Communicator& ranks, std::span<float> values) {
   ranks.wait(ranks.begin_all_reduce(std::as_writable_bytes(values), DType::kF32));

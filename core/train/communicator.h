@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/exec/state.h"
 #include "core/tensor/dtype.h"
 #include "core/train/launch.h"
 
@@ -47,6 +48,10 @@ class Communicator {
   /// Throws Interrupted once `stop` of set_stop() says so.
   virtual void wait(Request request) = 0;
   virtual void set_stop(std::function<bool()> stop) = 0;
+
+  /// Whether values of a state are added up where a device keeps them, by add_up_state(), which all ranks call at once.
+  virtual bool adds_up_state() const { return false; }
+  virtual void add_up_state(StateStore& state, std::span<const std::string> names);
 
   /// Ends the parallel run for this process, when all ranks do so: only rank 0 may have more to do. Nothing is begun
   /// after it; a second call does nothing. Without it, the end of a process ends the other ranks too.

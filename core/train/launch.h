@@ -7,6 +7,7 @@ namespace mlopt::train {
 struct Launch {
   int rank = 0, size = 1;
   int local_size = 1;  ///< processes on this machine
+  int local_rank = 0;  ///< among them
 };
 
 /// Reads it from the environment: of Open MPI, of MPICH and its relatives, of Slurm. One process where there is none.

@@ -108,7 +108,7 @@ double Trainer::add_gradients(StepReport& report, int64_t portion) {
   if (settings_.accumulate > 1) inputs.push_back(scalar(portion == 0 ? 0 : 1));
   start = std::chrono::steady_clock::now();
   RunHooks hooks;
-  if (shares_gradients() && portion + 1 == settings_.accumulate)
+  if (shares_gradients() && !sums_on_device() && portion + 1 == settings_.accumulate)
     hooks.on_ready = [&](std::string_view output, const Datum& value) {
       if (const StateUpdate* update = find_update(graphs_.gradient_updates, output))
         reducer_.ready(update->state, value.tensor());
@@ -140,7 +140,13 @@ bool Trainer::reduce(StepReport& report, bool usable) {
   if (!shares_gradients()) return usable;
   const auto start = std::chrono::steady_clock::now();
   float more[] = {static_cast<float>(report.loss), usable ? 0.0F : 1.0F};
-  reducer_.finish(std::span(more).first(graphs_.scaled ? 2 : 1));
+  const auto numbers = std::span(more).first(graphs_.scaled ? 2 : 1);
+  if (sums_on_device()) {
+    all_reduce(ranks(), numbers);
+    if (more[1] == 0) ranks().add_up_state(*graphs_.state, graphs_.gradient_states);
+  } else {
+    reducer_.finish(numbers);
+  }
   report.loss = more[0] / static_cast<double>(ranks().size());
   report.reduce_s += seconds_since(start);
   return more[1] == 0;

@@ -83,6 +83,8 @@ class Trainer {
  private:
   double add_gradients(StepReport& report, int64_t portion);
   bool reduce(StepReport& report, bool usable);
+  /// A device adds gradients up by itself; compressed ones go over the host.
+  bool sums_on_device() const { return ranks().adds_up_state() && !settings_.compression.kind; }
   bool shares_gradients() const { return ranks().size() > 1 && settings_.local_steps == 1; }
   void average(const std::vector<std::string>& names);
   MeanOverRanks mean_over_ranks();

@@ -22,6 +22,9 @@ cudaStream_t stream_of(Queue& queue) {
   return queue.stream;
 }
 
+Status use_device(int device) { return in_words(cudaSetDevice(device)); }
+void* stream_handle(Queue& queue) { return stream_of(queue); }
+
 Reporter reporter_of(Queue& queue) { return {queue.fault, queue.step}; }
 
 namespace {
@@ -156,9 +159,10 @@ void end_range() {
 #endif
 }
 
-constexpr GpuInterface kCuda{count,      describe, open,        close,      allocate,      release,     transfer, wait,
-                             begin_step, fault,    start_clock, stop_clock, begin_capture, end_capture, launch,   drop,
-                             tune,       chosen,   begin_range, end_range,  sense,         energy,      {}};
+constexpr GpuInterface kCuda{count,  describe,     open,     close,       allocate,    release,       transfer,
+                             wait,   begin_step,   fault,    start_clock, stop_clock,  begin_capture, end_capture,
+                             launch, drop,         tune,     chosen,      begin_range, end_range,     sense,
+                             energy, ring_version, new_ring, join,        leave,       add_up,        {}};
 
 }  // namespace
 

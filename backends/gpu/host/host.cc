@@ -15,6 +15,9 @@ struct Queue {
 };
 struct Graph {};
 
+Status use_device(int) { return nullptr; }
+void* stream_handle(Queue&) { return nullptr; }
+
 Reporter reporter_of(Queue& queue) { return {&queue.fault, queue.step}; }
 
 namespace {
@@ -72,9 +75,10 @@ void end_range() {}
 Status sense(int, Sensors*) { return "the host has no NVML"; }
 Status energy(int, double*) { return "the host has no NVML"; }
 
-constexpr GpuInterface kHost{count,      describe, open,        close,      allocate,      release,     transfer, wait,
-                             begin_step, fault,    start_clock, stop_clock, begin_capture, end_capture, launch,   drop,
-                             tune,       chosen,   begin_range, end_range,  sense,         energy,      {}};
+constexpr GpuInterface kHost{count,  describe,     open,     close,       allocate,    release,       transfer,
+                             wait,   begin_step,   fault,    start_clock, stop_clock,  begin_capture, end_capture,
+                             launch, drop,         tune,     chosen,      begin_range, end_range,     sense,
+                             energy, ring_version, new_ring, join,        leave,       add_up,        {}};
 
 }  // namespace
 

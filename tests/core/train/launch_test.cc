@@ -47,6 +47,13 @@ TEST_CASE("the launcher's variables tell rank and size") {
   }
 }
 
+TEST_CASE("the launcher's variables tell which of a machine's processes this is") {
+  CHECK(launch_of({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}}).local_rank == 0);
+  CHECK(launch_of({{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}})
+            .local_rank == 1);
+  CHECK(launch_of({{"SLURM_PROCID", "5"}, {"SLURM_STEP_NUM_TASKS", "6"}, {"SLURM_LOCALID", "2"}}).local_rank == 2);
+}
+
 TEST_CASE("ranks of a machine share its processors") {
   CHECK(threads_of_rank({0, 1, 1}, 8, 8) == 8);
   CHECK(threads_of_rank({0, 4, 4}, 8, 8) == 2);     // not bound
