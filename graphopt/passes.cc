@@ -83,12 +83,12 @@ constexpr Line kRecognizing[] = {
     {3, &fusion::embed_norm},
     {kOnRequest, &fusion::skip_norm},
     {1, &fusion::known_mask},
-    // Heads in the one way that attention is found in.
+    // Heads in the one way that attention is found in; first what is taken apart, which longer ways would hide.
+    {1, &gathers_to_split},
     {1, &merge_layouts},
     {1, &fusion::window_mask},
     {1, &push_reshapes},
     {1, &merge_layouts_of_matmul},
-    {1, &gathers_to_split},
     {1, &push_transposes_to_heads},
     {1, &gemm_of_rows_to_matmul},
     {2, &fusion::rope},

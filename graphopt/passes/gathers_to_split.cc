@@ -5,17 +5,20 @@
 #include "core/rewrite/axis_map.h"
 #include "core/rewrite/numbers.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/reduction.h"
 #include "graphopt/passes/slicing.h"
 #include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
 
-/// An axis that is taken apart, and the operators that give its rows, in order and without that axis.
+/// An axis that is taken apart, and its rows, in order.
 struct Rows {
   size_t axis = 0;
-  std::vector<Node*> nodes;
-  int64_t steps = 0;  ///< operators that this takes
+  std::vector<Value*> values;  ///< without that axis, or with it where something else took it away
+  int64_t steps = 0;           ///< operators that this takes
+
+  bool has_axis(size_t i, size_t rank) const { return values[i]->type.dims->size() == rank; }
 };
 
 std::optional<size_t> place_in(int64_t i, size_t length) {
@@ -26,7 +29,7 @@ std::optional<size_t> place_in(int64_t i, size_t length) {
 /// Every row once, by a Gather of one number each.
 std::optional<Rows> gathered(const Value& y, int64_t opset) {
   const size_t count = y.uses.size();
-  Rows rows{0, std::vector<Node*>(count, nullptr), static_cast<int64_t>(count)};
+  Rows rows{0, std::vector<Value*>(count, nullptr), static_cast<int64_t>(count)};
   for (size_t i = 0; i < count; ++i) {
     Node* node = y.uses[i].node;
     if (!node->is("Gather") || y.uses[i].index != 0 || node->graph() != y.graph) return std::nullopt;
@@ -34,23 +37,26 @@ std::optional<Rows> gathered(const Value& y, int64_t opset) {
     const Tensor* index = node->input(1)->known_constant();
     if (!axis || !index || index->rank() != 0 || (i > 0 && *axis != rows.axis)) return std::nullopt;
     const auto place = place_in(static_cast<int64_t>(number_at(*index, 0)), count);
-    if (!place || !(*y.type.dims)[*axis].is(static_cast<int64_t>(count)) || rows.nodes[*place]) return std::nullopt;
+    if (!place || !(*y.type.dims)[*axis].is(static_cast<int64_t>(count)) || rows.values[*place]) return std::nullopt;
     rows.axis = *axis;
-    rows.nodes[*place] = node;
+    rows.values[*place] = node->output(0);
   }
   return rows;
 }
 
-/// The Squeeze that takes the axis away from the row, which nothing else reads; null for other uses.
-Node* squeezed(const Value* row, size_t axis, int64_t opset) {
-  Node* node = row && row->single_use() && row->uses[0].node->is("Squeeze") ? row->uses[0].node : nullptr;
+/// The row without the axis that a Squeeze, which alone reads it, takes away, or the row that a Reshape alone reads;
+/// null for other uses.
+Value* squeezed(Value* row, size_t axis, int64_t opset) {
+  Node* node = row && row->single_use() ? row->uses[0].node : nullptr;
   if (!node || node->graph() != row->graph || !row->type.dims || !node->output(0)->type.dims) return nullptr;
   SymDims left = *row->type.dims;
   if (axis >= left.size() || !left[axis].is(1)) return nullptr;
+  if (node->is("Reshape") && opset >= 5) return row;
+  if (!node->is("Squeeze")) return nullptr;
   left.erase(left.begin() + static_cast<std::ptrdiff_t>(axis));
   const auto axes = NodeView(*node, opset).ints("axes", 1);
   const bool fits = axes && axes->size() == 1 && place_in(axes->front(), left.size() + 1) == axis;
-  return fits && *node->output(0)->type.dims == left ? node : nullptr;
+  return fits && *node->output(0)->type.dims == left ? node->output(0) : nullptr;
 }
 
 /// Every row once, by a Split into single rows and a Squeeze of each.
@@ -60,10 +66,10 @@ std::optional<Rows> unbound(const Value& y, int64_t opset) {
   const auto axis = place_in(NodeView(*split, opset).get_int("axis", 0), y.type.dims->size());
   if (!axis || !(*y.type.dims)[*axis].is(static_cast<int64_t>(split->outputs().size()))) return std::nullopt;
   Rows rows{*axis, {}, 1 + static_cast<int64_t>(split->outputs().size())};
-  for (const Value* row : split->outputs()) {
-    Node* node = squeezed(row, *axis, opset);
-    if (!node) return std::nullopt;
-    rows.nodes.push_back(node);
+  for (Value* row : split->outputs()) {
+    Value* value = squeezed(row, *axis, opset);
+    if (!value) return std::nullopt;
+    rows.values.push_back(value);
   }
   return rows;
 }
@@ -71,17 +77,17 @@ std::optional<Rows> unbound(const Value& y, int64_t opset) {
 /// Every row once, by a Slice of one row and a Squeeze of each.
 std::optional<Rows> sliced(const Value& y, int64_t opset) {
   const size_t count = y.uses.size();
-  Rows rows{0, std::vector<Node*>(count, nullptr), 2 * static_cast<int64_t>(count)};
+  Rows rows{0, std::vector<Value*>(count, nullptr), 2 * static_cast<int64_t>(count)};
   for (size_t i = 0; i < count; ++i) {
     const Node* slice = y.uses[i].node;
     if (!slice->is("Slice") || y.uses[i].index != 0 || slice->graph() != y.graph) return std::nullopt;
     const auto slicing = Slicing::of({*slice, opset});
     if (!slicing || slicing->axes.size() != 1 || slicing->steps[0] != 1) return std::nullopt;
     const auto axis = place_in(slicing->axes[0], y.type.dims->size()), place = place_in(slicing->starts[0], count);
-    if (!axis || !place || (i > 0 && *axis != rows.axis) || rows.nodes[*place]) return std::nullopt;
+    if (!axis || !place || (i > 0 && *axis != rows.axis) || rows.values[*place]) return std::nullopt;
     rows.axis = *axis;
-    rows.nodes[*place] = squeezed(slice->output(0), *axis, opset);
-    if (!rows.nodes[*place] || !(*y.type.dims)[*axis].is(static_cast<int64_t>(count))) return std::nullopt;
+    rows.values[*place] = squeezed(slice->output(0), *axis, opset);
+    if (!rows.values[*place] || !(*y.type.dims)[*axis].is(static_cast<int64_t>(count))) return std::nullopt;
   }
   return rows;
 }
@@ -106,6 +112,17 @@ std::vector<Value*> split_in(Builder& builder, const Node* before, Value* x, int
   return split->outputs();
 }
 
+/// Puts a part in the place of a row, which keeps its axis where it had that; the next pass merges the operators.
+void replace_row(Value* row, Value* part, const Rows& rows, bool has_axis, Builder& builder) {
+  if (has_axis) part = make_squeeze(builder, "Unsqueeze", part, {static_cast<int64_t>(rows.axis)}, row->type);
+  part->producer->origins.push_back(row->producer->label());
+  builder.graph.replace_uses(row, part);
+  Node* node = row->producer;
+  const bool read = std::any_of(node->outputs().begin(), node->outputs().end(),
+                                [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
+  if (!read) builder.graph.erase(node);
+}
+
 bool rewrite(Value& y, const Rows& rows, Builder& builder) {
   const std::vector<const Node*> chain = layout_chain(y.producer);
   Value* source = chain.front()->input(0);
@@ -113,23 +130,24 @@ bool rewrite(Value& y, const Rows& rows, Builder& builder) {
   AxisMap map(*source->type.dims);
   for (const Node* node : chain)
     if (!map.apply(*node, builder)) return false;
+  const size_t count = rows.values.size(), rank = y.type.dims->size();
   const auto axis = map.take_piece(rows.axis);
-  if (!axis || !Dim::divide((*source->type.dims)[*axis], static_cast<int64_t>(rows.nodes.size()))->value())
-    return false;
-  const auto count = static_cast<int64_t>(rows.nodes.size());
-  const int64_t now = static_cast<int64_t>(chain.size()) + rows.steps, then = 1 + count * map.cost();
+  if (!axis || !Dim::divide((*source->type.dims)[*axis], static_cast<int64_t>(count))->value()) return false;
+  const int64_t now = static_cast<int64_t>(chain.size()) + rows.steps,
+                then = 1 + static_cast<int64_t>(count) * map.cost();
   if (then >= now && !finds_attention(builder)) return false;
   if (!map.writable()) return false;
-  for (const Node* node : rows.nodes)
-    if (!node->output(0)->type.dims || *node->output(0)->type.dims != map.dims()) return false;
-  const std::vector<Value*> parts =
-      split_in(builder, y.producer, source, static_cast<int64_t>(*axis), rows.nodes.size());
-  std::vector<Value*> made;
-  for (size_t i = 0; i < parts.size(); ++i) made.push_back(map.make(builder, parts[i], rows.nodes[i]->output(0)->type));
-  for (size_t i = 0; i < made.size(); ++i) {
-    made[i]->producer->origins.push_back(rows.nodes[i]->label());
-    builder.graph.replace_uses(rows.nodes[i]->output(0), made[i]);
-    builder.graph.erase(rows.nodes[i]);
+  for (size_t i = 0; i < count; ++i) {
+    if (!rows.values[i]->type.dims) return false;
+    SymDims dims = *rows.values[i]->type.dims;
+    if (rows.has_axis(i, rank)) dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(rows.axis));
+    if (dims != map.dims()) return false;
+  }
+  const std::vector<Value*> parts = split_in(builder, y.producer, source, static_cast<int64_t>(*axis), count);
+  for (size_t i = 0; i < count; ++i) {
+    Value* row = rows.values[i];
+    replace_row(row, map.make(builder, parts[i], Type::tensor(row->type.dtype, map.dims())), rows,
+                rows.has_axis(i, rank), builder);
   }
   return true;
 }
@@ -143,9 +161,9 @@ bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
     auto rows = gathered(y, model.opset());
     if (!rows) rows = unbound(y, model.opset());
     if (!rows) rows = sliced(y, model.opset());
-    if (!rows || rows->nodes.size() < 2) continue;
+    if (!rows || rows->values.size() < 2) continue;
     const bool outputs =
-        std::any_of(rows->nodes.begin(), rows->nodes.end(), [](const Node* n) { return n->output(0)->is_output(); });
+        std::any_of(rows->values.begin(), rows->values.end(), [](const Value* v) { return v->is_output(); });
     Builder builder(model, graph, node, context.target);
     if (!outputs && rewrite(y, *rows, builder)) return true;
   }

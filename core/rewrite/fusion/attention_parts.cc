@@ -1,5 +1,6 @@
 #include "core/rewrite/fusion/attention_parts.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/rewrite/fusion/attention_past.h"
@@ -17,9 +18,29 @@ bool fit(const Heads& q, const Heads& k, const Heads& v) {
   return heads && rows && q.batch == k.batch && q.batch == v.batch;
 }
 
+namespace {
+
+/// Is the last axis, whose length does not follow from the inputs, that of these keys beside others of unknown length?
+/// The product with the values takes no other number.
+bool has_keys(const Value* v, const Dim& keys, int depth = 4) {
+  const auto& dims = v->type.dims;
+  if (!dims || dims->empty() || dims->back().known()) return dims && !dims->empty() && dims->back() == keys;
+  constexpr const char* kOps[] = {"Where", "And", "Or", "Not", "Add", "Sub", "Mul", "Cast", "Unsqueeze"};
+  const Node* node = v->producer;
+  if (!node || depth == 0 || std::none_of(std::begin(kOps), std::end(kOps), [&](auto op) { return node->is(op); }))
+    return false;
+  const auto& inputs = node->inputs();
+  const auto end = node->is("Unsqueeze") ? inputs.begin() + 1 : inputs.end();
+  return std::any_of(inputs.begin(), end, [&](const Value* input) { return has_keys(input, keys, depth - 1); });
+}
+
+}  // namespace
+
 std::optional<SymDims> mask_dims(const Site& s) {
   const Value* mask = s.choice.condition ? s.choice.condition : s.mask;
-  return mask ? mask->type.dims : std::nullopt;
+  auto dims = mask ? mask->type.dims : std::nullopt;
+  if (dims && !dims->empty() && has_keys(mask, s.k.rows)) dims->back() = s.k.rows;
+  return dims;
 }
 
 namespace {

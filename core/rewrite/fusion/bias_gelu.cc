@@ -1,4 +1,5 @@
-// Gelu(x + bias) -> BiasGelu(x, bias), FastGelu(x + bias) -> FastGelu(x, bias), for ONNX Runtime.
+// Gelu(x + bias) -> BiasGelu(x, bias), FastGelu(x + bias) -> FastGelu(x, bias), for ONNX Runtime; the standard's Gelu
+// likewise.
 #include "core/rewrite/fusion/passes.h"
 
 namespace mlopt::fusion {
@@ -13,13 +14,16 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!row || row->size() != 1 || !(row->back() == dims->back()) || row->back().is(1) ||
       !(x->type.dims->back() == row->back()))
     return Decline{"the addend is not one row"};
-  const bool fast = m.root->op == "FastGelu";
+  const bool fast = m.root->op == "FastGelu" || builder.view(*m.root).get_string("approximate", "none") == "tanh";
   return Replacement{builder.contrib(fast ? "FastGelu" : "BiasGelu", {x, bias}, {}, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {
-  Pattern sum = Pattern::op("Add", {Pattern::any("x"), Pattern::constant("bias")}).any_order().as("sum").single_use();
-  return {{Pattern::op("Gelu|FastGelu", {std::move(sum)}).domain("com.microsoft"), rewrite}};
+  const auto sum = [] {
+    return Pattern::op("Add", {Pattern::any("x"), Pattern::constant("bias")}).any_order().as("sum").single_use();
+  };
+  return {{Pattern::op("Gelu|FastGelu", {sum()}).domain("com.microsoft"), rewrite},
+          {Pattern::op("Gelu", {sum()}), rewrite}};
 }
 
 }  // namespace

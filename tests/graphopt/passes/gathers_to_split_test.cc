@@ -41,6 +41,14 @@ TEST_CASE("rows that are sliced one by one come from one Split too, as PyTorch's
   CHECK(declined(gathers_to_split, sliced("zero", "one")).empty());
 }
 
+TEST_CASE("a row whose axis a Reshape takes away is a part too") {
+  CHECK(rewritten(gathers_to_split, R"(g (double[B,5,12] x) => (double[B,5,6] p, double[B,5,2,3] q)
+      <int64[4] s = {0, 0, 2, 6}, int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[4] t = {-1, 5, 2, 3}>
+      { a = Reshape (x, s)  b = Transpose <perm = [2, 0, 1, 3]> (a)  c = Slice (b, zero, one, zero)
+        d = Slice (b, one, two, zero)  e = Squeeze (c, zero)  f = Reshape (d, t)  p = Relu (e)  q = Neg (f) })") ==
+        "Split Unsqueeze Reshape Relu Neg");
+}
+
 TEST_CASE("heads are parted after the Split where attention is then one operator") {
   const std::string heads = R"(g (double[B,N,24] x) => (double[B,2,N,4] p, double[B,2,N,4] q, double[B,2,N,4] r)
     <int64[5] s = {0, 0, 3, 2, 4}, int64 zero = {0}, int64 one = {1}, int64 two = {2}>

@@ -65,6 +65,19 @@ TEST_CASE("a mask that is added stays one") {
   CHECK(kept(s) == "the mask is not the whole [batch, heads, rows, keys]");
 }
 
+TEST_CASE("a mask has the keys that one of its parts has, as the values take no others") {
+  const auto masked = [](const std::string& end) {
+    return Spelling{.inputs = "float[B,N,16] x, bool[B,1,N,N] m",
+                    .scores =
+                        "p = MatMul (q, k)  d = Div (p, two)  h = Shape (x)  n = Slice (h, l1, l2)  ones = "
+                        "ConstantOfShape <value = float[1] {1}> (n)  some = NonZero (ones)  " +
+                        end + "  e = Where (a, zero, hide)  s = Add (d, e)"};
+  };
+  CHECK(fused(masked("f = GreaterOrEqual (some, i0)  a = And (m, f)")) ==
+        "Shape Slice ConstantOfShape NonZero GreaterOrEqual And Where Attention");
+  CHECK(kept(masked("a = GreaterOrEqual (some, i0)")) == "the mask is not the whole [batch, heads, rows, keys]");
+}
+
 TEST_CASE("rows without keys are zeros where exporters say so") {
   const auto text = [](const std::string& hidden, const std::string& end) {
     return replaced_once(
