@@ -102,6 +102,8 @@ constexpr Line kRecognizing[] = {
 constexpr Line kMerging[] = {
     // Once attention is one operator, what follows it works row by row.
     {1, &select_rows_first},
+    // What attention was not found in.
+    {1, &fusion::joined_heads},
     // Arithmetic into weights.
     {1, &explicit_auto_pad},
     {1, &fuse_pad_into_conv},

@@ -32,5 +32,6 @@ extern const Pass rope;
 extern const Pass rope_interleaved;
 extern const Pass attention;
 extern const Pass attention_heads;
+extern const Pass joined_heads;
 
 }  // namespace mlopt::fusion
