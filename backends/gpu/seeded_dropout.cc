@@ -1,4 +1,4 @@
-// mlopt.SeededDropout: dropout whose mask follows from keys of the samples.
+// mlopt.SeededDropout, whose mask follows from keys of the samples, SeededUniform and SeededNormal.
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
 #include "core/exec/sample_runs.h"
@@ -36,7 +36,33 @@ Expected<PlannedStep> plan(const Site& site) {
   return step;
 }
 
-constexpr Kernel kKernels[] = {{.domain = "mlopt", .op = "SeededDropout", .plan = plan}};
+/// Inputs: what the numbers are like, and keys, of which the last one counts.
+Expected<PlannedStep> plan_numbers(const Site& site) {
+  const TensorDesc &x = site.desc(0), &keys = site.desc(1);
+  const auto type = float_of(x.dtype);
+  if (!type) return type.error();
+  if (keys.dtype != DType::kI64 || keys.size() < 1 || !is_countable(x)) return Decline{"no keys"};
+  SeededArgs args{};
+  args.type = *type;
+  args.normal = site.view.node().op == "SeededNormal";
+  args.node = static_cast<uint64_t>(site.view.get_int("node", 0));
+  args.count = x.size();
+  PlannedStep step{.out = {x}};
+  step.packed.push_back(0);
+  step.run = [args, last = keys.size() - 1](const Buffers& b) {
+    SeededArgs now = args;
+    now.key = b.in<int64_t>(1) + last;
+    now.out = b.out<void>(0);
+    launch(b, &Kernels::seeded, now);
+  };
+  return step;
+}
+
+constexpr Kernel kKernels[] = {
+    {.domain = "mlopt", .op = "SeededDropout", .plan = plan},
+    {.domain = "mlopt", .op = "SeededUniform", .plan = plan_numbers},
+    {.domain = "mlopt", .op = "SeededNormal", .plan = plan_numbers},
+};
 
 }  // namespace
 

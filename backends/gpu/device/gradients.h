@@ -164,4 +164,15 @@ struct DropoutArgs {
 };
 Status dropout(Queue& queue, const DropoutArgs& args);
 
+/// Numbers that follow from *key and `node`, and their positions: from 0 to below 1, or standard normal.
+struct SeededArgs {
+  Elem type;
+  bool normal;
+  uint64_t node;
+  int64_t count;
+  const int64_t* key;
+  void* out;
+};
+Status seeded(Queue& queue, const SeededArgs& args);
+
 }  // namespace mlopt::gpu

@@ -251,6 +251,7 @@ struct Kernels {
   decltype(&gpu::fake_quantize) fake_quantize = gpu::fake_quantize;
   decltype(&gpu::fake_quantize_grad) fake_quantize_grad = gpu::fake_quantize_grad;
   decltype(&gpu::dropout) dropout = gpu::dropout;
+  decltype(&gpu::seeded) seeded = gpu::seeded;
   decltype(&gpu::update) update = gpu::update;
 };
 

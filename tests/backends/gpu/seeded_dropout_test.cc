@@ -17,4 +17,11 @@ TEST_CASE("the seeded dropout on a GPU drops what the reference drops") {
                  {.attrs = {attr("axis", 0), attr("ratio", 0.5f)}, .domain = "mlopt"});
 }
 
+TEST_CASE("seeded numbers on a GPU are those of the reference") {
+  for (const char* op : {"SeededUniform", "SeededNormal"})
+    require_on_gpu(
+        op, {uniform({40, 90}, -1, 1), Tensor::ints({4, -5})},
+        {.attrs = {attr("node", 2), {"type0", Type::tensor(DType::kF32, Dims{40, 90}), {}}}, .domain = "mlopt"}, 2e-6);
+}
+
 }  // namespace mlopt::test
