@@ -102,6 +102,7 @@ constexpr Line kRecognizing[] = {
 constexpr Line kMerging[] = {
     // Once attention is one operator, what follows it works row by row.
     {1, &select_rows_first},
+    {2, &push_expands},
     // What attention was not found in.
     {1, &fusion::joined_heads},
     // Arithmetic into weights.

@@ -102,6 +102,7 @@ extern const Pass replace_einsum;
 extern const Pass inputs_to_initializers;
 extern const Pass merge_layouts;
 extern const Pass merge_layouts_of_matmul;
+extern const Pass push_expands;
 extern const Pass push_reshapes;
 extern const Pass rolls_to_gather;
 extern const Pass gathers_to_split;
