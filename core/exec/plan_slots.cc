@@ -26,7 +26,8 @@ int PlanBuilder::add_reorder(int from, TensorDesc to, const KernelList& list) {
 
 DType PlanBuilder::type_of(const Value* value) const {
   const auto& desc = p_.slots[static_cast<size_t>(slots_.at(value))].desc;
-  const bool narrowed = desc && desc->dtype == DType::kBF16 && value->type.dtype != DType::kBF16;
+  const bool narrowed =
+      first_list().reorder && desc && desc->dtype == DType::kBF16 && value->type.dtype != DType::kBF16;
   return narrowed ? DType::kF32 : desc ? desc->dtype : value->type.dtype;
 }
 

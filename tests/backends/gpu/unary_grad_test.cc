@@ -56,4 +56,9 @@ TEST_CASE("gradients of functions of one number on a GPU") {
                    tolerance);
 }
 
+TEST_CASE("a type that nothing has inferred is that of what the GPU makes") {
+  const Tensor x = uniform({9}, -1, 1, DType::kBF16), dy = uniform({9}, -2, 2, DType::kBF16, 2);
+  require_on_gpu("UnaryGrad", {x, dy}, {.attrs = {attr("of", "Relu")}, .domain = "mlopt"}, 1e-2);
+}
+
 }  // namespace mlopt::test
