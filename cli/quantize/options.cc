@@ -26,11 +26,9 @@ void declare_options(Options& options, QuantizeOptions& o) {
            "w8a8 (weights and activations int8; needs --data), w8a8-dynamic (activations scaled at run time); weights "
            "only: w1 to w8, ternary, nf4, fp4, fp8e4m3, fp8e5m2, codebook2 to codebook8, pot2 to pot8, apot2 to apot8, "
            "each for an output channel, or for groups as w4g32; codebook8v4 and the like (8 bits for 4 numbers); "
-           "mixed:size=40% or mixed:bits=4.5 (one for each layer, by what "
-           "its error does to the outputs on --data), mixed:latency=0.6x (w8a8 or float32 for each, as a run is "
-           "measured "
-           "here); fp16, bf16; or a whole spec, as the report and the model's "
-           "metadata keep it")
+           "mixed:size=40% or mixed:bits=4.5 (one for each layer, by what its error does to the outputs on --data), "
+           "mixed:latency=0.6x (w8a8 or float32 for each, as a run is measured here); fp16, bf16; or a whole spec, as "
+           "the report and the model's metadata keep it")
       .required = true;
   options
       .add("--analyse", o.analyse,
