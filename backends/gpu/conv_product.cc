@@ -32,32 +32,35 @@ bool fit_images(ConvColumns& made, int batch, int64_t each) {
 /// What runs after the products, or within them.
 bool is_within(const Activation& act) { return act.fn == Fn::kNone || act.fn == Fn::kRelu || act.fn == Fn::kGeluTanh; }
 
+/// Groups of images, one after the other. A transposed convolution goes the other way: columns = weights transposed *
+/// x, folded into the output.
 struct Run {
   ConvArgs conv;
   ConvColumns columns;
-  ProductArgs product;
-  int64_t plane;  ///< of the input
+  ProductArgs product;  ///< `a_transposed`: of a transposed convolution
+  int64_t plane;        ///< of the side that has windows: the input, or a transposed convolution's output
   int width;
   bool bias, addend, ends;
 
   void operator()(const Buffers& b) const {
     for (int64_t first = 0; first < conv.batch; first += columns.images)
-      for (int group = 0; group < conv.groups; ++group)
-        multiply(b, first, std::min<int64_t>(columns.images, conv.batch - first), group);
+      for (int group = 0; group < conv.groups; ++group) {
+        const int64_t images = std::min<int64_t>(columns.images, conv.batch - first);
+        product.a_transposed ? multiply_transposed(b, first, images, group) : multiply(b, first, images, group);
+      }
     if (!ends) return;
+    const int64_t places = product.a_transposed ? plane : columns.n;
     const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
     launch(b, &Kernels::conv_end,
-           ConvEndArgs{conv.type, conv.act, divider(conv.channels_out), divider(columns.n),
-                       int64_t{conv.batch} * conv.channels_out * columns.n, bias ? b.in<void>(kBias) : nullptr,
+           ConvEndArgs{conv.type, conv.act, divider(conv.channels_out), divider(places),
+                       int64_t{conv.batch} * conv.channels_out * places, bias ? b.in<void>(kBias) : nullptr,
                        addend ? b.in<void>(kAddend) : nullptr, b.out<void>(0)});
   }
 
   void multiply(const Buffers& b, int64_t first, int64_t images, int group) const {
     const int64_t channels = conv.channels_in / conv.groups;
     const std::byte* in = b.in<std::byte>(kSource) + first * conv.channels_in * plane * width;
-    ProductArgs now = product;
-    now.batch = images;
-    now.a = b.in<std::byte>(kWeights) + group * columns.m * columns.k * width;
+    ProductArgs now = of_group(b, images, group);
     now.b = in + group * channels * plane * width;
     now.out = b.out<std::byte>(0) + (first * conv.channels_out + group * columns.m) * columns.n * width;
     if (columns.bytes > 0) {
@@ -66,38 +69,21 @@ struct Run {
     }
     launch(b, &Kernels::product, now);
   }
-};
 
-/// The other way: columns = weights transposed * x, folded into the output.
-struct TransposedRun {
-  ConvArgs conv;
-  ConvColumns columns;
-  ProductArgs product;
-  int64_t plane;  ///< of the output
-  int width;
-  bool bias, addend, ends;
-
-  void operator()(const Buffers& b) const {
-    for (int64_t first = 0; first < conv.batch; first += columns.images)
-      for (int group = 0; group < conv.groups; ++group)
-        multiply(b, first, std::min<int64_t>(columns.images, conv.batch - first), group);
-    if (!ends) return;
-    const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
-    launch(b, &Kernels::conv_end,
-           ConvEndArgs{conv.type, conv.act, divider(conv.channels_out), divider(plane),
-                       int64_t{conv.batch} * conv.channels_out * plane, bias ? b.in<void>(kBias) : nullptr,
-                       addend ? b.in<void>(kAddend) : nullptr, b.out<void>(0)});
-  }
-
-  void multiply(const Buffers& b, int64_t first, int64_t images, int group) const {
+  void multiply_transposed(const Buffers& b, int64_t first, int64_t images, int group) const {
     std::byte* out = b.out<std::byte>(0) + first * conv.channels_out * plane * width;
-    ProductArgs now = product;
-    now.batch = images;
-    now.a = b.in<std::byte>(kWeights) + group * columns.m * columns.k * width;
+    ProductArgs now = of_group(b, images, group);
     now.b = b.in<std::byte>(kSource) + (first * conv.channels_in + group * columns.k) * columns.n * width;
     now.out = columns.bytes > 0 ? b.scratch : out + group * columns.m * columns.n * width;
     launch(b, &Kernels::product, now);
     if (columns.bytes > 0) launch(b, &Kernels::fold, FoldArgs{conv, static_cast<int>(images), group, b.scratch, out});
+  }
+
+  ProductArgs of_group(const Buffers& b, int64_t images, int group) const {
+    ProductArgs now = product;
+    now.batch = images;
+    now.a = b.in<std::byte>(kWeights) + group * columns.m * columns.k * width;
+    return now;
   }
 };
 
@@ -151,7 +137,7 @@ std::optional<PlannedStep> transposed_by_product(const Site& site, const TensorD
   const int width = bits(out.dtype) / 8;
   const auto columns = transposed_columns(args, width);
   if (!columns) return std::nullopt;
-  TransposedRun run{args, *columns, {}, Geometry(args).plane, width, site.has(kBias), site.has(kAddend), false};
+  Run run{args, *columns, {}, Geometry(args).plane, width, site.has(kBias), site.has(kAddend), false};
   run.ends = run.bias || run.addend || args.act.fn != Fn::kNone;
   PlannedStep step = product_step(site, out, *columns, run.product);
   run.product.a_transposed = true;
