@@ -140,9 +140,9 @@ void join_qat(const TrainOptions& o, const Qat& qat, TrainingPlan& plan) {
   plan.scored_deployed = true;
   constexpr double kCalm = 0.3;  // of the usual rate: at that a network forgets more at first than it learns in epochs
   if (!o.rate) plan.loop.schedule.rate *= kCalm;
-  plan.recipe.corrected = quantize::WeightRounding(plan.model, qat.spec, qat.plan).names();
-  plan.hooks.before = [rounding = rounding_by_update(o, qat, plan)](int64_t update,
-                                                                    const train::TrainingGraphs& graphs) {
+  const RoundingByUpdate rounding = rounding_by_update(o, qat, plan);
+  plan.recipe.corrected = rounding(0).names();
+  plan.hooks.before = [rounding](int64_t update, const train::TrainingGraphs& graphs) {
     round_weights(rounding(update), *graphs.state);
   };
 }

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/rewrite/pass.h"
-#include "core/tensor/cast.h"
+#include "core/tensor/scaled.h"
 #include "quantize/emit/weights.h"
 #include "quantize/plan.h"
 #include "quantize/uniform/params.h"
@@ -92,12 +92,6 @@ class DynamicEmitter {
     return value;
   }
 
-  Tensor scaled(const Tensor& scale, float by) const {
-    std::vector<float> numbers = to_floats(scale);
-    for (float& number : numbers) number *= by;
-    return Tensor::of<float>(scale.dims(), numbers);
-  }
-
   void rewrite(Node* node) {
     const int axis = weight_axis(*node);
     const bool by_rows = axis == 0;
@@ -106,7 +100,8 @@ class DynamicEmitter {
     done_.weights.push_back(stored_weight(*node, *w, q, spec_.per_tensor ? -1 : axis, spec_));
     const Activation x = quantized(node->input(0), node);
     Value* codes = graph_.add_constant(w->name + "_quantized", by_rows ? transposed(q.codes) : q.codes);
-    Value* scale = graph_.add_constant(w->name + "_scale", x.peaks ? scaled(q.scale, 1 / kMostCode) : q.scale);
+    Value* scale = graph_.add_constant(w->name + "_scale",
+                                       x.peaks ? scaled(q.scale, static_cast<double>(1 / kMostCode)) : q.scale);
     Value* zero = graph_.add_constant(w->name + "_zero_point", q.zero_point);
     const std::string base = node->output(0)->name;
     done_.layers.push_back(layer_of(*node));

@@ -10,6 +10,7 @@
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/numbers.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/scaled.h"
 
 namespace mlopt::fusion {
 namespace {
@@ -191,9 +192,7 @@ Value* whole_scale(const Core& core, const Value& x, const Dims& lengths, Builde
   if (!core.scale) return filled("scale", lengths, scale_of(core), x.type.dtype, builder);
   const Tensor* known = core.scale->known_constant();
   if (!known) return nullptr;
-  std::vector<double> numbers = to_doubles(*known);
-  for (double& number : numbers) number *= scale_of(core);
-  return builder.successor(core.scale, cast(Tensor::of<double>(lengths, numbers), x.type.dtype));
+  return builder.successor(core.scale, scaled(*known, scale_of(core)));
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {

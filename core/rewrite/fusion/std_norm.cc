@@ -6,6 +6,7 @@
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/numbers.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/scaled.h"
 
 namespace mlopt::fusion {
 namespace {
@@ -49,13 +50,10 @@ std::pair<Value*, Value*> factors_of(const Value* x) {
 }
 
 /// k x, in the constant that x is a product by where there is one.
-Value* scaled(Value* x, double k, Builder& builder) {
+Value* times(Value* x, double k, Builder& builder) {
   const auto [constant, other] = factors_of(x);
   if (!constant) return builder.op("Mul", {x, number_like("scale", *x, k, builder)}, {}, x->type);
-  const Tensor& old = *constant->known_constant();
-  std::vector<double> numbers = to_doubles(old);
-  for (double& number : numbers) number *= k;
-  Value* scale = builder.successor(constant, cast(Tensor::of<double>(old.dims(), numbers), old.dtype()));
+  Value* scale = builder.successor(constant, scaled(*constant->known_constant(), k));
   return builder.op("Mul", {other, scale}, {}, x->type);
 }
 
@@ -78,8 +76,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
       builder.op("Add", {length, number_like("epsilon", *x, *epsilon * k, builder)}, {}, m.value("divisor")->type);
   // A factor that comes later is joined with this one by itself.
   const Type& type = m.root->output(0)->type;
-  if (!factors_of(x).first) return Replacement{scaled(builder.op("Div", {x, divisor}, {}, type), k, builder)};
-  return Replacement{builder.op("Div", {scaled(x, k, builder), divisor}, {}, type)};
+  if (!factors_of(x).first) return Replacement{times(builder.op("Div", {x, divisor}, {}, type), k, builder)};
+  return Replacement{builder.op("Div", {times(x, k, builder), divisor}, {}, type)};
 }
 
 std::vector<Rule> rules() {

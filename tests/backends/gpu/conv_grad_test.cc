@@ -1,48 +1,21 @@
-#include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
 #include "tests/support/one_node.h"
+#include "tests/support/weight_gradient.h"
 
 namespace mlopt::test {
 namespace {
 
-struct Geometry {
-  Dims x, weights;
-  std::vector<int64_t> strides, pads, dilations;
-  int64_t group = 1;
-};
-
-Dims places(const Geometry& g) {
-  Dims dims = {g.x[0], g.weights[0]};
-  const size_t rank = g.strides.size();
-  for (size_t i = 0; i < rank; ++i)
-    dims.push_back(
-        (g.x[i + 2] + g.pads[i] + g.pads[rank + i] - (g.weights[i + 2] - 1) * g.dilations[i] - 1) / g.strides[i] + 1);
-  return dims;
-}
-
-OpOptions options_of(const Geometry& g, DType type) {
-  const Dims kernel(g.weights.begin() + 2, g.weights.end());
-  return {.attrs = {{"kernel_shape", kernel, ""},
-                    {"strides", g.strides, ""},
-                    {"pads", g.pads, ""},
-                    {"dilations", g.dilations, ""},
-                    {"group", g.group, ""},
-                    {"shape", g.weights, ""},
-                    {"type0", Type::tensor(type, g.weights), ""}},
-          .domain = "mlopt"};
-}
-
-void check(const Geometry& g, DType type, double tolerance) {
+void check(const WeightGradient& g, DType type, double tolerance) {
   INFO(to_string(g.x) << " by " << to_string(g.weights));
-  require_on_gpu("ConvGradWeight", {uniform(g.x, -1, 1, type), uniform(places(g), -1, 1, type, 2)}, options_of(g, type),
+  require_on_gpu("ConvGradWeight", {uniform(g.x, -1, 1, type), uniform(g.places(), -1, 1, type, 2)}, g.options(type),
                  tolerance);
 }
 
 }  // namespace
 
 TEST_CASE("the gradient of a convolution's weights on a GPU") {
-  const Geometry all[] = {
+  const WeightGradient all[] = {
       {{2, 3, 9, 9}, {8, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
       {{3, 16, 8, 7}, {24, 16, 3, 3}, {2, 2}, {1, 0, 1, 2}, {1, 1}},
       {{2, 16, 10, 10}, {32, 16, 1, 1}, {2, 2}, {0, 0, 0, 0}, {1, 1}},
@@ -53,15 +26,15 @@ TEST_CASE("the gradient of a convolution's weights on a GPU") {
       {{4, 6, 30}, {10, 6, 5}, {2}, {2, 2}, {1}},
       {{1, 4, 5, 6, 7}, {6, 4, 3, 3, 3}, {1, 2, 1}, {1, 1, 1, 1, 1, 1}, {1, 1, 1}},
   };
-  for (const Geometry& g : all) check(g, DType::kF32, 2e-5);
+  for (const WeightGradient& g : all) check(g, DType::kF32, 2e-5);
   check(all[1], DType::kF16, 5e-3);
   check(all[4], DType::kBF16, 4e-2);
 }
 
 TEST_CASE("the gradient of a convolution's weights sums images that do not fit into columns at once on a GPU") {
-  const Geometry g{{3, 16, 96, 96}, {16, 16, 7, 7}, {1, 1}, {3, 3, 3, 3}, {1, 1}};  // 29 MB of columns an image
-  const std::vector<Datum> inputs{uniform(g.x, -1, 1), uniform(places(g), -1, 1, DType::kF32, 2)};
-  const OpOptions options = options_of(g, DType::kF32);
+  const WeightGradient g{{3, 16, 96, 96}, {16, 16, 7, 7}, {1, 1}, {3, 3, 3, 3}, {1, 1}};  // 29 MB of columns an image
+  const std::vector<Datum> inputs{uniform(g.x, -1, 1), uniform(g.places(), -1, 1, DType::kF32, 2)};
+  const OpOptions options = g.options();
   const auto plan = gpu_on_host()->compile(one_node("ConvGradWeight", inputs, options, 2), {});
   // 27 648 products of about 1/4 are added up in float32.
   require_close(plan->run(inputs)[0].tensor(), run_op("ConvGradWeight", inputs, options), 1e-3);
