@@ -19,6 +19,8 @@ struct Line {
 
 constexpr Line kRecognizing[] = {
     {1, &inline_functions_pass},
+    {1, &split_fused_operators},
+    {1, &replace_experimental},
     // One form of constants first: every later rule asks for initializers.
     {1, &inputs_to_initializers},
     {1, &constant_to_initializer},
@@ -142,6 +144,9 @@ constexpr Line kMerging[] = {
     {1, &push_transposes},
     {1, &transpose_to_reshape},
     {3, &fusion::norm_sum},
+    {3, &fusion::conv_sum},
+    {3, &fusion::conv_activation},
+    {3, &fusion::gemm_activation},
     // Last: what the others left behind.
     {1, &eliminate_dead_code},
     {1, &eliminate_duplicate_initializers},

@@ -106,6 +106,8 @@ extern const Pass push_expands;
 extern const Pass push_reshapes;
 extern const Pass rolls_to_gather;
 extern const Pass gathers_to_split;
+extern const Pass split_fused_operators;
+extern const Pass replace_experimental;
 extern const Pass push_transposes_to_heads;
 extern const Pass gemm_of_rows_to_matmul;
 

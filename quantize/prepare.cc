@@ -8,7 +8,6 @@
 #include "quantize/emit/single.h"
 #include "quantize/restore/restore.h"
 #include "quantize/source.h"
-#include "quantize/unfuse.h"
 #include "quantize/wanted_opset.h"
 
 namespace mlopt::quantize {
@@ -32,7 +31,6 @@ Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
     emit_single(model);
     done.warnings.emplace_back("the model computes in 16 bits: what does not become int8 is float32 now");
   }
-  run_pass(model, unfuse, means.passes);
   if (spec.correct_bias && !(means.data && !means.generated)) done.moments = moments_of(model);
   graphopt::prepare(model, means.passes);
   if (const int64_t opset = wanted_opset(model, spec, means.plan); opset != model.opset()) {

@@ -1,4 +1,6 @@
-// MatMul(a, B) + c -> Gemm(a, B, c) for matrices a and B, where c broadcasts to the result and not the other way.
+// MatMul(a, B) + c -> Gemm(a, B, c) for matrices a and B, where c broadcasts to the result and not the other way. What
+// is not constant is added by ONNX Runtime's Gemm alone: elsewhere it would keep the product from being taken for a
+// layer.
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 
@@ -12,6 +14,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto quantized = [](const Value* v) { return v->producer && v->producer->is("DequantizeLinear"); };
   if (quantized(m.value("a")) || quantized(m.value("b"))) return Decline{"it is quantized as a MatMul"};
   if (builder.opset() < 7) return Decline{"Gemm broadcasts its bias in another way before opset 7"};
+  if (!m.value("c")->known_constant() && builder.target != Target::kOrt) return Decline{"its summand is not constant"};
   const SymDims result = {(*a)[0], (*b)[1]};
   if (!c || c->size() > 2) return Decline{"its summand has more axes than Gemm allows"};
   for (size_t i = 0; i < c->size(); ++i) {
@@ -25,7 +28,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 
 std::vector<Rule> rules() {
   return {{Pattern::op("Add", {Pattern::op("MatMul", {Pattern::any("a"), Pattern::any("b")}).as("product").single_use(),
-                               Pattern::constant("c")})
+                               Pattern::any("c")})
                .any_order(),
            rewrite}};
 }

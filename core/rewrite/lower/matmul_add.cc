@@ -1,6 +1,6 @@
 // Sums with, and an activation of, a product with a constant matrix -> mlopt.MatMulAdd(a, matrix, row, addend), which
 // makes them while the numbers are in registers.
-#include "core/rewrite/lower/activation_attrs.h"
+#include "core/rewrite/fusion/joined_activation.h"
 #include "core/rewrite/lower/passes.h"
 #include "core/rewrite/qdq/steps.h"
 
@@ -64,8 +64,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (m.root->op == "Add") {
     if (m.root->output(0)->type.static_dims() != *dims) return Decline{"the sum is larger than the product"};
     if (!add(*parts, m.value("other"), *dims)) return Decline{"the sum has no place for it"};
-  } else if (!add_activation(builder.view(*m.root), parts->attrs)) {
-    return Decline{"its limits are not constant"};
+  } else {
+    auto attrs = with_activation(std::move(parts->attrs), *m.root, builder);
+    if (!attrs) return attrs.error();
+    parts->attrs = *std::move(attrs);
   }
   return Replacement{
       qdq::other_op(m, *product, builder, "MatMulAdd", std::move(parts->inputs), std::move(parts->attrs), "mlopt")};

@@ -12,8 +12,6 @@ extern const Pass attention_past;
 extern const Pass attention_rows;
 extern const Pass chain;
 extern const Pass contrib_gelu;
-extern const Pass conv_activation;
-extern const Pass conv_add;
 extern const Pass matmul_add;
 extern const Pass matmul_transposed;
 

@@ -31,6 +31,15 @@ TEST_CASE("products of more axes, summands that broadcast the product, and integ
             .find("is not constant") != std::string::npos);
 }
 
+TEST_CASE("ONNX Runtime's Gemm adds what is not constant too") {
+  CHECK(rewritten(fuse_matmul_add_into_gemm, R"(g (double[N,3] x, double[3,4] W, double[N,4] z) => (double[N,4] y)
+    { a = MatMul (x, W)  y = Add (z, a) })",
+                  17, 1e-12, Target::kOrt) == "Gemm");
+  CHECK(declined(fuse_matmul_add_into_gemm, R"(g (double[N,3] x, double[3,4] W, double[M,4] z) => (double[N,4] y)
+    { a = MatMul (x, W)  y = Add (z, a) })",
+                 17, Target::kOrt) == "its summand does not provably broadcast to the product");
+}
+
 TEST_CASE("a quantized MatMul stays one") {
   CHECK(declined(fuse_matmul_add_into_gemm, R"(g (uint8[2,3] x, float[3,4] W, float[4] B) => (float[2,4] y)
     <float s = {0.1}, uint8 z = {3}> { d = DequantizeLinear (x, s, z)  a = MatMul (d, W)  y = Add (a, B) })") ==

@@ -1,19 +1,20 @@
 // act(Conv(x, w, b)) -> com.microsoft.FusedConv(x, w, b), also where a sum has joined it: the activation runs over the
 // output where it lies.
-#include "core/rewrite/lower/activation_attrs.h"
-#include "core/rewrite/lower/passes.h"
+#include "core/rewrite/fusion/joined_activation.h"
+#include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::lower {
+namespace mlopt::fusion {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node* conv = m.node("conv");
+  if (builder.target != Target::kOrt && builder.target != Target::kKernels) return Decline{"only ONNX Runtime has it"};
   if (conv->attr("activation")) return Decline{"it has an activation"};
   if (conv->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
-  std::vector<Attr> attrs = conv->attrs;
-  if (!add_activation(builder.view(*m.root), attrs)) return Decline{"its limits are not constant"};
-  return Replacement{qdq::other_op(m, *conv, builder, "FusedConv", conv->inputs(), std::move(attrs))};
+  auto attrs = with_activation(conv->attrs, *m.root, builder);
+  if (!attrs) return attrs.error();
+  return Replacement{qdq::other_op(m, *conv, builder, "FusedConv", conv->inputs(), *std::move(attrs))};
 }
 
 std::vector<Rule> rules() {
@@ -26,6 +27,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass conv_activation = {"conv_activation", "an activation as part of the Conv before it", rules};
+const Pass conv_activation = {"fuse_conv_activation", "an activation as part of the Conv before it (--target ort)",
+                              rules};
 
-}  // namespace mlopt::lower
+}  // namespace mlopt::fusion

@@ -1,17 +1,19 @@
 // Add(Conv(x, w, b), r) of one shape -> com.microsoft.FusedConv(x, w, b, r): the sum is made where r lies.
-#include "core/rewrite/lower/passes.h"
+#include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::lower {
+namespace mlopt::fusion {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node* conv = m.node("conv");
   Value* other = m.value("other");
+  if (builder.target != Target::kOrt && builder.target != Target::kKernels) return Decline{"only ONNX Runtime has it"};
   if (conv->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
   const auto &sum = conv->output(0)->type.dims, &added = other->type.dims;
   if (!sum || !added || *sum != *added) return Decline{"the other operand may have another shape"};
   if (other->constant) return Decline{"the other operand is constant"};
+  if (builder.target == Target::kOrt && sum->size() > 5) return Decline{"it has more than three spatial axes"};
   return Replacement{qdq::other_op(m, *conv, builder, "FusedConv",
                                    {conv->input(0), conv->input(1), conv->input(2), other}, conv->attrs)};
 }
@@ -23,6 +25,6 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass conv_add = {"conv_add", "a sum with a value of the same shape as part of the Conv before it", rules};
+const Pass conv_sum = {"fuse_conv_sum", "a sum of one shape as part of the Conv before it (--target ort)", rules};
 
-}  // namespace mlopt::lower
+}  // namespace mlopt::fusion

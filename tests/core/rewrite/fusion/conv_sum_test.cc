@@ -1,5 +1,7 @@
+#include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -48,6 +50,19 @@ TEST_CASE("a sum that broadcasts, or whose convolution is read elsewhere, stays 
   REQUIRE(prepared_ops(net.model) == "Add 1, Conv 1, GlobalAveragePool 1");
   REQUIRE(prepared_ops(wide.model) == "Add 1, Conv 1");
   require_same_result(wide.model, 1e-5);
+}
+
+TEST_CASE("what is written for ONNX Runtime takes a sum, for others none") {
+  const auto graph = [](const std::string& type, const std::string& spatial) {
+    const std::string y = type + "[N,4," + spatial + "]", ones = spatial == "6" ? "1" : "1,1,1,1";
+    return "g (" + type + "[N,3," + spatial + "] x, " + type + "[4,3," + ones + "] W, " + y + " z) => (" + y +
+           " y) { c = Conv (x, W)  y = Add (z, c) }";
+  };
+  CHECK(rewritten(fusion::conv_sum, graph("float", "6"), 17, 1e-6, Target::kOrt) == "FusedConv");
+  CHECK(declined(fusion::conv_sum, graph("float", "6"), 17) == "only ONNX Runtime has it");
+  CHECK(declined(fusion::conv_sum, graph("double", "6"), 17, Target::kOrt) == "it is not float32");
+  CHECK(declined(fusion::conv_sum, graph("float", "6,6,6,6"), 17, Target::kOrt) ==
+        "it has more than three spatial axes");
 }
 
 }  // namespace mlopt::test

@@ -1,5 +1,7 @@
+#include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 
@@ -30,6 +32,22 @@ TEST_CASE("an activation stays by itself where the convolution is read elsewhere
   moving.output(moving.op("Clip", {y, low}));
   REQUIRE(prepared_ops(moving.model) == "Clip 1, Conv 1");
   require_same_result(moving.model, 1e-5);
+}
+
+TEST_CASE("what is written for ONNX Runtime takes the activations that it joins itself") {
+  const auto graph = [](const std::string& activation) {
+    return "g (float[N,3,6] x, float[4,3,3] W, float[4] B) => (float[N,4,4] y) "
+           "<float low = {-0.5}, float high = {0.25}> { c = Conv (x, W, B)  y = " +
+           activation + " }";
+  };
+  for (const char* act : {"Relu (c)", "Sigmoid (c)", "Tanh (c)", "LeakyRelu <alpha = 0.2> (c)", "Clip (c, low, high)",
+                          "HardSigmoid <alpha = 0.3, beta = 0.4> (c)"}) {
+    INFO(act);
+    CHECK(rewritten(fusion::conv_activation, graph(act), 17, 1e-6, Target::kOrt) == "FusedConv");
+  }
+  CHECK(declined(fusion::conv_activation, graph("HardSwish (c)"), 17, Target::kOrt) ==
+        "ONNX Runtime does not join HardSwish");
+  CHECK(declined(fusion::conv_activation, graph("Relu (c)"), 17) == "only ONNX Runtime has it");
 }
 
 }  // namespace mlopt::test

@@ -1,0 +1,81 @@
+// com.microsoft.FusedConv and FusedGemm -> Conv and Gemm, with Add and the activation behind: what ONNX Runtime, or
+// `--target ort`, has joined becomes operators of the standard, which other runtimes, `quantize` and `prune` know.
+#include <algorithm>
+
+#include "core/ir/read_activation.h"
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+/// Names of the parameters that the standard's operator has.
+struct Parameters {
+  std::string_view op;
+  const char *first = nullptr, *second = nullptr;
+};
+
+constexpr Parameters kActivations[] = {{"Elu", "alpha"},
+                                       {"HardSigmoid", "alpha", "beta"},
+                                       {"LeakyRelu", "alpha"},
+                                       {"Relu"},
+                                       {"Selu", "alpha", "gamma"},
+                                       {"Sigmoid"},
+                                       {"Softplus"},
+                                       {"Softsign"},
+                                       {"Tanh"},
+                                       {"ThresholdedRelu", "alpha"}};
+
+/// The activation as an operator of the standard, which has no name where there is none.
+struct Following {
+  std::string op;
+  std::vector<Attr> attrs;
+  std::vector<float> inputs;
+};
+
+Expected<Following> following(const NodeView& fused, int64_t opset) {
+  const auto act = fused_activation(fused);
+  if (!act) return act.error();
+  Following made;
+  if (act->fn == Fn::kNone) return made;
+  made.op = fused.get_string("activation", "");
+  const bool limits = made.op == "Clip";
+  if (limits && opset >= 11) {
+    made.inputs = {act->a, act->b};
+    return made;
+  }
+  static constexpr Parameters kLimits{"Clip", "min", "max"};
+  const auto* known = limits ? &kLimits : std::ranges::find(kActivations, made.op, &Parameters::op);
+  if (known == std::end(kActivations)) return Decline{"the standard has no operator " + made.op + " for it"};
+  if (known->first) made.attrs.push_back({known->first, act->a, ""});
+  if (known->second) made.attrs.push_back({known->second, act->b, ""});
+  return made;
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const Node& fused = *m.root;
+  if (builder.target == Target::kOrt) return Decline{"ONNX Runtime has it"};
+  if (builder.opset() < 7) return Decline{"Add broadcasts in another way before opset 7"};
+  if (fused.output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  auto then = following(builder.view(fused), builder.opset());
+  if (!then) return then.error();
+  const bool conv = fused.op == "FusedConv";
+  std::vector<Attr> attrs = fused.attrs;
+  std::erase_if(attrs, [](const Attr& a) { return a.name.starts_with("activation"); });
+  std::vector<Value*> inputs{fused.input(0), fused.input(1)};
+  if (fused.input(2)) inputs.push_back(fused.input(2));
+  Value* made = builder.op(conv ? "Conv" : "Gemm", inputs, std::move(attrs));
+  if (conv && fused.input(3)) made = builder.op("Add", {made, fused.input(3)});
+  if (then->op.empty()) return Replacement{made};
+  inputs = {made};
+  for (const float number : then->inputs) inputs.push_back(builder.constant("limit", Tensor::scalar(number)));
+  return Replacement{builder.op(then->op, std::move(inputs), std::move(then->attrs))};
+}
+
+std::vector<Rule> rules() { return {{Pattern::op("FusedConv|FusedGemm", {}).open().domain("com.microsoft"), rewrite}}; }
+
+}  // namespace
+
+const Pass split_fused_operators = {"split_fused_operators",
+                                    "take apart what was joined for ONNX Runtime alone (not with --target ort)", rules};
+
+}  // namespace mlopt::graphopt
