@@ -147,6 +147,7 @@ constexpr Line kMerging[] = {
     {3, &fusion::conv_sum},
     {3, &fusion::conv_activation},
     {3, &fusion::gemm_activation},
+    {3, &fusion::matmul_transpose},
     // Last: what the others left behind.
     {1, &eliminate_dead_code},
     {1, &eliminate_duplicate_initializers},

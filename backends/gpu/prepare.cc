@@ -49,7 +49,7 @@ void specialize(Model& model, TypeRule types) {
                                       &lower::attention,
                                       &lower::attention_heads,
                                       &lower::matmul_add,
-                                      &lower::matmul_transposed,
+                                      &fusion::matmul_transpose,
                                       &lower::chain};
   PassContext context;
   context.standard_types = types;

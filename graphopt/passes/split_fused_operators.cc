@@ -1,6 +1,8 @@
-// com.microsoft.FusedConv and FusedGemm -> Conv and Gemm, with Add and the activation behind: what ONNX Runtime, or
-// `--target ort`, has joined becomes operators of the standard, which other runtimes, `quantize` and `prune` know.
+// com.microsoft.FusedConv and FusedGemm -> Conv and Gemm, with Add and the activation behind, FusedMatMul -> Transpose,
+// MatMul and Mul: what ONNX Runtime, or `--target ort`, has joined becomes operators of the standard, which other
+// runtimes, `quantize` and `prune` know.
 #include <algorithm>
+#include <numeric>
 
 #include "core/ir/read_activation.h"
 #include "graphopt/passes.h"
@@ -71,7 +73,36 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op(then->op, std::move(inputs), std::move(then->attrs))};
 }
 
-std::vector<Rule> rules() { return {{Pattern::op("FusedConv|FusedGemm", {}).open().domain("com.microsoft"), rewrite}}; }
+/// With its last two axes exchanged.
+Value* turned(Value* x, Builder& builder) {
+  std::vector<int64_t> order(x->type.dims->size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order.end()[-1], order.end()[-2]);
+  return builder.op("Transpose", {x}, {{"perm", std::move(order), ""}});
+}
+
+Expected<Replacement> rewrite_product(const Match& m, Builder& builder) {
+  if (builder.target == Target::kOrt) return Decline{"ONNX Runtime has it"};
+  const NodeView fused = builder.view(*m.root);
+  if (fused.get_int("transBatchA", 0) || fused.get_int("transBatchB", 0)) return Decline{"it moves batches too"};
+  if (m.root->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  const bool turn[] = {fused.get_int("transA", 0) != 0, fused.get_int("transB", 0) != 0};
+  std::vector<Value*> operands{m.root->input(0), m.root->input(1)};
+  for (size_t i = 0; i < 2; ++i)
+    if (turn[i] && (!operands[i]->type.dims || operands[i]->type.dims->size() < 2))
+      return Decline{"the axes of its operands are not known"};
+  for (size_t i = 0; i < 2; ++i)
+    if (turn[i]) operands[i] = turned(operands[i], builder);
+  Value* made = builder.op("MatMul", std::move(operands));
+  const float alpha = fused.get_float("alpha", 1);
+  if (alpha != 1) made = builder.op("Mul", {made, builder.constant("alpha", Tensor::scalar(alpha))});
+  return Replacement{made};
+}
+
+std::vector<Rule> rules() {
+  return {{Pattern::op("FusedConv|FusedGemm", {}).open().domain("com.microsoft"), rewrite},
+          {Pattern::op("FusedMatMul", {}).open().domain("com.microsoft"), rewrite_product}};
+}
 
 }  // namespace
 

@@ -59,7 +59,7 @@ void specialize(Model& model, TypeRule types) {
                                       &fusion::conv_sum,
                                       &fusion::conv_activation,
                                       &lower::matmul_add,
-                                      &lower::matmul_transposed,
+                                      &fusion::matmul_transpose,
                                       &lower::chain};
   PassContext context;
   context.standard_types = types;

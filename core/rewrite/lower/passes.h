@@ -13,6 +13,5 @@ extern const Pass attention_rows;
 extern const Pass chain;
 extern const Pass contrib_gelu;
 extern const Pass matmul_add;
-extern const Pass matmul_transposed;
 
 }  // namespace mlopt::lower

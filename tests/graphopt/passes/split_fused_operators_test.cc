@@ -35,6 +35,16 @@ TEST_CASE("FusedGemm becomes Gemm and the activation") {
   CHECK(rewritten(split_fused_operators, kGemm, 17, 1e-6) == "Gemm LeakyRelu");
 }
 
+TEST_CASE("FusedMatMul becomes Transpose, MatMul and Mul") {
+  const auto product = [](const std::string& attrs, const std::string& a = "float[N,3,5] x") {
+    return "g (" + a + ", float[3,4] W) => (float[N,5,4] y) { y = com.microsoft.FusedMatMul <" + attrs + "> (x, W) }";
+  };
+  CHECK(rewritten(split_fused_operators, product("transA = 1"), 17, 1e-6) == "Transpose MatMul");
+  CHECK(rewritten(split_fused_operators, product("transA = 1, alpha = 0.5"), 17, 1e-6) == "Transpose MatMul Mul");
+  CHECK(rewritten(split_fused_operators, product("alpha = 0.5", "float[N,5,3] x"), 17, 1e-6) == "MatMul Mul");
+  CHECK(declined(split_fused_operators, product("transBatchA = 1"), 17) == "it moves batches too");
+}
+
 TEST_CASE("what ONNX Runtime is to run, and what the standard does not have, stays joined") {
   CHECK(declined(split_fused_operators, kGemm, 17, Target::kOrt) == "ONNX Runtime has it");
   CHECK(declined(split_fused_operators, conv(R"(, activation = "QuickGelu")"), 17) ==

@@ -1,9 +1,9 @@
 // A product with a matrix whose last two axes a Transpose exchanged -> com.microsoft.FusedMatMul, which reads the
 // matrix as it lies: what backward passes of products are made of.
-#include "core/rewrite/lower/passes.h"
+#include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/qdq/steps.h"
 
-namespace mlopt::lower {
+namespace mlopt::fusion {
 namespace {
 
 bool exchanges_last_two(const NodeView& transpose, size_t rank) {
@@ -17,6 +17,7 @@ bool exchanges_last_two(const NodeView& transpose, size_t rank) {
 
 template <int kSide>
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  if (builder.target != Target::kOrt && builder.target != Target::kKernels) return Decline{"only ONNX Runtime has it"};
   const Node& product = *m.root;
   const Node& turned = *m.node("turned");
   Value* x = turned.input(0);
@@ -40,6 +41,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass matmul_transposed = {"matmul_transposed", "products that read a matrix the other way round", rules};
+const Pass matmul_transpose = {"fuse_matmul_transpose",
+                               "products that read a matrix the other way round (--target ort)", rules};
 
-}  // namespace mlopt::lower
+}  // namespace mlopt::fusion

@@ -1,5 +1,7 @@
+#include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -41,6 +43,16 @@ TEST_CASE("other axes than the last two are exchanged by themselves") {
   net.output(net.op("MatMul", {x, net.constant(uniform({7, 9}, -1, 1))}));
   CHECK(specialized_ops(net.model) == "MatMul 1, Transpose 1");
   require_same_result(net.model, 1e-5);
+}
+
+TEST_CASE("what is written for ONNX Runtime reads turned operands too") {
+  const auto graph = [](const std::string& type) {
+    return "g (" + type + "[N,3,M] x, " + type + "[3,4] W) => (" + type +
+           "[N,M,4] y) { t = Transpose <perm = [0, 2, 1]> (x)  y = MatMul (t, W) }";
+  };
+  CHECK(rewritten(fusion::matmul_transpose, graph("float"), 17, 1e-6, Target::kOrt) == "FusedMatMul");
+  CHECK(declined(fusion::matmul_transpose, graph("float"), 17) == "only ONNX Runtime has it");
+  CHECK(declined(fusion::matmul_transpose, graph("double"), 17, Target::kOrt) == "not float32 matrices");
 }
 
 }  // namespace mlopt::test
