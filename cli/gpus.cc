@@ -85,6 +85,7 @@ void show_gpus(bool measure, Report& report) {
                     i, info.name, info.major, info.minor, format_bytes(static_cast<double>(info.free_bytes)),
                     format_bytes(static_cast<double>(info.memory_bytes)), info.multiprocessors, version(info.driver),
                     version(info.runtime), info.cublas));
+    if (const int cudnn = api->conv_version()) entry["cudnn"] = cudnn;
     if (const int nccl = api->ring_version()) entry["nccl"] = nccl;
     show_sensors(*api, i, report, entry);
     if (measure) show_peaks({api, i}, report, entry);

@@ -73,11 +73,16 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/tests/plugin)
   add_dependencies(mlopt_tests mlopt_test)
 endif()
 
-# What stands for NCCL: whoever asks for libnccl.so.2 gets it once it is loaded.
-if(EXISTS ${PROJECT_SOURCE_DIR}/tests/nccl)
-  mlopt_plugin(mlopt_fake_nccl ${PROJECT_SOURCE_DIR}/tests/nccl/fake_nccl.cc)
-  target_link_options(mlopt_fake_nccl PRIVATE -Wl,-soname,libnccl.so.2)
+# What stands for a library in tests: whoever asks for one of its name gets it once it is loaded.
+function(mlopt_fake name soname)
+  if(NOT EXISTS ${PROJECT_SOURCE_DIR}/tests/${name})
+    return()
+  endif()
+  mlopt_plugin(mlopt_fake_${name} ${PROJECT_SOURCE_DIR}/tests/${name}/fake_${name}.cc)
+  target_link_options(mlopt_fake_${name} PRIVATE -Wl,-soname,${soname})
   # As the library that it stands for, which says nothing of its functions' types: who opens it declares its own.
-  target_compile_options(mlopt_fake_nccl PRIVATE $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
-  add_dependencies(mlopt_tests mlopt_fake_nccl)
-endif()
+  target_compile_options(mlopt_fake_${name} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
+  add_dependencies(mlopt_tests mlopt_fake_${name})
+endfunction()
+mlopt_fake(nccl libnccl.so.2)
+mlopt_fake(cudnn libmlopt_fake_cudnn.so)

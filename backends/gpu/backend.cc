@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "backends/gpu/device_plan.h"
 #include "backends/gpu/half.h"
@@ -34,6 +35,16 @@ void require_device(const GpuInterface& api, int index) {
                       info.name, "use a newer GPU, or --device cpu");
 }
 
+/// $MLOPT_GPU_WITHOUT: libraries that are left alone, to see what they are worth.
+bool is_left_alone(std::string_view library) {
+  const char* without = std::getenv("MLOPT_GPU_WITHOUT");
+  return without && fmt::format(",{},", without).find(fmt::format(",{},", library)) != std::string::npos;
+}
+
+gpu::Extras extras_of(gpu::Device device) {
+  return {.convolver = device.api->conv_version() > 0 && !is_left_alone("cudnn")};
+}
+
 class GpuBackend : public Backend {
  public:
   GpuBackend(gpu::Device device, GpuHost host) : device_(device), host_(std::move(host)) {
@@ -45,7 +56,7 @@ class GpuBackend : public Backend {
   std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) override {
     const bool half = options.precision == Precision::kF16 || options.precision == Precision::kBF16;
     if (half) require_half(options);
-    const std::vector<Kernel> kernels = gpu::all_kernels();
+    const std::vector<Kernel> kernels = gpu::all_kernels(extras_of(device_));
     const std::array lists{KernelList{"gpu", kernels}, KernelList{"host", host_.kernels}};
     const auto weights = std::make_shared<gpu::Weights>(device_);
     const auto state = options.state ? std::make_shared<gpu::DeviceState>(options.state, device_) : nullptr;

@@ -1,4 +1,6 @@
 // Conv, com.microsoft.FusedConv and ConvTranspose over one to three spatial axes.
+#include "backends/gpu/conv.h"
+
 #include <algorithm>
 
 #include "backends/gpu/conv_product.h"
@@ -71,22 +73,9 @@ bool are_countable(const Site& site, const TensorDesc& out) {
 }
 
 Expected<PlannedStep> plan_conv(const Site& site) {
-  const Dims &x = site.desc(kSource).dims, &w = site.desc(kWeights).dims;
-  if (w.empty()) return Decline{"no weights"};
-  auto args = args_of(site, w[0]);
-  if (!args) return args.error();
-  if (w[1] * args->groups != x[1]) return Decline{"channels and groups do not fit"};
-  const auto window = window_over(site.view, spatial_of(x), spatial_of(w));
-  if (!window) return window.error();
-  const auto places = positions(*window, spatial_of(x));
-  if (!places) return places.error();
-  TensorDesc out{site.desc(kSource).dtype, {x[0], w[0]}};
-  out.dims.insert(out.dims.end(), places->begin(), places->end());
-  if (!are_countable(site, out)) return Decline{"more elements than kernels count"};
-  if (site.has(kAddend) && site.desc(kAddend).dims != out.dims) return Decline{"addend does not fit"};
-  args->windows = windows_of(*window, x, out.dims);
-  if (auto step = conv_by_product(site, out, *args)) return *std::move(step);
-  return conv_step(site, std::move(out), *args, &Kernels::conv);
+  const auto shape = conv_shape(site);
+  if (!shape) return shape.error();
+  return own_conv(site, *shape);
 }
 
 /// The output's size is what inference found, or what the attributes say; padding follows from it where they do not.
@@ -121,6 +110,29 @@ constexpr Kernel kKernels[] = {
 };
 
 }  // namespace
+
+Expected<ConvShape> conv_shape(const Site& site) {
+  const Dims &x = site.desc(kSource).dims, &w = site.desc(kWeights).dims;
+  if (w.empty()) return Decline{"no weights"};
+  auto args = args_of(site, w[0]);
+  if (!args) return args.error();
+  if (w[1] * args->groups != x[1]) return Decline{"channels and groups do not fit"};
+  const auto window = window_over(site.view, spatial_of(x), spatial_of(w));
+  if (!window) return window.error();
+  const auto places = positions(*window, spatial_of(x));
+  if (!places) return places.error();
+  TensorDesc out{site.desc(kSource).dtype, {x[0], w[0]}};
+  out.dims.insert(out.dims.end(), places->begin(), places->end());
+  if (!are_countable(site, out)) return Decline{"more elements than kernels count"};
+  if (site.has(kAddend) && site.desc(kAddend).dims != out.dims) return Decline{"addend does not fit"};
+  args->windows = windows_of(*window, x, out.dims);
+  return ConvShape{*args, std::move(out)};
+}
+
+PlannedStep own_conv(const Site& site, const ConvShape& shape) {
+  if (auto step = conv_by_product(site, shape.out, shape.args)) return *std::move(step);
+  return conv_step(site, shape.out, shape.args, &Kernels::conv);
+}
 
 std::span<const Kernel> conv_kernels() { return kKernels; }
 

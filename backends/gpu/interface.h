@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/gpu/choice.h"
 #include "backends/gpu/device/kernels.h"
 #include "backends/gpu/ring.h"
 
@@ -24,12 +25,6 @@ struct Sensors {
   int clock_mhz, memory_clock_mhz;  ///< at which it runs
   double watts;
   int celsius;
-};
-
-/// A product of matrices, and the algorithm that was the fastest for it, in numbers that mean something to the plugin.
-struct Choice {
-  int64_t product[14];
-  uint64_t algorithm[8];
 };
 
 }  // namespace mlopt::gpu
@@ -69,7 +64,7 @@ struct GpuInterface {
   Status (*launch)(Queue* queue, Graph* graph);
   void (*drop)(Graph* graph);
 
-  /// From now on the queue times algorithms for products that it meets for the first time, but for these; those among
+  /// From now on the queue times algorithms for products and convolutions that it meets for the first time, but for these; those among
   /// them that the library does not take are timed too. chosen() gives what was timed and counts it; null: counts only.
   void (*tune)(Queue* queue, const mlopt::gpu::Choice* known, int64_t count);
   int64_t (*chosen)(Queue* queue, mlopt::gpu::Choice* into);
@@ -90,6 +85,9 @@ struct GpuInterface {
   Status (*join)(int device, int rank, int ranks, const mlopt::gpu::RingId* id, mlopt::gpu::Ring** ring);
   void (*leave)(mlopt::gpu::Ring* ring);
   Status (*add_up)(mlopt::gpu::Ring* ring, Queue* queue, const mlopt::gpu::RingPart* parts, int64_t count);
+
+  /// cuDNN's version (91900 is 9.19.0), 0 where it is missing: Kernels::library_conv declines all then.
+  int (*conv_version)();
 
   mlopt::gpu::Kernels kernels;
 };

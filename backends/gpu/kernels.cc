@@ -9,11 +9,13 @@ namespace {
 struct Family {
   std::string_view name;  ///< by which its steps go
   std::span<const Kernel> (*kernels)();
+  bool Extras::*needs = nullptr;  ///< null: every device has it
 };
 
 constexpr Family kFamilies[] = {
     {"cublas", matmul_kernels},
-    {"conv", conv_kernels},
+    {"cudnn", conv_library_kernels, &Extras::convolver},
+    {"conv", conv_kernels},  // by products, or by kernels of our own
     {"eltwise", eltwise_kernels},
     {"arith", arith_kernels},
     {"chain", chain_kernels},
@@ -65,14 +67,16 @@ bool is_runnable(const Node& node) {
   return names.contains({node.domain, node.op});
 }
 
-std::vector<Kernel> all_kernels() {
+std::vector<Kernel> all_kernels(const Extras& extras) {
   std::vector<Kernel> all;
-  for (const Family& family : kFamilies)
+  for (const Family& family : kFamilies) {
+    if (family.needs && !(extras.*family.needs)) continue;
     for (Kernel kernel : family.kernels()) {
       kernel.label = family.name;
       kernel.compile = only_planned;
       all.push_back(kernel);
     }
+  }
   return all;
 }
 

@@ -16,6 +16,7 @@ std::span<const Kernel> chain_kernels();
 std::span<const Kernel> code_map_kernels();
 std::span<const Kernel> conv_kernels();
 std::span<const Kernel> conv_grad_kernels();
+std::span<const Kernel> conv_library_kernels();
 std::span<const Kernel> copy_kernels();
 std::span<const Kernel> eltwise_kernels();
 std::span<const Kernel> fake_quantize_kernels();
@@ -48,7 +49,12 @@ std::span<const Kernel> unary_grad_kernels();
 /// Is there a kernel for the operator?
 bool is_runnable(const Node& node);
 
+/// What a device has that not every one has.
+struct Extras {
+  bool convolver = false;  ///< a library of convolutions
+};
+
 /// All of them, in the order in which they are asked. They run where shapes are known, in a plan, only.
-std::vector<Kernel> all_kernels();
+std::vector<Kernel> all_kernels(const Extras& extras = {});
 
 }  // namespace mlopt::gpu

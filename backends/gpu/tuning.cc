@@ -39,8 +39,8 @@ std::string header_of(Device device) {
   check(device.api->describe(device.index, &info), "the device");
   Sensors sensors{};
   if (device.api->sense(device.index, &sensors)) sensors.driver[0] = 0;
-  return fmt::format("mlopt products 1; {}; {}.{}; CUDA {} {}; driver {}; cuBLASLt {}", info.name, info.major,
-                     info.minor, info.driver, info.runtime, sensors.driver, info.cublas);
+  return fmt::format("mlopt products 1; {}; {}.{}; CUDA {} {}; driver {}; cuBLASLt {}; cuDNN {}", info.name, info.major,
+                     info.minor, info.driver, info.runtime, sensors.driver, info.cublas, device.api->conv_version());
 }
 
 std::string file_name(std::string header) {

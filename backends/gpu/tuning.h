@@ -8,7 +8,7 @@
 
 namespace mlopt::gpu {
 
-/// --autotune: the algorithms that were the fastest for products on this GPU by this driver and library, kept in a file
+/// --autotune: the algorithms that were the fastest for products and convolutions on this GPU by this driver and libraries, kept in a file
 /// for later runs. A file that is damaged, or of another GPU, driver or library, counts for nothing and is replaced;
 /// one that cannot be written is done without.
 class Tuning {

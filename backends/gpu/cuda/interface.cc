@@ -25,6 +25,9 @@ cudaStream_t stream_of(Queue& queue) {
 Status use_device(int device) { return in_words(cudaSetDevice(device)); }
 void* stream_handle(Queue& queue) { return stream_of(queue); }
 
+const char* const kConvLibraries[] = {"libcudnn.so.9", "libcudnn.so.8"};
+Convolver*& convolver_of(Queue& queue) { return queue.convolver; }
+
 Reporter reporter_of(Queue& queue) { return {queue.fault, queue.step}; }
 
 namespace {
@@ -57,6 +60,7 @@ Status describe(int device, DeviceInfo* info) {
 
 void close(Queue* queue) {
   cudaSetDevice(queue->device);
+  drop(queue->convolver);
   if (queue->blas) cublasLtDestroy(queue->blas);
   if (queue->working_memory) cudaFree(queue->working_memory);
   if (queue->fault) cudaFreeHost(queue->fault);
@@ -162,7 +166,7 @@ void end_range() {
 constexpr GpuInterface kCuda{count,  describe,     open,     close,       allocate,    release,       transfer,
                              wait,   begin_step,   fault,    start_clock, stop_clock,  begin_capture, end_capture,
                              launch, drop,         tune,     chosen,      begin_range, end_range,     sense,
-                             energy, ring_version, new_ring, join,        leave,       add_up,        {}};
+                             energy, ring_version, new_ring, join,        leave,       add_up,        conv_version, {}};
 
 }  // namespace
 

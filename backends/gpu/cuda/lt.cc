@@ -41,9 +41,7 @@ Status choose(Queue& queue, const LtProduct& p, const ProductKey& key, cublasLtM
     *algorithm = *known;
     return nullptr;
   }
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  cudaStreamIsCapturing(queue.stream, &capture);
-  const bool tunes = queue.tunes && capture == cudaStreamCaptureStatusNone;
+  const bool tunes = tunes_now(queue);
   std::vector<cublasLtMatmulAlgo_t> proposed;
   if (const Status failed = propose(queue, p, tunes ? kMostTried : 1, proposed)) return failed;
   *algorithm = tunes ? fastest(queue, p, proposed) : proposed.front();

@@ -17,6 +17,7 @@ struct Queue {
   int device = 0;
   cudaStream_t stream = nullptr;
   cublasLtHandle_t blas = nullptr;
+  Convolver* convolver = nullptr;
   void* working_memory = nullptr;
   Fault* fault = nullptr;  ///< the host's memory, which the device may write
   int64_t step = 1;

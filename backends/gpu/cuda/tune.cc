@@ -63,6 +63,23 @@ std::optional<cublasLtMatmulAlgo_t> known_before(Queue& queue, const LtProduct& 
   return taken ? std::optional(known->second) : std::nullopt;
 }
 
+bool tunes_now(Queue& queue) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(queue.stream, &capture);
+  return queue.tunes && capture == cudaStreamCaptureStatusNone;
+}
+
+bool known_choice(Queue& queue, Choice& choice) {
+  const auto known = queue.known.find(std::to_array(choice.product));
+  if (known == queue.known.end()) return false;
+  std::memcpy(choice.algorithm, &known->second, sizeof choice.algorithm);
+  return true;
+}
+
+void note_choice(Queue& queue, const Choice& choice) {
+  std::memcpy(&queue.timed[std::to_array(choice.product)], choice.algorithm, sizeof choice.algorithm);
+}
+
 void tune(Queue* queue, const Choice* known, int64_t count) {
   queue->tunes = true;
   for (int64_t i = 0; i < count; ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 // What the backend can ask a device to compute. Pointers are the device's; counts are in elements, below 2^31.
+#include "backends/gpu/conv_library.h"
 #include "backends/gpu/device/along.h"
 #include "backends/gpu/device/attention.h"
 #include "backends/gpu/device/columns.h"
@@ -202,6 +203,7 @@ struct Kernels {
   decltype(&gpu::resize) resize = gpu::resize;
   decltype(&gpu::conv) conv = gpu::conv;
   decltype(&gpu::conv_transpose) conv_transpose = gpu::conv_transpose;
+  decltype(&gpu::library_conv) library_conv = gpu::library_conv;
   decltype(&gpu::columns) columns = gpu::columns;
   decltype(&gpu::conv_end) conv_end = gpu::conv_end;
   decltype(&gpu::code_columns) code_columns = gpu::code_columns;

@@ -1,8 +1,10 @@
 // The kernels of devices, compiled for this processor: one GPU named "host" whose memory is ours. It proves what
 // kernels compute, and how the backend plans and calls them, where there is no GPU.
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "backends/gpu/interface.h"
 
@@ -12,11 +14,26 @@ struct Queue {
   std::chrono::steady_clock::time_point start = {};
   Fault fault = {};
   int64_t step = 1;
+  Convolver* convolver = nullptr;
+  bool tunes = false;
+  std::map<std::array<int64_t, 14>, Choice> known = {}, timed = {};
 };
 struct Graph {};
 
 Status use_device(int) { return nullptr; }
 void* stream_handle(Queue&) { return nullptr; }
+
+/// What stands for it in tests, where these have loaded it: a real one would look for a device.
+const char* const kConvLibraries[] = {"libmlopt_fake_cudnn.so", nullptr};
+Convolver*& convolver_of(Queue& queue) { return queue.convolver; }
+bool tunes_now(Queue& queue) { return queue.tunes; }
+
+bool known_choice(Queue& queue, Choice& choice) {
+  const auto known = queue.known.find(std::to_array(choice.product));
+  if (known != queue.known.end()) choice = known->second;
+  return known != queue.known.end();
+}
+void note_choice(Queue& queue, const Choice& choice) { queue.timed[std::to_array(choice.product)] = choice; }
 
 Reporter reporter_of(Queue& queue) { return {&queue.fault, queue.step}; }
 
@@ -36,7 +53,10 @@ Status open(int, Queue** queue) {
   *queue = new Queue;
   return nullptr;
 }
-void close(Queue* queue) { delete queue; }
+void close(Queue* queue) {
+  drop(queue->convolver);
+  delete queue;
+}
 
 Status allocate(int, size_t bytes, void** where) {
   *where = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -68,8 +88,16 @@ Status end_capture(Queue*, Graph**) { return "the host captures nothing"; }
 Status launch(Queue*, Graph*) { return "the host captures nothing"; }
 void drop(Graph*) {}
 
-void tune(Queue*, const Choice*, int64_t) {}
-int64_t chosen(Queue*, Choice*) { return 0; }
+void tune(Queue* queue, const Choice* known, int64_t count) {
+  queue->tunes = true;
+  for (const Choice* choice = known; choice < known + count; ++choice)
+    queue->known[std::to_array(choice->product)] = *choice;
+}
+int64_t chosen(Queue* queue, Choice* into) {
+  for (const auto& [product, choice] : queue->timed)
+    if (into) *into++ = choice;
+  return static_cast<int64_t>(queue->timed.size());
+}
 void begin_range(const char*) {}
 void end_range() {}
 Status sense(int, Sensors*) { return "the host has no NVML"; }
@@ -78,7 +106,7 @@ Status energy(int, double*) { return "the host has no NVML"; }
 constexpr GpuInterface kHost{count,  describe,     open,     close,       allocate,    release,       transfer,
                              wait,   begin_step,   fault,    start_clock, stop_clock,  begin_capture, end_capture,
                              launch, drop,         tune,     chosen,      begin_range, end_range,     sense,
-                             energy, ring_version, new_ring, join,        leave,       add_up,        {}};
+                             energy, ring_version, new_ring, join,        leave,       add_up,        conv_version, {}};
 
 }  // namespace
 

@@ -1,0 +1,59 @@
+// cuDNN is opened where it is installed: it is needed neither to build nor to start. Nothing here, nor in
+// cudnn_conv.cc, knows of CUDA: tests bring a library of their own.
+#include "backends/gpu/cuda/cudnn.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+#include <type_traits>
+
+#include "backends/gpu/conv_library.h"
+
+namespace mlopt::gpu {
+namespace dnn {
+namespace {
+
+void open(Library& l) {
+  void* library = nullptr;
+  for (const char* name : kConvLibraries)
+    if (!library && name) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return;
+  const auto find = [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+    return function != nullptr;
+  };
+  l.ready =
+      find("cudnnGetVersion", l.version) && find("cudnnGetErrorString", l.error) && find("cudnnCreate", l.create) &&
+      find("cudnnDestroy", l.destroy) && find("cudnnSetStream", l.set_stream) &&
+      find("cudnnCreateTensorDescriptor", l.create_tensor) && find("cudnnDestroyTensorDescriptor", l.destroy_tensor) &&
+      find("cudnnSetTensorNdDescriptor", l.set_tensor) && find("cudnnCreateFilterDescriptor", l.create_filter) &&
+      find("cudnnDestroyFilterDescriptor", l.destroy_filter) && find("cudnnSetFilterNdDescriptor", l.set_filter) &&
+      find("cudnnCreateConvolutionDescriptor", l.create_conv) &&
+      find("cudnnDestroyConvolutionDescriptor", l.destroy_conv) &&
+      find("cudnnSetConvolutionNdDescriptor", l.set_conv) && find("cudnnSetConvolutionGroupCount", l.set_groups) &&
+      find("cudnnSetConvolutionMathType", l.set_math) && find("cudnnCreateActivationDescriptor", l.create_activation) &&
+      find("cudnnDestroyActivationDescriptor", l.destroy_activation) &&
+      find("cudnnSetActivationDescriptor", l.set_activation) &&
+      find("cudnnGetConvolutionForwardAlgorithm_v7", l.propose) &&
+      find("cudnnFindConvolutionForwardAlgorithmEx", l.time) && find("cudnnConvolutionForward", l.convolve) &&
+      find("cudnnConvolutionBiasActivationForward", l.convolve_fused);
+}
+
+}  // namespace
+
+const Library& library() {
+  static std::mutex mutex;
+  static Library loaded;
+  const std::lock_guard lock(mutex);
+  if (!loaded.ready) open(loaded);
+  return loaded;
+}
+
+}  // namespace dnn
+
+int conv_version() {
+  const dnn::Library& l = dnn::library();
+  return l.ready ? static_cast<int>(l.version()) : 0;
+}
+
+}  // namespace mlopt::gpu

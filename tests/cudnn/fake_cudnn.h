@@ -1,0 +1,9 @@
+#pragma once
+
+/// What tests tell the library that stands for cuDNN, and what it has been asked for.
+struct FakeCudnn {
+  bool present = false;       ///< else its version is 0
+  int refused_dilation = -1;  ///< along the last axis
+  int proposed = 0, timed = 0, plain = 0, fused = 0;
+  int exact = 0;  ///< how often it was told to keep to float32
+};
