@@ -56,16 +56,19 @@ Expected<PlannedStep> plan_arith(const Site& site) {
   Dims dims = site.desc(0).dims;
   for (const auto& desc : site.in) dims = broadcast(dims, desc->dims);
   if (*op == Arith::kPRelu && dims != site.desc(0).dims) return Decline{"the slope has more elements"};
+  const TensorDesc out{site.desc(0).dtype, dims, site.layout};
+  const auto strides = [&](const TensorDesc& desc) {
+    return in_memory_order(broadcast_strides(desc, dims), out.layout);
+  };
   // The first two, then each other with what they made.
   std::vector<Walk<2>> walks;
   for (size_t i = 1; i < site.in.size(); ++i) {
-    const Dims& first = i == 1 ? site.desc(0).dims : dims;
-    const auto walk = walk_over<2>(
-        dims, {broadcast_strides(first, dims), broadcast_strides(site.desc(static_cast<int>(i)).dims, dims)});
+    const auto walk = walk_over<2>(out.memory_dims(),
+                                   {strides(i == 1 ? site.desc(0) : out), strides(site.desc(static_cast<int>(i)))});
     if (!walk) return walk.error();
     walks.push_back(*walk);
   }
-  PlannedStep step{.out = {{site.desc(0).dtype, dims}}};
+  PlannedStep step{.out = {out}};
   step.in_place = site.in.size() > 2 ? -1 : site.desc(0).dims == dims ? 0 : site.desc(1).dims == dims ? 1 : -1;
   const float divisor = site.view.node().op == "Mean" ? static_cast<float>(site.in.size()) : 1.0f;
   step.run = [type = *type, op = *op, divisor, count = element_count(dims),
@@ -161,22 +164,22 @@ Expected<PlannedStep> plan_where(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Add", .plan = plan_arith},
-    {.domain = "", .op = "Sub", .plan = plan_arith},
-    {.domain = "", .op = "Mul", .plan = plan_arith},
-    {.domain = "", .op = "Div", .plan = plan_arith},
-    {.domain = "", .op = "Pow", .plan = plan_arith},
-    {.domain = "", .op = "Max", .plan = plan_arith},
-    {.domain = "", .op = "Min", .plan = plan_arith},
-    {.domain = "", .op = "Sum", .plan = plan_arith},
-    {.domain = "", .op = "Mean", .plan = plan_arith},
-    {.domain = "", .op = "Clip", .plan = plan_clip},
-    {.domain = "", .op = "PRelu", .plan = plan_arith},
-    {.domain = "", .op = "Mod", .plan = plan_arith},
-    {.domain = "", .op = "BitwiseAnd", .plan = plan_arith},
-    {.domain = "", .op = "BitwiseOr", .plan = plan_arith},
-    {.domain = "", .op = "BitwiseXor", .plan = plan_arith},
-    {.domain = "", .op = "BitShift", .plan = plan_arith},
+    {.domain = "", .op = "Add", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Sub", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Mul", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Div", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Pow", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Max", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Min", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Sum", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Mean", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Clip", .plan = plan_clip, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "PRelu", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Mod", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "BitwiseAnd", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "BitwiseOr", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "BitwiseXor", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "BitShift", .plan = plan_arith, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Equal", .plan = plan_compare},
     {.domain = "", .op = "Less", .plan = plan_compare},
     {.domain = "", .op = "Greater", .plan = plan_compare},

@@ -2,12 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
 #include "backends/gpu/device_plan.h"
 #include "backends/gpu/half.h"
 #include "backends/gpu/kernels.h"
+#include "backends/gpu/operand.h"
 #include "backends/gpu/prepare.h"
 #include "core/base/error.h"
 #include "core/exec/interpreter.h"
@@ -57,7 +59,8 @@ class GpuBackend : public Backend {
     const bool half = options.precision == Precision::kF16 || options.precision == Precision::kBF16;
     if (half) require_half(options);
     const std::vector<Kernel> kernels = gpu::all_kernels(extras_of(device_));
-    const std::array lists{KernelList{"gpu", kernels}, KernelList{"host", host_.kernels}};
+    const auto reorder = is_channels_last(model, options) ? gpu::plan_reorder : nullptr;
+    const std::array lists{KernelList{"gpu", kernels, reorder}, KernelList{"host", host_.kernels}};
     const auto weights = std::make_shared<gpu::Weights>(device_);
     const auto state = options.state ? std::make_shared<gpu::DeviceState>(options.state, device_) : nullptr;
     const MakePlan make_plan = [device = device_, weights, state, on_host = host_.may_run, tuning = tuning_](
@@ -80,6 +83,18 @@ class GpuBackend : public Backend {
   }
 
  private:
+  /// Where cuDNN runs convolutions of half floats: plans keep channels last what is best so. Values that are watched,
+  /// or belong to the state, are row-major.
+  bool is_channels_last(const Model& model, const CompileOptions& options) const {
+    if (!extras_of(device_).convolver || !options.taps.empty() || options.state) return false;
+    if (options.precision == Precision::kF16 || options.precision == Precision::kBF16) return true;
+    const auto nodes = model.graph->nodes();
+    return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) {
+      const Value* x = node->op == "Conv" ? node->input(0) : nullptr;
+      return x && (x->type.dtype == DType::kF16 || x->type.dtype == DType::kBF16);
+    });
+  }
+
   void require_half(const CompileOptions& options) const {
     gpu::DeviceInfo info{};
     gpu::check(device_.api->describe(device_.index, &info), "the device");

@@ -26,7 +26,7 @@ Expected<PlannedStep> plan(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Cast", .plan = plan},
+    {.domain = "", .op = "Cast", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "CastLike", .plan = plan},
 };
 

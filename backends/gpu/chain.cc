@@ -49,9 +49,10 @@ Expected<PlannedStep> plan(const Site& site) {
   for (Segment& segment : *segments) {
     std::array<Dims, ChainArgs::kTensors> strides;
     for (size_t k = 0; k < strides.size(); ++k)
-      strides[k] = k < segment.inputs.size() ? broadcast_strides(site.desc(segment.inputs[k]).dims, x.dims)
-                                             : Dims(x.dims.size(), 0);
-    const auto walk = walk_over<ChainArgs::kTensors>(x.dims, strides);
+      strides[k] = k < segment.inputs.size()
+                       ? in_memory_order(broadcast_strides(site.desc(segment.inputs[k]), x.dims), x.layout)
+                       : Dims(x.dims.size(), 0);
+    const auto walk = walk_over<ChainArgs::kTensors>(x.memory_dims(), strides);
     if (!walk) return walk.error();
     segment.args.walk = *walk;
     segment.args.type = *type;
@@ -71,7 +72,7 @@ Expected<PlannedStep> plan(const Site& site) {
   return step;
 }
 
-constexpr Kernel kKernels[] = {{.domain = "mlopt", .op = "Chain", .plan = plan}};
+constexpr Kernel kKernels[] = {{.domain = "mlopt", .op = "Chain", .plan = plan, .layout = LayoutRule::kFollows}};
 
 }  // namespace
 

@@ -54,12 +54,12 @@ Expected<ConvArgs> args_of(const Site& site, int64_t channels_out) {
 }
 
 PlannedStep conv_step(const Site& site, TensorDesc out, ConvArgs args,
-                      Status (*Kernels::*kernel)(Queue&, const ConvArgs&)) {
+                      Status (*Kernels::*kernel)(Queue&, const ConvArgs&), std::shared_ptr<Brought> weights = nullptr) {
   PlannedStep step{.out = {std::move(out)}};
-  step.run = [args, kernel, bias = site.has(kBias), addend = site.has(kAddend)](const Buffers& b) {
+  step.run = [args, kernel, weights, bias = site.has(kBias), addend = site.has(kAddend)](const Buffers& b) {
     ConvArgs now = args;
     now.in = b.in<void>(kSource);
-    now.weights = b.in<void>(kWeights);
+    now.weights = weights ? weights->at(queue_of(b)) : b.in<void>(kWeights);
     now.bias = bias ? b.in<void>(kBias) : nullptr;
     now.addend = addend ? b.in<void>(kAddend) : nullptr;
     now.out = b.out<void>(0);
@@ -131,7 +131,11 @@ Expected<ConvShape> conv_shape(const Site& site) {
 
 PlannedStep own_conv(const Site& site, const ConvShape& shape) {
   if (auto step = conv_by_product(site, shape.out, shape.args)) return *std::move(step);
-  return conv_step(site, shape.out, shape.args, &Kernels::conv);
+  return plain_conv(site, shape);
+}
+
+PlannedStep plain_conv(const Site& site, const ConvShape& shape, std::shared_ptr<Brought> weights) {
+  return conv_step(site, shape.out, shape.args, &Kernels::conv, std::move(weights));
 }
 
 std::span<const Kernel> conv_kernels() { return kKernels; }

@@ -1,10 +1,13 @@
-// Conv and com.microsoft.FusedConv by cuDNN, where it is installed.
+// Conv and com.microsoft.FusedConv by cuDNN, where it is installed. Half floats have their channels last where the plan
+// keeps them so: then tensor cores take them as they lie.
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 
 #include "backends/gpu/conv.h"
 #include "backends/gpu/kernels.h"
+#include "core/exec/weight_cache.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -14,10 +17,11 @@ enum Input { kSource, kWeights, kBias, kAddend };
 /// One channel a group: our kernel has as little to do as any.
 bool is_depthwise(const ConvArgs& args) { return args.groups > 1 && args.groups == args.channels_in; }
 
-/// What the library may use. Algorithms for tensor cores want other layouts, so copies of all that is read and made.
-size_t room_bytes(const Site& site, const TensorDesc& out) {
+/// What the library may use. Algorithms for tensor cores want channels last, so copies of all that is read and made.
+size_t room_bytes(const Site& site, const ConvShape& shape) {
   constexpr size_t kLeast = size_t{32} << 20, kMost = size_t{512} << 20;
-  return std::min(kMost, kLeast + site.desc(kSource).bytes() + site.desc(kWeights).bytes() + out.bytes());
+  if (shape.args.channels_last) return kLeast;
+  return std::min(kMost, kLeast + site.desc(kSource).bytes() + site.desc(kWeights).bytes() + shape.out.bytes());
 }
 
 /// What the library declines in the first run, the device does on its own from then on.
@@ -27,16 +31,16 @@ struct Run {
   std::function<void(const Buffers&)> own;
   std::shared_ptr<std::atomic<bool>> declined = std::make_shared<std::atomic<bool>>(false);
 
-  void operator()(const Buffers& b) const {
-    if (!declined->load() && by_library(b)) return;
+  void operator()(const Buffers& b, const void* weights) const {
+    if (!declined->load() && by_library(b, weights)) return;
     own(b);
   }
 
-  bool by_library(const Buffers& b) const {
+  bool by_library(const Buffers& b, const void* weights) const {
     LibraryConvArgs now = args;
     bool refused = false;
     now.conv.in = b.in<void>(kSource);
-    now.conv.weights = b.in<void>(kWeights);
+    now.conv.weights = weights;
     now.conv.bias = bias ? b.in<void>(kBias) : nullptr;
     now.conv.addend = addend ? b.in<void>(kAddend) : nullptr;
     now.conv.out = b.out<void>(0);
@@ -48,22 +52,68 @@ struct Run {
   }
 };
 
+Run run_of(const Site& site, const ConvShape& shape, const PlannedStep& own) {
+  const bool tf32 = site.context.precision == Precision::kTF32;
+  return {{shape.args, tf32, nullptr, room_bytes(site, shape), nullptr}, site.has(kBias), site.has(kAddend), own.run};
+}
+
+/// Weights [m, c, ...] as [m, ..., c].
+std::shared_ptr<Brought> turned_weights(const Site& site, const Tensor& weights) {
+  return shared_weights<Brought>(site.context.weights, weights, "gpu channels last", [&] {
+    const TensorDesc desc{weights.dtype(), weights.dims()};
+    const size_t width = static_cast<size_t>(bits(desc.dtype) / 8);
+    const int64_t channels = desc.dims[1], taps = desc.size() / desc.dims[0] / channels;
+    const Tensor aligned = weights.aligned();
+    std::vector<std::byte> turned(desc.bytes());
+    for (int64_t m = 0; m < desc.dims[0]; ++m)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t c = 0; c < channels; ++c)
+          std::memcpy(turned.data() + static_cast<size_t>((m * taps + tap) * channels + c) * width,
+                      aligned.raw() + static_cast<size_t>((m * channels + c) * taps + tap) * width, width);
+    return std::make_shared<Brought>(std::move(turned));
+  });
+}
+
+/// The same with channels last, by weights that are turned once.
+Expected<PlannedStep> plan_last(const Site& site, ConvShape shape) {
+  const Tensor* weights = site.constant(kWeights);
+  if (!weights || bits(shape.out.dtype) != 16) return Decline{"no constant half floats"};
+  shape.args.channels_last = true;
+  shape.out.layout = Layout::kChannelsLast;
+  const auto turned = turned_weights(site, *weights);
+  PlannedStep step = plain_conv(site, shape, turned);
+  step.label = "conv, channels last";
+  if (!is_depthwise(shape.args)) {
+    const Run run = run_of(site, shape, step);
+    step.run = [run, turned](const Buffers& b) { run(b, turned->at(queue_of(b))); };
+    step.scratch_bytes = run.args.room_bytes;
+    step.label = "cudnn, channels last";
+  }
+  step.packed = {kWeights};
+  step.packed_bytes = site.desc(kWeights).bytes();
+  for (const auto& desc : site.in) step.in.push_back(desc ? desc->layout : Layout::kRowMajor);
+  step.in[kSource] = Layout::kChannelsLast;
+  if (site.has(kAddend)) step.in[kAddend] = Layout::kChannelsLast;
+  return step;
+}
+
 Expected<PlannedStep> plan(const Site& site) {
   auto shape = conv_shape(site);
   if (!shape) return shape.error();
+  const auto last = [](Layout layout) { return layout == Layout::kChannelsLast; };
+  if (last(site.layout) || last(site.desc(kSource).layout)) return plan_last(site, *std::move(shape));
   if (is_depthwise(shape->args)) return Decline{"one channel a group"};
   PlannedStep step = own_conv(site, *shape);
-  const size_t room = room_bytes(site, shape->out);
-  const bool tf32 = site.context.precision == Precision::kTF32;
-  step.run = Run{{shape->args, false, tf32, nullptr, room, nullptr}, site.has(kBias), site.has(kAddend), step.run};
-  step.scratch_bytes = std::max(step.scratch_bytes, room);
+  const Run run = run_of(site, *shape, step);
+  step.run = [run](const Buffers& b) { run(b, b.in<void>(kWeights)); };
+  step.scratch_bytes = std::max(step.scratch_bytes, run.args.room_bytes);
   step.label = "cudnn";
   return step;
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Conv", .plan = plan},
-    {.domain = "com.microsoft", .op = "FusedConv", .plan = plan},
+    {.domain = "", .op = "Conv", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "com.microsoft", .op = "FusedConv", .plan = plan, .layout = LayoutRule::kChannelsLast},
 };
 
 }  // namespace

@@ -12,9 +12,8 @@ struct Convolver;
 /// A convolution for the library, which fuses what it can and has our kernels do the rest behind.
 struct LibraryConvArgs {
   ConvArgs conv;
-  bool channels_last;  ///< x, out and addend [n, ..., c] and weights [m, ..., c], else as ConvArgs has them
-  bool tf32;           ///< float32 may be rounded to 10 bits
-  void* room;          ///< the device's, for the library
+  bool tf32;   ///< float32 may be rounded to 10 bits
+  void* room;  ///< the device's, for the library
   size_t room_bytes;
   bool* declined;  ///< the host's: set where the library does not take it; `out` holds nothing then
 };

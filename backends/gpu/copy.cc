@@ -131,17 +131,19 @@ Expected<PlannedStep> plan_concat(const Site& site) {
     if (!desc || desc->dtype != first.dtype || desc->dims.size() != out.size()) return Decline{"pieces do not fit"};
     out[axis] += desc->dims[axis];
   }
-  const Dims strides = row_major_strides(out);
+  const TensorDesc made{first.dtype, out, first.layout};
+  const Dims strides = made.strides();
+  const auto ordered = [&](Dims axes) { return in_memory_order(std::move(axes), made.layout); };
   std::vector<std::function<void(const Buffers&)>> moves;
   int64_t offset = 0;
   for (int i = 0; i < static_cast<int>(site.in.size()); ++i) {
-    const Dims& piece = site.desc(i).dims;
-    auto move = mover({piece, row_major_strides(piece), strides, 0, offset}, *width, i, 0);
+    const TensorDesc& piece = site.desc(i);
+    auto move = mover({ordered(piece.dims), ordered(piece.strides()), ordered(strides), 0, offset}, *width, i, 0);
     if (!move) return move.error();
     moves.push_back(*std::move(move));
-    offset += piece[axis] * strides[axis];
+    offset += piece.dims[axis] * strides[axis];
   }
-  PlannedStep step{.out = {{first.dtype, out}}};
+  PlannedStep step{.out = {made}};
   step.run = [moves = std::move(moves)](const Buffers& b) {
     for (const auto& move : moves) move(b);
   };
@@ -184,7 +186,7 @@ constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Transpose", .plan = plan_transpose},
     {.domain = "", .op = "Slice", .plan = plan_slice},
     {.domain = "", .op = "Split", .plan = plan_split},
-    {.domain = "", .op = "Concat", .plan = plan_concat},
+    {.domain = "", .op = "Concat", .plan = plan_concat, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Expand", .plan = plan_expand},
     {.domain = "", .op = "Tile", .plan = plan_tile},
     {.domain = "", .op = "DepthToSpace", .plan = plan_blocks},

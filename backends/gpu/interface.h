@@ -64,8 +64,9 @@ struct GpuInterface {
   Status (*launch)(Queue* queue, Graph* graph);
   void (*drop)(Graph* graph);
 
-  /// From now on the queue times algorithms for products and convolutions that it meets for the first time, but for these; those among
-  /// them that the library does not take are timed too. chosen() gives what was timed and counts it; null: counts only.
+  /// From now on the queue times algorithms for products and convolutions that it meets for the first time, but for
+  /// these; those among them that the library does not take are timed too. chosen() gives what was timed and counts it;
+  /// null: counts only.
   void (*tune)(Queue* queue, const mlopt::gpu::Choice* known, int64_t count);
   int64_t (*chosen)(Queue* queue, mlopt::gpu::Choice* into);
 

@@ -81,6 +81,19 @@ Dims broadcast_strides(const Dims& dims, const Dims& out) {
   return strides;
 }
 
+Dims broadcast_strides(const TensorDesc& desc, const Dims& out) {
+  const Dims own = desc.strides();
+  Dims strides(out.size(), 0);
+  for (size_t k = 0; k < own.size(); ++k)
+    if (desc.dims[k] != 1) strides[out.size() - own.size() + k] = own[k];
+  return strides;
+}
+
+Dims in_memory_order(Dims axes, Layout layout) {
+  if (layout == Layout::kChannelsLast) std::rotate(axes.begin() + 1, axes.begin() + 2, axes.end());
+  return axes;
+}
+
 Expected<std::vector<WalkAxis>> walk_axes(const Dims& dims, std::span<const Dims> strides, size_t most) {
   std::vector<WalkAxis> axes = merged(strides, dims);
   int64_t count = 1;

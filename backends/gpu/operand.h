@@ -24,6 +24,14 @@ bool is_countable(const TensorDesc& desc);
 /// The strides of an operand of these dims that broadcasts to `out`, one for each axis of `out`.
 Dims broadcast_strides(const Dims& dims, const Dims& out);
 
+/// The same for an operand whose channels may come last.
+Dims broadcast_strides(const TensorDesc& desc, const Dims& out);
+/// One entry for each axis, in the order in which the axes lie in memory.
+Dims in_memory_order(Dims axes, Layout layout);
+
+/// Copies a tensor from one layout to another.
+PlannedStep plan_reorder(const TensorDesc& from, const TensorDesc& to, const CompileContext& context);
+
 /// An axis of an index space, and how far a step along it leads in each tensor.
 struct WalkAxis {
   int64_t count;

@@ -21,14 +21,16 @@ Expected<Pooling> pooling_of(const Site& site, bool max, Elem type) {
   if (!window) return window.error();
   const auto places = positions(*window, spatial_of(x.dims), site.view.get_int("ceil_mode", 0) != 0);
   if (!places) return places.error();
-  Pooling p{{}, {x.dtype, {x.dims[0], x.dims[1]}}};
+  Pooling p{{}, {x.dtype, {x.dims[0], x.dims[1]}, x.layout}};
   p.out.dims.insert(p.out.dims.end(), places->begin(), places->end());
   if (!is_countable(x) || !is_countable(p.out)) return Decline{"more elements than kernels count"};
   p.args.type = type;
   p.args.kind = max                                              ? PoolKind::kMax
                 : site.view.get_int("count_include_pad", 0) != 0 ? PoolKind::kAverageWithPadding
                                                                  : PoolKind::kAverage;
-  p.args.planes = x.dims[0] * x.dims[1];
+  const bool last = x.layout == Layout::kChannelsLast;
+  p.args.planes = last ? x.dims[0] : x.dims[0] * x.dims[1];
+  p.args.inner = last ? static_cast<int>(x.dims[1]) : 1;
   p.args.windows = windows_of(*window, x.dims, p.out.dims);
   const size_t absent = 3 - window->kernel.size();
   for (size_t k = 0; k < window->kernel.size(); ++k) p.args.after[absent + k] = static_cast<int>(window->end[k]);
@@ -74,8 +76,8 @@ Expected<PlannedStep> plan_gradient(const Site& site) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "MaxPool", .plan = plan},
-    {.domain = "", .op = "AveragePool", .plan = plan},
+    {.domain = "", .op = "MaxPool", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "AveragePool", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "mlopt", .op = "MaxPoolGrad", .plan = plan_gradient},
     {.domain = "mlopt", .op = "AveragePoolGrad", .plan = plan_gradient},
 };

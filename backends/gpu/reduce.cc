@@ -1,4 +1,5 @@
 // Reductions over axes, and the pools whose window is everything.
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -45,7 +46,7 @@ Expected<PlannedStep> plan_over(const Site& site, const std::vector<bool>& reduc
   Dims out;
   for (size_t k = 0; k < x.dims.size(); ++k)
     if (!reduced[k] || keep) out.push_back(reduced[k] ? 1 : x.dims[k]);
-  std::vector<Middle> groups = reduction_groups(x.dims, reduced);
+  std::vector<Middle> groups = reduction_groups(x.memory_dims(), reduced);
   if (groups.empty()) return Decline{"nothing is reduced"};
   PlannedStep step{.out = {{x.dtype, std::move(out)}}};
   const auto width = static_cast<size_t>(bits(x.dtype) / 8);
@@ -77,12 +78,16 @@ Expected<PlannedStep> plan(const Site& site) {
   return plan_over(site, *reduced, site.view.get_int("keepdims", 1) != 0);
 }
 
+/// Channels may come last, and what is made lies alike in both layouts.
 Expected<PlannedStep> plan_global(const Site& site) {
-  const size_t rank = site.desc(0).dims.size();
+  const TensorDesc& x = site.desc(0);
+  const size_t rank = x.dims.size();
   if (rank < 3) return Decline{"no spatial axes"};
   std::vector<bool> reduced(rank, true);
-  reduced[0] = reduced[1] = false;
-  return plan_over(site, reduced, true);
+  reduced[0] = reduced[x.layout == Layout::kChannelsLast ? rank - 1 : 1] = false;
+  auto step = plan_over(site, reduced, true);
+  if (step) std::fill(std::copy_n(x.dims.begin(), 2, step->out[0].dims.begin()), step->out[0].dims.end(), 1);
+  return step;
 }
 
 constexpr Kernel kKernels[] = {
@@ -95,8 +100,8 @@ constexpr Kernel kKernels[] = {
     {.domain = "", .op = "ReduceL2", .plan = plan},
     {.domain = "", .op = "ReduceSumSquare", .plan = plan},
     {.domain = "", .op = "ReduceLogSum", .plan = plan},
-    {.domain = "", .op = "GlobalAveragePool", .plan = plan_global},
-    {.domain = "", .op = "GlobalMaxPool", .plan = plan_global},
+    {.domain = "", .op = "GlobalAveragePool", .plan = plan_global, .layout = LayoutRule::kAny},
+    {.domain = "", .op = "GlobalMaxPool", .plan = plan_global, .layout = LayoutRule::kAny},
 };
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 namespace mlopt::gpu {
 
-/// --autotune: the algorithms that were the fastest for products and convolutions on this GPU by this driver and libraries, kept in a file
-/// for later runs. A file that is damaged, or of another GPU, driver or library, counts for nothing and is replaced;
-/// one that cannot be written is done without.
+/// --autotune: the algorithms that were the fastest for products and convolutions on this GPU by this driver and
+/// libraries, kept in a file for later runs. A file that is damaged, or of another GPU, driver or library, counts for
+/// nothing and is replaced; one that cannot be written is done without.
 class Tuning {
  public:
   /// The file lies in `folder`; empty: $XDG_CACHE_HOME/mlopt or ~/.cache/mlopt, or no file without either.

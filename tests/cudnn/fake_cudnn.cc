@@ -1,10 +1,10 @@
 // What stands for cuDNN in tests: convolutions as they are defined, of numbers in memory of the host, by descriptors as
 // strict as the library's. It refuses what the library refuses, and counts what it is asked for.
+#include "tests/cudnn/fake_cudnn.h"
+
 #include <array>
 #include <cstring>
 #include <vector>
-
-#include "tests/cudnn/fake_cudnn.h"
 
 #include "backends/gpu/device/number.h"
 
@@ -126,7 +126,8 @@ float sum_at(const Operands& o, const std::vector<int>& at) {
 size_t room_of(const Operands& o) { return static_cast<size_t>(count(o.y.dims)) * sizeof(float); }
 
 int check(const Operands& o, int algorithm, void* room, size_t room_bytes) {
-  if (!fit(o)) return kWrong;
+  if (!fit(o) || (o.w.format == kChannelsLast) != (o.x.strides[1] == 1 && o.x.dims[1] > 1)) return kWrong;
+  state.channels_last += o.w.format == kChannelsLast;
   if (algorithm != kPrecomputed && algorithm != 0) return kNotSupported;
   if (algorithm == kPrecomputed) {
     if (room_bytes < room_of(o)) return kWrong;
@@ -138,7 +139,8 @@ int check(const Operands& o, int algorithm, void* room, size_t room_bytes) {
 /// As the library has it: what has most hope first, what cannot run last.
 int propose(const Operands& o, int most, int* found, Proposal* into) {
   if (!fit(o)) return kWrong;
-  const bool refused = o.conv.dilations.back() == state.refused_dilation;
+  const bool refused =
+      o.conv.dilations.back() == state.refused_dilation || (o.w.format == kChannelsLast && state.refuses_channels_last);
   const Proposal all[] = {{kWinograd, 0, -1, 16, 0, o.conv.math, {}},
                           {kFft, 0, -1, ~size_t{0} / 2, 1, o.conv.math, {}},
                           {kPrecomputed, 0, -1, room_of(o), 1, o.conv.math, {}},

@@ -4,14 +4,14 @@
 namespace mlopt::gpu::dnn {
 
 // What is needed of cuDNN's interface, 8 or 9, which is fixed: cudnn_header.cc compares it with the header.
-using Code = int;                                           // cudnnStatus_t; 0: success
-using Handle = void*;                                       // of the library, or of what it describes
-constexpr int kFloat = 0, kHalf = 2, kBFloat16 = 9;         // cudnnDataType_t
-constexpr int kRowMajor = 0, kChannelsLast = 1;             // cudnnTensorFormat_t
-constexpr int kDefaultMath = 0, kTensorOps = 1, kFma = 3;   // cudnnMathType_t; the first may round float32 to TF32
-constexpr int kCrossCorrelation = 1, kPropagateNan = 1;     // cudnnConvolutionMode_t, cudnnNanPropagation_t
-constexpr int kRelu = 1, kIdentity = 5, kDeterministic = 1; // cudnnActivationMode_t, cudnnDeterminism_t
-constexpr int kPrecomputed = 1, kAlgorithms = 8;            // cudnnConvolutionFwdAlgo_t: implicit product; how many
+using Code = int;                                            // cudnnStatus_t; 0: success
+using Handle = void*;                                        // of the library, or of what it describes
+constexpr int kFloat = 0, kHalf = 2, kBFloat16 = 9;          // cudnnDataType_t
+constexpr int kRowMajor = 0, kChannelsLast = 1;              // cudnnTensorFormat_t
+constexpr int kDefaultMath = 0, kTensorOps = 1, kFma = 3;    // cudnnMathType_t; the first may round float32 to TF32
+constexpr int kCrossCorrelation = 1, kPropagateNan = 1;      // cudnnConvolutionMode_t, cudnnNanPropagation_t
+constexpr int kRelu = 1, kIdentity = 5, kDeterministic = 1;  // cudnnActivationMode_t, cudnnDeterminism_t
+constexpr int kPrecomputed = 1, kAlgorithms = 8;             // cudnnConvolutionFwdAlgo_t: implicit product; how many
 
 /// cudnnConvolutionFwdAlgoPerf_t.
 struct Proposal {

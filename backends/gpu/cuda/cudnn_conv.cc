@@ -38,9 +38,7 @@ struct Way {
   bool fused;
 };
 
-int type_of(Elem type) {
-  return type == Elem::kF16 ? dnn::kHalf : type == Elem::kBF16 ? dnn::kBFloat16 : dnn::kFloat;
-}
+int type_of(Elem type) { return type == Elem::kF16 ? dnn::kHalf : type == Elem::kBF16 ? dnn::kBFloat16 : dnn::kFloat; }
 
 /// Two spatial axes at least; three where the first is one.
 int first_axis(const Windows& w) { return w.in[0] == 1 && w.kernel[0] == 1 ? 1 : 0; }
@@ -75,7 +73,7 @@ bool Conv::describe(const LibraryConvArgs& args) {
   const ConvArgs& c = args.conv;
   const Windows& w = c.windows;
   const int first = first_axis(w), rank = 3 - first, type = type_of(c.type);
-  const bool last = args.channels_last;
+  const bool last = args.conv.channels_last;
   const int ones[3] = {1, 1, 1};
   std::array<int, 5> filter{c.channels_out, c.channels_in / c.groups};
   std::copy(w.kernel + first, w.kernel + 3, filter.begin() + 2);
@@ -117,7 +115,7 @@ Status finish(Queue& queue, const LibraryConvArgs& args) {
   if (!c.bias && !c.addend && c.act.fn == Fn::kNone) return nullptr;
   const int places = c.windows.out[0] * c.windows.out[1] * c.windows.out[2];
   const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
-  return conv_end(queue, {c.type, c.act, divider(c.channels_out), divider(args.channels_last ? 1 : places),
+  return conv_end(queue, {c.type, c.act, divider(c.channels_out), divider(args.conv.channels_last ? 1 : places),
                           int64_t{c.batch} * c.channels_out * places, c.bias, c.addend, c.out});
 }
 
@@ -134,15 +132,16 @@ namespace {
 Choice choice_of(const LibraryConvArgs& args) {
   const ConvArgs& c = args.conv;
   const Windows& w = c.windows;
-  Choice made{{-1, static_cast<int64_t>(c.type) * 64 + args.channels_last * 32 + args.tf32 * 16 +
-                           (c.act.fn == Fn::kRelu) * 8 + (c.act.fn == Fn::kNone) * 4 + (c.bias != nullptr) * 2 +
-                           (c.addend != nullptr),
-                   c.batch, c.channels_in, c.channels_out, c.groups},
-                  {}};
+  Choice made{
+      {-1,
+       static_cast<int64_t>(c.type) * 64 + args.conv.channels_last * 32 + args.tf32 * 16 + (c.act.fn == Fn::kRelu) * 8 +
+           (c.act.fn == Fn::kNone) * 4 + (c.bias != nullptr) * 2 + (c.addend != nullptr),
+       c.batch, c.channels_in, c.channels_out, c.groups},
+      {}};
   for (int k = 0; k < 3; ++k) {
     made.product[6 + k] = int64_t{w.in[k]} << 32 | w.out[k];
-    made.product[9 + k] = int64_t{w.kernel[k]} << 48 | int64_t{w.stride[k]} << 32 | int64_t{w.dilation[k]} << 16 |
-                       w.before[k];
+    made.product[9 + k] =
+        int64_t{w.kernel[k]} << 48 | int64_t{w.stride[k]} << 32 | int64_t{w.dilation[k]} << 16 | w.before[k];
   }
   made.product[12] = static_cast<int64_t>(args.room_bytes);
   return made;

@@ -18,8 +18,7 @@ using Passed = std::conditional_t<std::is_pointer_v<T>, void*, std::conditional_
 template <class A, class B>
 constexpr bool kSame = false;
 template <class A, class... As, class B, class... Bs>
-constexpr bool kSame<A(As...), B(Bs...)> =
-    std::is_same_v<Passed<A>(Passed<As>...), Passed<B>(Passed<Bs>...)>;
+constexpr bool kSame<A(As...), B(Bs...)> = std::is_same_v<Passed<A>(Passed<As>...), Passed<B>(Passed<Bs>...)>;
 
 template <class Ours, class Theirs>
 constexpr bool same(Ours* Library::*, Theirs*) {

@@ -166,7 +166,8 @@ void end_range() {
 constexpr GpuInterface kCuda{count,  describe,     open,     close,       allocate,    release,       transfer,
                              wait,   begin_step,   fault,    start_clock, stop_clock,  begin_capture, end_capture,
                              launch, drop,         tune,     chosen,      begin_range, end_range,     sense,
-                             energy, ring_version, new_ring, join,        leave,       add_up,        conv_version, {}};
+                             energy, ring_version, new_ring, join,        leave,       add_up,        conv_version,
+                             {}};
 
 }  // namespace
 

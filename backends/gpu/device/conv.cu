@@ -39,6 +39,30 @@ struct Direct {
   }
 };
 
+/// One output where channels come last, which threads side by side read and write side by side.
+template <class T>
+struct DirectLast {
+  Geometry g;
+  Divider by_channels;
+
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const uint32_t place = by_channels.quotient(i), n = g.by_positions.quotient(place);
+    const int channel = static_cast<int>(i - place * by_channels.divisor), group = channel / g.out_channels;
+    const auto corner = g.corner(place - n * g.by_positions.divisor);
+    const T* x = static_cast<const T*>(g.args.in) + static_cast<int64_t>(n) * g.plane * g.args.channels_in +
+                 group * g.in_channels;
+    const T* w = static_cast<const T*>(g.args.weights) + static_cast<int64_t>(channel) * g.taps * g.in_channels;
+    float sum = 0;
+    for (int tap = 0; tap < g.taps; ++tap) {
+      const int at = g.offset(corner, static_cast<uint32_t>(tap));
+      if (at < 0) continue;
+      for (int c = 0; c < g.in_channels; ++c)
+        sum += widen(x[static_cast<int64_t>(at) * g.args.channels_in + c]) * widen(w[tap * g.in_channels + c]);
+    }
+    store<T>(g.args, i, channel, sum);
+  }
+};
+
 /// A tile of 64 output channels by 64 positions, 4 by 4 of them by each thread.
 template <class T>
 struct Tile {
@@ -166,9 +190,10 @@ Status conv(Queue& queue, const ConvArgs& args) {
   const int64_t outputs = int64_t{args.batch} * g.positions;
   return by_float(args.type, [&](auto one) -> Status {
     using T = decltype(one);
+    const Divider by_channels(static_cast<uint32_t>(args.channels_out));
+    if (args.channels_last) return for_each(queue, outputs * args.channels_out, DirectLast<T>{g, by_channels});
     if (g.out_channels < 16 || g.in_channels * g.taps < 16)
-      return for_each(queue, outputs * args.channels_out,
-                      Direct<T>{g, Divider(static_cast<uint32_t>(args.channels_out))});
+      return for_each(queue, outputs * args.channels_out, Direct<T>{g, by_channels});
     constexpr int kSide = Tile<T>::kSide;
     const int rows = (g.out_channels + kSide - 1) / kSide, columns = static_cast<int>((outputs + kSide - 1) / kSide);
     return for_blocks<kBlock>(queue, int64_t{rows} * columns * args.groups, Tile<T>{g, rows, columns});

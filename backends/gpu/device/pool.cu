@@ -7,7 +7,7 @@ namespace {
 template <class T>
 struct Pool {
   PoolArgs args;
-  Divider by_positions, by_row, by_column;
+  Divider by_inner, by_positions, by_row, by_column;
 
   /// The taps of axis k at output `o` that lie on the input, and how many lie on it or its padding.
   struct Span {
@@ -29,12 +29,15 @@ struct Pool {
 
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const Windows& w = args.windows;
-    const uint32_t plane = by_positions.quotient(i), position = i - plane * by_positions.divisor;
+    const uint32_t place = by_inner.quotient(i);
+    const uint32_t plane = by_positions.quotient(place), position = place - plane * by_positions.divisor;
     const uint32_t d = by_row.quotient(position), rest = position - d * by_row.divisor;
     const uint32_t h = by_column.quotient(rest);
     const int at[3] = {static_cast<int>(d), static_cast<int>(h), static_cast<int>(rest - h * by_column.divisor)};
     const Span spans[3] = {span(0, at[0]), span(1, at[1]), span(2, at[2])};
-    const T* x = static_cast<const T*>(args.in) + static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2];
+    const T* x = static_cast<const T*>(args.in) +
+                 static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2] * args.inner +
+                 (i - place * by_inner.divisor);
     const bool max = args.kind == PoolKind::kMax;
     float result = max ? -std::numeric_limits<float>::infinity() : 0;
     int taken = 0;
@@ -43,8 +46,9 @@ struct Pool {
         for (int c = spans[2].first; c <= spans[2].last; ++c) {
           const int row = (at[0] * w.stride[0] - w.before[0] + a * w.dilation[0]) * w.in[1] + at[1] * w.stride[1] -
                           w.before[1] + b * w.dilation[1];
-          const float v = static_cast<float>(
-              widen(x[static_cast<int64_t>(row) * w.in[2] + at[2] * w.stride[2] - w.before[2] + c * w.dilation[2]]));
+          const int64_t tap =
+              static_cast<int64_t>(row) * w.in[2] + at[2] * w.stride[2] - w.before[2] + c * w.dilation[2];
+          const float v = static_cast<float>(widen(x[tap * args.inner]));
           result = max ? (v > result || v != v ? v : result) : result + v;
           ++taken;
         }
@@ -60,8 +64,9 @@ Status pool(Queue& queue, const PoolArgs& args) {
   const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
   const int positions = w.out[0] * w.out[1] * w.out[2];
   const auto run = [&](auto one) {
-    return for_each(queue, args.planes * positions,
-                    Pool<decltype(one)>{args, divider(positions), divider(w.out[1] * w.out[2]), divider(w.out[2])});
+    return for_each(queue, args.planes * positions * args.inner,
+                    Pool<decltype(one)>{args, divider(args.inner), divider(positions), divider(w.out[1] * w.out[2]),
+                                        divider(w.out[2])});
   };
   // The largest of codes is the code of the largest.
   if (args.type == Elem::kI8) return run(int8_t{});

@@ -36,18 +36,20 @@ struct ConvArgs {
   Windows windows;
   const void *in, *weights, *bias, *addend;  ///< the last two may be null
   void* out;
+  bool channels_last = false;  ///< in, out and addend [n, ..., c], weights [m, ..., c]; for conv() and libraries
 };
 Status conv(Queue& queue, const ConvArgs& args);
 /// The transposed convolution: `windows` are those of the convolution that makes `in` of `out`; weights[c, m, ...].
 Status conv_transpose(Queue& queue, const ConvArgs& args);
 
 enum class PoolKind { kMax, kAverage, kAverageWithPadding };
-/// Windows over [planes, ...]. kAverageWithPadding divides by the taps on the input and its padding, which ends
+/// Windows over [planes, ..., inner]. kAverageWithPadding divides by the taps on the input and its padding, which ends
 /// `after` elements behind it.
 struct PoolArgs {
   Elem type;
   PoolKind kind;
   int64_t planes;
+  int inner = 1;  ///< the channels, where these come last
   Windows windows;
   int after[3];
   const void* in;

@@ -106,7 +106,8 @@ Status energy(int, double*) { return "the host has no NVML"; }
 constexpr GpuInterface kHost{count,  describe,     open,     close,       allocate,    release,       transfer,
                              wait,   begin_step,   fault,    start_clock, stop_clock,  begin_capture, end_capture,
                              launch, drop,         tune,     chosen,      begin_range, end_range,     sense,
-                             energy, ring_version, new_ring, join,        leave,       add_up,        conv_version, {}};
+                             energy, ring_version, new_ring, join,        leave,       add_up,        conv_version,
+                             {}};
 
 }  // namespace
 

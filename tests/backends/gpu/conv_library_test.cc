@@ -1,18 +1,14 @@
 #include "backends/gpu/conv_library.h"
 
-#include <dlfcn.h>
-
-#include <filesystem>
-
 #include "backends/gpu/backend.h"
 #include "backends/gpu/interface.h"
 #include "backends/reference/kernels.h"
 #include "tests/cudnn/fake_cudnn.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
+#include "tests/support/fake_library.h"
 #include "tests/support/gpu.h"
 #include "tests/support/one_node.h"
-#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace mlopt::test {
@@ -20,27 +16,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// The library that stands for cuDNN, present while this lives; null where tests were packed without it.
-class Present {
- public:
-  Present() {
-    const auto library = binary_dir() / "libmlopt_fake_cudnn.so";
-    void* opened = std::filesystem::exists(library) ? dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    if (!opened) return;
-    fake_ = reinterpret_cast<FakeCudnn* (*)()>(dlsym(opened, "fake_cudnn"))();
-    *fake_ = {.present = true};
-  }
-  ~Present() {
-    if (fake_) *fake_ = {};
-  }
-  Present(const Present&) = delete;
-  Present& operator=(const Present&) = delete;
-
-  FakeCudnn* operator->() const { return fake_; }
-  explicit operator bool() const { return fake_; }
-
- private:
-  FakeCudnn* fake_ = nullptr;
+struct Present : FakeLibrary<FakeCudnn> {
+  Present() : FakeLibrary("mlopt_fake_cudnn", "fake_cudnn") {}
 };
 
 Tensor ran(const std::string& op, const std::vector<Datum>& inputs, const OpOptions& options, Backend& backend,
@@ -55,6 +32,7 @@ Tensor ran(const std::string& op, const std::vector<Datum>& inputs, const OpOpti
   return plan->run(given)[0].tensor();
 }
 
+/// Three runs, all of which the library has a part in.
 void require_by_library(const Present& fake, const std::string& op, const std::vector<Datum>& inputs, OpOptions options,
                         double tolerance = 1e-5) {
   fake->plain = fake->fused = 0;
@@ -94,10 +72,10 @@ TEST_CASE("convolutions by a library that stands for cuDNN") {
   }
   CHECK(fake->exact > 0);
   for (const auto& [type, tolerance] : {std::pair(DType::kF16, 1e-2), std::pair(DType::kBF16, 8e-2)})
-    require_by_library(fake, "Conv",
-                       {uniform({1, 16, 6, 6}, -1, 1, type), uniform({16, 16, 3, 3}, -1, 1, type),
-                        uniform({16}, -1, 1, type)},
-                       {}, tolerance);
+    require_by_library(
+        fake, "Conv",
+        {uniform({1, 16, 6, 6}, -1, 1, type), uniform({16, 16, 3, 3}, -1, 1, type), uniform({16}, -1, 1, type)}, {},
+        tolerance);
 }
 
 TEST_CASE("what such a library fuses, and what follows it") {
@@ -110,7 +88,8 @@ TEST_CASE("what such a library fuses, and what follows it") {
       INFO(act << (sum ? " of a sum" : ""));
       OpOptions options{.attrs = {}, .domain = "com.microsoft"};
       if (*act) options.attrs.push_back(attr("activation", act));
-      require_by_library(fake, "FusedConv", sum ? std::vector<Datum>{x, w, b, z} : std::vector<Datum>{x, w, b}, options);
+      require_by_library(fake, "FusedConv", sum ? std::vector<Datum>{x, w, b, z} : std::vector<Datum>{x, w, b},
+                         options);
       CHECK(fake->fused == (act[0] == 'S' ? 0 : 3));
     }
 }
