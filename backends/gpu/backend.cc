@@ -59,8 +59,7 @@ class GpuBackend : public Backend {
     const bool half = options.precision == Precision::kF16 || options.precision == Precision::kBF16;
     if (half) require_half(options);
     const std::vector<Kernel> kernels = gpu::all_kernels(extras_of(device_));
-    const auto reorder = is_channels_last(model, options) ? gpu::plan_reorder : nullptr;
-    const std::array lists{KernelList{"gpu", kernels, reorder}, KernelList{"host", host_.kernels}};
+    std::array lists{KernelList{"gpu", kernels}, KernelList{"host", host_.kernels}};
     const auto weights = std::make_shared<gpu::Weights>(device_);
     const auto state = options.state ? std::make_shared<gpu::DeviceState>(options.state, device_) : nullptr;
     const MakePlan make_plan = [device = device_, weights, state, on_host = host_.may_run, tuning = tuning_](
@@ -72,6 +71,7 @@ class GpuBackend : public Backend {
     if (!options.taps.empty()) return compile_interpreter(model, options, lists, host_.types, nullptr, make_plan);
     Model prepared = clone(model);
     gpu::prepare(prepared);
+    if (is_channels_last(prepared, options)) lists[0].reorder = gpu::plan_reorder;
     if (!half) return compile_interpreter(prepared, options, lists, host_.types, gpu::specialize, make_plan);
     const auto precision = std::make_shared<gpu::HalfPrecision>(
         prepared, options.precision == Precision::kF16 ? DType::kF16 : DType::kBF16);
@@ -83,14 +83,14 @@ class GpuBackend : public Backend {
   }
 
  private:
-  /// Where cuDNN runs convolutions of half floats: plans keep channels last what is best so. Values that are watched,
-  /// or belong to the state, are row-major.
+  /// Where cuDNN runs convolutions of half floats, plans keep channels last what is best so. Values that belong to the
+  /// state are row-major.
   bool is_channels_last(const Model& model, const CompileOptions& options) const {
-    if (!extras_of(device_).convolver || !options.taps.empty() || options.state) return false;
+    if (!extras_of(device_).convolver || options.state) return false;
     if (options.precision == Precision::kF16 || options.precision == Precision::kBF16) return true;
     const auto nodes = model.graph->nodes();
     return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) {
-      const Value* x = node->op == "Conv" ? node->input(0) : nullptr;
+      const Value* x = node->op == "Conv" || node->op == "FusedConv" ? node->input(0) : nullptr;
       return x && (x->type.dtype == DType::kF16 || x->type.dtype == DType::kBF16);
     });
   }
