@@ -70,7 +70,7 @@ class GpuBackend : public Backend {
     // Values that are watched must stay what they are.
     if (!options.taps.empty()) return compile_interpreter(model, options, lists, host_.types, nullptr, make_plan);
     Model prepared = clone(model);
-    gpu::prepare(prepared);
+    gpu::prepare(prepared, multiplies_float8());
     if (is_channels_last(prepared, options)) lists[0].reorder = gpu::plan_reorder;
     if (!half) return compile_interpreter(prepared, options, lists, host_.types, gpu::specialize, make_plan);
     const auto precision = std::make_shared<gpu::HalfPrecision>(
@@ -83,6 +83,13 @@ class GpuBackend : public Backend {
   }
 
  private:
+  /// Ada's and later tensor cores do.
+  bool multiplies_float8() const {
+    gpu::DeviceInfo info{};
+    gpu::check(device_.api->describe(device_.index, &info), "the device");
+    return std::pair(info.major, info.minor) >= std::pair(8, 9);
+  }
+
   /// Where cuDNN runs convolutions of half floats, plans keep channels last what is best so. Values that belong to the
   /// state are row-major.
   bool is_channels_last(const Model& model, const CompileOptions& options) const {

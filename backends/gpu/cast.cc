@@ -5,11 +5,34 @@
 namespace mlopt::gpu {
 namespace {
 
+/// Between a float of 8 bits and a larger one: codes with the scale 1.
+Expected<PlannedStep> plan_float8(const Site& site, DType made) {
+  const TensorDesc& x = site.desc(0);
+  TensorDesc out = x;
+  out.dtype = made;
+  const auto from = float8_of(x.dtype), to = float8_of(made);
+  const auto wide = float_of(to ? x.dtype : made);
+  if (!wide || !is_countable(x)) return Decline{"not between a float of 8 bits and one of 16 or 32"};
+  if (to && site.view.get_int("saturate", 1) == 0) return Decline{"what is too large becomes NaN"};
+  PlannedStep step{.out = {out}};
+  const Codes codes{8, true, to ? to->exponent : from->exponent};
+  step.run = [wide = *wide, codes, narrows = bool(to), count = x.size()](const Buffers& b) {
+    if (narrows)
+      launch(b, &Kernels::quantize,
+             QuantizeArgs{wide, wide, codes, {}, count, b.in<void>(0), nullptr, nullptr, b.out<void>(0)});
+    else
+      launch(b, &Kernels::dequantize,
+             DequantizeArgs{wide, wide, codes, {}, count, b.in<void>(0), nullptr, nullptr, b.out<void>(0)});
+  };
+  return step;
+}
+
 Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   TensorDesc out = x;
   const bool like = site.view.node().op == "CastLike";
   out.dtype = like ? site.desc(1).dtype : static_cast<DType>(site.view.get_int("to"));
+  if (float8_of(x.dtype) || float8_of(out.dtype)) return plan_float8(site, out.dtype);
   const auto from = elem_of(x.dtype), to = elem_of(out.dtype);
   if (!from || !to) return from ? to.error() : from.error();
   if (!is_countable(x)) return Decline{"more elements than kernels count"};

@@ -31,6 +31,7 @@ constexpr Family kFamilies[] = {
     {"reduce", reduce_kernels},
     {"pool", pool_kernels},
     {"quantize", quantize_kernels},
+    {"float8", float8_kernels},
     {"integer", integer_kernels},
     {"integer", integer_conv_kernels},
     {"codes", code_map_kernels},

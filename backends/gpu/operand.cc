@@ -65,6 +65,12 @@ Expected<Elem> float_of(DType type) {
   return Decline{"not float32, float16 or bfloat16"};
 }
 
+Expected<Float8> float8_of(DType type) {
+  if (type == DType::kF8E4M3FN) return Float8{4};
+  if (type == DType::kF8E5M2) return Float8{5};
+  return Decline{"no float of 8 bits that kernels know"};
+}
+
 Expected<int> width_of(DType type) {
   const int width = bits(type) / 8;
   if (width == 1 || width == 2 || width == 4 || width == 8) return width;

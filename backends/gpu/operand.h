@@ -12,6 +12,8 @@ namespace mlopt::gpu {
 Expected<Elem> elem_of(DType type);
 /// The same for float32, float16 and bfloat16 alone.
 Expected<Elem> float_of(DType type);
+/// Floats of 8 bits that kernels know: FLOAT8E4M3FN and FLOAT8E5M2; declines others.
+Expected<Float8> float8_of(DType type);
 /// Bytes of an element that can be moved by itself; declines others.
 Expected<int> width_of(DType type);
 

@@ -10,7 +10,7 @@
 
 namespace mlopt::gpu {
 
-void prepare(Model& model) {
+void prepare(Model& model, bool float8) {
   for (const char* domain : {"com.microsoft", "mlopt"})
     if (model.opset(domain) == 0) model.set_opset(domain, 1);
   infer(model);
@@ -37,6 +37,7 @@ void prepare(Model& model) {
                                       &fusion::mish,
                                       &fusion::layer_norm,
                                       &fusion::norm_scale};
+  if (float8) run_pass(model, qdq::float8_matmul, context);
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
 }
 

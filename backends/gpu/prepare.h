@@ -4,8 +4,9 @@
 
 namespace mlopt::gpu {
 
-/// Rewrites a model into what the kernels here run at once. The result computes the same, up to rounding.
-void prepare(Model& model);
+/// Rewrites a model into what the kernels here run at once. The result computes the same, up to rounding. `float8`: the
+/// device multiplies floats of 8 bits.
+void prepare(Model& model, bool float8 = false);
 
 /// The same for what shapes decide, in a graph in which they are known; `types` as for infer().
 void specialize(Model& model, TypeRule types);

@@ -9,7 +9,8 @@ enum Input { kSource, kScale, kZero };
 
 Expected<Codes> codes_of(DType type) {
   if (is_integer(type) && bits(type) <= 32) return Codes{bits(type), is_signed(type)};
-  return Decline{"codes that are no integers of up to 32 bits"};
+  if (const auto small = float8_of(type)) return Codes{8, true, small->exponent};
+  return Decline{"codes that are neither integers of up to 32 bits nor floats of 8"};
 }
 
 /// How the scales spread over x: the shapes are checked.
@@ -51,6 +52,7 @@ Expected<PlannedStep> plan_quantize(const Site& site) {
   if (!type || !scale_type) return Decline{"numbers or scales that are not float32, float16 or bfloat16"};
   if (!codes || !map) return codes ? map.error() : codes.error();
   const auto precision = static_cast<DType>(site.view.get_int("precision", 0));
+  if (codes->exponent > 0 && site.view.get_int("saturate", 1) == 0) return Decline{"what is too large becomes NaN"};
   if (precision != DType::kUndefined && precision != site.desc(kScale).dtype) return Decline{"another precision"};
   PlannedStep step{.out = {{made, x.dims}}};
   step.run = [args = QuantizeArgs{*type, *scale_type, *codes, *map, x.size(), nullptr, nullptr, nullptr, nullptr},

@@ -4,6 +4,7 @@
 #include "backends/gpu/device/along.h"
 #include "backends/gpu/device/attention.h"
 #include "backends/gpu/device/columns.h"
+#include "backends/gpu/device/float8.h"
 #include "backends/gpu/device/gradients.h"
 #include "backends/gpu/device/grid_sample.h"
 #include "backends/gpu/device/integer.h"
@@ -219,6 +220,8 @@ struct Kernels {
   decltype(&gpu::integer_conv) integer_conv = gpu::integer_conv;
   decltype(&gpu::pack_codes) pack_codes = gpu::pack_codes;
   decltype(&gpu::codes_product) codes_product = gpu::codes_product;
+  decltype(&gpu::float8_product) float8_product = gpu::float8_product;
+  decltype(&gpu::float8_end) float8_end = gpu::float8_end;
   decltype(&gpu::plain_sums) plain_sums = gpu::plain_sums;
   decltype(&gpu::requantize) requantize = gpu::requantize;
   decltype(&gpu::rescale) rescale = gpu::rescale;

@@ -10,10 +10,16 @@ struct Quantize {
   QuantizeArgs args;
   int each;  ///< codes in a byte, or 1
 
+  MLOPT_DEVICE float quotient(uint32_t i, uint32_t s) const {
+    const float x = widen(static_cast<const T*>(args.in)[i]);
+    if (!args.scale) return x;
+    return rounded_to(args.scale_type, rounded_to(args.scale_type, x) / float_at(args.scale_type, args.scale, s));
+  }
+
   MLOPT_DEVICE int64_t code(uint32_t i) const {
     const uint32_t s = args.map.at(i);
-    const float x = rounded_to(args.scale_type, widen(static_cast<const T*>(args.in)[i]));
-    float scaled = rounded_to(args.scale_type, x / float_at(args.scale_type, args.scale, s));
+    float scaled = quotient(i, s);
+    if (args.codes.exponent > 0) return Float8{args.codes.exponent}.narrow(scaled);
     if (scaled != scaled) scaled = 0;
     constexpr float kFar = 4294967296.0f;  // beyond all codes, but safe to convert
     scaled = scaled < -kFar ? -kFar : scaled > kFar ? kFar : scaled;
@@ -47,10 +53,15 @@ struct Quantize {
 template <class T>
 struct Dequantize {
   DequantizeArgs args;
+
+  MLOPT_DEVICE float distance(uint32_t i, uint32_t s) const {
+    if (args.codes.exponent > 0) return Float8{args.codes.exponent}.widen(static_cast<const uint8_t*>(args.in)[i]);
+    return static_cast<float>(code_at(args.codes, args.in, i) - (args.zero ? code_at(args.codes, args.zero, s) : 0));
+  }
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t s = args.map.at(i);
-    const int64_t distance = code_at(args.codes, args.in, i) - (args.zero ? code_at(args.codes, args.zero, s) : 0);
-    static_cast<T*>(args.out)[i] = narrow<T>(static_cast<float>(distance) * float_at(args.scale_type, args.scale, s));
+    const float scale = args.scale ? float_at(args.scale_type, args.scale, s) : 1;
+    static_cast<T*>(args.out)[i] = narrow<T>(distance(i, s) * scale);
   }
 };
 

@@ -1,15 +1,17 @@
 #pragma once
 // Numbers as codes: integers with a scale and a zero point, for a tensor, for each index of an axis, or for blocks.
+#include "backends/gpu/device/float8.h"
 #include "backends/gpu/device/launch.h"
 #include "backends/gpu/device/walk.h"
 #include "core/base/activation.h"
 
 namespace mlopt::gpu {
 
-/// Integers of 2 to 32 bits; those below 8 share bytes, the low bits first.
+/// Integers of 2 to 32 bits, those below 8 in shared bytes, the low bits first; or floats of 8 bits.
 struct Codes {
   int bits;
   bool is_signed;
+  int exponent = 0;  ///< bits of it; 0: integers
 };
 
 /// Which scale and zero point element i of [outer, length, inner] has: that of its block along the middle axis.
@@ -26,7 +28,8 @@ struct ScaleMap {
 };
 
 /// out = saturate(round(in / scale) + zero point), ties to even, NaN to the zero point; the quotient is rounded to the
-/// type of the scales. `zero` has codes like `out`, or is null.
+/// type of the scales. `zero` has codes like `out`, or is null; so may be `scale`, which is 1 then. Floats of 8 bits
+/// are the quotient itself, rounded.
 struct QuantizeArgs {
   Elem type, scale_type;  ///< float
   Codes codes;
@@ -37,7 +40,7 @@ struct QuantizeArgs {
 };
 Status quantize(Queue& queue, const QuantizeArgs& args);
 
-/// out = (in - zero point) * scale.
+/// out = (in - zero point) * scale. `scale` may be null: 1.
 struct DequantizeArgs {
   Elem type, scale_type;  ///< of `out` and the scales, float
   Codes codes;

@@ -56,4 +56,6 @@ Status product(Queue&, const ProductArgs& args) {
 
 Status codes_product(Queue& queue, const CodesProductArgs& args) { return codes_product_in_tiles(queue, args); }
 
+Status float8_product(Queue& queue, const Float8ProductArgs& args) { return float8_product_alone(queue, args); }
+
 }  // namespace mlopt::gpu
