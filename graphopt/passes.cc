@@ -122,6 +122,8 @@ constexpr Line kMerging[] = {
     {2, &merge_matmuls},
     {kOnRequest, &merge_shared_matmuls},
     // Fewer operators for the same.
+    {1, &fold_where_into_concat},
+    {1, &fold_into_shape},
     {1, &fold_not_into_where},
     {1, &min_max_to_clip},
     {1, &merge_clips},

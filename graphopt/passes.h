@@ -108,6 +108,8 @@ extern const Pass rolls_to_gather;
 extern const Pass gathers_to_split;
 extern const Pass split_fused_operators;
 extern const Pass replace_experimental;
+extern const Pass fold_where_into_concat;
+extern const Pass fold_into_shape;
 extern const Pass push_transposes_to_heads;
 extern const Pass gemm_of_rows_to_matmul;
 
