@@ -86,6 +86,7 @@ void show_gpus(bool measure, Report& report) {
                     format_bytes(static_cast<double>(info.memory_bytes)), info.multiprocessors, version(info.driver),
                     version(info.runtime), info.cublas));
     if (const int cudnn = api->conv_version()) entry["cudnn"] = cudnn;
+    if (const int cusparselt = api->sparse_version()) entry["cusparselt"] = cusparselt;
     if (const int nccl = api->ring_version()) entry["nccl"] = nccl;
     show_sensors(*api, i, report, entry);
     if (measure) show_peaks({api, i}, report, entry);

@@ -44,7 +44,10 @@ bool is_left_alone(std::string_view library) {
 }
 
 gpu::Extras extras_of(gpu::Device device) {
-  return {.convolver = device.api->conv_version() > 0 && !is_left_alone("cudnn")};
+  gpu::DeviceInfo info{};
+  gpu::check(device.api->describe(device.index, &info), "the device");
+  return {.convolver = device.api->conv_version() > 0 && !is_left_alone("cudnn"),
+          .sparse = info.major >= 8 && device.api->sparse_version() > 0 && !is_left_alone("cusparselt")};
 }
 
 class GpuBackend : public Backend {

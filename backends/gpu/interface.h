@@ -89,6 +89,8 @@ struct GpuInterface {
 
   /// cuDNN's version (91900 is 9.19.0), 0 where it is missing: Kernels::library_conv declines all then.
   int (*conv_version)();
+  /// cuSPARSELt's (801 is 0.8.1), 0 where it is missing: Kernels::sparse_product declines all then.
+  int (*sparse_version)();
 
   mlopt::gpu::Kernels kernels;
 };

@@ -13,6 +13,7 @@ struct Family {
 };
 
 constexpr Family kFamilies[] = {
+    {"cusparselt", sparse_kernels, &Extras::sparse},
     {"cublas", matmul_kernels},
     {"cudnn", conv_library_kernels, &Extras::convolver},
     {"conv", conv_kernels},  // by products, or by kernels of our own

@@ -44,6 +44,7 @@ std::span<const Kernel> rows_grad_kernels();
 std::span<const Kernel> scatter_kernels();
 std::span<const Kernel> seeded_dropout_kernels();
 std::span<const Kernel> softmax_kernels();
+std::span<const Kernel> sparse_kernels();
 std::span<const Kernel> top_kernels();
 std::span<const Kernel> unary_grad_kernels();
 
@@ -53,6 +54,7 @@ bool is_runnable(const Node& node);
 /// What a device has that not every one has.
 struct Extras {
   bool convolver = false;  ///< a library of convolutions
+  bool sparse = false;     ///< one of products with weights two in four of which are zero
 };
 
 /// All of them, in the order in which they are asked. They run where shapes are known, in a plan, only.

@@ -48,9 +48,12 @@ const std::vector<Folder> kFolders = {
 
 /// Outside libraries that one folder hides from the others.
 const std::map<std::string, std::string> kOwners = {
-    {"onnx/", "core/onnx"},   {"google/protobuf/", "core/onnx"}, {"dnnl", "backends/cpu"},  {"oneapi/", "backends/cpu"},
-    {"cuda", "backends/gpu"}, {"cublas", "backends/gpu"},        {"cudnn", "backends/gpu"}, {"nccl", "backends/gpu"},
-    {"CLI/", "cli"},          {"mpi.h", "backends/mpi"},
+    {"onnx/", "core/onnx"},       {"google/protobuf/", "core/onnx"},
+    {"dnnl", "backends/cpu"},     {"oneapi/", "backends/cpu"},
+    {"cuda", "backends/gpu"},     {"cublas", "backends/gpu"},
+    {"cudnn", "backends/gpu"},    {"nccl", "backends/gpu"},
+    {"cusparse", "backends/gpu"}, {"CLI/", "cli"},
+    {"mpi.h", "backends/mpi"},
 };
 
 bool starts_with(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }

@@ -27,6 +27,8 @@ void* stream_handle(Queue& queue) { return stream_of(queue); }
 
 const char* const kConvLibraries[] = {"libcudnn.so.9", "libcudnn.so.8"};
 Convolver*& convolver_of(Queue& queue) { return queue.convolver; }
+const char* const kSparseLibrary = "libcusparseLt.so.0";
+SparseMultiplier*& sparse_multiplier_of(Queue& queue) { return queue.sparse; }
 
 Reporter reporter_of(Queue& queue) { return {queue.fault, queue.step}; }
 
@@ -61,6 +63,7 @@ Status describe(int device, DeviceInfo* info) {
 void close(Queue* queue) {
   cudaSetDevice(queue->device);
   drop(queue->convolver);
+  drop(queue->sparse);
   if (queue->blas) cublasLtDestroy(queue->blas);
   if (queue->working_memory) cudaFree(queue->working_memory);
   if (queue->fault) cudaFreeHost(queue->fault);
@@ -163,11 +166,11 @@ void end_range() {
 #endif
 }
 
-constexpr GpuInterface kCuda{count,  describe,     open,     close,       allocate,    release,       transfer,
-                             wait,   begin_step,   fault,    start_clock, stop_clock,  begin_capture, end_capture,
-                             launch, drop,         tune,     chosen,      begin_range, end_range,     sense,
-                             energy, ring_version, new_ring, join,        leave,       add_up,        conv_version,
-                             {}};
+constexpr GpuInterface kCuda{count,         describe,    open,       close,        allocate,       release,
+                             transfer,      wait,        begin_step, fault,        start_clock,    stop_clock,
+                             begin_capture, end_capture, launch,     drop,         tune,           chosen,
+                             begin_range,   end_range,   sense,      energy,       ring_version,   new_ring,
+                             join,          leave,       add_up,     conv_version, sparse_version, {}};
 
 }  // namespace
 

@@ -18,6 +18,7 @@ struct Queue {
   cudaStream_t stream = nullptr;
   cublasLtHandle_t blas = nullptr;
   Convolver* convolver = nullptr;
+  SparseMultiplier* sparse = nullptr;
   void* working_memory = nullptr;
   Fault* fault = nullptr;  ///< the host's memory, which the device may write
   int64_t step = 1;

@@ -16,6 +16,7 @@
 #include "backends/gpu/device/rows.h"
 #include "backends/gpu/device/walk.h"
 #include "backends/gpu/device/windows.h"
+#include "backends/gpu/sparse_library.h"
 #include "core/base/activation.h"
 
 namespace mlopt::gpu {
@@ -210,6 +211,8 @@ struct Kernels {
   decltype(&gpu::code_columns) code_columns = gpu::code_columns;
   decltype(&gpu::pool) pool = gpu::pool;
   decltype(&gpu::product) product = gpu::product;
+  decltype(&gpu::sparse_compress) sparse_compress = gpu::sparse_compress;
+  decltype(&gpu::sparse_product) sparse_product = gpu::sparse_product;
   decltype(&gpu::quantize) quantize = gpu::quantize;
   decltype(&gpu::dequantize) dequantize = gpu::dequantize;
   decltype(&gpu::quantized_range) quantized_range = gpu::quantized_range;

@@ -15,6 +15,7 @@ struct Queue {
   Fault fault = {};
   int64_t step = 1;
   Convolver* convolver = nullptr;
+  SparseMultiplier* sparse = nullptr;
   bool tunes = false;
   std::map<std::array<int64_t, 14>, Choice> known = {}, timed = {};
 };
@@ -23,9 +24,11 @@ struct Graph {};
 Status use_device(int) { return nullptr; }
 void* stream_handle(Queue&) { return nullptr; }
 
-/// What stands for it in tests, where these have loaded it: a real one would look for a device.
+/// What stands for libraries in tests, where these have loaded it: real ones would look for a device.
 const char* const kConvLibraries[] = {"libmlopt_fake_cudnn.so", nullptr};
 Convolver*& convolver_of(Queue& queue) { return queue.convolver; }
+const char* const kSparseLibrary = "libmlopt_fake_cusparselt.so";
+SparseMultiplier*& sparse_multiplier_of(Queue& queue) { return queue.sparse; }
 bool tunes_now(Queue& queue) { return queue.tunes; }
 
 bool known_choice(Queue& queue, Choice& choice) {
@@ -55,6 +58,7 @@ Status open(int, Queue** queue) {
 }
 void close(Queue* queue) {
   drop(queue->convolver);
+  drop(queue->sparse);
   delete queue;
 }
 
@@ -103,11 +107,11 @@ void end_range() {}
 Status sense(int, Sensors*) { return "the host has no NVML"; }
 Status energy(int, double*) { return "the host has no NVML"; }
 
-constexpr GpuInterface kHost{count,  describe,     open,     close,       allocate,    release,       transfer,
-                             wait,   begin_step,   fault,    start_clock, stop_clock,  begin_capture, end_capture,
-                             launch, drop,         tune,     chosen,      begin_range, end_range,     sense,
-                             energy, ring_version, new_ring, join,        leave,       add_up,        conv_version,
-                             {}};
+constexpr GpuInterface kHost{count,         describe,    open,       close,        allocate,       release,
+                             transfer,      wait,        begin_step, fault,        start_clock,    stop_clock,
+                             begin_capture, end_capture, launch,     drop,         tune,           chosen,
+                             begin_range,   end_range,   sense,      energy,       ring_version,   new_ring,
+                             join,          leave,       add_up,     conv_version, sparse_version, {}};
 
 }  // namespace
 
