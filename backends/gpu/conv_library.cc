@@ -17,11 +17,15 @@ enum Input { kSource, kWeights, kBias, kAddend };
 /// One channel a group: our kernel has as little to do as any.
 bool is_depthwise(const ConvArgs& args) { return args.groups > 1 && args.groups == args.channels_in; }
 
-/// What the library may use. Algorithms for tensor cores want channels last, so copies of all that is read and made.
+/// What the library may use. Algorithms for tensor cores want channels last, so copies of all that is read and made; or
+/// of the input, with its channels filled up to 8.
 size_t room_bytes(const Site& site, const ConvShape& shape) {
   constexpr size_t kLeast = size_t{32} << 20, kMost = size_t{512} << 20;
-  if (shape.args.channels_last) return kLeast;
-  return std::min(kMost, kLeast + site.desc(kSource).bytes() + site.desc(kWeights).bytes() + shape.out.bytes());
+  const size_t x = site.desc(kSource).bytes();
+  const auto channels = static_cast<size_t>(shape.args.channels_in);
+  if (shape.args.channels_last)
+    return std::min(kMost, kLeast + (channels % 8 == 0 ? 0 : x / channels * ((channels + 7) / 8 * 8)));
+  return std::min(kMost, kLeast + x + site.desc(kWeights).bytes() + shape.out.bytes());
 }
 
 /// What the library declines in the first run, the device does on its own from then on.

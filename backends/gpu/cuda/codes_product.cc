@@ -33,10 +33,10 @@ ProductKey key_of(const CodesProductArgs& args) {
 
 cudaDataType_t type_of(Float8 type) { return type.exponent == 4 ? CUDA_R_8F_E4M3 : CUDA_R_8F_E5M2; }
 
-/// Types below 0 are none of Elem's.
+/// Types from 100 on are none of Elem's.
 ProductKey key_of(const Float8ProductArgs& args) {
-  return {-1 - args.a_type.exponent, args.x_type.exponent, 0, 1, args.m, args.n, args.k, 0, 0, 0, 0, alignment(args.a),
-          alignment(args.x),         alignment(args.out)};
+  return {100 + args.a_type.exponent, args.x_type.exponent, 0, 1, args.m, args.n, args.k, 0, 0, 0, 0, alignment(args.a),
+          alignment(args.x),          alignment(args.out)};
 }
 
 }  // namespace
