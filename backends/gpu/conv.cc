@@ -78,29 +78,10 @@ Expected<PlannedStep> plan_conv(const Site& site) {
   return own_conv(site, *shape);
 }
 
-/// The output's size is what inference found, or what the attributes say; padding follows from it where they do not.
 Expected<PlannedStep> plan_transposed(const Site& site) {
-  const Dims &x = site.desc(kSource).dims, &w = site.desc(kWeights).dims;
-  if (w.size() < 3 || x.size() != w.size() || w[0] != x[1]) return Decline{"weights do not fit"};
-  const int64_t groups = site.view.get_int("group", 1);
-  auto args = args_of(site, w[1] * groups);
-  if (!args) return args.error();
-  if (site.view.has("output_shape") || site.view.get_string("auto_pad", "NOTSET") != "NOTSET")
-    return Decline{"padding follows from the output"};
-  const auto window = window_over(site.view, spatial_of(x), spatial_of(w));
-  if (!window) return window.error();
-  const Dims extra = site.view.get_ints("output_padding", Dims(x.size() - 2, 0));
-  if (extra.size() != x.size() - 2) return Decline{"output_padding does not fit"};
-  TensorDesc out{site.desc(kSource).dtype, {x[0], w[1] * groups}};
-  for (size_t k = 0; k + 2 < x.size(); ++k) {
-    out.dims.push_back((x[k + 2] - 1) * window->strides[k] + window->extent(k) + extra[k] - window->begin[k] -
-                       window->end[k]);
-    if (out.dims.back() < 1 || extra[k] < 0) return Decline{"an empty output"};
-  }
-  if (!are_countable(site, out)) return Decline{"more elements than kernels count"};
-  args->windows = windows_of(*window, out.dims, x);  // the convolution that goes the other way
-  if (auto step = transposed_by_product(site, out, *args)) return *std::move(step);
-  return conv_step(site, std::move(out), *args, &Kernels::conv_transpose);
+  const auto shape = transposed_shape(site);
+  if (!shape) return shape.error();
+  return own_transposed(site, *shape);
 }
 
 constexpr Kernel kKernels[] = {
@@ -136,6 +117,35 @@ PlannedStep own_conv(const Site& site, const ConvShape& shape) {
 
 PlannedStep plain_conv(const Site& site, const ConvShape& shape, std::shared_ptr<Brought> weights) {
   return conv_step(site, shape.out, shape.args, &Kernels::conv, std::move(weights));
+}
+
+/// The output's size is what inference found, or what the attributes say; padding follows from it where they do not.
+Expected<ConvShape> transposed_shape(const Site& site) {
+  const Dims &x = site.desc(kSource).dims, &w = site.desc(kWeights).dims;
+  if (w.size() < 3 || x.size() != w.size() || w[0] != x[1]) return Decline{"weights do not fit"};
+  const int64_t groups = site.view.get_int("group", 1);
+  auto args = args_of(site, w[1] * groups);
+  if (!args) return args.error();
+  if (site.view.has("output_shape") || site.view.get_string("auto_pad", "NOTSET") != "NOTSET")
+    return Decline{"padding follows from the output"};
+  const auto window = window_over(site.view, spatial_of(x), spatial_of(w));
+  if (!window) return window.error();
+  const Dims extra = site.view.get_ints("output_padding", Dims(x.size() - 2, 0));
+  if (extra.size() != x.size() - 2) return Decline{"output_padding does not fit"};
+  TensorDesc out{site.desc(kSource).dtype, {x[0], w[1] * groups}};
+  for (size_t k = 0; k + 2 < x.size(); ++k) {
+    out.dims.push_back((x[k + 2] - 1) * window->strides[k] + window->extent(k) + extra[k] - window->begin[k] -
+                       window->end[k]);
+    if (out.dims.back() < 1 || extra[k] < 0) return Decline{"an empty output"};
+  }
+  if (!are_countable(site, out)) return Decline{"more elements than kernels count"};
+  args->windows = windows_of(*window, out.dims, x);  // the convolution that goes the other way
+  return ConvShape{*args, std::move(out)};
+}
+
+PlannedStep own_transposed(const Site& site, const ConvShape& shape) {
+  if (auto step = transposed_by_product(site, shape.out, shape.args)) return *std::move(step);
+  return conv_step(site, shape.out, shape.args, &Kernels::conv_transpose);
 }
 
 std::span<const Kernel> conv_kernels() { return kKernels; }

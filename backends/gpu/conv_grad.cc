@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/gpu/conv.h"
 #include "backends/gpu/conv_product.h"
 #include "backends/gpu/device/geometry.h"
 #include "backends/gpu/kernels.h"
@@ -109,27 +110,37 @@ std::optional<Products> products_of(const Site& site, const ConvArgs& args) {
 }
 
 Expected<PlannedStep> plan(const Site& site) {
+  const auto shape = weight_grad_shape(site);
+  if (!shape) return shape.error();
+  return own_weight_grad(site, *shape);
+}
+
+constexpr Kernel kKernels[] = {{.domain = "mlopt", .op = "ConvGradWeight", .plan = plan}};
+
+}  // namespace
+
+Expected<ConvShape> weight_grad_shape(const Site& site) {
   const Dims shape = site.view.get_ints("shape");
   const auto args = args_of(site, shape);
   if (!args) return args.error();
-  PlannedStep step{.out = {{site.desc(0).dtype, shape}}};
-  if (const auto products = products_of(site, *args)) {
+  return ConvShape{*args, {site.desc(0).dtype, shape}};
+}
+
+PlannedStep own_weight_grad(const Site& site, const ConvShape& shape) {
+  PlannedStep step{.out = {shape.out}};
+  if (const auto products = products_of(site, shape.args)) {
     step.scratch_bytes = products->room.bytes();
     step.label = "columns, cublas";
     step.run = *products;
     return step;
   }
-  step.run = [args = *args](const Buffers& b) {
+  step.run = [args = shape.args](const Buffers& b) {
     ConvGradArgs now{args, b.in<void>(1), b.out<void>(0)};
     now.conv.in = b.in<void>(0);
     launch(b, &Kernels::conv_grad, now);
   };
   return step;
 }
-
-constexpr Kernel kKernels[] = {{.domain = "mlopt", .op = "ConvGradWeight", .plan = plan}};
-
-}  // namespace
 
 std::span<const Kernel> conv_grad_kernels() { return kKernels; }
 

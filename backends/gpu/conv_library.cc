@@ -1,5 +1,5 @@
-// Conv and com.microsoft.FusedConv by cuDNN, where it is installed. Half floats have their channels last where the plan
-// keeps them so: then tensor cores take them as they lie.
+// Conv and com.microsoft.FusedConv, ConvTranspose and mlopt.ConvGradWeight by cuDNN, where it is installed. Half floats
+// have their channels last where the plan keeps them so: then tensor cores take them as they lie.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -15,7 +15,9 @@ namespace {
 enum Input { kSource, kWeights, kBias, kAddend };
 
 /// One channel a group: our kernel has as little to do as any.
-bool is_depthwise(const ConvArgs& args) { return args.groups > 1 && args.groups == args.channels_in; }
+bool is_depthwise(const ConvArgs& args) {
+  return args.groups > 1 && args.groups == std::min(args.channels_in, args.channels_out);
+}
 
 /// What the library may use. Algorithms for tensor cores want channels last, so copies of all that is read and made; or
 /// of the input, with its channels filled up to 8.
@@ -56,9 +58,19 @@ struct Run {
   }
 };
 
-Run run_of(const Site& site, const ConvShape& shape, const PlannedStep& own) {
+Run run_of(const Site& site, const ConvShape& shape, const PlannedStep& own, ConvKind kind = ConvKind::kForward) {
   const bool tf32 = site.context.precision == Precision::kTF32;
-  return {{shape.args, tf32, nullptr, room_bytes(site, shape), nullptr}, site.has(kBias), site.has(kAddend), own.run};
+  return {
+      {kind, shape.args, tf32, nullptr, room_bytes(site, shape), nullptr}, site.has(kBias), site.has(kAddend), own.run};
+}
+
+/// By the library, else as `own` does.
+PlannedStep library_step(const Site& site, const ConvShape& shape, PlannedStep own, ConvKind kind) {
+  const Run run = run_of(site, shape, own, kind);
+  own.run = [run](const Buffers& b) { run(b, b.in<void>(kWeights)); };
+  own.scratch_bytes = std::max(own.scratch_bytes, run.args.room_bytes);
+  own.label = "cudnn";
+  return own;
 }
 
 /// Weights [m, c, ...] as [m, ..., c].
@@ -107,17 +119,29 @@ Expected<PlannedStep> plan(const Site& site) {
   const auto last = [](Layout layout) { return layout == Layout::kChannelsLast; };
   if (last(site.layout) || last(site.desc(kSource).layout)) return plan_last(site, *std::move(shape));
   if (is_depthwise(shape->args)) return Decline{"one channel a group"};
-  PlannedStep step = own_conv(site, *shape);
-  const Run run = run_of(site, *shape, step);
-  step.run = [run](const Buffers& b) { run(b, b.in<void>(kWeights)); };
-  step.scratch_bytes = std::max(step.scratch_bytes, run.args.room_bytes);
-  step.label = "cudnn";
-  return step;
+  return library_step(site, *shape, own_conv(site, *shape), ConvKind::kForward);
+}
+
+Expected<PlannedStep> plan_transposed(const Site& site) {
+  const auto shape = transposed_shape(site);
+  if (!shape) return shape.error();
+  if (is_depthwise(shape->args)) return Decline{"one channel a group"};
+  return library_step(site, *shape, own_transposed(site, *shape), ConvKind::kTransposed);
+}
+
+/// In the place of the weights the gradient of what the convolution makes.
+Expected<PlannedStep> plan_weight_grad(const Site& site) {
+  const auto shape = weight_grad_shape(site);
+  if (!shape) return shape.error();
+  if (is_depthwise(shape->args)) return Decline{"one channel a group"};
+  return library_step(site, *shape, own_weight_grad(site, *shape), ConvKind::kWeightGrad);
 }
 
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Conv", .plan = plan, .layout = LayoutRule::kChannelsLast},
     {.domain = "com.microsoft", .op = "FusedConv", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ConvTranspose", .plan = plan_transposed},
+    {.domain = "mlopt", .op = "ConvGradWeight", .plan = plan_weight_grad},
 };
 
 }  // namespace

@@ -9,8 +9,13 @@ namespace mlopt::gpu {
 /// A queue's handle of cuDNN, and what is known there of the convolutions that it has met.
 struct Convolver;
 
+/// A convolution; a transposed one, as conv_transpose() has it; or the gradient of the weights, `out`, of `in` and of
+/// what comes in the place of the weights, the gradient of what the convolution makes.
+enum class ConvKind { kForward, kTransposed, kWeightGrad };
+
 /// A convolution for the library, which fuses what it can and has our kernels do the rest behind.
 struct LibraryConvArgs {
+  ConvKind kind;
   ConvArgs conv;
   bool tf32;   ///< float32 may be rounded to 10 bits
   void* room;  ///< the device's, for the library

@@ -2,106 +2,25 @@
 // strict as the library's. It refuses what the library refuses, and counts what it is asked for.
 #include "tests/cudnn/fake_cudnn.h"
 
-#include <array>
 #include <cstring>
 #include <vector>
 
-#include "backends/gpu/device/number.h"
+#include "tests/cudnn/descriptors.h"
+
+namespace fake {
+
+FakeCudnn& state() {
+  static FakeCudnn only;
+  return only;
+}
+
+}  // namespace fake
 
 namespace {
 
-using mlopt::gpu::Brain;
-using mlopt::gpu::Half;
-using mlopt::gpu::narrow;
-using mlopt::gpu::widen;
+using namespace fake;
 
-constexpr int kWrong = 2000, kNotSupported = 3000;
-constexpr int kFloat = 0, kHalf = 2, kBFloat16 = 9, kChannelsLast = 1, kFma = 3, kRelu = 1, kIdentity = 5;
-constexpr int kPrecomputed = 1, kFft = 4, kWinograd = 6;
-
-FakeCudnn state;
-
-struct Tensor {
-  int type = -1;
-  std::vector<int> dims, strides;
-};
-struct Filter {
-  int type = -1, format = -1;
-  std::vector<int> dims;
-};
-struct Conv {
-  std::vector<int> pads, strides, dilations;
-  int groups = 1, math = -1;
-};
-struct Activation {
-  int mode = -1;
-};
-struct Proposal {
-  int algorithm, status;
-  float milliseconds;
-  size_t room;
-  int determinism, math, reserved[3];
-};
-struct Operands {
-  const Tensor& x;
-  const void* x_at;
-  const Filter& w;
-  const void* w_at;
-  const Conv& conv;
-  const Tensor& y;
-  void* y_at;
-};
-
-float read(int type, const void* at, long i) {
-  if (type == kHalf) return widen(static_cast<const Half*>(at)[i]);
-  return type == kBFloat16 ? widen(static_cast<const Brain*>(at)[i]) : static_cast<const float*>(at)[i];
-}
-void write(int type, void* at, long i, float value) {
-  if (type == kHalf)
-    static_cast<Half*>(at)[i] = narrow<Half>(value);
-  else if (type == kBFloat16)
-    static_cast<Brain*>(at)[i] = narrow<Brain>(value);
-  else
-    static_cast<float*>(at)[i] = value;
-}
-
-long count(const std::vector<int>& dims) {
-  long n = 1;
-  for (const int d : dims) n *= d;
-  return n;
-}
-
-/// The index of number `i` of these dims along each axis.
-std::vector<int> place(const std::vector<int>& dims, long i) {
-  std::vector<int> at(dims.size());
-  for (size_t k = dims.size(); k-- > 0; i /= dims[k]) at[k] = static_cast<int>(i % dims[k]);
-  return at;
-}
-long offset(const Tensor& t, const std::vector<int>& at) {
-  long sum = 0;
-  for (size_t k = 0; k < at.size(); ++k) sum += static_cast<long>(at[k]) * t.strides[k];
-  return sum;
-}
-/// Weights [m, c, ...] as they lie: [m, ..., c] channels-last.
-long weight_offset(const Filter& w, int m, int c, long tap) {
-  const long channels = w.dims[1], taps = count(w.dims) / (channels * w.dims[0]);
-  return w.format == kChannelsLast ? (m * taps + tap) * channels + c : (m * channels + c) * taps + tap;
-}
-
-/// Do the descriptors describe one convolution, in a type that has tensor cores told so?
-bool fit(const Operands& o) {
-  const size_t rank = o.conv.pads.size();
-  if (o.x.type != o.y.type || o.x.type != o.w.type || o.x.dims.size() != rank + 2 || o.w.dims.size() != rank + 2)
-    return false;
-  if (o.y.dims[0] != o.x.dims[0] || o.y.dims[1] != o.w.dims[0] || o.w.dims[1] * o.conv.groups != o.x.dims[1])
-    return false;
-  if ((o.x.type != kFloat) != (o.conv.math == 1)) return false;
-  for (size_t k = 0; k < rank; ++k) {
-    const int extent = (o.w.dims[k + 2] - 1) * o.conv.dilations[k] + 1;
-    if ((o.x.dims[k + 2] + 2 * o.conv.pads[k] - extent) / o.conv.strides[k] + 1 != o.y.dims[k + 2]) return false;
-  }
-  return true;
-}
+constexpr int kFma = 3, kRelu = 1, kIdentity = 5, kPrecomputed = 1, kFft = 4, kWinograd = 6;
 
 float sum_at(const Operands& o, const std::vector<int>& at) {
   const std::vector<int> window(o.w.dims.begin() + 2, o.w.dims.end());
@@ -127,7 +46,7 @@ size_t room_of(const Operands& o) { return static_cast<size_t>(count(o.y.dims)) 
 
 int check(const Operands& o, int algorithm, void* room, size_t room_bytes) {
   if (!fit(o) || (o.w.format == kChannelsLast) != (o.x.strides[1] == 1 && o.x.dims[1] > 1)) return kWrong;
-  state.channels_last += o.w.format == kChannelsLast;
+  state().channels_last += o.w.format == kChannelsLast;
   if (algorithm != kPrecomputed && algorithm != 0) return kNotSupported;
   if (algorithm == kPrecomputed) {
     if (room_bytes < room_of(o)) return kWrong;
@@ -139,8 +58,8 @@ int check(const Operands& o, int algorithm, void* room, size_t room_bytes) {
 /// As the library has it: what has most hope first, what cannot run last.
 int propose(const Operands& o, int most, int* found, Proposal* into) {
   if (!fit(o)) return kWrong;
-  const bool refused =
-      o.conv.dilations.back() == state.refused_dilation || (o.w.format == kChannelsLast && state.refuses_channels_last);
+  const bool refused = o.conv.dilations.back() == state().refused_dilation ||
+                       (o.w.format == kChannelsLast && state().refuses_channels_last);
   const Proposal all[] = {{kWinograd, 0, -1, 16, 0, o.conv.math, {}},
                           {kFft, 0, -1, ~size_t{0} / 2, 1, o.conv.math, {}},
                           {kPrecomputed, 0, -1, room_of(o), 1, o.conv.math, {}},
@@ -155,18 +74,13 @@ int propose(const Operands& o, int most, int* found, Proposal* into) {
   return 0;
 }
 
-template <class T>
-T& as(void* handle) {
-  return *static_cast<T*>(handle);
-}
-
 }  // namespace
 
 extern "C" {
 
-[[gnu::visibility("default")]] FakeCudnn* fake_cudnn() { return &state; }
+[[gnu::visibility("default")]] FakeCudnn* fake_cudnn() { return &state(); }
 
-[[gnu::visibility("default")]] size_t cudnnGetVersion() { return state.present ? 91900 : 0; }
+[[gnu::visibility("default")]] size_t cudnnGetVersion() { return state().present ? 91900 : 0; }
 [[gnu::visibility("default")]] const char* cudnnGetErrorString(int) { return "a stand-in's error"; }
 [[gnu::visibility("default")]] int cudnnCreate(void** made) {
   *made = new int;
@@ -226,7 +140,7 @@ extern "C" {
 }
 [[gnu::visibility("default")]] int cudnnSetConvolutionMathType(void* handle, int math) {
   as<Conv>(handle).math = math;
-  state.exact += math == kFma;
+  state().exact += math == kFma;
   return 0;
 }
 [[gnu::visibility("default")]] int cudnnCreateActivationDescriptor(void** made) {
@@ -244,7 +158,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] int cudnnGetConvolutionForwardAlgorithm_v7(void*, void* x, void* w, void* conv, void* y,
                                                                           int most, int* found, void* into) {
-  ++state.proposed;
+  ++state().proposed;
   const Operands o{as<Tensor>(x), nullptr, as<Filter>(w), nullptr, as<Conv>(conv), as<Tensor>(y), nullptr};
   return propose(o, most, found, static_cast<Proposal*>(into));
 }
@@ -254,7 +168,7 @@ extern "C" {
                                                                           const void* w_at, void* conv, void* y,
                                                                           void* y_at, int most, int* found, void* into,
                                                                           void*, size_t) {
-  ++state.timed;
+  ++state().timed;
   if (!x_at || !w_at || !y_at || most < 1) return kWrong;
   const Operands o{as<Tensor>(x), x_at, as<Filter>(w), w_at, as<Conv>(conv), as<Tensor>(y), y_at};
   std::memset(y_at, 0x5a, static_cast<size_t>(count(o.y.dims)) * (o.y.type == kFloat ? 4 : 2));
@@ -269,7 +183,7 @@ extern "C" {
   const Operands o{as<Tensor>(x), x_at, as<Filter>(w), w_at, as<Conv>(conv), as<Tensor>(y), y_at};
   if (const int wrong = check(o, algorithm, room, room_bytes)) return wrong;
   if (*static_cast<const float*>(alpha) != 1 || *static_cast<const float*>(beta) != 0) return kWrong;
-  ++state.plain;
+  ++state().plain;
   for (long i = 0; i < count(o.y.dims); ++i) {
     const std::vector<int> at = place(o.y.dims, i);
     write(o.y.type, y_at, offset(o.y, at), sum_at(o, at));
@@ -287,7 +201,7 @@ extern "C" {
   if (mode != kRelu && (mode != kIdentity || algorithm != kPrecomputed)) return kNotSupported;
   if (*static_cast<const float*>(alpha) != 1 || !bias_at || !z_at || as<Tensor>(z).dims != o.y.dims) return kWrong;
   if (as<Tensor>(bias).dims[1] != o.y.dims[1] || count(as<Tensor>(bias).dims) != o.y.dims[1]) return kWrong;
-  ++state.fused;
+  ++state().fused;
   const float more = *static_cast<const float*>(beta);
   for (long i = 0; i < count(o.y.dims); ++i) {
     const std::vector<int> at = place(o.y.dims, i);

@@ -36,7 +36,11 @@ void open(Library& l) {
       find("cudnnSetActivationDescriptor", l.set_activation) &&
       find("cudnnGetConvolutionForwardAlgorithm_v7", l.propose) &&
       find("cudnnFindConvolutionForwardAlgorithmEx", l.time) && find("cudnnConvolutionForward", l.convolve) &&
-      find("cudnnConvolutionBiasActivationForward", l.convolve_fused);
+      find("cudnnConvolutionBiasActivationForward", l.convolve_fused) &&
+      find("cudnnGetConvolutionBackwardDataAlgorithm_v7", l.propose_data) &&
+      find("cudnnConvolutionBackwardData", l.convolve_data) &&
+      find("cudnnGetConvolutionBackwardFilterAlgorithm_v7", l.propose_filter) &&
+      find("cudnnConvolutionBackwardFilter", l.convolve_filter);
 }
 
 }  // namespace

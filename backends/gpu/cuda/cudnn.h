@@ -52,6 +52,14 @@ struct Library {
   Code (*convolve_fused)(Handle, const void* alpha, Handle, const void* x, Handle, const void* weights, Handle,
                          int algorithm, void* room, size_t room_bytes, const void* beta, Handle, const void* addend,
                          Handle, const void* bias, Handle activation, Handle, void* out) = nullptr;
+  /// (weights, gradient of out, conv, gradient of x).
+  Code (*propose_data)(Handle, Handle, Handle, Handle, Handle, int most, int* found, Proposal*) = nullptr;
+  Code (*convolve_data)(Handle, const void* alpha, Handle, const void* weights, Handle, const void* grad, Handle,
+                        int algorithm, void* room, size_t room_bytes, const void* beta, Handle, void* out) = nullptr;
+  /// (x, gradient of out, conv, gradient of the weights).
+  Code (*propose_filter)(Handle, Handle, Handle, Handle, Handle, int most, int* found, Proposal*) = nullptr;
+  Code (*convolve_filter)(Handle, const void* alpha, Handle, const void* x, Handle, const void* grad, Handle,
+                          int algorithm, void* room, size_t room_bytes, const void* beta, Handle, void* out) = nullptr;
   bool ready = false;
 };
 

@@ -73,15 +73,17 @@ bool Conv::describe(const LibraryConvArgs& args) {
   const ConvArgs& c = args.conv;
   const Windows& w = c.windows;
   const int first = first_axis(w), rank = 3 - first, type = type_of(c.type);
-  const bool last = args.conv.channels_last;
+  const bool last = c.channels_last, turned = args.kind == ConvKind::kTransposed;
+  const int channels_in = turned ? c.channels_out : c.channels_in,
+            channels_out = turned ? c.channels_in : c.channels_out;
   const int ones[3] = {1, 1, 1};
-  std::array<int, 5> filter{c.channels_out, c.channels_in / c.groups};
+  std::array<int, 5> filter{channels_out, channels_in / c.groups};
   std::copy(w.kernel + first, w.kernel + 3, filter.begin() + 2);
   const int math = type != dnn::kFloat ? dnn::kTensorOps : args.tf32 ? dnn::kDefaultMath : dnn::kFma;
   const int mode = c.act.fn == Fn::kRelu ? dnn::kRelu : dnn::kIdentity;
-  return describe_tensor(x.get(), type, c.batch, c.channels_in, w.in + first, rank, last) &&
-         describe_tensor(out.get(), type, c.batch, c.channels_out, w.out + first, rank, last) &&
-         describe_tensor(bias.get(), type, 1, c.channels_out, ones, rank, last) &&
+  return describe_tensor(x.get(), type, c.batch, channels_in, w.in + first, rank, last) &&
+         describe_tensor(out.get(), type, c.batch, channels_out, w.out + first, rank, last) &&
+         describe_tensor(bias.get(), type, 1, channels_out, ones, rank, last) &&
          l.set_filter(weights.get(), type, last ? dnn::kChannelsLast : dnn::kRowMajor, rank + 2, filter.data()) == 0 &&
          l.set_conv(how.get(), rank, w.before + first, w.stride + first, w.dilation + first, dnn::kCrossCorrelation,
                     dnn::kFloat) == 0 &&
@@ -106,14 +108,17 @@ bool are_aligned(const ConvArgs& c) {
 }
 
 /// Bias and activation in one go: of others than ReLU one algorithm alone.
-bool fuses(const ConvArgs& c, int algorithm) {
-  return c.bias && (c.act.fn == Fn::kRelu || (c.act.fn == Fn::kNone && algorithm == dnn::kPrecomputed));
+bool fuses(const LibraryConvArgs& args, int algorithm) {
+  const ConvArgs& c = args.conv;
+  return args.kind == ConvKind::kForward && c.bias &&
+         (c.act.fn == Fn::kRelu || (c.act.fn == Fn::kNone && algorithm == dnn::kPrecomputed));
 }
 
 Status finish(Queue& queue, const LibraryConvArgs& args) {
   const ConvArgs& c = args.conv;
   if (!c.bias && !c.addend && c.act.fn == Fn::kNone) return nullptr;
-  const int places = c.windows.out[0] * c.windows.out[1] * c.windows.out[2];
+  const int* made = args.kind == ConvKind::kTransposed ? c.windows.in : c.windows.out;
+  const int places = made[0] * made[1] * made[2];
   const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
   return conv_end(queue, {c.type, c.act, divider(c.channels_out), divider(args.conv.channels_last ? 1 : places),
                           int64_t{c.batch} * c.channels_out * places, c.bias, c.addend, c.out});
@@ -144,6 +149,7 @@ Choice choice_of(const LibraryConvArgs& args) {
         int64_t{w.kernel[k]} << 48 | int64_t{w.stride[k]} << 32 | int64_t{w.dilation[k]} << 16 | w.before[k];
   }
   made.product[12] = static_cast<int64_t>(args.room_bytes);
+  made.product[13] = static_cast<int64_t>(args.kind);
   return made;
 }
 
@@ -151,6 +157,12 @@ dnn::Code run(const Convolver& convolver, const Conv& conv, const Way& way, cons
   const ConvArgs& c = args.conv;
   const float one = 1, none = 0;
   const Handle handle = convolver.handle.get();
+  if (args.kind == ConvKind::kTransposed)
+    return library().convolve_data(handle, &one, conv.weights.get(), c.weights, conv.out.get(), c.in, conv.how.get(),
+                                   way.algorithm, args.room, args.room_bytes, &none, conv.x.get(), c.out);
+  if (args.kind == ConvKind::kWeightGrad)
+    return library().convolve_filter(handle, &one, conv.x.get(), c.in, conv.out.get(), c.weights, conv.how.get(),
+                                     way.algorithm, args.room, args.room_bytes, &none, conv.weights.get(), c.out);
   if (!way.fused)
     return library().convolve(handle, &one, conv.x.get(), c.in, conv.weights.get(), c.weights, conv.how.get(),
                               way.algorithm, args.room, args.room_bytes, &none, conv.out.get(), c.out);
@@ -160,22 +172,32 @@ dnn::Code run(const Convolver& convolver, const Conv& conv, const Way& way, cons
                                   c.out);
 }
 
+using Proposals = std::array<dnn::Proposal, dnn::kAlgorithms>;
+
+dnn::Code propose(const Convolver& convolver, const Conv& conv, ConvKind kind, int* found, Proposals& into) {
+  const dnn::Library& l = library();
+  const Handle handle = convolver.handle.get(), x = conv.x.get(), weights = conv.weights.get(), out = conv.out.get();
+  if (kind == ConvKind::kTransposed)
+    return l.propose_data(handle, weights, out, conv.how.get(), x, dnn::kAlgorithms, found, into.data());
+  if (kind == ConvKind::kWeightGrad)
+    return l.propose_filter(handle, x, out, conv.how.get(), weights, dnn::kAlgorithms, found, into.data());
+  return l.propose(handle, x, weights, conv.how.get(), out, dnn::kAlgorithms, found, into.data());
+}
+
 /// Algorithms that give the same bytes every time, those first that are faster.
 std::vector<Way> ways_of(const Convolver& convolver, const Conv& conv, const LibraryConvArgs& args, bool timed) {
-  std::array<dnn::Proposal, dnn::kAlgorithms> proposals{};
+  Proposals proposals{};
   int found = 0;
   const ConvArgs& c = args.conv;
-  const Handle handle = convolver.handle.get();
-  const dnn::Code failed =
-      timed ? library().time(handle, conv.x.get(), c.in, conv.weights.get(), c.weights, conv.how.get(), conv.out.get(),
-                             c.out, dnn::kAlgorithms, &found, proposals.data(), args.room, args.room_bytes)
-            : library().propose(handle, conv.x.get(), conv.weights.get(), conv.how.get(), conv.out.get(),
-                                dnn::kAlgorithms, &found, proposals.data());
+  const dnn::Code failed = timed ? library().time(convolver.handle.get(), conv.x.get(), c.in, conv.weights.get(),
+                                                  c.weights, conv.how.get(), conv.out.get(), c.out, dnn::kAlgorithms,
+                                                  &found, proposals.data(), args.room, args.room_bytes)
+                                 : propose(convolver, conv, args.kind, &found, proposals);
   std::vector<Way> ways;
   if (failed) return ways;
   for (const dnn::Proposal& p : std::span(proposals).first(static_cast<size_t>(found))) {
     if (p.status != 0 || p.determinism != dnn::kDeterministic || p.room > args.room_bytes) continue;
-    if (fuses(c, p.algorithm)) ways.push_back({p.algorithm, true});
+    if (fuses(args, p.algorithm)) ways.push_back({p.algorithm, true});
     ways.push_back({p.algorithm, false});
   }
   return ways;
@@ -190,7 +212,7 @@ Conv& conv_of(Queue& queue, Convolver& convolver, const LibraryConvArgs& args, C
   conv = std::make_unique<Conv>();
   if (!pads_alike(args.conv.windows) || !conv->describe(args)) return *conv;
   const bool known = known_choice(queue, choice);
-  timed = !known && tunes_now(queue);
+  timed = !known && args.kind == ConvKind::kForward && tunes_now(queue);
   conv->ways = ways_of(convolver, *conv, args, timed);
   const int before = static_cast<int>(choice.algorithm[0]) - 1;
   if (known)

@@ -48,8 +48,14 @@ static_assert(same(&Library::propose, cudnnGetConvolutionForwardAlgorithm_v7));
 static_assert(same(&Library::time, cudnnFindConvolutionForwardAlgorithmEx));
 static_assert(same(&Library::convolve, cudnnConvolutionForward));
 static_assert(same(&Library::convolve_fused, cudnnConvolutionBiasActivationForward));
+static_assert(same(&Library::propose_data, cudnnGetConvolutionBackwardDataAlgorithm_v7));
+static_assert(same(&Library::convolve_data, cudnnConvolutionBackwardData));
+static_assert(same(&Library::propose_filter, cudnnGetConvolutionBackwardFilterAlgorithm_v7));
+static_assert(same(&Library::convolve_filter, cudnnConvolutionBackwardFilter));
 
 static_assert(sizeof(Proposal) == sizeof(cudnnConvolutionFwdAlgoPerf_t));
+static_assert(sizeof(Proposal) == sizeof(cudnnConvolutionBwdDataAlgoPerf_t));
+static_assert(sizeof(Proposal) == sizeof(cudnnConvolutionBwdFilterAlgoPerf_t));
 static_assert(offsetof(Proposal, room) == offsetof(cudnnConvolutionFwdAlgoPerf_t, memory));
 static_assert(offsetof(Proposal, determinism) == offsetof(cudnnConvolutionFwdAlgoPerf_t, determinism));
 static_assert(offsetof(Proposal, math) == offsetof(cudnnConvolutionFwdAlgoPerf_t, mathType));

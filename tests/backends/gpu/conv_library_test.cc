@@ -10,6 +10,7 @@
 #include "tests/support/gpu.h"
 #include "tests/support/one_node.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/weight_gradient.h"
 
 namespace mlopt::test {
 namespace {
@@ -133,6 +134,36 @@ TEST_CASE("such a library's algorithms are timed once") {
   CHECK(fake->timed == 1);
   CHECK(fake->proposed == 1);
   CHECK(fake->plain == 6);  // what was the fastest fuses no bias without ReLU
+}
+
+TEST_CASE("gradients of convolutions by such a library, by algorithms that give the same bytes every time") {
+  const Present fake;
+  if (!fake) return skip(kPacked);
+  const WeightGradient all[] = {
+      {{2, 3, 9, 9}, {8, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}},
+      {{2, 12, 9, 9}, {48, 6, 3, 3}, {2, 1}, {1, 1, 1, 1}, {1, 2}, 2},
+      {{4, 6, 30}, {10, 6, 5}, {2}, {2, 2}, {1}},
+      {{1, 4, 5, 6, 7}, {6, 4, 3, 3, 3}, {1, 2, 1}, {1, 1, 1, 1, 1, 1}, {1, 1, 1}},
+  };
+  for (const WeightGradient& g : all) {
+    INFO(to_string(g.x) << " by " << to_string(g.weights));
+    fake->weight_gradients = 0;
+    const std::vector<Datum> inputs{uniform(g.x, -1, 1), uniform(g.places(), -1, 1, DType::kF32, 2)};
+    require_close(ran("ConvGradWeight", inputs, g.options(), *gpu_on_host()),
+                  run_op("ConvGradWeight", inputs, g.options()), 2e-5);
+    CHECK(fake->weight_gradients == 3);
+  }
+  const std::vector<Attr> transposed[] = {
+      {},
+      {attr("group", 2), attr("strides", Ints{2, 3}), attr("pads", Ints{1, 0, 1, 0}), attr("dilations", Ints{1, 2})}};
+  for (const auto& attrs : transposed) {
+    fake->input_gradients = 0;
+    const std::vector<Datum> inputs{uniform({2, 6, 5, 4}, -1, 1), uniform({6, 4, 3, 2}, -1, 1),
+                                    uniform({attrs.empty() ? 4 : 8}, -1, 1)};
+    require_close(ran("ConvTranspose", inputs, {.attrs = attrs}, *gpu_on_host()),
+                  run_op("ConvTranspose", inputs, {.attrs = attrs}), 1e-5);
+    CHECK(fake->input_gradients == 3);
+  }
 }
 
 }  // namespace mlopt::test
