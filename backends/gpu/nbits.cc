@@ -1,6 +1,9 @@
-// com.microsoft.MatMulNBits: few rows read the weights as they are stored, more rows have them unpacked before.
+// com.microsoft.MatMulNBits, also of floats of 8 bits as qdq::float8_weights makes it: few rows read the weights as
+// they are stored, more rows have them unpacked before.
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
+#include "backends/gpu/packed_codes.h"
+#include "core/exec/weight_cache.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -86,7 +89,48 @@ Expected<PlannedStep> plan(const Site& site) {
   return step;
 }
 
-constexpr Kernel kKernels[] = {{.domain = "com.microsoft", .op = "MatMulNBits", .plan = plan}};
+/// Weights [k, n] (`transB`: [n, k]) of floats of 8 bits, a scale for each row: packed once, a block a row.
+Expected<PlannedStep> plan_float8(const Site& site) {
+  const TensorDesc &a = site.desc(kSource), &scales = site.desc(kScales);
+  const auto type = float_of(a.dtype);
+  const auto float8 = float8_of(site.desc(kWeights).dtype);
+  const Tensor* weights = site.constant(kWeights);
+  if (!type || !float8 || !weights) return Decline{"no constant floats of 8 bits"};
+  const int64_t n = site.view.get_int("N"), k = site.view.get_int("K"), m = a.size() / k;
+  const bool turned = site.view.get_int("transB", 0) == 0;
+  if (a.dims.back() != k || m > kFewRows || weights->size() != n * k || scales.dtype != a.dtype || scales.size() != n)
+    return Decline{"the operands do not fit, or too many rows"};
+  if (site.has(kBias) && (site.desc(kBias).dtype != a.dtype || site.desc(kBias).size() != n))
+    return Decline{"the bias does not fit"};
+  const auto packed = shared_weights<PackedCodes>(
+      site.context.weights, *weights, turned ? "gpu float8, turned" : "gpu float8, as it is",
+      [&] { return std::make_shared<PackedCodes>(*weights, n, k, turned); });
+  NBitsArgs args{};
+  args.type = args.zero_type = *type;
+  args.bits = 8, args.float8 = *float8;
+  args.m = m, args.n = n, args.k = k, args.block = packed->pitch;
+  TensorDesc out = a;
+  out.dims.back() = n;
+  PlannedStep step{.out = {std::move(out)}};
+  step.packed = {kWeights};
+  step.packed_bytes = packed->bytes();
+  step.label = "nbits float8";
+  step.run = [args, packed, bias = site.has(kBias)](const Buffers& b) {
+    NBitsArgs now = args;
+    now.a = b.in<void>(kSource);
+    now.codes = packed->codes(queue_of(b));
+    now.scales = b.in<void>(kScales);
+    now.bias = bias ? b.in<void>(kBias) : nullptr;
+    now.out = b.out<void>(0);
+    launch(b, &Kernels::nbits_product, now);
+  };
+  return step;
+}
+
+constexpr Kernel kKernels[] = {
+    {.domain = "com.microsoft", .op = "MatMulNBits", .plan = plan_float8},
+    {.domain = "com.microsoft", .op = "MatMulNBits", .plan = plan},
+};
 
 }  // namespace
 

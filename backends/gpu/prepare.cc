@@ -42,16 +42,10 @@ void prepare(Model& model, bool float8) {
 }
 
 void specialize(Model& model, TypeRule types) {
-  static constexpr std::array kPasses{&inline_if,
-                                      &lower::contrib_gelu,
-                                      &fusion::gelu,
-                                      &fusion::conv_sum,
-                                      &fusion::conv_activation,
-                                      &lower::attention,
-                                      &lower::attention_heads,
-                                      &lower::matmul_add,
-                                      &fusion::matmul_transpose,
-                                      &lower::chain};
+  static constexpr std::array kPasses{
+      &inline_if,         &qdq::float8_weights,      &lower::contrib_gelu, &fusion::gelu,
+      &fusion::conv_sum,  &fusion::conv_activation,  &lower::attention,    &lower::attention_heads,
+      &lower::matmul_add, &fusion::matmul_transpose, &lower::chain};
   PassContext context;
   context.standard_types = types;
   context.target = Target::kKernels;

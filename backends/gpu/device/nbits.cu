@@ -42,8 +42,10 @@ struct Unpack {
   }
 };
 
+MLOPT_DEVICE float unit_of(Float8 type) { return type.exponent == 4 ? 0x1p-8f : 0x1p-15f; }
+
 /// Each warp takes 8 bytes of codes in each of some columns at a time, and the numbers of a that they meet.
-template <class T, int kBits, int kRows>
+template <class T, int kBits, int kRows, bool kFloat>
 struct FewRows {
   static constexpr int kLanes = 32, kWarps = 4, kColumns = 4, kCodes = 64 / kBits;
   struct Shared {
@@ -91,13 +93,16 @@ struct FewRows {
       for (int c = 0; c < kColumns; ++c) {
         const int64_t n = column + c < args.n ? column + c : args.n - 1;  // what is too much is not stored
         const uint64_t codes = static_cast<const uint64_t*>(args.codes)[n * words + word];
-        const float scale = blocks.scale(n, block), zero = blocks.zero(n, block);
+        const float scale = blocks.scale(n, block) * (kFloat ? unit_of(args.float8) : 1);
+        const float zero = kFloat ? 0 : blocks.zero(n, block);
 #ifdef __CUDACC__
 #pragma unroll
 #endif
-        for (int i = 0; i < kCodes; ++i)
-          weights[c][i] =
-              (static_cast<float>(static_cast<uint32_t>(codes >> (i * kBits)) & ((1u << kBits) - 1)) - zero) * scale;
+        for (int i = 0; i < kCodes; ++i) {
+          const uint32_t code = static_cast<uint32_t>(codes >> (i * kBits)) & ((1u << kBits) - 1);
+          const float number = kFloat ? args.float8.widen(static_cast<uint8_t>(code)) : static_cast<float>(code) - zero;
+          weights[c][i] = number * scale;
+        }
       }
 #ifdef __CUDACC__
 #pragma unroll
@@ -139,9 +144,9 @@ struct FewRows {
   }
 };
 
-template <class T, int kBits, int kRows>
+template <class T, int kBits, int kRows, bool kFloat = false>
 Status few_rows(Queue& queue, const NBitsArgs& args) {
-  using Work = FewRows<T, kBits, kRows>;
+  using Work = FewRows<T, kBits, kRows, kFloat>;
   const bool aligned =
       reinterpret_cast<uintptr_t>(args.a) % 16 == 0 && args.k * static_cast<int64_t>(sizeof(T)) % 16 == 0;
   constexpr int kTile = Work::kWarps * Work::kColumns;
@@ -154,6 +159,8 @@ Status few_rows(Queue& queue, const NBitsArgs& args) {
 Status nbits_product(Queue& queue, const NBitsArgs& args) {
   return by_float(args.type, [&](auto one) -> Status {
     using T = decltype(one);
+    if (args.float8.exponent > 0)
+      return args.m == 1 ? few_rows<T, 8, 1, true>(queue, args) : few_rows<T, 8, 4, true>(queue, args);
     if (args.bits == 4) return args.m == 1 ? few_rows<T, 4, 1>(queue, args) : few_rows<T, 4, 4>(queue, args);
     if (args.bits == 8) return args.m == 1 ? few_rows<T, 8, 1>(queue, args) : few_rows<T, 8, 4>(queue, args);
     return "no kernel for weights of so many bits";

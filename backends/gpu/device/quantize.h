@@ -94,7 +94,8 @@ struct NBitsArgs {
   Elem type;  ///< of a, scales, bias and out: float
   Elem zero_type;
   bool packed_zeros;
-  int bits;  ///< 4 or 8
+  int bits;          ///< 4 or 8
+  Float8 float8{0};  ///< else codes are worth 2^-8 of what such floats are (E5M2: 2^-15), of 8 bits without zero points
   int64_t m, n, k, block;
   const void *a, *codes, *scales, *zeros, *bias;
   void* out;

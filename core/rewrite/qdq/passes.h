@@ -18,7 +18,8 @@ extern const Pass matmul_float;
 extern const Pass gemm_float;
 extern const Pass dynamic_matmul;
 extern const Pass integer_matmul_bias;
-extern const Pass float8_matmul;  // for devices that have such products
+extern const Pass float8_matmul;   // for devices that have such products
+extern const Pass float8_weights;  // for devices that unpack these in registers
 
 // The other way: com.microsoft's products by stored weights (MatMulNBits, MatMulBnb4) by floats.
 extern const Pass widen_blocks;

@@ -111,4 +111,31 @@ TEST_CASE("products of floats of 8 bits on a GPU") {
   CHECK(listed_ops(both) == "DequantizeLinear 2, Gemm 1, QuantizeLinear 1");
 }
 
+TEST_CASE("a few rows by weights that are floats of 8 bits on a GPU") {
+  for (const auto& [type, gemm] : {std::pair(kE4, false), std::pair(kE4, true), std::pair(kE5, true)})
+    for (const int64_t rows : {1, 6, 17})
+      for (const int64_t k : {64, 37}) {
+        Net net;
+        Value* numbers = net.op("DequantizeLinear",
+                                {net.constant(codes(gemm ? Dims{24, k} : Dims{k, 24}, type, 4)),
+                                 net.constant(uniform({24}, 1e-6, 1e-3, DType::kF32, 3))},
+                                {number("axis", gemm ? 0 : 1)});
+        Value* bias = net.constant(uniform({24}, -0.01, 0.01, DType::kF32, 5));
+        Value* x = net.input({rows, k});
+        net.output(gemm ? net.op("Gemm", {x, numbers, bias}, {number("transB", 1)}) : net.op("MatMul", {x, numbers}));
+        const std::vector<Datum> inputs{uniform({rows, k}, -3, 3)};
+        const Tensor expected = reference_backend()->compile(net.model, {})->run(inputs)[0].tensor();
+        for (const auto& backend : {gpu_on_host(), real_gpu()}) {
+          if (!backend) continue;
+          const auto plan = backend->compile(net.model, {});
+          for (int time = 0; time < 3; ++time) require_close(plan->run(inputs)[0].tensor(), expected, 1e-6);
+          const std::string kernel = plan->plan_info(inputs)->steps.back().kernel;
+          CHECK((kernel == "nbits float8") == (rows <= 16));
+          CompileOptions half;
+          half.precision = Precision::kF16;
+          require_close(backend->compile(net.model, half)->run(inputs)[0].tensor(), expected, 1e-3);
+        }
+      }
+}
+
 }  // namespace mlopt::test
