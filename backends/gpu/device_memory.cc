@@ -25,6 +25,25 @@ void WorkQueue::transfer(void* to, const void* from, size_t bytes) {
 
 void WorkQueue::wait() { check(api().wait(queue_), "waiting for what was computed"); }
 
+void WorkQueue::follow(WorkQueue& other) { check(api().follow(queue_, other.queue_), "waiting for another queue"); }
+
+std::byte* WorkQueue::aside(int64_t number, size_t bytes) {
+  HostMemory& memory = aside_[number];
+  if (!memory.at()) memory = HostMemory(device_, bytes);
+  return memory.at();
+}
+
+WorkQueue& WorkQueue::copies() {
+  if (!copies_) copies_ = std::make_unique<WorkQueue>(device_);
+  return *copies_;
+}
+
+void WorkQueue::look(void* to, const void* from, size_t bytes) {
+  has_looked_ = true;
+  transfer(to, from, bytes);
+  wait();
+}
+
 Memory::Memory(Device device, size_t bytes) {
   void* where = nullptr;
   check(device.api->allocate(device.index, std::max<size_t>(bytes, 256), &where), "memory");
@@ -36,6 +55,16 @@ Memory::Memory(Device device, size_t bytes) {
                       info.name, "use a smaller batch, or free memory on the device");
   }
   memory_ = {static_cast<std::byte*>(where), [device](std::byte* p) { device.api->release(device.index, p); }};
+}
+
+HostMemory::HostMemory(Device device, size_t bytes) {
+  void* where = nullptr;
+  check(device.api->allocate_host(device.index, std::max<size_t>(bytes, 256), &where), "memory of the host");
+  if (!where)
+    unsupported_error(fmt::format("out of memory of the host that the GPU reaches: {} needed",
+                                  format_bytes(static_cast<double>(bytes))),
+                      "--offload", "use a smaller batch, or --recompute in its place");
+  memory_ = {static_cast<std::byte*>(where), [device](std::byte* p) { device.api->release_host(device.index, p); }};
 }
 
 const std::byte* Brought::at(WorkQueue& queue) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -19,6 +20,18 @@ struct Device {
   int index;
 };
 
+/// Memory of the host that copies reach at full speed. Throws Error{kUnsupported} where there is too little.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  HostMemory(Device device, size_t bytes);
+
+  std::byte* at() const { return memory_.get(); }
+
+ private:
+  std::shared_ptr<std::byte> memory_;
+};
+
 /// Work that is done in order, by one thread at a time.
 class WorkQueue {
  public:
@@ -36,10 +49,22 @@ class WorkQueue {
   void transfer(void* to, const void* from, size_t bytes);
   /// Until all that was put in is done; says what failed meanwhile.
   void wait();
+  /// What is put in from now on waits for what is in the other queue by now.
+  void follow(WorkQueue& other);
+  /// What the device has there by now, for a step that goes on by it. A run that did so cannot be captured.
+  void look(void* to, const void* from, size_t bytes);
+  bool has_looked() const { return has_looked_; }
+  /// Memory of the host for what a run puts aside, kept for the next: the one of this number, of so many bytes.
+  std::byte* aside(int64_t number, size_t bytes);
+  /// For copies beside what runs here.
+  WorkQueue& copies();
 
  private:
   Device device_;
   Queue* queue_ = nullptr;
+  bool has_looked_ = false;
+  std::map<int64_t, HostMemory> aside_;
+  std::unique_ptr<WorkQueue> copies_;
 };
 
 /// Memory of a device. Throws Error{kUnsupported} where there is too little, with what was needed and free.

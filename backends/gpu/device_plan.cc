@@ -250,7 +250,7 @@ void DevicePlan::check_faults(Frame& frame) const {
 void DevicePlan::capture_or_launch(Frame& frame, const RunContext& context) const {
   const GpuInterface& api = frame.queue.api();
   Queue* queue = &frame.queue.get();
-  const bool may_capture = !on_host_ && options_.taps.empty() && !context.profile;
+  const bool may_capture = !on_host_ && options_.taps.empty() && !context.profile && !frame.queue.has_looked();
   if (!frame.graph && may_capture && ++frame.runs == 2 && !api.begin_capture(queue)) {
     try {
       run_steps(frame, context);

@@ -1,56 +1,38 @@
 // GRU and RNN: the products of all inputs at once, then for each step those of the state and one kernel or two.
+#include "backends/gpu/gru.h"
+
 #include "backends/gpu/kernels.h"
-#include "backends/gpu/recurrent.h"
 
 namespace mlopt::gpu {
 namespace {
 
 /// Where a run works.
-struct Room {
-  std::byte *gates, *first, *partial, *reset, *all;
+struct Places {
+  std::byte *gates, *first;
+  Gru::Room room;
+  std::byte* all;
 };
 
-struct Gru : Recurrent {
-  bool linear;  ///< linear_before_reset
-
+struct GruForward : Gru {
   int64_t scratch() const {
     return steps * batch * gates + state() + batch * gates + state() + (wants_all ? 0 : steps * directions * state());
   }
-  Room room(const Buffers& b) const {
+  Places places(const Buffers& b) const {
     std::byte* first = b.scratch + bytes(steps * batch * gates);
     std::byte* partial = first + bytes(state());
     std::byte* reset = partial + bytes(batch * gates);
-    return {b.scratch, first, partial, reset, wants_all ? b.out<std::byte>(0) : reset + bytes(state())};
-  }
-
-  /// The gates are those of update, reset and new state.
-  void step(const Buffers& b, int64_t d, const Room& room, const std::byte* gates_now, const std::byte* before,
-            std::byte* now) const {
-    GruStepArgs args{type, batch, hidden, gates_now, room.partial, nullptr, before, now};
-    if (linear) {
-      multiply(b, before, recurrence(b, d), recurrence_bias(b, d), room.partial, batch, gates, hidden, 0);
-      return launch(b, &Kernels::gru_step, args);
-    }
-    std::byte* fresh = room.partial + bytes(2 * state());
-    multiply(b, before, recurrence(b, d), recurrence_bias(b, d), room.partial, batch, 2 * hidden, hidden, 0);
-    args.out = room.reset;
-    launch(b, &Kernels::gru_reset, args);
-    multiply(b, room.reset, recurrence(b, d, 2 * hidden), recurrence_bias(b, d, 2 * hidden), fresh, batch, hidden,
-             hidden, 0);
-    args.fresh = fresh;
-    args.out = now;
-    launch(b, &Kernels::gru_step, args);
+    return {b.scratch, first, {partial, reset}, wants_all ? b.out<std::byte>(0) : reset + bytes(state())};
   }
 
   void run(const Buffers& b, int64_t d) const {
-    const Room r = room(b);
+    const Places r = places(b);
     multiply_input(b, d, r.gates);
     start(b, hidden_given, kHidden, d, r.first);
     const std::byte* before = r.first;
     for (int64_t i = 0; i < steps; ++i) {
       const int64_t t = at(i, d);
       std::byte* now = r.all + bytes((t * directions + d) * state());
-      step(b, d, r, r.gates + bytes(t * batch * gates), before, now);
+      step(b, d, r.room, r.gates + bytes(t * batch * gates), before, now);
       before = now;
     }
     if (wants_hidden) copy(b, before, b.out<std::byte>(1) + bytes(d * state()));
@@ -58,9 +40,9 @@ struct Gru : Recurrent {
 };
 
 Expected<PlannedStep> plan_gru(const Site& site) {
-  const auto common = recurrent_of(site, 3, {"Sigmoid", "Tanh"});
+  const auto common = gru_of(site);
   if (!common) return common.error();
-  const Gru gru{*common, site.view.get_int("linear_before_reset", 0) != 0};
+  const GruForward gru{*common};
   auto step = recurrent_step(site, gru);
   if (!step) return step;
   step->scratch_bytes = gru.bytes(gru.scratch());
@@ -93,12 +75,9 @@ struct Rnn : Recurrent {
 };
 
 Expected<PlannedStep> plan_rnn(const Site& site) {
-  const auto names = site.view.has("activations") ? site.view.get_strings("activations") : std::vector<std::string>{};
-  const std::string name = names.empty() ? "Tanh" : names[0];
-  const auto common = recurrent_of(site, 1, {name});
+  Fn fn = Fn::kNone;
+  const auto common = rnn_of(site, fn);
   if (!common) return common.error();
-  const Fn fn = name == "Tanh" ? Fn::kTanh : name == "Relu" ? Fn::kRelu : name == "Sigmoid" ? Fn::kSigmoid : Fn::kNone;
-  if (fn == Fn::kNone) return Decline{"an activation that is not Tanh, Relu or Sigmoid"};
   const Rnn rnn{*common, fn};
   auto step = recurrent_step(site, rnn);
   if (!step) return step;
@@ -116,6 +95,37 @@ constexpr Kernel kKernels[] = {
 };
 
 }  // namespace
+
+void Gru::step(const Buffers& b, int64_t d, const Room& room, const std::byte* gates_now, const std::byte* before,
+               std::byte* now) const {
+  GruStepArgs args{type, batch, hidden, gates_now, room.partial, nullptr, before, now};
+  if (linear) {
+    multiply(b, before, recurrence(b, d), recurrence_bias(b, d), room.partial, batch, gates, hidden, 0);
+    return launch(b, &Kernels::gru_step, args);
+  }
+  multiply(b, before, recurrence(b, d), recurrence_bias(b, d), room.partial, batch, 2 * hidden, hidden, 0);
+  args.out = room.reset;
+  launch(b, &Kernels::gru_reset, args);
+  multiply(b, room.reset, recurrence(b, d, 2 * hidden), recurrence_bias(b, d, 2 * hidden), fresh(room), batch, hidden,
+           hidden, 0);
+  args.fresh = fresh(room);
+  args.out = now;
+  launch(b, &Kernels::gru_step, args);
+}
+
+Expected<Gru> gru_of(const Site& site) {
+  const auto common = recurrent_of(site, 3, {"Sigmoid", "Tanh"});
+  if (!common) return common.error();
+  return Gru{*common, site.view.get_int("linear_before_reset", 0) != 0};
+}
+
+Expected<Recurrent> rnn_of(const Site& site, Fn& fn) {
+  const auto names = site.view.has("activations") ? site.view.get_strings("activations") : std::vector<std::string>{};
+  const std::string name = names.empty() ? "Tanh" : names[0];
+  fn = name == "Tanh" ? Fn::kTanh : name == "Relu" ? Fn::kRelu : name == "Sigmoid" ? Fn::kSigmoid : Fn::kNone;
+  if (fn == Fn::kNone) return Decline{"an activation that is not Tanh, Relu or Sigmoid"};
+  return recurrent_of(site, 1, {name});
+}
 
 std::span<const Kernel> gru_kernels() { return kKernels; }
 

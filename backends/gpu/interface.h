@@ -46,9 +46,16 @@ struct GpuInterface {
   Status (*allocate)(int device, size_t bytes, void** where);
   void (*release)(int device, void* where);
   /// Between memory of the host and the device, either way, put in the queue; what is read may change when it returns,
-  /// what is written holds after wait().
+  /// what is written holds after wait(). Memory of allocate_host() is read when the queue comes to it.
   Status (*transfer)(Queue* queue, void* to, const void* from, size_t bytes);
   Status (*wait)(Queue* queue);
+  /// What is put in `queue` from now on waits for what is in `other` by now; where one of them is captured, so is the
+  /// other from then on, until the captured one follows it in turn.
+  Status (*follow)(Queue* queue, Queue* other);
+  /// Memory of the host that copies reach at full speed, and without the host. Where there is too little of it, `where`
+  /// stays null.
+  Status (*allocate_host)(int device, size_t bytes, void** where);
+  void (*release_host)(int device, void* where);
   /// What is put in the queue from now on reports what goes wrong as this step, above 0, in fault(), which the caller
   /// reads when it has waited, and clears.
   void (*begin_step)(Queue* queue, int64_t step);

@@ -45,6 +45,8 @@ constexpr Family kFamilies[] = {
     {"rotary", rotary_kernels},
     {"recurrent", lstm_kernels},
     {"recurrent", gru_kernels},
+    {"recurrent", lstm_grad_kernels},
+    {"recurrent", gru_grad_kernels},
     {"conv", conv_grad_kernels},
     {"norm", batch_norm_kernels},
     {"gradient", unary_grad_kernels},

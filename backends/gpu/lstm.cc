@@ -22,7 +22,7 @@ struct Lstm : Recurrent {
       std::byte* gates_now = gates_at + bytes(t * batch * gates);
       multiply(b, before, recurrence(b, d), recurrence_bias(b, d), gates_now, batch, gates, hidden, 1);
       std::byte* now = all + bytes((t * directions + d) * state());
-      launch(b, &Kernels::lstm_step, LstmStepArgs{type, batch, hidden, gates_now, cells, now});
+      launch(b, &Kernels::lstm_step, LstmStepArgs{type, batch, hidden, gates_now, cells, cells, now});
       before = now;
     }
     if (wants_hidden) copy(b, before, b.out<std::byte>(1) + bytes(d * state()));
@@ -31,14 +31,10 @@ struct Lstm : Recurrent {
 };
 
 Expected<PlannedStep> plan(const Site& site) {
-  const auto common = recurrent_of(site, 4, {"Sigmoid", "Tanh", "Tanh"});
+  const auto common = lstm_of(site);
   if (!common) return common.error();
-  if (site.has(Recurrent::kPeepholes) || site.view.get_int("input_forget", 0) != 0)
-    return Decline{"peepholes, or one gate for input and forgetting"};
   const auto& outputs = site.view.node().outputs();
   const Lstm lstm{*common, site.has(Recurrent::kCell), outputs.size() > 2 && outputs[2]};
-  if (lstm.cell_given && site.desc(Recurrent::kCell).dims != Dims{lstm.directions, lstm.batch, lstm.hidden})
-    return Decline{"the first cells do not fit"};
   auto step = recurrent_step(site, lstm);
   if (!step) return step;
   const int64_t all = lstm.wants_all ? 0 : lstm.steps * lstm.directions * lstm.state();
@@ -52,6 +48,17 @@ Expected<PlannedStep> plan(const Site& site) {
 constexpr Kernel kKernels[] = {{.domain = "", .op = "LSTM", .plan = plan}};
 
 }  // namespace
+
+Expected<Recurrent> lstm_of(const Site& site) {
+  const auto common = recurrent_of(site, 4, {"Sigmoid", "Tanh", "Tanh"});
+  if (!common) return common;
+  if (site.has(Recurrent::kPeepholes) || site.view.get_int("input_forget", 0) != 0)
+    return Decline{"peepholes, or one gate for input and forgetting"};
+  if (site.has(Recurrent::kCell) &&
+      site.desc(Recurrent::kCell).dims != Dims{common->directions, common->batch, common->hidden})
+    return Decline{"the first cells do not fit"};
+  return common;
+}
 
 std::span<const Kernel> lstm_kernels() { return kKernels; }
 

@@ -1,4 +1,4 @@
-// MaxPool and AveragePool over one to three spatial axes, and their gradients.
+// MaxPool, AveragePool and LpPool over one to three spatial axes, and their gradients.
 #include <utility>
 
 #include "backends/gpu/kernels.h"
@@ -14,7 +14,13 @@ struct Pooling {
   TensorDesc out;
 };
 
-Expected<Pooling> pooling_of(const Site& site, bool max, Elem type) {
+PoolKind kind_of(const NodeView& view) {
+  if (view.node().op.starts_with("Max")) return PoolKind::kMax;
+  if (view.node().op.starts_with("Lp")) return PoolKind::kNorm;
+  return view.get_int("count_include_pad", 0) != 0 ? PoolKind::kAverageWithPadding : PoolKind::kAverage;
+}
+
+Expected<Pooling> pooling_of(const Site& site, Elem type) {
   const TensorDesc& x = site.desc(0);
   if (x.dims.size() < 3 || x.dims.size() > 5) return Decline{"only 1 to 3 spatial axes"};
   const auto window = window_over(site.view, spatial_of(x.dims), site.view.get_ints("kernel_shape"));
@@ -25,9 +31,12 @@ Expected<Pooling> pooling_of(const Site& site, bool max, Elem type) {
   p.out.dims.insert(p.out.dims.end(), places->begin(), places->end());
   if (!is_countable(x) || !is_countable(p.out)) return Decline{"more elements than kernels count"};
   p.args.type = type;
-  p.args.kind = max                                              ? PoolKind::kMax
-                : site.view.get_int("count_include_pad", 0) != 0 ? PoolKind::kAverageWithPadding
-                                                                 : PoolKind::kAverage;
+  p.args.kind = kind_of(site.view);
+  if (p.args.kind == PoolKind::kNorm) {
+    if (site.view.node().domain.empty() && site.view.opset() < 2) return Decline{"a broken exponent"};
+    p.args.exponent = static_cast<float>(site.view.get_int("p", 2));
+    if (p.args.exponent < 1) return Decline{"the exponent is below 1"};
+  }
   const bool last = x.layout == Layout::kChannelsLast;
   p.args.planes = last ? x.dims[0] : x.dims[0] * x.dims[1];
   p.args.inner = last ? static_cast<int>(x.dims[1]) : 1;
@@ -43,7 +52,7 @@ Expected<PlannedStep> plan(const Site& site) {
   const auto type = max && codes ? elem_of(x) : float_of(x);
   if (!type) return type.error();
   if (site.view.node().outputs().size() > 1) return Decline{"indices are wanted"};
-  auto pooling = pooling_of(site, max, *type);
+  auto pooling = pooling_of(site, *type);
   if (!pooling) return pooling.error();
   PlannedStep step{.out = {std::move(pooling->out)}};
   step.run = [args = pooling->args](const Buffers& b) {
@@ -60,14 +69,14 @@ Expected<PlannedStep> plan_gradient(const Site& site) {
   const TensorDesc& x = site.desc(0);
   const auto type = float_of(x.dtype);
   if (!type) return type.error();
-  const bool max = site.view.node().op == "MaxPoolGrad";
-  const auto pooling = pooling_of(site, max, *type);
+  const auto pooling = pooling_of(site, *type);
   if (!pooling) return pooling.error();
   if (site.desc(1) != pooling->out) return Decline{"dy does not fit x and the window"};
   PlannedStep step{.out = {x}};
-  if (max) step.scratch_bytes = static_cast<size_t>(pooling->out.size()) * sizeof(int32_t);
+  if (pooling->args.kind == PoolKind::kMax || pooling->args.kind == PoolKind::kNorm)
+    step.scratch_bytes = static_cast<size_t>(pooling->out.size()) * 4;
   step.run = [args = pooling->args](const Buffers& b) {
-    PoolGradArgs now{args, b.in<void>(1), reinterpret_cast<int32_t*>(b.scratch)};
+    PoolGradArgs now{args, b.in<void>(1), reinterpret_cast<int32_t*>(b.scratch), reinterpret_cast<float*>(b.scratch)};
     now.pool.in = b.in<void>(0);
     now.pool.out = b.out<void>(0);
     launch(b, &Kernels::pool_grad, now);
@@ -78,8 +87,10 @@ Expected<PlannedStep> plan_gradient(const Site& site) {
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "MaxPool", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "AveragePool", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "LpPool", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "mlopt", .op = "MaxPoolGrad", .plan = plan_gradient},
     {.domain = "mlopt", .op = "AveragePoolGrad", .plan = plan_gradient},
+    {.domain = "mlopt", .op = "LpPoolGrad", .plan = plan_gradient},
 };
 
 }  // namespace

@@ -18,8 +18,9 @@ struct Recurrent {
   int64_t state() const { return batch * hidden; }
   size_t bytes(int64_t elements) const { return static_cast<size_t>(elements) * width; }
   /// The place in the sequence of the step that is computed `step`-th.
-  int64_t at(int64_t step, int64_t direction) const { return reverse || direction == 1 ? steps - 1 - step : step; }
+  int64_t at(int64_t step, int64_t direction) const { return is_backward(direction) ? steps - 1 - step : step; }
 
+  bool is_backward(int64_t direction) const { return reverse || direction == 1; }
   /// out [m, n] = a [m, k] w' + bias + beta out.
   void multiply(const Buffers& b, const std::byte* a, const std::byte* w, const std::byte* bias_at, std::byte* out,
                 int64_t m, int64_t n, int64_t k, float beta) const;
@@ -40,6 +41,9 @@ struct Recurrent {
 
 /// Of a node with so many gates whose activations, where it names any, are `activations`, again for each direction.
 Expected<Recurrent> recurrent_of(const Site& site, int64_t gates, const std::vector<std::string>& activations);
+
+/// Of an LSTM without peepholes.
+Expected<Recurrent> lstm_of(const Site& site);
 
 /// Outputs 0 and 1, and as many more states as the node has outputs.
 Expected<PlannedStep> recurrent_step(const Site& site, const Recurrent& r);

@@ -67,7 +67,7 @@ void close(Queue* queue) {
   if (queue->blas) cublasLtDestroy(queue->blas);
   if (queue->working_memory) cudaFree(queue->working_memory);
   if (queue->fault) cudaFreeHost(queue->fault);
-  for (cudaEvent_t event : {queue->start, queue->end})
+  for (cudaEvent_t event : {queue->start, queue->end, queue->passed})
     if (event) cudaEventDestroy(event);
   if (queue->stream) cudaStreamDestroy(queue->stream);
   delete queue;
@@ -83,6 +83,7 @@ Status open(int device, Queue** made) {
   void* fault = nullptr;
   if (const Status failed = in_words(cudaHostAlloc(&fault, sizeof(Fault), cudaHostAllocMapped))) return failed;
   queue->fault = new (fault) Fault{};
+  if (const Status failed = in_words(cudaEventCreateWithFlags(&queue->passed, cudaEventDisableTiming))) return failed;
   *made = queue.release();
   return nullptr;
 }
@@ -110,6 +111,22 @@ Status transfer(Queue* queue, void* to, const void* from, size_t bytes) {
 }
 
 Status wait(Queue* queue) { return in_words(cudaStreamSynchronize(stream_of(*queue))); }
+
+Status follow(Queue* queue, Queue* other) {
+  if (const Status failed = in_words(cudaEventRecord(other->passed, stream_of(*other)))) return failed;
+  return in_words(cudaStreamWaitEvent(stream_of(*queue), other->passed, 0));
+}
+
+Status allocate_host(int device, size_t bytes, void** where) {
+  *where = nullptr;
+  if (const Status failed = in_words(cudaSetDevice(device))) return failed;
+  return allocated(cudaHostAlloc(where, bytes, cudaHostAllocDefault));
+}
+
+void release_host(int device, void* where) {
+  cudaSetDevice(device);
+  cudaFreeHost(where);
+}
 
 void begin_step(Queue* queue, int64_t step) { queue->step = step; }
 Fault* fault(Queue* queue) { return queue->fault; }
@@ -166,11 +183,12 @@ void end_range() {
 #endif
 }
 
-constexpr GpuInterface kCuda{count,         describe,    open,       close,        allocate,       release,
-                             transfer,      wait,        begin_step, fault,        start_clock,    stop_clock,
-                             begin_capture, end_capture, launch,     drop,         tune,           chosen,
-                             begin_range,   end_range,   sense,      energy,       ring_version,   new_ring,
-                             join,          leave,       add_up,     conv_version, sparse_version, {}};
+constexpr GpuInterface kCuda{count,        describe,       open,       close,         allocate,     release,
+                             transfer,     wait,           follow,     allocate_host, release_host, begin_step,
+                             fault,        start_clock,    stop_clock, begin_capture, end_capture,  launch,
+                             drop,         tune,           chosen,     begin_range,   end_range,    sense,
+                             energy,       ring_version,   new_ring,   join,          leave,        add_up,
+                             conv_version, sparse_version, {}};
 
 }  // namespace
 

@@ -23,6 +23,7 @@ struct Queue {
   Fault* fault = nullptr;  ///< the host's memory, which the device may write
   int64_t step = 1;
   cudaEvent_t start = nullptr, end = nullptr;  ///< of the clock
+  cudaEvent_t passed = nullptr;                ///< for queues that follow
   std::map<ProductKey, cublasLtMatmulAlgo_t> algorithms;
   bool tunes = false;                                       ///< products that are new
   std::map<ProductKey, cublasLtMatmulAlgo_t> known, timed;  ///< before, and by this queue

@@ -47,11 +47,8 @@ struct SumSlice {
 };
 
 /// All slices of a channel, in double.
-struct Total {
-  double x = 0, squares = 0, dy = 0, product = 0;
-};
-MLOPT_DEVICE Total total(const BatchNormArgs& args, uint32_t channel) {
-  Total all;
+MLOPT_DEVICE ChannelTotal total(const BatchNormArgs& args, uint32_t channel) {
+  ChannelTotal all{0, 0, 0, 0};
   for (int64_t s = 0; s < args.slices; ++s) {
     const Sums& sum = reinterpret_cast<const Sums*>(args.sums)[channel * args.slices + s];
     all.x += static_cast<double>(sum.x);
@@ -62,10 +59,27 @@ MLOPT_DEVICE Total total(const BatchNormArgs& args, uint32_t channel) {
   return all;
 }
 
-struct Moments {
-  double from_shift, variance;  ///< the mean from the channel's first element
+/// Where the sums of this batch count x from.
+template <class T>
+MLOPT_DEVICE double shift_of(const BatchNormArgs& args, uint32_t channel) {
+  return static_cast<double>(widen(static_cast<const T*>(args.in)[channel * args.inner]));
+}
+
+/// What statistics follow from, with x counted from `shift`.
+struct Basis {
+  ChannelTotal all;
+  double shift;
 };
-MLOPT_DEVICE Moments moments(const BatchNormArgs& args, const Total& all) {
+template <class T>
+MLOPT_DEVICE Basis basis(const BatchNormArgs& args, uint32_t channel) {
+  if (args.totals) return {args.totals[channel], 0};
+  return {total(args, channel), shift_of<T>(args, channel)};
+}
+
+struct Moments {
+  double from_shift, variance;  ///< the mean from the shift
+};
+MLOPT_DEVICE Moments moments(const BatchNormArgs& args, const ChannelTotal& all) {
   const double count = static_cast<double>(args.batch * args.inner), mean = all.x / count;
   const double variance = all.squares / count - mean * mean;
   return {mean, variance > 0 ? variance : 0};
@@ -77,12 +91,23 @@ MLOPT_DEVICE float* room(const BatchNormArgs& args, int kind) {
 }
 
 template <class T>
+struct Totals {
+  BatchNormArgs args;
+  MLOPT_DEVICE void operator()(uint32_t c) const {
+    const ChannelTotal s = total(args, c);
+    const double count = static_cast<double>(args.batch * args.inner), shift = shift_of<T>(args, c);
+    args.totals[c] = {s.x + count * shift, s.squares + 2 * shift * s.x + count * shift * shift, s.dy,
+                      s.product + shift * s.dy};
+  }
+};
+
+template <class T>
 struct Statistics {
   BatchNormArgs args;
   MLOPT_DEVICE void operator()(uint32_t c) const {
-    const Moments m = moments(args, total(args, c));
-    const double shift = static_cast<double>(widen(static_cast<const T*>(args.in)[c * args.inner]));
-    const double keep = static_cast<double>(args.momentum), mean = m.from_shift + shift;
+    const Basis basis_of = basis<T>(args, c);
+    const Moments m = moments(args, basis_of.all);
+    const double keep = static_cast<double>(args.momentum), mean = m.from_shift + basis_of.shift;
     room(args, 0)[c] = static_cast<float>(mean);
     room(args, 1)[c] = static_cast<float>(m.variance);
     args.first[c] = static_cast<float>(static_cast<double>(args.mean[c]) * keep + mean * (1 - keep));
@@ -95,20 +120,23 @@ template <class T>
 struct Factors {
   BatchNormArgs args;
   MLOPT_DEVICE void operator()(uint32_t c) const {
-    const Total all = total(args, c);
-    const double shift = static_cast<double>(widen(static_cast<const T*>(args.in)[c * args.inner]));
-    Moments m = moments(args, all);
-    if (args.fixed) m = {static_cast<double>(args.mean[c]) - shift, static_cast<double>(args.variance[c])};
+    const Basis used = basis<T>(args, c);
+    Moments m = moments(args, used.all);
+    if (args.fixed) m = {static_cast<double>(args.mean[c]) - used.shift, static_cast<double>(args.variance[c])};
     const double inverse = 1 / sqrt(m.variance + static_cast<double>(args.epsilon));
-    const double along = (all.product - m.from_shift * all.dy) * inverse,
-                 a = static_cast<double>(args.scale[c]) * inverse;
+    const auto along_of = [&](const ChannelTotal& all, double from_shift) {
+      return (all.product - from_shift * all.dy) * inverse;
+    };
+    const double along = along_of(used.all, m.from_shift), a = static_cast<double>(args.scale[c]) * inverse;
     const double count = static_cast<double>(args.batch * args.inner);
-    args.first[c] = static_cast<float>(along);
-    args.second[c] = static_cast<float>(all.dy);
+    const ChannelTotal own = args.totals ? total(args, c) : used.all;
+    args.first[c] =
+        static_cast<float>(args.totals ? along_of(own, m.from_shift + used.shift - shift_of<T>(args, c)) : along);
+    args.second[c] = static_cast<float>(own.dy);
     room(args, 0)[c] = static_cast<float>(a);
     room(args, 1)[c] = args.fixed ? 0 : static_cast<float>(-a * inverse * along / count);
-    room(args, 2)[c] = args.fixed ? 0 : static_cast<float>(-a * all.dy / count);
-    room(args, 3)[c] = static_cast<float>(m.from_shift + shift);
+    room(args, 2)[c] = args.fixed ? 0 : static_cast<float>(-a * used.all.dy / count);
+    room(args, 3)[c] = static_cast<float>(m.from_shift + used.shift);
   }
 };
 
@@ -133,10 +161,18 @@ Status sum_slices(Queue& queue, const BatchNormArgs& args) {
 
 }  // namespace
 
-Status batch_norm(Queue& queue, const BatchNormArgs& args) {
+Status batch_norm_totals(Queue& queue, const BatchNormArgs& args) {
   return by_float(args.type, [&](auto one) -> Status {
     using T = decltype(one);
     if (const Status failed = sum_slices<T>(queue, args)) return failed;
+    return for_each(queue, args.channels, Totals<T>{args});
+  });
+}
+
+Status batch_norm(Queue& queue, const BatchNormArgs& args) {
+  return by_float(args.type, [&](auto one) -> Status {
+    using T = decltype(one);
+    if (const Status failed = args.totals ? nullptr : sum_slices<T>(queue, args)) return failed;
     if (const Status failed = for_each(queue, args.channels, Statistics<T>{args})) return failed;
     return channel_norm(queue, {args.type, args.epsilon, args.batch * args.channels * args.inner, args.channels,
                                 args.inner, args.in, args.scale, args.bias, args.sums + 4 * args.slices * args.channels,
@@ -147,7 +183,7 @@ Status batch_norm(Queue& queue, const BatchNormArgs& args) {
 Status batch_norm_grad(Queue& queue, const BatchNormArgs& args) {
   return by_float(args.type, [&](auto one) -> Status {
     using T = decltype(one);
-    if (const Status failed = sum_slices<T>(queue, args)) return failed;
+    if (const Status failed = args.totals ? nullptr : sum_slices<T>(queue, args)) return failed;
     if (const Status failed = for_each(queue, args.channels, Factors<T>{args})) return failed;
     return for_each(
         queue, args.batch * args.channels * args.inner,

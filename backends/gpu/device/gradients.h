@@ -73,8 +73,14 @@ struct NormGradArgs {
 };
 Status norm_grad(Queue& queue, const NormGradArgs& args);
 
+/// Of x and its squares and of dy and its products with x, over a channel.
+struct ChannelTotal {
+  double x, squares, dy, product;
+};
+
 /// BatchNormalization of [batch, channels, inner]. Statistics and factors are float32; `sums` has room for 4 * slices
-/// + 4 numbers a channel.
+/// + 4 numbers a channel. Where `totals`, one a channel, is not null, `sums` hold those of batch_norm_totals(), and the
+/// statistics follow from `totals`, but for the gradients of scale and bias, which are those of this batch.
 struct BatchNormArgs {
   Elem type;
   bool fixed;  ///< the gradient: by the given statistics
@@ -85,16 +91,20 @@ struct BatchNormArgs {
   void* out;
   float *first, *second;  ///< running statistics; for the gradient, those of scale and bias
   float* sums;
+  ChannelTotal* totals;
 };
+/// Makes `totals`.
+Status batch_norm_totals(Queue& queue, const BatchNormArgs& args);
 /// By the batch's statistics, of which the running ones take up 1 - momentum.
 Status batch_norm(Queue& queue, const BatchNormArgs& args);
 Status batch_norm_grad(Queue& queue, const BatchNormArgs& args);
 
-/// The gradient of a pool's input. `best` has room for a number for each of its outputs; for kMax only.
+/// The gradient of a pool's input. Room for a number for each of its outputs: `best` for kMax, `norms` for kNorm.
 struct PoolGradArgs {
   PoolArgs pool;  ///< `in` is the pool's, `out` the gradient of it
   const void* grad;
   int32_t* best;
+  float* norms;
 };
 Status pool_grad(Queue& queue, const PoolGradArgs& args);
 

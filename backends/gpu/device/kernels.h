@@ -247,9 +247,13 @@ struct Kernels {
   decltype(&gpu::lstm_step) lstm_step = gpu::lstm_step;
   decltype(&gpu::gru_step) gru_step = gpu::gru_step;
   decltype(&gpu::gru_reset) gru_reset = gpu::gru_reset;
+  decltype(&gpu::lstm_grad) lstm_grad = gpu::lstm_grad;
+  decltype(&gpu::gru_grad) gru_grad = gpu::gru_grad;
+  decltype(&gpu::gru_reset_grad) gru_reset_grad = gpu::gru_reset_grad;
   decltype(&gpu::slope) slope = gpu::slope;
   decltype(&gpu::softmax_grad) softmax_grad = gpu::softmax_grad;
   decltype(&gpu::norm_grad) norm_grad = gpu::norm_grad;
+  decltype(&gpu::batch_norm_totals) batch_norm_totals = gpu::batch_norm_totals;
   decltype(&gpu::batch_norm) batch_norm = gpu::batch_norm;
   decltype(&gpu::batch_norm_grad) batch_norm_grad = gpu::batch_norm_grad;
   decltype(&gpu::pool_grad) pool_grad = gpu::pool_grad;

@@ -1,5 +1,6 @@
 // Pools over one to three spatial axes.
 #include "backends/gpu/device/kernels.h"
+#include "backends/gpu/device/power.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -38,7 +39,7 @@ struct Pool {
     const T* x = static_cast<const T*>(args.in) +
                  static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2] * args.inner +
                  (i - place * by_inner.divisor);
-    const bool max = args.kind == PoolKind::kMax;
+    const bool max = args.kind == PoolKind::kMax, norm = args.kind == PoolKind::kNorm;
     float result = max ? -std::numeric_limits<float>::infinity() : 0;
     int taken = 0;
     for (int a = spans[0].first; a <= spans[0].last; ++a)
@@ -49,11 +50,15 @@ struct Pool {
           const int64_t tap =
               static_cast<int64_t>(row) * w.in[2] + at[2] * w.stride[2] - w.before[2] + c * w.dilation[2];
           const float v = static_cast<float>(widen(x[tap * args.inner]));
-          result = max ? (v > result || v != v ? v : result) : result + v;
+          result = max ? (v > result || v != v ? v : result) : result + (norm ? power(v, args.exponent) : v);
           ++taken;
         }
     if (args.kind == PoolKind::kAverageWithPadding) taken = spans[0].counted * spans[1].counted * spans[2].counted;
-    static_cast<T*>(args.out)[i] = narrow<T>(static_cast<Wide<T>>(max ? result : result / static_cast<float>(taken)));
+    if (norm)
+      result = root(result, args.exponent);
+    else if (!max)
+      result /= static_cast<float>(taken);
+    static_cast<T*>(args.out)[i] = narrow<T>(static_cast<Wide<T>>(result));
   }
 };
 

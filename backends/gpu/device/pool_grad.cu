@@ -1,5 +1,6 @@
 // Gradients of pools: each element of the input looks at the windows that cover it, so that sums have one order.
 #include "backends/gpu/device/gradients.h"
+#include "backends/gpu/device/power.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -55,6 +56,37 @@ struct Best {
   }
 };
 
+/// For each output of a norm, that norm.
+template <class T>
+struct Norms {
+  PoolGradArgs args;
+  Places places;
+  Divider by_positions;
+
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const Windows& w = args.pool.windows;
+    const uint32_t plane = by_positions.quotient(i);
+    const Position o = places(i - plane * by_positions.divisor);
+    const T* x = static_cast<const T*>(args.pool.in) + static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2];
+    float sum = 0;
+    int at[3];
+    for (int a = 0; a < w.kernel[0]; ++a) {
+      at[0] = o.at[0] * w.stride[0] - w.before[0] + a * w.dilation[0];
+      if (at[0] < 0 || at[0] >= w.in[0]) continue;
+      for (int b = 0; b < w.kernel[1]; ++b) {
+        at[1] = o.at[1] * w.stride[1] - w.before[1] + b * w.dilation[1];
+        if (at[1] < 0 || at[1] >= w.in[1]) continue;
+        for (int c = 0; c < w.kernel[2]; ++c) {
+          at[2] = o.at[2] * w.stride[2] - w.before[2] + c * w.dilation[2];
+          if (at[2] < 0 || at[2] >= w.in[2]) continue;
+          sum += power(widen(x[(at[0] * w.in[1] + at[1]) * w.in[2] + at[2]]), args.pool.exponent);
+        }
+      }
+    }
+    args.norms[i] = root(sum, args.pool.exponent);
+  }
+};
+
 template <class T>
 struct PoolGrad {
   PoolGradArgs args;
@@ -79,8 +111,13 @@ struct PoolGrad {
     }
     return taps;
   }
-  MLOPT_DEVICE float share(uint32_t place, int64_t i, const int (&o)[3]) const {
+  /// What output i passes on to `place`, which holds v.
+  MLOPT_DEVICE float share(uint32_t place, float v, int64_t i, const int (&o)[3]) const {
     const float grad = widen(static_cast<const T*>(args.grad)[i]);
+    if (args.pool.kind == PoolKind::kNorm) {
+      const float norm = args.norms[i];
+      return norm == 0 ? 0 : grad * copysignf(powf(fabsf(v) / norm, args.pool.exponent - 1), v);
+    }
     if (args.pool.kind == PoolKind::kMax) return args.best[i] == static_cast<int32_t>(place) ? grad : 0;
     return grad / static_cast<float>(counted(0, o[0]) * counted(1, o[1]) * counted(2, o[2]));
   }
@@ -90,6 +127,7 @@ struct PoolGrad {
     const uint32_t plane = by_plane.quotient(i), place = i - plane * by_plane.divisor;
     const Position p = places(place);
     const int64_t first = static_cast<int64_t>(plane) * w.out[0] * w.out[1] * w.out[2];
+    const float v = widen(static_cast<const T*>(args.pool.in)[i]);
     float sum = 0;
     int o[3];
     for (int a = w.kernel[0] - 1; a >= 0; --a) {
@@ -98,7 +136,7 @@ struct PoolGrad {
         if ((o[1] = output(1, p.at[1], b)) < 0) continue;
         for (int c = w.kernel[2] - 1; c >= 0; --c)
           if ((o[2] = output(2, p.at[2], c)) >= 0)
-            sum += share(place, first + (int64_t{o[0]} * w.out[1] + o[1]) * w.out[2] + o[2], o);
+            sum += share(place, v, first + (int64_t{o[0]} * w.out[1] + o[1]) * w.out[2] + o[2], o);
       }
     }
     static_cast<T*>(args.pool.out)[i] = narrow<T>(sum);
@@ -115,6 +153,9 @@ Status pool_grad(Queue& queue, const PoolGradArgs& args) {
     if (args.pool.kind == PoolKind::kMax) {
       const Best<T> best{args, Places(w.out), Divider(static_cast<uint32_t>(positions))};
       if (const Status failed = for_each(queue, args.pool.planes * positions, best)) return failed;
+    } else if (args.pool.kind == PoolKind::kNorm) {
+      const Norms<T> norms{args, Places(w.out), Divider(static_cast<uint32_t>(positions))};
+      if (const Status failed = for_each(queue, args.pool.planes * positions, norms)) return failed;
     }
     return for_each(queue, args.pool.planes * plane,
                     PoolGrad<T>{args, Places(w.in), Divider(static_cast<uint32_t>(plane))});

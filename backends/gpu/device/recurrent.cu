@@ -14,9 +14,8 @@ struct LstmStep {
     const T* gates = static_cast<const T*>(args.gates) + static_cast<int64_t>(b) * 3 * args.hidden + i;
     const float in = sigmoid(widen(gates[0])), out = sigmoid(widen(gates[args.hidden]));
     const float keep = sigmoid(widen(gates[2 * args.hidden])), fresh = tanhf(widen(gates[3 * args.hidden]));
-    T& cell = static_cast<T*>(args.cells)[i];
-    const float now = keep * widen(cell) + in * fresh;
-    cell = narrow<T>(now);
+    const float now = keep * widen(static_cast<const T*>(args.before)[i]) + in * fresh;
+    static_cast<T*>(args.cells)[i] = narrow<T>(now);
     static_cast<T*>(args.out)[i] = narrow<T>(out * tanhf(now));
   }
 };

@@ -5,14 +5,23 @@
 namespace mlopt::gpu {
 
 /// One step of an LSTM: gates [batch, 4 * hidden] (input, output, forget, cell) before their activations, which are
-/// sigmoid and tanh, make the new cells of the old ones, in place, and the hidden state.
+/// sigmoid and tanh, make the new cells of those before, which may be the same, and the hidden state.
 struct LstmStepArgs {
   Elem type;
   int64_t batch, hidden;
-  const void* gates;
+  const void *gates, *before;
   void *cells, *out;
 };
 Status lstm_step(Queue& queue, const LstmStepArgs& args);
+
+/// The same step backward: `gates` become their gradients, and the gradient of the cells that of the cells before. That
+/// of the hidden state is d_hidden, and d_out where that is not null.
+struct LstmGradArgs {
+  LstmStepArgs step;  ///< `gates` are read where `d_gates` are written
+  const void *d_hidden, *d_out;
+  void *d_gates, *d_cells;
+};
+Status lstm_grad(Queue& queue, const LstmGradArgs& args);
 
 /// One step of a GRU: gates [batch, 3 * hidden] (update, reset, new) that the input gives, and `partial` that the state
 /// before gives. Where `fresh` is null that is of the same shape, and out = (1 - update) * tanh(new + reset * partial's
@@ -26,5 +35,18 @@ struct GruStepArgs {
 Status gru_step(Queue& queue, const GruStepArgs& args);
 /// out = reset * before, of `partial` [batch, 2 * hidden].
 Status gru_reset(Queue& queue, const GruStepArgs& args);
+
+/// The same step backward, from the gradient of the state, d_hidden and d_out (null: none): d_open [batch, 2 * hidden]
+/// are the gradients of update and reset, d_new and d_gated [batch, hidden] those of the new state before tanh and of
+/// partial's new. d_hidden becomes what goes to the state before by no product. Where `fresh` is given, d_gated is not
+/// made and the reset's gradient is left to gru_reset_grad().
+struct GruGradArgs {
+  GruStepArgs step;
+  const void* d_out;
+  void *d_hidden, *d_open, *d_new, *d_gated;
+};
+Status gru_grad(Queue& queue, const GruGradArgs& args);
+/// Of gru_reset(), whose result has the gradient d_gated: adds to d_hidden, and sets the reset's part of d_open.
+Status gru_reset_grad(Queue& queue, const GruGradArgs& args);
 
 }  // namespace mlopt::gpu

@@ -42,12 +42,13 @@ Status conv(Queue& queue, const ConvArgs& args);
 /// The transposed convolution: `windows` are those of the convolution that makes `in` of `out`; weights[c, m, ...].
 Status conv_transpose(Queue& queue, const ConvArgs& args);
 
-enum class PoolKind { kMax, kAverage, kAverageWithPadding };
+enum class PoolKind { kMax, kAverage, kAverageWithPadding, kNorm };
 /// Windows over [planes, ..., inner]. kAverageWithPadding divides by the taps on the input and its padding, which ends
-/// `after` elements behind it.
+/// `after` elements behind it; kNorm is (sum |x|^exponent)^(1 / exponent).
 struct PoolArgs {
   Elem type;
   PoolKind kind;
+  float exponent;
   int64_t planes;
   int inner = 1;  ///< the channels, where these come last
   Windows windows;

@@ -73,6 +73,9 @@ Status transfer(Queue*, void* to, const void* from, size_t bytes) {
   return nullptr;
 }
 Status wait(Queue*) { return nullptr; }
+Status follow(Queue*, Queue*) { return nullptr; }
+Status allocate_host(int device, size_t bytes, void** where) { return allocate(device, bytes, where); }
+void release_host(int device, void* where) { release(device, where); }
 
 void begin_step(Queue* queue, int64_t step) { queue->step = step; }
 Fault* fault(Queue* queue) { return &queue->fault; }
@@ -107,11 +110,12 @@ void end_range() {}
 Status sense(int, Sensors*) { return "the host has no NVML"; }
 Status energy(int, double*) { return "the host has no NVML"; }
 
-constexpr GpuInterface kHost{count,         describe,    open,       close,        allocate,       release,
-                             transfer,      wait,        begin_step, fault,        start_clock,    stop_clock,
-                             begin_capture, end_capture, launch,     drop,         tune,           chosen,
-                             begin_range,   end_range,   sense,      energy,       ring_version,   new_ring,
-                             join,          leave,       add_up,     conv_version, sparse_version, {}};
+constexpr GpuInterface kHost{count,        describe,       open,       close,         allocate,     release,
+                             transfer,     wait,           follow,     allocate_host, release_host, begin_step,
+                             fault,        start_clock,    stop_clock, begin_capture, end_capture,  launch,
+                             drop,         tune,           chosen,     begin_range,   end_range,    sense,
+                             energy,       ring_version,   new_ring,   join,          leave,        add_up,
+                             conv_version, sparse_version, {}};
 
 }  // namespace
 

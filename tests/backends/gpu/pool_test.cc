@@ -27,6 +27,19 @@ TEST_CASE("pools on a GPU") {
   require_on_gpu("AveragePool", {uniform({1, 2, 5, 6, 7}, -1, 1)}, {.attrs = {attr("kernel_shape", Ints{2, 3, 2})}});
 }
 
+TEST_CASE("norms of windows on a GPU") {
+  const Tensor x = uniform({2, 3, 9, 8}, -3, 2);
+  for (const int p : {1, 2, 3}) {
+    const auto pool = [&](std::vector<Attr> attrs) {
+      attrs.push_back(attr("p", p));
+      require_on_gpu("LpPool", {x}, {.attrs = std::move(attrs)});
+    };
+    pool({attr("kernel_shape", Ints{3, 2})});
+    pool({attr("kernel_shape", Ints{3, 3}), attr("strides", Ints{2, 2}), attr("pads", Ints{1, 0, 1, 1}),
+          attr("dilations", Ints{2, 1}), attr("ceil_mode", 1)});
+  }
+}
+
 TEST_CASE("gradients of pools on a GPU") {
   const std::pair<Dims, std::vector<Attr>> cases[] = {
       {{3, 5, 8, 6}, {attr("kernel_shape", Ints{2, 2}), attr("strides", Ints{2, 2})}},
@@ -42,13 +55,14 @@ TEST_CASE("gradients of pools on a GPU") {
       {{1, 3, 5, 6, 7}, {attr("kernel_shape", Ints{2, 3, 2}), attr("strides", Ints{1, 2, 2})}},
   };
   for (const auto& [dims, attrs] : cases)
-    for (const char* pool : {"MaxPool", "AveragePool"})
-      for (const bool flag : {false, true}) {  // the padding counts; or many are the largest
+    for (const char* pool : {"MaxPool", "AveragePool", "LpPool"})
+      for (const bool flag : {false, true}) {  // the padding counts; many are the largest; cubes
         const bool max = pool[0] == 'M';
         INFO(pool << " of " << to_string(dims) << flag);
         const Tensor x = max && flag ? cast(uniform(dims, -2, 2, DType::kI64), DType::kF32) : uniform(dims, -1, 1);
         std::vector<Attr> all = attrs;
-        if (!max) all.push_back(attr("count_include_pad", flag ? 1 : 0));
+        if (pool[0] == 'A') all.push_back(attr("count_include_pad", flag ? 1 : 0));
+        if (pool[0] == 'L') all.push_back(attr("p", flag ? 3 : 2));
         const Tensor dy = uniform(run_op(pool, {x}, {.attrs = all}).dims(), -1, 1, DType::kF32, 2);
         require_on_gpu(std::string(pool) + "Grad", {x, dy}, {.attrs = all, .domain = "mlopt"});
       }

@@ -7,6 +7,7 @@
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
+#include "tests/support/gpu.h"
 #include "tests/support/line_fit.h"
 #include "tests/support/ranks.h"
 #include "tests/support/thrown.h"
@@ -140,7 +141,7 @@ Net normalized() {
 }
 
 /// What so many ranks have learned after five updates: the weights and statistics of the last of them.
-std::vector<double> normalized_on(int count, bool fast, bool sync) {
+std::vector<double> normalized_on(int count, const std::function<std::unique_ptr<Backend>()>& backend_of, bool sync) {
   const MemoryData data = line();
   std::vector<double> learned;
   with_ranks(count, [&](train::Communicator& ranks) {
@@ -149,7 +150,7 @@ std::vector<double> normalized_on(int count, bool fast, bool sync) {
     train::LoopSettings l = loop(0.01, 8);
     l.ranks = {&ranks, [](train::Communicator*) {}};
     l.sync_batch_norm = sync;
-    const auto backend = fast ? cpu_with_fallback() : reference_backend();
+    const auto backend = backend_of();
     CompileOptions compile;
     compile.threads = 1;
     train::Trainer trainer(graphs, data, *backend, compile, l);
@@ -164,14 +165,16 @@ std::vector<double> normalized_on(int count, bool fast, bool sync) {
 }  // namespace
 
 TEST_CASE("with statistics of the whole batch, ranks train as one process does") {
-  for (const bool fast : {false, true}) {
-    const std::vector<double> one = normalized_on(1, fast, true);
+  const std::function<std::unique_ptr<Backend>()> backends[] = {reference_backend, cpu_with_fallback,
+                                                                [] { return gpu_on_host(); }};
+  for (const auto& backend_of : backends) {
+    const std::vector<double> one = normalized_on(1, backend_of, true);
     REQUIRE(one.size() == 32);
     for (const int count : {2, 4}) {
-      const std::vector<double> many = normalized_on(count, fast, true);
+      const std::vector<double> many = normalized_on(count, backend_of, true);
       for (size_t i = 0; i < one.size(); ++i) CHECK(many[i] == Approx(one[i]).epsilon(1e-4));
     }
-    const std::vector<double> apart = normalized_on(2, fast, false);
+    const std::vector<double> apart = normalized_on(2, backend_of, false);
     double most = 0;
     for (size_t i = 0; i < one.size(); ++i) most = std::max(most, std::abs(apart[i] - one[i]));
     CHECK(most > 1e-3);
