@@ -23,10 +23,11 @@ class DeviceState {
 
  private:
   class Copy;
+  struct Access;
   Copy& copy_of(const std::string& name);
 
   std::shared_ptr<StateStore> store_;
-  std::shared_ptr<WorkQueue> queue_;  ///< by which the host looks at values
+  std::shared_ptr<Access> access_;  ///< by which the host looks at values
 };
 
 }  // namespace mlopt::gpu

@@ -17,6 +17,8 @@ class StateCopy {
   /// Writes the value to `bytes` of the host.
   virtual void read(std::byte* bytes) = 0;
 
+  /// Whether all numbers of these copies of floats, which are of one device as this one is, are finite: found there.
+  virtual bool all_finite(std::span<StateCopy* const> copies) = 0;
   bool current = false;  ///< not older than the host's
   bool newer = false;    ///< the host's is out of date
 };

@@ -51,7 +51,15 @@ bool note_overflow(LossScale& scale) {
 }
 
 bool all_finite(const StateStore& state, std::span<const std::string> names) {
-  return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return finite(state.at(name)); });
+  std::vector<StateCopy*> elsewhere;
+  for (const std::string& name : names) {
+    StateCopy* copy = state.copy(name).get();
+    if (copy && copy->newer)
+      elsewhere.push_back(copy);
+    else if (!finite(state.at(name)))
+      return false;
+  }
+  return elsewhere.empty() || elsewhere.front()->all_finite(elsewhere);
 }
 
 }  // namespace mlopt::train

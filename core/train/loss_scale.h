@@ -21,7 +21,7 @@ void note_finite(LossScale& scale);
 /// After gradients that are not finite: halved. False where it would fall below 1: it is not the scale then.
 bool note_overflow(LossScale& scale);
 
-/// Is every number of these values of the state finite?
+/// Is every number of these values of the state finite? A device looks at those that it has, which stay there.
 bool all_finite(const StateStore& state, std::span<const std::string> names);
 
 }  // namespace mlopt::train

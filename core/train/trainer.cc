@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 
 #include "core/base/error.h"
 #include "core/tensor/cast.h"
@@ -200,8 +199,10 @@ void Trainer::skip(StepReport& report) {
   if (!note_overflow(scale_)) fail("the gradients are not finite, even without a scale of the loss", inputs_);
   report.skipped = true;
   report.rate = settings_.schedule.at(done_) * slower_;
-  for (const std::string& name : graphs_.gradient_states)
-    std::memset(graphs_.state->bytes(name), 0, graphs_.state->at(name).bytes());
+  for (const std::string& name : graphs_.gradient_states) {
+    const Tensor& any = graphs_.state->on_host(name);
+    graphs_.state->set(name, Tensor::zeros(any.dtype(), any.dims()));
+  }
 }
 
 StepReport Trainer::step() {

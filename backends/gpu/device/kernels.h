@@ -265,6 +265,7 @@ struct Kernels {
   decltype(&gpu::dropout) dropout = gpu::dropout;
   decltype(&gpu::seeded) seeded = gpu::seeded;
   decltype(&gpu::update) update = gpu::update;
+  decltype(&gpu::find_infinite) find_infinite = gpu::find_infinite;
 };
 
 }  // namespace mlopt::gpu

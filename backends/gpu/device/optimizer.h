@@ -21,4 +21,18 @@ struct UpdateArgs {
 };
 Status update(Queue& queue, const UpdateArgs& args);
 
+/// Sets *bad to 1 where a number of any of the parts is not finite; else it stays.
+struct FiniteArgs {
+  static constexpr int kParts = 128;
+  struct Part {
+    Elem type;
+    int64_t count;
+    const void* values;
+  };
+  int count;
+  Part parts[kParts];
+  int32_t* bad;
+};
+Status find_infinite(Queue& queue, const FiniteArgs& args);
+
 }  // namespace mlopt::gpu

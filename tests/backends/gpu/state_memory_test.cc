@@ -1,8 +1,12 @@
 #include "backends/gpu/state_memory.h"
 
+#include <cmath>
+#include <cstring>
 #include <map>
 
+#include "backends/gpu/interface.h"
 #include "backends/reference/backend.h"
+#include "core/train/loss_scale.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
 #include "tests/support/line_fit.h"
@@ -72,6 +76,64 @@ TEST_CASE("a training that lives on a GPU is the one of the reference backend, a
     require_close(found[1].at(name), value, 2e-4);
     require_close(found[2].at(name), found[1].at(name), 0);
   }
+}
+
+TEST_CASE("numbers that are not finite are found on the device, of which only that comes back") {
+  const gpu::Device device{&gpu::gpu_interface(), 0};
+  const auto store = std::make_shared<StateStore>();
+  std::vector<std::string> names;
+  constexpr int kValues = 150;  // more than one kernel takes
+  for (int i = 0; i < kValues; ++i) {
+    const DType types[] = {DType::kF32, DType::kF16, DType::kBF16};
+    names.push_back("v" + std::to_string(i));
+    store->add(names.back(), uniform({i == 7 ? 40000 : 1 + i}, -1, 1, types[i % 3], static_cast<uint64_t>(i)));
+  }
+  gpu::DeviceState state(store, device);
+  gpu::WorkQueue queue(device);
+  for (const std::string& name : names) {
+    state.bring(name, queue);
+    state.note_change(name);
+  }
+  CHECK(train::all_finite(*store, names));
+  for (const auto& [value, at] : {std::pair{0, 0}, {7, 0}, {7, 39999}, {7, 16384}, {128, 100}, {149, 149}, {148, 3}}) {
+    const std::string& name = names[static_cast<size_t>(value)];
+    const DType type = store->on_host(name).dtype();
+    const size_t width = static_cast<size_t>(bits(type)) / 8;
+    std::byte* place = state.at(name) + static_cast<size_t>(at) * width;
+    const std::vector<std::byte> before(place, place + width);
+    for (const float bad : {INFINITY, -INFINITY, NAN}) {
+      INFO(name << " " << at << ": " << bad);
+      std::memcpy(place, cast(Tensor::scalar(static_cast<double>(bad)), type).raw(), width);
+      CHECK_FALSE(train::all_finite(*store, names));
+    }
+    std::memcpy(place, before.data(), width);
+  }
+  CHECK(train::all_finite(*store, names));
+  for (const std::string& name : names) CHECK(store->copy(name)->newer);  // the host has not looked at it
+
+  store->set("v3", Tensor::zeros(DType::kF32, {4}));  // without a look at what it was
+  CHECK_FALSE(store->copy("v3")->newer);
+  CHECK(train::all_finite(*store, names));
+}
+
+TEST_CASE("a training in float16 leaves the same updates out on a GPU as on the reference backend") {
+  const MemoryData data = line();
+  std::vector<std::vector<bool>> skipped;
+  std::vector<std::vector<double>> learned;
+  for (const int run : {0, 1}) {
+    train::Recipe r = recipe("adamw");
+    r.precision.type = DType::kF16;
+    const train::TrainingGraphs graphs = train::make_graphs(linear().model, {{8, 3}}, r, standard_types);
+    const auto backend = run == 0 ? reference_backend() : gpu_on_host();
+    train::Trainer trainer(graphs, data, *backend, {}, loop(0.05, 8), {0, 1, "", {0x1p24}});
+    auto& all = skipped.emplace_back();
+    for (int i = 0; i < 30; ++i) all.push_back(trainer.step().skipped);
+    learned.push_back(weights(graphs));
+  }
+  CHECK(skipped[0] == skipped[1]);
+  CHECK(skipped[0].front());
+  CHECK_FALSE(skipped[0].back());
+  for (size_t i = 0; i < 3; ++i) CHECK(learned[1][i] == Approx(learned[0][i]).epsilon(1e-3));
 }
 
 }  // namespace mlopt::test
