@@ -6,23 +6,12 @@
 #include <any>
 #include <utility>
 
+#include "backends/gpu/plan_sums.h"
 #include "core/base/align.h"
 #include "core/base/error.h"
 #include "core/exec/listed.h"
 
 namespace mlopt::gpu {
-
-std::byte* Weights::at(const Tensor& tensor) {
-  const std::lock_guard lock(mutex_);
-  Kept& kept = kept_[tensor.raw()];
-  if (!kept.memory.at()) {
-    kept = {tensor, Memory(queue_.device(), tensor.bytes())};
-    queue_.transfer(kept.memory.at(), tensor.raw(), tensor.bytes());
-    queue_.wait();
-    tensor.release_pages();
-  }
-  return kept.memory.at();
-}
 
 namespace {
 
@@ -44,9 +33,15 @@ class Range {
 
 /// What one run at a time works on; kept for the next.
 struct DevicePlan::Frame {
+  /// How often all was put in the queue one by one, and what was captured then.
+  struct Recorded {
+    int runs = 0;
+    Graph* graph = nullptr;
+  };
   explicit Frame(Device device) : queue(device) {}
   ~Frame() {
-    if (graph) queue.api().drop(graph);
+    for (const Recorded& recorded : {alone, summing})
+      if (recorded.graph) queue.api().drop(recorded.graph);
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
@@ -57,8 +52,8 @@ struct DevicePlan::Frame {
   std::vector<std::byte*> where;  ///< of each slot, on the device
   std::vector<Datum> data;        ///< on the host: inputs, constants, and what steps there made
   std::any memo;                  ///< the queue, for the steps
-  int runs = 0;
-  Graph* graph = nullptr;
+  Recorded alone, summing;        ///< without sums over ranks and with them
+  std::optional<PlannedSums> sums;
 };
 
 DevicePlan::DevicePlan(Parts parts, Device device, std::shared_ptr<Weights> weights, Options options)
@@ -213,6 +208,7 @@ void DevicePlan::run_on_host(const General& step, Frame& frame, const RunContext
 
 void DevicePlan::run_steps(Frame& frame, const RunContext& context) const {
   int64_t number = 0;
+  PlannedSums* sums = context.hooks->sums ? &*frame.sums : nullptr;
   for (const AnyStep& any : parts().steps) {
     frame.queue.api().begin_step(&frame.queue.get(), ++number);
     std::visit(
@@ -224,8 +220,18 @@ void DevicePlan::run_steps(Frame& frame, const RunContext& context) const {
           for (const int out : step.out) tap(out, frame, context);
         },
         any);
+    if (sums) sums->begin(static_cast<size_t>(number), frame.queue);
   }
   copy_updates(frame);
+  if (sums) sums->end(frame.queue);
+}
+
+/// Sums that were captured are those of others.
+void DevicePlan::prepare_sums(Frame& frame, const std::shared_ptr<StateSums>& sums) const {
+  if (!sums || (frame.sums && frame.sums->are(*sums))) return;
+  if (frame.summing.graph) frame.queue.api().drop(frame.summing.graph);
+  frame.summing = {};
+  frame.sums.emplace(parts(), frame.where, sums);
 }
 
 /// What updates the state and was not made in its place.
@@ -250,18 +256,19 @@ void DevicePlan::check_faults(Frame& frame) const {
 void DevicePlan::capture_or_launch(Frame& frame, const RunContext& context) const {
   const GpuInterface& api = frame.queue.api();
   Queue* queue = &frame.queue.get();
+  Frame::Recorded& recorded = context.hooks->sums ? frame.summing : frame.alone;
   const bool may_capture = !on_host_ && options_.taps.empty() && !context.profile && !frame.queue.has_looked();
-  if (!frame.graph && may_capture && ++frame.runs == 2 && !api.begin_capture(queue)) {
+  if (!recorded.graph && may_capture && ++recorded.runs == 2 && !api.begin_capture(queue)) {
     try {
       run_steps(frame, context);
     } catch (...) {
-      api.end_capture(queue, &frame.graph);
+      api.end_capture(queue, &recorded.graph);
       throw;
     }
-    check(api.end_capture(queue, &frame.graph), "capturing a graph");
+    check(api.end_capture(queue, &recorded.graph), "capturing a graph");
   }
-  if (frame.graph && may_capture)
-    check(api.launch(queue, frame.graph), "launching a graph");
+  if (recorded.graph && may_capture)
+    check(api.launch(queue, recorded.graph), "launching a graph");
   else
     run_steps(frame, context);
 }
@@ -271,12 +278,14 @@ std::vector<Datum> DevicePlan::run(std::span<const Datum> inputs, const RunConte
   std::unique_ptr<Frame> frame = frames_.take([&] { return new_frame(); });
   start(*frame, inputs, context);
   for (const Update& update : p.updates) options_.state->note_change(slot(update.to).value->name);
+  prepare_sums(*frame, context.hooks->sums);
   capture_or_launch(*frame, context);
   std::vector<Datum> outputs;
   for (const int k : p.outputs) outputs.push_back(begin_fetch(k, *frame));
   frame->queue.wait();
   check_faults(*frame);
-  if (options_.tuning && !frame->graph) options_.tuning->note(frame->queue);
+  if (context.hooks->sums) frame->sums->note();
+  if (options_.tuning && !frame->alone.graph && !frame->summing.graph) options_.tuning->note(frame->queue);
   if (context.hooks->on_ready)
     for (const Output& output : p.announced) context.hooks->on_ready(output.name, fetch(output.slot, *frame));
   for (const int k : p.inputs) frame->data[static_cast<size_t>(k)] = Datum();

@@ -1,33 +1,15 @@
 #pragma once
-#include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
 #include "backends/gpu/device_memory.h"
 #include "backends/gpu/state_memory.h"
 #include "backends/gpu/tuning.h"
+#include "backends/gpu/weights.h"
 #include "core/exec/plan.h"
 
 namespace mlopt::gpu {
-
-/// Weights on the device, each once, whatever plans read it.
-class Weights {
- public:
-  explicit Weights(Device device) : queue_(device) {}
-  /// The tensor's bytes there.
-  std::byte* at(const Tensor& tensor);
-
- private:
-  struct Kept {
-    Tensor tensor;  ///< so that nothing else comes to lie at its address
-    Memory memory;
-  };
-  WorkQueue queue_;
-  std::mutex mutex_;
-  std::map<const std::byte*, Kept> kept_;
-};
 
 /// What runs the parts of a plan on a GPU: one arena of device memory for each run at a time, and from the second run
 /// on one CUDA graph. Steps that no kernel here runs, where they are allowed, run on the host between copies.
@@ -53,6 +35,7 @@ class DevicePlan : public Plan {
   /// Does the input live on the device?
   bool is_state(int slot) const;
   std::unique_ptr<Frame> new_frame() const;
+  void prepare_sums(Frame& frame, const std::shared_ptr<StateSums>& sums) const;
   void start(Frame& frame, std::span<const Datum> inputs, const RunContext& context) const;
   void run_steps(Frame& frame, const RunContext& context) const;
   void run_planned(const Planned& step, Frame& frame, const RunContext& context) const;

@@ -10,6 +10,27 @@
 #include "core/train/cost_model.h"
 
 namespace mlopt {
+namespace gpu {
+
+void RankQueue::add_up(std::span<const RingPart> parts) {
+  check(queue_.api().add_up(ring_, &queue_.get(), parts.data(), static_cast<int64_t>(parts.size())),
+        "adding up over the GPUs");
+}
+
+void RankQueue::count(int64_t bytes) {
+  moved_.payload += bytes;
+  moved_.wire += train::all_reduce_bytes(ranks_, bytes);
+}
+
+void RankSums::begin(std::span<const RingPart> parts, WorkQueue& behind) {
+  ranks_->queue().follow(behind);
+  ranks_->add_up(parts);
+}
+
+void RankSums::end(WorkQueue& queue) { queue.follow(ranks_->queue()); }
+
+}  // namespace gpu
+
 namespace {
 
 using train::Communicator;
@@ -17,12 +38,13 @@ using train::Communicator;
 class GpuCommunicator : public Communicator {
  public:
   GpuCommunicator(std::shared_ptr<Communicator> ranks, gpu::Device device, gpu::Ring* ring)
-      : ranks_(std::move(ranks)), ring_(ring), queue_(device) {}
-  ~GpuCommunicator() override { leave(); }
+      : ranks_(std::move(ranks)),
+        device_(device),
+        version_(device.api->ring_version()),
+        queue_(std::make_shared<gpu::RankQueue>(device, ranks_->size(), ring)) {}
 
   std::string name() const override {
-    const int version = queue_.api().ring_version();
-    return fmt::format("NCCL {}.{}.{}, {}", version / 10000, version / 100 % 100, version % 100, ranks_->name());
+    return fmt::format("NCCL {}.{}.{}, {}", version_ / 10000, version_ / 100 % 100, version_ % 100, ranks_->name());
   }
   int rank() const override { return ranks_->rank(); }
   int size() const override { return ranks_->size(); }
@@ -37,14 +59,18 @@ class GpuCommunicator : public Communicator {
   void wait(Request request) override { ranks_->wait(request); }
   void set_stop(std::function<bool()> stop) override { ranks_->set_stop(std::move(stop)); }
   void close() override {
-    leave();
+    before_ = traffic();
+    state_.reset();
+    queue_.reset();
     ranks_->close();
   }
   train::Traffic traffic() const override {
+    if (!queue_) return before_;
     train::Traffic all = ranks_->traffic();
-    all.payload += moved_.payload;
-    all.wire += moved_.wire;
-    all.wait_s += moved_.wait_s;
+    const train::Traffic& moved = queue_->moved();
+    all.payload += moved.payload;
+    all.wire += moved.wire;
+    all.wait_s += moved.wait_s;
     return all;
   }
 
@@ -53,39 +79,38 @@ class GpuCommunicator : public Communicator {
     const auto start = std::chrono::steady_clock::now();
     gpu::DeviceState& state = state_of(store);
     std::vector<gpu::RingPart> parts;
+    int64_t bytes = 0;
     for (const std::string& name : names) {
       const Tensor& value = store.on_host(name);
-      state.bring(name, queue_);
+      state.bring(name, queue_->queue());
       parts.push_back({*gpu::float_of(value.dtype()), state.at(name), value.size()});
-      moved_.payload += static_cast<int64_t>(value.bytes());
-      moved_.wire += train::all_reduce_bytes(size(), static_cast<int64_t>(value.bytes()));
+      bytes += static_cast<int64_t>(value.bytes());
     }
-    const auto count = static_cast<int64_t>(parts.size());
-    gpu::check(queue_.api().add_up(ring_, &queue_.get(), parts.data(), count), "adding up over the GPUs");
-    queue_.wait();
+    queue_->count(bytes);
+    queue_->add_up(parts);
+    queue_->queue().wait();
     for (const std::string& name : names) state.note_change(name);
-    moved_.wait_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    queue_->note_wait(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::shared_ptr<StateSums> state_sums(std::vector<std::string> names, int64_t bucket_bytes) override {
+    return std::make_shared<gpu::RankSums>(queue_, std::move(names), bucket_bytes);
   }
 
  private:
-  void leave() {
-    if (ring_) queue_.api().leave(ring_);
-    ring_ = nullptr;
-  }
-
   /// Of the store, which is mostly the one of the call before.
   gpu::DeviceState& state_of(StateStore& store) {
-    if (!state_ || store_ != &store) state_.emplace(std::shared_ptr<StateStore>(&store, [](auto*) {}), queue_.device());
+    if (!state_ || store_ != &store) state_.emplace(std::shared_ptr<StateStore>(&store, [](auto*) {}), device_);
     store_ = &store;
     return *state_;
   }
 
   std::shared_ptr<Communicator> ranks_;
-  gpu::Ring* ring_;
-  gpu::WorkQueue queue_;
+  gpu::Device device_;
+  int version_;
+  std::shared_ptr<gpu::RankQueue> queue_;  ///< null: closed
   std::optional<gpu::DeviceState> state_;
   StateStore* store_ = nullptr;
-  train::Traffic moved_;
+  train::Traffic before_;  ///< it was closed
 };
 
 bool all_can(Communicator& ranks, bool mine) {

@@ -178,10 +178,10 @@ int64_t local_steps(const std::string& sync) {
 
 void share_loop(const TrainOptions& o, const std::shared_ptr<train::Communicator>& ranks, train::LoopSettings& loop) {
   constexpr double kMost = 1024;
-  if (!(o.bucket_mb > 0 && o.bucket_mb <= kMost))
+  if (o.bucket_mb && !(*o.bucket_mb > 0 && *o.bucket_mb <= kMost))
     usage_error(fmt::format("a number above 0 and at most {} is needed", kMost), "--bucket");
   loop.ranks = ranks;
-  loop.bucket_bytes = static_cast<int64_t>(o.bucket_mb * (1 << 20));
+  if (o.bucket_mb) loop.bucket_bytes = std::max<int64_t>(1, static_cast<int64_t>(*o.bucket_mb * (1 << 20)));
   loop.compression = train::parse_compression(o.compress);
   loop.local_steps = local_steps(o.sync);
   loop.sync_batch_norm = o.batch_norm == "sync";

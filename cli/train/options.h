@@ -18,7 +18,7 @@ struct TrainOptions {
   std::optional<int64_t> epochs, steps, checkpoint_every, patience;
   int64_t batch_size = 64, accumulate = 1, warmup_steps = 0;
   std::optional<double> rate;
-  double bucket_mb = 4;  ///< of 2^20 bytes
+  std::optional<double> bucket_mb;  ///< of 2^20 bytes; nothing: as suits who adds up
   double weight_decay = 0, clip = 0, average = 0, momentum = 0.9, label_smoothing = 0;
   std::vector<std::string> trainable, freeze, keep_fp32;
   bool reset_weights = false, keep_zeros = false, resume = false;

@@ -218,6 +218,11 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
   train::store_weights(plan.model, graphs);
   if (plan.deploy) plan.deploy(plan.model);
+  trainer.finish();
+  close_ranks(epochs, trainer.done() - standing.steps, session);
+  const double portion_s = seconds_of_portion(epochs, trainer.done() - standing.steps, plan.loop);
+  report_offload(offloaded, *of_training.host_traffic, portion_s, session.report);
+  compare_preparation(o, as_it_stands, graphs, trainer, *backend, compile, portion_s, session);
   result.changes["trained"] = graphs.trained;
   result.changes["updates"] = standing.steps + training.updates();
   return epochs;

@@ -45,7 +45,8 @@ struct StepProfile : StepInfo {
 struct RunHooks {
   std::function<void(std::string_view name, const Datum& value)> on_tap;  ///< for each value in CompileOptions::taps
   std::function<void(std::string_view name, const Datum& value)>
-      on_ready;  ///< for each output as soon as it is computed
+      on_ready;                          ///< for each output as soon as it is computed
+  std::shared_ptr<StateSums> sums = {};  ///< adds values of the state up while the run goes on
 };
 
 /// A compiled plan. run() may be called from several threads at once unless the plan has state.

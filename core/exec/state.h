@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/tensor/tensor.h"
 
@@ -16,9 +17,9 @@ class StateCopy {
   virtual ~StateCopy() = default;
   /// Writes the value to `bytes` of the host.
   virtual void read(std::byte* bytes) = 0;
-
   /// Whether all numbers of these copies of floats, which are of one device as this one is, are finite: found there.
   virtual bool all_finite(std::span<StateCopy* const> copies) = 0;
+
   bool current = false;  ///< not older than the host's
   bool newer = false;    ///< the host's is out of date
 };
@@ -57,6 +58,25 @@ class StateStore {
   Kept& up_to_date(std::string_view name);
 
   std::map<std::string, Kept, std::less<>> values_;
+};
+
+/// What adds up values of a store over the ranks of a parallel run where a device keeps them, handed to a run that
+/// makes them (RunHooks::sums): how is between that device's communicator and its plans.
+class StateSums {
+ public:
+  /// `names`: of values that the run updates. Some are added up at once as soon as they make `bucket_bytes`.
+  StateSums(std::vector<std::string> names, int64_t bucket_bytes)
+      : names_(std::move(names)), bucket_bytes_(bucket_bytes) {}
+  virtual ~StateSums() = default;
+
+  const std::vector<std::string>& names() const { return names_; }
+  int64_t bucket_bytes() const { return bucket_bytes_; }
+
+  bool done = false;  ///< set by a run that has left sums in the store; one that cannot leaves it as it is
+
+ private:
+  std::vector<std::string> names_;
+  int64_t bucket_bytes_;
 };
 
 /// After each run, a value of the store is what the graph gave as `output`; run() does not hand that output out.

@@ -52,6 +52,9 @@ class Communicator {
   /// Whether values of a state are added up where a device keeps them, by add_up_state(), which all ranks call at once.
   virtual bool adds_up_state() const { return false; }
   virtual void add_up_state(StateStore& state, std::span<const std::string> names);
+  /// What does so while the run that makes these values goes on; null: nothing does. All ranks hand it to the same
+  /// runs.
+  virtual std::shared_ptr<StateSums> state_sums(std::vector<std::string> names, int64_t bucket_bytes);
 
   /// Ends the parallel run for this process, when all ranks do so: only rank 0 may have more to do. Nothing is begun
   /// after it; a second call does nothing. Without it, the end of a process ends the other ranks too.

@@ -21,10 +21,10 @@ struct LoopSettings {
   uint64_t seed = 0;
   Augmentation augmentation = {};
   std::shared_ptr<Communicator> ranks = single_communicator();
-  int64_t bucket_bytes = 4 << 20;  ///< of gradients that ranks add up at once
-  Compression compression = {};    ///< of gradients on their way to other ranks
-  bool sync_batch_norm = false;    ///< BatchNormalization by the statistics of all ranks' parts of a batch
-  int64_t local_steps = 1;         ///< updates that each rank makes by itself before they take the mean
+  int64_t bucket_bytes = 0;      ///< of gradients that ranks add up at once; 0: 4 MB on hosts, 25 MB on devices
+  Compression compression = {};  ///< of gradients on their way to other ranks
+  bool sync_batch_norm = false;  ///< BatchNormalization by the statistics of all ranks' parts of a batch
+  int64_t local_steps = 1;       ///< updates that each rank makes by itself before they take the mean
 
   /// Samples that a rank computes at once.
   int64_t portion() const { return batch / accumulate / ranks->size(); }
@@ -71,6 +71,8 @@ class Trainer {
   /// Goes on as if `steps` updates were done: the order of the data, the rate and the number that the optimizer counts
   /// are those of then. What is in the state is the caller's to set.
   void rewind(int64_t steps);
+  /// No update follows: lets go of the graphs, and of what they share with other ranks.
+  void finish();
   const LossScale& loss_scale() const { return scale_; }
   /// What this rank's compressed gradients owe the next ones, see Reducer.
   NamedTensors residuals() const { return reducer_.residuals(); }
@@ -85,6 +87,7 @@ class Trainer {
   bool reduce(StepReport& report, bool usable);
   /// A device adds gradients up by itself; compressed ones go over the host.
   bool sums_on_device() const { return ranks().adds_up_state() && !settings_.compression.kind; }
+  std::shared_ptr<StateSums> sums_of_gradients() const;
   bool shares_gradients() const { return ranks().size() > 1 && settings_.local_steps == 1; }
   void average(const std::vector<std::string>& names);
   MeanOverRanks mean_over_ranks();
@@ -103,6 +106,7 @@ class Trainer {
   const Dataset& data_;
   std::optional<Feed> feed_;
   Reducer reducer_;
+  std::shared_ptr<StateSums> sums_;  ///< null: no device adds gradients up while it computes them
   int64_t done_;
   LossScale scale_;
   std::vector<Datum> inputs_;  ///< of the last portion, where losses are scaled
