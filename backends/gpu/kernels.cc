@@ -53,6 +53,7 @@ constexpr Family kFamilies[] = {
     {"gradient", rows_grad_kernels},
     {"gradient", gather_grad_kernels},
     {"dropout", seeded_dropout_kernels},
+    {"host", host_copy_kernels},
     {"fake quantize", fake_quantize_kernels},
     {"update", optimizer_kernels},
 };

@@ -68,6 +68,11 @@ void declare_train(Options& options, TrainOptions& o) {
       "compute parts of the forward pass again in the backward pass, so that values take less memory: about its "
       "square root, or so many megabytes");
   options
+      .add("--offload", o.offload, "activations",
+           "on a GPU: what the backward pass needs lies in the host's memory until then; the report shows what that "
+           "costs")
+      .choices = {"activations"};
+  options
       .add("--precision", o.precision, "fp32|bf16|fp16",
            "what matrix products and convolutions read and give, forward and backward; weights, sums and all else stay "
            "float32; fp16 scales the loss (default: fp32)")
@@ -109,7 +114,7 @@ void declare_train(Options& options, TrainOptions& o) {
   options.add("--val", o.val, "SPEC", "data to score with --metric after each epoch, and at the end");
   options.add("--log", o.log, "FILE", "a line of CSV for each update");
   options.add("--bucket", o.bucket_mb, "MB",
-              "under mpirun: megabytes of gradients that ranks add up at once (default: 4)");
+              "under mpirun: megabytes of gradients that ranks add up at once (default: 4; 25 by NCCL)");
   options.add("--compress", o.compress, "C",
               help_of("under mpirun: gradients on their way to other ranks", train::compressions()));
   options.add("--sync", o.sync, "local:H", "under mpirun: each rank by itself, the mean of all after every H updates");

@@ -14,7 +14,7 @@ struct TrainOptions {
   VerbOptions verb;
   std::string val, loss, optimizer = "adamw", schedule = "cosine", batch_norm = "train", output, log, checkpoint,
                          augment, compress, sync, qat, qat_schedule = "constant", layer_plan, tensorboard, html,
-                         recompute, dropout = "model", precision = "fp32";
+                         recompute, offload, dropout = "model", precision = "fp32";
   std::optional<int64_t> epochs, steps, checkpoint_every, patience;
   int64_t batch_size = 64, accumulate = 1, warmup_steps = 0;
   std::optional<double> rate;

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/recipes/qat.h"
+#include "cli/train/offload.h"
 #include "cli/train/precision.h"
 #include "cli/train/preparation.h"
 #include "cli/train/session.h"
@@ -106,6 +107,7 @@ void check(const TrainOptions& o, bool needs_data, const Session& session) {
   if (o.checkpoint_every && *o.checkpoint_every < 1)
     usage_error("a number of at least 1 is needed", "--checkpoint-every");
   check_precision(o);
+  check_offload(o, session.common.device);
   if (needs_data && o.verb.data.spec.empty()) usage_error("training needs data", "--data", "see --help");
   if (!session.writes()) return;
   if (!o.log.empty()) require_writable(o.log);
@@ -201,28 +203,28 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   require_same_training(plan, graphs, *session.ranks);
   const Model as_it_stands = clone(graphs.gradients);
   if (backend->name() != "reference") prepare_gradients(graphs, plan.recipe);
-  CompileOptions compile;
+  const train::Offloaded offloaded = begin_offload(o, graphs, session.report);
+  CompileOptions compile, of_training;
   compile.threads = session.common.threads;
   compile.seed = session.common.seed;
   const train::Standing standing = resumed(o, graphs, plan.spec, session);
-  train::Trainer trainer(graphs, *plan.data, *backend, compile, plan.loop, standing);
+  of_training = compile;
+  of_training.host_traffic = std::make_shared<HostTraffic>();
+  train::Trainer trainer(graphs, *plan.data, *backend, of_training, plan.loop, standing);
   resume_residuals(o, plan.loop, graphs, trainer, session);
   const Validation validation(o, plan.model, *backend, session, plan.scored_deployed ? plan.deploy : nullptr);
   Training training(o, graphs, trainer, validation, plan.spec, session);
   training.set_hooks(plan.hooks);
   const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
   if (graphs.scaled) report_loss_scale(trainer.loss_scale(), session.report);
-  close_ranks(epochs, trainer.done() - standing.steps, session);
-  compare_preparation(o, as_it_stands, graphs, trainer, *backend, compile,
-                      seconds_of_portion(epochs, trainer.done() - standing.steps, plan.loop), session);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
-  train::store_weights(plan.model, graphs);
-  if (plan.deploy) plan.deploy(plan.model);
   trainer.finish();
   close_ranks(epochs, trainer.done() - standing.steps, session);
   const double portion_s = seconds_of_portion(epochs, trainer.done() - standing.steps, plan.loop);
   report_offload(offloaded, *of_training.host_traffic, portion_s, session.report);
   compare_preparation(o, as_it_stands, graphs, trainer, *backend, compile, portion_s, session);
+  train::store_weights(plan.model, graphs);
+  if (plan.deploy) plan.deploy(plan.model);
   result.changes["trained"] = graphs.trained;
   result.changes["updates"] = standing.steps + training.updates();
   return epochs;

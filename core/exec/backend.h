@@ -20,6 +20,12 @@ enum class Precision { kF32, kBF16, kF16, kTF32 };
 /// Replaces each value by its mean over all processes of a parallel run, which all call it.
 using MeanOverRanks = std::function<void(std::span<double> values)>;
 
+/// What the runs of a plan move to memory of the host and back on their way (mlopt.ToHost, mlopt.FromHost).
+struct HostTraffic {
+  int64_t bytes = 0;   ///< of one run, both ways
+  double seconds = 0;  ///< that this took in the first run
+};
+
 /// What is fixed when a plan is compiled.
 struct CompileOptions {
   int threads = 0;  ///< of the plan; 0: what the cgroup and affinity allow
@@ -33,6 +39,7 @@ struct CompileOptions {
   bool profile = false;                ///< keep times of each step
   uint64_t seed = 0;                   ///< of random operators without a seed of their own
   MeanOverRanks mean_over_ranks = {};  ///< BatchNormalization in training takes statistics of all; empty: its own
+  std::shared_ptr<HostTraffic> host_traffic = {};  ///< is told; null: nobody
 };
 
 /// Time of one step, summed over runs.

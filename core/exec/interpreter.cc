@@ -119,7 +119,8 @@ ProgramContext Interpreter::context() {
   context.kernel = {.threads = options_.threads,
                     .precision = options_.precision,
                     .weights = &weights_,
-                    .mean_over_ranks = options_.mean_over_ranks};
+                    .mean_over_ranks = options_.mean_over_ranks,
+                    .host_traffic = options_.host_traffic};
   return context;
 }
 

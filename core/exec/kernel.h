@@ -69,6 +69,7 @@ struct CompileContext {
   std::function<Expected<Step>()> next = {};
   WeightCache* weights = nullptr;      ///< what the plans of one executable share; null: nothing
   MeanOverRanks mean_over_ranks = {};  ///< CompileOptions::mean_over_ranks
+  std::shared_ptr<HostTraffic> host_traffic = {};
 };
 
 /// Thrown where a kernel needs an input that the node does not give: the kernel declines.

@@ -128,8 +128,24 @@ void repeat(Graph& graph, const Cut& cut, int64_t piece, const std::vector<Node*
   }
 }
 
-/// Most bytes of values at once.
-int64_t peak_of(const Graph& graph) {
+Recomputed with_pieces(Model& model, const std::string& loss, int64_t pieces) {
+  Graph& graph = *model.graph;
+  Recomputed done{.pieces = pieces, .bytes_before = bytes_at_once(graph)};
+  const Cut cut(graph, graph.find(loss)->producer, pieces);
+  for (int64_t piece = 0; piece + 1 < pieces; ++piece) {
+    const std::vector<Node*> nodes = cut.again(piece);
+    const Node* before = cut.first_reader(nodes);
+    if (!before) continue;
+    repeat(graph, cut, piece, nodes, before);
+    done.nodes += static_cast<int64_t>(nodes.size());
+  }
+  done.bytes_after = bytes_at_once(graph);
+  return done;
+}
+
+}  // namespace
+
+int64_t bytes_at_once(const Graph& graph) {
   std::unordered_map<const Value*, size_t> last;
   const std::vector<Node*> nodes = graph.nodes();
   for (size_t i = 0; i < nodes.size(); ++i)
@@ -149,23 +165,6 @@ int64_t peak_of(const Graph& graph) {
   }
   return peak;
 }
-
-Recomputed with_pieces(Model& model, const std::string& loss, int64_t pieces) {
-  Graph& graph = *model.graph;
-  Recomputed done{.pieces = pieces, .bytes_before = peak_of(graph)};
-  const Cut cut(graph, graph.find(loss)->producer, pieces);
-  for (int64_t piece = 0; piece + 1 < pieces; ++piece) {
-    const std::vector<Node*> nodes = cut.again(piece);
-    const Node* before = cut.first_reader(nodes);
-    if (!before) continue;
-    repeat(graph, cut, piece, nodes, before);
-    done.nodes += static_cast<int64_t>(nodes.size());
-  }
-  done.bytes_after = peak_of(graph);
-  return done;
-}
-
-}  // namespace
 
 Recompute parse_recompute(std::string_view text) {
   if (text.empty()) return {};

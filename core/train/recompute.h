@@ -21,6 +21,9 @@ struct Recomputed {
   int64_t bytes_before = 0, bytes_after = 0;
 };
 
+/// Most bytes of values at once by the order of the nodes, without inputs and constants.
+int64_t bytes_at_once(const Graph& graph);
+
 /// Cuts the forward pass, which ends with the value `loss`, into pieces of like size; of each but the last piece only
 /// what later pieces read is kept, the rest is computed again before the backward pass needs it (Chen et al. 2016).
 /// Gradients stay the same to the bit. Random nodes and those with bodies are kept. Shapes are static. Throws
