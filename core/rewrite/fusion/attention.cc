@@ -132,9 +132,12 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   std::vector<Attr> attrs{integer("num_heads", s.q.count), number("scale", s.scale)};
   std::vector<Value*> inputs(3, nullptr);
   const auto add = [&](size_t padding, size_t added) { return add_mask(s, inputs, padding, added, attrs, builder); };
+  // Only flat keys and values may be of two sizes.
+  const bool alike = s.k.size == s.v.size;
+  if (s.k.past && !alike) return Decline{"keys and values of two sizes have no cache in ONNX Runtime"};
   if (!(projections ? add(3, 5) : add(4, 5))) return Decline{"the mask is not the whole [batch, heads, rows, keys]"};
   if (!projections) {
-    const bool parted = !s.k.past && comes_parted(s.k) && comes_parted(s.v);
+    const bool parted = !s.k.past && alike && comes_parted(s.k) && comes_parted(s.v);
     const Heads* parts[] = {&s.q, &s.k, &s.v};
     for (size_t i = 0; i < 3; ++i) inputs[i] = i > 0 && parted ? parts[i]->parted : repeated(*parts[i], builder);
     if (s.k.past)

@@ -1,4 +1,6 @@
-// Add(Conv(x, w, b), r) of one shape -> com.microsoft.FusedConv(x, w, b, r): the sum is made where r lies.
+// Add(Conv(x, w, b), r) of one shape -> com.microsoft.FusedConv(x, w, b, r): the sum is made where r lies. ONNX Runtime
+// computes a convolution in blocks of channels only where r comes in these too, as from another convolution; else the
+// sum alone would cost more than it saves.
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/qdq/steps.h"
 
@@ -13,7 +15,12 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto &sum = conv->output(0)->type.dims, &added = other->type.dims;
   if (!sum || !added || *sum != *added) return Decline{"the other operand may have another shape"};
   if (other->constant) return Decline{"the other operand is constant"};
-  if (builder.target == Target::kOrt && sum->size() > 5) return Decline{"it has more than three spatial axes"};
+  if (builder.target == Target::kOrt) {
+    if (sum->size() > 5) return Decline{"it has more than three spatial axes"};
+    const Node* from = other->producer;
+    if (!from || !(from->is("Conv") || from->is("FusedConv", "com.microsoft")))
+      return Decline{"the other operand is no convolution's"};
+  }
   return Replacement{qdq::other_op(m, *conv, builder, "FusedConv",
                                    {conv->input(0), conv->input(1), conv->input(2), other}, conv->attrs)};
 }

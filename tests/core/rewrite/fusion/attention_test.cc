@@ -47,6 +47,25 @@ TEST_CASE("heads that nothing hides become one operator") {
   CHECK(fused({.scores = "p = MatMul (q, k)  s = Mul (two, p)"}) == "MatMul MatMul MatMul Add MultiHeadAttention");
 }
 
+TEST_CASE("keys and values of two sizes are joined again, as ONNX Runtime takes heads of one size only") {
+  const auto graph = [](int keys, int values) {
+    const std::string k = std::to_string(keys), v = std::to_string(values), both = std::to_string(keys + values),
+                      width = std::to_string(4 * values);
+    return "g (float[B,N,16] x, float[16," + std::to_string(4 * keys) + "] Q, float[16," +
+           std::to_string(4 * (keys + values)) + "] W) => (float[B,N," + width + "] y) <int64[4] split = {0, 0, 4, " +
+           k + "}, int64[4] wide = {0, 0, 4, " + both + "}, int64[2] parts = {" + k + ", " + v +
+           "}, int64[3] joint = {0, 0, " + width +
+           "}> { q3 = MatMul (x, Q)  q4 = Reshape (q3, split)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  w3 = MatMul "
+           "(x, W)  w4 = Reshape (w3, wide)  wt = Transpose <perm = [0, 2, 1, 3]> (w4)  k, v = Split <axis = 3> (wt, "
+           "parts)  kt = Transpose <perm = [0, 1, 3, 2]> (k)  p = MatMul (q, kt)  a = Softmax <axis = -1> (p)  o = "
+           "MatMul (a, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) }";
+  };
+  CHECK(rewritten(fusion::attention, graph(8, 8), 17, 1e-4, Target::kOrt) ==
+        "MatMul MatMul Reshape Transpose Split MultiHeadAttention");
+  CHECK(rewritten(fusion::attention, graph(4, 8), 17, 1e-4, Target::kOrt) ==
+        "MatMul MatMul Reshape Transpose Split Transpose Reshape Transpose Reshape MultiHeadAttention");
+}
+
 TEST_CASE("keys that are hidden by padding are said as numbers") {
   CHECK(fused({.inputs = kMask,
                .scores = "p = MatMul (q, k)  d = Div (p, two)  u = Unsqueeze (m, l12)  e = Where (u, zero, hide)  s = "

@@ -53,12 +53,15 @@ TEST_CASE("a sum that broadcasts, or whose convolution is read elsewhere, stays 
 }
 
 TEST_CASE("what is written for ONNX Runtime takes a sum, for others none") {
-  const auto graph = [](const std::string& type, const std::string& spatial) {
+  const auto graph = [](const std::string& type, const std::string& spatial,
+                        const std::string& before = "Conv (x, W)") {
     const std::string y = type + "[N,4," + spatial + "]", ones = spatial == "6" ? "1" : "1,1,1,1";
     return "g (" + type + "[N,3," + spatial + "] x, " + type + "[4,3," + ones + "] W, " + y + " z) => (" + y +
-           " y) { c = Conv (x, W)  y = Add (z, c) }";
+           " y) { r = " + before + "  c = Conv (x, W)  y = Add (r, c) }";
   };
-  CHECK(rewritten(fusion::conv_sum, graph("float", "6"), 17, 1e-6, Target::kOrt) == "FusedConv");
+  CHECK(rewritten(fusion::conv_sum, graph("float", "6"), 17, 1e-6, Target::kOrt) == "Conv FusedConv");
+  CHECK(declined(fusion::conv_sum, graph("float", "6", "Neg (z)"), 17, Target::kOrt) ==
+        "the other operand is no convolution's");
   CHECK(declined(fusion::conv_sum, graph("float", "6"), 17) == "only ONNX Runtime has it");
   CHECK(declined(fusion::conv_sum, graph("double", "6"), 17, Target::kOrt) == "it is not float32");
   CHECK(declined(fusion::conv_sum, graph("float", "6,6,6,6"), 17, Target::kOrt) ==
