@@ -27,7 +27,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass conv_activation = {"fuse_conv_activation", "an activation as part of the Conv before it (--target ort)",
-                              rules};
+const Pass conv_activation = {"fuse_conv_activation",
+                              "an activation as part of the Conv before it (--target ort, on a CPU)", rules};
 
 }  // namespace mlopt::fusion

@@ -32,6 +32,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass conv_sum = {"fuse_conv_sum", "a sum of one shape as part of the Conv before it (--target ort)", rules};
+const Pass conv_sum = {"fuse_conv_sum", "a sum of one shape as part of the Conv before it (--target ort, on a CPU)",
+                       rules};
 
 }  // namespace mlopt::fusion
