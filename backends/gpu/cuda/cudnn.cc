@@ -2,26 +2,21 @@
 // cudnn_conv.cc, knows of CUDA: tests bring a library of their own.
 #include "backends/gpu/cuda/cudnn.h"
 
-#include <dlfcn.h>
-
 #include <mutex>
-#include <type_traits>
 
 #include "backends/gpu/conv_library.h"
+#include "backends/gpu/cuda/opened.h"
 
 namespace mlopt::gpu {
 namespace dnn {
 namespace {
 
 void open(Library& l) {
-  void* library = nullptr;
+  Opened library(nullptr);
   for (const char* name : kConvLibraries)
-    if (!library && name) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) library = Opened(name);
   if (!library) return;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    return function != nullptr;
-  };
+  const auto find = [&](const char* name, auto& function) { return library.find(name, function); };
   l.ready =
       find("cudnnGetVersion", l.version) && find("cudnnGetErrorString", l.error) && find("cudnnCreate", l.create) &&
       find("cudnnDestroy", l.destroy) && find("cudnnSetStream", l.set_stream) &&

@@ -2,14 +2,12 @@
 // of CUDA: tests bring a library of their own.
 #include "backends/gpu/cuda/cusparselt.h"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <type_traits>
 
+#include "backends/gpu/cuda/opened.h"
 #include "backends/gpu/sparse_library.h"
 
 #if __has_include(<cusparseLt.h>)
@@ -33,12 +31,9 @@ int version_of(const Library& l) {
 }
 
 void open(Library& l) {
-  void* library = dlopen(kSparseLibrary, RTLD_NOW | RTLD_LOCAL);
+  const Opened library(kSparseLibrary);
   if (!library) return;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    return function != nullptr;
-  };
+  const auto find = [&](const char* name, auto& function) { return library.find(name, function); };
   l.ready = find("cusparseLtGetProperty", l.property) && find("cusparseLtGetErrorString", l.error) &&
             find("cusparseLtInit", l.init) && find("cusparseLtDestroy", l.destroy) &&
             find("cusparseLtDenseDescriptorInit", l.dense) &&

@@ -1,10 +1,8 @@
 // NCCL adds up over GPUs where it is installed. What is needed of its interface, which is fixed, is declared here, so
 // that it is needed neither to build nor to start. Nothing here knows of CUDA: tests bring a library of their own.
-#include <dlfcn.h>
-
 #include <mutex>
-#include <type_traits>
 
+#include "backends/gpu/cuda/opened.h"
 #include "backends/gpu/ring.h"
 
 namespace mlopt::gpu {
@@ -27,12 +25,9 @@ struct Nccl {
   bool ready = false;
 
   void open() {
-    void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    const Opened library("libnccl.so.2");
     if (!library) return;
-    const auto find = [&](const char* name, auto& function) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-      return function != nullptr;
-    };
+    const auto find = [&](const char* name, auto& function) { return library.find(name, function); };
     ready = find("ncclGetVersion", version) && find("ncclGetUniqueId", unique_id) && find("ncclCommInitRank", init) &&
             find("ncclCommDestroy", destroy) && find("ncclGroupStart", begin_group) &&
             find("ncclGroupEnd", end_group) && find("ncclAllReduce", all_reduce) && find("ncclGetErrorString", error);

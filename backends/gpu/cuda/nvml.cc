@@ -1,9 +1,8 @@
 // What NVML, the driver's library for watching GPUs, knows; without it nothing is known. It comes with the driver, its
 // header with no toolkit that has no driver: what is needed of its interface, which is fixed, is declared here.
-#include <dlfcn.h>
-
 #include <cstdio>
 
+#include "backends/gpu/cuda/opened.h"
 #include "backends/gpu/cuda/queue.h"
 
 namespace mlopt::gpu {
@@ -25,18 +24,15 @@ struct Nvml {
   bool ready = false;
 
   Nvml() {
-    void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    const Opened library("libnvidia-ml.so.1");
     if (!library) return;
-    const auto find = [&](const char* name, auto& function) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    };
-    find("nvmlInit_v2", init);
-    find("nvmlDeviceGetHandleByPciBusId_v2", by_bus);
-    find("nvmlSystemGetDriverVersion", driver);
-    find("nvmlDeviceGetClockInfo", clock);
-    find("nvmlDeviceGetPowerUsage", power);
-    find("nvmlDeviceGetTemperature", temperature);
-    find("nvmlDeviceGetTotalEnergyConsumption", energy);
+    library.find("nvmlInit_v2", init);
+    library.find("nvmlDeviceGetHandleByPciBusId_v2", by_bus);
+    library.find("nvmlSystemGetDriverVersion", driver);
+    library.find("nvmlDeviceGetClockInfo", clock);
+    library.find("nvmlDeviceGetPowerUsage", power);
+    library.find("nvmlDeviceGetTemperature", temperature);
+    library.find("nvmlDeviceGetTotalEnergyConsumption", energy);
     ready = init && by_bus && init() == 0;
   }
 };
