@@ -34,11 +34,11 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   }
   if (at != length) return Decline{"its operands broadcast"};
   std::vector<Value*> parts = concat.inputs();
+  const std::vector<int64_t> all = to_ints(other);
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto [begin, end] = ranges[i];
     if ((flags[static_cast<size_t>(begin)] != 0) != takes_other) continue;
     std::vector<int64_t> numbers;
-    const std::vector<int64_t> all = to_ints(other);
     for (int64_t k = begin; k < end; ++k) numbers.push_back(all[all.size() == 1 ? 0 : static_cast<size_t>(k)]);
     parts[i] = builder.constant("sizes", Tensor::ints(numbers));
   }

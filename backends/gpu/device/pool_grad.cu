@@ -20,6 +20,31 @@ struct Places {
   }
 };
 
+/// visit(place, value) for each of output i's window that lies on the picture, in their order.
+template <class T, class Visit>
+MLOPT_DEVICE void over_window(const PoolArgs& pool, const Places& places, const Divider& by_positions, uint32_t i,
+                              const Visit& visit) {
+  const Windows& w = pool.windows;
+  const uint32_t plane = by_positions.quotient(i);
+  const Position o = places(i - plane * by_positions.divisor);
+  const T* x = static_cast<const T*>(pool.in) + static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2];
+  int at[3];
+  for (int a = 0; a < w.kernel[0]; ++a) {
+    at[0] = o.at[0] * w.stride[0] - w.before[0] + a * w.dilation[0];
+    if (at[0] < 0 || at[0] >= w.in[0]) continue;
+    for (int b = 0; b < w.kernel[1]; ++b) {
+      at[1] = o.at[1] * w.stride[1] - w.before[1] + b * w.dilation[1];
+      if (at[1] < 0 || at[1] >= w.in[1]) continue;
+      for (int c = 0; c < w.kernel[2]; ++c) {
+        at[2] = o.at[2] * w.stride[2] - w.before[2] + c * w.dilation[2];
+        if (at[2] < 0 || at[2] >= w.in[2]) continue;
+        const int place = (at[0] * w.in[1] + at[1]) * w.in[2] + at[2];
+        visit(place, static_cast<float>(widen(x[place])));
+      }
+    }
+  }
+}
+
 /// For each output of a maximum, the first place in the plane that has it; -1: the window lies beside the picture.
 template <class T>
 struct Best {
@@ -28,30 +53,13 @@ struct Best {
   Divider by_positions;
 
   MLOPT_DEVICE void operator()(uint32_t i) const {
-    const Windows& w = args.pool.windows;
-    const uint32_t plane = by_positions.quotient(i);
-    const Position o = places(i - plane * by_positions.divisor);
-    const T* x = static_cast<const T*>(args.pool.in) + static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2];
     int best = -1;
     float most = 0;
-    int at[3];
-    for (int a = 0; a < w.kernel[0]; ++a) {
-      at[0] = o.at[0] * w.stride[0] - w.before[0] + a * w.dilation[0];
-      if (at[0] < 0 || at[0] >= w.in[0]) continue;
-      for (int b = 0; b < w.kernel[1]; ++b) {
-        at[1] = o.at[1] * w.stride[1] - w.before[1] + b * w.dilation[1];
-        if (at[1] < 0 || at[1] >= w.in[1]) continue;
-        for (int c = 0; c < w.kernel[2]; ++c) {
-          at[2] = o.at[2] * w.stride[2] - w.before[2] + c * w.dilation[2];
-          if (at[2] < 0 || at[2] >= w.in[2]) continue;
-          const int place = (at[0] * w.in[1] + at[1]) * w.in[2] + at[2];
-          const float v = widen(x[place]);
-          if (best >= 0 && !(v > most) && !(v != v && most == most)) continue;
-          best = place;
-          most = v;
-        }
-      }
-    }
+    over_window<T>(args.pool, places, by_positions, i, [&](int place, float v) {
+      if (best >= 0 && !(v > most) && !(v != v && most == most)) return;
+      best = place;
+      most = v;
+    });
     args.best[i] = best;
   }
 };
@@ -64,25 +72,8 @@ struct Norms {
   Divider by_positions;
 
   MLOPT_DEVICE void operator()(uint32_t i) const {
-    const Windows& w = args.pool.windows;
-    const uint32_t plane = by_positions.quotient(i);
-    const Position o = places(i - plane * by_positions.divisor);
-    const T* x = static_cast<const T*>(args.pool.in) + static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2];
     float sum = 0;
-    int at[3];
-    for (int a = 0; a < w.kernel[0]; ++a) {
-      at[0] = o.at[0] * w.stride[0] - w.before[0] + a * w.dilation[0];
-      if (at[0] < 0 || at[0] >= w.in[0]) continue;
-      for (int b = 0; b < w.kernel[1]; ++b) {
-        at[1] = o.at[1] * w.stride[1] - w.before[1] + b * w.dilation[1];
-        if (at[1] < 0 || at[1] >= w.in[1]) continue;
-        for (int c = 0; c < w.kernel[2]; ++c) {
-          at[2] = o.at[2] * w.stride[2] - w.before[2] + c * w.dilation[2];
-          if (at[2] < 0 || at[2] >= w.in[2]) continue;
-          sum += power(widen(x[(at[0] * w.in[1] + at[1]) * w.in[2] + at[2]]), args.pool.exponent);
-        }
-      }
-    }
+    over_window<T>(args.pool, places, by_positions, i, [&](int, float v) { sum += power(v, args.pool.exponent); });
     args.norms[i] = root(sum, args.pool.exponent);
   }
 };

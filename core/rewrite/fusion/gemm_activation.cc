@@ -33,9 +33,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 }
 
 std::vector<Rule> rules() {
-  constexpr std::string_view kFollowing = "Elu|HardSigmoid|LeakyRelu|Relu|Sigmoid|Softplus|Softsign|Tanh";
   const Pattern gemm = Pattern::op("Gemm", {Pattern::any("a"), Pattern::any("b")}).open().as("gemm").single_use();
-  return {{Pattern::op(kFollowing, {gemm}), rewrite}};
+  std::vector<Rule> all;
+  for (const GemmActivation& activation : kActivations) all.push_back({Pattern::op(activation.op, {gemm}), rewrite});
+  return all;
 }
 
 }  // namespace
