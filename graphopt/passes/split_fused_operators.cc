@@ -41,6 +41,7 @@ Expected<Following> following(const NodeView& fused, int64_t opset) {
   if (act->fn == Fn::kNone) return made;
   made.op = fused.get_string("activation", "");
   const bool limits = made.op == "Clip";
+  if (limits && !(act->a <= act->b)) return Decline{"its limits cross"};
   if (limits && opset >= 11) {
     made.inputs = {act->a, act->b};
     return made;
@@ -100,8 +101,9 @@ Expected<Replacement> rewrite_product(const Match& m, Builder& builder) {
 }
 
 std::vector<Rule> rules() {
-  return {{Pattern::op("FusedConv|FusedGemm", {}).open().domain("com.microsoft"), rewrite},
-          {Pattern::op("FusedMatMul", {}).open().domain("com.microsoft"), rewrite_product}};
+  const std::vector<Pattern> inputs{Pattern::any("a"), Pattern::any("b")};
+  return {{Pattern::op("FusedConv|FusedGemm", inputs).open().domain("com.microsoft"), rewrite},
+          {Pattern::op("FusedMatMul", inputs).domain("com.microsoft"), rewrite_product}};
 }
 
 }  // namespace

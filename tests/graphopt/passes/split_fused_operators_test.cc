@@ -50,3 +50,14 @@ TEST_CASE("what ONNX Runtime is to run, and what the standard does not have, sta
   CHECK(declined(split_fused_operators, conv(R"(, activation = "QuickGelu")"), 17) ==
         "the standard has no operator QuickGelu for it");
 }
+
+TEST_CASE("limits that cross, of which runtimes make different numbers, and operators without operands stay") {
+  CHECK(declined(split_fused_operators, conv(R"(, activation = "Clip", activation_params = [3.0, 1.0])"), 17) ==
+        "its limits cross");
+  for (const char* op : {"FusedConv", "FusedGemm", "FusedMatMul"})
+    CHECK(declined(
+              split_fused_operators,
+              std::string("g (float[2,3,6] x) => (float[2,6,3] y) { y = com.microsoft.") + op + " <transA = 1> (x) }",
+              17)
+              .empty());
+}
