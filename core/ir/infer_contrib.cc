@@ -70,10 +70,26 @@ Types group_query_attention(const NodeView& view) {
 
 Types same(const NodeView& view) { return {type_of(view, 0)}; }
 
+/// The product of matrices whose last two axes may be exchanged; not where its leading axes move as well.
+Types fused_matmul(const NodeView& view) {
+  std::optional<SymDims> operands[] = {dims_of(view, 0), dims_of(view, 1)};
+  if (view.get_int("transBatchA", 0) != 0 || view.get_int("transBatchB", 0) != 0)
+    return one(dtype_of(view, 0), std::nullopt);
+  for (const int i : {0, 1}) {
+    auto& dims = operands[i];
+    if (view.get_int(i == 0 ? "transA" : "transB", 0) == 0 || !dims || dims->size() < 2) continue;
+    std::swap(dims->back(), (*dims)[dims->size() - 2]);
+  }
+  return one(dtype_of(view, 0), product_dims(operands[0], operands[1]));
+}
+
 constexpr std::pair<std::string_view, TypeOf> kRules[] = {{"Attention", self_attention},
                                                           {"BiasGelu", same},
                                                           {"EmbedLayerNormalization", embeddings},
                                                           {"FastGelu", same},
+                                                          {"FusedConv", convolution},
+                                                          {"FusedGemm", gemm},
+                                                          {"FusedMatMul", fused_matmul},
                                                           {"Gelu", same},
                                                           {"GroupQueryAttention", group_query_attention},
                                                           {"MultiHeadAttention", multi_head_attention},

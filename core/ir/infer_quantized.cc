@@ -42,7 +42,7 @@ Types stored_product(const NodeView& view) {
   return one(dtype_of(view, 0), dims);
 }
 
-Types gemm(const NodeView& view) {
+Types quantized_gemm(const NodeView& view) {
   const DType type = view.node().input(7) ? quantized_type(view, 8) : DType::kF32;
   const auto &a = dims_of(view, 0), &b = dims_of(view, 3);
   if (!a || !b || a->size() != 2 || b->size() != 2) return one(type, std::nullopt);
@@ -87,7 +87,7 @@ std::optional<Types> quantized_types(const NodeView& view) {
                                                                 {"DynamicQuantizeMatMul", float_product},
                                                                 {"MatMulNBits", stored_product},
                                                                 {"MatMulBnb4", stored_product},
-                                                                {"QGemm", gemm},
+                                                                {"QGemm", quantized_gemm},
                                                                 {"QLinearAdd", binary},
                                                                 {"QLinearMul", binary},
                                                                 {"QLinearSigmoid", same},

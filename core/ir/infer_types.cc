@@ -58,13 +58,6 @@ std::optional<Types> attention(const NodeView& view) {
   return one(dtype_of(view, 0), std::move(out));
 }
 
-Types gemm(const NodeView& view) {
-  const auto &a = dims_of(view, 0), &b = dims_of(view, 1);
-  if (!a || !b || a->size() != 2 || b->size() != 2) return one(dtype_of(view, 0), std::nullopt);
-  return one(dtype_of(view, 0),
-             SymDims{(*a)[view.get_int("transA", 0) ? 1 : 0], (*b)[view.get_int("transB", 0) ? 0 : 1]});
-}
-
 Types reduce(const NodeView& view) {
   const auto& x = dims_of(view, 0);
   const auto axes = view.ints("axes", 1);
@@ -249,6 +242,13 @@ std::optional<size_t> axis_in(int64_t axis, size_t rank) {
 }
 
 Types one(DType dtype, std::optional<SymDims> dims) { return {Type::tensor(dtype, std::move(dims))}; }
+
+Types gemm(const NodeView& view) {
+  const auto &a = dims_of(view, 0), &b = dims_of(view, 1);
+  if (!a || !b || a->size() != 2 || b->size() != 2) return one(dtype_of(view, 0), std::nullopt);
+  return one(dtype_of(view, 0),
+             SymDims{(*a)[view.get_int("transA", 0) ? 1 : 0], (*b)[view.get_int("transB", 0) ? 0 : 1]});
+}
 
 std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b) {
   if (!a || !b) return std::nullopt;

@@ -26,6 +26,7 @@ std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std
 /// The shape of NumPy's matmul.
 std::optional<SymDims> product_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);
 
+Types gemm(const NodeView& view);
 Types concat(const NodeView& view);
 Types gather(const NodeView& view);
 Types reshape(const NodeView& view);
