@@ -18,6 +18,7 @@ void prepare(Model& model, bool float8) {
   context.target = Target::kKernels;
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
   static constexpr std::array kPasses{&inline_if,
+                                      &lower::sum,
                                       &qdq::moves,
                                       &qdq::split,
                                       &qdq::conv,

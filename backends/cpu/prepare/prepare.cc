@@ -17,6 +17,7 @@ void prepare(Model& model, const Evaluate& evaluate) {
   context.target = Target::kKernels;
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
   static constexpr std::array kPasses{&inline_if,
+                                      &lower::sum,
                                       &widen_halves,
                                       &widen_codes,
                                       &qdq::widen_blocks,

@@ -13,5 +13,6 @@ extern const Pass attention_rows;
 extern const Pass chain;
 extern const Pass contrib_gelu;
 extern const Pass matmul_add;
+extern const Pass sum;
 
 }  // namespace mlopt::lower
