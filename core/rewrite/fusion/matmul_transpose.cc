@@ -1,5 +1,6 @@
 // A product with a matrix whose last two axes a Transpose exchanged -> com.microsoft.FusedMatMul, which reads the
 // matrix as it lies: what backward passes of products are made of.
+#include "core/rewrite/fusion/loaded_gemm.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/qdq/steps.h"
 
@@ -19,6 +20,7 @@ template <int kSide>
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (builder.target != Target::kOrt && builder.target != Target::kKernels) return Decline{"only ONNX Runtime has it"};
   const Node& product = *m.root;
+  if (builder.target == Target::kOrt && becomes_gemm(product)) return Decline{"a bias joins the product"};
   const Node& turned = *m.node("turned");
   Value* x = turned.input(0);
   if (x->type.dtype != DType::kF32 || !x->type.dims || x->type.dims->size() < 2) return Decline{"not float32 matrices"};

@@ -55,4 +55,13 @@ TEST_CASE("what is written for ONNX Runtime reads turned operands too") {
   CHECK(declined(fusion::matmul_transpose, graph("double"), 17, Target::kOrt) == "not float32 matrices");
 }
 
+TEST_CASE("a product that ONNX Runtime gives its bias stays") {
+  const auto graph = [](const std::string& columns) {
+    return "g (float[2,3," + columns + "] x, float[3,4] W, float[4] B) => (float[2," + columns +
+           ",4] y) { t = Transpose <perm = [0, 2, 1]> (x)  m = MatMul (t, W)  y = Add (m, B) }";
+  };
+  CHECK(rewritten(fusion::matmul_transpose, graph("M"), 17, 1e-6, Target::kOrt) == "FusedMatMul Add");
+  CHECK(declined(fusion::matmul_transpose, graph("5"), 17, Target::kOrt) == "a bias joins the product");
+}
+
 }  // namespace mlopt::test
