@@ -34,13 +34,20 @@ class Inliner {
   }
 
   void run() {
-    for (Node* node : all_nodes(*model_.graph)) expand(node);
+    expand_in(*model_.graph);
     model_.functions.clear();
   }
 
  private:
-  /// Replaces a call and the calls in what replaces it. A node of a body that was erased is never met: calls have no
-  /// bodies of their own.
+  /// Bodies first: a call that has some goes with them.
+  void expand_in(Graph& graph) {
+    for (Node* node : graph.nodes()) {
+      for (Graph* body : node->bodies()) expand_in(*body);
+      expand(node);
+    }
+  }
+
+  /// Replaces a call and the calls in what replaces it.
   void expand(Node* node) {
     const auto found = functions_.find({node->domain, node->op, node->overload});
     if (found == functions_.end()) return;
@@ -49,15 +56,12 @@ class Inliner {
       input_error(fmt::format("function '{}' calls itself", function.name), model_.path);
     match_opsets(function);
     open_.push_back(&function);
-    for (Node* made : instantiate(node, function, names_)) expand_below(made);
+    for (Node* made : instantiate(node, function, names_)) {
+      if (++made_ > kMostNodes) input_error("functions expand to too many nodes", model_.path);
+      for (Graph* body : made->bodies()) expand_in(*body);
+      expand(made);
+    }
     open_.pop_back();
-  }
-
-  void expand_below(Node* node) {
-    if (++made_ > kMostNodes) input_error("functions expand to too many nodes", model_.path);
-    for (const Graph* body : node->bodies())
-      for (Node* inner : body->nodes()) expand_below(inner);
-    expand(node);
   }
 
   /// The body's operators must mean the same under the opsets of the model.

@@ -79,6 +79,23 @@ TEST_CASE("bodies inside a function see its inputs and attributes") {
   CHECK(model.graph->nodes()[1]->bodies()[0]->nodes()[0]->input(0) == model.graph->find("x"));
 }
 
+TEST_CASE("a call that has bodies itself gives them to its function, with the calls in them replaced") {
+  const Model model = inlined(R"(
+    main (float[4] x, bool c) => (float[4] y, float[4] z) {
+      y = local.pick <yes = t () => (float[4] m) { k = Constant <value_float: float = 2.0> ()  m = local.act (k) }> (c)
+      z = local.act (y)
+    }
+    <domain: "local", opset_import: ["" : 21]>
+    pick <yes> (c) => (b) {
+      b = If (c) <then_branch: graph = @yes, else_branch: graph = @yes>
+    }
+    <domain: "local", opset_import: ["" : 21]> act (a) => (b) { h = Neg (a)  b = Relu (h) })");
+  const Node& choice = *model.graph->nodes()[0];
+  REQUIRE((choice.op == "If" && choice.bodies().size() == 2));
+  for (const Graph* body : choice.bodies()) CHECK(body->outputs()[0]->producer->op == "Relu");
+  CHECK(model.graph->nodes().size() == 3);
+}
+
 TEST_CASE("functions that cannot be inlined are refused") {
   const auto error = [](const std::string& text) { return error_of([&] { inlined(text); }); };
   CHECK(contains(error(R"(
