@@ -10,8 +10,11 @@ extern const Pass attention_groups;
 extern const Pass attention_heads;
 extern const Pass attention_past;
 extern const Pass attention_rows;
+extern const Pass cast_like;
 extern const Pass chain;
 extern const Pass contrib_gelu;
+extern const Pass empty_pieces;
+extern const Pass loops;
 extern const Pass matmul_add;
 extern const Pass sum;
 

@@ -44,6 +44,16 @@ TEST_CASE("the nodes of each trip have names of their own") {
   for (const std::string& name : names) CHECK(names.count(name) == 1);
 }
 
+TEST_CASE("a short Scan becomes its body, a longer one stays") {
+  const auto scan = [](const std::string& length) {
+    return "g (double[2] s, double[" + length +
+           ",2] x) => (double[2] y) { y = Scan (s, x) <num_scan_inputs = 1, body = b (double[2] t, double[2] v) => "
+           "(double[2] u) { u = Mul (t, v) }> }";
+  };
+  CHECK(rewritten(unroll_loops, scan("3")).find("Scan") == std::string::npos);
+  CHECK(declined(unroll_loops, scan("65")) == "it runs too often");
+}
+
 TEST_CASE("Loops that end early, run long, or as often as an input says, stay") {
   const std::string body = "k = Identity (c)  s = Neg (v)  w = Add (v, x)";
   CHECK(declined(unroll_loops, loop("2", body, "go")) == "a condition may end it earlier");
