@@ -26,6 +26,7 @@ constexpr Operands kDeciding[] = {
     {"HammingWindow", 0, 0},
     {"HannWindow", 0, 0},
     {"If", 0, 0},
+    {"Loop", 0, 1},
     {"MaxUnpool", 2, 2},
     {"MelWeightMatrix", 0, 4},
     {"OneHot", 1, 1},
@@ -83,10 +84,11 @@ std::vector<bool> deciding_inputs(const Graph& graph) {
 
 std::vector<std::optional<Tensor>> decisions(std::span<const Datum> inputs, const std::vector<bool>& deciding) {
   std::vector<std::optional<Tensor>> values(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (i < deciding.size() && deciding[i] && inputs[i].is_tensor() && inputs[i].tensor().size() <= kMostElements &&
-        inputs[i].tensor().dtype() != DType::kString)
-      values[i] = inputs[i].tensor();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_tensor() || inputs[i].tensor().dtype() == DType::kString) continue;
+    const int64_t size = inputs[i].tensor().size();
+    if (size == 0 || (i < deciding.size() && deciding[i] && size <= kMostElements)) values[i] = inputs[i].tensor();
+  }
   return values;
 }
 
@@ -112,13 +114,6 @@ void fix_inputs(Model& model, std::span<const std::optional<Tensor>> values) {
     input->type = Type::tensor(fixed[k].second->dtype(), fixed[k].second->dims());
     input->constant = *fixed[k].second;
   }
-}
-
-std::vector<Datum> undecided(std::span<const Datum> inputs, std::span<const std::optional<Tensor>> values) {
-  std::vector<Datum> rest;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!values[i]) rest.push_back(inputs[i]);
-  return rest;
 }
 
 }  // namespace mlopt

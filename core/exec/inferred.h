@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/exec/desc.h"
+#include "core/ir/constant.h"
 #include "core/ir/graph.h"
 
 namespace mlopt {
@@ -13,6 +14,12 @@ inline std::optional<TensorDesc> inferred(const Value& value) {
   auto dims = type.static_dims();
   if (!dims) return std::nullopt;
   return TensorDesc{type.dtype, std::move(*dims)};
+}
+
+/// What the graph says of its numbers: known_value(), and all of a tensor without elements.
+inline std::optional<Tensor> known_or_empty(const Value& value) {
+  if (const auto desc = inferred(value); desc && desc->size() == 0) return Tensor(desc->dtype, desc->dims);
+  return known_value(value);
 }
 
 }  // namespace mlopt

@@ -101,7 +101,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
     inputs_.push_back({v->name, v->type, is_state});
     if (!is_state) input_names_.push_back(v->name);
     const auto dims = v->type.static_dims();
-    known = known && v->type.is_tensor() && dims;
+    known = known && v->type.is_tensor() && dims && (!make_plan_ || element_count(*dims) > 0);
     shapes.push_back(dims.value_or(Dims{}));
   }
   for (const Value* v : model_.graph->outputs())
@@ -143,14 +143,11 @@ void Interpreter::compile_program() {
 std::shared_ptr<const Interpreter::Known> Interpreter::plan_shapes(const std::vector<Dims>& shapes,
                                                                    std::vector<std::optional<Tensor>> values) {
   Model bound = clone(model_);
-  bind_input_shapes(bound, shapes, types_);
+  fix_inputs(bound, values);
+  bind_input_shapes(bound, undecided<Dims>(shapes, values), types_);
   auto known = std::make_shared<Known>();
   known->shapes = shapes;
-  if (!values.empty()) {
-    fix_inputs(bound, values);
-    infer(bound, types_);
-    known->values = std::move(values);
-  }
+  known->values = std::move(values);
   if (!options_.state && !make_plan_) known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
   const bool watched = !make_plan_ && !options_.taps.empty();
   if (watched && !watch(*bound.graph, options_.taps)) return known;
@@ -228,7 +225,7 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
     const std::shared_ptr<const Known> known = plans_allowed_ && may_announce(hooks) ? plan_for(inputs) : nullptr;
     if (!known) return run_node_by_node(inputs, context);
     try {
-      if (!known->values.empty()) return known->plan->run(undecided(inputs, known->values), context);
+      if (!known->values.empty()) return known->plan->run(undecided<Datum>(inputs, known->values), context);
       return run_pieces(*known->plan, known->pieces, inputs, context);
     } catch (const ShapeSurprise&) {
       forget(known);

@@ -48,7 +48,8 @@ class Plan {
     NodeStep step;
     std::vector<int> in, out;
     std::vector<std::vector<int>> captured;
-    std::vector<int> dead;  ///< slots of Home::kDatum that nothing reads afterwards
+    std::vector<int> dead{};      ///< slots of Home::kDatum that nothing reads afterwards
+    std::string why_unplanned{};  ///< by the kernel that was asked last; empty: none plans the operator
   };
   /// A value that a run leaves in the memory of an input.
   struct Update {

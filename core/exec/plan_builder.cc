@@ -8,7 +8,6 @@
 #include "core/exec/layouts.h"
 #include "core/exec/plan_step.h"
 #include "core/exec/step_info.h"
-#include "core/ir/constant.h"
 
 namespace mlopt {
 namespace {
@@ -53,8 +52,8 @@ void PlanBuilder::add_values() {
       context_->unsupported.push_back("the sparse initializer '" + v->name + "'");
     if (v->constant) {
       note_constant(*v, {});
-    } else if (auto known = v->producer ? known_value(*v) : std::nullopt) {
-      note_constant(*v, std::move(*known));
+    } else if (auto value = v->producer ? known_or_empty(*v) : std::nullopt) {
+      note_constant(*v, std::move(*value));
     }
   }
   for (const Value* v : graph.inputs()) {
@@ -96,49 +95,6 @@ Layout PlanBuilder::layout_of(const Value* value) const {
   return channels_last_.contains(value) ? Layout::kChannelsLast : Layout::kRowMajor;
 }
 
-bool PlanBuilder::fold(const Node& node) {
-  const auto& in = node.inputs();
-  if (is_random(node) || !node.bodies().empty() || in.empty()) return false;
-  if (!std::all_of(in.begin(), in.end(), [](const Value* v) { return !v || v->constant; })) return false;
-  const size_t rows = context_->steps.size(), fallback = context_->fallback.size(), bad = context_->unsupported.size();
-  const NodeStep step(node, *context_);
-  context_->steps.resize(rows);
-  context_->fallback.resize(fallback);
-  if (context_->unsupported.size() > bad) {
-    context_->unsupported.resize(bad);
-    return false;
-  }
-  std::vector<Datum> data;
-  for (const Value* v : in) data.push_back(v ? Datum(v->constant->aligned()) : Datum());
-  std::vector<const Datum*> inputs;
-  for (size_t i = 0; i < in.size(); ++i) inputs.push_back(in[i] ? &data[i] : nullptr);
-  std::vector<Datum> outputs(node.outputs().size());
-  const RunHooks none;
-  step.run(inputs, outputs, [](int, int) { return nullptr; }, {&none, context_->options->seed, nullptr, nullptr});
-  const bool tensors =
-      std::all_of(outputs.begin(), outputs.end(), [](const Datum& d) { return d.is_tensor() || d.is_none(); });
-  if (!tensors) return false;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (node.outputs()[i] && outputs[i].is_tensor()) note_constant(*node.outputs()[i], outputs[i].tensor());
-  return true;
-}
-
-/// Shapes that follow from what is folded become known on the way.
-void PlanBuilder::fold_constants() {
-  std::unordered_set<const Value*> learned;
-  for (Node* node : p_.model.graph->nodes()) {
-    if (!needed_.contains(node)) continue;
-    const auto& in = node->inputs();
-    const bool news = std::any_of(in.begin(), in.end(), [&](const Value* v) { return learned.contains(v); });
-    if (news) {
-      infer(p_.model, *node, context_->types);
-      for (Value* v : node->outputs())
-        if (auto known = v ? known_value(*v) : std::nullopt) note_constant(*v, std::move(*known));
-    }
-    if (fold(*node) || news) learned.insert(node->outputs().begin(), node->outputs().end());
-  }
-}
-
 std::optional<Site> PlanBuilder::site_of(const Node& node, LayoutRule rule, const Bf16Rule& halves) const {
   Site site{NodeView(node, p_.model.opset(node.domain)), {}, Layout::kRowMajor, context_->kernel};
   const Value* y = node.output(0);
@@ -177,18 +133,19 @@ bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Node& no
 bool PlanBuilder::lower_by(const Kernel& kernel, LayoutRule rule, const Bf16Rule& halves, const Node& node,
                            const KernelList& list) {
   const auto site = site_of(node, rule, halves);
-  const auto made = node.output(0) ? inferred(*node.output(0)) : std::nullopt;
-  if (!site || (made && made->size() == 0)) return false;
+  why_unplanned_ = "what it reads has no elements, or no shape before it runs";
+  if (!site) return false;
   Expected<PlannedStep> step = plan_step(kernel.plan, *site);
+  why_unplanned_ = step ? "not all of its outputs" : step.error().reason;
   if (!step) return false;
-  const bool empty = std::any_of(step->out.begin(), step->out.end(), [](const TensorDesc& d) { return d.size() == 0; });
-  if (empty || step->out.size() < node.outputs().size()) return false;
+  if (step->out.size() < node.outputs().size()) return false;
   if (step->label.empty()) step->label = label_of(kernel, list);
   add_planned(std::move(*step), node, *site, list);
   return true;
 }
 
 bool PlanBuilder::lower_planned(const Node& node) {
+  why_unplanned_.clear();
   if (!node.bodies().empty()) return false;
   for (const KernelList& list : context_->lists)
     for (const Kernel& kernel : list.kernels)
@@ -215,8 +172,9 @@ void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& si
   }
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     const Value* v = node.outputs()[i];
-    planned.out.push_back(v ? slots_.at(v) : new_slot(Plan::Home::kArena, s.out[i]));
-    if (!v) continue;
+    const bool made = v && !v->constant;
+    planned.out.push_back(made ? slots_.at(v) : new_slot(Plan::Home::kArena, s.out[i]));
+    if (!made) continue;
     slot(slots_.at(v)).home = Plan::Home::kArena;
     slot(slots_.at(v)).desc = s.out[i];
   }
@@ -240,7 +198,7 @@ size_t PlanBuilder::add_row(const Plan::Planned& planned) {
 }
 
 void PlanBuilder::lower_general(const Node& node) {
-  Plan::General general{NodeStep(node, *context_), {}, {}, {}, {}};
+  Plan::General general{NodeStep(node, *context_), {}, {}, {}, {}, why_unplanned_};
   const auto row_major = [&](const Value* v) { return v ? slot_of(v, Layout::kRowMajor, first_list()) : -1; };
   for (const Value* v : node.inputs()) general.in.push_back(row_major(v));
   for (const std::vector<Value*>& values : general.step.captured()) {

@@ -53,6 +53,7 @@ class PlanBuilder {
   std::unordered_set<const Value*> channels_last_;
   Bf16Values halves_;
   std::unordered_set<const Node*> needed_;
+  std::string why_unplanned_;  ///< of the node that is lowered
 };
 
 /// Gives every slot its lifetime, lets steps work in place where they may, and places what is left in the arena.

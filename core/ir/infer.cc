@@ -62,6 +62,8 @@ void infer(Model& model, TypeRule standard, bool keep_outputs) {
   Inference(model, standard, keep_outputs).walk(*model.graph);
 }
 
-void infer(const Model& model, Node& node, TypeRule standard) { Inference(model, standard, true).visit(node); }
+void infer(const Model& model, Node& node, TypeRule standard, bool keep_outputs) {
+  Inference(model, standard, keep_outputs).visit(node);
+}
 
 }  // namespace mlopt

@@ -18,6 +18,6 @@ bool has_type_rule(const Node& node);
 /// `standard` gives the types of standard operators that the table here lacks (see core/onnx/infer.h).
 void infer(Model& model, TypeRule standard = nullptr, bool keep_outputs = true);
 /// The same for one node, from what is known of its inputs.
-void infer(const Model& model, Node& node, TypeRule standard = nullptr);
+void infer(const Model& model, Node& node, TypeRule standard = nullptr, bool keep_outputs = true);
 
 }  // namespace mlopt

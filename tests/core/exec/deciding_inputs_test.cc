@@ -44,7 +44,7 @@ TEST_CASE("inputs decide when shapes follow from their values") {
   CHECK_FALSE(same_decisions(inputs(2, 5), values));
   CHECK_FALSE(same_decisions(inputs(3, 6), values));
   CHECK(same_decisions(given, {}));
-  CHECK(undecided(given, values).size() == 2);
+  CHECK(undecided<Datum>(given, values).size() == 2);
   const std::vector<Datum> large{Tensor::zeros(DType::kI64, {2000})};
   CHECK_FALSE(decisions(large, {true})[0]);
   Model fixed = clone(net.model);
