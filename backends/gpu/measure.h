@@ -14,7 +14,8 @@ struct Peak {
   double best = 0, median = 0;  ///< operations (two for each multiplication) or bytes read and written, each second
 };
 
-/// Products of `size` by `size` matrices and copies of `copy_bytes`, each `tries` times. Throws as the backend does.
+/// Products of matrices of up to `size` by `size` and copies of `copy_bytes`, each `tries` times, or for a second.
+/// Throws as the backend does.
 std::vector<Peak> measure_peaks(Device device, int64_t size = 4096, int64_t copy_bytes = int64_t{1} << 30,
                                 int tries = 20);
 
