@@ -1,4 +1,4 @@
-// Cast and CastLike between the types that kernels know.
+// Cast between the types that kernels know.
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
 
@@ -30,14 +30,12 @@ Expected<PlannedStep> plan_float8(const Site& site, DType made) {
 Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   TensorDesc out = x;
-  const bool like = site.view.node().op == "CastLike";
-  out.dtype = like ? site.desc(1).dtype : static_cast<DType>(site.view.get_int("to"));
+  out.dtype = static_cast<DType>(site.view.get_int("to"));
   if (float8_of(x.dtype) || float8_of(out.dtype)) return plan_float8(site, out.dtype);
   const auto from = elem_of(x.dtype), to = elem_of(out.dtype);
   if (!from || !to) return from ? to.error() : from.error();
   if (!is_countable(x)) return Decline{"more elements than kernels count"};
   PlannedStep step{.out = {out}};
-  if (like) step.packed = {1};
   if (x.dtype == out.dtype) {
     step.view_of = 0;
     return step;
@@ -50,7 +48,6 @@ Expected<PlannedStep> plan(const Site& site) {
 
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Cast", .plan = plan, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "CastLike", .plan = plan},
 };
 
 }  // namespace

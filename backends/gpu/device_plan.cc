@@ -9,7 +9,7 @@
 #include "backends/gpu/plan_sums.h"
 #include "core/base/align.h"
 #include "core/base/error.h"
-#include "core/exec/listed.h"
+#include "core/base/text.h"
 
 namespace mlopt::gpu {
 
@@ -73,11 +73,12 @@ void DevicePlan::refuse_host_steps() const {
     const auto makes_nothing = [&](int k) { return k < 0 || (slot(k).desc && slot(k).desc->size() == 0); };
     if (std::all_of(general->out.begin(), general->out.end(), makes_nothing)) continue;
     const Node& node = general->step.view().node();
-    const std::string name = node.origins.empty() ? node.label() : node.origins.front();
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    std::string name = node.origins.empty() ? node.label() : node.origins.front();
+    if (!general->why_unplanned.empty()) name += fmt::format(" ({})", general->why_unplanned);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   }
   if (!names.empty())
-    unsupported_error("the GPU backend cannot run " + listed(names), {},
+    unsupported_error("the GPU backend cannot run " + mlopt::join(names, ", "), {},
                       "use --fallback cpu, which copies what they read and make, or --device cpu");
 }
 

@@ -7,7 +7,11 @@
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
 #include "core/base/error.h"
+#include "core/exec/inferred.h"
+#include "core/exec/plan_step.h"
 #include "core/onnx/tools.h"
+#include "core/rewrite/inline_if.h"
+#include "core/rewrite/lower/passes.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -15,24 +19,34 @@ namespace {
 constexpr const char* kDomain = "mlopt.function";  // of the call that stands for a node meanwhile
 constexpr int kMostRounds = 3;                     // operators in bodies of operators
 
-/// Are all of these operators of kinds that kernels run, that plans know the values of, or that are replaced in turn?
-bool can_run(const Function& function) {
-  static constexpr std::array<std::string_view, 6> kKnown{"Constant", "ConstantOfShape", "NegativeLogLikelihoodLoss",
-                                                          "Range",    "Shape",           "Size"};
-  const std::vector<Node*> nodes = function.body->nodes();
-  return std::all_of(nodes.begin(), nodes.end(), [](const Node* node) {
-    return node->bodies().empty() &&
-           (is_runnable(*node) || std::find(kKnown.begin(), kKnown.end(), node->op) != kKnown.end());
-  });
+/// What the standard defines by others, and kernels run in part: not with all types, outputs or attributes.
+constexpr std::array<std::string_view, 3> kRunInPart{"Attention", "Clip", "LayerNormalization"};
+
+/// Does a kernel plan the node as it is?
+bool is_planned(const Node& node, int64_t opset) {
+  const CompileContext context;
+  Site site{NodeView(node, opset), {}, Layout::kRowMajor, context};
+  for (const Value* v : node.inputs()) site.in.push_back(v ? inferred(*v) : std::nullopt);
+  for (const Kernel& kernel : all_kernels()) {
+    if (kernel.op != node.op || kernel.domain != node.domain) continue;
+    const auto step = plan_step(kernel.plan, site);
+    if (step && step->out.size() >= node.outputs().size()) return true;
+  }
+  return false;
+}
+
+bool is_left_to_kernels(const Node& node, int64_t opset) {
+  const bool in_part = std::find(kRunInPart.begin(), kRunInPart.end(), node.op) != kRunInPart.end();
+  return is_runnable(node) && (!in_part || is_planned(node, opset));
 }
 
 /// Nodes whose outputs all are known run nowhere; those of other types than the device's run nowhere else.
-bool is_wanted(const Node& node) {
-  if (!node.domain.empty() || is_runnable(node)) return false;
+bool is_wanted(const Node& node, int64_t opset) {
+  if (!node.domain.empty() && node.domain != "ai.onnx.preview") return false;
   const auto on_device = [](const Value* v) { return !v || (v->type.is_tensor() && elem_of(v->type.dtype)); };
   const auto is_known = [](const Value* v) { return !v || v->known_constant(); };
   return std::all_of(node.inputs().begin(), node.inputs().end(), on_device) &&
-         !std::all_of(node.outputs().begin(), node.outputs().end(), is_known);
+         !std::all_of(node.outputs().begin(), node.outputs().end(), is_known) && !is_left_to_kernels(node, opset);
 }
 
 /// Puts the body in the place of the node, by whose label what cannot be planned of it will go.
@@ -53,9 +67,10 @@ void put_in_place(Model& model, Node* node, Function function) {
 bool expand_once(Model& model) {
   bool any = false;
   for (Node* node : model.graph->nodes()) {
-    if (!is_wanted(*node)) continue;
-    std::optional<Function> function = standard_function(NodeView(*node, model.opset(node->domain)));
-    if (!function || !can_run(*function)) continue;
+    const int64_t opset = model.opset(node->domain);
+    if (!is_wanted(*node, opset)) continue;
+    std::optional<Function> function = standard_function(NodeView(*node, opset));
+    if (!function) continue;
     model.set_opset(kDomain, 1);
     try {
       put_in_place(model, node, *std::move(function));
@@ -70,11 +85,16 @@ bool expand_once(Model& model) {
 }  // namespace
 
 void expand_functions(Model& model, TypeRule types) {
-  if (!model.functions.empty()) return;
-  for (int round = 0; round < kMostRounds; ++round) {
+  static constexpr std::array kOpening{&lower::cast_like, &inline_if, &lower::loops};
+  PassContext context;
+  context.standard_types = types;
+  context.keep_outputs = false;
+  for (int round = 0;; ++round) {
+    for (const Pass* pass : kOpening) run_pass(model, *pass, context);
+    if (round == kMostRounds || !model.functions.empty()) return;
     Model expanded = clone(model);
     if (!expand_once(expanded)) return;
-    infer(expanded, types);
+    infer(expanded, types, false);
     model = std::move(expanded);
   }
 }

@@ -4,8 +4,8 @@
 
 namespace mlopt::gpu {
 
-/// Operators that no kernel here runs -> the bodies that the standard gives for them, where it does and all of these
-/// are straight lines of operators. Types and shapes of the model are known.
+/// Operators that no kernel here runs, or none as they are -> the bodies that the standard gives for them, where it
+/// does; known branches and loops of known length -> their bodies. Types and shapes of the model are known.
 void expand_functions(Model& model, TypeRule types);
 
 }  // namespace mlopt::gpu

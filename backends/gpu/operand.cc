@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+
 namespace mlopt::gpu {
 namespace {
 
@@ -80,14 +82,11 @@ Expected<int> width_of(DType type) {
 bool is_countable(const TensorDesc& desc) { return desc.size() <= kMost; }
 
 Dims broadcast_strides(const Dims& dims, const Dims& out) {
-  Dims strides(out.size(), 0);
-  int64_t step = 1;
-  for (size_t k = dims.size(); k-- > 0; step *= dims[k])
-    if (dims[k] != 1) strides[out.size() - dims.size() + k] = step;
-  return strides;
+  return broadcast_strides(TensorDesc{DType::kF32, dims}, out);
 }
 
 Dims broadcast_strides(const TensorDesc& desc, const Dims& out) {
+  if (broadcast(desc.dims, out) != out) input_error("an operand is larger than the result", to_string(desc.dims));
   const Dims own = desc.strides();
   Dims strides(out.size(), 0);
   for (size_t k = 0; k < own.size(); ++k)

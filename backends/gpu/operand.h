@@ -23,7 +23,8 @@ Arith arith_named(std::string_view op);
 /// Whether kernels can count its elements.
 bool is_countable(const TensorDesc& desc);
 
-/// The strides of an operand of these dims that broadcasts to `out`, one for each axis of `out`.
+/// The strides of an operand of these dims that broadcasts to `out`, one for each axis of `out`. Throws
+/// Error{kBadInput} where it does not.
 Dims broadcast_strides(const Dims& dims, const Dims& out);
 
 /// The same for an operand whose channels may come last.

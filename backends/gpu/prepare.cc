@@ -44,11 +44,12 @@ void prepare(Model& model, bool float8) {
 
 void specialize(Model& model, TypeRule types) {
   static constexpr std::array kPasses{
-      &inline_if,         &qdq::float8_weights,      &lower::contrib_gelu, &fusion::gelu,
-      &fusion::conv_sum,  &fusion::conv_activation,  &lower::attention,    &lower::attention_heads,
-      &lower::matmul_add, &fusion::matmul_transpose, &lower::chain};
+      &lower::empty_pieces, &qdq::float8_weights,      &lower::contrib_gelu, &fusion::gelu,
+      &fusion::conv_sum,    &fusion::conv_activation,  &lower::attention,    &lower::attention_heads,
+      &lower::matmul_add,   &fusion::matmul_transpose, &lower::chain};
   PassContext context;
   context.standard_types = types;
+  context.keep_outputs = false;
   context.target = Target::kKernels;
   expand_functions(model, types);
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);

@@ -14,8 +14,9 @@ std::optional<onnx::FunctionProto> body_of(const onnx::OpSchema& schema, const N
   std::vector<onnx::TypeProto> types;
   for (const Value* value : view.node().inputs())
     types.push_back(value ? proto::known_type(*value).value_or(onnx::TypeProto()) : onnx::TypeProto());
-  const onnx::NodeProto message = proto::node_message(view.node());  // the context points into it
-  const onnx::FunctionBodyBuildContextImpl context(message, types);
+  const auto message = proto::whole_message(view.node());  // the context points into it
+  if (!message) return std::nullopt;
+  const onnx::FunctionBodyBuildContextImpl context(*message, types);
   onnx::FunctionProto built;
   if (!schema.BuildContextDependentFunction(context, built, opset)) return std::nullopt;
   return built;

@@ -1,5 +1,7 @@
 #include "core/onnx/node.h"
 
+#include "core/onnx/tools.h"
+
 namespace mlopt::proto {
 
 constexpr int64_t kMostElements = 4096;  // of a constant that shapes may depend on
@@ -9,16 +11,34 @@ const onnx::OpSchema* schema_of(const NodeView& view) {
   return onnx::OpSchemaRegistry::Schema(view.node().op, static_cast<int>(view.opset()), view.node().domain);
 }
 
-onnx::NodeProto node_message(const Node& node) {
+namespace {
+
+onnx::NodeProto message_of(const Node& node, Blobs& blobs,
+                           const std::function<void(const Graph&, onnx::GraphProto&)>& write_body) {
   onnx::NodeProto message;
   message.set_op_type(node.op);
   message.set_domain(node.domain);
   message.set_name(node.name);
   for (const Value* value : node.inputs()) message.add_input(value ? value->name : "");
   for (const Value* value : node.outputs()) message.add_output(value ? value->name : "");
+  for (const Attr& attr : node.attrs) write_attribute(attr, *message.add_attribute(), blobs, write_body);
+  return message;
+}
+
+}  // namespace
+
+onnx::NodeProto node_message(const Node& node) {
   Blobs blobs;
-  for (const Attr& attr : node.attrs)
-    write_attribute(attr, *message.add_attribute(), blobs, [](const Graph&, onnx::GraphProto&) {});
+  return message_of(node, blobs, [](const Graph&, onnx::GraphProto&) {});
+}
+
+std::optional<onnx::NodeProto> whole_message(const Node& node) {
+  if (node.bodies().empty()) return node_message(node);
+  Blobs blobs;
+  onnx::NodeProto message = message_of(node, blobs, [&](const Graph& body, onnx::GraphProto& out) {
+    write_graph(body, out, blobs, newest_ir_version());
+  });
+  if (!blobs.empty()) return std::nullopt;
   return message;
 }
 

@@ -13,6 +13,8 @@ namespace mlopt::proto {
 const onnx::OpSchema* schema_of(const NodeView& view);
 /// Operator, names of inputs and outputs, attributes; without bodies and large data.
 onnx::NodeProto node_message(const Node& node);
+/// The same with its bodies; nothing where they have large data.
+std::optional<onnx::NodeProto> whole_message(const Node& node);
 /// Nothing when the IR knows no type.
 std::optional<onnx::TypeProto> known_type(const Value& value);
 /// The data of a constant that shapes may depend on; nothing for larger ones.

@@ -8,6 +8,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -91,6 +92,15 @@ TEST_CASE("steps that only the host can do are refused by name, or done there on
     CHECK(e.message.find("Det") != std::string::npos);
     CHECK(e.message.find("Exp") == std::string::npos);
     CHECK(e.fix.find("--fallback cpu") != std::string::npos);
+  }
+}
+
+TEST_CASE("why a kernel does not run a step is said") {
+  try {
+    gpu_on_host()->compile(fixture("g (double[2,3] x) => (double[2,3] y) { y = Softmax (x) }"), {});
+    FAIL("it was not refused");
+  } catch (const Error& e) {
+    CHECK(e.message == "the GPU backend cannot run Softmax giving 'y' (not float32, float16 or bfloat16)");
   }
 }
 
