@@ -25,6 +25,7 @@ constexpr Family kFamilies[] = {
     {"pad", pad_kernels},
     {"gather", gather_kernels},
     {"cast", cast_kernels},
+    {"cast", narrow_cast_kernels},
     {"softmax", softmax_kernels},
     {"resize", resize_kernels},
     {"resize", grid_sample_kernels},

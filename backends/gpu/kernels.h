@@ -33,6 +33,7 @@ std::span<const Kernel> integer_conv_kernels();
 std::span<const Kernel> lstm_kernels();
 std::span<const Kernel> lstm_grad_kernels();
 std::span<const Kernel> matmul_kernels();
+std::span<const Kernel> narrow_cast_kernels();
 std::span<const Kernel> nbits_kernels();
 std::span<const Kernel> norm_kernels();
 std::span<const Kernel> optimizer_kernels();

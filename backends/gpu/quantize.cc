@@ -10,16 +10,17 @@ enum Input { kSource, kScale, kZero };
 Expected<Codes> codes_of(DType type) {
   if (is_integer(type) && bits(type) <= 32) return Codes{bits(type), is_signed(type)};
   if (const auto small = float8_of(type)) return Codes{8, true, small->exponent};
-  return Decline{"codes that are neither integers of up to 32 bits nor floats of 8"};
+  if (type == DType::kF4E2M1) return Codes{4, true, 2};
+  return Decline{"codes that are neither integers of up to 32 bits nor floats of 8 or 4"};
 }
 
 /// How the scales spread over x: the shapes are checked.
 Expected<ScaleMap> map_of(const Site& site) {
   const Dims &x = site.desc(kSource).dims, &scale = site.desc(kScale).dims;
   if (!is_countable(site.desc(kSource))) return Decline{"more elements than kernels count"};
-  if (site.has(kZero) && site.desc(kZero).dims != scale) return Decline{"scales and zero points differ in shape"};
   ScaleMap map;
-  if (element_count(scale) == 1) return map;
+  if (element_count(scale) == 1 && (!site.has(kZero) || site.desc(kZero).size() == 1)) return map;
+  if (site.has(kZero) && site.desc(kZero).dims != scale) return Decline{"scales and zero points differ in shape"};
   const auto rank = static_cast<int64_t>(x.size());
   const auto axis = static_cast<size_t>(normalize_axis(site.view.get_int("axis", 1), rank));
   const Middle m = around(x, axis, axis + 1);

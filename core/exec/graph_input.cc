@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "core/base/error.h"
+#include "core/exec/listed.h"
 
 namespace mlopt {
 
@@ -23,6 +24,20 @@ void check_input(const GraphInput& of, const Datum& input) {
   // Free dimensions of one name may differ: exporters reuse names, so only the operators judge.
   for (size_t k = 0; k < type.dims->size(); ++k)
     if (const auto fixed = (*type.dims)[k].value(); fixed && *fixed != t.dims()[k]) wrong();
+}
+
+void refuse_unplanned(const Graph& graph, std::span<const GraphInput> inputs, std::span<const Datum> given,
+                      std::string_view backend) {
+  constexpr const char* kFix = "use --device cpu for this model";
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].is_tensor()) continue;
+    std::vector<std::string> readers;
+    for (const Use& use : graph.find(inputs[i].name)->uses) readers.push_back(use.node->label());
+    unsupported_error(fmt::format("the {} backend takes tensors only, and {} reads another input", backend,
+                                  readers.empty() ? "the model" : listed(readers)),
+                      inputs[i].name, kFix);
+  }
+  unsupported_error("its shapes are known only when it has run", {}, kFix);
 }
 
 }  // namespace mlopt

@@ -1,7 +1,9 @@
 #pragma once
+#include <span>
 #include <string>
+#include <string_view>
 
-#include "core/ir/type.h"
+#include "core/ir/graph.h"
 #include "core/tensor/datum.h"
 
 namespace mlopt {
@@ -17,5 +19,9 @@ struct GraphInput {
 
 /// Throws Error{kBadInput} where the value does not fit what is declared.
 void check_input(const GraphInput& of, const Datum& input);
+
+/// What a backend says that plans only: throws Error{kUnsupported} with what reads the values that are no tensors.
+[[noreturn]] void refuse_unplanned(const Graph& graph, std::span<const GraphInput> inputs, std::span<const Datum> given,
+                                   std::string_view backend);
 
 }  // namespace mlopt

@@ -239,9 +239,7 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
 }
 
 std::vector<Datum> Interpreter::run_node_by_node(std::span<const Datum> inputs, const RunContext& context) {
-  if (make_plan_)
-    unsupported_error("its shapes are known only when it has run, or its inputs are no tensors", {},
-                      "use --device cpu for this model");
+  if (make_plan_) refuse_unplanned(*model_.graph, inputs_, inputs, lists_[0].backend);
   {
     const std::lock_guard lock(plans_mutex_);
     if (!program_) compile_program();

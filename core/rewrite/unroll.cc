@@ -11,18 +11,17 @@ namespace {
 /// what every trip adds to a list.
 struct Repeated {
   int64_t trips = 0;
-  std::vector<Value*> carried;    ///< at first
-  size_t first_result = 0;        ///< of the body's outputs, that is carried
-  std::vector<int64_t> axes;      ///< of the lists, along which trips follow each other
-  std::vector<bool> last_first;   ///< of the lists
+  std::vector<Value*> carried;   ///< at first
+  size_t first_result = 0;       ///< of the body's outputs, that is carried
+  std::vector<int64_t> axes;     ///< of the lists, along which trips follow each other
+  std::vector<bool> last_first;  ///< of the lists
   /// The body's inputs of trip `i`.
   std::function<std::vector<Value*>(int64_t i, const std::vector<Value*>& carried)> inputs;
 };
 
 class Unroller {
  public:
-  Unroller(Model& model, Graph& graph, Node* node)
-      : graph_(graph), node_(node), names_(graph), opset_(model.opset()) {}
+  Unroller(Model& model, Graph& graph, Node* node) : graph_(graph), node_(node), names_(graph), opset_(model.opset()) {}
 
   /// The node is erased.
   void write_out(const Repeated& repeated, const Graph& body) {

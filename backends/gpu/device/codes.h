@@ -34,6 +34,16 @@ MLOPT_DEVICE int64_t code_at(Codes codes, const void* from, uint32_t i) {
   }
 }
 
+/// Of floats of 8 and 4 bits: the number that code i stands for, and the code of a number.
+MLOPT_DEVICE float code_float(Codes codes, const void* from, uint32_t i) {
+  const auto code = static_cast<uint32_t>(code_at({codes.bits, false}, from, i));
+  return Float8{codes.exponent}.widen(static_cast<uint8_t>(codes.bits == 4 ? (code & 8u) << 4 | (code & 7u) : code));
+}
+MLOPT_DEVICE uint32_t float_code(Codes codes, float x) {
+  const uint32_t code = Float8{codes.exponent}.narrow(x);
+  return codes.bits == 4 ? code >> 7 << 3 | (code & 7u) : code;
+}
+
 /// x rounded to a float type.
 MLOPT_DEVICE float rounded_to(Elem type, float x) {
   return type == Elem::kF16 ? widen(narrow_half(x)) : type == Elem::kBF16 ? widen(narrow_brain(x)) : x;

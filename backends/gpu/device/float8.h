@@ -1,16 +1,17 @@
 #pragma once
-// Floats of 8 bits, as ONNX and cuBLASLt have them: E4M3 (FLOAT8E4M3FN: finite, one NaN) and E5M2.
+// Floats of 8 bits, as ONNX and cuBLASLt have them: E4M3 (FLOAT8E4M3FN: finite, one NaN) and E5M2; and the codes of 4
+// bits of E2M1, which is finite and has no NaN (it becomes -0), with their sign in the highest bit of a byte.
 #include "backends/gpu/device/launch.h"
 
 namespace mlopt::gpu {
 
-/// How many bits of exponent a float of 8 bits has: 4 or 5.
+/// How many bits of exponent a float of 8 bits has, 4 or 5, or one of 4 bits: 2.
 struct Float8 {
   int exponent;
 
-  MLOPT_DEVICE int mantissa() const { return 7 - exponent; }
+  MLOPT_DEVICE int mantissa() const { return exponent == 2 ? 1 : 7 - exponent; }
   MLOPT_DEVICE int bias() const { return (1 << (exponent - 1)) - 1; }
-  MLOPT_DEVICE uint32_t largest() const { return exponent == 4 ? 0x7eu : 0x7bu; }
+  MLOPT_DEVICE uint32_t largest() const { return exponent == 2 ? 0x07u : exponent == 4 ? 0x7eu : 0x7bu; }
 
   /// Exact.
   MLOPT_DEVICE float widen(uint8_t code) const {
@@ -25,7 +26,8 @@ struct Float8 {
   /// The nearest, ties to even; what is too large becomes the largest.
   MLOPT_DEVICE uint8_t narrow(float x) const {
     const uint32_t bits = bits_as<uint32_t>(x), sign = bits >> 24 & 0x80u, magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) return static_cast<uint8_t>(sign | (exponent == 4 ? 0x7fu : 0x7eu));
+    if (magnitude > 0x7f800000u)
+      return static_cast<uint8_t>(exponent == 2 ? 0x80u : sign | (exponent == 4 ? 0x7fu : 0x7eu));
     const int shift = 23 - mantissa();
     uint32_t code = 0;
     if (magnitude < static_cast<uint32_t>(128 - bias())

@@ -9,6 +9,7 @@
 #include "backends/gpu/device/grid_sample.h"
 #include "backends/gpu/device/integer.h"
 #include "backends/gpu/device/launch.h"
+#include "backends/gpu/device/narrow.h"
 #include "backends/gpu/device/optimizer.h"
 #include "backends/gpu/device/places.h"
 #include "backends/gpu/device/quantize.h"
@@ -215,6 +216,8 @@ struct Kernels {
   decltype(&gpu::sparse_product) sparse_product = gpu::sparse_product;
   decltype(&gpu::quantize) quantize = gpu::quantize;
   decltype(&gpu::dequantize) dequantize = gpu::dequantize;
+  decltype(&gpu::widen_codes) widen_codes = gpu::widen_codes;
+  decltype(&gpu::narrow_codes) narrow_codes = gpu::narrow_codes;
   decltype(&gpu::quantized_range) quantized_range = gpu::quantized_range;
   decltype(&gpu::code_map) code_map = gpu::code_map;
   decltype(&gpu::code_means) code_means = gpu::code_means;

@@ -1,5 +1,6 @@
 // What moves elements, or changes their type.
 #include "backends/gpu/device/kernels.h"
+#include "backends/gpu/device/truncate.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -49,18 +50,6 @@ struct Gather {
         inside ? static_cast<const T*>(args.in)[(o * args.length + index) * args.inner + k] : T{};
   }
 };
-
-/// Floats to integers as NumPy and ONNX Runtime do on this kind of machine: what does not fit is the lowest number.
-template <class To>
-MLOPT_DEVICE To integer(float x) {
-  if (sizeof(To) == 8) {
-    const bool fits = x >= -0x1p63f && x < 0x1p63f;
-    return static_cast<To>(fits ? static_cast<int64_t>(x) : std::numeric_limits<int64_t>::min());
-  }
-  const bool fits = x >= -0x1p63f && x < 0x1p63f;
-  const int64_t wide = fits ? static_cast<int64_t>(x) : 0;
-  return static_cast<To>(wide);
-}
 
 template <class To, class From>
 struct Cast {

@@ -19,7 +19,7 @@ struct Quantize {
   MLOPT_DEVICE int64_t code(uint32_t i) const {
     const uint32_t s = args.map.at(i);
     float scaled = quotient(i, s);
-    if (args.codes.exponent > 0) return Float8{args.codes.exponent}.narrow(scaled);
+    if (args.codes.exponent > 0) return float_code(args.codes, scaled);
     if (scaled != scaled) scaled = 0;
     constexpr float kFar = 4294967296.0f;  // beyond all codes, but safe to convert
     scaled = scaled < -kFar ? -kFar : scaled > kFar ? kFar : scaled;
@@ -55,7 +55,7 @@ struct Dequantize {
   DequantizeArgs args;
 
   MLOPT_DEVICE float distance(uint32_t i, uint32_t s) const {
-    if (args.codes.exponent > 0) return Float8{args.codes.exponent}.widen(static_cast<const uint8_t*>(args.in)[i]);
+    if (args.codes.exponent > 0) return code_float(args.codes, args.in, i);
     return static_cast<float>(code_at(args.codes, args.in, i) - (args.zero ? code_at(args.codes, args.zero, s) : 0));
   }
   MLOPT_DEVICE void operator()(uint32_t i) const {

@@ -7,7 +7,7 @@
 
 namespace mlopt::gpu {
 
-/// Integers of 2 to 32 bits, those below 8 in shared bytes, the low bits first; or floats of 8 bits.
+/// Integers of 2 to 32 bits, those below 8 in shared bytes, the low bits first; or floats of 8 or 4 bits.
 struct Codes {
   int bits;
   bool is_signed;

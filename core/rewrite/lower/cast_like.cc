@@ -12,9 +12,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op("Cast", {m.value("x")}, std::move(attrs), m.root->output(0)->type)};
 }
 
-std::vector<Rule> rules() {
-  return {{Pattern::op("CastLike", {Pattern::any("x"), Pattern::any("like")}), rewrite}};
-}
+std::vector<Rule> rules() { return {{Pattern::op("CastLike", {Pattern::any("x"), Pattern::any("like")}), rewrite}}; }
 
 }  // namespace
 

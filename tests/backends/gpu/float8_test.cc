@@ -66,6 +66,18 @@ TEST_CASE("floats of 8 bits are those that ONNX defines") {
   }
 }
 
+TEST_CASE("floats of 4 bits are those that ONNX defines") {
+  const gpu::Float8 small{2};
+  const auto code_of = [&](float x) { return small.narrow(x) >> 7 << 3 | (small.narrow(x) & 7); };
+  for (int code = 0; code < 16; ++code) {
+    const float x = small_to_float(DType::kF4E2M1, static_cast<uint16_t>(code));
+    CHECK(small.widen(static_cast<uint8_t>(code >> 3 << 7 | (code & 7))) == x);
+    CHECK(code_of(x) == code);
+  }
+  for (float x = -8; x < 8; x += 1.0f / 64) CHECK(code_of(x) == float_to_small(DType::kF4E2M1, x));
+  CHECK(code_of(NAN) == float_to_small(DType::kF4E2M1, NAN));
+}
+
 TEST_CASE("floats of 8 bits on a GPU are read and written as the reference does") {
   const Tensor x = Tensor::of<float>({2, 4}, {0, -0.3, 1e-3, 500, -1e9, 17, 0.0625, -447});
   for (const DType type : {kE4, kE5}) {

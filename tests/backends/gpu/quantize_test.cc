@@ -6,9 +6,10 @@ namespace mlopt::test {
 
 TEST_CASE("numbers become codes on a GPU as the reference has it") {
   const Tensor x = tensor({2, 3, 2}, {-3, -1.25, 0.25, 0.75, NAN, 1e9, -1e9, 2.5, 3.5, INFINITY, -0.5, 7});
-  for (const DType type : {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI4, DType::kU4}) {
+  for (const DType type :
+       {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI4, DType::kU4, DType::kI2, DType::kU2}) {
     INFO(name(type));
-    require_on_gpu("QuantizeLinear", {x, tensor({}, {0.5}), tensor({}, {3}, type)}, {}, 0);
+    require_on_gpu("QuantizeLinear", {x, tensor({}, {0.5}), tensor({1}, {1}, type)}, {}, 0);
     require_on_gpu("QuantizeLinear", {x, tensor({3}, {0.5, 1, 0.3}), tensor({3}, {3, 0, 1}, type)}, {}, 0);
     require_on_gpu("QuantizeLinear", {uniform({7}, -9, 9), tensor({}, {0.7})},
                    {.attrs = {attr("output_dtype", static_cast<int>(type))}}, 0);
@@ -28,6 +29,14 @@ TEST_CASE("codes become numbers on a GPU") {
                    {.attrs = {attr("axis", 0)}}, 0);
   }
   require_on_gpu("DequantizeLinear", {tensor({4}, {-8, -1, 7, 0}, DType::kI4), tensor({}, {0.1}, DType::kF16)}, {}, 0);
+}
+
+TEST_CASE("floats of 4 bits are codes on a GPU too") {
+  const OpOptions options{.attrs = {attr("output_dtype", static_cast<int>(DType::kF4E2M1))}, .opset = 23};
+  const Tensor x = tensor({3, 3}, {-9, -0.3, 0, 0.3, 0.25, 1.26, 3.4, 5, INFINITY});
+  require_on_gpu("QuantizeLinear", {x, tensor({3}, {1, 0.5, 2})}, options, 0);
+  const Tensor codes = run_op("QuantizeLinear", {x, tensor({}, {1})}, options);
+  require_on_gpu("DequantizeLinear", {codes, tensor({3}, {1, 0.5, 2})}, {.opset = 23}, 0);
 }
 
 TEST_CASE("blocks of codes have their own scales on a GPU") {

@@ -5,8 +5,9 @@
 using namespace mlopt;
 
 TEST_CASE("what is cast like another value is cast to its type") {
-  CHECK(test::rewritten(lower::cast_like, "g (float[2,3] x, double[N] like) => (double[2,3] y) { y = CastLike (x, like) }",
-                        21, 0) == "Cast");
+  CHECK(test::rewritten(lower::cast_like,
+                        "g (float[2,3] x, double[N] like) => (double[2,3] y) { y = CastLike (x, like) }", 21,
+                        0) == "Cast");
 }
 
 TEST_CASE("a type that is not known stays open") {

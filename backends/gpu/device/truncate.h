@@ -1,0 +1,18 @@
+#pragma once
+#include "backends/gpu/device/number.h"
+
+namespace mlopt::gpu {
+
+/// Floats to integers as NumPy and ONNX Runtime do on this kind of machine: what does not fit is the lowest number.
+template <class To>
+MLOPT_DEVICE To integer(float x) {
+  if (sizeof(To) == 8) {
+    const bool fits = x >= -0x1p63f && x < 0x1p63f;
+    return static_cast<To>(fits ? static_cast<int64_t>(x) : std::numeric_limits<int64_t>::min());
+  }
+  const bool fits = x >= -0x1p63f && x < 0x1p63f;
+  const int64_t wide = fits ? static_cast<int64_t>(x) : 0;
+  return static_cast<To>(wide);
+}
+
+}  // namespace mlopt::gpu
