@@ -86,6 +86,7 @@ Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   auto resized = resize_plan(site.view, x.dims);
   if (!resized) return resized.error();
+  if (resized->outside) return Decline{"parts of the input are shown"};
   const bool moves = resized->moves;
   const auto width = element_bytes(x.dtype);
   if (!width || (!moves && x.dtype != DType::kF32)) return Decline{"not float32"};

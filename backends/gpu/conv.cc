@@ -119,25 +119,18 @@ PlannedStep plain_conv(const Site& site, const ConvShape& shape, std::shared_ptr
   return conv_step(site, shape.out, shape.args, &Kernels::conv, std::move(weights));
 }
 
-/// The output's size is what inference found, or what the attributes say; padding follows from it where they do not.
 Expected<ConvShape> transposed_shape(const Site& site) {
   const Dims &x = site.desc(kSource).dims, &w = site.desc(kWeights).dims;
   if (w.size() < 3 || x.size() != w.size() || w[0] != x[1]) return Decline{"weights do not fit"};
   const int64_t groups = site.view.get_int("group", 1);
   auto args = args_of(site, w[1] * groups);
   if (!args) return args.error();
-  if (site.view.has("output_shape") || site.view.get_string("auto_pad", "NOTSET") != "NOTSET")
-    return Decline{"padding follows from the output"};
-  const auto window = window_over(site.view, spatial_of(x), spatial_of(w));
+  auto window = window_over(site.view, spatial_of(x), spatial_of(w));
   if (!window) return window.error();
-  const Dims extra = site.view.get_ints("output_padding", Dims(x.size() - 2, 0));
-  if (extra.size() != x.size() - 2) return Decline{"output_padding does not fit"};
+  const auto places = transposed_positions(site.view, spatial_of(x), *window);
+  if (!places) return places.error();
   TensorDesc out{site.desc(kSource).dtype, {x[0], w[1] * groups}};
-  for (size_t k = 0; k + 2 < x.size(); ++k) {
-    out.dims.push_back((x[k + 2] - 1) * window->strides[k] + window->extent(k) + extra[k] - window->begin[k] -
-                       window->end[k]);
-    if (out.dims.back() < 1 || extra[k] < 0) return Decline{"an empty output"};
-  }
+  out.dims.insert(out.dims.end(), places->begin(), places->end());
   if (!are_countable(site, out)) return Decline{"more elements than kernels count"};
   args->windows = windows_of(*window, out.dims, x);  // the convolution that goes the other way
   return ConvShape{*args, std::move(out)};

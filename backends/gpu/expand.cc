@@ -40,12 +40,13 @@ bool is_left_to_kernels(const Node& node, int64_t opset) {
   return is_runnable(node) && (!in_part || is_planned(node, opset));
 }
 
-/// Nodes whose outputs all are known run nowhere; those of other types than the device's run nowhere else.
+/// What is known, or will be, runs nowhere; what is of other types than the device's runs nowhere else.
 bool is_wanted(const Node& node, int64_t opset) {
   if (!node.domain.empty() && node.domain != "ai.onnx.preview") return false;
   const auto on_device = [](const Value* v) { return !v || (v->type.is_tensor() && elem_of(v->type.dtype)); };
   const auto is_known = [](const Value* v) { return !v || v->known_constant(); };
   return std::all_of(node.inputs().begin(), node.inputs().end(), on_device) &&
+         !std::all_of(node.inputs().begin(), node.inputs().end(), is_known) &&
          !std::all_of(node.outputs().begin(), node.outputs().end(), is_known) && !is_left_to_kernels(node, opset);
 }
 
@@ -85,7 +86,11 @@ bool expand_once(Model& model) {
 }  // namespace
 
 void expand_functions(Model& model, TypeRule types) {
-  static constexpr std::array kOpening{&lower::cast_like, &inline_if, &lower::loops};
+  static constexpr std::array kOpening{&lower::cast_like,       &inline_if,       &lower::loops,
+                                       &lower::bitwise_not,     &lower::compress, &lower::stft,
+                                       &lower::dropout,         &lower::random,   &lower::one_hot,
+                                       &lower::pow_types,       &lower::shrink,   &lower::wide_integers,
+                                       &lower::recurrent_layout};
   PassContext context;
   context.standard_types = types;
   context.keep_outputs = false;

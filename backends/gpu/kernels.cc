@@ -41,6 +41,7 @@ constexpr Family kFamilies[] = {
     {"scatter", scatter_kernels},
     {"top", top_kernels},
     {"along", along_kernels},
+    {"fourier", fourier_kernels},
     {"attention", attention_kernels},
     {"attention", group_query_kernels},
     {"rotary", rotary_kernels},

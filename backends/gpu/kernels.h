@@ -21,6 +21,7 @@ std::span<const Kernel> copy_kernels();
 std::span<const Kernel> eltwise_kernels();
 std::span<const Kernel> fake_quantize_kernels();
 std::span<const Kernel> float8_kernels();
+std::span<const Kernel> fourier_kernels();
 std::span<const Kernel> gather_kernels();
 std::span<const Kernel> gather_grad_kernels();
 std::span<const Kernel> grid_sample_kernels();

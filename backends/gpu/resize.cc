@@ -25,11 +25,11 @@ struct Filter {
   size_t bytes;  ///< of what it makes
 };
 
-/// A step that applies the filters one after the other; inputs behind the first are not read.
-Expected<PlannedStep> filtered(const Site& site, TensorDesc out, Elem type, const std::vector<ResizeFilter>& all) {
+/// A step that applies the filters one after the other, to elements of `width` bytes that are moved, or to numbers (0);
+/// inputs behind the first are not read.
+Expected<PlannedStep> filtered(const Site& site, TensorDesc out, Elem type, int width,
+                               const std::vector<ResizeFilter>& all, float outside = 0) {
   TensorDesc made = site.desc(0);
-  const auto width = width_of(made.dtype);
-  if (!width) return width.error();
   PlannedStep step{.out = {std::move(out)}};
   for (int i = 1; i < static_cast<int>(site.in.size()); ++i) step.packed.push_back(i);
   if (all.empty()) {
@@ -42,7 +42,7 @@ Expected<PlannedStep> filtered(const Site& site, TensorDesc out, Elem type, cons
     made.dims[f.axis] = f.to;
     if (!is_countable(made)) return Decline{"more elements than kernels count"};
     const auto taps = static_cast<int>(f.taps);
-    filters.push_back({{type, *width, taps, m.outer, f.from, f.to, m.inner, nullptr, nullptr, nullptr},
+    filters.push_back({{type, width, taps, m.outer, f.from, f.to, m.inner, outside, nullptr, nullptr, nullptr},
                        std::make_shared<Brought>(bytes_of(f.table)),
                        made.bytes()});
     if (&f != &all.back()) step.scratch_bytes += made.bytes();
@@ -67,9 +67,13 @@ Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   const auto resized = resize_plan(site.view, x.dims);
   if (!resized) return resized.error();
-  const auto type = resized->moves ? Expected<Elem>(Elem::kF32) : float_of(x.dtype);
-  if (!type) return type.error();
-  return filtered(site, {x.dtype, resized->out}, *type, resized->filters);
+  const TensorDesc out{x.dtype, resized->out};
+  if (resized->moves && !resized->outside) {
+    const auto width = width_of(x.dtype);
+    return width ? filtered(site, out, {}, *width, resized->filters) : width.error();
+  }
+  const auto type = float_of(x.dtype);
+  return type ? filtered(site, out, *type, 0, resized->filters, resized->outside.value_or(0)) : type.error();
 }
 
 /// The other way: for each input the outputs that it went to. Where these differ in number, others get weight 0; there
@@ -77,7 +81,8 @@ Expected<PlannedStep> plan(const Site& site) {
 ResizeFilter transposed(const ResizeFilter& f) {
   std::vector<std::vector<ResizeTap>> back(static_cast<size_t>(f.from));
   for (size_t i = 0; i < f.table.size(); ++i)
-    back[static_cast<size_t>(f.table[i].place)].push_back({static_cast<int64_t>(i / f.taps), f.table[i].weight});
+    if (f.table[i].place >= 0)
+      back[static_cast<size_t>(f.table[i].place)].push_back({static_cast<int64_t>(i / f.taps), f.table[i].weight});
   ResizeFilter made{f.axis, f.to, f.from, 2, {}};
   for (const auto& taps : back) made.taps = std::max(made.taps, taps.size());
   for (auto& taps : back) {
@@ -96,7 +101,7 @@ Expected<PlannedStep> plan_gradient(const Site& site) {
   if (site.desc(0).dims != resized->out) return Decline{"dy does not fit shape, scales and sizes"};
   std::vector<ResizeFilter> filters;
   for (const ResizeFilter& f : resized->filters) filters.insert(filters.begin(), transposed(f));
-  return filtered(site, out, *type, filters);
+  return filtered(site, out, *type, 0, filters);
 }
 
 constexpr Kernel kKernels[] = {

@@ -21,6 +21,7 @@ constexpr Operands kDeciding[] = {
     {"ConstantOfShape", 0, 0},
     {"CumSum", 1, 1},
     {"DFT", 1, 2},
+    {"Dropout", 1, 2},
     {"Expand", 1, 1},
     {"GroupQueryAttention", 6, 6},
     {"HammingWindow", 0, 0},

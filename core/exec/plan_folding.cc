@@ -9,18 +9,21 @@ namespace {
 
 /// Are all values that the node and its bodies read known?
 bool reads_constants(const Node& node) {
-  const auto known = [](const Value* v) { return !v || v->constant; };
-  const auto all_known = [&](const auto& values) { return std::all_of(values.begin(), values.end(), known); };
-  return all_known(node.inputs()) && std::all_of(node.bodies().begin(), node.bodies().end(),
-                                                 [&](const Graph* body) { return all_known(captures(*body)); });
+  const auto all_known = [](const std::vector<Value*>& values) {
+    return std::all_of(values.begin(), values.end(), [](const Value* v) { return !v || v->constant; });
+  };
+  const std::vector<Graph*> bodies = node.bodies();
+  return all_known(node.inputs()) &&
+         std::all_of(bodies.begin(), bodies.end(), [&](const Graph* body) { return all_known(captures(*body)); });
 }
 
 bool draws_numbers(const Node& node) {
-  if (is_random(node)) return true;
-  return std::any_of(node.bodies().begin(), node.bodies().end(), [](const Graph* body) {
-    const std::vector<Node*> nodes = all_nodes(*body);
-    return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return is_random(*n); });
-  });
+  std::vector<Node*> nodes;
+  for (const Graph* body : node.bodies()) {
+    const std::vector<Node*> inner = all_nodes(*body);
+    nodes.insert(nodes.end(), inner.begin(), inner.end());
+  }
+  return is_random(node) || std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return is_random(*n); });
 }
 
 Datum datum_of(const Value* v) { return v ? Datum(v->constant->aligned()) : Datum(); }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "core/base/expected.h"
@@ -8,7 +9,7 @@ namespace mlopt {
 
 /// A neighbour that an output position shows, and how much of it.
 struct ResizeTap {
-  int64_t place;
+  int64_t place;  ///< below 0: the position shows ResizePlan::outside
   float weight;
 };
 
@@ -22,13 +23,13 @@ struct ResizeFilter {
 
 /// A Resize or Upsample with constant sizes, one axis after the other: those first that leave least to do.
 struct ResizePlan {
-  bool moves = false;  ///< nothing is computed: each output is one input
+  bool moves = false;                 ///< nothing is computed: each output is one input
+  std::optional<float> outside = {};  ///< where positions lie outside of the input (tf_crop_and_resize)
   std::vector<ResizeFilter> filters;
   Dims out;
 };
 
-/// The plan of a node for an input of these dims. Declines sizes that are not constant and rare modes, which the
-/// reference kernel has.
+/// The plan of a node for an input of these dims. Declines sizes and regions that are not constant.
 Expected<ResizePlan> resize_plan(const NodeView& view, const Dims& in);
 
 }  // namespace mlopt

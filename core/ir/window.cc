@@ -74,4 +74,28 @@ Expected<Dims> positions(const Window& w, const Dims& spatial, bool ceil_mode) {
   return count;
 }
 
+Expected<Dims> transposed_positions(const NodeView& view, const Dims& in, Window& w) {
+  const size_t rank = in.size();
+  const Dims extra = view.get_ints("output_padding", Dims(rank, 0));
+  Dims asked = view.get_ints("output_shape");
+  if (asked.size() == rank + 2) asked.erase(asked.begin(), asked.begin() + 2);
+  if (extra.size() != rank || (!asked.empty() && asked.size() != rank)) return Decline{"attributes do not fit"};
+  const std::string mode = view.get_string("auto_pad", "NOTSET");
+  const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  Dims out(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t reach = (in[i] - 1) * w.strides[i] + w.extent(i);
+    if (asked.empty() && !same) {
+      out[i] = reach + extra[i] - w.begin[i] - w.end[i];
+    } else {
+      out[i] = asked.empty() ? in[i] * w.strides[i] : asked[i];
+      const int64_t total = std::max<int64_t>(0, reach + extra[i] - out[i]);
+      w.begin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+    }
+    w.end[i] = reach - w.begin[i] - out[i];  // negative where output_padding adds elements that no tap reaches
+    if (extra[i] < 0 || out[i] < 1) return Decline{"an empty output"};
+  }
+  return out;
+}
+
 }  // namespace mlopt

@@ -24,6 +24,10 @@ Expected<Window> window_over(const NodeView& view, const Dims& spatial, const Di
 /// Positions of the window along each spatial axis, rounded down or up; declines when there is none.
 Expected<Dims> positions(const Window& window, const Dims& spatial, bool ceil_mode = false);
 
+/// What a ConvTranspose makes of these spatial axes, and where its window, which window_over() gave, begins and ends
+/// over that; `end` is below 0 where output_padding adds elements that no tap reaches. Declines malformed attributes.
+Expected<Dims> transposed_positions(const NodeView& view, const Dims& in, Window& window);
+
 /// The spatial axes of [N, C, ...].
 inline Dims spatial_of(const Dims& dims) { return Dims(dims.begin() + 2, dims.end()); }
 

@@ -5,6 +5,7 @@
 #include "backends/gpu/device/attention.h"
 #include "backends/gpu/device/columns.h"
 #include "backends/gpu/device/float8.h"
+#include "backends/gpu/device/fourier.h"
 #include "backends/gpu/device/gradients.h"
 #include "backends/gpu/device/grid_sample.h"
 #include "backends/gpu/device/integer.h"
@@ -243,6 +244,7 @@ struct Kernels {
   decltype(&gpu::lp_norm) lp_norm = gpu::lp_norm;
   decltype(&gpu::triangle) triangle = gpu::triangle;
   decltype(&gpu::continued) continued = gpu::continued;
+  decltype(&gpu::dft) dft = gpu::dft;
   decltype(&gpu::attention) attention = gpu::attention;
   decltype(&gpu::attention_weights) attention_weights = gpu::attention_weights;
   decltype(&gpu::extend_cache) extend_cache = gpu::extend_cache;

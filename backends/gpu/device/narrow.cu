@@ -1,8 +1,7 @@
-#include "backends/gpu/device/narrow.h"
-
 #include <type_traits>
 
 #include "backends/gpu/device/codes.h"
+#include "backends/gpu/device/narrow.h"
 #include "backends/gpu/device/truncate.h"
 
 namespace mlopt::gpu {

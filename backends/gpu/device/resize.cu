@@ -18,8 +18,9 @@ struct Resize {
     if constexpr (kMoves) {
       made = x[taps->place * args.inner];
     } else {
-      float sum = 0;
-      for (int t = 0; t < args.taps; ++t) sum += widen(x[taps[t].place * args.inner]) * taps[t].weight;
+      const bool inside = taps->place >= 0;
+      float sum = inside ? 0 : args.outside;
+      for (int t = 0; inside && t < args.taps; ++t) sum += widen(x[taps[t].place * args.inner]) * taps[t].weight;
       made = narrow<T>(sum);
     }
   }
@@ -30,7 +31,7 @@ struct Resize {
 Status resize(Queue& queue, const ResizeArgs& args) {
   const int64_t count = args.outer * args.to * args.inner;
   const Divider inner(static_cast<uint32_t>(args.inner)), to(static_cast<uint32_t>(args.to));
-  if (args.taps > 1)
+  if (args.width == 0)
     return by_float(args.type, [&](auto one) {
       return for_each(queue, count, Resize<decltype(one), false>{args, inner, to});
     });

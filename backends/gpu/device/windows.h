@@ -7,16 +7,17 @@ namespace mlopt::gpu {
 
 /// A neighbour along an axis, and how much of it.
 struct Tap {
-  int32_t place;
+  int32_t place;  ///< below 0: outside of the axis
   float weight;
 };
 
-/// out[o, i, k] = sum of table[i][t].weight * in[o, table[i][t].place, k] of [outer, length, inner] over `taps`; with
-/// one tap elements of `width` bytes are moved.
+/// out[o, i, k] = sum of table[i][t].weight * in[o, table[i][t].place, k] of [outer, length, inner] over `taps`, or
+/// `outside` where the first of them is. Where `width` is not 0, elements of so many bytes are moved, by one tap.
 struct ResizeArgs {
   Elem type;
   int width, taps;
   int64_t outer, from, to, inner;
+  float outside;
   const Tap* table;  ///< the device's
   const void* in;
   void* out;

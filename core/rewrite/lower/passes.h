@@ -10,12 +10,22 @@ extern const Pass attention_groups;
 extern const Pass attention_heads;
 extern const Pass attention_past;
 extern const Pass attention_rows;
+extern const Pass bitwise_not;
 extern const Pass cast_like;
 extern const Pass chain;
+extern const Pass compress;
 extern const Pass contrib_gelu;
+extern const Pass dropout;
 extern const Pass empty_pieces;
 extern const Pass loops;
 extern const Pass matmul_add;
+extern const Pass one_hot;
+extern const Pass pow_types;
+extern const Pass random;
+extern const Pass recurrent_layout;
+extern const Pass shrink;
+extern const Pass stft;
 extern const Pass sum;
+extern const Pass wide_integers;
 
 }  // namespace mlopt::lower

@@ -36,6 +36,17 @@ TEST_CASE("Resize gives what the reference gives in every mode") {
   }
 }
 
+TEST_CASE("Resize gives what the reference gives with wider kernels, and without what is outside") {
+  const Tensor x = uniform({2, 3, 9, 7}, -1, 1);
+  for (const char* mode : {"linear", "cubic"})
+    for (const char* option : {"antialias", "exclude_outside"}) {
+      INFO(mode << " " << option);
+      const OpOptions options{.attrs = {{"mode", std::string(mode), ""}, {option, int64_t{1}, ""}}};
+      require_same_constant("Resize", {x, Datum(), tensor({4}, {1, 1, 0.4, 1.7})}, options);
+      require_same_constant("Resize", {x, Datum(), Datum(), Tensor::ints({2, 3, 4, 15})}, options);
+    }
+}
+
 TEST_CASE("Resize takes axes, and Upsample attributes") {
   const Tensor x = uniform({2, 3, 5, 7}, -1, 1);
   require_same_constant("Resize", {x, Datum(), tensor({2}, {2, 3})},

@@ -28,8 +28,7 @@ TEST_CASE("small floats on a GPU are what the reference makes of numbers") {
     INFO(name(type));
     require_on_gpu("Cast", {telling()}, {.attrs = {to(type)}}, 0);
     require_on_gpu("Cast", {uniform({77}, -9, 9, DType::kF16)}, {.attrs = {to(type)}}, 0);
-    if (type != DType::kF8E8M0)
-      require_on_gpu("Cast", {telling()}, {.attrs = {to(type), attr("saturate", 0)}}, 0);
+    if (type != DType::kF8E8M0) require_on_gpu("Cast", {telling()}, {.attrs = {to(type), attr("saturate", 0)}}, 0);
     const Tensor codes = run_op("Cast", {telling()}, {.attrs = {to(type)}});
     for (const DType wide : {DType::kF32, DType::kF16, DType::kBF16})
       require_on_gpu("Cast", {codes}, {.attrs = {to(wide)}}, 0);
