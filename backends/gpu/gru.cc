@@ -6,22 +6,23 @@
 namespace mlopt::gpu {
 namespace {
 
-/// Where a run works.
+/// Where a run works; `made` is what a step makes where sequences have lengths.
 struct Places {
-  std::byte *gates, *first;
+  std::byte *gates, *first, *made;
   Gru::Room room;
   std::byte* all;
 };
 
 struct GruForward : Gru {
   int64_t scratch() const {
-    return steps * batch * gates + state() + batch * gates + state() + (wants_all ? 0 : steps * directions * state());
+    return steps * batch * gates + 3 * state() + batch * gates + (wants_all ? 0 : steps * directions * state());
   }
   Places places(const Buffers& b) const {
     std::byte* first = b.scratch + bytes(steps * batch * gates);
-    std::byte* partial = first + bytes(state());
+    std::byte* made = first + bytes(state());
+    std::byte* partial = made + bytes(state());
     std::byte* reset = partial + bytes(batch * gates);
-    return {b.scratch, first, {partial, reset}, wants_all ? b.out<std::byte>(0) : reset + bytes(state())};
+    return {b.scratch, first, made, {partial, reset}, wants_all ? b.out<std::byte>(0) : reset + bytes(state())};
   }
 
   void run(const Buffers& b, int64_t d) const {
@@ -32,8 +33,11 @@ struct GruForward : Gru {
     for (int64_t i = 0; i < steps; ++i) {
       const int64_t t = at(i, d);
       std::byte* now = r.all + bytes((t * directions + d) * state());
-      step(b, d, r.room, r.gates + bytes(t * batch * gates), before, now);
-      before = now;
+      step(b, d, r.room, r.gates + bytes(t * batch * gates), before, lengths ? r.made : now);
+      if (lengths)
+        keep_ended(b, t, r.made, r.first, now);
+      else
+        before = now;
     }
     if (wants_hidden) copy(b, before, b.out<std::byte>(1) + bytes(d * state()));
   }
@@ -58,7 +62,8 @@ struct Rnn : Recurrent {
   void run(const Buffers& b, int64_t d) const {
     std::byte* gates_at = b.scratch;
     std::byte* first = gates_at + bytes(steps * batch * gates);
-    std::byte* all = wants_all ? b.out<std::byte>(0) : first + bytes(state());
+    std::byte* made = first + bytes(state());  // where sequences have lengths
+    std::byte* all = wants_all ? b.out<std::byte>(0) : made + bytes(state());
     multiply_input(b, d, gates_at);
     start(b, hidden_given, kHidden, d, first);
     const std::byte* before = first;
@@ -67,8 +72,11 @@ struct Rnn : Recurrent {
       std::byte* gates_now = gates_at + bytes(t * state());
       std::byte* now = all + bytes((t * directions + d) * state());
       multiply(b, before, recurrence(b, d), recurrence_bias(b, d), gates_now, batch, hidden, hidden, 1);
-      launch(b, &Kernels::eltwise, EltwiseArgs{type, {fn}, gates_now, now, state()});
-      before = now;
+      launch(b, &Kernels::eltwise, EltwiseArgs{type, {fn}, gates_now, lengths ? made : now, state()});
+      if (lengths)
+        keep_ended(b, t, made, first, now);
+      else
+        before = now;
     }
     if (wants_hidden) copy(b, before, b.out<std::byte>(1) + bytes(d * state()));
   }
@@ -82,7 +90,7 @@ Expected<PlannedStep> plan_rnn(const Site& site) {
   auto step = recurrent_step(site, rnn);
   if (!step) return step;
   const int64_t all = rnn.wants_all ? 0 : rnn.steps * rnn.directions * rnn.state();
-  step->scratch_bytes = rnn.bytes(rnn.steps * rnn.batch * rnn.gates + rnn.state() + all);
+  step->scratch_bytes = rnn.bytes(rnn.steps * rnn.batch * rnn.gates + 2 * rnn.state() + all);
   step->run = [rnn](const Buffers& b) {
     for (int64_t d = 0; d < rnn.directions; ++d) rnn.run(b, d);
   };

@@ -81,6 +81,7 @@ struct GruGrad {
 Expected<PlannedStep> plan_gru(const Site& site) {
   const auto layer = gru_of(site);
   if (!layer) return layer.error();
+  if (layer->lengths) return Decline{"lengths"};
   const GruGrad gru{RecurrentGrad(site, *layer), *layer};
   auto step = gru.grad.step(site, gru.numbers());
   if (!step) return step;
@@ -132,6 +133,7 @@ Expected<PlannedStep> plan_rnn(const Site& site) {
   Fn fn = Fn::kNone;
   const auto layer = rnn_of(site, fn);
   if (!layer) return layer.error();
+  if (layer->lengths) return Decline{"lengths"};
   const RnnGrad rnn{RecurrentGrad(site, *layer), fn};
   auto step = rnn.grad.step(site, rnn.numbers());
   if (!step) return step;

@@ -17,6 +17,8 @@ constexpr Family kFamilies[] = {
     {"cublas", matmul_kernels},
     {"cudnn", conv_library_kernels, &Extras::convolver},
     {"conv", conv_kernels},  // by products, or by kernels of our own
+    {"conv", deform_conv_kernels},
+    {"conv", col2im_kernels},
     {"eltwise", eltwise_kernels},
     {"arith", arith_kernels},
     {"chain", chain_kernels},
@@ -32,6 +34,7 @@ constexpr Family kFamilies[] = {
     {"norm", norm_kernels},
     {"reduce", reduce_kernels},
     {"pool", pool_kernels},
+    {"pool", region_kernels},
     {"quantize", quantize_kernels},
     {"float8", float8_kernels},
     {"integer", integer_kernels},

@@ -59,6 +59,8 @@ struct Lstm {
 Expected<PlannedStep> plan(const Site& site) {
   const auto layer = lstm_of(site);
   if (!layer) return layer.error();
+  if (layer->lengths) return Decline{"lengths"};
+  if (site.has(Recurrent::kPeepholes)) return Decline{"peepholes"};
   const Lstm lstm{RecurrentGrad(site, *layer), site.has(Recurrent::kCell)};
   auto step = lstm.grad.step(site, lstm.numbers());
   if (!step) return step;

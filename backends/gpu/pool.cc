@@ -51,14 +51,18 @@ Expected<PlannedStep> plan(const Site& site) {
   const bool max = site.view.node().op == "MaxPool", codes = x == DType::kI8 || x == DType::kU8;
   const auto type = max && codes ? elem_of(x) : float_of(x);
   if (!type) return type.error();
-  if (site.view.node().outputs().size() > 1) return Decline{"indices are wanted"};
+  const bool places = site.view.node().outputs().size() > 1;
+  if (places && site.desc(0).layout != Layout::kRowMajor) return Decline{"places are those of rows"};
   auto pooling = pooling_of(site, *type);
   if (!pooling) return pooling.error();
-  PlannedStep step{.out = {std::move(pooling->out)}};
-  step.run = [args = pooling->args](const Buffers& b) {
+  pooling->args.column_by_column = site.view.get_int("storage_order", 0) != 0;
+  PlannedStep step{.out = {pooling->out}};
+  if (places) step.out.push_back({DType::kI64, pooling->out.dims});
+  step.run = [args = pooling->args, places](const Buffers& b) {
     PoolArgs now = args;
     now.in = b.in<void>(0);
     now.out = b.out<void>(0);
+    now.places = places ? b.out<int64_t>(1) : nullptr;
     launch(b, &Kernels::pool, now);
   };
   return step;

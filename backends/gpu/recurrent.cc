@@ -39,6 +39,10 @@ void Recurrent::copy(const Buffers& b, const std::byte* from, std::byte* to) con
   launch(b, &Kernels::copy, CopyArgs{static_cast<int>(width), walk, from, to});
 }
 
+void Recurrent::keep_ended(const Buffers& b, int64_t t, const std::byte* made, std::byte* state, std::byte* out) const {
+  launch(b, &Kernels::keep_ended, KeepEndedArgs{type, batch, hidden, t, b.in<int32_t>(kLengths), made, state, out});
+}
+
 void Recurrent::start(const Buffers& b, bool given, int i, int64_t direction, std::byte* to) const {
   if (given) return copy(b, b.in<std::byte>(i) + bytes(direction * state()), to);
   launch(b, &Kernels::fill, FillArgs{static_cast<int>(width), nullptr, to, state()});
@@ -50,9 +54,8 @@ Expected<Recurrent> recurrent_of(const Site& site, int64_t gates, const std::vec
   const DType dtype = site.desc(Recurrent::kSource).dtype;
   const auto type = float_of(dtype);
   if (!type) return type.error();
-  for (const auto& desc : site.in)
-    if (desc && desc->dtype != dtype) return Decline{"operands of two types, or lengths"};
-  if (site.has(Recurrent::kLengths)) return Decline{"lengths"};
+  for (size_t i = 0; i < site.in.size(); ++i)
+    if (i != Recurrent::kLengths && site.in[i] && site.in[i]->dtype != dtype) return Decline{"operands of two types"};
   if (site.view.get_int("layout", 0) != 0 || !has_activations(site.view, activations))
     return Decline{"another layout, or other activations"};
   if (x.size() != 3 || w.size() != 3 || r.size() != 3) return Decline{"the operands do not fit"};
@@ -67,10 +70,13 @@ Expected<Recurrent> recurrent_of(const Site& site, int64_t gates, const std::vec
   if (w != Dims{made.directions, made.gates, made.size} || r != Dims{made.directions, made.gates, made.hidden})
     return Decline{"the weights do not fit"};
   made.bias = site.has(Recurrent::kBias);
+  made.lengths = site.has(Recurrent::kLengths);
   made.hidden_given = site.has(Recurrent::kHidden);
   const Dims state{made.directions, made.batch, made.hidden};
   if (made.bias && site.desc(Recurrent::kBias).dims != Dims{made.directions, 2 * made.gates})
     return Decline{"the bias"};
+  if (made.lengths && site.desc(Recurrent::kLengths) != TensorDesc{DType::kI32, {made.batch}})
+    return Decline{"the lengths do not fit"};
   if (made.hidden_given && site.desc(Recurrent::kHidden).dims != state) return Decline{"the first state does not fit"};
   made.width = static_cast<size_t>(bits(dtype)) / 8;
   const auto& outputs = site.view.node().outputs();

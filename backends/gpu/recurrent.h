@@ -12,7 +12,7 @@ struct Recurrent {
   bool tf32;
   int64_t steps, batch, size, hidden, directions, gates;
   bool reverse;  ///< the only direction
-  bool bias, hidden_given, wants_all, wants_hidden;
+  bool bias, lengths, hidden_given, wants_all, wants_hidden;
   size_t width;
 
   int64_t state() const { return batch * hidden; }
@@ -35,6 +35,9 @@ struct Recurrent {
   }
   /// One state.
   void copy(const Buffers& b, const std::byte* from, std::byte* to) const;
+  /// Where sequences have lengths: what a step at place t made becomes the state of those that run then; `out` may be
+  /// null.
+  void keep_ended(const Buffers& b, int64_t t, const std::byte* made, std::byte* state, std::byte* out) const;
   /// The state that input i gives for a direction, or zeros, at `to`.
   void start(const Buffers& b, bool given, int i, int64_t direction, std::byte* to) const;
 };
@@ -42,7 +45,7 @@ struct Recurrent {
 /// Of a node with so many gates whose activations, where it names any, are `activations`, again for each direction.
 Expected<Recurrent> recurrent_of(const Site& site, int64_t gates, const std::vector<std::string>& activations);
 
-/// Of an LSTM without peepholes.
+/// Of an LSTM, which may have peepholes.
 Expected<Recurrent> lstm_of(const Site& site);
 
 /// Outputs 0 and 1, and as many more states as the node has outputs.

@@ -1,4 +1,4 @@
-// ScatterElements and ScatterND, whose updates of one place follow each other in order.
+// ScatterElements and ScatterND, whose updates of one place follow each other in order; MaxUnpool; TensorScatter.
 #include <map>
 #include <utility>
 
@@ -96,10 +96,95 @@ Expected<PlannedStep> plan_tuples(const Site& site) {
   return step;
 }
 
+/// The picture that MaxPool with these attributes turned into one of these dims.
+Expected<Dims> unpooled(const NodeView& view, const Dims& pooled) {
+  if (pooled.size() < 3) return Decline{"no spatial axes"};
+  const size_t axes = pooled.size() - 2;
+  const Dims kernel = view.get_ints("kernel_shape"), strides = view.get_ints("strides", Dims(axes, 1)),
+             pads = view.get_ints("pads", Dims(2 * axes, 0));
+  if (kernel.size() != axes || strides.size() != axes || pads.size() != 2 * axes) return Decline{"the window"};
+  Dims made = pooled;
+  for (size_t k = 0; k < axes; ++k) {
+    made[k + 2] = (pooled[k + 2] - 1) * strides[k] + kernel[k] - pads[k] - pads[k + axes];
+    if (made[k + 2] < 1) return Decline{"an empty picture"};
+  }
+  return made;
+}
+
+/// Places are those of the picture that the window says, which output_shape may enlarge.
+Expected<PlannedStep> plan_unpool(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  const auto width = width_of(x.dtype);
+  const auto picture = unpooled(site.view, x.dims);
+  if (!width || !picture) return width ? picture.error() : width.error();
+  const auto asked = site.view.ints("", 2, *picture);
+  if (!asked || asked->size() != picture->size()) return Decline{"output_shape is not constant"};
+  for (size_t k = 0; k < picture->size(); ++k)
+    if ((*asked)[k] < (*picture)[k]) return Decline{"output_shape is too small"};
+  const TensorDesc out{x.dtype, *asked};
+  if (site.desc(1).dtype != DType::kI64 || site.desc(1).dims != x.dims || !is_countable(out))
+    return Decline{"the indices do not fit"};
+  // All elements of the picture are counted one by one, whatever its axes are.
+  Walk<1> walk;
+  const Dims strides = row_major_strides(*asked);
+  for (size_t k = picture->size(); k-- > 0; ++walk.rank) {
+    if (walk.rank == walk.kAxes) return Decline{"more axes than kernels walk"};
+    walk.dims[walk.rank] = Divider(static_cast<uint32_t>((*picture)[k]));
+    walk.strides[walk.rank][0] = static_cast<int32_t>(strides[k]);
+  }
+  walk.count = element_count(*picture);
+  PlannedStep step{.out = {out}};
+  step.packed = {2};
+  step.run = [width = *width, walk, count = x.size(), all = out.size()](const Buffers& b) {
+    launch(b, &Kernels::fill, FillArgs{width, nullptr, b.out<void>(0), all});
+    launch(b, &Kernels::unpool, UnpoolArgs{width, walk, count, b.in<int64_t>(1), b.in<void>(0), b.out<void>(0)});
+  };
+  return step;
+}
+
+/// Rows of a cache.
+Expected<PlannedStep> plan_rows(const Site& site) {
+  const TensorDesc &cache = site.desc(0), &rows = site.desc(1);
+  const auto width = width_of(cache.dtype);
+  if (!width) return width.error();
+  const auto rank = static_cast<int64_t>(cache.dims.size());
+  const auto axis = static_cast<size_t>(normalize_axis(site.view.get_int("axis", -2), rank));
+  Dims wanted = cache.dims;
+  const std::string mode = site.view.get_string("mode", "linear");
+  if (axis == 0 || rows.dims.size() != cache.dims.size() || rows.dtype != cache.dtype)
+    return Decline{"the rows do not fit the cache"};
+  wanted[axis] = rows.dims[axis];
+  if (wanted != rows.dims || rows.dims[axis] > cache.dims[axis] || !is_countable(cache))
+    return Decline{"the rows do not fit the cache"};
+  if (mode != "linear" && mode != "circular") return Decline{"an unknown mode"};
+  WriteRowsArgs args{};
+  args.width = *width;
+  args.circular = mode == "circular";
+  const Middle m = around(rows.dims, axis, axis + 1);
+  args.batch = rows.dims[0], args.middle = m.outer / rows.dims[0], args.inner = m.inner;
+  args.length = cache.dims[axis], args.count = m.length;
+  const bool placed = site.has(2);
+  if (placed) {
+    const auto wide = has_wide_places(site.desc(2));
+    if (!wide) return wide.error();
+    if (site.desc(2).size() != args.batch) return Decline{"there is not one place for each sample"};
+    args.wide = *wide;
+  }
+  return onto_input(site, *width, [args, placed](const Buffers& b) {
+    WriteRowsArgs now = args;
+    now.first = placed ? b.in<void>(2) : nullptr;
+    now.in = b.in<void>(1);
+    now.out = b.out<void>(0);
+    launch(b, &Kernels::write_rows, now);
+  });
+}
+
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Scatter", .plan = plan_elements},
     {.domain = "", .op = "ScatterElements", .plan = plan_elements},
     {.domain = "", .op = "ScatterND", .plan = plan_tuples},
+    {.domain = "", .op = "MaxUnpool", .plan = plan_unpool},
+    {.domain = "", .op = "TensorScatter", .plan = plan_rows},
 };
 
 }  // namespace

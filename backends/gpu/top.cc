@@ -8,7 +8,8 @@ namespace {
 Expected<Elem> type_of(const TensorDesc& x) {
   if (x.dims.empty() || !is_countable(x) || x.size() == 0)
     return Decline{"no axis, or more elements than kernels count"};
-  return x.dtype == DType::kI32 || x.dtype == DType::kI64 ? elem_of(x.dtype) : float_of(x.dtype);
+  const bool whole = x.dtype == DType::kI32 || x.dtype == DType::kI64 || x.dtype == DType::kU64;
+  return whole ? elem_of(x.dtype) : float_of(x.dtype);
 }
 
 size_t axis_of(const Site& site, int64_t otherwise) {

@@ -19,6 +19,7 @@ constexpr Operands kDeciding[] = {
     {"Col2Im", 1, 2},
     {"Compress", 1, 1},
     {"ConstantOfShape", 0, 0},
+    {"CumProd", 1, 1},
     {"CumSum", 1, 1},
     {"DFT", 1, 2},
     {"Dropout", 1, 2},

@@ -5,8 +5,7 @@ namespace mlopt {
 Expected<std::vector<bool>> reduced_axes(const NodeView& view, size_t rank) {
   const auto axes = view.ints("axes", 1);
   if (!axes) return Decline{"the axes are not constant"};
-  if (axes->empty() && view.get_int("noop_with_empty_axes", 0) != 0) return Decline{"nothing is reduced"};
-  std::vector<bool> reduced(rank, axes->empty());
+  std::vector<bool> reduced(rank, axes->empty() && view.get_int("noop_with_empty_axes", 0) == 0);
   for (const int64_t axis : *axes)
     reduced[static_cast<size_t>(normalize_axis(axis, static_cast<int64_t>(rank)))] = true;
   return reduced;

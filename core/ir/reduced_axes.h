@@ -7,8 +7,8 @@
 
 namespace mlopt {
 
-/// By axis, whether the Reduce... operator folds it. Declines axes that are not constant, and an operator that does
-/// nothing. Throws Error{kBadInput} for an axis that the input lacks.
+/// By axis, whether the Reduce... operator folds it. Declines axes that are not constant. Throws Error{kBadInput} for
+/// an axis that the input lacks.
 Expected<std::vector<bool>> reduced_axes(const NodeView& view, size_t rank);
 
 /// Neighbouring reduced axes as one, the last first: each group in what those before it leave.

@@ -17,12 +17,15 @@ MLOPT_DEVICE int64_t line_start(const Args& args, int64_t length, int line) {
   return line / args.inner * length * args.inner + line % args.inner;
 }
 
-/// Each thread sums a piece of the line, then adds what comes before it.
+/// Each thread sums a piece of the line, then adds what comes before it; products likewise.
 template <class T, int kThreads>
 struct CumSum {
   using Shared = Partials<Wide<T>, kThreads>;
   using Local = Nothing;
   CumSumArgs args;
+
+  MLOPT_DEVICE Wide<T> neutral() const { return static_cast<Wide<T>>(args.multiplies ? 1 : 0); }
+  MLOPT_DEVICE Wide<T> joined(Wide<T> a, Wide<T> b) const { return args.multiplies ? a * b : a + b; }
 
   MLOPT_DEVICE int64_t at(int line, int64_t n) const {
     return line_start(args, args.length, line) + (args.reverse ? args.length - 1 - n : n) * args.inner;
@@ -33,17 +36,18 @@ struct CumSum {
     T* y = static_cast<T*>(args.out);
     const int64_t each = (args.length + kThreads - 1) / kThreads;
     block.each([&](int t, Local&) {
-      Wide<T> sum = 0;
-      for (int64_t n = t * each; n < (t + 1) * each && n < args.length; ++n) sum += widen(x[at(block.index, n)]);
+      Wide<T> sum = neutral();
+      for (int64_t n = t * each; n < (t + 1) * each && n < args.length; ++n)
+        sum = joined(sum, widen(x[at(block.index, n)]));
       block.shared.partial[t] = sum;
     });
     block.each([&](int t, Local&) {
-      Wide<T> running = 0;
-      for (int i = 0; i < t; ++i) running += block.shared.partial[i];
+      Wide<T> running = neutral();
+      for (int i = 0; i < t; ++i) running = joined(running, block.shared.partial[i]);
       for (int64_t n = t * each; n < (t + 1) * each && n < args.length; ++n) {
         const int64_t here = at(block.index, n);
         const Wide<T> before = running;
-        running += widen(x[here]);
+        running = joined(running, widen(x[here]));
         y[here] = narrow<T>(args.exclusive ? before : running);
       }
     });
@@ -187,6 +191,7 @@ Status lp_norm(Queue& queue, const LpNormArgs& args) {
 }
 
 Status top(Queue& queue, const TopArgs& args) {
+  if (args.type == Elem::kU64) return for_lines<Top, uint64_t>(queue, args);
   return by_number(args.type, [&](auto one) { return for_lines<Top, decltype(one)>(queue, args); });
 }
 

@@ -5,10 +5,10 @@
 
 namespace mlopt::gpu {
 
-/// Running sums along the middle axis, without (`exclusive`) or with each element, from either end.
+/// Running sums, or products, along the middle axis, without (`exclusive`) or with each element, from either end.
 struct CumSumArgs {
   Elem type;
-  bool exclusive, reverse;
+  bool exclusive, reverse, multiplies;
   int64_t outer, length, inner;
   const void* in;
   void* out;

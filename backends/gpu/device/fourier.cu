@@ -1,5 +1,4 @@
 #include "backends/gpu/device/fourier.h"
-
 #include "backends/gpu/device/walk.h"
 
 namespace mlopt::gpu {

@@ -3,9 +3,9 @@
 
 namespace mlopt::gpu {
 
-/// Numbers (of one part) or complex ones (two) along the second axis of [outer, in, inner, parts]: out[k] = the sum over
-/// j of in[j] * turns[j * k % length], in double; over `length` where inverse. `mirrored`: the input lacks the second
-/// half of a spectrum, which is the first one's conjugate, mirrored.
+/// Numbers (of one part) or complex ones (two) along the second axis of [outer, in, inner, parts]: out[k] = the sum
+/// over j of in[j] * turns[j * k % length], in double; over `length` where inverse. `mirrored`: the input lacks the
+/// second half of a spectrum, which is the first one's conjugate, mirrored.
 struct DftArgs {
   Elem type;
   bool inverse, mirrored;

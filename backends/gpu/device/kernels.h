@@ -10,11 +10,13 @@
 #include "backends/gpu/device/grid_sample.h"
 #include "backends/gpu/device/integer.h"
 #include "backends/gpu/device/launch.h"
+#include "backends/gpu/device/lines.h"
 #include "backends/gpu/device/narrow.h"
 #include "backends/gpu/device/optimizer.h"
 #include "backends/gpu/device/places.h"
 #include "backends/gpu/device/quantize.h"
 #include "backends/gpu/device/recurrent.h"
+#include "backends/gpu/device/regions.h"
 #include "backends/gpu/device/rows.h"
 #include "backends/gpu/device/walk.h"
 #include "backends/gpu/device/windows.h"
@@ -212,6 +214,9 @@ struct Kernels {
   decltype(&gpu::conv_end) conv_end = gpu::conv_end;
   decltype(&gpu::code_columns) code_columns = gpu::code_columns;
   decltype(&gpu::pool) pool = gpu::pool;
+  decltype(&gpu::roi_align) roi_align = gpu::roi_align;
+  decltype(&gpu::roi_pool) roi_pool = gpu::roi_pool;
+  decltype(&gpu::deformed_columns) deformed_columns = gpu::deformed_columns;
   decltype(&gpu::product) product = gpu::product;
   decltype(&gpu::sparse_compress) sparse_compress = gpu::sparse_compress;
   decltype(&gpu::sparse_product) sparse_product = gpu::sparse_product;
@@ -239,9 +244,14 @@ struct Kernels {
   decltype(&gpu::scatter_elements) scatter_elements = gpu::scatter_elements;
   decltype(&gpu::scatter_tuples) scatter_tuples = gpu::scatter_tuples;
   decltype(&gpu::one_hot) one_hot = gpu::one_hot;
+  decltype(&gpu::unpool) unpool = gpu::unpool;
+  decltype(&gpu::write_rows) write_rows = gpu::write_rows;
   decltype(&gpu::top) top = gpu::top;
   decltype(&gpu::cum_sum) cum_sum = gpu::cum_sum;
   decltype(&gpu::lp_norm) lp_norm = gpu::lp_norm;
+  decltype(&gpu::local_norm) local_norm = gpu::local_norm;
+  decltype(&gpu::reverse) reverse = gpu::reverse;
+  decltype(&gpu::determinants) determinants = gpu::determinants;
   decltype(&gpu::triangle) triangle = gpu::triangle;
   decltype(&gpu::continued) continued = gpu::continued;
   decltype(&gpu::dft) dft = gpu::dft;
@@ -250,6 +260,7 @@ struct Kernels {
   decltype(&gpu::extend_cache) extend_cache = gpu::extend_cache;
   decltype(&gpu::rotary) rotary = gpu::rotary;
   decltype(&gpu::lstm_step) lstm_step = gpu::lstm_step;
+  decltype(&gpu::keep_ended) keep_ended = gpu::keep_ended;
   decltype(&gpu::gru_step) gru_step = gpu::gru_step;
   decltype(&gpu::gru_reset) gru_reset = gpu::gru_reset;
   decltype(&gpu::lstm_grad) lstm_grad = gpu::lstm_grad;

@@ -109,6 +109,36 @@ struct ScatterTuples {
 };
 
 template <class T>
+struct Unpool {
+  UnpoolArgs args;
+  Reporter reporter;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const int64_t place = args.places[i];
+    if (place < 0 || place >= args.walk.count) return reporter.outside(place, args.walk.count);
+    int32_t at[1];
+    args.walk.locate(static_cast<uint32_t>(place), at);
+    static_cast<T*>(args.out)[at[0]] = static_cast<const T*>(args.in)[i];
+  }
+};
+
+template <class T>
+struct WriteRows {
+  WriteRowsArgs args;
+  Reporter reporter;
+  Divider by_inner, by_count, by_middle;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const uint32_t line = by_inner.quotient(i), plane = by_count.quotient(line), b = by_middle.quotient(plane);
+    int64_t row = line - plane * by_count.divisor;
+    if (args.first)
+      row += args.wide ? static_cast<const int64_t*>(args.first)[b] : static_cast<const int32_t*>(args.first)[b];
+    if (args.circular && row >= 0) row %= args.length;
+    if (row < 0 || row >= args.length) return reporter.outside(row, args.length);
+    const int64_t to = (plane * args.length + row) * args.inner + (i - line * by_inner.divisor);
+    static_cast<T*>(args.out)[to] = static_cast<const T*>(args.in)[i];
+  }
+};
+
+template <class T>
 struct OneHot {
   OneHotArgs args;
   Divider by_inner, by_depth;
@@ -154,6 +184,21 @@ Status scatter_tuples(Queue& queue, const ScatterTuplesArgs& args) {
   return by_merge(args.merge, args.type, args.width, [&](auto one) {
     return for_each(queue, args.tuples.count * args.inner,
                     ScatterTuples<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner))});
+  });
+}
+
+Status unpool(Queue& queue, const UnpoolArgs& args) {
+  return by_width(args.width, [&](auto one) {
+    return for_each(queue, args.count, Unpool<decltype(one)>{args, reporter_of(queue)});
+  });
+}
+
+Status write_rows(Queue& queue, const WriteRowsArgs& args) {
+  const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
+  return by_width(args.width, [&](auto one) {
+    return for_each(queue, args.batch * args.middle * args.count * args.inner,
+                    WriteRows<decltype(one)>{args, reporter_of(queue), divider(args.inner), divider(args.count),
+                                             divider(args.middle)});
   });
 }
 

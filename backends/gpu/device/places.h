@@ -74,6 +74,29 @@ struct ScatterTuplesArgs {
 };
 Status scatter_tuples(Queue& queue, const ScatterTuplesArgs& args);
 
+/// out[walk 0 of places[i]] = in[i]; places are int64, those beyond the walk are reported. Of those with one place,
+/// any.
+struct UnpoolArgs {
+  int width;
+  Walk<1> walk;
+  int64_t count;
+  const int64_t* places;
+  const void* in;
+  void* out;
+};
+Status unpool(Queue& queue, const UnpoolArgs& args);
+
+/// Rows `first`[b] .. of [batch, middle, length, inner] are replaced by those of [batch, middle, count, inner], from
+/// the first row on again where they go beyond the last (`circular`), else those are reported.
+struct WriteRowsArgs {
+  int width;
+  bool circular, wide;  ///< `wide`: first rows are int64, else int32
+  int64_t batch, middle, length, count, inner;
+  const void *first, *in;  ///< `first` may be null: 0
+  void* out;
+};
+Status write_rows(Queue& queue, const WriteRowsArgs& args);
+
 /// out[o, d, i] = places[o, i] is d ? values[1] : values[0].
 struct OneHotArgs {
   int width;

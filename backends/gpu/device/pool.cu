@@ -42,6 +42,7 @@ struct Pool {
     const bool max = args.kind == PoolKind::kMax, norm = args.kind == PoolKind::kNorm;
     float result = max ? -std::numeric_limits<float>::infinity() : 0;
     int taken = 0;
+    int64_t best = -1;
     for (int a = spans[0].first; a <= spans[0].last; ++a)
       for (int b = spans[1].first; b <= spans[1].last; ++b)
         for (int c = spans[2].first; c <= spans[2].last; ++c) {
@@ -50,6 +51,7 @@ struct Pool {
           const int64_t tap =
               static_cast<int64_t>(row) * w.in[2] + at[2] * w.stride[2] - w.before[2] + c * w.dilation[2];
           const float v = static_cast<float>(widen(x[tap * args.inner]));
+          if (max && (best < 0 || v > result || (v != v && result == result))) best = tap;
           result = max ? (v > result || v != v ? v : result) : result + (norm ? power(v, args.exponent) : v);
           ++taken;
         }
@@ -59,6 +61,15 @@ struct Pool {
     else if (!max)
       result /= static_cast<float>(taken);
     static_cast<T*>(args.out)[i] = narrow<T>(static_cast<Wide<T>>(result));
+    if (args.places) args.places[i] = static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2] + counted(best);
+  }
+
+  /// Place `tap` of a plane as it is counted.
+  MLOPT_DEVICE int64_t counted(int64_t tap) const {
+    const Windows& w = args.windows;
+    if (!args.column_by_column || tap < 0) return tap;
+    const int64_t row = tap / w.in[2], column = tap - row * w.in[2], d = row / w.in[1];
+    return (column * w.in[1] + (row - d * w.in[1])) * w.in[0] + d;
   }
 };
 

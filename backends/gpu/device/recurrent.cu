@@ -12,11 +12,29 @@ struct LstmStep {
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t b = by_hidden.quotient(i);
     const T* gates = static_cast<const T*>(args.gates) + static_cast<int64_t>(b) * 3 * args.hidden + i;
-    const float in = sigmoid(widen(gates[0])), out = sigmoid(widen(gates[args.hidden]));
-    const float keep = sigmoid(widen(gates[2 * args.hidden])), fresh = tanhf(widen(gates[3 * args.hidden]));
-    const float now = keep * widen(static_cast<const T*>(args.before)[i]) + in * fresh;
+    const float before = widen(static_cast<const T*>(args.before)[i]);
+    const auto seen = [&](int gate, float cell) {  // what a peephole adds
+      if (!args.peepholes) return 0.0f;
+      return widen(static_cast<const T*>(args.peepholes)[gate * args.hidden + i - b * by_hidden.divisor]) * cell;
+    };
+    const float in = sigmoid(widen(gates[0]) + seen(0, before));
+    const float keep = sigmoid(widen(gates[2 * args.hidden]) + seen(2, before));
+    const float now = keep * before + in * tanhf(widen(gates[3 * args.hidden]));
+    const float out = sigmoid(widen(gates[args.hidden]) + seen(1, now));
     static_cast<T*>(args.cells)[i] = narrow<T>(now);
     static_cast<T*>(args.out)[i] = narrow<T>(out * tanhf(now));
+  }
+};
+
+template <class T>
+struct KeepEnded {
+  KeepEndedArgs args;
+  Divider by_hidden;
+  MLOPT_DEVICE void operator()(uint32_t i) const {
+    const bool runs = args.time < args.lengths[by_hidden.quotient(i)];
+    const T made = static_cast<const T*>(args.made)[i];
+    if (runs) static_cast<T*>(args.state)[i] = made;
+    if (args.out) static_cast<T*>(args.out)[i] = runs ? made : narrow<T>(0.0f);
   }
 };
 
@@ -63,6 +81,13 @@ Status gru_reset(Queue& queue, const GruStepArgs& args) {
   return by_float(args.type, [&](auto one) {
     return for_each(queue, args.batch * args.hidden,
                     GruReset<decltype(one)>{args, Divider(static_cast<uint32_t>(args.hidden))});
+  });
+}
+
+Status keep_ended(Queue& queue, const KeepEndedArgs& args) {
+  return by_float(args.type, [&](auto one) {
+    return for_each(queue, args.batch * args.hidden,
+                    KeepEnded<decltype(one)>{args, Divider(static_cast<uint32_t>(args.hidden))});
   });
 }
 

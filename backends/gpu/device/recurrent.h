@@ -5,14 +5,28 @@
 namespace mlopt::gpu {
 
 /// One step of an LSTM: gates [batch, 4 * hidden] (input, output, forget, cell) before their activations, which are
-/// sigmoid and tanh, make the new cells of those before, which may be the same, and the hidden state.
+/// sigmoid and tanh, make the new cells of those before, which may be the same, and the hidden state. Peepholes
+/// [3 * hidden], which may be null, show the cells before to the gates of input and forgetting, and the new ones to
+/// that of output.
 struct LstmStepArgs {
   Elem type;
   int64_t batch, hidden;
   const void *gates, *before;
   void *cells, *out;
+  const void* peepholes = nullptr;
 };
 Status lstm_step(Queue& queue, const LstmStepArgs& args);
+
+/// What a step at `time` made, [batch, hidden], becomes the state of sequences that are longer; those that have ended,
+/// or not begun where they run backward, keep theirs. `out`, which may be null, gets what was made, and their zeros.
+struct KeepEndedArgs {
+  Elem type;
+  int64_t batch, hidden, time;
+  const int32_t* lengths;
+  const void* made;
+  void *state, *out;
+};
+Status keep_ended(Queue& queue, const KeepEndedArgs& args);
 
 /// The same step backward: `gates` become their gradients, and the gradient of the cells that of the cells before. That
 /// of the hidden state is d_hidden, and d_out where that is not null.

@@ -56,6 +56,8 @@ struct PoolArgs {
   int after[3];
   const void* in;
   void* out;
+  int64_t* places = nullptr;      ///< of the largest, in `in` as a whole; null: not wanted
+  bool column_by_column = false;  ///< they count the elements of a plane so
 };
 Status pool(Queue& queue, const PoolArgs& args);
 

@@ -13,8 +13,8 @@ namespace {
 Expected<Value*> like(const Node& node, Builder& builder) {
   const NodeView view = builder.view(node);
   Value* given = node.input(0);
-  const auto type = static_cast<DType>(
-      view.get_int("dtype", static_cast<int64_t>(given ? given->type.dtype : DType::kF32)));
+  const auto type =
+      static_cast<DType>(view.get_int("dtype", static_cast<int64_t>(given ? given->type.dtype : DType::kF32)));
   if (!is_float(type)) return Decline{"not of floats"};
   if (given && given->type.dtype == type) return given;
   const Type made = Type::tensor(type, given ? given->type.dims : std::nullopt);

@@ -22,13 +22,11 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Value*> inputs = node.inputs();
   inputs[0] = as(builder, inputs[0], DType::kI32);
   if (node.op.starts_with("Arg")) return Replacement{builder.op(node.op, inputs, node.attrs, made->type)};
-  return Replacement{as(builder, builder.op(node.op, inputs, node.attrs, Type::tensor(DType::kI32, made->type.dims)),
-                        narrow)};
+  return Replacement{
+      as(builder, builder.op(node.op, inputs, node.attrs, Type::tensor(DType::kI32, made->type.dims)), narrow)};
 }
 
-std::vector<Rule> rules() {
-  return {{Pattern::op("ReduceMax|ReduceMin|ArgMax|ArgMin", {}).open(), rewrite}};
-}
+std::vector<Rule> rules() { return {{Pattern::op("ReduceMax|ReduceMin|ArgMax|ArgMin", {}).open(), rewrite}}; }
 
 }  // namespace
 

@@ -82,6 +82,11 @@ TEST_CASE("a fused convolution on a GPU adds, then activates") {
 TEST_CASE("transposed convolutions on a GPU") {
   const Tensor x = uniform({2, 6, 5, 4}, -1, 1), b = uniform({4}, -1, 1);
   require_on_gpu("ConvTranspose", {x, uniform({6, 4, 3, 3}, -1, 1), b});
+  for (const char* mode : {"SAME_UPPER", "SAME_LOWER", "VALID"})
+    require_on_gpu("ConvTranspose", {x, uniform({6, 4, 3, 3}, -1, 1), b},
+                   {.attrs = {attr("auto_pad", mode), attr("strides", Ints{2, 2})}});
+  require_on_gpu("ConvTranspose", {x, uniform({6, 4, 3, 3}, -1, 1), b},
+                 {.attrs = {attr("output_shape", Ints{10, 8}), attr("strides", Ints{2, 2})}});
   require_on_gpu("ConvTranspose", {x, uniform({6, 2, 3, 2}, -1, 1), b},
                  {.attrs = {attr("group", 2), attr("strides", Ints{2, 3}), attr("pads", Ints{1, 0, 1, 1}),
                             attr("output_padding", Ints{1, 0})}});

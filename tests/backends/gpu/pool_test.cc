@@ -27,6 +27,20 @@ TEST_CASE("pools on a GPU") {
   require_on_gpu("AveragePool", {uniform({1, 2, 5, 6, 7}, -1, 1)}, {.attrs = {attr("kernel_shape", Ints{2, 3, 2})}});
 }
 
+TEST_CASE("places of the largest on a GPU") {
+  for (const int order : {0, 1}) {
+    const auto pool = [&](const Tensor& x, std::vector<Attr> attrs) {
+      attrs.push_back(attr("storage_order", order));
+      require_on_gpu("MaxPool", {x}, {.attrs = std::move(attrs), .outputs = 2}, 0);
+    };
+    pool(uniform({2, 3, 9, 8}, -3, -1), {attr("kernel_shape", Ints{3, 2}), attr("strides", Ints{2, 2})});
+    pool(cast(uniform({1, 2, 9, 8}, -2, 2, DType::kI64), DType::kF32),
+         {attr("kernel_shape", Ints{3, 3}), attr("pads", Ints{1, 1, 1, 1})});
+    pool(uniform({1, 2, 5, 6, 7}, -1, 1), {attr("kernel_shape", Ints{2, 3, 2})});
+    pool(uniform({1, 2, 9}, 0, 200, DType::kU8), {attr("kernel_shape", Ints{2})});
+  }
+}
+
 TEST_CASE("norms of windows on a GPU") {
   const Tensor x = uniform({2, 3, 9, 8}, -3, 2);
   for (const int p : {1, 2, 3}) {

@@ -21,6 +21,30 @@ TEST_CASE("LSTM on a GPU in every direction") {
   }
 }
 
+TEST_CASE("an LSTM whose gates see the cells on a GPU") {
+  const auto part = [](Dims dims, uint64_t seed) { return uniform(std::move(dims), -1, 1, DType::kF32, seed); };
+  const OpOptions options{.attrs = {attr("direction", "bidirectional"), attr("hidden_size", 6)}, .outputs = 3};
+  require_on_gpu("LSTM",
+                 {part({5, 3, 4}, 1), part({2, 24, 4}, 2), part({2, 24, 6}, 3), part({2, 48}, 4), Datum(),
+                  part({2, 3, 6}, 5), part({2, 3, 6}, 6), part({2, 18}, 7)},
+                 options);
+}
+
+TEST_CASE("sequences that end early, or are empty, on a GPU") {
+  const auto part = [](Dims dims, uint64_t seed) { return uniform(std::move(dims), -1, 1, DType::kF32, seed); };
+  const Tensor lengths = tensor({4}, {5, 2, 0, 3}, DType::kI32), x = part({5, 4, 3}, 1), h = part({2, 4, 6}, 5);
+  const std::pair<const char*, int64_t> kinds[] = {{"LSTM", 4}, {"GRU", 3}, {"RNN", 1}};
+  for (const auto& [op, gates] : kinds)
+    for (const int outputs : {1, 2}) {
+      INFO(op << ", " << outputs);
+      const OpOptions options{.attrs = {attr("direction", "bidirectional"), attr("hidden_size", 6)},
+                              .outputs = outputs};
+      require_on_gpu(op, {x, part({2, gates * 6, 3}, 2), part({2, gates * 6, 6}, 3), Datum(), lengths, h}, options);
+    }
+  require_on_gpu("LSTM", {x, part({1, 24, 3}, 2), part({1, 24, 6}, 3), Datum(), lengths},
+                 {.attrs = {attr("direction", "reverse"), attr("hidden_size", 6)}, .outputs = 3});
+}
+
 TEST_CASE("GRU and RNN on a GPU in every direction") {
   const int64_t steps = 6, batch = 3, size = 5, hidden = 7;
   for (const char* direction : {"forward", "reverse", "bidirectional"}) {

@@ -32,6 +32,12 @@ TEST_CASE("reductions over any axes on a GPU") {
   require_on_gpu("GlobalMaxPool", {uniform({2, 3, 7}, -1, 1)});
 }
 
+TEST_CASE("reductions over no axes on a GPU") {
+  for (const char* op : {"ReduceSum", "ReduceMax", "ReduceL1", "ReduceSumSquare", "ReduceLogSum"})
+    require_on_gpu(op, {uniform({3, 4}, 0.5, 2), Tensor::ints({})},
+                   {.attrs = {attr("noop_with_empty_axes", 1)}, .opset = 20, .fixed = true});
+}
+
 TEST_CASE("normalizations of rows on a GPU") {
   for (const int64_t n : {7, 300}) {
     const Tensor x = uniform({2, 5, n}, -2, 3), scale = uniform({n}, 0.5, 2), bias = uniform({n}, -1, 1);

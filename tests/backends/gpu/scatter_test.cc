@@ -1,6 +1,8 @@
+#include "core/base/error.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
+#include "tests/support/one_node.h"
 
 namespace mlopt::test {
 
@@ -26,6 +28,30 @@ TEST_CASE("updates by tuples of places on a GPU") {
   for (const char* how : {"add", "mul", "min", "max"})
     require_on_gpu("ScatterND", {counting({3, 4, 5}), pairs, uniform({4, 5}, -9, 9)},
                    {.attrs = {attr("reduction", how)}});
+}
+
+TEST_CASE("pixels go back to where a pool found them on a GPU") {
+  const std::vector<Attr> attrs{attr("kernel_shape", std::vector<int64_t>{2, 2}),
+                                attr("strides", std::vector<int64_t>{2, 2})};
+  const std::vector<Datum> pooled = run_node("MaxPool", {uniform({2, 3, 6, 8}, -1, 1)}, {.attrs = attrs, .outputs = 2});
+  require_on_gpu("MaxUnpool", {pooled[0], pooled[1]}, {.attrs = attrs}, 0);
+  require_on_gpu("MaxUnpool", {pooled[0], pooled[1], Tensor::ints({2, 3, 7, 9})}, {.attrs = attrs, .fixed = true}, 0);
+}
+
+TEST_CASE("rows of a cache on a GPU") {
+  const Tensor cache = counting({2, 3, 5, 4}), rows = uniform({2, 3, 2, 4}, -9, 9), places = Tensor::ints({3, 1});
+  require_on_gpu("TensorScatter", {cache, rows, places}, {.opset = 24}, 0);
+  require_on_gpu("TensorScatter", {cache, rows}, {.opset = 24}, 0);
+  require_on_gpu("TensorScatter", {cache, rows, Tensor::ints({4, 3})},
+                 {.attrs = {attr("mode", "circular")}, .opset = 24}, 0);
+  require_on_gpu("TensorScatter", {counting({2, 5, 4}), uniform({2, 3, 4}, -9, 9), Tensor::ints({2, 0})},
+                 {.attrs = {attr("axis", 1)}, .opset = 24}, 0);
+}
+
+TEST_CASE("rows beyond a cache are an error on a GPU") {
+  const std::vector<Datum> inputs{counting({1, 5, 4}), counting({1, 2, 4}), Tensor::ints({4})};
+  const auto plan = gpu_on_host()->compile(one_node("TensorScatter", inputs, {.opset = 24}, 3), {});
+  CHECK_THROWS_AS(plan->run(inputs), Error);
 }
 
 }  // namespace mlopt::test

@@ -20,6 +20,7 @@ TEST_CASE("what a known condition keeps is gathered") {
 }
 
 TEST_CASE("a condition that is not known stays") {
-  CHECK(test::declined(lower::compress, "g (double[3] x, bool[3] c) => (double[N] y) { y = Compress <axis = 0> (x, c) }") ==
+  CHECK(test::declined(lower::compress,
+                       "g (double[3] x, bool[3] c) => (double[N] y) { y = Compress <axis = 0> (x, c) }") ==
         "'c' is not constant");
 }

@@ -7,8 +7,10 @@ using namespace mlopt;
 namespace {
 
 std::string graph(const std::string& signal, const std::string& inputs, const char* onesided = "1") {
-  return "g (" + signal + " x, double[8] W) => (double[2,F,B,2] y) <int64 step = {3}, int64 length = {8}> { y = STFT "
-         "<onesided = " + onesided + "> (x, step, " + inputs + ") }";
+  return "g (" + signal +
+         " x, double[8] W) => (double[2,F,B,2] y) <int64 step = {3}, int64 length = {8}> { y = STFT "
+         "<onesided = " +
+         onesided + "> (x, step, " + inputs + ") }";
 }
 std::string lowered(const std::string& text, int64_t opset = 17) {
   return test::rewritten(lower::stft, text, opset, 1e-9, Target::kKernels);
