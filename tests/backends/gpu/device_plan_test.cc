@@ -4,6 +4,7 @@
 
 #include "backends/reference/backend.h"
 #include "core/base/error.h"
+#include "core/onnx/io.h"
 #include "core/tensor/compare.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
@@ -77,8 +78,8 @@ TEST_CASE("values that are watched come from the GPU") {
 TEST_CASE("steps that only the host can do are refused by name, or done there on request") {
   Net net;
   Value* x = net.graph().add_input("x", Type::tensor(DType::kF32, Dims{4}));
-  Value* order = net.op("Det", {net.op("Reshape", {net.op("Exp", {x}), net.constant(Tensor::ints({2, 2}))})});
-  net.output(net.op("Neg", {order}));
+  Value* square = net.op("Reshape", {net.op("Exp", {x}), net.constant(Tensor::ints({2, 2}))});
+  net.output(net.op("Neg", {net.op("Einsum", {square}, {{"equation", std::string("ii->i"), {}}})}));
   const std::vector<Datum> given{tensor({4}, {1, 2, 3, 5})};
   const Tensor expected = reference_backend()->compile(net.model, {})->run(given)[0].tensor();
   const auto plan = gpu_on_host(true)->compile(net.model, {});
@@ -89,7 +90,7 @@ TEST_CASE("steps that only the host can do are refused by name, or done there on
     FAIL("it was not refused");
   } catch (const Error& e) {
     CHECK(e.code == Code::kUnsupported);
-    CHECK(e.message.find("Det") != std::string::npos);
+    CHECK(e.message.find("Einsum") != std::string::npos);
     CHECK(e.message.find("Exp") == std::string::npos);
     CHECK(e.fix.find("--fallback cpu") != std::string::npos);
   }
@@ -101,6 +102,19 @@ TEST_CASE("why a kernel does not run a step is said") {
     FAIL("it was not refused");
   } catch (const Error& e) {
     CHECK(e.message == "the GPU backend cannot run Softmax giving 'y' (not float32, float16 or bfloat16)");
+  }
+}
+
+TEST_CASE("what reads an input that is no tensor is named where a GPU refuses it") {
+  const Model model = parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (seq(float[2]) s) => (int64 n) { n = SequenceLength (s) })");
+  const auto plan = gpu_on_host()->compile(model, {});
+  try {
+    plan->run(std::vector<Datum>{Datum::sequence({})});
+    FAIL("it was not refused");
+  } catch (const Error& e) {
+    CHECK(e.code == Code::kUnsupported);
+    CHECK(e.message == "the gpu backend takes tensors only, and SequenceLength giving 'n' reads another input");
   }
 }
 
