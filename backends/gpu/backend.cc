@@ -11,6 +11,7 @@
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
 #include "backends/gpu/prepare.h"
+#include "backends/gpu/staged.h"
 #include "core/base/error.h"
 #include "core/exec/interpreter.h"
 
@@ -59,6 +60,15 @@ class GpuBackend : public Backend {
   std::string_view name() const override { return "gpu"; }
 
   std::unique_ptr<Executable> compile(const Model& model, const CompileOptions& options) override {
+    // What the host may run needs no stages: shapes come as they come then.
+    const bool whole = host_.may_run || options.state || !options.taps.empty();
+    const auto counted = whole ? std::nullopt : gpu::with_counts(model, host_.types);
+    if (!counted) return compile_at_once(model, options);
+    return gpu::compile_staged(*counted, [&](const Model& stage) { return compile_at_once(stage, options); });
+  }
+
+ private:
+  std::unique_ptr<Executable> compile_at_once(const Model& model, const CompileOptions& options) {
     const bool half = options.precision == Precision::kF16 || options.precision == Precision::kBF16;
     if (half) require_half(options);
     const std::vector<Kernel> kernels = gpu::all_kernels(extras_of(device_));
@@ -85,7 +95,6 @@ class GpuBackend : public Backend {
     return compile_interpreter(prepared, options, lists, host_.types, specialize, make_plan);
   }
 
- private:
   /// Ada's and later tensor cores do.
   bool multiplies_float8() const {
     gpu::DeviceInfo info{};

@@ -30,18 +30,23 @@ struct Deformed {
       for (int group = 0; group < conv.groups; ++group) {
         const int count = std::min(images, conv.batch - first);
         launch(b, &Kernels::deformed_columns,
-               DeformedColumnsArgs{
-                   conv, count, group, offset_groups,
-                   b.in<std::byte>(kSource) + bytes(int64_t{first} * conv.channels_in * g.plane),
-                   b.in<std::byte>(kOffsets) + bytes(first * 2 * taps),
-                   mask ? b.in<std::byte>(kMask) + bytes(first * taps) : nullptr, b.scratch});
+               DeformedColumnsArgs{conv, count, group, offset_groups,
+                                   b.in<std::byte>(kSource) + bytes(int64_t{first} * conv.channels_in * g.plane),
+                                   b.in<std::byte>(kOffsets) + bytes(first * 2 * taps),
+                                   mask ? b.in<std::byte>(kMask) + bytes(first * taps) : nullptr, b.scratch});
         multiply(b, first, count, group);
       }
     if (!bias) return;
     const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
     launch(b, &Kernels::conv_end,
-           ConvEndArgs{conv.type, {}, divider(conv.channels_out), divider(n), int64_t{conv.batch} * conv.channels_out * n,
-                       b.in<void>(kBias), nullptr, b.out<void>(0)});
+           ConvEndArgs{conv.type,
+                       {},
+                       divider(conv.channels_out),
+                       divider(n),
+                       int64_t{conv.batch} * conv.channels_out * n,
+                       b.in<void>(kBias),
+                       nullptr,
+                       b.out<void>(0)});
   }
 
   void multiply(const Buffers& b, int first, int count, int group) const {
@@ -91,9 +96,11 @@ Expected<PlannedStep> plan(const Site& site) {
   if (!is_countable({x.dtype, {images, depth, g.positions}})) return Decline{"more elements than kernels count"};
   PlannedStep step{.out = {shape->out}};
   step.scratch_bytes = static_cast<size_t>(images * each);
-  step.run = Deformed{shape->args, static_cast<int>(groups), images,
-                      site.context.precision == Precision::kTF32, site.has(kBias), site.has(kMask), width,
-                      g.out_channels, depth, g.positions};
+  step.run = Deformed{shape->args,     static_cast<int>(groups),
+                      images,          site.context.precision == Precision::kTF32,
+                      site.has(kBias), site.has(kMask),
+                      width,           g.out_channels,
+                      depth,           g.positions};
   return step;
 }
 

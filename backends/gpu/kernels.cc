@@ -43,6 +43,7 @@ constexpr Family kFamilies[] = {
     {"nbits", nbits_kernels},
     {"scatter", scatter_kernels},
     {"top", top_kernels},
+    {"counted", counted_kernels},
     {"along", along_kernels},
     {"fourier", fourier_kernels},
     {"attention", attention_kernels},

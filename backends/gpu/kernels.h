@@ -19,6 +19,7 @@ std::span<const Kernel> conv_kernels();
 std::span<const Kernel> conv_grad_kernels();
 std::span<const Kernel> conv_library_kernels();
 std::span<const Kernel> copy_kernels();
+std::span<const Kernel> counted_kernels();
 std::span<const Kernel> deform_conv_kernels();
 std::span<const Kernel> eltwise_kernels();
 std::span<const Kernel> fake_quantize_kernels();

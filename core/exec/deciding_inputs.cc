@@ -31,6 +31,7 @@ constexpr Operands kDeciding[] = {
     {"Loop", 0, 1},
     {"MaxUnpool", 2, 2},
     {"MelWeightMatrix", 0, 4},
+    {"CountedSuppression", 2, 2},
     {"OneHot", 1, 1},
     {"Pad", 1, 3},
     {"Range", 0, 2},

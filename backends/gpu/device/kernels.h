@@ -4,6 +4,7 @@
 #include "backends/gpu/device/along.h"
 #include "backends/gpu/device/attention.h"
 #include "backends/gpu/device/columns.h"
+#include "backends/gpu/device/counted.h"
 #include "backends/gpu/device/float8.h"
 #include "backends/gpu/device/fourier.h"
 #include "backends/gpu/device/gradients.h"
@@ -243,6 +244,9 @@ struct Kernels {
   decltype(&gpu::gather_tuples) gather_tuples = gpu::gather_tuples;
   decltype(&gpu::scatter_elements) scatter_elements = gpu::scatter_elements;
   decltype(&gpu::scatter_tuples) scatter_tuples = gpu::scatter_tuples;
+  decltype(&gpu::non_zero) non_zero = gpu::non_zero;
+  decltype(&gpu::suppress) suppress = gpu::suppress;
+  decltype(&gpu::unique) unique = gpu::unique;
   decltype(&gpu::one_hot) one_hot = gpu::one_hot;
   decltype(&gpu::unpool) unpool = gpu::unpool;
   decltype(&gpu::write_rows) write_rows = gpu::write_rows;

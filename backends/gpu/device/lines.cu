@@ -1,5 +1,4 @@
 #include "backends/gpu/device/lines.h"
-
 #include "backends/gpu/device/walk.h"
 
 namespace mlopt::gpu {
@@ -28,7 +27,8 @@ struct Reverse {
   ReverseArgs args;
   Divider by_inner, by_second;
   MLOPT_DEVICE void operator()(uint32_t i) const {
-    const uint32_t line = by_inner.quotient(i), first = by_second.quotient(line), second = line - first * by_second.divisor;
+    const uint32_t line = by_inner.quotient(i), first = by_second.quotient(line),
+                   second = line - first * by_second.divisor;
     const int64_t n = args.batch_first ? first : second, t = args.batch_first ? second : first;
     const int64_t length =
         args.wide ? static_cast<const int64_t*>(args.lengths)[n] : static_cast<const int32_t*>(args.lengths)[n];

@@ -1,7 +1,6 @@
-#include "backends/gpu/device/regions.h"
-
 #include "backends/gpu/device/geometry.h"
 #include "backends/gpu/device/places.h"
+#include "backends/gpu/device/regions.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -39,8 +38,8 @@ struct RoiAlign {
     const auto bin_y = static_cast<float>(line - plane * by_row.divisor),
                bin_x = static_cast<float>(i - line * by_column.divisor);
     const uint32_t c = plane - r * by_channel.divisor;
-    const int64_t picture = args.wide ? static_cast<const int64_t*>(args.batch)[r]
-                                      : static_cast<const int32_t*>(args.batch)[r];
+    const int64_t picture =
+        args.wide ? static_cast<const int64_t*>(args.batch)[r] : static_cast<const int32_t*>(args.batch)[r];
     T& out = static_cast<T*>(args.out)[i];
     out = narrow<T>(0.0f);
     if (picture < 0 || picture >= args.pictures) return reporter.outside(picture, args.pictures);
@@ -102,8 +101,10 @@ struct RoiPool {
     const float left = pixel(1), top = pixel(2), wide = pixel(3) - left + 1, high = pixel(4) - top + 1;
     const float step_y = (high < 1 ? 1 : high) / static_cast<float>(args.rows);
     const float step_x = (wide < 1 ? 1 : wide) / static_cast<float>(args.columns);
-    const int y0 = limit(top, floorf(bin_y * step_y), args.height), y1 = limit(top, ceilf((bin_y + 1) * step_y), args.height);
-    const int x0 = limit(left, floorf(bin_x * step_x), args.width), x1 = limit(left, ceilf((bin_x + 1) * step_x), args.width);
+    const int y0 = limit(top, floorf(bin_y * step_y), args.height),
+              y1 = limit(top, ceilf((bin_y + 1) * step_y), args.height);
+    const int x0 = limit(left, floorf(bin_x * step_x), args.width),
+              x1 = limit(left, ceilf((bin_x + 1) * step_x), args.width);
     const T* x = static_cast<const T*>(args.in) + (picture * args.channels + c) * args.height * args.width;
     float most = 0;
     for (int y = y0; y < y1; ++y)
@@ -144,7 +145,7 @@ struct DeformedColumns {
     const uint32_t row = g.by_tap_column.quotient(tap), column = tap - row * g.by_tap_column.divisor;
     const int channel = args.group * g.in_channels + static_cast<int>(c);
     const int offsets = channel / (g.args.channels_in / args.offset_groups);  // their group
-    const int64_t each = int64_t{args.offset_groups} * g.taps;  // of an image
+    const int64_t each = int64_t{args.offset_groups} * g.taps;                // of an image
     const int64_t at = image * each + offsets * g.taps + tap;
     const T* shift = static_cast<const T*>(args.offsets) + 2 * at * g.positions + position;
     const Geometry::Corner corner = g.corner(position);

@@ -19,8 +19,8 @@ struct RoiAlignArgs {
 };
 Status roi_align(Queue& queue, const RoiAlignArgs& args);
 
-/// The largest pixel of each bin of regions [picture, x0, y0, x1, y1] times `scale`, both ends included; 0 where there is
-/// none.
+/// The largest pixel of each bin of regions [picture, x0, y0, x1, y1] times `scale`, both ends included; 0 where there
+/// is none.
 struct RoiPoolArgs {
   Elem type;
   int rows, columns;

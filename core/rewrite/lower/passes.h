@@ -15,6 +15,7 @@ extern const Pass cast_like;
 extern const Pass chain;
 extern const Pass compress;
 extern const Pass contrib_gelu;
+extern const Pass counted;
 extern const Pass dropout;
 extern const Pass empty_pieces;
 extern const Pass loops;

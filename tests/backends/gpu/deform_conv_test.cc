@@ -19,8 +19,8 @@ TEST_CASE("deformed convolutions on a GPU") {
   for (const Case& c : cases) {
     INFO(c.groups << " groups, " << c.offset_groups << " of offsets");
     std::vector<Attr> attrs = c.attrs;
-    attrs.insert(attrs.end(), {attr("group", static_cast<int>(c.groups)),
-                               attr("offset_group", static_cast<int>(c.offset_groups))});
+    attrs.insert(attrs.end(),
+                 {attr("group", static_cast<int>(c.groups)), attr("offset_group", static_cast<int>(c.offset_groups))});
     const int64_t taps = c.offset_groups * 9;
     const Tensor x = uniform({3, 4, 7, 8}, -1, 1), w = uniform({8, 4 / c.groups, 3, 3}, -1, 1, DType::kF32, 2);
     const Tensor offsets = uniform({3, 2 * taps, c.out[0], c.out[1]}, -2.5, 2.5, DType::kF32, 3);

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/onnx/io.h"
 #include "core/tensor/compare.h"
+#include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
 #include "tests/support/net.h"
@@ -118,11 +119,14 @@ TEST_CASE("what reads an input that is no tensor is named where a GPU refuses it
   }
 }
 
-TEST_CASE("shapes that follow from data are refused on a GPU") {
-  Net net;
-  Value* x = net.graph().add_input("x", Type::tensor(DType::kF32, Dims{4}));
-  net.output(net.op("NonZero", {x}));
-  CHECK_THROWS_AS(gpu_on_host()->compile(net.model, {}), Error);
+TEST_CASE("shapes that follow from data inside of a body are refused on a GPU") {
+  CHECK_THROWS_AS(gpu_on_host()
+                      ->compile(fixture(R"(g (float[4] x, bool c) => (int64[1,K] y) {
+    n = Not (c)  y = If (n) <then_branch = t () => (int64[1,L] a) { a = NonZero (x) },
+                             else_branch = e () => (int64[1,M] b) { b = NonZero (x) }> })"),
+                                {})
+                      ->run(std::vector<Datum>{counting({4}), Tensor::scalar(true)}),
+                  Error);
 }
 
 }  // namespace mlopt::test
