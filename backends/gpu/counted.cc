@@ -1,5 +1,5 @@
-// mlopt.CountedNonZero, CountedSuppression and CountedUnique (core/rewrite/lower/counted.cc): as many results as there can
-// be, and how many there are.
+// mlopt.CountedNonZero, CountedSuppression and CountedUnique (core/rewrite/lower/counted.cc): as many results as there
+// can be, and how many there are.
 #include <algorithm>
 
 #include "backends/gpu/kernels.h"
@@ -92,8 +92,12 @@ Expected<PlannedStep> plan_unique(const Site& site) {
   }
   if (!is_countable(x)) return Decline{"more elements than kernels count"};
   if (x.size() > kMostWork / m.length) return Decline{"too many slices to compare each with all others"};
-  UniqueArgs args{*type, site.view.get_int("sorted", 1) != 0, m.outer, m.length, m.inner, nullptr,
-                  nullptr, nullptr, nullptr, nullptr, nullptr};
+  UniqueArgs args{*type,   site.view.get_int("sorted", 1) != 0,
+                  m.outer, m.length,
+                  m.inner, nullptr,
+                  nullptr, nullptr,
+                  nullptr, nullptr,
+                  nullptr};
   const TensorDesc list{DType::kI64, {m.length}};
   PlannedStep step{.out = {list, list, list, kOne}};
   step.scratch_bytes = list.bytes();

@@ -86,11 +86,22 @@ bool expand_once(Model& model) {
 }  // namespace
 
 void expand_functions(Model& model, TypeRule types) {
-  static constexpr std::array kOpening{&lower::cast_like,       &inline_if,       &lower::loops,
-                                       &lower::bitwise_not,     &lower::compress, &lower::stft,
-                                       &lower::dropout,         &lower::random,   &lower::one_hot,
-                                       &lower::pow_types,       &lower::shrink,   &lower::wide_integers,
-                                       &lower::recurrent_layout};
+  static constexpr std::array kOpening{&lower::cast_like,
+                                       &inline_if,
+                                       &lower::loops,
+                                       &lower::bitwise_not,
+                                       &lower::compress,
+                                       &lower::stft,
+                                       &lower::dropout,
+                                       &lower::random,
+                                       &lower::one_hot,
+                                       &lower::pow_types,
+                                       &lower::shrink,
+                                       &lower::wide_integers,
+                                       &lower::recurrent_layout,
+                                       &lower::preview_training,
+                                       &lower::binarizer,
+                                       &lower::array_feature_extractor};
   PassContext context;
   context.standard_types = types;
   context.keep_outputs = false;

@@ -44,6 +44,7 @@ constexpr Family kFamilies[] = {
     {"scatter", scatter_kernels},
     {"top", top_kernels},
     {"counted", counted_kernels},
+    {"counted", gram_kernels},
     {"along", along_kernels},
     {"fourier", fourier_kernels},
     {"attention", attention_kernels},

@@ -27,6 +27,7 @@ std::span<const Kernel> float8_kernels();
 std::span<const Kernel> fourier_kernels();
 std::span<const Kernel> gather_kernels();
 std::span<const Kernel> gather_grad_kernels();
+std::span<const Kernel> gram_kernels();
 std::span<const Kernel> grid_sample_kernels();
 std::span<const Kernel> group_query_kernels();
 std::span<const Kernel> gru_kernels();

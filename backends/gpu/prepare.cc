@@ -3,6 +3,7 @@
 #include <array>
 
 #include "backends/gpu/expand.h"
+#include "core/onnx/tools.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
 #include "core/rewrite/lower/passes.h"
@@ -13,6 +14,7 @@ namespace mlopt::gpu {
 void prepare(Model& model, bool float8) {
   for (const char* domain : {"com.microsoft", "mlopt"})
     if (model.opset(domain) == 0) model.set_opset(domain, 1);
+  if (model.opset() == 0) model.set_opset("", newest_opset());  // a model of other domains only
   infer(model);
   PassContext context;
   context.target = Target::kKernels;

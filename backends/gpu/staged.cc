@@ -18,7 +18,8 @@ bool is_cut(const Node& node) { return node.is("FirstRows", "mlopt"); }
 /// The first *count rows along an axis.
 Tensor first_rows(const Tensor& all, const Tensor& count, size_t axis) {
   const int64_t rows = *count.data<int64_t>();
-  if (axis >= all.dims().size() || rows < 0 || rows > all.dims()[axis]) internal_error("FirstRows: more than there are");
+  if (axis >= all.dims().size() || rows < 0 || rows > all.dims()[axis])
+    internal_error("FirstRows: more than there are");
   const Middle m = around(all.dims(), axis, axis + 1);
   Dims dims = all.dims();
   dims[axis] = rows;
@@ -153,10 +154,10 @@ class Staged : public Executable {
 
   static bool is_wanted_later(const Value& v, const Levels& levels, int level) {
     return v.is_output() || std::any_of(v.uses.begin(), v.uses.end(), [&](const Use& use) {
-      const Node* reader = use.node;  // of the main graph, or of a body below one of its nodes
-      while (reader->graph()->owner) reader = reader->graph()->owner;
-      return is_cut(*reader) || levels.of(reader) > level;
-    });
+             const Node* reader = use.node;  // of the main graph, or of a body below one of its nodes
+             while (reader->graph()->owner) reader = reader->graph()->owner;
+             return is_cut(*reader) || levels.of(reader) > level;
+           });
   }
 
   std::vector<Stage> stages_;

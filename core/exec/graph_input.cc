@@ -30,7 +30,7 @@ void refuse_unplanned(const Graph& graph, std::span<const GraphInput> inputs, st
                       std::string_view backend) {
   constexpr const char* kFix = "use --device cpu for this model";
   for (size_t i = 0; i < given.size(); ++i) {
-    if (given[i].is_tensor()) continue;
+    if (given[i].is_tensor() && inputs[i].type.is_tensor()) continue;
     std::vector<std::string> readers;
     for (const Use& use : graph.find(inputs[i].name)->uses) readers.push_back(use.node->label());
     unsupported_error(fmt::format("the {} backend takes tensors only, and {} reads another input", backend,

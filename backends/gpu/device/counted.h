@@ -19,11 +19,11 @@ struct NonZeroArgs {
 };
 Status non_zero(Queue& queue, const NonZeroArgs& args);
 
-/// Of boxes [batch, boxes, 4] with scores [batch, classes, boxes] the best ones of each class, those left out that share
-/// more than *overlap of their union with a better one, or whose score is not above *score (null: all are). Boxes are two
-/// corners, y before x, or centres and sizes (`centers`), x before y. out [batch * classes * most, 3] holds batch, class
-/// and box of the first *found; `left` has room for batch * classes * boxes flags, `kept` for batch * classes * most
-/// numbers, `counts` for batch * classes and one more.
+/// Of boxes [batch, boxes, 4] with scores [batch, classes, boxes] the best ones of each class, those left out that
+/// share more than *overlap of their union with a better one, or whose score is not above *score (null: all are). Boxes
+/// are two corners, y before x, or centres and sizes (`centers`), x before y. out [batch * classes * most, 3] holds
+/// batch, class and box of the first *found; `left` has room for batch * classes * boxes flags, `kept` for batch *
+/// classes * most numbers, `counts` for batch * classes and one more.
 struct SuppressionArgs {
   Elem type;
   bool centers;
@@ -35,9 +35,9 @@ struct SuppressionArgs {
 };
 Status suppress(Queue& queue, const SuppressionArgs& args);
 
-/// Groups of equal slices of [outer, length, inner] along the middle axis, in the order of what they hold (`sorted`), or
-/// of their first slices: those (`first`), the group of each slice, and how many slices the groups have; the first *found
-/// of each. `members` has room for length numbers. Every slice is compared with all others.
+/// Groups of equal slices of [outer, length, inner] along the middle axis, in the order of what they hold (`sorted`),
+/// or of their first slices: those (`first`), the group of each slice, and how many slices the groups have; the first
+/// *found of each. `members` has room for length numbers. Every slice is compared with all others.
 struct UniqueArgs {
   Elem type;
   bool sorted;

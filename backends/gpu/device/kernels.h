@@ -8,6 +8,7 @@
 #include "backends/gpu/device/float8.h"
 #include "backends/gpu/device/fourier.h"
 #include "backends/gpu/device/gradients.h"
+#include "backends/gpu/device/grams.h"
 #include "backends/gpu/device/grid_sample.h"
 #include "backends/gpu/device/integer.h"
 #include "backends/gpu/device/launch.h"
@@ -247,6 +248,7 @@ struct Kernels {
   decltype(&gpu::non_zero) non_zero = gpu::non_zero;
   decltype(&gpu::suppress) suppress = gpu::suppress;
   decltype(&gpu::unique) unique = gpu::unique;
+  decltype(&gpu::count_grams) count_grams = gpu::count_grams;
   decltype(&gpu::one_hot) one_hot = gpu::one_hot;
   decltype(&gpu::unpool) unpool = gpu::unpool;
   decltype(&gpu::write_rows) write_rows = gpu::write_rows;

@@ -1,6 +1,6 @@
-// Operators whose results are as many as the data say -> mlopt's, which make as many as there can be, and count them, and
-// mlopt.FirstRows(all, count), which takes so many along `axis`: the only one left whose shape is not known before it
-// runs, where a plan can be cut (backends/gpu/staged.h).
+// Operators whose results are as many as the data say -> mlopt's, which make as many as there can be, and count them,
+// and mlopt.FirstRows(all, count), which takes so many along `axis`: the only one left whose shape is not known before
+// it runs, where a plan can be cut (backends/gpu/staged.h).
 #include <algorithm>
 #include <unordered_set>
 
@@ -9,8 +9,8 @@
 namespace mlopt::lower {
 namespace {
 
-/// Is the value, whose makers not in `seen` are looked at, a function of constants and shapes alone? Then it is known when
-/// a plan is made.
+/// Is the value, whose makers not in `seen` are looked at, a function of constants and shapes alone? Then it is known
+/// when a plan is made.
 bool follows_from_shapes(const Value* v, std::unordered_set<const Value*>& seen) {
   if (!v || v->known_constant() || !seen.insert(v).second) return true;
   if (!v->producer) return false;
@@ -36,8 +36,8 @@ const Node* counted(const Match& m, Builder& builder, const char* op, int output
 }
 
 Value* first_rows(const Match& m, Builder& builder, Value* all, Value* count, int64_t axis, SymDims dims) {
-  Value* rows = builder.graph.add_op("FirstRows", {all, count}, {{"axis", axis, ""}}, m.root, all->name, 1, "mlopt")
-                    ->output(0);
+  Value* rows =
+      builder.graph.add_op("FirstRows", {all, count}, {{"axis", axis, ""}}, m.root, all->name, 1, "mlopt")->output(0);
   rows->type = Type::tensor(DType::kI64, std::move(dims));
   return rows;
 }
@@ -89,8 +89,7 @@ Expected<Replacement> compress(const Match& m, Builder& builder) {
   Value* rows = first_rows(m, builder, places->output(0), places->output(1), 1, {Dim(1), Dim()});
   Value* list = builder.op("Reshape", {rows, builder.constant("flat", Tensor::ints({-1}))}, {},
                            Type::tensor(DType::kI64, SymDims{Dim()}));
-  return Replacement{
-      taken(builder, m.root->input(0), list, axis_of(builder.view(*m.root)), m.root->output(0)->type)};
+  return Replacement{taken(builder, m.root->input(0), list, axis_of(builder.view(*m.root)), m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {

@@ -5,11 +5,13 @@
 // not written. One pass for each file; their operators are com.microsoft's and, where these lack one, ours ("mlopt").
 namespace mlopt::lower {
 
+extern const Pass array_feature_extractor;
 extern const Pass attention;
 extern const Pass attention_groups;
 extern const Pass attention_heads;
 extern const Pass attention_past;
 extern const Pass attention_rows;
+extern const Pass binarizer;
 extern const Pass bitwise_not;
 extern const Pass cast_like;
 extern const Pass chain;
@@ -22,6 +24,7 @@ extern const Pass loops;
 extern const Pass matmul_add;
 extern const Pass one_hot;
 extern const Pass pow_types;
+extern const Pass preview_training;
 extern const Pass random;
 extern const Pass recurrent_layout;
 extern const Pass shrink;

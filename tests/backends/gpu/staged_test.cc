@@ -23,15 +23,14 @@ void require_staged(const std::string& graph, const std::vector<std::vector<Datu
 }
 
 /// A sixth of them above 0.
-Tensor sparse(Dims dims, uint64_t seed) {
-  return run_op("Relu", {uniform(std::move(dims), -5, 1, DType::kF32, seed)});
-}
+Tensor sparse(Dims dims, uint64_t seed) { return run_op("Relu", {uniform(std::move(dims), -5, 1, DType::kF32, seed)}); }
 
 }  // namespace
 
 TEST_CASE("places of what is not zero on a GPU, however many there are") {
-  require_staged("g (float[N,M] x) => (int64[2,K] y) { y = NonZero (x) }",
-                 {{sparse({70, 90}, 1)}, {sparse({70, 90}, 2)}, {Tensor::zeros(DType::kF32, {3, 4})}, {counting({5, 1})}});
+  require_staged(
+      "g (float[N,M] x) => (int64[2,K] y) { y = NonZero (x) }",
+      {{sparse({70, 90}, 1)}, {sparse({70, 90}, 2)}, {Tensor::zeros(DType::kF32, {3, 4})}, {counting({5, 1})}});
   for (const DType type : {DType::kBool, DType::kI64, DType::kF16})
     require_on_gpu("NonZero", {run_op("Cast", {sparse({4, 3, 5}, 3)}, {.attrs = {attr("to", static_cast<int>(type))}})},
                    {}, 0);
