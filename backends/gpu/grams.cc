@@ -72,8 +72,8 @@ Expected<PlannedStep> plan(const Site& site) {
   const auto count = static_cast<int64_t>(grams->table.size());
   if (count == 0 || !is_countable(out) || !is_countable({DType::kF32, {rows, count}}))
     return Decline{"no n-grams, or more than kernels count"};
-  const GramsArgs args{mode->second,    *wide, rows, length, grams->columns, count, std::min(skips, length), nullptr, nullptr,
-                       nullptr, nullptr};
+  const GramsArgs args{mode->second, *wide,   rows,    length, grams->columns, count, std::min(skips, length),
+                       nullptr,      nullptr, nullptr, nullptr};
   PlannedStep step{.out = {out}};
   step.run = [args, all = out.size(), table = brought(grams->table), pool = brought(grams->pool)](const Buffers& b) {
     GramsArgs now = args;

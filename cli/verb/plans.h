@@ -40,6 +40,7 @@ class Plans {
   std::string device_;
   bool in_parts_;
   std::unique_ptr<Backend> backend_;
+  std::shared_ptr<WeightCache> weights_;
   Compiled source_, result_;
 };
 

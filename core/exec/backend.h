@@ -26,6 +26,8 @@ struct HostTraffic {
   double seconds = 0;  ///< that this took in the first run
 };
 
+class WeightCache;
+
 /// What is fixed when a plan is compiled.
 struct CompileOptions {
   int threads = 0;  ///< of the plan; 0: what the cgroup and affinity allow
@@ -40,6 +42,8 @@ struct CompileOptions {
   uint64_t seed = 0;                   ///< of random operators without a seed of their own
   MeanOverRanks mean_over_ranks = {};  ///< BatchNormalization in training takes statistics of all; empty: its own
   std::shared_ptr<HostTraffic> host_traffic = {};  ///< is told; null: nobody
+  std::shared_ptr<WeightCache> weights =
+      {};  ///< packed ones, shared with executables of the same constants; null: its own
 };
 
 /// Time of one step, summed over runs.

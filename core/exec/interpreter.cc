@@ -57,7 +57,6 @@ class Interpreter : public Executable {
   CompileOptions options_;
   std::vector<std::vector<Kernel>> kernels_;  ///< behind lists_
   std::vector<KernelList> lists_;
-  WeightCache weights_;
   std::unique_ptr<Program> program_;  ///< null until something has to run node by node
   bool plans_allowed_;
   std::mutex plans_mutex_;
@@ -91,6 +90,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
       options_(options),
       plans_allowed_(make_plan_ || may_plan(options, lists)) {
   if (options_.threads <= 0) options_.threads = max_threads();
+  if (!options_.weights) options_.weights = std::make_shared<WeightCache>();
   for (const KernelList& list : lists) kernels_.emplace_back(list.kernels.begin(), list.kernels.end());
   for (size_t i = 0; i < lists.size(); ++i) lists_.push_back({lists[i].backend, kernels_[i], lists[i].reorder});
   std::vector<Dims> shapes;
@@ -118,7 +118,7 @@ ProgramContext Interpreter::context() {
   ProgramContext context{&model_, &options_, lists_, {}, {}, {}, steps_, types_, !plans_allowed_};
   context.kernel = {.threads = options_.threads,
                     .precision = options_.precision,
-                    .weights = &weights_,
+                    .weights = options_.weights.get(),
                     .mean_over_ranks = options_.mean_over_ranks,
                     .host_traffic = options_.host_traffic};
   return context;

@@ -10,7 +10,8 @@
 
 namespace mlopt {
 
-/// Weights in the form that kernels pack them in, shared by the plans of one executable while a plan holds them.
+/// Weights in the form that kernels pack them in, shared by the plans of one executable, or of several, while a plan
+/// holds them.
 class WeightCache {
  public:
   /// What `make` gives, made once for each constant (known by where its bytes lie, and its dims) and `form` while

@@ -1,5 +1,4 @@
 #include "backends/gpu/device/grams.h"
-
 #include "backends/gpu/device/walk.h"
 
 namespace mlopt::gpu {

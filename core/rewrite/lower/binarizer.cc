@@ -9,15 +9,13 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   const Type& type = x->type;
   if (!is_float(type.dtype)) return Decline{"not of floats"};
-  Value* threshold = builder.constant(
-      "threshold", cast(Tensor::scalar(builder.view(*m.root).get_float("threshold", 0)), type.dtype));
+  Value* threshold =
+      builder.constant("threshold", cast(Tensor::scalar(builder.view(*m.root).get_float("threshold", 0)), type.dtype));
   Value* above = builder.op("Greater", {x, threshold}, {}, Type::tensor(DType::kBool, type.dims));
   return Replacement{builder.op("Cast", {above}, {{"to", static_cast<int64_t>(type.dtype), ""}}, type)};
 }
 
-std::vector<Rule> rules() {
-  return {{Pattern::op("Binarizer", {Pattern::any("x")}).domain("ai.onnx.ml"), rewrite}};
-}
+std::vector<Rule> rules() { return {{Pattern::op("Binarizer", {Pattern::any("x")}).domain("ai.onnx.ml"), rewrite}}; }
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // The optimizers of ai.onnx.preview.training -> arithmetic: Adagrad (Duchi, Hazan and Singer 2011), Adam (Kingma and Ba
-// 2015) and Momentum. Inputs are the rate, the number of updates, and lists of values, gradients and moments; outputs the
-// values and moments that follow.
+// 2015) and Momentum. Inputs are the rate, the number of updates, and lists of values, gradients and moments; outputs
+// the values and moments that follow.
 #include "core/rewrite/lower/passes.h"
 #include "core/tensor/cast.h"
 

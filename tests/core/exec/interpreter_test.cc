@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "core/base/parallel.h"
+#include "core/exec/weight_cache.h"
 #include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/thrown.h"
@@ -39,10 +40,22 @@ Expected<Step> only_negative_axes(const NodeView& view, const CompileContext& co
   return Step(negate);
 }
 
+/// The cache that each kernel was given, in the order in which they were compiled.
+std::vector<const WeightCache*> caches;
+
+Expected<Step> note_cache(const NodeView&, const CompileContext& context) {
+  caches.push_back(context.weights);
+  return Step(negate);
+}
+
 constexpr Kernel kFast[] = {{"", "Special", nullptr, only_negative_axes}};
-constexpr Kernel kSlow[] = {{"", "Neg", negate}, {"", "Add", add},
-                            {"", "If", choose},  {"test", "Threads", count_threads},
-                            {"", "Fail", fail},  {"", "Special", [](Call& call) { call.set(0, call.in(0)); }}};
+constexpr Kernel kSlow[] = {{"", "Neg", negate},
+                            {"", "Add", add},
+                            {"", "Cached", nullptr, note_cache},
+                            {"", "If", choose},
+                            {"test", "Threads", count_threads},
+                            {"", "Fail", fail},
+                            {"", "Special", [](Call& call) { call.set(0, call.in(0)); }}};
 constexpr KernelList kLists[] = {{"fast", kFast}, {"slow", kSlow}};
 
 std::unique_ptr<Executable> compiled(const std::string& inputs, const std::string& outputs, const std::string& body,
@@ -136,6 +149,18 @@ TEST_CASE("each output of the graph is announced when it is computed, outputs of
   hooks.on_ready = [&](std::string_view name, const Datum&) { ready.emplace_back(name); };
   plan->run(std::vector<Datum>{floats({1, 2}), Tensor::scalar(true)}, hooks);
   CHECK(ready == std::vector<std::string>{"h", "y"});
+}
+
+TEST_CASE("packed weights are an executable's own, or shared with another") {
+  CompileOptions options;
+  const auto compile = [&] {
+    compiled("float[2] x", "float[2] y", "{ y = Cached (x) }", options);
+    return caches.back();
+  };
+  CHECK(compile());
+  options.weights = std::make_shared<WeightCache>();
+  CHECK(compile() == options.weights.get());
+  CHECK(compile() == options.weights.get());
 }
 
 TEST_CASE("the thread count belongs to the plan") {

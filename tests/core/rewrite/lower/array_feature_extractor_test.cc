@@ -7,7 +7,8 @@ using namespace mlopt;
 namespace {
 
 std::string lowered(const std::string& x, const std::string& y) {
-  Model model = test::fixture("g (" + x + " x) => (" + y + " y) <int64[2] p = {2, 0}> { y = "
+  Model model = test::fixture("g (" + x + " x) => (" + y +
+                              " y) <int64[2] p = {2, 0}> { y = "
                               "ai.onnx.ml.ArrayFeatureExtractor (x, p) }");
   model.set_opset("ai.onnx.ml", 1);
   return test::rewritten(lower::array_feature_extractor, model, 0, Target::kKernels);

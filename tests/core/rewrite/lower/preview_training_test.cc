@@ -35,10 +35,11 @@ void require_lowered(const std::string& text) {
 TEST_CASE("updates become arithmetic") {
   for (const char* count : {"0", "3"}) {
     require_lowered(graph("Adagrad <decay_factor = 0.1, norm_coefficient = 0.01>", 1, count));
-    require_lowered(graph("Adam <alpha = 0.8, beta = 0.9, norm_coefficient = 0.01, norm_coefficient_post = 0.02>", 2, count));
+    require_lowered(
+        graph("Adam <alpha = 0.8, beta = 0.9, norm_coefficient = 0.01, norm_coefficient_post = 0.02>", 2, count));
     for (const char* mode : {"standard", "nesterov"})
-      require_lowered(graph("Momentum <alpha = 0.9, beta = 0.7, norm_coefficient = 0.01, mode = \"" + std::string(mode) +
-                                "\">",
-                            1, count));
+      require_lowered(
+          graph("Momentum <alpha = 0.9, beta = 0.7, norm_coefficient = 0.01, mode = \"" + std::string(mode) + "\">", 1,
+                count));
   }
 }
