@@ -93,6 +93,13 @@ class Brought {
   Memory memory_;
 };
 
+/// The bytes of these items.
+template <class T>
+std::shared_ptr<Brought> brought(const std::vector<T>& items) {
+  const auto* first = reinterpret_cast<const std::byte*>(items.data());
+  return std::make_shared<Brought>(std::vector<std::byte>(first, first + items.size() * sizeof(T)));
+}
+
 /// The queue on which a step runs; the executor leaves it in the memo of each.
 inline WorkQueue& queue_of(const Buffers& buffers) { return *std::any_cast<WorkQueue*>(buffers.memo); }
 

@@ -1,7 +1,6 @@
 // DFT of a constant length, by its definition: each number of the spectrum is a sum, in double, so that imaginary parts
 // that are none stay so. STFT comes to this by core/rewrite/lower/stft.cc.
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 #include "backends/gpu/kernels.h"
@@ -18,9 +17,7 @@ std::shared_ptr<Brought> turns_of(int64_t length, bool inverse) {
     const double angle = (inverse ? 2 : -2) * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length);
     turns.insert(turns.end(), {std::cos(angle), std::sin(angle)});
   }
-  std::vector<std::byte> bytes(turns.size() * sizeof(double));
-  std::memcpy(bytes.data(), turns.data(), bytes.size());
-  return std::make_shared<Brought>(std::move(bytes));
+  return brought(turns);
 }
 
 /// Of the input; declines what is not constant.

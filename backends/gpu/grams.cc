@@ -1,6 +1,5 @@
 // TfIdfVectorizer of numbers: each n-gram is looked for in each row.
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
@@ -46,13 +45,6 @@ Expected<Grams> grams_of(const NodeView& view) {
     }
   }
   return made;
-}
-
-template <class T>
-std::shared_ptr<Brought> brought(const std::vector<T>& items) {
-  std::vector<std::byte> bytes(items.size() * sizeof(T));
-  std::memcpy(bytes.data(), items.data(), bytes.size());
-  return std::make_shared<Brought>(std::move(bytes));
 }
 
 Expected<PlannedStep> plan(const Site& site) {

@@ -1,7 +1,6 @@
 // Cast from and to numbers of 8 bits and less that are lists of codes here: small floats, integers that share bytes.
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "backends/gpu/kernels.h"
@@ -11,13 +10,6 @@
 
 namespace mlopt::gpu {
 namespace {
-
-template <class T>
-std::shared_ptr<Brought> brought(const std::vector<T>& entries) {
-  std::vector<std::byte> bytes(entries.size() * sizeof(T));
-  std::memcpy(bytes.data(), entries.data(), bytes.size());
-  return std::make_shared<Brought>(std::move(bytes));
-}
 
 /// What each code of a type of 8 bits or less is worth.
 std::vector<float> values_of(DType type) {

@@ -1,6 +1,5 @@
 // Resize and Upsample with constant sizes, one axis after the other, and their gradient.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "backends/gpu/kernels.h"
@@ -10,13 +9,10 @@
 namespace mlopt::gpu {
 namespace {
 
-std::vector<std::byte> bytes_of(const std::vector<ResizeTap>& taps) {
-  std::vector<std::byte> bytes(taps.size() * sizeof(Tap));
-  for (size_t i = 0; i < taps.size(); ++i) {
-    const Tap tap{static_cast<int32_t>(taps[i].place), taps[i].weight};
-    std::memcpy(bytes.data() + i * sizeof tap, &tap, sizeof tap);
-  }
-  return bytes;
+std::shared_ptr<Brought> table_of(const std::vector<ResizeTap>& taps) {
+  std::vector<Tap> table;
+  for (const ResizeTap& tap : taps) table.push_back({static_cast<int32_t>(tap.place), tap.weight});
+  return brought(table);
 }
 
 struct Filter {
@@ -43,7 +39,7 @@ Expected<PlannedStep> filtered(const Site& site, TensorDesc out, Elem type, int 
     if (!is_countable(made)) return Decline{"more elements than kernels count"};
     const auto taps = static_cast<int>(f.taps);
     filters.push_back({{type, width, taps, m.outer, f.from, f.to, m.inner, outside, nullptr, nullptr, nullptr},
-                       std::make_shared<Brought>(bytes_of(f.table)),
+                       table_of(f.table),
                        made.bytes()});
     if (&f != &all.back()) step.scratch_bytes += made.bytes();
   }
