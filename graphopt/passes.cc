@@ -84,6 +84,7 @@ constexpr Line kRecognizing[] = {
     {3, &fusion::embed_norm},
     {kOnRequest, &fusion::skip_norm},
     {1, &fusion::known_mask},
+    {1, &gather_nd_to_slice},
     // Heads in the one way that attention is found in; first what is taken apart, which longer ways would hide.
     {1, &gathers_to_split},
     {1, &merge_layouts},

@@ -77,6 +77,7 @@ extern const Pass concat_to_shape;
 extern const Pass merge_squeezes;
 extern const Pass merge_slices;
 extern const Pass merge_concats;
+extern const Pass gather_nd_to_slice;
 extern const Pass gather_to_slice;
 extern const Pass select_rows_first;
 extern const Pass slices_to_split;

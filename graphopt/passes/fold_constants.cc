@@ -1,6 +1,9 @@
 // Any operator over constants only -> its result, computed by the judge backend, unless that would make the file grow.
+// What is too large to be kept is computed all the same: less may be left further on, as of a table that is expanded,
+// filled and then indexed.
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/exec/backend.h"
@@ -22,14 +25,6 @@ bool listed(std::span<const std::string_view> names, std::string_view op) {
   return std::find(names.begin(), names.end(), op) != names.end();
 }
 
-/// Bytes of the inputs that only this node reads: they go away when it is folded.
-int64_t freed_bytes(const Node& node) {
-  int64_t bytes = 0;
-  for (const Value* v : node.inputs())
-    if (v && v->uses.size() == 1) bytes += static_cast<int64_t>(v->constant->bytes());
-  return bytes;
-}
-
 bool gives_floats(const Node& node) {
   return std::any_of(node.outputs().begin(), node.outputs().end(), [](const Value* v) {
     return v && (v->type.dtype == DType::kUndefined || is_float(v->type.dtype));
@@ -45,25 +40,9 @@ bool is_storage(const Node& node) {
   return small && stored->size() >= kLeast && node.output(0)->type.dtype == DType::kF32;
 }
 
-/// Does the node depend on constants only, and on nothing else?
-bool foldable(const Node& node) {
-  const auto constant = [](const Value* v) { return !v || v->known_constant(); };
-  return std::all_of(node.inputs().begin(), node.inputs().end(), constant) && node.bodies().empty() &&
-         !is_random(node) && !listed(kNever, node.op) && !is_storage(node);
-}
-
-std::vector<Datum> evaluate(const Node& node, const Model& model, Backend& judge) {
-  Model one;
-  one.ir_version = model.ir_version;
-  one.opsets = model.opsets;
-  std::vector<Value*> inputs, outputs;
-  for (const Value* v : node.inputs()) inputs.push_back(v ? one.graph->add_constant("c", *v->constant) : nullptr);
-  for (const Value* v : node.outputs())
-    outputs.push_back(v ? one.graph->add_value(one.graph->fresh_name("y"), v->type) : nullptr);
-  one.graph->add_node(node.domain, node.op, inputs, outputs, node.attrs)->name = node.name;
-  for (Value* y : outputs)
-    if (y) one.graph->add_output(y);
-  return judge.compile(one, {})->run({});
+bool used(const Node& node) {
+  return std::any_of(node.outputs().begin(), node.outputs().end(),
+                     [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
 }
 
 class Folder {
@@ -73,20 +52,54 @@ class Folder {
     limit_ = context.constant_limit.value_or(bytes_ + context.fold_bytes);
   }
 
-  void walk(Graph& graph) {
-    for (Node* node : graph.nodes()) {
-      for (Graph* body : node->bodies()) walk(*body);
-      const bool used = std::any_of(node->outputs().begin(), node->outputs().end(),
-                                    [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
-      if (!used || !foldable(*node) || (!floats_ && gives_floats(*node))) continue;
-      if (const auto reason = fold(graph, *node)) {
-        ++tally_.declined[reason->reason];
-        tally_.example.emplace(reason->reason, node->label());
-      }
-    }
+  void run() {
+    walk(*model_.graph);
+    for (auto it = too_large_.rbegin(); it != too_large_.rend(); ++it)
+      used(*it->second) ? decline(*it->second, kTooLarge) : it->first->erase(it->second);
   }
 
  private:
+  /// A result that is not kept, and the bytes of constants that go away with what computes it.
+  struct Tried {
+    Tensor result;
+    int64_t freed;
+  };
+
+  void walk(Graph& graph) {
+    for (Node* node : graph.nodes()) {
+      for (Graph* body : node->bodies()) walk(*body);
+      if (!used(*node) || !foldable(*node) || (!floats_ && gives_floats(*node))) continue;
+      if (const auto no = fold(graph, *node)) decline(*node, no->reason);
+    }
+  }
+
+  void decline(const Node& node, const std::string& reason) {
+    ++tally_.declined[reason];
+    tally_.example.emplace(reason, node.label());
+  }
+
+  const Tensor* known(const Value* v) const {
+    const auto it = tried_.find(v);
+    return it == tried_.end() ? v->known_constant() : &it->second.result;
+  }
+
+  /// Does the node depend on constants only, and on nothing else?
+  bool foldable(const Node& node) const {
+    return std::all_of(node.inputs().begin(), node.inputs().end(), [&](const Value* v) { return !v || known(v); }) &&
+           node.bodies().empty() && !is_random(node) && !listed(kNever, node.op) && !is_storage(node);
+  }
+
+  /// Bytes of the constants that go away when the node is folded: nothing else reads them.
+  int64_t freed_bytes(const Node& node) const {
+    int64_t bytes = 0;
+    for (const Value* v : node.inputs()) {
+      if (!v || v->uses.size() != 1) continue;
+      const auto it = tried_.find(v);
+      bytes += it == tried_.end() ? static_cast<int64_t>(v->constant->bytes()) : it->second.freed;
+    }
+    return bytes;
+  }
+
   bool too_large(const Node& node, int64_t bytes) const {
     const int64_t growth = bytes - freed_bytes(node);
     return growth > kFree && bytes_ + growth > limit_;
@@ -106,15 +119,29 @@ class Folder {
         return Decline{"the size of its result is not known beforehand"};
       if (y && dims) bytes += static_cast<int64_t>(packed_bytes(y->type.dtype, element_count(*dims)));
     }
-    if (too_large(node, bytes)) return Decline{kTooLarge};
+    if (too_large(node, bytes) && bytes > kMostTried - tried_bytes_) return Decline{kTooLarge};
     return std::nullopt;
+  }
+
+  std::vector<Datum> evaluate(const Node& node) const {
+    Model one;
+    one.ir_version = model_.ir_version;
+    one.opsets = model_.opsets;
+    std::vector<Value*> inputs, outputs;
+    for (const Value* v : node.inputs()) inputs.push_back(v ? one.graph->add_constant("c", *known(v)) : nullptr);
+    for (const Value* v : node.outputs())
+      outputs.push_back(v ? one.graph->add_value(one.graph->fresh_name("y"), v->type) : nullptr);
+    one.graph->add_node(node.domain, node.op, inputs, outputs, node.attrs)->name = node.name;
+    for (Value* y : outputs)
+      if (y) one.graph->add_output(y);
+    return context_.judge->compile(one, {})->run({});
   }
 
   std::optional<Decline> fold(Graph& graph, Node& node) {
     std::vector<Datum> results;
     try {
       if (auto no = objection(node)) return no;
-      results = evaluate(node, model_, *context_.judge);
+      results = evaluate(node);
     } catch (const Error& e) {
       if (e.code == Code::kInternal) throw;
       return Decline{"it cannot be computed here: " + e.message};
@@ -124,16 +151,31 @@ class Folder {
       if (!d.is_tensor()) return Decline{"its result is not a tensor"};
       bytes += static_cast<int64_t>(d.tensor().bytes());
     }
-    if (too_large(node, bytes)) return Decline{kTooLarge};
+    const bool kept = !too_large(node, bytes);
+    if (!kept && bytes > kMostTried - tried_bytes_) return Decline{kTooLarge};
+    kept ? keep(graph, node, results, bytes) : set_aside(graph, node, results, bytes);
+    return std::nullopt;
+  }
+
+  void keep(Graph& graph, Node& node, const std::vector<Datum>& results, int64_t bytes) {
     bytes_ += bytes - freed_bytes(node);
     size_t next = 0;
     for (Value* y : node.outputs())
       if (y) replace_by_constant(graph, y, results[next++].tensor());
+    graph.erase(&node);
     ++tally_.applied;
-    return std::nullopt;
+  }
+
+  void set_aside(Graph& graph, Node& node, const std::vector<Datum>& results, int64_t bytes) {
+    tried_bytes_ += bytes;
+    size_t next = 0;
+    for (const Value* y : node.outputs())
+      if (y) tried_.emplace(y, Tried{results[next++].tensor(), freed_bytes(node)});
+    too_large_.emplace_back(&graph, &node);
   }
 
   static constexpr int64_t kMostMacs = 10'000'000'000;  // a few seconds
+  static constexpr int64_t kMostTried = 16 << 20;       // some milliseconds, in each round of the passes
   static constexpr const char* kTooLarge = "its result is larger than the folding limit";
   static constexpr int64_t kFree = 128;  // about what the node itself takes in the file
 
@@ -141,15 +183,17 @@ class Folder {
   const PassContext& context_;
   PassTally& tally_;
   bool floats_;
-  int64_t bytes_, limit_ = 0;
+  int64_t bytes_, limit_ = 0, tried_bytes_ = 0;
+  std::unordered_map<const Value*, Tried> tried_;
+  std::vector<std::pair<Graph*, Node*>> too_large_;
 };
 
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  if (context.judge) Folder(model, context, tally, true).walk(*model.graph);
+  if (context.judge) Folder(model, context, tally, true).run();
 }
 
 void run_on_integers(Model& model, const PassContext& context, PassTally& tally) {
-  if (context.judge) Folder(model, context, tally, false).walk(*model.graph);
+  if (context.judge) Folder(model, context, tally, false).run();
 }
 
 }  // namespace

@@ -61,11 +61,39 @@ TEST_CASE("folding stops at its limit, and gives back what it frees") {
   context.fold_bytes = 1000;
   const PassTally tally = run_pass(model, fold_constants, context);
   CHECK(tally.applied == 1);
-  CHECK(tally.declined.at("its result is larger than the folding limit") == 1);
+  CHECK(tally.declined.at("its result is larger than the folding limit") == 2);
   CHECK(test::operators(*model.graph) == "ConstantOfShape Cast Add Add");
   context.fold_bytes = 100'000;
   CHECK(run_pass(model, fold_constants, context).applied == 2);
   CHECK(test::operators(*model.graph) == "Add Add");
+}
+
+TEST_CASE("a chain whose middle is too large is computed where its end is small") {
+  const auto run_with = [](const std::string& end, int64_t more) {
+    Model model = test::fixture(
+        "g (double[4] x) => (double[4] y) <int64[1] s = {1000}, int64[2] at = {3, 7}> { "
+        "a = ConstantOfShape (s)  b = Cast <to = 11> (a)  c = Exp (b) " +
+        end);
+    infer(model);
+    PassContext context = test::pass_context();
+    context.fold_bytes = more;
+    const PassTally tally = run_pass(model, fold_constants, context);
+    return std::pair(test::operators(*model.graph), tally.declined);
+  };
+  const auto [small, nothing] = run_with("d = Gather (c, at)  e = ReduceSum <keepdims = 0> (d)  y = Add (x, e) }", 100);
+  CHECK(small == "Add");
+  CHECK(nothing.empty());
+  // Whatever is too large at the end stays as it was, and is said to be.
+  const auto [large, reasons] = run_with("d = Expand (x, s)  y = Mul (c, d) }", 100);
+  CHECK(large == "ConstantOfShape Cast Exp Expand Mul");
+  CHECK(reasons.at("its result is larger than the folding limit") == 3);
+  // The middle is needed by others too: what is small is taken from it, and it stays.
+  const auto [both, one] = run_with(
+      "d = Gather (c, at)  e = ReduceSum <keepdims = 0> (d)  m = ReduceMax (x) "
+      "f = Mul (c, m)  n = ReduceSum (f)  h = Add (n, e)  y = Add (x, h) }",
+      100);
+  CHECK(both == "ConstantOfShape Cast Exp ReduceMax Mul ReduceSum Add Add");
+  CHECK(one.size() == 1);
 }
 
 TEST_CASE("a size beyond all memory is declined before it is computed") {

@@ -1,0 +1,48 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::gather_nd_to_slice;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+/// Element (i, k) of x for places i and k along these axes of a result of rank 4.
+std::string gathered(const std::string& x, const std::string& y, const std::string& row, const std::string& column,
+                     const std::string& columns = "i, k", const std::string& attributes = "") {
+  return "g (bool[" + x + "] x, float[N,M] like) => (bool[" + y +
+         "] y) <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[3] row = {" + row +
+         "}, int64[3] col = {" + column +
+         "}> { shape = Shape (like)  n = Gather (shape, zero)  m = Gather (shape, one) "
+         "r = Range (zero, n, one)  c = Range (zero, m, one)  a = Unsqueeze (r, row)  b = Unsqueeze (c, col) "
+         "both = Max (a, b)  all = Shape (both)  p = Expand (a, all)  q = Expand (b, all) "
+         "i = Unsqueeze (p, last)  k = Unsqueeze (q, last)  at = Concat <axis = -1> (" +
+         columns + ")  y = GatherND " + attributes + " (x, at) }";
+}
+
+}  // namespace
+
+TEST_CASE("elements gathered in their order are only given another shape") {
+  CHECK(rewritten(gather_nd_to_slice, gathered("N,M", "N,1,1,M", "1, 2, 3", "0, 1, 2"), 18) == "Unsqueeze");
+  CHECK(rewritten(gather_nd_to_slice, gathered("N,M", "1,N,M,1", "0, 2, 3", "0, 1, 3"), 18) == "Unsqueeze");
+}
+
+TEST_CASE("of what may be longer, as many are taken as are counted") {
+  CHECK(rewritten(gather_nd_to_slice, gathered("9,M", "N,1,1,M", "1, 2, 3", "0, 1, 2"), 18) ==
+        "Shape Gather Range Unsqueeze Shape Slice Unsqueeze");
+}
+
+TEST_CASE("indices that do not count through all of it stay") {
+  CHECK(declined(gather_nd_to_slice, gathered("N,M", "1,M,N,1", "0, 1, 3", "0, 2, 3"), 18) == "it transposes");
+  CHECK(declined(gather_nd_to_slice, gathered("M,N", "N,1,1,M", "1, 2, 3", "0, 1, 2", "k, i"), 18) == "it transposes");
+  CHECK(declined(gather_nd_to_slice, gathered("N,M", "N,1,1,M", "1, 2, 3", "0, 1, 2"), 14) ==
+        "Shape of one axis takes opset 15");
+  CHECK(declined(gather_nd_to_slice, gathered("N,M,2", "N,1,1,M,2", "1, 2, 3", "0, 1, 2"), 18) ==
+        "it gathers more than elements");
+  CHECK(declined(gather_nd_to_slice, gathered("N,M", "N,1,1,M", "1, 2, 3", "0, 1, 2", "i, i"), 18) == "it transposes");
+  std::string later = gathered("N,M", "N,1,1,M", "1, 2, 3", "0, 1, 2");
+  later.replace(later.find("Range (zero, n"), 14, "Range (from, n").replace(later.find("<int64 zero"), 1, "<int64 from = {-1}, ");
+  CHECK(declined(gather_nd_to_slice, later, 18) == "its indices do not count");
+}
