@@ -151,9 +151,10 @@ Model convert_opset(const Model& model, int64_t opset) {
   }
   require_known(model);
   require_convertible(model, opset);
+  if (opset < model.opset()) expand_newer_operators(result, opset);
   proto::Source source;
   source.path = model.path;
-  onnx::ModelProto message = converted(model, opset, source);
+  onnx::ModelProto message = converted(result, opset, source);
   Model read = proto::read_message(message, source);
   copy_notes(*model.graph, *read.graph);
   result.graph = std::move(read.graph);

@@ -17,12 +17,16 @@ struct Findings {
   std::vector<std::string> unseen;  ///< which of the two did not come to an end in time
 };
 Findings check_with_onnx(const Model& model);
-/// ONNX's version converter to `opset` of ai.onnx. Throws Error{kUnsupported} naming the operator that cannot be
+/// ONNX's version converter to `opset` of ai.onnx, of which operators that an older opset lacks are written as those
+/// that it has. Throws Error{kUnsupported} naming the operator that cannot be
 /// converted.
 Model convert_opset(const Model& model, int64_t opset);
 /// Local functions replaced by their bodies, at every depth; names stay unique. Throws Error{kBadInput} for functions
 /// that call themselves, and Error{kUnsupported} when an operator means something else in the function's opset.
 void inline_functions(Model& model);
+/// Operators that an older opset lacks replaced by the bodies that the standard gives for them, at every depth; what
+/// has no body stays. Throws as inline_functions() does.
+void expand_newer_operators(Model& model, int64_t opset);
 /// Does the linked standard know this operator at this version?
 bool known_operator(std::string_view domain, std::string_view op, int64_t opset);
 /// The same of a node, without the making of ONNX's schemas (20 ms) where infer() has a rule for its operator.

@@ -3,10 +3,19 @@
 
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
+
+/// Does the shape of x, as far as it is known, show that the constant does not enlarge it?
+bool broadcasts_to(const Tensor& c, const Value* x) {
+  const auto& dims = x->type.dims;
+  if (!dims || static_cast<size_t>(c.rank()) > dims->size()) return false;
+  const size_t ahead = dims->size() - static_cast<size_t>(c.rank());
+  for (size_t i = 0; i < static_cast<size_t>(c.rank()); ++i)
+    if (const int64_t length = c.dim(static_cast<int>(i)); length != 1 && !(*dims)[ahead + i].is(length)) return false;
+  return true;
+}
 
 Expected<Replacement> rewrite(const Match& m, Builder&) {
   Value* x = m.value("x");
@@ -18,8 +27,7 @@ Expected<Replacement> rewrite(const Match& m, Builder&) {
   const std::vector<double> numbers = to_doubles(c);
   if (std::any_of(numbers.begin(), numbers.end(), [&](double n) { return n != neutral; }))
     return Decline{"its constant is not neutral"};
-  const bool scalar = c.size() == 1 && x->type.dims && c.rank() <= static_cast<int>(x->type.dims->size());
-  if (!scalar && !same_dims(x->type.dims, m.root->output(0)->type.dims)) return Decline{"it may broadcast"};
+  if (!broadcasts_to(c, x)) return Decline{"it may broadcast"};
   if (op == "Pow" && x->type.dtype != c.dtype() && !is_float(x->type.dtype)) return Decline{"its types differ"};
   return Replacement{x};
 }

@@ -32,8 +32,7 @@ struct Indices {
   std::vector<int64_t> others;      ///< all other axes of the result; they have length 1
 };
 
-Expected<Indices> indices_of(const Node& columns, const SymDims& x, const SymDims& out,
-                                          const Builder& builder) {
+Expected<Indices> indices_of(const Node& columns, const SymDims& x, const SymDims& out, const Builder& builder) {
   const int64_t axis = builder.view(columns).get_int("axis", 0);
   if (axis != -1 && axis != static_cast<int64_t>(out.size())) return Decline{"its indices are no columns"};
   if (columns.inputs().size() != x.size()) return Decline{"it gathers more than elements"};

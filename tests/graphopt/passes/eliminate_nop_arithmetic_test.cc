@@ -14,6 +14,10 @@ TEST_CASE("arithmetic with a neutral constant goes") {
     })") == "Relu");
   CHECK(rewritten(eliminate_nop_arithmetic, R"(g (int64[N] x) => (int64[N] y)
     <int64 one = {1}> { a = Mul (x, one)  y = Neg (a) })") == "Neg");
+  // Nothing is known of the axes that the constant does not have.
+  CHECK(rewritten(eliminate_nop_arithmetic, R"(g (double[N,2] x, double[N,2] c) => (double[M,2] y)
+    <double[2] zero = {0, 0}> { k = Greater (x, c)  p = NonZero (k)  q = Cast <to = 11> (p)
+      t = Transpose (q)  a = Add (t, zero)  y = Neg (a) })") == "Greater NonZero Cast Transpose Neg");
 }
 
 TEST_CASE("arithmetic that changes a number or a shape stays") {

@@ -43,6 +43,7 @@ TEST_CASE("indices that do not count through all of it stay") {
         "it gathers more than elements");
   CHECK(declined(gather_nd_to_slice, gathered("N,M", "N,1,1,M", "1, 2, 3", "0, 1, 2", "i, i"), 18) == "it transposes");
   std::string later = gathered("N,M", "N,1,1,M", "1, 2, 3", "0, 1, 2");
-  later.replace(later.find("Range (zero, n"), 14, "Range (from, n").replace(later.find("<int64 zero"), 1, "<int64 from = {-1}, ");
+  later.replace(later.find("Range (zero, n"), 14, "Range (from, n")
+      .replace(later.find("<int64 zero"), 1, "<int64 from = {-1}, ");
   CHECK(declined(gather_nd_to_slice, later, 18) == "its indices do not count");
 }

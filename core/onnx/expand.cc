@@ -1,0 +1,36 @@
+#include <fmt/core.h>
+
+#include "core/ir/infer.h"
+#include "core/onnx/infer.h"
+#include "core/onnx/tools.h"
+
+namespace mlopt {
+namespace {
+
+constexpr const char* kDomain = "mlopt.expanded";
+constexpr int kMostRounds = 8;  // bodies of bodies: the standard nests them three deep
+
+}  // namespace
+
+void expand_newer_operators(Model& model, int64_t opset) {
+  const int64_t own = model.opset();
+  std::vector<Function> functions;
+  std::swap(functions, model.functions);
+  for (int round = 0; round < kMostRounds; ++round) {
+    infer(model, standard_types);
+    for (Node* node : all_nodes(*model.graph)) {
+      if (!node->domain.empty() || known_operator("", node->op, opset)) continue;
+      std::optional<Function> body = standard_function(NodeView(*node, own));
+      if (!body) continue;
+      body->domain = node->domain = kDomain;
+      body->name = node->op;
+      body->overload = node->overload = fmt::format("{}", model.functions.size());
+      model.functions.push_back(*std::move(body));
+    }
+    if (model.functions.empty()) break;
+    inline_functions(model);
+  }
+  model.functions = std::move(functions);
+}
+
+}  // namespace mlopt
