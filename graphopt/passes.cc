@@ -95,6 +95,7 @@ constexpr Line kRecognizing[] = {
     {1, &gemm_of_rows_to_matmul},
     {2, &fusion::rope},
     {2, &fusion::rope_interleaved},
+    {1, &fusion::rotary_tables},
     {2, &fusion::attention},
     {1, &fusion::attention_heads},
     {1, &eliminate_common_shapes},

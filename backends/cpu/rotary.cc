@@ -24,16 +24,17 @@ struct Rotation {
   bool interleaved = false;
   bool inside = false;      ///< the heads lie within a row: [batch, rows, heads, size]
   bool start_only = false;  ///< one position, that of the first row
+  bool shared = false;      ///< without positions: all samples have the rows of one
 };
 
 struct Tables {
   const float *cosines, *sines;
-  const int64_t* positions;  ///< null: each row of each sample has a row of its own
+  const int64_t* positions;  ///< null: each row has a row of its own
 };
 
 /// The row of the table for row `r` of sample `b`.
 int64_t place(const Rotation& n, const int64_t* positions, int64_t b, int64_t r) {
-  if (!positions) return b * n.rows + r;
+  if (!positions) return n.shared ? r : b * n.rows + r;
   return n.start_only ? positions[0] + r : positions[b * n.rows + r];
 }
 
@@ -107,7 +108,10 @@ Expected<Rotation> rotation_of(const Site& site, const Operands& where) {
   n.size = rank == 4 ? x.dims[3] : x.dims[2] / n.heads;
   const int64_t turned = site.view.get_int("rotary_embedding_dim", 0), count = n.batch * n.rows;
   if ((turned != 0 && turned != 2 * n.half) || 2 * n.half > n.size) return Decline{"the tables do not fit"};
-  if (!site.has(where.positions)) return n.table >= count ? Expected(n) : Decline{"the tables are too short"};
+  if (!site.has(where.positions)) {
+    n.shared = cosines.dims.size() == 3 && cosines.dims[0] == 1;
+    return n.table >= (n.shared ? n.rows : count) ? Expected(n) : Decline{"the tables are too short"};
+  }
   const TensorDesc& positions = site.desc(where.positions);
   n.start_only = positions.size() == 1 && count != 1;
   if (positions.dtype != DType::kI64 || (!n.start_only && positions.size() != count))

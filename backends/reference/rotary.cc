@@ -32,17 +32,21 @@ Rotation read_rotation(const Call& call, const Tensor& x, int64_t cache_width) {
   return n;
 }
 
-/// Rows of the cosine table: one for each position, or one for each row of each sample without positions.
+/// Rows of the cosine table: one for each position, or without positions one for each row of each sample, or of all
+/// samples where the table has one only, as PyTorch's exporter leaves it.
 std::vector<int64_t> read_places(const Call& call, const Rotation& n, const Tensor* positions, const Tensor& cosines) {
   const int64_t table =
       cosines.rank() == 0 ? 0 : cosines.size() / std::max<int64_t>(1, cosines.dim(cosines.rank() - 1));
   const int64_t count = n.batch * n.rows;
+  const bool shared = cosines.rank() == 3 && cosines.dim(0) == 1;
   std::vector<int64_t> places;
   const std::vector<int64_t> given = positions ? to_ints(*positions) : std::vector<int64_t>();
   const bool start_only = positions && positions->size() == 1 && count != 1;
   if (positions && !start_only && positions->size() != count) fail(call, "position_ids is not [batch, sequence]");
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t place = !positions ? i : start_only ? given[0] + i % n.rows : given[static_cast<size_t>(i)];
+    const int64_t place = !positions   ? (shared ? i % n.rows : i)
+                          : start_only ? given[0] + i % n.rows
+                                       : given[static_cast<size_t>(i)];
     if (place < 0 || place >= table) fail(call, fmt::format("position {} in a table of {}", place, table));
     places.push_back(place);
   }

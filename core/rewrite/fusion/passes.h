@@ -36,6 +36,7 @@ extern const Pass embed_norm;
 extern const Pass known_mask;
 extern const Pass rope;
 extern const Pass rope_interleaved;
+extern const Pass rotary_tables;
 extern const Pass attention;
 extern const Pass attention_heads;
 extern const Pass joined_heads;

@@ -32,6 +32,9 @@ TEST_CASE("pairs turn by tables with positions and without, all of a head or its
       require_as_reference("RotaryEmbedding", {numbers({2, 3, 5, size}, 1), rows, others}, {.attrs = whole}, kRounding);
       require_as_reference("RotaryEmbedding", {numbers({2, 5, 3 * size}, 1), rows, others}, {.attrs = whole},
                            kRounding);
+      const Tensor shared = numbers({1, 5, half}, 6);
+      require_as_reference("RotaryEmbedding", {numbers({2, 3, 5, size}, 1), shared, shared}, {.attrs = whole},
+                           kRounding);
       std::vector<Attr> part = whole;
       part.push_back(integer("rotary_embedding_dim", size));
       require_as_reference("RotaryEmbedding", {numbers({2, 3, 5, size + 5}, 1), c, s, positions({2, 5}, 11)},

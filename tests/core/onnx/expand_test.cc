@@ -39,8 +39,9 @@ TEST_CASE("in bodies too, and functions of the model stay") {
 }
 
 TEST_CASE("what has no body stays, and the converter says so") {
-  const Model model = of_opset(22, "(float[N,1,H,W] x, float[N,2,R,C] grid) => (float[N,1,R,C] y) { z = Relu (x)  "
-                                   "m = Mish (z)  y = GridSample (m, grid) }");
+  const Model model = of_opset(22,
+                               "(float[N,1,H,W] x, float[N,2,R,C] grid) => (float[N,1,R,C] y) { z = Relu (x)  "
+                               "m = Mish (z)  y = GridSample (m, grid) }");
   Model expanded = clone(model);
   expand_newer_operators(expanded, 15);
   CHECK(test::operators(*expanded.graph).find("GridSample") != std::string::npos);
