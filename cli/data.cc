@@ -13,6 +13,7 @@
 #include "core/onnx/infer.h"
 #include "graphopt/equal_sizes.h"
 #include "graphopt/implied_sizes.h"
+#include "graphopt/least_sizes.h"
 
 namespace mlopt::cli {
 namespace {
@@ -119,13 +120,16 @@ std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, c
   options.random.batch = use.batch;
   for (const std::string& text : flags.shapes) add_shape(options.random, text);
   for (const std::string& text : flags.ranges) add_range(options.random, text);
-  if (starts_with(flags.spec, "random")) options.random.sizes = graphopt::implied_sizes(model, standard_types);
   const Graph* graph = model.graph.get();
   options.read_test_set = [graph](const std::string& folder, bool expected) {
     return expected ? read_test_outputs(folder, *graph) : read_inputs(folder, *graph);
   };
   std::vector<InputSpec> inputs = model_inputs(model);
-  if (starts_with(flags.spec, "random")) name_equal_sizes(inputs, options.random, model);
+  if (starts_with(flags.spec, "random")) {
+    options.random.sizes = graphopt::implied_sizes(model, standard_types);
+    name_equal_sizes(inputs, options.random, model);
+    options.random.least = graphopt::least_sizes(model, inputs, options.random, standard_types);
+  }
   return open_dataset(parse_data_spec(flags.spec), inputs, options);
 }
 

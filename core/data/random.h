@@ -20,6 +20,7 @@ struct RandomOptions {
   std::map<std::string, Dims> shapes = {};  ///< of inputs by name; a symbol's size is a shape of one number
   std::map<std::string, std::array<double, 2>> ranges = {};  ///< of inputs by name
   std::map<std::string, int64_t> sizes = {};  ///< of symbols where neither `shapes` nor `batch` says more
+  std::map<std::string, int64_t> least = {};  ///< of symbols whose sizes are made up: they are no less
 };
 
 /// Adds "name=1x3x224x224" (or "1,3,224,224") and "name=a:b". Throw Error{kUsage}.

@@ -79,7 +79,7 @@ class Sizes {
     const auto found = known.find(symbol);
     if (found != known.end()) return found->second;
     if (const auto value = evaluate(symbol, known)) return *value;
-    return known[symbol] = fresh(axis, rank);
+    return known[symbol] = at_least(symbol, fresh(axis, rank));
   }
 
  private:
@@ -90,6 +90,12 @@ class Sizes {
     if (rank >= 4 && axis + 2 >= rank) return 32 * (2 + sides_++);
     constexpr int64_t kPrimes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
     return kPrimes[std::min<size_t>(others_++, std::size(kPrimes) - 1)];
+  }
+
+  int64_t at_least(const std::string& symbol, int64_t size) const {
+    const auto least = options_.least.find(symbol);
+    if (least == options_.least.end() || size >= least->second) return size;
+    return options_.distinct ? least->second + size : least->second;
   }
 
   const RandomOptions& options_;

@@ -14,15 +14,15 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!x->type.dims->front().known()) return Decline{"how many samples there are is not known"};
   const auto one = [](const Value* v) { return v->type.dims->front().is(1); };
   if (one(x) || !one(cosines) || !one(sines)) return Decline{"its tables have a row for each sample"};
-  Value* turned = builder.op(
-      "RotaryEmbedding", {x, for_each_sample(cosines, x, builder), for_each_sample(sines, x, builder)}, m.root->attrs,
-      m.root->output(0)->type);
+  Value* turned =
+      builder.op("RotaryEmbedding", {x, for_each_sample(cosines, x, builder), for_each_sample(sines, x, builder)},
+                 m.root->attrs, m.root->output(0)->type);
   return Replacement{turned};
 }
 
 std::vector<Rule> rules() {
-  return {{Pattern::op("RotaryEmbedding", {Pattern::any("x"), Pattern::any("cosines"), Pattern::any("sines")}),
-           rewrite}};
+  return {
+      {Pattern::op("RotaryEmbedding", {Pattern::any("x"), Pattern::any("cosines"), Pattern::any("sines")}), rewrite}};
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ TEST_CASE("tables that have a row for each sample stay, and what our own kernels
   CHECK(declined(rotary_tables, turned("N,4,S,16", "N,S,8"), 23) == own);
   CHECK(declined(rotary_tables, turned("N,4,S,16", "1,S,8"), 23, Target::kKernels) == "our own kernels broadcast");
   // Positions index tables of all of them.
-  CHECK(declined(rotary_tables, R"(g (float[N,4,S,16] x, float[9,8] c, float[9,8] s, int64[N,S] p) => (float[N,4,S,16] y)
+  CHECK(declined(rotary_tables,
+                 R"(g (float[N,4,S,16] x, float[9,8] c, float[9,8] s, int64[N,S] p) => (float[N,4,S,16] y)
     { y = RotaryEmbedding (x, c, s, p) })",
                  23)
             .empty());
