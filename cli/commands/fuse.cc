@@ -12,6 +12,7 @@
 #include "cli/fuse/side_by_side.h"
 #include "cli/output.h"
 #include "cli/runner.h"
+#include "cli/verb/origin.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/onnx/tools.h"
@@ -34,8 +35,31 @@ void list_passes(Report& report) {
   }
 }
 
+std::string spec_of(const FuseFlags& o) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* name, const std::vector<std::string>& lists) {
+    if (!lists.empty()) parts.push_back(fmt::format("{}={}", name, join(list_items(lists), ",")));
+  };
+  add("passes", o.passes);
+  add("no-passes", o.no_passes);
+  add("only", o.only);
+  add("skip", o.skip);
+  if (!o.fold_limit.empty()) parts.push_back("fold-limit=" + o.fold_limit);
+  if (o.target != "onnx") parts.push_back("target=" + o.target);
+  if (o.level) parts.push_back(fmt::format("level={}", *o.level));
+  if (o.opset) parts.push_back(fmt::format("opset={}", *o.opset));
+  add("fix", o.fixed);
+  add("dynamic", o.dynamic);
+  if (!o.part.empty()) parts.push_back("extract=" + o.part);
+  if (o.low_rank) parts.push_back(fmt::format("low-rank={}%", o.low_rank->value));
+  if (!o.store.empty()) parts.push_back("store=" + o.store);
+  if (o.batch) parts.push_back(fmt::format("batch={}", *o.batch));
+  return parts.empty() ? "fuse" : "fuse:" + join(parts, ";");
+}
+
 int64_t fold_bytes(const FuseFlags& o, const Model& source) {
-  if (o.fold_limit.empty()) return usual_fold_bytes(source);
+  // What the same command made has grown by as much as it may.
+  if (o.fold_limit.empty()) return recorded(source, "mlopt.spec") == spec_of(o) ? 0 : usual_fold_bytes(source);
   const auto bytes = parse_bytes(o.fold_limit);
   if (!bytes) usage_error(fmt::format("'{}' is not a size", o.fold_limit), "--fold-limit", "for instance 1M");
   return *bytes;
@@ -103,28 +127,6 @@ Json show_declined(const Tallies& tallies, bool in_text, Report& report) {
   }
   if (in_text && !table.rows.empty()) report.blocks.emplace_back(std::move(table));
   return declined;
-}
-
-std::string spec_of(const FuseFlags& o) {
-  std::vector<std::string> parts;
-  const auto add = [&](const char* name, const std::vector<std::string>& lists) {
-    if (!lists.empty()) parts.push_back(fmt::format("{}={}", name, join(list_items(lists), ",")));
-  };
-  add("passes", o.passes);
-  add("no-passes", o.no_passes);
-  add("only", o.only);
-  add("skip", o.skip);
-  if (!o.fold_limit.empty()) parts.push_back("fold-limit=" + o.fold_limit);
-  if (o.target != "onnx") parts.push_back("target=" + o.target);
-  if (o.level) parts.push_back(fmt::format("level={}", *o.level));
-  if (o.opset) parts.push_back(fmt::format("opset={}", *o.opset));
-  add("fix", o.fixed);
-  add("dynamic", o.dynamic);
-  if (!o.part.empty()) parts.push_back("extract=" + o.part);
-  if (o.low_rank) parts.push_back(fmt::format("low-rank={}%", o.low_rank->value));
-  if (!o.store.empty()) parts.push_back("store=" + o.store);
-  if (o.batch) parts.push_back(fmt::format("batch={}", *o.batch));
-  return parts.empty() ? "fuse" : "fuse:" + join(parts, ";");
 }
 
 Tallies run_passes_on(const FuseFlags& o, const Model& source, const PassContext& context, const graphopt::Guard& guard,

@@ -28,13 +28,13 @@ std::string source_hash(const Model& source) {
   return hash.digest();
 }
 
-namespace {
-
 std::string_view recorded(const Model& model, std::string_view key) {
   for (const auto& [name, value] : model.metadata)
     if (name == key) return value;
   return {};
 }
+
+namespace {
 
 /// Was the source made in this way already, and is the result the same model again? Its origin is then the source's.
 bool is_source_again(const Model& source, const std::string& spec, const Model& result) {

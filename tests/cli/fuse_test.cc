@@ -94,6 +94,28 @@ TEST_CASE("fuse stores weights in float16, and its second run leaves them so") {
   CHECK(run_mlopt({"fuse", model, "-o", once, "--low-rank", "0%"}).status == 2);
 }
 
+TEST_CASE("what may grow by folding grows once, however often it is fused") {
+  const test::TempDir folder;
+  // Each table adds 400 bytes to 51 KB, of which a hundredth may be added.
+  std::string tables, sum = "h0 = MatMul (x, w) ";
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i), next = std::to_string(i + 1);
+    sum += "t" + n + " = Range (from" + n + ", to" + n + ", one)  f" + n + " = Cast <to = 1> (t" + n + ")  u" + n +
+           " = Reshape (f" + n + ", all)  h" + next + " = Mul (h" + n + ", u" + n + ") ";
+    tables += ", int64 from" + n + " = {" + n + "}, int64 to" + n + " = {" + std::to_string(100 + i) + "}";
+  }
+  std::string numbers = "0.5";
+  for (int i = 1; i < 100 * 128; ++i) numbers += ", " + std::to_string((i * 37 % 101) / 100.0);
+  const std::string model = test::write_text_model(
+      folder, "m.onnx",
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N,128] x) => (float[N,100] h4) <float[128,100] w = {" +
+          numbers + "}, int64 one = {1}, int64[1] all = {-1}" + tables + "> { " + sum + " }");
+  const std::string once = folder / "a.onnx", twice = folder / "b.onnx";
+  REQUIRE(run_mlopt({"fuse", model, "-o", once, "--no-bench"}).status == 0);
+  REQUIRE(run_mlopt({"fuse", once, "-o", twice, "--no-bench"}).status == 0);
+  CHECK(read_file(once) == read_file(twice));
+}
+
 TEST_CASE("a pass that changes the outputs is found with its node, undone and named; the others go on") {
   // In float32 x + 1e8 - 1e8 is a multiple of 8; the merged sum is x.
   const test::TempDir folder;
