@@ -101,7 +101,8 @@ TEST_CASE("what may grow by folding grows once, however often it is fused") {
   for (int i = 0; i < 4; ++i) {
     const std::string n = std::to_string(i), next = std::to_string(i + 1);
     sum += "t" + n + " = Range (from" + n + ", to" + n + ", one)  f" + n + " = Cast <to = 1> (t" + n + ")  u" + n +
-           " = Reshape (f" + n + ", all)  h" + next + " = Mul (h" + n + ", u" + n + ") ";
+           " = Reshape (f" + n + ", all)  p" + n + " = Tanh (h" + n + ")  h" + next + " = Mul (p" + n + ", u" + n +
+           ") ";
     tables += ", int64 from" + n + " = {" + n + "}, int64 to" + n + " = {" + std::to_string(100 + i) + "}";
   }
   std::string numbers = "0.5";
