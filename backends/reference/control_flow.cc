@@ -3,6 +3,7 @@
 #include "backends/reference/growth.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/slices.h"
+#include "core/ir/constant.h"
 
 namespace mlopt::reference {
 namespace {
@@ -43,7 +44,9 @@ struct LoopState {
 };
 
 void run_iteration(const Call& call, int body, int64_t i, LoopState& state) {
-  std::vector<Datum> inputs{Tensor::scalar(i), Tensor::scalar(state.going)};
+  const std::vector<Value*>& parameters = call.view.node().bodies()[static_cast<size_t>(body)]->inputs();
+  std::vector<Datum> inputs{number_for(*parameters[0], Tensor::scalar(i)),
+                            number_for(*parameters[1], Tensor::scalar(state.going))};
   inputs.insert(inputs.end(), state.carried.begin(), state.carried.end());
   std::vector<Datum> outputs = call.run_body(body, inputs);
   state.going = truth(call, outputs[0].tensor());

@@ -47,6 +47,11 @@ std::optional<Tensor> known_value(const Value& y) {
   return Tensor::of<int32_t>(*dims, std::vector<int32_t>(numbers.begin(), numbers.end()));
 }
 
+Tensor number_for(const Value& parameter, Tensor scalar) {
+  const auto& dims = parameter.type.dims;
+  return dims && dims->size() == 1 ? scalar.reshaped({1}) : scalar;
+}
+
 bool is_random(const Node& node) {
   static constexpr std::string_view kRandom[] = {
       "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli", "Dropout"};

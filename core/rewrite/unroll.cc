@@ -117,9 +117,10 @@ Expected<Repeated> loop_of(const Node& loop, const Graph& body, Unroller& unroll
                   1,
                   std::vector<int64_t>(lists, 0),
                   std::vector<bool>(lists, false),
-                  [&unroller](int64_t i, const std::vector<Value*>& now) {
-                    std::vector<Value*> inputs{unroller.constant("trip", Tensor::scalar(i)),
-                                               unroller.constant("go_on", Tensor::scalar(true))};
+                  [&unroller, &body](int64_t i, const std::vector<Value*>& now) {
+                    const Value &trip = *body.inputs()[0], &go_on = *body.inputs()[1];
+                    std::vector<Value*> inputs{unroller.constant("trip", number_for(trip, Tensor::scalar(i))),
+                                               unroller.constant("go_on", number_for(go_on, Tensor::scalar(true)))};
                     inputs.insert(inputs.end(), now.begin(), now.end());
                     return inputs;
                   }};

@@ -30,6 +30,13 @@ TEST_CASE("values that are passed on, and captures, are right") {
         std::string::npos);
 }
 
+TEST_CASE("the counter is a list of one number where the body says so") {
+  std::string listed =
+      loop("2", "k = Identity (c)  f = Cast <to = 11> (i)  s = Concat <axis = 0> (f, f)  w = Add (v, s)");
+  listed.replace(listed.find("int64 i,"), 8, "int64[1] i,");
+  CHECK(rewritten(unroll_loops, listed).find("Loop") == std::string::npos);
+}
+
 TEST_CASE("the nodes of each trip have names of their own") {
   Model model = test::fixture(loop("3", "k = Identity (c)  s = Neg (v)  w = Add (v, x)"));
   Node* repeated = model.graph->nodes().back();
