@@ -64,11 +64,13 @@ class GpuBackend : public Backend {
     const bool whole = host_.may_run || options.state || !options.taps.empty();
     const auto counted = whole ? std::nullopt : gpu::with_counts(model, host_.types);
     if (!counted) return compile_at_once(model, options);
-    return gpu::compile_staged(*counted, [&](const Model& stage) { return compile_at_once(stage, options); });
+    return gpu::compile_staged(*counted, host_.types, [self = *this, options](const Model& stage) {
+      return self.compile_at_once(stage, options);
+    });
   }
 
  private:
-  std::unique_ptr<Executable> compile_at_once(const Model& model, const CompileOptions& options) {
+  std::unique_ptr<Executable> compile_at_once(const Model& model, const CompileOptions& options) const {
     const bool half = options.precision == Precision::kF16 || options.precision == Precision::kBF16;
     if (half) require_half(options);
     const std::vector<Kernel> kernels = gpu::all_kernels(extras_of(device_));

@@ -46,9 +46,9 @@ void prepare(Model& model, bool float8) {
 
 void specialize(Model& model, TypeRule types) {
   static constexpr std::array kPasses{
-      &lower::empty_pieces, &qdq::float8_weights,      &lower::contrib_gelu, &fusion::gelu,
-      &fusion::conv_sum,    &fusion::conv_activation,  &lower::attention,    &lower::attention_heads,
-      &lower::matmul_add,   &fusion::matmul_transpose, &lower::chain};
+      &lower::counted_nothing, &lower::empty_pieces, &qdq::float8_weights,      &lower::contrib_gelu,
+      &fusion::gelu,           &fusion::conv_sum,    &fusion::conv_activation,  &lower::attention_to_256,
+      &lower::attention_heads, &lower::matmul_add,   &fusion::matmul_transpose, &lower::chain};
   PassContext context;
   context.standard_types = types;
   context.keep_outputs = false;

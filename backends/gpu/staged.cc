@@ -6,8 +6,11 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/exec/deciding_inputs.h"
+#include "core/ir/bind.h"
 #include "core/ir/middle.h"
 #include "core/rewrite/extract.h"
+#include "core/rewrite/inline_if.h"
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::gpu {
@@ -68,14 +71,72 @@ class Levels {
   int last_ = 0;
 };
 
+bool is_cut_in_bodies(const Graph& graph) {
+  const std::vector<Node*> nodes = all_nodes(graph);
+  return std::any_of(nodes.begin(), nodes.end(), [&](const Node* n) { return n->graph() != &graph && is_cut(*n); });
+}
+
+/// A stage whose branches are cut: it is made for the inputs at hand, and again for others of another shape or that
+/// decide otherwise.
+class Decided : public Executable {
+ public:
+  Decided(Model model, TypeRule types, CompileStage compile)
+      : model_(std::move(model)),
+        types_(types),
+        compile_(std::move(compile)),
+        deciding_(deciding_inputs(*model_.graph)) {
+    for (const Value* v : model_.graph->inputs())
+      if (!v->constant) input_names_.push_back(v->name);
+    for (const Value* v : model_.graph->outputs()) output_names_.push_back(v->name);
+  }
+
+  std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks) override {
+    std::vector<Dims> shapes;
+    for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
+    if (!made_ || shapes != shapes_ || !same_decisions(inputs, decisions_)) {
+      decisions_ = decisions(inputs, deciding_);
+      shapes_ = shapes;
+      make();
+    }
+    return made_->run(undecided(inputs, std::span<const std::optional<Tensor>>(decisions_)), hooks);
+  }
+
+  const std::vector<std::string>& input_names() const override { return input_names_; }
+  const std::vector<std::string>& output_names() const override { return output_names_; }
+  const std::vector<std::string>& fallback_nodes() const override { return fallback_; }
+  std::vector<StepProfile> profile() const override { return made_ ? made_->profile() : std::vector<StepProfile>(); }
+
+ private:
+  void make() {
+    const std::span<const std::optional<Tensor>> values = decisions_;
+    Model bound = clone(model_);
+    fix_inputs(bound, values);
+    bind_input_shapes(bound, undecided(std::span<const Dims>(shapes_), values), types_);
+    PassContext context;
+    context.standard_types = types_;
+    context.keep_outputs = false;
+    run_pass(bound, inline_if, context);
+    made_ = is_cut_in_bodies(*bound.graph) ? compile_(bound) : compile_staged(bound, types_, compile_);
+  }
+
+  Model model_;
+  TypeRule types_;
+  CompileStage compile_;
+  std::vector<bool> deciding_;
+  std::vector<Dims> shapes_;
+  std::vector<std::optional<Tensor>> decisions_;
+  std::unique_ptr<Executable> made_;
+  std::vector<std::string> input_names_, output_names_, fallback_;
+};
+
 class Staged : public Executable {
  public:
-  Staged(const Model& model, const std::function<std::unique_ptr<Executable>(const Model&)>& compile) {
+  Staged(const Model& model, TypeRule types, const CompileStage& compile) {
     for (const Value* v : model.graph->inputs())
       if (!v->constant) input_names_.push_back(v->name);
     for (const Value* v : model.graph->outputs()) output_names_.push_back(v->name);
     const Levels levels(*model.graph);
-    for (int level = 0; level <= levels.last(); ++level) add_stage(model, levels, level, compile);
+    for (int level = 0; level <= levels.last(); ++level) add_stage(model, levels, level, types, compile);
   }
 
   std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks) override {
@@ -124,8 +185,7 @@ class Staged : public Executable {
     for (size_t i = 0; i < made.size(); ++i) values[plan.output_names()[i]] = made[i];
   }
 
-  void add_stage(const Model& model, const Levels& levels, int level,
-                 const std::function<std::unique_ptr<Executable>(const Model&)>& compile) {
+  void add_stage(const Model& model, const Levels& levels, int level, TypeRule types, const CompileStage& compile) {
     Stage stage;
     std::set<std::string> inputs;
     std::vector<std::string> outputs;
@@ -145,7 +205,8 @@ class Staged : public Executable {
     if (!outputs.empty()) {
       Model part = clone(model);
       extract(part, {inputs.begin(), inputs.end()}, outputs);
-      stage.plan = compile(part);
+      stage.plan =
+          is_cut_in_bodies(*part.graph) ? std::make_unique<Decided>(std::move(part), types, compile) : compile(part);
       const auto& fallback = stage.plan->fallback_nodes();
       fallback_.insert(fallback_.end(), fallback.begin(), fallback.end());
     }
@@ -168,7 +229,7 @@ class Staged : public Executable {
 
 std::optional<Model> with_counts(const Model& model, TypeRule types) {
   static constexpr std::string_view kOps[] = {"NonZero", "NonMaxSuppression", "Unique", "Compress"};
-  const std::vector<Node*> nodes = model.graph->nodes();
+  const std::vector<Node*> nodes = all_nodes(*model.graph);
   const bool any = std::any_of(nodes.begin(), nodes.end(), [](const Node* node) {
     return node->domain.empty() && std::find(std::begin(kOps), std::end(kOps), node->op) != std::end(kOps);
   });
@@ -183,9 +244,8 @@ std::optional<Model> with_counts(const Model& model, TypeRule types) {
   return made;
 }
 
-std::unique_ptr<Executable> compile_staged(const Model& model,
-                                           std::function<std::unique_ptr<Executable>(const Model&)> compile) {
-  return std::make_unique<Staged>(model, compile);
+std::unique_ptr<Executable> compile_staged(const Model& model, TypeRule types, const CompileStage& compile) {
+  return std::make_unique<Staged>(model, types, compile);
 }
 
 }  // namespace mlopt::gpu

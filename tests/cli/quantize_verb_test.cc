@@ -93,14 +93,16 @@ TEST_CASE("random calibration, and results that gain nothing, are called so") {
 TEST_CASE("sizes that were assumed and do not fit are asked for") {
   const test::TempDir folder;
   const std::string model = folder / "m.onnx";
-  write_model(test::fixture("g (float[1,1,L] x, float[4,1,300] W) => (float[1,4,M] y) { y = Conv (x, W) }"), model);
+  write_model(test::fixture("g (float[1,64,L] x, float[64,64,1] W) => (float[1,64,1] y) <int64[1] at = {300}> "
+                            "{ p = Gather <axis = 2> (x, at)  y = Conv (p, W) }"),
+              model);
   const std::vector<std::string> quantize = {"quantize", model,    "-o",       folder / "q.onnx", "--to",
                                              "w8a8",     "--data", "random:2", "--no-bench"};
   const test::Outcome refused = run_mlopt(quantize);
   CHECK(refused.status == 3);
   CHECK(refused.err.find("--shape x=DIMS") != std::string::npos);
   std::vector<std::string> sized = quantize;
-  sized.insert(sized.end(), {"--shape", "x=1x1x400"});
+  sized.insert(sized.end(), {"--shape", "x=1x64x400"});
   const test::Outcome done = run_mlopt(sized);
   INFO(done.err);
   CHECK(done.status == 0);

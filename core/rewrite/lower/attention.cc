@@ -65,6 +65,7 @@ Value* keys_of(Value* turned, Builder& builder) {
   return transposed(turned, swapped_end(perm));
 }
 
+template <int64_t kMostElements>
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Value* probabilities = m.node("softmax")->output(0);
   if (!probabilities->type.dims || probabilities->type.dtype != DType::kF32 || builder.opset() < 13)
@@ -76,6 +77,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!parts.q) return Decline{"the scores are not a product"};
   Value* v = m.value("v");
   if (!fit(parts, parts.k, v)) return Decline{"queries, keys and values are not known to fit"};
+  for (const Value* head : {static_cast<const Value*>(parts.q), static_cast<const Value*>(v)})
+    if (head->type.dims->back().value().value_or(0) > kMostElements) return Decline{"its heads are too wide"};
   std::vector<Value*> inputs{parts.q, keys_of(parts.k, builder), v};
   Value* first = rank == 3 ? builder.constant("axes", Tensor::ints({0})) : nullptr;
   if (first)
@@ -85,13 +88,15 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{first ? builder.op("Squeeze", {y, first}) : y};
 }
 
+template <int64_t kMostElements>
 std::vector<Rule> rules() {
   Pattern softmax = Pattern::op("Softmax", {Pattern::any("scores")}).as("softmax").single_use();
-  return {{Pattern::op("MatMul", {std::move(softmax), Pattern::any("v")}), rewrite}};
+  return {{Pattern::op("MatMul", {std::move(softmax), Pattern::any("v")}), rewrite<kMostElements>}};
 }
 
 }  // namespace
 
-const Pass attention = {"attention", "two products and the softmax between them as one operator", rules};
+const Pass attention = {"attention", "two products and the softmax between them as one operator", rules<INT64_MAX>};
+const Pass attention_to_256 = {"attention_to_256", "the same where heads have at most 256 elements", rules<256>};
 
 }  // namespace mlopt::lower

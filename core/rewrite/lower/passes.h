@@ -7,6 +7,7 @@ namespace mlopt::lower {
 
 extern const Pass array_feature_extractor;
 extern const Pass attention;
+extern const Pass attention_to_256;  ///< heads of at most 256 elements
 extern const Pass attention_groups;
 extern const Pass attention_heads;
 extern const Pass attention_past;
@@ -18,6 +19,7 @@ extern const Pass chain;
 extern const Pass compress;
 extern const Pass contrib_gelu;
 extern const Pass counted;
+extern const Pass counted_nothing;
 extern const Pass dropout;
 extern const Pass empty_pieces;
 extern const Pass loops;

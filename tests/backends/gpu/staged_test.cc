@@ -49,6 +49,23 @@ TEST_CASE("what follows places that data say is planned for each of their number
                  {{uniform({8}, -1, 1)}, {uniform({8}, -1, 1, DType::kF32, 3)}});
 }
 
+TEST_CASE("branches that count are taken once what decides them is counted") {
+  require_staged(R"(g (float[N] x) => (int64[K] y) <int64 zero = {0}, int64[1] flat = {-1}, int64[1] one = {1}> {
+    r = Relu (x)  p = NonZero (r)  l = Reshape (p, flat)  t = Gather (x, l)
+    s = Shape (t)  n = ReduceProd <keepdims = 0> (s)  none = Equal (n, zero)
+    y = If (none) <then_branch = a () => (int64[1] q) { q = Identity (one) },
+                   else_branch = b () => (int64[M] q) {
+                     e = Exp (t)  f = Floor (e)  g = Sub (f, f)  h = Add (g, t)  k = NonZero (h)  q = Reshape (k, flat) }>
+  })",
+                 {{uniform({9}, -1, 1)}, {uniform({9}, -1, 1, DType::kF32, 5)}, {uniform({4}, -2, -1)}});
+}
+
+TEST_CASE("places in nothing on a GPU") {
+  require_staged(R"(g (float[N] x) => (int64[1,K] y) <int64[1] flat = {-1}> {
+    r = Relu (x)  p = NonZero (r)  l = Reshape (p, flat)  t = Gather (x, l)  y = NonZero (t) })",
+                 {{uniform({4}, -2, -1)}, {uniform({9}, -1, 1)}});
+}
+
 TEST_CASE("boxes that better ones do not hide on a GPU") {
   const Tensor boxes = uniform({2, 60, 4}, 0, 10), scores = uniform({2, 3, 60}, 0, 1, DType::kF32, 2);
   const Datum most = Tensor::ints({7}).reshaped({}), overlap = tensor({}, {0.3}), score = tensor({}, {0.4});

@@ -21,6 +21,8 @@ TEST_CASE("the first elements of an axis on a GPU, with their places") {
     for (const int axis : {0, 1, 2})
       require_on_gpu("TopK", {x, Tensor::ints({3})},
                      {.attrs = {attr("axis", axis), attr("largest", largest)}, .outputs = 2, .fixed = true}, 0);
+    require_on_gpu("TopK", {uniform({2, 700}, -9, 9), Tensor::ints({500})},
+                   {.attrs = {attr("largest", largest)}, .outputs = 2, .fixed = true}, 0);
     require_on_gpu("TopK", {ties, Tensor::ints({6})},
                    {.attrs = {attr("largest", largest)}, .outputs = 2, .fixed = true}, 0);
   }

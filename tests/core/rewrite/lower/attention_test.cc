@@ -38,3 +38,15 @@ TEST_CASE("products around the softmax over another axis stay") {
   infer(source, context.standard_types);
   CHECK(run_pass(source, lower::attention, context).applied == 0);
 }
+
+TEST_CASE("heads that a kernel has no room for stay as they are") {
+  for (const auto& [size, applied] : {std::pair{"256", 1}, std::pair{"257", 0}}) {
+    Model source = test::fixture(std::string("g (float[2,3,4,") + size + "] q, float[2,3," + size +
+                                     ",5] t, float[2,3,5,6] v) => (float[2,3,4,6] y) "
+                                     "{ s = MatMul (q, t) p = Softmax <axis = -1> (s) y = MatMul (p, v) }",
+                                 17);
+    PassContext context = test::pass_context();
+    infer(source, context.standard_types);
+    CHECK(run_pass(source, lower::attention_to_256, context).applied == applied);
+  }
+}
