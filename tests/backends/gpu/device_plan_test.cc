@@ -119,13 +119,13 @@ TEST_CASE("what reads an input that is no tensor is named where a GPU refuses it
   }
 }
 
-TEST_CASE("shapes that follow from data inside of a body are refused on a GPU") {
+TEST_CASE("shapes that follow from data inside of a loop are refused on a GPU") {
   CHECK_THROWS_AS(gpu_on_host()
-                      ->compile(fixture(R"(g (float[4] x, bool c) => (int64[1,K] y) {
-    n = Not (c)  y = If (n) <then_branch = t () => (int64[1,L] a) { a = NonZero (x) },
-                             else_branch = e () => (int64[1,M] b) { b = NonZero (x) }> })"),
+                      ->compile(fixture(R"(g (float[4] x, int64 n) => (int64[1,K] y) <int64[1,1] none = {0}> {
+    y = Loop (n, , none) <body = b (int64 i, bool c, int64[1,L] v) => (bool k, int64[1,M] w) {
+          k = Identity (c)  w = NonZero (x) }> })"),
                                 {})
-                      ->run(std::vector<Datum>{counting({4}), Tensor::scalar(true)}),
+                      ->run(std::vector<Datum>{counting({4}), Tensor::scalar(int64_t{2})}),
                   Error);
 }
 

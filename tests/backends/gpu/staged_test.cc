@@ -60,6 +60,15 @@ TEST_CASE("branches that count are taken once what decides them is counted") {
                  {{uniform({9}, -1, 1)}, {uniform({9}, -1, 1, DType::kF32, 5)}, {uniform({4}, -2, -1)}});
 }
 
+TEST_CASE("branches that count are taken by a condition that is given") {
+  require_staged(R"(g (float[4] x, bool c) => (int64[1,K] y) {
+    n = Not (c)  y = If (n) <then_branch = t () => (int64[1,L] a) { a = NonZero (x) },
+                             else_branch = e () => (int64[1,M] b) { r = Relu (x)  b = NonZero (r) }> })",
+                 {{tensor({4}, {1, -1, 0, 2}), Tensor::scalar(true)},
+                  {tensor({4}, {1, -1, 0, 2}), Tensor::scalar(false)},
+                  {tensor({4}, {0, -1, 0, 2}), Tensor::scalar(true)}});
+}
+
 TEST_CASE("places in nothing on a GPU") {
   require_staged(R"(g (float[N] x) => (int64[1,K] y) <int64[1] flat = {-1}> {
     r = Relu (x)  p = NonZero (r)  l = Reshape (p, flat)  t = Gather (x, l)  y = NonZero (t) })",
