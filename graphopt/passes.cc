@@ -150,7 +150,7 @@ constexpr Line kMerging[] = {
     {3, &fusion::bias_fast_gelu},
     {kOnRequest, &fusion::bias_gelu},
     {3, &fusion::gelu_sum},
-    {kOnRequest, &fusion::conv_sum},
+    {3, &fusion::conv_sum},
     {3, &fusion::conv_activation},
     {3, &fusion::gemm_activation},
     {3, &fusion::matmul_transpose},

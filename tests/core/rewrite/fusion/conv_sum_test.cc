@@ -54,18 +54,21 @@ TEST_CASE("a sum that broadcasts, or whose convolution is read elsewhere, stays 
 
 TEST_CASE("what is written for ONNX Runtime takes a sum, for others none") {
   const auto graph = [](const std::string& type, const std::string& spatial,
-                        const std::string& before = "Conv (x, W)") {
-    const std::string y = type + "[N,4," + spatial + "]", ones = spatial == "6" ? "1" : "1,1,1,1";
-    return "g (" + type + "[N,3," + spatial + "] x, " + type + "[4,3," + ones + "] W, " + y + " z) => (" + y +
-           " y) { r = " + before + "  c = Conv (x, W)  y = Add (r, c) }";
+                        const std::string& before = "Conv (x, W, B)", const std::string& conv = "Conv (x, W, B)",
+                        const std::string& channels = "16") {
+    const std::string y = type + "[N," + channels + "," + spatial + "]", ones = spatial == "6" ? "1" : "1,1,1,1";
+    return "g (" + type + "[N,3," + spatial + "] x, " + type + "[" + channels + ",3," + ones + "] W, " + type + "[" +
+           channels + "] B, " + y + " z) => (" + y + " y) { r = " + before + "  c = " + conv + "  y = Add (r, c) }";
   };
+  const auto why = [](const std::string& text) { return declined(fusion::conv_sum, text, 17, Target::kOrt); };
+  const std::string blocks = "the operands are not computed in blocks of channels";
   CHECK(rewritten(fusion::conv_sum, graph("float", "6"), 17, 1e-6, Target::kOrt) == "Conv FusedConv");
-  CHECK(declined(fusion::conv_sum, graph("float", "6", "Neg (z)"), 17, Target::kOrt) ==
-        "the other operand is no convolution's");
+  CHECK(why(graph("float", "6", "Neg (z)")) == blocks);
+  CHECK(why(graph("float", "6", "Conv (x, W, B)", "Conv (x, W, B)", "20")) == blocks);
+  CHECK(why(graph("float", "6", "Neg (z)", "Conv (x, W)")) == "it has no constant bias");
   CHECK(declined(fusion::conv_sum, graph("float", "6"), 17) == "only ONNX Runtime has it");
-  CHECK(declined(fusion::conv_sum, graph("double", "6"), 17, Target::kOrt) == "it is not float32");
-  CHECK(declined(fusion::conv_sum, graph("float", "6,6,6,6"), 17, Target::kOrt) ==
-        "it has more than three spatial axes");
+  CHECK(why(graph("double", "6")) == "it is not float32");
+  CHECK(why(graph("float", "6,6,6,6")) == "it has more than three spatial axes");
 }
 
 }  // namespace mlopt::test
