@@ -1,6 +1,6 @@
 #include "graphopt/least_sizes.h"
 
-#include "graphopt/declared_types.h"
+#include "core/ir/bind.h"
 #include "graphopt/implied_sizes.h"
 
 namespace mlopt::graphopt {
@@ -36,12 +36,7 @@ Fit fit_of(const Model& model) {
 /// With the shapes that generated inputs would have.
 Fit fit_at(const Model& read, const std::vector<InputSpec>& inputs, const RandomOptions& options, TypeRule standard) {
   Model model = clone(read);
-  const DeclaredTypes forget(model);
-  const std::vector<Dims> shapes = concrete_shapes(inputs, options);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (Value* v = model.graph->find(inputs[i].name); v && inputs[i].tensor)
-      v->type.dims = SymDims(shapes[i].begin(), shapes[i].end());
-  infer(model, standard, false);
+  bind_input_shapes(model, concrete_shapes(inputs, options), standard);
   return fit_of(model);
 }
 
