@@ -24,6 +24,21 @@ std::string reason_of(const std::string& message) {
   return at == std::string::npos ? message : message.substr(at + mark.size());
 }
 
+[[noreturn]] void refuse(const Model& model, int64_t opset, const std::string& why) {
+  unsupported_error(fmt::format("cannot convert opset {} to {}: {}", model.opset(), opset, why), model.path,
+                    "choose an opset nearer to the model's");
+}
+
+/// The bodies of operators that the older opset lacks may be of an opset that the model does not have.
+void write_in_older(Model& model, int64_t opset) {
+  try {
+    expand_newer_operators(model, opset);
+  } catch (const Error& e) {
+    if (e.code != Code::kUnsupported) throw;
+    refuse(model, opset, e.message);
+  }
+}
+
 onnx::ModelProto converted(const Model& model, int64_t opset, proto::Source& source) {
   proto::Written written = proto::write_message(model);
   written.message.clear_functions();  // they have opsets of their own
@@ -35,10 +50,6 @@ onnx::ModelProto converted(const Model& model, int64_t opset, proto::Source& sou
     const auto blob = std::make_shared<const Tensor>(written.blobs.at(index));
     source.external[stand_in(index)] = {blob->raw_bytes(), blob};
   });
-  const auto fail = [&](const std::string& why) {
-    unsupported_error(fmt::format("cannot convert opset {} to {}: {}", model.opset(), opset, why), model.path,
-                      "choose an opset nearer to the model's");
-  };
   // The first character tells the message from a reason why there is none.
   const auto result = run_contained(
       [&]() -> std::string {
@@ -50,10 +61,10 @@ onnx::ModelProto converted(const Model& model, int64_t opset, proto::Source& sou
         }
       },
       kSeconds);
-  if (!result) fail(result.error().reason);
+  if (!result) refuse(model, opset, result.error().reason);
   onnx::ModelProto message;
-  if (result->front() != '=') fail(reason_of(result->substr(1)));
-  if (!message.ParseFromString(result->substr(1))) fail("the result is damaged");
+  if (result->front() != '=') refuse(model, opset, reason_of(result->substr(1)));
+  if (!message.ParseFromString(result->substr(1))) refuse(model, opset, "the result is damaged");
   return message;
 }
 
@@ -151,7 +162,7 @@ Model convert_opset(const Model& model, int64_t opset) {
   }
   require_known(model);
   require_convertible(model, opset);
-  if (opset < model.opset()) expand_newer_operators(result, opset);
+  if (opset < model.opset()) write_in_older(result, opset);
   proto::Source source;
   source.path = model.path;
   onnx::ModelProto message = converted(result, opset, source);

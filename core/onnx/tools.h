@@ -18,8 +18,7 @@ struct Findings {
 };
 Findings check_with_onnx(const Model& model);
 /// ONNX's version converter to `opset` of ai.onnx, of which operators that an older opset lacks are written as those
-/// that it has. Throws Error{kUnsupported} naming the operator that cannot be
-/// converted.
+/// that it has. Throws Error{kUnsupported} naming the operator that cannot be converted.
 Model convert_opset(const Model& model, int64_t opset);
 /// Local functions replaced by their bodies, at every depth; names stay unique. Throws Error{kBadInput} for functions
 /// that call themselves, and Error{kUnsupported} when an operator means something else in the function's opset.

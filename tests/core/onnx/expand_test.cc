@@ -2,6 +2,7 @@
 #include "core/onnx/io.h"
 #include "core/onnx/tools.h"
 #include "tests/support/catch.h"
+#include "tests/support/error.h"
 #include "tests/support/rewrite.h"
 
 using namespace mlopt;
@@ -47,4 +48,11 @@ TEST_CASE("what has no body stays, and the converter says so") {
   CHECK(test::operators(*expanded.graph).find("GridSample") != std::string::npos);
   CHECK(test::operators(*expanded.graph).find("Mish") == std::string::npos);
   CHECK_THROWS_AS(convert_opset(model, 15), Error);
+}
+
+TEST_CASE("a body of an opset between the two is refused as the conversion that it is part of") {
+  const Model model = of_opset(23,
+                               "(int64 n) => (int64[N] y) <int64 zero = {0}, int64 one = {1}> "
+                               "{ y = Range (zero, n, one) }");
+  CHECK(test::contains(test::error_of([&] { convert_opset(model, 9); }), "cannot convert opset 23 to 9: "));
 }
