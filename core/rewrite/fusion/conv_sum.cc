@@ -7,15 +7,15 @@
 namespace mlopt::fusion {
 namespace {
 
-/// Does ONNX Runtime compute the convolution in blocks of 16 channels?
+/// Does ONNX Runtime compute the convolution in blocks of channels, on every processor?
 bool computes_in_blocks(const Node* conv, const Builder& builder) {
-  constexpr int64_t kBlock = 16;
+  constexpr int64_t kBlock = 16, kLeast = 8;  // the blocks of AVX-512, and of others
   if (!conv || !(conv->is("Conv") || conv->is("FusedConv", "com.microsoft"))) return false;
   const Tensor* w = conv->input(1) ? conv->input(1)->known_constant() : nullptr;
   if (!w || w->rank() < 3) return false;
   const int64_t group = builder.view(*conv).get_int("group", 1), out = w->dim(0), in = w->dim(1);
   if (out % kBlock != 0) return false;
-  if (group == 1) return in < kBlock || in % kBlock == 0;
+  if (group == 1) return in <= kLeast || in % kBlock == 0;
   return (group == out && in == 1) || (in % kBlock == 0 && out / group % kBlock == 0);
 }
 

@@ -55,16 +55,18 @@ TEST_CASE("a sum that broadcasts, or whose convolution is read elsewhere, stays 
 TEST_CASE("what is written for ONNX Runtime takes a sum, for others none") {
   const auto graph = [](const std::string& type, const std::string& spatial,
                         const std::string& before = "Conv (x, W, B)", const std::string& conv = "Conv (x, W, B)",
-                        const std::string& channels = "16") {
+                        const std::string& channels = "16", const std::string& inputs = "3") {
     const std::string y = type + "[N," + channels + "," + spatial + "]", ones = spatial == "6" ? "1" : "1,1,1,1";
-    return "g (" + type + "[N,3," + spatial + "] x, " + type + "[" + channels + ",3," + ones + "] W, " + type + "[" +
-           channels + "] B, " + y + " z) => (" + y + " y) { r = " + before + "  c = " + conv + "  y = Add (r, c) }";
+    return "g (" + type + "[N," + inputs + "," + spatial + "] x, " + type + "[" + channels + "," + inputs + "," + ones +
+           "] W, " + type + "[" + channels + "] B, " + y + " z) => (" + y + " y) { r = " + before + "  c = " + conv +
+           "  y = Add (r, c) }";
   };
   const auto why = [](const std::string& text) { return declined(fusion::conv_sum, text, 17, Target::kOrt); };
   const std::string blocks = "the operands are not computed in blocks of channels";
   CHECK(rewritten(fusion::conv_sum, graph("float", "6"), 17, 1e-6, Target::kOrt) == "Conv FusedConv");
   CHECK(why(graph("float", "6", "Neg (z)")) == blocks);
   CHECK(why(graph("float", "6", "Conv (x, W, B)", "Conv (x, W, B)", "20")) == blocks);
+  CHECK(why(graph("float", "6", "Conv (x, W, B)", "Conv (x, W, B)", "16", "12")) == blocks);
   CHECK(why(graph("float", "6", "Neg (z)", "Conv (x, W)")) == "it has no constant bias");
   CHECK(declined(fusion::conv_sum, graph("float", "6"), 17) == "only ONNX Runtime has it");
   CHECK(why(graph("double", "6")) == "it is not float32");
