@@ -173,6 +173,19 @@ Elements constant_of_shape(const NodeView& view) {
   return std::vector<Dim>(static_cast<size_t>(*count), Dim(to_ints(*value)[0]));
 }
 
+Elements range(const NodeView& view) {
+  const auto start = numbers(view, "", 0), limit = numbers(view, "", 1), step = numbers(view, "", 2);
+  if (!start || !limit || !step || start->size() != 1 || limit->size() != 1 || step->size() != 1) return std::nullopt;
+  const int64_t first = start->front(), end = limit->front(), delta = step->front();
+  if (delta == 0) return std::nullopt;
+  std::vector<Dim> out;
+  for (std::optional<int64_t> i = first; i && (delta > 0 ? *i < end : *i > end); i = checked_add(*i, delta)) {
+    if (out.size() == kMostElements) return std::nullopt;
+    out.emplace_back(*i);
+  }
+  return out;
+}
+
 Elements reduce_prod(const NodeView& view) {
   const Elements data = elements(view.node().input(0));
   if (!data || !is_row(view.node().input(0)) || view.get_int("noop_with_empty_axes", 0) != 0) return std::nullopt;
@@ -201,6 +214,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"Where", where},
       {"Shape", shape_elements},
       {"Size", size_of},
+      {"Range", range},
       {"Gather", gather},
       {"Concat", concat},
       {"Slice", slice},

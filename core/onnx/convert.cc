@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/onnx/contained.h"
+#include "core/onnx/older/write.h"
 #include "core/onnx/proto.h"
 #include "core/onnx/tools.h"
 
@@ -29,14 +30,29 @@ std::string reason_of(const std::string& message) {
                     "choose an opset nearer to the model's");
 }
 
-/// The bodies of operators that the older opset lacks may be of an opset that the model does not have.
-void write_in_older(Model& model, int64_t opset) {
+/// Functions and what is said of nodes need newer readers than the opset does.
+int64_t oldest_ir_version(const Model& model) {
+  constexpr int64_t kPlain = 4, kFunctions = 8, kOverloads = 10;
+  const auto overloaded = [](const Function& f) { return !f.overload.empty(); };
+  if (std::any_of(model.functions.begin(), model.functions.end(), overloaded)) return kOverloads;
+  return model.functions.empty() ? kPlain : kFunctions;
+}
+
+/// As far down as write_in_older() goes. The bodies of operators that the older opset lacks may be of an opset that the
+/// model does not have.
+void lower_opset(const Model& source, Model& model, int64_t opset) {
+  const int64_t lower = std::max(opset, proto::kOldestWritten);
+  std::string why;
   try {
-    expand_newer_operators(model, opset);
+    expand_newer_operators(model, lower);
+    if (lower < model.opset()) why = proto::write_in_older(model, lower);
+    if (why.empty() && opset < lower) expand_newer_operators(model, opset);
   } catch (const Error& e) {
     if (e.code != Code::kUnsupported) throw;
-    refuse(model, opset, e.message);
+    why = e.message;
   }
+  if (!why.empty()) refuse(source, opset, why);
+  model.ir_version = std::min(model.ir_version, std::max(ir_version_for(opset), oldest_ir_version(model)));
 }
 
 onnx::ModelProto converted(const Model& model, int64_t opset, proto::Source& source) {
@@ -149,6 +165,18 @@ void require_valid(const Model& converted, const Model& before) {
                         "choose an opset nearer to the model's");
 }
 
+void run_converter(const Model& model, Model& result, int64_t opset) {
+  proto::Source source;
+  source.path = model.path;
+  onnx::ModelProto message = converted(result, opset, source);
+  Model read = proto::read_message(message, source);
+  copy_notes(*model.graph, *read.graph);
+  result.graph = std::move(read.graph);
+  result.set_opset("", opset);
+  result.ir_version = std::max(result.ir_version, ir_version_for(opset));
+  if (model.opset() <= 10 && opset > 10) say_asymmetric(*result.graph);
+}
+
 }  // namespace
 
 Model convert_opset(const Model& model, int64_t opset) {
@@ -162,16 +190,8 @@ Model convert_opset(const Model& model, int64_t opset) {
   }
   require_known(model);
   require_convertible(model, opset);
-  if (opset < model.opset()) write_in_older(result, opset);
-  proto::Source source;
-  source.path = model.path;
-  onnx::ModelProto message = converted(result, opset, source);
-  Model read = proto::read_message(message, source);
-  copy_notes(*model.graph, *read.graph);
-  result.graph = std::move(read.graph);
-  result.set_opset("", opset);
-  result.ir_version = std::max(result.ir_version, ir_version_for(opset));
-  if (model.opset() <= 10 && opset > 10) say_asymmetric(*result.graph);
+  if (opset < model.opset()) lower_opset(model, result, opset);
+  if (opset != result.opset()) run_converter(model, result, opset);
   require_valid(result, model);
   return result;
 }

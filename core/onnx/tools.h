@@ -17,8 +17,9 @@ struct Findings {
   std::vector<std::string> unseen;  ///< which of the two did not come to an end in time
 };
 Findings check_with_onnx(const Model& model);
-/// ONNX's version converter to `opset` of ai.onnx, of which operators that an older opset lacks are written as those
-/// that it has. Throws Error{kUnsupported} naming the operator that cannot be converted.
+/// The model in another `opset` of ai.onnx. Down to 11, what newer versions brought is written as the older ones have
+/// it, and operators that they lack by others; up, and further down, goes ONNX's version converter. The IR version
+/// follows. Throws Error{kUnsupported} naming the operator that cannot be converted.
 Model convert_opset(const Model& model, int64_t opset);
 /// Local functions replaced by their bodies, at every depth; names stay unique. Throws Error{kBadInput} for functions
 /// that call themselves, and Error{kUnsupported} when an operator means something else in the function's opset.

@@ -30,6 +30,21 @@ TEST_CASE("values are picked, joined and cut") {
   CHECK(of("a = Gather(s, zero) b = Squeeze(a) c = Cast<to = 6>(b) y = Unsqueeze(c, zero)") == "[N]");
 }
 
+TEST_CASE("ranges between known numbers are known") {
+  const std::string constants =
+      "int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64 five = {5}, int64 back = {-2}";
+  const auto of = [&](const std::string& nodes) {
+    return elements_in("float[N,3,8] x", "s = Shape(x) r = Size(s) " + nodes, "y", constants);
+  };
+  CHECK(of("a = Sub(r, one) y = Range(a, r, one)") == "[2]");
+  CHECK(of("y = Range(zero, five, two)") == "[0,2,4]");
+  CHECK(of("y = Range(five, zero, back)") == "[5,3,1]");
+  CHECK(of("y = Range(five, zero, one)") == "[]");
+  CHECK(of("y = Range(zero, five, zero)") == "-");
+  CHECK(of("n = Gather(s, zero) y = Range(zero, n, one)") == "-");
+  CHECK(elements_in("", "y = Range(zero, many, one)", "y", constants + ", int64 many = {65}") == "-");
+}
+
 TEST_CASE("values are computed with") {
   const std::string constants =
       "int64[1] two = {2}, int64[1] minus = {-7}, int64[1] zero = {0}, "

@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "core/ir/model.h"
+
+namespace mlopt::proto {
+
+constexpr int64_t kOldestWritten = 11;  // of ai.onnx, that write_in_older() knows to write
+
+/// Does write_in_older() write this operator by others where it does not exist?
+bool written_by_others(std::string_view op, int64_t opset);
+
+/// Writes nodes, at every depth, as an older opset (at least kOldestWritten) has them, and makes it the model's. What a
+/// version brought is undone one after the other, and types are held against the older schemas. Gives the reason where
+/// that is not possible, else "".
+std::string write_in_older(Model& model, int64_t opset);
+
+}  // namespace mlopt::proto
