@@ -1,5 +1,6 @@
 // MatMul(x, W) * c -> MatMul(x, W c), (MatMul(x, W) + b) * c -> MatMul(x, W c) + b c, MatMul(x * c, W) -> MatMul(x, c
-// W), BatchNormalization(MatMul(x, W)) -> Gemm(x, W', b').
+// W), BatchNormalization(MatMul(x, W)) -> Gemm(x, W', b'); where rows of more axes are joined for it, as in LeViT,
+// BatchNormalization(Reshape(MatMul(x, W))) -> Reshape(MatMul(x, W') + b').
 #include <cmath>
 
 #include "core/rewrite/fusion/gelu.h"
@@ -75,13 +76,16 @@ Expected<Replacement> rewrite_before(const Match& m, Builder& builder) {
       builder.op("MatMul", {m.value("x"), builder.successor(m.value("w"), *weight)}, {}, m.root->output(0)->type)};
 }
 
-Expected<Replacement> rewrite_batchnorm(const Match& m, Builder& builder) {
+struct Folded {
+  Value *weight, *bias;
+};
+
+/// The weight and the summand by column that do what BatchNormalization, the root of the match, does.
+Expected<Folded> folded_batchnorm(const Match& m, Builder& builder) {
   const auto affine = affine_of(builder.view(*m.root));
   if (!affine) return affine.error();
   const Tensor& w = m.constant("w");
-  const auto& dims = m.value("x")->type.dims;
-  if (!dims || dims->size() != 2 || w.rank() != 2 || builder.opset() < 7)
-    return Decline{"its operands are no matrices"};
+  if (w.rank() != 2 || builder.opset() < 7) return Decline{"its operands are no matrices"};
   if (columns_of(w) != static_cast<int64_t>(affine->scale.size()))
     return Decline{"its channel count differs from MatMul's"};
   const auto weight = scaled_columns(*m.value("w"), affine->scale);
@@ -89,8 +93,28 @@ Expected<Replacement> rewrite_batchnorm(const Match& m, Builder& builder) {
   if (!weight) return weight.error();
   if (!bias) return Decline{"the folded weights do not fit their type"};
   Value* new_weight = builder.successor(m.value("w"), *weight);
-  Value* new_bias = builder.constant(new_weight->name + "_bias", *bias);
-  return Replacement{builder.op("Gemm", {m.value("x"), new_weight, new_bias}, {}, m.root->output(0)->type)};
+  return Folded{new_weight, builder.constant(new_weight->name + "_bias", *bias)};
+}
+
+Expected<Replacement> rewrite_batchnorm(const Match& m, Builder& builder) {
+  const auto& dims = m.value("x")->type.dims;
+  if (!dims || dims->size() != 2) return Decline{"its operands are no matrices"};
+  const auto folded = folded_batchnorm(m, builder);
+  if (!folded) return folded.error();
+  return Replacement{builder.op("Gemm", {m.value("x"), folded->weight, folded->bias}, {}, m.root->output(0)->type)};
+}
+
+Expected<Replacement> rewrite_joined_rows(const Match& m, Builder& builder) {
+  const auto& dims = m.root->output(0)->type.dims;
+  if (!dims || dims->size() != 2 || dims->back() != Dim(columns_of(m.constant("w"))))
+    return Decline{"its channels are no columns of the product"};
+  const auto folded = folded_batchnorm(m, builder);
+  if (!folded) return folded.error();
+  const Type& type = m.value("product")->type;
+  Value* y = builder.op("MatMul", {m.value("x"), folded->weight}, {}, type);
+  y->producer->name = m.node("product")->name;
+  y = builder.op("Add", {y, folded->bias}, {}, type);
+  return Replacement{builder.op("Reshape", {y, m.value("shape")}, m.node("rows")->attrs, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {
@@ -101,13 +125,15 @@ std::vector<Rule> rules() {
   const auto scaled = [](const char* op) {
     return Pattern::op(op, {Pattern::any("x"), Pattern::constant("c")}).as("scaled").single_use();
   };
+  const auto rows = [&] { return Pattern::op("Reshape", {product(), Pattern::any("shape")}).as("rows").single_use(); };
   return {{Pattern::op("Mul", {product(), Pattern::constant("c")}).any_order(), rewrite},
           {Pattern::op("Div", {product(), Pattern::constant("c")}), rewrite},
           {Pattern::op("Mul", {sum(), Pattern::constant("c")}).any_order(), rewrite},
           {Pattern::op("Div", {sum(), Pattern::constant("c")}), rewrite},
           {Pattern::op("MatMul", {scaled("Mul").any_order(), Pattern::constant("w")}), rewrite_before},
           {Pattern::op("MatMul", {scaled("Div"), Pattern::constant("w")}), rewrite_before},
-          {Pattern::op("BatchNormalization", {product()}).open(), rewrite_batchnorm}};
+          {Pattern::op("BatchNormalization", {product()}).open(), rewrite_batchnorm},
+          {Pattern::op("BatchNormalization", {rows()}).open(), rewrite_joined_rows}};
 }
 
 }  // namespace

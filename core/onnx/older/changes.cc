@@ -79,7 +79,9 @@ std::string extremes(Node& node) { return refuse(node, "reduction", {"max", "min
 
 /// Of floating point, it was as fmod only.
 std::string modulus(Node& node) {
-  return is_integer(node.first_output()->type.dtype) || number(node, "fmod", 0) != 0 ? "" : "older opsets have it for integers only";
+  return is_integer(node.first_output()->type.dtype) || number(node, "fmod", 0) != 0
+             ? ""
+             : "older opsets have it for integers only";
 }
 
 constexpr Change kChanges[] = {

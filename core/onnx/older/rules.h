@@ -3,8 +3,8 @@
 
 #include "core/ir/graph.h"
 
-/// Each writes a node of an operator as the version before the one of ai.onnx that is named has it, and gives the reason
-/// where that one cannot say it, else "".
+/// Each writes a node of an operator as the version before the one of ai.onnx that is named has it, and gives the
+/// reason where that one cannot say it, else "".
 namespace mlopt::proto::older {
 
 std::string reduce(Node& node);

@@ -24,6 +24,22 @@ TEST_CASE("BatchNormalization of a product of matrices becomes Gemm") {
     => (double[N,4] y) { p = MatMul (x, W)  y = BatchNormalization (p, S, T, M, V) })") == "Gemm");
 }
 
+TEST_CASE("BatchNormalization of the joined rows of a product goes into its weight and a summand") {
+  const auto graph = [](const std::string& sizes, const std::string& channels, const std::string& y) {
+    const std::string each = "double[" + channels + "] ";
+    return "g (double[N,2,3] x, double[3,4] W, " + each + "S, " + each + "T, " + each + "M, " + each + "V) => (double" +
+           y + " y) <int64[2] s = {" + sizes +
+           "}> { p = MatMul (x, W)  r = Reshape (p, s)  y = BatchNormalization (r, S, T, M, V) }";
+  };
+  CHECK(rewritten(fold_affine_into_matmul, graph("-1, 4", "4", "[M,4]")) == "MatMul Add Reshape");
+  CHECK(declined(fold_affine_into_matmul, graph("-1, 2", "2", "[M,2]")) ==
+        "its channels are no columns of the product");
+  CHECK(declined(fold_affine_into_matmul, R"(g (double[2,2,3] x, double[3,4] W, double[4] S, double[4] T, double[4] M,
+      double[4] V) => (double[1,4,4] y) <int64[3] s = {1, 4, 4}>
+    { p = MatMul (x, W)  r = Reshape (p, s)  y = BatchNormalization (r, S, T, M, V) })") ==
+        "its channels are no columns of the product");
+}
+
 TEST_CASE("factors by row, shared weights and products that others read stay") {
   const auto graph = [](const std::string& ops, const std::string& y = "double[2,4] y") {
     return "g (double[2,3] x, double[3,4] W, double[2,1] R, double[3] K) => (" + y + ") { " + ops + " }";

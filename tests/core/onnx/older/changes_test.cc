@@ -62,7 +62,8 @@ TEST_CASE("GridSample's modes have other names") {
 
 TEST_CASE("quantization by one scale, of the types that there were") {
   const auto quantized = [](const std::string& type, const std::string& scale, const std::string& attrs) {
-    return "g (float[N,4] x) => (" + type + "[N,4] y) <float" + scale + "> { y = QuantizeLinear <" + attrs + "> (x, s) }";
+    return "g (float[N,4] x) => (" + type + "[N,4] y) <float" + scale + "> { y = QuantizeLinear <" + attrs +
+           "> (x, s) }";
   };
   CHECK(in_older(quantized("uint8", " s = {0.1}", "axis = 1"), 21, 11) == "QuantizeLinear");
   CHECK(in_older(quantized("uint8", "[4] s = {0.1, 0.2, 0.3, 0.4}", "axis = 1"), 21, 13) == "QuantizeLinear");
@@ -74,8 +75,8 @@ TEST_CASE("quantization by one scale, of the types that there were") {
 
 TEST_CASE("scatters that only write came before those that add") {
   const auto scattered = [](const std::string& how) {
-    return R"(g (float[4] x, float[2] u) => (float[4] y) <int64[2,1] i = {2, 0}> { y = ScatterND <reduction = ")" + how +
-           R"("> (x, i, u) })";
+    return R"(g (float[4] x, float[2] u) => (float[4] y) <int64[2,1] i = {2, 0}> { y = ScatterND <reduction = ")" +
+           how + R"("> (x, i, u) })";
   };
   CHECK(in_older(scattered("none"), 18, 13) == "ScatterND");
   CHECK(in_older(scattered("add"), 18, 16) == "ScatterND");

@@ -37,8 +37,8 @@ TEST_CASE("Squeeze and Unsqueeze have attributes") {
 }
 
 TEST_CASE("parts of Split have sizes where they are not equal") {
-  CHECK(in_older("g (float[N,6] x) => (float[N,3] a, float[N,3] b) { a, b = Split <axis = 1, num_outputs = 2> (x) }", 18,
-                 13) == "Split");
+  CHECK(in_older("g (float[N,6] x) => (float[N,3] a, float[N,3] b) { a, b = Split <axis = 1, num_outputs = 2> (x) }",
+                 18, 13) == "Split");
   CHECK(in_older("g (float[N,7] x) => (float[N,4] a, float[N,3] b) { a, b = Split <axis = -1, num_outputs = 2> (x) }",
                  18, 11) == "Split");
   CHECK(not_in_older("g (float[N,7] x) => (float[M,7] a, float[L,7] b) { a, b = Split <num_outputs = 2> (x) }", 18,

@@ -6,7 +6,8 @@ using mlopt::test::not_in_older;
 
 TEST_CASE("a part of a shape is sliced from it") {
   CHECK(in_older("g (float[N,3,4] x) => (int64[2] y) { y = Shape <start = 1> (x) }", 15, 14) == "Shape Slice");
-  CHECK(in_older("g (float[N,3,4] x) => (int64[1] y) { y = Shape <start = -2, end = -1> (x) }", 21, 11) == "Shape Slice");
+  CHECK(in_older("g (float[N,3,4] x) => (int64[1] y) { y = Shape <start = -2, end = -1> (x) }", 21, 11) ==
+        "Shape Slice");
   CHECK(in_older("g (float[N,3,4] x) => (int64[3] y) { y = Shape (x) }", 21, 13) == "Shape");
 }
 

@@ -14,13 +14,13 @@ TEST_CASE("every version between is undone, in bodies too") {
     y = If (c) <then_branch = t () => (float[N,1] p) { p = ReduceMean (x, a) },
                 else_branch = e () => (float[N,1] q) { q = ReduceMax (x, a) }> })",
                  23, 11) == "If[ReduceMean][ReduceMax]");
-  CHECK(in_older("g (float[N,8] x, float[8] s) => (float[N,8] y) { y = RMSNormalization (x, s) }", 23, 13).find("Range") ==
-        std::string::npos);
+  CHECK(in_older("g (float[N,8] x, float[8] s) => (float[N,8] y) { y = RMSNormalization (x, s) }", 23, 13)
+            .find("Range") == std::string::npos);
 }
 
 TEST_CASE("operators and types that came later are named") {
-  CHECK(not_in_older("g (float[1,4,4] x) => (y) <int64[2] i = {3, 3}, int64[2] b = {2, 2}> { y = Col2Im (x, i, b) }", 18,
-                     17) == "opset 17 has no such operator");
+  CHECK(not_in_older("g (float[1,4,4] x) => (y) <int64[2] i = {3, 3}, int64[2] b = {2, 2}> { y = Col2Im (x, i, b) }",
+                     18, 17) == "opset 17 has no such operator");
   CHECK(not_in_older("g (bfloat16[N] x) => (bfloat16[N] y) { y = Sin (x) }", 22, 21) ==
         "opset 21 does not have it for bfloat16[N]");
   CHECK(not_in_older("g (int64[N] x) => (int64[N] y) { y = Clip (x) }", 13, 11) ==
@@ -30,7 +30,8 @@ TEST_CASE("operators and types that came later are named") {
 TEST_CASE("a scale for each group is another operator than one for each channel") {
   CHECK(in_older(R"(g (float[N,4,6] x, float[4] s, float[4] b) => (float[N,4,6] y) {
     y = GroupNormalization <num_groups = 2> (x, s, b) })",
-                 21, 18).find("GroupNormalization") == std::string::npos);
+                 21, 18)
+            .find("GroupNormalization") == std::string::npos);
 }
 
 TEST_CASE("the IR version goes down with the opset, as far as functions allow") {
