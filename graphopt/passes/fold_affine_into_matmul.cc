@@ -114,7 +114,10 @@ Expected<Replacement> rewrite_joined_rows(const Match& m, Builder& builder) {
   Value* y = builder.op("MatMul", {m.value("x"), folded->weight}, {}, type);
   y->producer->name = m.node("product")->name;
   y = builder.op("Add", {y, folded->bias}, {}, type);
-  return Replacement{builder.op("Reshape", {y, m.value("shape")}, m.node("rows")->attrs, m.root->output(0)->type)};
+  const Node* rows = m.node("rows");
+  std::vector<Value*> inputs = rows->inputs();
+  inputs[0] = y;
+  return Replacement{builder.op(rows->op, inputs, rows->attrs, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {
@@ -125,7 +128,7 @@ std::vector<Rule> rules() {
   const auto scaled = [](const char* op) {
     return Pattern::op(op, {Pattern::any("x"), Pattern::constant("c")}).as("scaled").single_use();
   };
-  const auto rows = [&] { return Pattern::op("Reshape", {product(), Pattern::any("shape")}).as("rows").single_use(); };
+  const auto rows = [&] { return Pattern::op("Reshape|Flatten", {product()}).open().as("rows").single_use(); };
   return {{Pattern::op("Mul", {product(), Pattern::constant("c")}).any_order(), rewrite},
           {Pattern::op("Div", {product(), Pattern::constant("c")}), rewrite},
           {Pattern::op("Mul", {sum(), Pattern::constant("c")}).any_order(), rewrite},

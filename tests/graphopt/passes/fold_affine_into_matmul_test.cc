@@ -32,6 +32,10 @@ TEST_CASE("BatchNormalization of the joined rows of a product goes into its weig
            "}> { p = MatMul (x, W)  r = Reshape (p, s)  y = BatchNormalization (r, S, T, M, V) }";
   };
   CHECK(rewritten(fold_affine_into_matmul, graph("-1, 4", "4", "[M,4]")) == "MatMul Add Reshape");
+  CHECK(rewritten(fold_affine_into_matmul, R"(g (double[N,2,3] x, double[3,4] W, double[4] S, double[4] T, double[4] M,
+      double[4] V) => (double[R,4] y)
+    { p = MatMul (x, W)  r = Flatten <axis = 2> (p)  y = BatchNormalization (r, S, T, M, V) })") ==
+        "MatMul Add Flatten");
   CHECK(declined(fold_affine_into_matmul, graph("-1, 2", "2", "[M,2]")) ==
         "its channels are no columns of the product");
   CHECK(declined(fold_affine_into_matmul, R"(g (double[2,2,3] x, double[3,4] W, double[4] S, double[4] T, double[4] M,
