@@ -33,6 +33,7 @@ constexpr Family kFamilies[] = {
     {"transpose", transpose_kernels},
     {"concat", concat_kernels},
     {"resize", resize_kernels},
+    {"grid sample", grid_sample_kernels},
     {"rnn", rnn_kernels},
     {"quantize", quantize_linear_kernels},
     {"byte conv", qconv_kernels},

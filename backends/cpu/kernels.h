@@ -47,6 +47,7 @@ std::span<const Kernel> quantize_linear_kernels();
 std::span<const Kernel> reduce_kernels();
 std::span<const Kernel> reshape_kernels();
 std::span<const Kernel> resize_kernels();
+std::span<const Kernel> grid_sample_kernels();
 std::span<const Kernel> rnn_kernels();
 std::span<const Kernel> slice_kernels();
 std::span<const Kernel> softmax_grad_kernels();

@@ -1,100 +1,44 @@
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <cmath>
 
 #include "backends/reference/compute.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/resample.h"
 #include "core/base/parallel.h"
+#include "core/ir/grid_sampling.h"
 
 namespace mlopt::reference {
 namespace {
 
-enum class Mode { kNearest, kLinear, kCubic };
-enum class Padding { kZeros, kBorder, kReflection };
+using Mode = GridSampling::Mode;
 
-struct Options {
-  Mode mode;
-  Padding padding;
-  bool align_corners;
-};
-
-Options options_of(const Call& call) {
-  const std::string mode = call.view.get_string("mode", "linear"),
-                    padding = call.view.get_string("padding_mode", "zeros");
-  Options options{Mode::kLinear, Padding::kZeros, call.view.get_int("align_corners", 0) != 0};
-  if (mode == "nearest")
-    options.mode = Mode::kNearest;
-  else if (mode == "cubic" || mode == "bicubic")
-    options.mode = Mode::kCubic;
-  else if (mode != "linear" && mode != "bilinear")
-    fail(call, fmt::format("mode '{}' is unknown", mode));
-  if (padding == "border")
-    options.padding = Padding::kBorder;
-  else if (padding == "reflection")
-    options.padding = Padding::kReflection;
-  else if (padding != "zeros")
-    fail(call, fmt::format("padding_mode '{}' is unknown", padding));
-  return options;
-}
-
-/// `x` mirrored at both ends of [low, high] until it lies between them.
-double reflected(double x, double low, double high) {
-  const double span = high - low;
-  if (!(span > 0)) return low;
-  const double distance = std::fmod(std::abs(x - low), 2 * span);
-  return low + (distance <= span ? distance : 2 * span - distance);
-}
-
-/// One axis of the input: its length and the ends at which coordinates are mirrored.
-struct Side {
-  int64_t length;
-  double low, high;
-};
-
-Side side_of(int64_t length, bool align_corners) {
-  const double half = align_corners ? 0 : 0.5;
-  return {length, -half, static_cast<double>(length - 1) + half};
-}
-
-/// The coordinate that a grid value in [-1, 1] names, made finite and near the axis.
-double coordinate(double value, const Side& side, const Options& options) {
-  const auto length = static_cast<double>(side.length);
-  double x = options.align_corners ? (value + 1) / 2 * (length - 1) : ((value + 1) * length - 1) / 2;
-  if (!std::isfinite(x)) x = -3;
-  if (options.mode == Mode::kNearest) x = std::nearbyint(x);
-  if (x < side.low || x > side.high) {
-    if (options.padding == Padding::kBorder) x = std::clamp(x, 0.0, length - 1);
-    if (options.padding == Padding::kReflection) x = reflected(x, side.low, side.high);
-  }
-  return std::clamp(x, -4.0, length + 3);  // from there on nothing of the picture is in reach
+GridSampling options_of(const Call& call) {
+  const auto how = grid_sampling(call.view);
+  if (!how) fail(call, how.error().reason);
+  return *how;
 }
 
 /// The positions around `x` with their shares; those outside are left out or brought inside.
-std::vector<AxisFilter::Tap> taps(double x, const Side& side, const Options& options) {
+std::vector<AxisFilter::Tap> taps(double x, const GridSide& side, const GridSampling& options) {
   const double low = std::floor(x), rest = x - low;
   const int first = options.mode == Mode::kCubic ? -1 : 0;
   const int last = options.mode == Mode::kCubic ? 2 : options.mode == Mode::kLinear ? 1 : 0;
   std::vector<AxisFilter::Tap> found;
   for (int i = first; i <= last; ++i) {
-    double place = low + i;
-    if (options.padding == Padding::kReflection) place = std::trunc(reflected(place, side.low, side.high));
-    if (options.padding != Padding::kZeros) place = std::clamp(place, 0.0, static_cast<double>(side.length - 1));
-    if (place < 0 || place >= static_cast<double>(side.length)) continue;
+    const auto place = grid_place(low + i, side, options);
+    if (!place) continue;
     constexpr double kKeys = -0.75;
     const double weight = options.mode == Mode::kNearest  ? 1
                           : options.mode == Mode::kLinear ? linear_kernel(rest - i)
                                                           : cubic_kernel(rest - i, kKeys);
-    found.push_back({static_cast<int64_t>(place), weight});
+    found.push_back({*place, weight});
   }
   return found;
 }
 
 /// The weighted sum over all combinations of taps, axis by axis.
 template <class T>
-double sampled(const T* plane, const std::vector<std::vector<AxisFilter::Tap>>& taps, const std::vector<Side>& sides,
-               size_t axis = 0, int64_t offset = 0) {
+double sampled(const T* plane, const std::vector<std::vector<AxisFilter::Tap>>& taps,
+               const std::vector<GridSide>& sides, size_t axis = 0, int64_t offset = 0) {
   if (axis == taps.size()) return static_cast<double>(plane[offset]);
   double sum = 0;
   for (const AxisFilter::Tap& tap : taps[axis])
@@ -103,10 +47,10 @@ double sampled(const T* plane, const std::vector<std::vector<AxisFilter::Tap>>& 
 }
 
 template <class T>
-void sample_points(const Tensor& data, const Tensor& grid, const Options& options, T* out) {
+void sample_points(const Tensor& data, const Tensor& grid, const GridSampling& options, T* out) {
   const auto axes = static_cast<size_t>(data.rank() - 2);
-  std::vector<Side> sides;
-  for (size_t i = 0; i < axes; ++i) sides.push_back(side_of(data.dims()[i + 2], options.align_corners));
+  std::vector<GridSide> sides;
+  for (size_t i = 0; i < axes; ++i) sides.push_back(grid_side(data.dims()[i + 2], options));
   const int64_t channels = data.dim(1), plane = element_count({data.dims().begin() + 2, data.dims().end()});
   const int64_t points = element_count({grid.dims().begin() + 1, grid.dims().end() - 1});
   parallel_for(data.dim(0) * points, 256, [&](int64_t begin, int64_t end) {
@@ -114,7 +58,7 @@ void sample_points(const Tensor& data, const Tensor& grid, const Options& option
     for (int64_t item = begin; item < end; ++item) {
       const T* at = grid.data<T>() + item * static_cast<int64_t>(axes);
       for (size_t i = 0; i < axes; ++i)  // the grid names the last axis first
-        around[i] = taps(coordinate(static_cast<double>(at[axes - 1 - i]), sides[i], options), sides[i], options);
+        around[i] = taps(grid_coordinate(static_cast<double>(at[axes - 1 - i]), sides[i], options), sides[i], options);
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t picture = item / points * channels + c;
         out[picture * points + item % points] =
@@ -130,7 +74,7 @@ void grid_sample(Call& call) {
           "data and grid must have the same number of axes, 3 or more");
   require(call, grid.dim(grid.rank() - 1) == data.rank() - 2, "the grid does not name a place on every spatial axis");
   require(call, grid.dim(0) == data.dim(0), "data and grid have different batches");
-  const Options options = options_of(call);
+  const GridSampling options = options_of(call);
   require(call, data.rank() - 2 <= 8, "too many spatial axes");
   for (int i = 2; i < data.rank(); ++i) require(call, data.dim(i) > 0, "a spatial axis is empty");
   Dims dims{data.dim(0), data.dim(1)};

@@ -14,7 +14,18 @@ struct Plan::Frame {
   std::vector<std::byte*> where;  ///< of each slot
   std::vector<Datum> data;        ///< of slots that are inputs, constants, outputs or made by general steps
   std::vector<std::any> memos;    ///< of each step
+  std::vector<Tensor> given;      ///< the outputs of the run before, whose memory serves again once the caller let go
 };
+
+namespace {
+
+/// A tensor for an output. Memory that the system has just given costs more to write than most operators.
+Tensor room_for(const TensorDesc& desc, Tensor& given) {
+  if (given.dtype() == desc.dtype && given.dims() == desc.dims && !given.shared()) return given;
+  return Tensor(desc.dtype, desc.dims);
+}
+
+}  // namespace
 
 Plan::Plan(Parts parts) : p_(std::move(parts)) {}
 Plan::~Plan() = default;
@@ -27,6 +38,7 @@ std::unique_ptr<Plan::Frame> Plan::new_frame() const {
   frame->where.resize(p_.slots.size());
   frame->data.resize(p_.slots.size());
   frame->memos.resize(p_.steps.size());
+  frame->given.resize(p_.outputs.size());
   for (size_t k = 0; k < p_.slots.size(); ++k)
     if (p_.slots[k].home == Home::kArena) frame->where[k] = base + p_.slots[k].offset;
   for (const auto& [slot, tensor] : p_.constants) {
@@ -56,9 +68,9 @@ void Plan::set(Frame& frame, int slot, Datum datum) const {
 void Plan::start(Frame& frame, std::span<const Datum> inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     set(frame, p_.inputs[i], inputs[i].is_tensor() ? Datum(inputs[i].tensor().aligned()) : inputs[i]);
-  for (const int slot : p_.outputs) {
-    const Slot& s = p_.slots[static_cast<size_t>(slot)];
-    if (s.home == Home::kOutput) set(frame, slot, Tensor(s.desc->dtype, s.desc->dims));
+  for (size_t i = 0; i < p_.outputs.size(); ++i) {
+    const Slot& s = p_.slots[static_cast<size_t>(p_.outputs[i])];
+    if (s.home == Home::kOutput) set(frame, p_.outputs[i], room_for(*s.desc, frame.given[i]));
   }
 }
 
@@ -167,6 +179,21 @@ void Plan::copy_update(const Update& update, const Frame& frame) const {
     std::memcpy(frame.where[static_cast<size_t>(update.to)], made.tensor().aligned().raw(), desc.bytes());
 }
 
+Datum Plan::handed_out(size_t output, Frame& frame) const {
+  const int slot = p_.outputs[output];
+  const Slot& s = p_.slots[static_cast<size_t>(slot)];
+  Datum d = datum_of(slot, frame);
+  if (s.home == Home::kArena || s.home == Home::kView) {
+    Tensor copy = room_for(*s.desc, frame.given[output]);
+    if (s.desc->bytes() > 0) std::memcpy(const_cast<std::byte*>(copy.raw()), d.tensor().raw(), s.desc->bytes());
+    d = copy;
+  } else if (s.home != Home::kOutput) {
+    return d;
+  }
+  frame.given[output] = d.tensor();
+  return d;
+}
+
 std::vector<Datum> Plan::run(std::span<const Datum> inputs, const RunContext& context) const {
   std::unique_ptr<Frame> frame = frames_.take([&] { return new_frame(); });
   start(*frame, inputs);
@@ -175,11 +202,7 @@ std::vector<Datum> Plan::run(std::span<const Datum> inputs, const RunContext& co
     if (!update.in_place) copy_update(update, *frame);
   std::vector<Datum> outputs;
   outputs.reserve(p_.outputs.size());
-  for (const int slot : p_.outputs) {
-    Datum d = datum_of(slot, *frame);
-    outputs.push_back(detached(d, std::span(&d, p_.slots[static_cast<size_t>(slot)].home == Home::kArena ||
-                                                    p_.slots[static_cast<size_t>(slot)].home == Home::kView)));
-  }
+  for (size_t i = 0; i < p_.outputs.size(); ++i) outputs.push_back(handed_out(i, *frame));
   for (const int slot : p_.releases) frame->data[static_cast<size_t>(slot)] = Datum();
   frames_.give_back(std::move(frame));
   return outputs;

@@ -102,6 +102,8 @@ class Plan {
   /// Hands in what is complete after the step; those before `next` were.
   void tap(std::vector<Output>::const_iterator& next, int step, const Frame& frame, const RunContext& context) const;
   Datum datum_of(int slot, const Frame& frame) const;
+  /// The output for the caller, whose memory no later run writes to before the caller lets go of it.
+  Datum handed_out(size_t output, Frame& frame) const;
 
   Parts p_;
   mutable Kept<Frame> frames_;

@@ -76,7 +76,7 @@ Tensor Tensor::of_strings(Dims dims, std::vector<std::string> values) {
 }
 
 std::byte* Tensor::mutable_raw() {
-  if (view_ || owner_.use_count() > 1) {
+  if (shared()) {
     auto bytes = allocate(bytes_);
     if (bytes_) std::memcpy(bytes.get(), data_, bytes_);
     data_ = bytes.get();

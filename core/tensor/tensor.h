@@ -82,6 +82,8 @@ class Tensor {
 
   const std::byte* raw() const { return data_; }
   std::span<const std::byte> raw_bytes() const { return {data_, bytes_}; }
+  /// Do other tensors have these bytes too, or is it a view of others' memory?
+  bool shared() const { return view_ || owner_.use_count() > 1; }
   /// Writable bytes; copies when they are shared or a view.
   std::byte* mutable_raw();
 

@@ -146,6 +146,23 @@ TEST_CASE("an output belongs to the caller") {
   CHECK(floats(first[3]) == std::vector<float>{12, 13});
 }
 
+TEST_CASE("the memory of outputs serves again once the caller has let go of them") {
+  const auto plan = compiled("float[2] x", "float[2] a, float[2] v, float[2] y",
+                             "a = test.One (x) b = test.Ten (a) v = test.View (b) y = test.Sum (b, a)");
+  const auto run_once = [&] { return plan->run(std::vector<Datum>{Tensor::of<float>({2}, {1, 2})}); };
+  const auto places = [](const std::vector<Datum>& outputs) {
+    std::vector<const std::byte*> found;
+    for (const Datum& d : outputs) found.push_back(d.tensor().raw());
+    return found;
+  };
+  const auto before = places(run_once());
+  const std::vector<Datum> held = run_once();
+  CHECK(places(held) == before);
+  const std::vector<Datum> other = run_once();
+  for (size_t i = 0; i < before.size(); ++i) CHECK(places(other)[i] != before[i]);
+  CHECK(floats(held[2]) == std::vector<float>{14, 16});
+}
+
 TEST_CASE("a value that is still read is not overwritten in place") {
   const auto plan = compiled("float[3] x", "float[3] y",
                              "a = test.One (x) t = test.Tail (a) b = test.Ten (a) s = test.One (t) "
