@@ -20,7 +20,7 @@ struct Plan::Frame {
 namespace {
 
 /// A tensor for an output. Memory that the system has just given costs more to write than most operators.
-Tensor room_for(const TensorDesc& desc, Tensor& given) {
+Tensor room_for(const TensorDesc& desc, const Tensor& given) {
   if (given.dtype() == desc.dtype && given.dims() == desc.dims && !given.shared()) return given;
   return Tensor(desc.dtype, desc.dims);
 }

@@ -47,7 +47,11 @@ std::optional<Tensor> known_value(const Value& y) {
   return Tensor::of<int32_t>(*dims, std::vector<int32_t>(numbers.begin(), numbers.end()));
 }
 
-Tensor number_for(const Value& parameter, Tensor scalar) {
+std::optional<Tensor> constant_or_known(const Value& value) {
+  return value.known_constant() ? *value.known_constant() : known_value(value);
+}
+
+Tensor number_for(const Value& parameter, const Tensor& scalar) {
   const auto& dims = parameter.type.dims;
   return dims && dims->size() == 1 ? scalar.reshaped({1}) : scalar;
 }

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "core/ir/infer.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/older/write.h"
@@ -11,10 +13,10 @@ namespace {
 constexpr const char* kDomain = "mlopt.expanded";
 constexpr int kMostRounds = 8;  // bodies of bodies: the standard nests them three deep
 
-/// GroupNormalization had a scale for each group before 21, and has one for each channel since.
-bool has(int64_t opset, const Node& node, int64_t own) {
-  if (node.op == "GroupNormalization" && own >= 21 && opset < 21) return false;
-  return known_operator("", node.op, opset) || proto::written_by_others(node.op, opset);
+/// Can the node stay for what comes after, write_in_older() or, below its reach, ONNX's converter?
+bool stays(const Node& node, int64_t own, int64_t opset) {
+  if (opset < proto::kOldestWritten && !known_operator("", node.op, opset)) return false;
+  return proto::known_down_to(node, own, std::max(opset, proto::kOldestWritten));
 }
 
 }  // namespace
@@ -26,7 +28,7 @@ void expand_newer_operators(Model& model, int64_t opset) {
   for (int round = 0; round < kMostRounds; ++round) {
     infer(model, standard_types);
     for (Node* node : all_nodes(*model.graph)) {
-      if (!node->domain.empty() || has(opset, *node, own)) continue;
+      if (!node->domain.empty() || stays(*node, own, opset)) continue;
       std::optional<Function> body = standard_function(NodeView(*node, own));
       if (!body) continue;
       body->domain = node->domain = kDomain;

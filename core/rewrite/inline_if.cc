@@ -11,11 +11,7 @@ namespace {
 std::optional<bool> known_condition(const Node& node) {
   const Value* condition = node.input(0);
   if (!condition) return std::nullopt;
-  std::optional<Tensor> known;
-  if (const Tensor* constant = condition->known_constant())
-    known = *constant;
-  else
-    known = known_value(*condition);
+  const std::optional<Tensor> known = constant_or_known(*condition);
   if (!known || known->size() != 1 || known->dtype() != DType::kBool) return std::nullopt;
   return number_at(*known, 0) != 0;
 }

@@ -90,7 +90,7 @@ class Unroller {
 
 std::optional<int64_t> known_number(const Value* v) {
   if (!v) return std::nullopt;
-  const std::optional<Tensor> tensor = v->known_constant() ? *v->known_constant() : known_value(*v);
+  const std::optional<Tensor> tensor = constant_or_known(*v);
   if (!tensor || tensor->size() != 1) return std::nullopt;
   return to_ints(*tensor)[0];
 }

@@ -56,8 +56,7 @@ int64_t number(const Node& node, std::string_view attr, int64_t otherwise) {
 std::optional<Ints> numbers(const Node& node, int input) {
   const Value* value = node.input(input);
   if (!value) return std::nullopt;
-  if (value->known_constant()) return to_ints(*value->constant);
-  const auto known = known_value(*value);
+  const auto known = constant_or_known(*value);
   return known ? std::optional(to_ints(*known)) : std::nullopt;
 }
 

@@ -9,7 +9,6 @@
 #include "core/onnx/infer.h"
 #include "core/onnx/node.h"
 #include "core/onnx/older/changes.h"
-#include "core/onnx/tools.h"
 
 namespace mlopt::proto {
 namespace {
@@ -40,13 +39,13 @@ std::string write_node(Node& node, int64_t from, int64_t to) {
     const int64_t since = newer->since_version();
     if (since <= to) return "";
     if (!complete(node, *newer)) return "it lacks inputs or outputs";
-    const onnx::OpSchema* older = schema_of(NodeView(node, since - 1));
-    const Change* change = change_of(node, since);
-    if (!change && !older) break;
-    if (!change && !same_form(*newer, *older)) return fmt::format("it is another operator since opset {}", since);
-    if (change)
-      if (std::string why = change->undo(node); !why.empty()) return why;
     from = since - 1;
+    if (const Change* change = change_of(node, since)) {
+      if (std::string why = change->undo(node); !why.empty()) return why;
+      continue;
+    }
+    const onnx::OpSchema* older = schema_of(NodeView(node, from));
+    if (older && !same_form(*newer, *older)) return fmt::format("it is another operator since opset {}", since);
   }
   return fmt::format("opset {} has no such operator", to);
 }
@@ -74,12 +73,15 @@ std::string wrong_type(const Node& node, int64_t opset) {
 
 }  // namespace
 
-bool written_by_others(std::string_view op, int64_t opset) {
-  const auto replaces = [&](const Change& change) {
-    return change.op == op && change.opset > opset && !known_operator("", op, change.opset - 1);
-  };
-  const auto changes = changes_of_operators();
-  return std::any_of(changes.begin(), changes.end(), replaces);
+bool known_down_to(const Node& node, int64_t from, int64_t to) {
+  while (const onnx::OpSchema* newer = schema_of(NodeView(node, from))) {
+    if (newer->since_version() <= to) return true;
+    from = newer->since_version() - 1;
+    const onnx::OpSchema* older = schema_of(NodeView(node, from));
+    const bool undone = change_of(node, from + 1) != nullptr;
+    if (!older || (!undone && !same_form(*newer, *older))) return undone;  // by other operators where there was none
+  }
+  return false;
 }
 
 std::string write_in_older(Model& model, int64_t opset) {

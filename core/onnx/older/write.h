@@ -1,6 +1,5 @@
 #pragma once
 #include <string>
-#include <string_view>
 
 #include "core/ir/model.h"
 
@@ -8,8 +7,9 @@ namespace mlopt::proto {
 
 constexpr int64_t kOldestWritten = 11;  // of ai.onnx, that write_in_older() knows to write
 
-/// Does write_in_older() write this operator by others where it does not exist?
-bool written_by_others(std::string_view op, int64_t opset);
+/// Does write_in_older() know every version of the node's operator between its model's opset `from` and the older `to`?
+/// Else it is another operator there, or none.
+bool known_down_to(const Node& node, int64_t from, int64_t to);
 
 /// Writes nodes, at every depth, as an older opset (at least kOldestWritten) has them, and makes it the model's. What a
 /// version brought is undone one after the other, and types are held against the older schemas. Gives the reason where
