@@ -25,9 +25,9 @@ HWY_INLINE V split(V x, V above, V below) { return hn::IfThenElse(hn::Le(x, cons
 HWY_INLINE V expm1(V x) { return keep_nan(x, hn::Expm1(F(), hn::Min(x, constant(0)))); }
 
 HWY_INLINE V gelu_tanh(V x) {
-  constexpr float kRoot = 0.7978845608028654f;  // sqrt(2 / pi)
-  const V inner = hn::Mul(constant(kRoot), hn::MulAdd(hn::Mul(constant(0.044715f), x), hn::Mul(x, x), x));
-  return hn::Mul(hn::Mul(constant(0.5f), x), hn::Add(constant(1), tanh(inner)));
+  constexpr float kTwoRoots = 1.5957691216057308f;  // 2 sqrt(2 / pi), as (1 + tanh(u)) / 2 is sigmoid(2 u)
+  const V inner = hn::MulAdd(hn::Mul(constant(0.044715f), x), hn::Mul(x, x), x);
+  return hn::Mul(x, sigmoid(hn::Mul(constant(kTwoRoots), inner)));
 }
 
 HWY_INLINE V gelu(V x) {

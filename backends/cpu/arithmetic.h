@@ -2,8 +2,6 @@
 #include <string_view>
 
 #include "backends/cpu/broadcast.h"
-#include "core/base/expected.h"
-#include "core/exec/desc.h"
 
 namespace mlopt::cpu {
 
@@ -20,9 +18,5 @@ void run_arithmetic_between(Arithmetic op, const Paired& pairing, int64_t begin,
 
 /// Of Add, Sub, Mul, Div, Max, Min or PRelu.
 Arithmetic arithmetic_of(std::string_view op);
-
-/// The operand's dims as they lie in memory, with as many axes as the output. Declines an operand of lower rank whose
-/// axes lie in another order than the output's.
-Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out);
 
 }  // namespace mlopt::cpu

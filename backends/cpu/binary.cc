@@ -91,13 +91,6 @@ void run_arithmetic(Arithmetic op, const Paired& p, const float* a, const float*
                [&](int64_t begin, int64_t end) { run_arithmetic_between(op, p, begin, end, a, b, out); });
 }
 
-Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out) {
-  TensorDesc padded{operand.dtype, Dims(out.dims.size() - operand.dims.size(), 1), out.layout};
-  padded.dims.insert(padded.dims.end(), operand.dims.begin(), operand.dims.end());
-  if (padded.layout == operand.layout || padded.is_any_layout()) return padded.memory_dims();
-  return Decline{"an operand lies in another order"};
-}
-
 Arithmetic arithmetic_of(std::string_view op) {
   if (op == "Add") return Arithmetic::kAdd;
   if (op == "Sub") return Arithmetic::kSub;
@@ -112,18 +105,15 @@ namespace {
 
 Expected<PlannedStep> plan(const Site& site) {
   if (site.in.size() != 2) return Decline{"not two operands"};
-  if (site.view.has("broadcast") || site.view.has("axis")) return Decline{"broadcasting by attribute"};
-  const TensorDesc &a = site.desc(0), &b = site.desc(1);
-  if (a.dtype != DType::kF32 || b.dtype != DType::kF32) return Decline{"not float32"};
+  if (site.desc(0).dtype != DType::kF32) return Decline{"not float32"};
+  auto operands = operands_of(site, 0, 1, DType::kF32);
+  if (!operands) return operands.error();
   const Arithmetic op = arithmetic_of(site.view.node().op);
-  TensorDesc out{DType::kF32, broadcast(a.dims, b.dims), site.layout};
-  if (out.dims.size() < 3) out.layout = mlopt::Layout::kRowMajor;
-  if (op == Arithmetic::kPRelu && out.dims != a.dims) return Decline{"the slope has more elements"};
-  const auto left = memory_dims(a, out), right = memory_dims(b, out);
-  if (!left || !right) return left ? right.error() : left.error();
-  PlannedStep step{.out = {out}};
-  step.in_place = a.dims == out.dims ? 0 : b.dims == out.dims ? 1 : -1;
-  step.run = [op, p = paired(out.memory_dims(), *left, *right)](const Buffers& buffers) {
+  if (op == Arithmetic::kPRelu && operands->out.dims != site.desc(0).dims)
+    return Decline{"the slope has more elements"};
+  PlannedStep step{.out = {operands->out}};
+  step.in_place = operands->in_place;
+  step.run = [op, p = std::move(operands->pairing)](const Buffers& buffers) {
     run_arithmetic(op, p, buffers.in<float>(0), buffers.in<float>(1), buffers.out<float>(0));
   };
   return step;

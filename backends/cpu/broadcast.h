@@ -2,7 +2,7 @@
 #include <array>
 
 #include "core/base/parallel.h"
-#include "core/tensor/dims.h"
+#include "core/exec/kernel.h"
 
 namespace mlopt::cpu {
 
@@ -42,6 +42,20 @@ inline Paired paired(const Dims& out, const Dims& a, const Dims& b) {
     }
   return p;
 }
+
+/// The operand's dims as they lie in memory, with as many axes as the output. Declines an operand of lower rank whose
+/// axes lie in another order than the output's.
+Expected<Dims> memory_dims(const TensorDesc& operand, const TensorDesc& out);
+
+/// Two operands of one type, and what an operator of their elements makes of them.
+struct Operands {
+  TensorDesc out;
+  Paired pairing;
+  int in_place;  ///< PlannedStep::in_place
+};
+
+/// The inputs `first` and `second` of the node, whose output has elements of `type`.
+Expected<Operands> operands_of(const Site& site, int first, int second, DType type);
 
 /// fn(start, count, a, b): the output elements from `begin` to `end`, row by row: [start, start + count) lie in one and
 /// pair with operand elements that begin at a and b and step by the last axis' strides.

@@ -44,7 +44,12 @@ void cast(const Buffers& b, int64_t count) {
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
     const From* in = b.in<From>(0);
     To* out = b.out<To>(0);
-    for (int64_t i = begin; i < end; ++i) out[i] = converted<To>(in[i]);
+    if constexpr (std::is_same_v<From, bool>) {
+      const auto* bytes = b.in<uint8_t>(0);  // of bool the compiler makes no vectors
+      for (int64_t i = begin; i < end; ++i) out[i] = static_cast<To>(bytes[i] != 0 ? 1 : 0);
+    } else {
+      for (int64_t i = begin; i < end; ++i) out[i] = converted<To>(in[i]);
+    }
   });
 }
 

@@ -1,55 +1,27 @@
 // Comparisons of two operands, and logic of two conditions, under NumPy's broadcasting; Not.
 #include <functional>
 
-#include "backends/cpu/arithmetic.h"
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/pairwise.h"
 
 namespace mlopt::cpu {
 namespace {
 
-constexpr int64_t kGrain = 32768;  // elements below which a second thread costs more than it brings
-
-/// Rows of operands that lie side by side or repeat their first element: four loops, for the compiler to make vectors
-/// of.
-template <class T, class Fn>
-void compare_row(const T* a, const T* b, bool a_moves, bool b_moves, uint8_t* out, int64_t n, const Fn& fn) {
-  if (a_moves && b_moves)
-    for (int64_t i = 0; i < n; ++i) out[i] = fn(a[i], b[i]);
-  else if (a_moves)
-    for (int64_t i = 0; i < n; ++i) out[i] = fn(a[i], *b);
-  else if (b_moves)
-    for (int64_t i = 0; i < n; ++i) out[i] = fn(*a, b[i]);
-  else
-    std::fill_n(out, n, static_cast<uint8_t>(fn(*a, *b)));
-}
-
-template <class T, class Fn>
-std::function<void(const Buffers&)> runner(const Paired& p, const Fn& fn) {
-  return [p, fn](const Buffers& buffers) {
-    const T *a = buffers.in<T>(0), *b = buffers.in<T>(1);
-    auto* out = buffers.out<uint8_t>(0);
-    const bool a_moves = p.strides.back()[0] != 0, b_moves = p.strides.back()[1] != 0;
-    for_rows(p, kGrain, [&](int64_t start, int64_t count, int64_t at_a, int64_t at_b) {
-      compare_row(a + at_a, b + at_b, a_moves, b_moves, out + start, count, fn);
-    });
-  };
-}
-
 template <class T>
 std::function<void(const Buffers&)> comparison(std::string_view op, const Paired& p) {
-  if (op == "Equal") return runner<T>(p, std::equal_to<T>());
-  if (op == "Less") return runner<T>(p, std::less<T>());
-  if (op == "LessOrEqual") return runner<T>(p, std::less_equal<T>());
-  if (op == "Greater") return runner<T>(p, std::greater<T>());
-  if (op == "GreaterOrEqual") return runner<T>(p, std::greater_equal<T>());
+  if (op == "Equal") return pairwise<T, uint8_t>(p, std::equal_to<T>());
+  if (op == "Less") return pairwise<T, uint8_t>(p, std::less<T>());
+  if (op == "LessOrEqual") return pairwise<T, uint8_t>(p, std::less_equal<T>());
+  if (op == "Greater") return pairwise<T, uint8_t>(p, std::greater<T>());
+  if (op == "GreaterOrEqual") return pairwise<T, uint8_t>(p, std::greater_equal<T>());
   return nullptr;
 }
 
 std::function<void(const Buffers&)> logic(std::string_view op, const Paired& p) {
-  if (op == "And") return runner<uint8_t>(p, [](uint8_t a, uint8_t b) { return a && b; });
-  if (op == "Or") return runner<uint8_t>(p, [](uint8_t a, uint8_t b) { return a || b; });
+  if (op == "And") return pairwise<uint8_t, uint8_t>(p, [](uint8_t a, uint8_t b) { return a && b; });
+  if (op == "Or") return pairwise<uint8_t, uint8_t>(p, [](uint8_t a, uint8_t b) { return a || b; });
   if (op == "Xor" || op == "Equal")
-    return runner<uint8_t>(p, [differ = op == "Xor"](uint8_t a, uint8_t b) { return (!a != !b) == differ; });
+    return pairwise<uint8_t, uint8_t>(p, [differ = op == "Xor"](uint8_t a, uint8_t b) { return (!a != !b) == differ; });
   return nullptr;
 }
 
@@ -57,6 +29,8 @@ std::function<void(const Buffers&)> runner_of(std::string_view op, DType type, c
   switch (type) {
     case DType::kF32:
       return comparison<float>(op, p);
+    case DType::kF64:
+      return comparison<double>(op, p);
     case DType::kI64:
       return comparison<int64_t>(op, p);
     case DType::kI32:
@@ -71,15 +45,10 @@ std::function<void(const Buffers&)> runner_of(std::string_view op, DType type, c
 }
 
 Expected<PlannedStep> plan(const Site& site) {
-  if (site.view.has("broadcast") || site.view.has("axis")) return Decline{"broadcasting by attribute"};
-  const TensorDesc &a = site.desc(0), &b = site.desc(1);
-  if (a.dtype != b.dtype) return Decline{"two types"};
-  TensorDesc out{DType::kBool, broadcast(a.dims, b.dims), site.layout};
-  if (out.dims.size() < 3) out.layout = mlopt::Layout::kRowMajor;
-  const auto left = memory_dims(a, out), right = memory_dims(b, out);
-  if (!left || !right) return left ? right.error() : left.error();
-  PlannedStep step{.out = {out}};
-  step.run = runner_of(site.view.node().op, a.dtype, paired(out.memory_dims(), *left, *right));
+  const auto operands = operands_of(site, 0, 1, DType::kBool);
+  if (!operands) return operands.error();
+  PlannedStep step{.out = {operands->out}};
+  step.run = runner_of(site.view.node().op, site.desc(0).dtype, operands->pairing);
   if (!step.run) return Decline{"not this type"};
   return step;
 }
@@ -89,9 +58,10 @@ Expected<PlannedStep> plan_not(const Site& site) {
   PlannedStep step{.out = {x}};
   step.in_place = 0;
   step.run = [count = x.size()](const Buffers& b) {
+    const int64_t n = count;  // bytes that are written could be anything, `count` too
     const auto* in = b.in<uint8_t>(0);
     auto* out = b.out<uint8_t>(0);
-    for (int64_t i = 0; i < count; ++i) out[i] = !in[i];
+    for (int64_t i = 0; i < n; ++i) out[i] = in[i] == 0;
   };
   return step;
 }

@@ -10,6 +10,7 @@ namespace mlopt::cpu {
 inline Bf16Rule passes_first(const Node&) { return {.passes = 1}; }
 
 /// One span of kernels for each operator family, in the file of the same name.
+std::span<const Kernel> arg_max_kernels();
 std::span<const Kernel> attention_kernels();
 std::span<const Kernel> batch_norm_train_kernels();
 std::span<const Kernel> binary_kernels();
@@ -26,6 +27,7 @@ std::span<const Kernel> conv_line_kernels();
 std::span<const Kernel> conv_point_kernels();
 std::span<const Kernel> conv_transpose_kernels();
 std::span<const Kernel> conv_winograd_kernels();
+std::span<const Kernel> cumulative_sum_kernels();
 std::span<const Kernel> elements_kernels();
 std::span<const Kernel> eltwise_kernels();
 std::span<const Kernel> expand_kernels();
@@ -33,6 +35,7 @@ std::span<const Kernel> fake_quantize_kernels();
 std::span<const Kernel> gather_grad_kernels();
 std::span<const Kernel> gather_kernels();
 std::span<const Kernel> grid_sample_kernels();
+std::span<const Kernel> integer_kernels();
 std::span<const Kernel> layer_norm_grad_kernels();
 std::span<const Kernel> layer_norm_kernels();
 std::span<const Kernel> matmul_kernels();
@@ -49,11 +52,14 @@ std::span<const Kernel> reduce_kernels();
 std::span<const Kernel> reshape_kernels();
 std::span<const Kernel> resize_kernels();
 std::span<const Kernel> rnn_kernels();
+std::span<const Kernel> sin_cos_kernels();
 std::span<const Kernel> slice_kernels();
 std::span<const Kernel> softmax_grad_kernels();
 std::span<const Kernel> softmax_kernels();
+std::span<const Kernel> top_k_kernels();
 std::span<const Kernel> transpose_kernels();
 std::span<const Kernel> unary_grad_kernels();
+std::span<const Kernel> variadic_kernels();
 std::span<const Kernel> where_kernels();
 
 /// All of them, in the order in which they are searched.

@@ -43,6 +43,15 @@ HWY_INLINE V polynomial(V x, float coefficient, Others... others) {
   return hn::MulAdd(polynomial(x, others...), x, constant(coefficient));
 }
 
+/// Added to a number below 2^22 it rounds it to a whole one, which then lies in the last bits of the sum.
+constexpr float kRounds = 12582912;  // 1.5 * 2^23
+
+/// y 2^w, by adding to its exponent, for the whole number w in the last bits of `rounded`; of a normal result.
+HWY_INLINE V scaled(V y, V rounded) {
+  const hn::RebindToSigned<F> integers;
+  return hn::BitCast(F(), hn::Add(hn::BitCast(integers, y), hn::ShiftLeft<23>(hn::BitCast(integers, rounded))));
+}
+
 /// 2^x of integers within the range of normal numbers.
 template <class Integers>
 HWY_INLINE V power_of_two(Integers x) {
@@ -50,35 +59,37 @@ HWY_INLINE V power_of_two(Integers x) {
   return hn::BitCast(F(), hn::ShiftLeft<23>(hn::Add(x, hn::Set(integers, 127))));
 }
 
-/// exp(x) / 2^whole by a polynomial fitted to the fractions of x / ln 2, with a relative error of 1e-7.
-HWY_INLINE V exp_of_rest(V x, V whole) {
+/// x without `whole` times ln 2, which is taken in two parts.
+HWY_INLINE V rest_of(V x, V whole) {
   constexpr float kLn2 = 0.693145751953125f, kLn2Rest = 1.428606765330187e-06f;  // the first without its last bits
-  const V rest = hn::NegMulAdd(whole, constant(kLn2Rest), hn::NegMulAdd(whole, constant(kLn2), x));
-  return polynomial(rest, 1.0f, 1.0f, 0.4999999403953552f, 0.1666652113199234f, 0.04166838899254799f,
-                    0.008368710987269878f, 0.0013814610429108143f);
+  return hn::NegMulAdd(whole, constant(kLn2Rest), hn::NegMulAdd(whole, constant(kLn2), x));
 }
 
-/// That times a power of two, in halves as it may lie beyond the normal numbers.
+/// exp(x) by a polynomial fitted to the fractions of x / ln 2, with a relative error of 1e-7, times a power of two, in
+/// halves as it may lie beyond the normal numbers.
 HWY_INLINE V exp(V x) {
   constexpr float kUnderflows = -105, kOverflows = 90, kLog2E = 1.4426950408889634f;
   const hn::RebindToSigned<F> integers;
   const V inside = hn::Clamp(x, constant(kUnderflows), constant(kOverflows));
-  const V whole = hn::Round(hn::Mul(inside, constant(kLog2E)));
-  const auto exponent = hn::ConvertTo(integers, whole), half = hn::ShiftRight<1>(exponent);
-  return keep_nan(
-      x, hn::Mul(hn::Mul(exp_of_rest(inside, whole), power_of_two(half)), power_of_two(hn::Sub(exponent, half))));
+  const V rounded = hn::MulAdd(inside, constant(kLog2E), constant(kRounds));
+  const V rest = rest_of(inside, hn::Sub(rounded, constant(kRounds)));
+  const V y = polynomial(rest, 1.0f, 1.0f, 0.4999999403953552f, 0.1666652113199234f, 0.04166838899254799f,
+                         0.008368710987269878f, 0.0013814610429108143f);
+  const auto exponent = hn::Sub(hn::BitCast(integers, rounded), hn::BitCast(integers, constant(kRounds)));
+  const auto half = hn::ShiftRight<1>(exponent);
+  return keep_nan(x, hn::Mul(hn::Mul(y, power_of_two(half)), power_of_two(hn::Sub(exponent, half))));
 }
 
-/// The same of numbers that are not above 0. What is below e^-86 becomes 0: denormal numbers would take a processor a
-/// hundred cycles each.
+/// The same of numbers that are not above 0, with a relative error of 2e-7. What is below e^-86 becomes 0: denormal
+/// numbers would take a processor a hundred cycles each.
 HWY_INLINE V exp_of_negative(V x) {
   constexpr float kVanishes = -86, kLog2E = 1.4426950408889634f;
-  const hn::RebindToSigned<F> integers;
   const V inside = hn::Max(x, constant(kVanishes));
-  const V whole = hn::Round(hn::Mul(inside, constant(kLog2E)));
-  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(integers, whole));
-  const V y = hn::BitCast(F(), hn::Add(hn::BitCast(integers, exp_of_rest(inside, whole)), exponent));
-  return keep_nan(x, hn::IfThenZeroElse(hn::Lt(x, constant(kVanishes)), y));
+  const V rounded = hn::MulAdd(inside, constant(kLog2E), constant(kRounds));
+  const V rest = rest_of(inside, hn::Sub(rounded, constant(kRounds)));
+  const V y = polynomial(rest, 1.0f, 0.9999997019767761f, 0.4999914765357971f, 0.1666763871908188f,
+                         0.04189816117286682f, 0.008290272206068039f);
+  return keep_nan(x, hn::IfThenZeroElse(hn::Lt(x, constant(kVanishes)), scaled(y, rounded)));
 }
 
 HWY_INLINE V log(V x) {
@@ -94,14 +105,11 @@ HWY_INLINE V log(V x) {
 /// 2^x of numbers up to 128, from where on it is infinite, to a relative error of 1e-7; below -126 it is 2^-126. The
 /// polynomial is fitted to the fractions of x.
 HWY_INLINE V exp2(V x) {
-  const F d;
-  const hn::RebindToSigned<F> integers;
   x = hn::Clamp(x, constant(-126), constant(128));
-  const V whole = hn::Round(x), fraction = hn::Sub(x, whole);
+  const V rounded = hn::Add(x, constant(kRounds)), fraction = hn::Sub(x, hn::Sub(rounded, constant(kRounds)));
   const V y = polynomial(fraction, 1.0f, 0.6931471824645996f, 0.24022647738456726f, 0.055503323674201965f,
                          0.00961843691766262f, 0.0013398875016719103f, 0.00015353361959569156f);
-  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(integers, whole));
-  return hn::BitCast(d, hn::Add(hn::BitCast(integers, y), exponent));
+  return scaled(y, rounded);
 }
 
 /// Rounded in the exponent, which costs a small result a few bits.
@@ -111,9 +119,18 @@ HWY_INLINE V sigmoid(V x) {
   return keep_nan(x, hn::Div(constant(1), hn::Add(constant(1), e)));
 }
 
+/// A rational approximation x P(x^2) / Q(x^2), fitted to a relative error of 2e-8 on [-9.02, 9.02], where tanh
+/// reaches 1.
 HWY_INLINE V tanh(V x) {
-  constexpr float kOne = 10.0f;  // rounds to 1 from here on
-  return keep_nan(x, hn::Tanh(F(), hn::Clamp(x, constant(-kOne), constant(kOne))));
+  constexpr float kOne = 9.02f;
+  const V c = hn::Clamp(x, constant(-kOne), constant(kOne)), one = constant(1);
+  const V t = hn::Mul(c, c);
+  const V p = polynomial(t, 1.0f, 0.13379710912704468f, 0.0034940261393785477f, 2.0583340301527642e-05f,
+                         1.3318876668222401e-08f);
+  const V q =
+      polynomial(t, 1.0f, 0.46713027358055115f, 0.025871042162179947f, 0.00032830791315063834f, 7.761939286865527e-07f);
+  const V y = hn::Clamp(hn::Div(hn::Mul(c, p), q), hn::Neg(one), one);
+  return keep_nan(x, hn::IfThenElse(hn::Lt(hn::Abs(x), constant(kOne)), y, hn::CopySign(one, x)));
 }
 
 /// log(1 + exp(x)) without overflow: max(x, 0) + log1p(exp(-|x|)).
@@ -171,15 +188,7 @@ HWY_INLINE void each_vector(int64_t begin, int64_t end, const Fn& fn) {
 /// fn(vector) for each vector of in[0, n), stored to out; the last one is partial.
 template <class Fn>
 HWY_INLINE void map(const float* in, float* out, int64_t n, const Fn& fn) {
-  const F d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(fn(hn::LoadU(d, in + i)), d, out + i);
-  if (i == n) return;
-  HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
-  std::copy(in + i, in + n, rest);
-  hn::Store(fn(hn::Load(d, rest)), d, rest);
-  std::copy(rest, rest + (n - i), out + i);
+  each_vector(0, n, [&](int64_t i, size_t count) HWY_ATTR { store_n(fn(load_n(in + i, count)), out + i, count); });
 }
 
 }  // namespace mlopt::cpu::HWY_NAMESPACE

@@ -157,12 +157,11 @@ PlannedStep plan_primitive_copy(TensorDesc out, const Desc& from, const Desc& to
 
 PlannedStep plan_copy(TensorDesc out, const Dims& dims, const Dims& from, const Dims& to) {
   const auto elem = carrier(out.dtype);
-  if (elem && dims.size() <= DNNL_MAX_NDIMS)
+  const StridedCopy copy(*element_bytes(out.dtype), dims, from, to);
+  if (elem && dims.size() <= DNNL_MAX_NDIMS && !copy.is_tiled())
     return plan_primitive_copy(std::move(out), Desc(dims, *elem, from), Desc(dims, *elem, to));
   PlannedStep step{.out = {std::move(out)}};
-  step.run = [copy = StridedCopy(*element_bytes(step.out[0].dtype), dims, from, to)](const Buffers& b) {
-    copy.run(b.in<std::byte>(0), b.out<std::byte>(0));
-  };
+  step.run = [copy](const Buffers& b) { copy.run(b.in<std::byte>(0), b.out<std::byte>(0)); };
   return step;
 }
 

@@ -39,19 +39,17 @@ Expected<StepsIn> steps_in(const Site& site, int i, DType type) {
 // ---- Two operands: A, its steps, B, its steps, the output's steps
 
 Expected<PlannedStep> plan_binary(const Site& site) {
-  const TensorDesc &a = site.desc(0), &b = site.desc(3);
-  if (!is_bytes(a.dtype) || a.dtype != b.dtype) return Decline{"not two operands of 8 bits"};
-  const auto as = steps_in(site, 1, a.dtype), bs = steps_in(site, 4, a.dtype), ys = steps_in(site, 6, a.dtype);
+  const DType type = site.desc(0).dtype;
+  if (!is_bytes(type)) return Decline{"not operands of 8 bits"};
+  const auto as = steps_in(site, 1, type), bs = steps_in(site, 4, type), ys = steps_in(site, 6, type);
   for (const auto* steps : {&as, &bs, &ys})
     if (!*steps) return steps->error();
-  TensorDesc out{a.dtype, broadcast(a.dims, b.dims), site.layout};
-  if (out.dims.size() < 3) out.layout = mlopt::Layout::kRowMajor;
-  const auto left = memory_dims(a, out), right = memory_dims(b, out);
-  if (!left || !right) return left ? right.error() : left.error();
-  PlannedStep step{.out = {out}};
-  step.in_place = a.dims == out.dims ? 0 : b.dims == out.dims ? 3 : -1;
+  auto operands = operands_of(site, 0, 3, type);
+  if (!operands) return operands.error();
+  PlannedStep step{.out = {operands->out}};
+  step.in_place = operands->in_place;
   step.run = [multiplies = site.view.node().op == "QLinearMul", as = *as, bs = *bs, ys = *ys,
-              p = paired(out.memory_dims(), *left, *right)](const Buffers& buffers) {
+              p = std::move(operands->pairing)](const Buffers& buffers) {
     const SteppedRow x{{buffers.in<std::byte>(0), as.is_signed}, as.read(buffers), p.strides.back()[0] != 0};
     const SteppedRow y{{buffers.in<std::byte>(3), as.is_signed}, bs.read(buffers), p.strides.back()[1] != 0};
     const MutableBytes result{buffers.out<std::byte>(0), as.is_signed};

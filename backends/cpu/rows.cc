@@ -61,23 +61,24 @@ HWY_INLINE V fold_vector(const float* x, int64_t n, float start, float absent, c
     a2 = step(a2, hn::LoadU(d, x + i + 2 * lanes));
     a3 = step(a3, hn::LoadU(d, x + i + 3 * lanes));
   }
-  for (; i < n; i += lanes) {
-    HWY_ALIGN float rest[hn::MaxLanes(d)];
-    std::fill_n(rest, lanes, absent);
-    std::copy(x + i, x + std::min(n, i + lanes), rest);
-    a0 = step(a0, hn::Load(d, rest));
+  for (; i + lanes <= n; i += lanes) a0 = step(a0, hn::LoadU(d, x + i));
+  if (i < n) {
+    const auto given = hn::FirstN(d, static_cast<size_t>(n - i));
+    a1 = step(a1, hn::IfThenElse(given, load_n(x + i, static_cast<size_t>(n - i)), constant(absent)));
   }
   return join(join(a0, a1), join(a2, a3));
 }
 
-/// `out` holds one vector, of *lanes elements.
-void FoldBlock(Fold op, const float* x, int64_t n, float start, float* out, int64_t* lanes) {
+float FoldBlock(Fold op, const float* x, int64_t n, float start) {
+  const F d;
+  const bool sums = op != Fold::kMax && op != Fold::kMin;
+  V all = constant(start);
   with_step(op, [&](const auto& step) HWY_ATTR {
-    const bool sums = op != Fold::kMax && op != Fold::kMin;
-    const auto join = [&](V a, V b) HWY_ATTR { return sums ? hn::Add(a, b) : step(a, b); };
-    hn::StoreU(fold_vector(x, n, start, start, step, join), F(), out);
-    *lanes = static_cast<int64_t>(hn::Lanes(F()));
+    all = fold_vector(x, n, start, start, step, [&](V a, V b) HWY_ATTR { return sums ? hn::Add(a, b) : step(a, b); });
   });
+  if (sums) return hn::GetLane(hn::SumOfLanes(d, all));
+  if (!hn::AllFalse(d, hn::IsNaN(all))) return std::numeric_limits<float>::quiet_NaN();
+  return hn::GetLane(op == Fold::kMax ? hn::MaxOfLanes(d, all) : hn::MinOfLanes(d, all));
 }
 
 float SumDeviation(const float* x, int64_t n, float mean) {
@@ -156,22 +157,14 @@ void AddSquaredDistance(float* acc, const float* x, const float* mean, int64_t n
 
 float ExpRow(const float* x, float* out, int64_t n, float shift) {
   const F d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V by = constant(shift);
-  V sums = hn::Zero(d), more = sums;
-  int64_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const V a = exp_of_negative(hn::Sub(hn::LoadU(d, x + i), by)),
-            b = exp_of_negative(hn::Sub(hn::LoadU(d, x + i + lanes), by));
-    hn::StoreU(a, d, out + i);
-    hn::StoreU(b, d, out + i + lanes);
-    sums = hn::Add(sums, a);
-    more = hn::Add(more, b);
-  }
-  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sums, more)));
-  map(x + i, out + i, n - i, [=](V v) HWY_ATTR { return exp_of_negative(hn::Sub(v, by)); });
-  for (; i < n; ++i) sum += out[i];
-  return sum;
+  V sums = hn::Zero(d);
+  each_vector(0, n, [&](int64_t i, size_t count) HWY_ATTR {
+    const V e = exp_of_negative(hn::Sub(load_n(x + i, count), by));
+    store_n(e, out + i, count);
+    sums = hn::Add(sums, count == hn::Lanes(d) ? e : hn::IfThenElseZero(hn::FirstN(d, count), e));
+  });
+  return hn::GetLane(hn::SumOfLanes(d, sums));
 }
 
 }  // namespace
@@ -202,20 +195,15 @@ float identity(Fold op) {
 void fold(Fold op, float* acc, const float* x, int64_t count) { HWY_DYNAMIC_DISPATCH(FoldRows)(op, acc, x, count); }
 
 float fold_row(Fold op, const float* x, int64_t count) {
-  constexpr int64_t kBlock = 4096, kMostLanes = 64;
+  constexpr int64_t kBlock = 4096;
   const bool sums = op != Fold::kMax && op != Fold::kMin;
   double total = identity(op);
   for (int64_t i = 0; i < count; i += kBlock) {
-    float parts[kMostLanes];
-    int64_t lanes = 0;
-    HWY_DYNAMIC_DISPATCH(FoldBlock)(op, x + i, std::min(kBlock, count - i), identity(op), parts, &lanes);
-    for (int64_t k = 0; k < lanes; ++k) {
-      const double part = parts[k];
-      if (sums)
-        total += part;
-      else if (part != part || (op == Fold::kMax ? part > total : part < total))
-        total = part;
-    }
+    const double part = HWY_DYNAMIC_DISPATCH(FoldBlock)(op, x + i, std::min(kBlock, count - i), identity(op));
+    if (sums)
+      total += part;
+    else if (part != part || (op == Fold::kMax ? part > total : part < total))
+      total = part;
   }
   return static_cast<float>(total);
 }

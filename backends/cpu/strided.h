@@ -10,7 +10,8 @@ namespace mlopt::cpu {
 std::optional<size_t> element_bytes(DType type);
 
 /// A copy between two ways to lie in memory, prepared once: axes that both sides step through alike are merged, and
-/// those of the target are walked in the order in which they lie there.
+/// those of the target are walked in the order in which they lie there; where source and target have their elements
+/// side by side along different axes, these two are walked in tiles that are transposed in registers.
 class StridedCopy {
  public:
   StridedCopy() = default;
@@ -21,16 +22,29 @@ class StridedCopy {
   void run(const std::byte* from, std::byte* to) const;
   /// The source's bytes are the target's, from the same address on.
   bool is_nothing() const;
+  /// It walks tiles, which is several times the speed of oneDNN's copies; these are faster for other short lines.
+  bool is_tiled() const { return tiled_; }
 
  private:
   struct Axis {
     int64_t count, from, to;
   };
+  struct Place {
+    int64_t from, to;
+  };
+  /// Moves the axis along which the source's elements lie side by side to the last but one, if tiles serve.
+  bool find_tiles();
+  /// Of the first `axes` axes: how many elements they have, and where that of an index begins.
+  int64_t count(size_t axes) const;
+  Place place(int64_t index, size_t axes) const;
   template <class T>
-  void copy(const T* from, T* to) const;
+  void copy_lines(const T* from, T* to) const;
+  template <class T>
+  void copy_tiles(const T* from, T* to) const;
 
   size_t width_ = 1;
   std::vector<Axis> axes_;  ///< outermost first, at least one
+  bool tiled_ = false;      ///< the last two axes are walked in tiles
 };
 
 /// Calls fn(T{}) with a plain type of `width` bytes.

@@ -31,12 +31,11 @@ HWY_INLINE V gelu_slope(V x) {
 }
 
 HWY_INLINE V gelu_tanh_slope(V x) {
-  constexpr float kRoot = 0.79788456080286536f, kCube = 0.044715f;
+  constexpr float kTwoRoots = 1.5957691216057308f, kCube = 0.044715f;
   const V square = hn::Mul(x, x), one = constant(1);
-  const V t = tanh(hn::Mul(hn::Mul(x, constant(kRoot)), hn::MulAdd(square, constant(kCube), one)));
-  const V inner = hn::Mul(constant(kRoot), hn::MulAdd(square, constant(3 * kCube), one));
-  const V rest = hn::Mul(hn::Mul(x, hn::NegMulAdd(t, t, one)), inner);
-  return hn::Mul(constant(0.5f), hn::Add(hn::Add(one, t), rest));
+  const V s = sigmoid(hn::Mul(hn::Mul(x, constant(kTwoRoots)), hn::MulAdd(square, constant(kCube), one)));
+  const V inner = hn::Mul(constant(kTwoRoots), hn::MulAdd(square, constant(3 * kCube), one));
+  return hn::MulAdd(hn::Mul(hn::Mul(x, s), hn::Sub(one, s)), inner, s);
 }
 
 HWY_INLINE V swish_slope(V x, V a) {

@@ -108,11 +108,11 @@ TEST_CASE("values that are watched stay what they are") {
 TEST_CASE("nodes that another backend runs are named") {
   Net net;
   Value* x = net.input({2, 3});
-  net.output(net.op("Relu", {net.op("CumSum", {x, net.constant(tensor({}, {1}, DType::kI64))})}));
+  net.output(net.op("Relu", {net.op("Atan", {x})}));
   const auto plan = cpu_with_fallback()->compile(net.model, {});
   REQUIRE(plan->fallback_nodes().size() == 1);
-  REQUIRE(plan->fallback_nodes()[0].find("CumSum") != std::string::npos);
-  REQUIRE_THROWS_WITH(cpu_backend({})->compile(net.model, {}), Catch::Contains("CumSum"));
+  REQUIRE(plan->fallback_nodes()[0].find("Atan") != std::string::npos);
+  REQUIRE_THROWS_WITH(cpu_backend({})->compile(net.model, {}), Catch::Contains("Atan"));
 }
 
 }  // namespace mlopt::test

@@ -14,7 +14,7 @@ TEST_CASE("comparisons and logic broadcast as the reference does") {
        {Case{{3, 70}, {3, 70}}, {{4, 5, 1}, {1, 1, 9}}, {{33}, {}}, {{}, {2, 3}}, {{2, 1, 7}, {5, 1}}}) {
     INFO(to_string(c.a) << " and " << to_string(c.b));
     for (const char* op : {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"})
-      for (const DType type : {DType::kF32, DType::kI64, DType::kI32, DType::kU8})
+      for (const DType type : {DType::kF32, DType::kF64, DType::kI64, DType::kI32, DType::kU8})
         require_as_reference(op, {uniform(c.a, 0, 4, type, 1), uniform(c.b, 0, 4, type, 2)}, {}, 0);
     for (const char* op : {"And", "Or", "Xor", "Equal"})
       require_as_reference(op, {uniform(c.a, 0, 2, DType::kBool, 1), uniform(c.b, 0, 2, DType::kBool, 2)}, {}, 0);

@@ -12,7 +12,7 @@ namespace {
 template <class T>
 void require_copied(const Dims& dims, const Dims& from, const Dims& to, int64_t first, int64_t from_size) {
   std::vector<T> in(static_cast<size_t>(from_size)), out(static_cast<size_t>(element_count(dims)));
-  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<T>(i);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<T>(i * 0x9e3779b97f4a7c15u >> 20);
   std::vector<T> expected = out;
   for (int64_t k = 0; k < element_count(dims); ++k) {
     int64_t rest = k, a = first, b = 0;
@@ -47,6 +47,26 @@ TEST_CASE("elements of every width are copied between any strides") {
       require_all_ways<uint16_t>();
       require_all_ways<uint32_t>();
       require_all_ways<uint64_t>();
+    });
+}
+
+TEST_CASE("elements side by side along two axes are moved in tiles, whatever is left at the ends") {
+  const auto require_turned = []<class T>(T, int64_t rows, int64_t columns) {
+    INFO(rows << " by " << columns << " elements of " << sizeof(T) << " bytes");
+    const Dims dims{2, rows, columns}, from{rows * columns, 1, rows}, to{rows * columns, columns, 1};
+    CHECK(StridedCopy(sizeof(T), dims, from, to).is_tiled() == (std::min(rows, columns) * sizeof(T) >= 16));
+    require_copied<T>(dims, from, to, 0, 2 * rows * columns);
+  };
+  const std::pair<int64_t, int64_t> sizes[] = {{1, 9},   {2, 2},    {3, 5},     {4, 4},    {16, 17},   {19, 16},
+                                               {35, 67}, {64, 129}, {300, 190}, {515, 33}, {64, 1024}, {70, 2048}};
+  for (const int threads : {1, 3})
+    with_threads(threads, [&] {
+      for (const auto& [rows, columns] : sizes) {
+        require_turned(uint8_t{}, rows, columns);
+        require_turned(uint16_t{}, rows, columns);
+        require_turned(uint32_t{}, rows, columns);
+        require_turned(uint64_t{}, rows, columns);
+      }
     });
 }
 

@@ -1,0 +1,86 @@
+// Arithmetic of two operands of integers or float64 under NumPy's broadcasting. Integers wrap.
+#include <type_traits>
+
+#include "backends/cpu/arithmetic.h"
+#include "backends/cpu/kernels.h"
+#include "backends/cpu/pairwise.h"
+#include "core/base/error.h"
+
+namespace mlopt::cpu {
+namespace {
+
+using Run = std::function<void(const Buffers&)>;
+
+/// fn of integers as unsigned ones, which may overflow.
+template <class T, class Fn>
+Run wrapping(const Paired& p, const Fn& fn) {
+  if constexpr (std::is_integral_v<T>) return pairwise<std::make_unsigned_t<T>, std::make_unsigned_t<T>>(p, fn);
+  return pairwise<T, T>(p, fn);
+}
+
+/// Rounds integers towards zero. Throws Error{kBadInput} for one that is divided by zero.
+template <class T>
+Run division(const Paired& p) {
+  return pairwise<T, T>(p, [](T a, T b) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0) input_error("integer division by zero");
+      if (b == -1) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));  // the least one has no negative
+    }
+    return a / b;
+  });
+}
+
+template <class T>
+Run runner(Arithmetic op, const Paired& p) {
+  switch (op) {
+    case Arithmetic::kAdd:
+      return wrapping<T>(p, [](auto a, auto b) { return a + b; });
+    case Arithmetic::kSub:
+      return wrapping<T>(p, [](auto a, auto b) { return a - b; });
+    case Arithmetic::kMul:
+      return wrapping<T>(p, [](auto a, auto b) { return a * b; });
+    case Arithmetic::kDiv:
+      return division<T>(p);
+    case Arithmetic::kMax:
+      return pairwise<T, T>(p, [](T a, T b) { return a > b || a != a ? a : b; });
+    case Arithmetic::kMin:
+      return pairwise<T, T>(p, [](T a, T b) { return a < b || a != a ? a : b; });
+    case Arithmetic::kPRelu:
+      break;
+  }
+  return nullptr;
+}
+
+Run runner_of(DType type, Arithmetic op, const Paired& p) {
+  if (type == DType::kI64) return runner<int64_t>(op, p);
+  if (type == DType::kI32) return runner<int32_t>(op, p);
+  if (type == DType::kF64) return runner<double>(op, p);
+  return nullptr;
+}
+
+Expected<PlannedStep> plan(const Site& site) {
+  if (site.in.size() != 2) return Decline{"not two operands"};
+  const DType type = site.desc(0).dtype;
+  const auto operands = operands_of(site, 0, 1, type);
+  if (!operands) return operands.error();
+  PlannedStep step{.out = {operands->out}};
+  step.in_place = operands->in_place;
+  step.run = runner_of(type, arithmetic_of(site.view.node().op), operands->pairing);
+  if (!step.run) return Decline{"not this type"};
+  return step;
+}
+
+constexpr Kernel kKernels[] = {
+    {.domain = "", .op = "Add", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Sub", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Mul", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Div", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Max", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Min", .plan = plan, .layout = LayoutRule::kFollows},
+};
+
+}  // namespace
+
+std::span<const Kernel> integer_kernels() { return kKernels; }
+
+}  // namespace mlopt::cpu
