@@ -93,8 +93,8 @@ void run(const Middle& m, const Buffers& b) {
 
 template <class T>
 std::function<void(const Buffers&)> runner(const Middle& m, bool largest, bool last) {
-  const auto chosen = largest ? (last ? run<T, true, true> : run<T, true, false>)
-                              : (last ? run<T, false, true> : run<T, false, false>);
+  const auto chosen =
+      largest ? (last ? run<T, true, true> : run<T, true, false>) : (last ? run<T, false, true> : run<T, false, false>);
   return [m, chosen](const Buffers& b) { chosen(m, b); };
 }
 

@@ -117,7 +117,7 @@ Source packed(const Site& site, int i, const std::string& form, const Desc& give
 
 Source input_as(int i, const Desc& given, const Desc& wanted, Primitive& before) {
   if (given == wanted) return Source::in(i);
-  const Source copy = Source::scratch(before.scratch_bytes());
+  Source copy = Source::scratch(before.scratch_bytes());
   const dnnl::reorder::primitive_desc pd(engine(), given, engine(), wanted, new_attr());
   Primitive reorder = Primitive::make<dnnl::reorder>(
       pd, {{DNNL_ARG_FROM, given, Source::in(i)}, {DNNL_ARG_TO, wanted, copy}}, copy.offset + wanted.get_size());

@@ -1,12 +1,13 @@
-// TopK of float32 for a k that is known.
+// TopK of float32.
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <limits>
 #include <vector>
 
+#include "backends/cpu/at_run.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/middle.h"
+#include "backends/cpu/ranks.h"
 #include "core/base/parallel.h"
 #include "core/tensor/cast.h"
 
@@ -15,20 +16,10 @@ namespace {
 
 struct Way {
   Middle around;  ///< the axis
+  size_t axis;
   int64_t k;
   bool largest;
 };
-
-/// A number that is larger the earlier the element comes: in its upper half by the value, NaN above all and both zeros
-/// alike, in its lower half by the place, the first first.
-uint64_t rank_of(float x, uint32_t place, bool largest) {
-  constexpr uint32_t kSign = 1u << 31, kNaN = ~0u;
-  const uint32_t bits = std::bit_cast<uint32_t>(x + 0.0f);
-  const uint32_t order = x != x ? kNaN : (bits & kSign) != 0 ? ~bits : bits | kSign;
-  return uint64_t{largest ? order : ~order} << 32 | static_cast<uint32_t>(~place);
-}
-
-int64_t place_of(uint64_t rank) { return static_cast<uint32_t>(~rank); }
 
 /// The k first ranks of a line, in order. What is behind the k-th of those seen so far is not kept, and the others are
 /// sifted when they fill the room.
@@ -72,26 +63,51 @@ void top_k(const Way& way, const float* x, float* values, int64_t* places) {
   });
 }
 
+/// Declines what has no such axis, or too few elements along it.
+Expected<Way> way_of(const NodeView& view, DType type, const Dims& dims, int64_t k) {
+  if (type != DType::kF32 || dims.empty()) return Decline{"not float32 with axes"};
+  const auto axis = static_cast<size_t>(normalize_axis(view.get_int("axis", -1), static_cast<int64_t>(dims.size())));
+  const Way way{around(dims, axis), axis, k, view.get_int("largest", 1) != 0};
+  if (k < 1 || k > way.around.length || way.around.length >= int64_t{1} << 32) return Decline{"k does not fit"};
+  return way;
+}
+
 Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
-  if (x.dtype != DType::kF32 || x.dims.empty()) return Decline{"not float32 with axes"};
   const Tensor* given = site.view.constant(1);
   if (!given && !site.view.has("k")) return Decline{"k is not constant"};
   if (given && given->size() != 1) return Decline{"not one k"};
-  const int64_t k = given ? to_ints(*given)[0] : site.view.get_int("k");
-  const auto axis =
-      static_cast<size_t>(normalize_axis(site.view.get_int("axis", -1), static_cast<int64_t>(x.dims.size())));
-  const Way way{around(x.dims, axis), k, site.view.get_int("largest", 1) != 0};
-  if (k < 1 || k > way.around.length || way.around.length >= int64_t{1} << 32) return Decline{"k does not fit"};
+  const auto way = way_of(site.view, x.dtype, x.dims, given ? to_ints(*given)[0] : site.view.get_int("k"));
+  if (!way) return way.error();
   TensorDesc values{DType::kF32, x.dims}, places{DType::kI64, x.dims};
-  values.dims[axis] = places.dims[axis] = k;
+  values.dims[way->axis] = places.dims[way->axis] = way->k;
   PlannedStep step{.out = {values, places}};
   if (given) step.packed = {1};
-  step.run = [way](const Buffers& b) { top_k(way, b.in<float>(0), b.out<float>(0), b.out<int64_t>(1)); };
+  step.run = [way = *way](const Buffers& b) { top_k(way, b.in<float>(0), b.out<float>(0), b.out<int64_t>(1)); };
   return step;
 }
 
-constexpr Kernel kKernels[] = {{.domain = "", .op = "TopK", .plan = plan}};
+/// For a k that only the run tells.
+bool run(Call& call) {
+  const Tensor& x = call.in(0);
+  if (!call.has(1) || call.in(1).size() != 1 || x.size() == 0) return false;
+  const auto way = way_of(call.view, x.dtype(), x.dims(), to_ints(call.in(1))[0]);
+  if (!way) return false;
+  Dims dims = x.dims();
+  dims[way->axis] = way->k;
+  Tensor values(DType::kF32, dims), places(DType::kI64, dims);
+  top_k(*way, x.data<float>(), values.mutable_data<float>(), places.mutable_data<int64_t>());
+  call.set(0, std::move(values));
+  call.set(1, std::move(places));
+  return true;
+}
+
+Expected<Step> compile(const NodeView& view, const CompileContext& context) { return at_run(view, context, run); }
+
+constexpr Kernel kKernels[] = {
+    {.domain = "", .op = "TopK", .plan = plan},
+    {.domain = "", .op = "TopK", .compile = compile},
+};
 
 }  // namespace
 

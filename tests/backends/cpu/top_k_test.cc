@@ -35,11 +35,15 @@ TEST_CASE("NaN is above all, zeros are equal") {
   require_top(tensor({9}, {0.0, -0.0, NAN, INFINITY, -INFINITY, 1, -NAN, 0.0, -1}), 0, 9);
 }
 
-TEST_CASE("a k that is no constant is left to the reference") {
+TEST_CASE("a k that only the run tells, and one that is refused then") {
+  const Tensor x = uniform({2, 9, 5}, -1, 1);
+  for (const double k : {1.0, 3.0, 9.0})
+    require_as_reference("TopK", {x, tensor({1}, {k}, DType::kI64)},
+                         {.attrs = {{"axis", int64_t{1}, ""}}, .outputs = 2}, 0);
   const std::unique_ptr<Backend> cpu = cpu_with_fallback();
-  const Tensor x = uniform({2, 9}, -1, 1), k = tensor({1}, {3}, DType::kI64);
-  require_close(run_op("TopK", {x, k}, {.outputs = 2, .backend = cpu.get()}), run_op("TopK", {x, k}, {.outputs = 2}),
-                0);
+  for (const double k : {-1.0, 6.0})
+    CHECK(error_of("TopK", {x, tensor({1}, {k}, DType::kI64)}, {.outputs = 2, .backend = cpu.get()})
+              .find("on an axis of 5 elements") != std::string::npos);
 }
 
 }  // namespace mlopt::test
