@@ -52,7 +52,8 @@ namespace {
 /// Does one of the boxes share more than `threshold` of its union with this one?
 bool Hides(const Boxes& boxes, const Box& box, float threshold) {
   const F d;
-  const V left = constant(box.left), top = constant(box.top), right = constant(box.right), bottom = constant(box.bottom);
+  const V left = constant(box.left), top = constant(box.top), right = constant(box.right),
+          bottom = constant(box.bottom);
   const V zero = hn::Zero(d);
   if (!(box.area > 0)) return false;
   for (size_t i = 0; i < boxes.count; i += hn::Lanes(d)) {

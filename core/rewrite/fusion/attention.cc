@@ -32,15 +32,8 @@ void find_order(Site& s, const Builder& builder) {
     if (sum && !s.beside && is_causal(sum->input(i), past, builder)) s.beside = sum->input(1 - i);
 }
 
-/// Is it sure that no key is hidden by minus infinity, which would leave a row whose keys are all hidden no number?
-bool is_finite(const Site& s) {
-  if (s.choice.condition) return std::isfinite(s.choice.hidden);
-  if (!s.mask) return true;
-  const auto choice = choice_of(s.mask);
-  if (choice && only_number(choice->second) == 0.0) return std::isfinite(choice->first.hidden);
-  const auto padding = padding_of(s.mask);
-  return padding && std::isfinite(padding->hidden);
-}
+/// Is it sure that each row keeps a key that minus infinity does not hide?
+bool is_finite(const Site& s) { return s.choice.condition ? std::isfinite(s.choice.hidden) : leaves_keys(s.mask); }
 
 /// What hides keys, of scores whose batch and heads are one axis, cannot be looked into.
 bool is_joined(const Scores& scores) {
@@ -152,12 +145,6 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   return Replacement{builder.contrib("Attention", std::move(inputs), std::move(attrs), s.type)};
 }
 
-/// Zeros for rows that are no numbers.
-Value* guarded(Value* y, Builder& builder) {
-  Value* zero = builder.constant("zero", Tensor::of<float>({}, {0}));
-  return builder.op("Where", {builder.op("IsNaN", {y}), zero, y}, {}, y->type);
-}
-
 /// Can one of ONNX Runtime's operators do it by itself? One for groups of queries always hides later keys.
 bool suits_contrib(const Site& s) { return (s.k.repeats == 1 && !s.q.cosines && !s.k.cosines) || suits_group_query(s); }
 
@@ -212,7 +199,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!contrib && site->causal && !(site->q.rows == site->k.rows)) return Decline{"there are more keys than queries"};
   auto written = write(*site, builder);
   if (!written) return written;
-  Value* y = site->guarded ? guarded(written->front(), builder) : written->front();
+  Value* y = site->guarded ? zero_where_nan(written->front(), builder) : written->front();
   return Replacement{way->make(builder, y, m.root->output(0)->type)};
 }
 

@@ -10,7 +10,8 @@ const Node* made_by(const Value* v, std::string_view op) {
   return v && v->single_use() && v->producer && v->producer->is(op) ? v->producer : nullptr;
 }
 
-/// p of Where(IsNaN(p), 0, p), which exporters write for rows whose keys are all hidden; null for other values.
+}  // namespace
+
 const Value* unguarded(const Value* v) {
   const Node* choice = made_by(v, "Where");
   const Node* test = choice ? made_by(choice->input(0), "IsNaN") : nullptr;
@@ -19,7 +20,10 @@ const Value* unguarded(const Value* v) {
   return test->input(0) == p && p->uses.size() == 2 && !p->is_output() ? p : nullptr;
 }
 
-}  // namespace
+Value* zero_where_nan(Value* y, Builder& builder) {
+  Value* zero = builder.constant("zero", Tensor::of<float>({}, {0}));
+  return builder.op("Where", {builder.op("IsNaN", {y}), zero, y}, {}, y->type);
+}
 
 std::optional<Ending> ending_at(const Node* root) {
   Ending end;

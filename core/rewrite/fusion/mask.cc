@@ -1,6 +1,7 @@
 #include "core/rewrite/fusion/mask.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/numbers.h"
@@ -81,6 +82,29 @@ std::optional<PaddingMask> padding_of(const Value* mask) {
     if (cast && cast->input(0)->type.dtype == DType::kBool) return padding_of(Choice{cast->input(0), true, *hidden});
   }
   return std::nullopt;
+}
+
+namespace {
+
+/// Is a number that is not minus infinity in each row of the last axis?
+bool has_finite_rows(const Tensor& mask) {
+  if (!is_float(mask.dtype()) || mask.rank() == 0 || mask.size() == 0) return false;
+  const std::vector<double> numbers = to_doubles(mask);
+  const auto row = static_cast<std::ptrdiff_t>(mask.dims().back());
+  for (auto begin = numbers.begin(); begin != numbers.end(); begin += row)
+    if (std::none_of(begin, begin + row, [](double x) { return std::isfinite(x); })) return false;
+  return true;
+}
+
+}  // namespace
+
+bool leaves_keys(const Value* mask) {
+  if (!mask) return true;
+  if (const Tensor* constant = mask->known_constant()) return has_finite_rows(*constant);
+  const auto choice = choice_of(mask);
+  if (choice && only_number(choice->second) == 0.0) return std::isfinite(choice->first.hidden);
+  const auto padding = padding_of(mask);
+  return padding && std::isfinite(padding->hidden);
 }
 
 }  // namespace mlopt::fusion

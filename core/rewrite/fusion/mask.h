@@ -31,4 +31,8 @@ std::optional<PaddingMask> padding_of(const Value* mask);
 /// The same of a condition of that shape.
 std::optional<PaddingMask> padding_of(const Choice& choice);
 
+/// Is it sure that what is added to scores (null: nothing) leaves in each row a key that minus infinity does not hide?
+/// Else the probabilities of a row may be no numbers.
+bool leaves_keys(const Value* mask);
+
 }  // namespace mlopt::fusion

@@ -46,8 +46,18 @@ Value* turned_from(const Value* v, int64_t size, const Builder& builder) {
   return halves ? x : nullptr;
 }
 
-/// The table of which v is the first rows, one for each row of x: Slice of a constant.
+/// Is it a constant [1, ..., rows, size] for heads x?
+bool is_table(const Value* v, const SymDims& x) {
+  const Tensor* table = v->known_constant();
+  if (!table || table->rank() < 2 || !is_float(table->dtype())) return false;
+  const Dims& dims = table->dims();
+  return x[2].is(dims[dims.size() - 2]) && x[3].is(dims.back()) &&
+         std::all_of(dims.begin(), dims.end() - 2, [](int64_t d) { return d == 1; });
+}
+
+/// The table of which v is the first rows, one for each row of x: Slice of a constant, or a constant of no others.
 const Value* table_of(Value* v, const SymDims& x, const Builder& builder) {
+  if (is_table(v, x)) return v;
   const Node* slice = v->producer && v->producer->is("Slice") ? v->producer : nullptr;
   const Tensor* table = slice ? slice->input(0)->known_constant() : nullptr;
   const Value* end = slice ? slice->input(2) : nullptr;
@@ -63,14 +73,15 @@ const Value* table_of(Value* v, const SymDims& x, const Builder& builder) {
 /// The left half of the table where the right half is the same.
 std::optional<Tensor> half_of(const Tensor& table) {
   const std::vector<double> all = to_doubles(table);
-  const auto width = static_cast<size_t>(table.dim(1)), half = width / 2;
+  const auto width = static_cast<size_t>(table.dims().back()), half = width / 2;
   std::vector<double> kept;
   for (size_t row = 0; row * width < all.size(); ++row)
     for (size_t i = 0; i < half; ++i) {
       if (all[row * width + i] != all[row * width + half + i]) return std::nullopt;
       kept.push_back(all[row * width + i]);
     }
-  return cast(Tensor::of<double>({table.dim(0), static_cast<int64_t>(half)}, kept), table.dtype());
+  return cast(Tensor::of<double>({table.size() / table.dims().back(), static_cast<int64_t>(half)}, kept),
+              table.dtype());
 }
 
 /// The graph's constant with the half of a table, made once for all heads that are turned by it.
@@ -83,8 +94,10 @@ Value* shared_half(const Value* table, Builder& builder) {
   return same ? made : builder.constant(name, *half);
 }
 
-/// Of the table what the Slice took of the whole one, for each sample of x.
-Value* first_rows(Value* half, const Node& slice, Value* x, Builder& builder) {
+/// Of half the table what v is of the whole one, for each sample of x.
+Value* first_rows(Value* half, const Value* v, Value* x, Builder& builder) {
+  if (v->known_constant()) return for_each_sample(half, x, builder);
+  const Node& slice = *v->producer;
   std::vector<Value*> inputs = slice.inputs();
   inputs[0] = half;
   const Type type = Type::tensor(half->type.dtype, SymDims{(*x->type.dims)[2], half->type.dims->back()});
@@ -110,8 +123,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
           return Decline{"the halves of the tables differ"};
         Value *c = shared_half(cosines, builder), *s = shared_half(sines, builder);
         if (builder.target == Target::kOnnx) {
-          c = first_rows(c, *plain->input(1 - n)->producer, x, builder);
-          s = first_rows(s, *turned->input(1 - k)->producer, x, builder);
+          c = first_rows(c, plain->input(1 - n), x, builder);
+          s = first_rows(s, turned->input(1 - k), x, builder);
           return Replacement{builder.op("RotaryEmbedding", {x, c, s}, {}, m.root->output(0)->type)};
         }
         Value* start = builder.constant("start", Tensor::ints({0}));

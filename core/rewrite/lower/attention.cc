@@ -1,10 +1,11 @@
 // MatMul(Softmax(scale MatMul(q, Transpose(k)) + mask), v) -> Attention(q, k, v, mask), which keeps the scores in the
-// cache.
+// cache; zeros for rows whose keys are all hidden are put behind it, if there may be such.
 #include <algorithm>
 #include <numeric>
 
 #include "core/rewrite/axis_map.h"
-#include "core/rewrite/fusion/attention_site.h"
+#include "core/rewrite/fusion/attention_ending.h"
+#include "core/rewrite/fusion/mask.h"
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::lower {
@@ -68,6 +69,9 @@ Value* keys_of(Value* turned, Builder& builder) {
 template <int64_t kMostElements>
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Value* probabilities = m.node("softmax")->output(0);
+  const bool guarded = m.has("given");
+  if (guarded ? fusion::unguarded(m.value("given")) != probabilities : !probabilities->single_use())
+    return Decline{"the probabilities have other uses"};
   if (!probabilities->type.dims || probabilities->type.dtype != DType::kF32 || builder.opset() < 13)
     return Decline{"it is not float32 of known rank"};
   const auto rank = static_cast<int64_t>(probabilities->type.dims->size());
@@ -85,13 +89,16 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     for (Value*& input : inputs) input = builder.op("Unsqueeze", {input, first});
   if (parts.mask) inputs.push_back(parts.mask);
   Value* y = builder.op("Attention", std::move(inputs), {{"scale", static_cast<float>(parts.scale), ""}});
-  return Replacement{first ? builder.op("Squeeze", {y, first}) : y};
+  if (first) y = builder.op("Squeeze", {y, first});
+  return Replacement{guarded && !fusion::leaves_keys(parts.mask) ? fusion::zero_where_nan(y, builder) : y};
 }
 
 template <int64_t kMostElements>
 std::vector<Rule> rules() {
-  Pattern softmax = Pattern::op("Softmax", {Pattern::any("scores")}).as("softmax").single_use();
-  return {{Pattern::op("MatMul", {std::move(softmax), Pattern::any("v")}), rewrite<kMostElements>}};
+  const auto softmax = [] { return Pattern::op("Softmax", {Pattern::any("scores")}).as("softmax"); };
+  Pattern given = Pattern::op("Where", {Pattern::any("test"), Pattern::any("zero"), softmax()}).as("given");
+  return {{Pattern::op("MatMul", {softmax(), Pattern::any("v")}), rewrite<kMostElements>},
+          {Pattern::op("MatMul", {std::move(given), Pattern::any("v")}), rewrite<kMostElements>}};
 }
 
 }  // namespace

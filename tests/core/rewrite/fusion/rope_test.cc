@@ -53,6 +53,22 @@ TEST_CASE("the rotation of halves is one operator") {
         "Shape Gather Slice Shape Gather Concat Expand Slice Shape Gather Concat Expand RotaryEmbedding");
 }
 
+TEST_CASE("tables of as many rows as there are need no Slice") {
+  const auto whole = [](const std::string& dims, const std::string& cosines) {
+    return "g (float[2,2,3,4] x) => (float[2,2,3,4] y) <int64[2] halves = {2, 2}, float" + dims + " c = {" + cosines +
+           "}, float" + dims +
+           " s = {0, 0.9, 0, 0.9, 0.8, 0.1, 0.8, 0.1, 0.9, 0.2, 0.9, 0.2}> "
+           "{ a, b = Split <axis = -1> (x, halves)  n = Neg (b)  h = Concat <axis = -1> (n, a) "
+           "p = Mul (x, c)  q = Mul (h, s)  y = Add (p, q) }";
+  };
+  const std::string alike = "1, 0.4, 1, 0.4, 0.6, 1, 0.6, 1, -0.4, 1, -0.4, 1";
+  for (const char* dims : {"[1,1,3,4]", "[3,4]"})
+    CHECK(rewritten(fusion::rope, test::fixture(whole(dims, alike), 17), 1e-5, Target::kOrt) == "RotaryEmbedding");
+  CHECK(rewritten(fusion::rope, test::fixture(whole("[1,1,3,4]", alike), 23), 1e-5) == "Expand Expand RotaryEmbedding");
+  CHECK(declined(fusion::rope, whole("[1,3,4]", "1, 0.4, 1, 0.4, 0.6, 1, 0.6, 1, -0.4, 1, -0.4, 9"), 17,
+                 Target::kOrt) == "the halves of the tables differ");
+}
+
 TEST_CASE("other rotations stay") {
   const auto reasons = [](const std::string& text, Target target = Target::kOrt) {
     Model model = folded(text);

@@ -29,6 +29,46 @@ TEST_CASE("keys that were turned before they were split into heads are split as 
   CHECK(lowered(attention("float[2,5,24]", turned)) == "Reshape Transpose Attention");
 }
 
+namespace {
+
+/// Probabilities of the scores with `mask` added, zeros where they are no numbers.
+std::string guarded(const std::string& inputs, const std::string& constants, const std::string& mask) {
+  return "g (float[2,3,4,8] q, float[2,3,8,5] t, float[2,3,5,6] v" + inputs +
+         ") => (float[2,3,4,6] y) <float zero = {0}" + constants + "> { s = MatMul (q, t) " + mask +
+         " p = Softmax <axis = -1> (m) n = IsNaN (p) w = Where (n, zero, p) y = MatMul (w, v) }";
+}
+
+}  // namespace
+
+TEST_CASE("zeros for rows whose keys are all hidden go where there are none, else behind attention") {
+  const std::string seen = ", bool[4,5] seen", choice = "c = Where (seen, zero, low) m = Add (s, c)",
+                    sum = "m = Add (s, c)";
+  CHECK(lowered(guarded("", ", float one = {1}", "m = Mul (s, one)")) == "Transpose Attention");
+  CHECK(lowered(guarded(seen, ", float low = {-1e30}", choice)) == "Where Transpose Attention");
+  CHECK(lowered(guarded(seen, ", float low = {-inf}", choice)) == "Where Transpose Attention IsNaN Where");
+  CHECK(lowered(guarded(", float[4,5] c", "", sum)) == "Transpose Attention IsNaN Where");
+  const std::string last = "0, 0, 0, 0, -inf, 0, 0, 0, -inf, -inf, 0, 0, -inf, -inf, -inf, -inf, -inf, -inf, -inf, ";
+  CHECK(lowered(guarded("", ", float[4,5] c = {" + last + "0}", sum)) == "Transpose Attention");
+  CHECK(lowered(guarded("", ", float[4,5] c = {" + last + "-inf}", sum)) == "Transpose Attention IsNaN Where");
+}
+
+TEST_CASE("probabilities that something else reads stay, and those that a guard changes otherwise") {
+  const auto applied = [](const std::string& outputs, const std::string& number) {
+    Model source = test::fixture("g (float[2,3,4,8] q, float[2,3,8,5] t, float[2,3,5,6] v) => (float[2,3,4,6] y" +
+                                     outputs + ") <float c = {" + number +
+                                     "}> { s = MatMul (q, t) p = Softmax <axis = -1> (s) n = IsNaN (p) "
+                                     "w = Where (n, c, p) y = MatMul (w, v) }",
+                                 17);
+    PassContext context = test::pass_context();
+    infer(source, context.standard_types);
+    return run_pass(source, lower::attention, context).applied;
+  };
+  CHECK(applied("", "0") == 1);
+  CHECK(applied("", "0.5") == 0);
+  CHECK(applied(", float[2,3,4,5] p", "0") == 0);
+  CHECK(applied(", bool[2,3,4,5] n", "0") == 0);
+}
+
 TEST_CASE("products around the softmax over another axis stay") {
   Model source = test::fixture(
       "g (float[2,3,4,8] q, float[2,3,8,4] k, float[2,3,4,6] v) => (float[2,3,4,6] y) "
