@@ -40,6 +40,7 @@ constexpr Family kFamilies[] = {
     {"concat", concat_kernels},
     {"resize", resize_kernels},
     {"grid sample", grid_sample_kernels},
+    {"regions", roi_align_kernels},
     {"rnn", rnn_kernels},
     {"quantize", quantize_linear_kernels},
     {"byte conv", qconv_kernels},

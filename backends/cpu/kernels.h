@@ -55,6 +55,7 @@ std::span<const Kernel> reduce_kernels();
 std::span<const Kernel> reshape_kernels();
 std::span<const Kernel> resize_kernels();
 std::span<const Kernel> rnn_kernels();
+std::span<const Kernel> roi_align_kernels();
 std::span<const Kernel> sin_cos_kernels();
 std::span<const Kernel> slice_kernels();
 std::span<const Kernel> softmax_grad_kernels();

@@ -57,6 +57,32 @@ void MeanF32(const float* const* taps, int64_t count, float divisor, float* out,
       [=](V sum) HWY_ATTR { return hn::Div(sum, by); });
 }
 
+void WeightedF32(const float* const* taps, const float* weights, int64_t count, float* out, int64_t n) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    V a = hn::Zero(d), b = a, c = a, e = a;
+    for (int64_t k = 0; k < count; ++k) {
+      const V weight = constant(weights[k]);
+      const float* tap = taps[k] + i;
+      a = hn::MulAdd(weight, hn::LoadU(d, tap), a);
+      b = hn::MulAdd(weight, hn::LoadU(d, tap + lanes), b);
+      c = hn::MulAdd(weight, hn::LoadU(d, tap + 2 * lanes), c);
+      e = hn::MulAdd(weight, hn::LoadU(d, tap + 3 * lanes), e);
+    }
+    hn::StoreU(a, d, out + i);
+    hn::StoreU(b, d, out + i + lanes);
+    hn::StoreU(c, d, out + i + 2 * lanes);
+    hn::StoreU(e, d, out + i + 3 * lanes);
+  }
+  each_vector(i, n, [&](int64_t at, size_t size) HWY_ATTR {
+    V sum = hn::Zero(d);
+    for (int64_t k = 0; k < count; ++k) sum = hn::MulAdd(constant(weights[k]), load_n(taps[k] + at, size), sum);
+    store_n(sum, out + at, size);
+  });
+}
+
 void MaxU8(const uint8_t* const* taps, int64_t count, uint8_t* out, int64_t n) { max_of_numbers(taps, count, out, n); }
 void MaxI8(const int8_t* const* taps, int64_t count, int8_t* out, int64_t n) { max_of_numbers(taps, count, out, n); }
 
@@ -69,6 +95,7 @@ namespace mlopt::cpu {
 
 HWY_EXPORT(MaxF32);
 HWY_EXPORT(MeanF32);
+HWY_EXPORT(WeightedF32);
 HWY_EXPORT(MaxU8);
 HWY_EXPORT(MaxI8);
 
@@ -86,6 +113,10 @@ void max_of_taps(const int8_t* const* taps, int64_t count, int8_t* out, int64_t 
 
 void mean_of_taps(const float* const* taps, int64_t count, float divisor, float* out, int64_t n) {
   HWY_DYNAMIC_DISPATCH(MeanF32)(taps, count, divisor, out, n);
+}
+
+void weighted_taps(const float* const* taps, const float* weights, int64_t count, float* out, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(WeightedF32)(taps, weights, count, out, n);
 }
 
 }  // namespace mlopt::cpu

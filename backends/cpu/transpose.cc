@@ -1,5 +1,5 @@
 // Transpose, DepthToSpace and SpaceToDepth: views where only axes of one element move or only the layout's name
-// changes, else oneDNN's copy between strides.
+// changes, else a copy between strides.
 #include <algorithm>
 #include <array>
 #include <numeric>

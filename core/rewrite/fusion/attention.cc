@@ -145,6 +145,12 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   return Replacement{builder.contrib("Attention", std::move(inputs), std::move(attrs), s.type)};
 }
 
+/// Zeros for rows that are no numbers.
+Value* guarded(Value* y, Builder& builder) {
+  Value* zero = builder.constant("zero", Tensor::of<float>({}, {0}));
+  return builder.op("Where", {builder.op("IsNaN", {y}), zero, y}, {}, y->type);
+}
+
 /// Can one of ONNX Runtime's operators do it by itself? One for groups of queries always hides later keys.
 bool suits_contrib(const Site& s) { return (s.k.repeats == 1 && !s.q.cosines && !s.k.cosines) || suits_group_query(s); }
 
@@ -199,7 +205,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!contrib && site->causal && !(site->q.rows == site->k.rows)) return Decline{"there are more keys than queries"};
   auto written = write(*site, builder);
   if (!written) return written;
-  Value* y = site->guarded ? zero_where_nan(written->front(), builder) : written->front();
+  Value* y = site->guarded ? guarded(written->front(), builder) : written->front();
   return Replacement{way->make(builder, y, m.root->output(0)->type)};
 }
 

@@ -20,11 +20,6 @@ const Value* unguarded(const Value* v) {
   return test->input(0) == p && p->uses.size() == 2 && !p->is_output() ? p : nullptr;
 }
 
-Value* zero_where_nan(Value* y, Builder& builder) {
-  Value* zero = builder.constant("zero", Tensor::of<float>({}, {0}));
-  return builder.op("Where", {builder.op("IsNaN", {y}), zero, y}, {}, y->type);
-}
-
 std::optional<Ending> ending_at(const Node* root) {
   Ending end;
   end.chain = layout_chain(root);

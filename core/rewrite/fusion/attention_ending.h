@@ -18,8 +18,6 @@ struct Ending {
 std::optional<Ending> ending_at(const Node* root);
 /// p of Where(IsNaN(p), 0, p), which exporters write for rows whose keys are all hidden; null for other values.
 const Value* unguarded(const Value* v);
-/// Such a guard behind y, of float32.
-Value* zero_where_nan(Value* y, Builder& builder);
 /// Batch and heads where they are one axis of the product that the chain takes apart.
 std::optional<Joined> joined_in(const Ending& end, const Builder& builder);
 /// Is there more of the chain, for which the attention will be looked at again?

@@ -1,11 +1,10 @@
 // MatMul(Softmax(scale MatMul(q, Transpose(k)) + mask), v) -> Attention(q, k, v, mask), which keeps the scores in the
-// cache; zeros for rows whose keys are all hidden are put behind it, if there may be such.
+// cache. It gives zeros for rows whose keys are all hidden, which exporters put in the place of NaN.
 #include <algorithm>
 #include <numeric>
 
 #include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/attention_ending.h"
-#include "core/rewrite/fusion/mask.h"
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::lower {
@@ -69,8 +68,7 @@ Value* keys_of(Value* turned, Builder& builder) {
 template <int64_t kMostElements>
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Value* probabilities = m.node("softmax")->output(0);
-  const bool guarded = m.has("given");
-  if (guarded ? fusion::unguarded(m.value("given")) != probabilities : !probabilities->single_use())
+  if (m.has("given") ? fusion::unguarded(m.value("given")) != probabilities : !probabilities->single_use())
     return Decline{"the probabilities have other uses"};
   if (!probabilities->type.dims || probabilities->type.dtype != DType::kF32 || builder.opset() < 13)
     return Decline{"it is not float32 of known rank"};
@@ -89,8 +87,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     for (Value*& input : inputs) input = builder.op("Unsqueeze", {input, first});
   if (parts.mask) inputs.push_back(parts.mask);
   Value* y = builder.op("Attention", std::move(inputs), {{"scale", static_cast<float>(parts.scale), ""}});
-  if (first) y = builder.op("Squeeze", {y, first});
-  return Replacement{guarded && !fusion::leaves_keys(parts.mask) ? fusion::zero_where_nan(y, builder) : y};
+  return Replacement{first ? builder.op("Squeeze", {y, first}) : y};
 }
 
 template <int64_t kMostElements>

@@ -51,4 +51,22 @@ TEST_CASE("windows are reduced over any number of taps and channels") {
     }
 }
 
+TEST_CASE("weighted taps, of every number of elements") {
+  for (const int64_t n : {1, 3, 16, 63, 64, 130})
+    for (const int64_t count : {0, 1, 9}) {
+      const Tensor x = uniform({count, n}, -1, 1), weights = uniform({count}, -1, 1, DType::kF32, 2);
+      std::vector<const float*> taps;
+      for (int64_t k = 0; k < count; ++k) taps.push_back(x.data<float>() + k * n);
+      std::vector<float> out(static_cast<size_t>(n) + 1, 77);
+      cpu::weighted_taps(taps.data(), weights.data<float>(), count, out.data(), n);
+      for (int64_t i = 0; i < n; ++i) {
+        double sum = 0;
+        for (int64_t k = 0; k < count; ++k)
+          sum += static_cast<double>(weights.data<float>()[k]) * static_cast<double>(x.data<float>()[k * n + i]);
+        REQUIRE(std::abs(static_cast<double>(out[static_cast<size_t>(i)]) - sum) < 1e-6);
+      }
+      REQUIRE(out.back() == 77);
+    }
+}
+
 }  // namespace mlopt::test
