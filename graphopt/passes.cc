@@ -89,6 +89,7 @@ constexpr Line kRecognizing[] = {
     {1, &gathers_to_split},
     {1, &merge_layouts},
     {1, &fusion::window_mask},
+    {1, &fusion::shared_masks},
     {1, &push_reshapes},
     {1, &merge_layouts_of_matmul},
     {1, &push_transposes_to_heads},

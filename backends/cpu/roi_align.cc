@@ -1,5 +1,5 @@
-// RoiAlign of float32, the mean of samples between pixels. Samples lie on a grid, and so does what they take from pixels:
-// a bin is a sum over its rows and columns, each with the share of all samples in it, for all channels at once.
+// RoiAlign of float32, the mean of samples between pixels. Samples lie on a grid, and so does what they take from
+// pixels: a bin is a sum over its rows and columns, each with the share of all samples in it, for all channels at once.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -84,8 +84,7 @@ Region region_of(const float* corners, const Align& a) {
   if (!std::isfinite(wide.size) || !std::isfinite(high.size)) input_error("a region is too large or not finite");
   const double down = samples_of(high, a.rows, a), along = samples_of(wide, a.columns, a);
   if (down * along * static_cast<double>(a.rows * a.columns) > kMostSamples) input_error("a region is too large");
-  if (down == 0 || along == 0)
-    return {Bins(static_cast<size_t>(a.rows)), Bins(static_cast<size_t>(a.columns))};
+  if (down == 0 || along == 0) return {Bins(static_cast<size_t>(a.rows)), Bins(static_cast<size_t>(a.columns))};
   return {bins_of(high, a.rows, down, a.picture[2]), bins_of(wide, a.columns, along, a.picture[3])};
 }
 
@@ -142,13 +141,13 @@ Expected<PlannedStep> plan(const Site& site) {
     return Decline{"picture and regions do not fit"};
   if (site.view.get_string("mode", "avg") != "avg") return Decline{"not the mean"};
   constexpr int64_t kMost = 1 << 15;  // rows and columns of bins
-  const Align a{x.dims,
-                site.view.get_int("output_height", 1),
-                site.view.get_int("output_width", 1),
-                site.view.get_int("sampling_ratio", 0),
-                site.view.get_float("spatial_scale", 1),
-                site.view.opset() >= 16 &&
-                    site.view.get_string("coordinate_transformation_mode", "half_pixel") == "half_pixel"};
+  const Align a{
+      x.dims,
+      site.view.get_int("output_height", 1),
+      site.view.get_int("output_width", 1),
+      site.view.get_int("sampling_ratio", 0),
+      site.view.get_float("spatial_scale", 1),
+      site.view.opset() >= 16 && site.view.get_string("coordinate_transformation_mode", "half_pixel") == "half_pixel"};
   if (a.rows < 1 || a.columns < 1 || a.rows > kMost || a.columns > kMost) return Decline{"an impossible size"};
   PlannedStep step{.out = {{DType::kF32, {regions.dims[0], x.dims[1], a.rows, a.columns}}}};
   step.in = {mlopt::Layout::kChannelsLast, mlopt::Layout::kRowMajor, mlopt::Layout::kRowMajor};

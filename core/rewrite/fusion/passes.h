@@ -34,6 +34,7 @@ extern const Pass gemm_activation;
 extern const Pass matmul_transpose;
 extern const Pass embed_norm;
 extern const Pass known_mask;
+extern const Pass shared_masks;
 extern const Pass rope;
 extern const Pass rope_interleaved;
 extern const Pass rotary_tables;

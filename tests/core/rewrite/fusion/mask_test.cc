@@ -29,4 +29,3 @@ TEST_CASE("minus infinity where the run says may hide all") {
   CHECK_FALSE(leaves_keys(", bool[2,3] seen, float[3] other", ", float low = {-1e9}", "m = Where (seen, other, low)"));
   CHECK_FALSE(leaves_keys(", float[2,3] m", "", ""));
 }
-
