@@ -139,6 +139,7 @@ Expected<PlannedStep> plan(const Site& site) {
   if (x.dtype != DType::kF32 || regions.dtype != DType::kF32 || of.dtype != DType::kI64) return Decline{"other types"};
   if (x.dims.size() != 4 || regions.dims.size() != 2 || regions.dims[1] != 4 || of.size() != regions.dims[0])
     return Decline{"picture and regions do not fit"};
+  if (x.size() == 0) return Decline{"an empty picture"};
   if (site.view.get_string("mode", "avg") != "avg") return Decline{"not the mean"};
   constexpr int64_t kMost = 1 << 15;  // rows and columns of bins
   const Align a{

@@ -43,8 +43,8 @@ TEST_CASE("a picture of one pixel") {
 
 TEST_CASE("broken regions and pictures that are not there are refused in the reference's words") {
   const std::unique_ptr<Backend> cpu = cpu_with_fallback();
-  const auto error = [&](double corner, double picture) {
-    const Tensor x = uniform({2, 3, 4, 5}, -1, 1), of = tensor({1}, {picture}, DType::kI64);
+  const auto error = [&](double corner, double picture, int64_t height = 4) {
+    const Tensor x = uniform({2, 3, height, 5}, -1, 1), of = tensor({1}, {picture}, DType::kI64);
     OpOptions options = how(2, 2, 0, "half_pixel");
     options.backend = cpu.get();
     return error_of("RoiAlign", {x, regions({0, 0, corner, 3}), of}, options);
@@ -52,6 +52,7 @@ TEST_CASE("broken regions and pictures that are not there are refused in the ref
   CHECK(error(NAN, 0).find("not finite") != std::string::npos);
   CHECK(error(1e30, 0).find("too large") != std::string::npos);
   CHECK(error(3, 2).find("outside the batch") != std::string::npos);
+  CHECK(error(3, 0, 0).find("the picture is empty") != std::string::npos);
 }
 
 }  // namespace mlopt::test
