@@ -12,7 +12,7 @@ foreach(source ${test_sources})
     list(APPEND thread_sources ${source})
   endif()
 endforeach()
-foreach(name convolution cpu gpu main net op targets)
+foreach(name cases convolution cpu gpu main net op rewrite targets)
   list(APPEND thread_sources ${PROJECT_SOURCE_DIR}/tests/support/${name}.cc)
 endforeach()
 # It warns of fences, which it does not see; these order what one thread alone reads.
