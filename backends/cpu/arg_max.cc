@@ -1,8 +1,9 @@
 // ArgMax and ArgMin.
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <vector>
 
+#include "backends/cpu/column_pieces.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/middle.h"
 #include "core/base/parallel.h"
@@ -17,12 +18,13 @@ bool better(T now, T best) {
   return beyond || (now != now && best == best) || (last && now == best);
 }
 
+constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
+constexpr int64_t kPiece = 512;    // columns
+
 /// The best of each of several columns, and where it stands.
 template <class T>
 struct Best {
-  explicit Best(int64_t columns) : values(static_cast<size_t>(columns)), places(values.size()) {}
-
-  /// Takes the first row of `columns`, then rows [1, rows), `step` elements apart.
+  /// Takes `count` rows of so many columns, `step` elements apart.
   template <bool largest, bool last>
   void take(const T* rows, int64_t count, int64_t step, int64_t columns) {
     T* value = values.data();
@@ -39,25 +41,17 @@ struct Best {
     }
   }
 
-  std::vector<T> values;
-  std::vector<int32_t> places;
+  std::array<T, kPiece> values;
+  std::array<int32_t, kPiece> places;
 };
-
-constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
 
 /// The middle axis of [outer, length, inner], whole rows of the inner axis at a time.
 template <class T, bool largest, bool last>
 void along_columns(const Middle& m, const T* x, int64_t* out) {
-  constexpr int64_t kPiece = 512;  // columns whose best stay in the first cache while all rows pass
-  const int64_t pieces = (m.inner + kPiece - 1) / kPiece;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (m.length * std::min(m.inner, kPiece)));
-  parallel_for(m.outer * pieces, grain, [&](int64_t begin, int64_t end) {
-    Best<T> best(std::min(m.inner, kPiece));
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % pieces * kPiece, count = std::min(kPiece, m.inner - first);
-      best.template take<largest, last>(x + i / pieces * m.length * m.inner + first, m.length, m.inner, count);
-      std::copy_n(best.places.data(), count, out + i / pieces * m.inner + first);
-    }
+  for_column_pieces(m, kPiece, kGrain, [&](int64_t outer, int64_t first, int64_t count) {
+    Best<T> best;
+    best.template take<largest, last>(x + outer * m.length * m.inner + first, m.length, m.inner, count);
+    std::copy_n(best.places.data(), count, out + outer * m.inner + first);
   });
 }
 
@@ -67,7 +61,7 @@ void along_rows(const Middle& m, const T* x, int64_t* out) {
   constexpr int64_t kColumns = 64;
   const int64_t columns = std::min(kColumns, m.length), rows = m.length / columns;
   parallel_for(m.outer, std::max<int64_t>(1, kGrain / m.length), [&](int64_t begin, int64_t end) {
-    Best<T> best(columns);
+    Best<T> best;
     for (int64_t i = begin; i < end; ++i) {
       const T* line = x + i * m.length;
       best.template take<largest, last>(line, rows, columns, columns);

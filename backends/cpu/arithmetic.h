@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string_view>
 
 #include "backends/cpu/broadcast.h"
@@ -15,6 +16,10 @@ void run_arithmetic(Arithmetic op, const Paired& pairing, const float* a, const 
 /// The same for the output elements from `begin` to `end`, on the calling thread.
 void run_arithmetic_between(Arithmetic op, const Paired& pairing, int64_t begin, int64_t end, const float* a,
                             const float* b, float* out);
+
+/// What runs output 0 = op(input 0, input 1) of integers of 32 or 64 bits or float64; null for other types, and PRelu.
+/// Integers wrap; a quotient is rounded towards zero, and by zero throws Error{kBadInput}.
+std::function<void(const Buffers&)> integer_arithmetic(DType type, Arithmetic op, const Paired& pairing);
 
 /// Of Add, Sub, Mul, Div, Max, Min or PRelu.
 Arithmetic arithmetic_of(std::string_view op);

@@ -1,4 +1,4 @@
-// Arithmetic of two float32 operands under NumPy's broadcasting.
+// Arithmetic of two operands under NumPy's broadcasting.
 #include <algorithm>
 
 #include "backends/cpu/arithmetic.h"
@@ -105,17 +105,21 @@ namespace {
 
 Expected<PlannedStep> plan(const Site& site) {
   if (site.in.size() != 2) return Decline{"not two operands"};
-  if (site.desc(0).dtype != DType::kF32) return Decline{"not float32"};
-  auto operands = operands_of(site, 0, 1, DType::kF32);
+  const DType type = site.desc(0).dtype;
+  auto operands = operands_of(site, 0, 1, type);
   if (!operands) return operands.error();
   const Arithmetic op = arithmetic_of(site.view.node().op);
   if (op == Arithmetic::kPRelu && operands->out.dims != site.desc(0).dims)
     return Decline{"the slope has more elements"};
   PlannedStep step{.out = {operands->out}};
   step.in_place = operands->in_place;
-  step.run = [op, p = std::move(operands->pairing)](const Buffers& buffers) {
-    run_arithmetic(op, p, buffers.in<float>(0), buffers.in<float>(1), buffers.out<float>(0));
-  };
+  if (type != DType::kF32)
+    step.run = integer_arithmetic(type, op, operands->pairing);
+  else
+    step.run = [op, p = std::move(operands->pairing)](const Buffers& buffers) {
+      run_arithmetic(op, p, buffers.in<float>(0), buffers.in<float>(1), buffers.out<float>(0));
+    };
+  if (!step.run) return Decline{"not this type"};
   return step;
 }
 

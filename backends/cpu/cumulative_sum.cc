@@ -1,8 +1,8 @@
 // CumSum: float32 in double, as sums may be long; integers wrap.
 #include <algorithm>
-#include <type_traits>
-#include <vector>
+#include <array>
 
+#include "backends/cpu/column_pieces.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/middle.h"
 #include "core/base/parallel.h"
@@ -32,28 +32,22 @@ void cumulate_line(const Way& way, const T* x, T* out) {
 template <class T, class Sum>
 void cumulate(const Way& way, const T* x, T* out) {
   constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
-  constexpr int64_t kPiece = 512;    // columns whose sums stay in the first cache while all rows pass
+  constexpr int64_t kPiece = 512;
   const Middle& m = way.around;
   if (m.inner == 1)
     return parallel_for(m.outer, std::max<int64_t>(1, kGrain / m.length), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) cumulate_line<T, Sum>(way, x + i * m.length, out + i * m.length);
     });
-  const int64_t pieces = (m.inner + kPiece - 1) / kPiece;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (m.length * std::min(m.inner, kPiece)));
-  parallel_for(m.outer * pieces, grain, [&](int64_t begin, int64_t end) {
-    std::vector<Sum> sums(static_cast<size_t>(std::min(m.inner, kPiece)));
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % pieces * kPiece, count = std::min(kPiece, m.inner - first);
+  for_column_pieces(m, kPiece, kGrain, [&](int64_t outer, int64_t first, int64_t count) {
+    std::array<Sum, kPiece> sums{};
+    for (int64_t k = 0; k < m.length; ++k) {
+      const int64_t row = way.reverse ? m.length - 1 - k : k;
+      const int64_t at = (outer * m.length + row) * m.inner + first;
       Sum* sum = sums.data();
-      std::fill_n(sum, count, Sum{0});
-      for (int64_t k = 0; k < m.length; ++k) {
-        const int64_t row = way.reverse ? m.length - 1 - k : k;
-        const int64_t at = (i / pieces * m.length + row) * m.inner + first;
-        for (int64_t c = 0; c < count; ++c) {
-          const Sum before = sum[c];
-          sum[c] += static_cast<Sum>(x[at + c]);
-          out[at + c] = static_cast<T>(way.exclusive ? before : sum[c]);
-        }
+      for (int64_t c = 0; c < count; ++c) {
+        const Sum before = sum[c];
+        sum[c] += static_cast<Sum>(x[at + c]);
+        out[at + c] = static_cast<T>(way.exclusive ? before : sum[c]);
       }
     }
   });

@@ -1,13 +1,11 @@
 // GatherElements and ScatterElements: every index names an element of the axis at its own place on the other axes.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/middle.h"
+#include "backends/cpu/places.h"
 #include "backends/cpu/strided.h"
-#include "core/base/error.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::cpu {
@@ -36,10 +34,7 @@ void each_element(const Elements& e, const Index* indices, int64_t begin, int64_
   for (int64_t first = begin; first < end; first += line) {
     const int64_t base = e.base(first);
     for (int64_t k = 0; k < line; ++k) {
-      const int64_t index = indices[first + k], place = index < 0 ? index + e.length : index;
-      if (place < 0 || place >= e.length)
-        input_error(fmt::format("index {} is outside an axis of {} elements", index, e.length));
-      fn(base + k * along + place * e.step, first + k);
+      fn(base + k * along + place_on_axis(indices[first + k], e.length) * e.step, first + k);
     }
   }
 }

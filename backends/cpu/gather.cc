@@ -1,13 +1,11 @@
 // Gather, as copies of whole rows: a view or one strided copy where the places are constant and in order.
-#include <fmt/core.h>
-
 #include <cstring>
 #include <utility>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/middle.h"
+#include "backends/cpu/places.h"
 #include "backends/cpu/strided.h"
-#include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/tensor/cast.h"
 
@@ -24,9 +22,7 @@ struct Rows {
 /// Throws Error{kBadInput} for places that are not on the axis.
 template <class Index>
 void check_places(const Index* places, int64_t count, int64_t length) {
-  for (int64_t i = 0; i < count; ++i)
-    if (places[i] < -length || places[i] >= length)
-      input_error(fmt::format("index {} is outside an axis of {} elements", places[i], length));
+  for (int64_t i = 0; i < count; ++i) place_on_axis(places[i], length);
 }
 
 /// Places count from the end where negative.

@@ -1,13 +1,11 @@
 // GatherND: tuples of indices name the blocks to take.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/middle.h"
+#include "backends/cpu/places.h"
 #include "backends/cpu/strided.h"
-#include "core/base/error.h"
 #include "core/base/parallel.h"
 
 namespace mlopt::cpu {
@@ -15,22 +13,15 @@ namespace {
 
 struct Blocks {
   Dims lengths, strides;  ///< of the axes that a tuple names, in blocks
-  int64_t count;          ///< tuples
-  int64_t each;           ///< of one batch
-  int64_t batch;          ///< blocks of the data in one
-  int64_t elements;       ///< of a block
+  Middle data;            ///< batches, the blocks of one, and the elements of a block
+  int64_t count, each;    ///< tuples, of all batches and of one
 
   /// The block that tuple i names.
   int64_t at(const int64_t* tuples, int64_t i) const {
-    const auto n = static_cast<int64_t>(lengths.size());
-    int64_t block = i / each * batch;
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t index = tuples[i * n + k], length = lengths[static_cast<size_t>(k)];
-      const int64_t place = index < 0 ? index + length : index;
-      if (place < 0 || place >= length)
-        input_error(fmt::format("index {} is outside an axis of {} elements", index, length));
-      block += place * strides[static_cast<size_t>(k)];
-    }
+    const size_t n = lengths.size();
+    const int64_t* tuple = tuples + i * static_cast<int64_t>(n);
+    int64_t block = i / each * data.length;
+    for (size_t k = 0; k < n; ++k) block += place_on_axis(tuple[k], lengths[k]) * strides[k];
     return block;
   }
 };
@@ -38,22 +29,16 @@ struct Blocks {
 template <class T>
 void take(const Blocks& b, const T* data, const int64_t* tuples, T* out) {
   constexpr int64_t kGrain = 65536;  // bytes below which a second thread costs more than it brings
-  const int64_t bytes = b.elements * static_cast<int64_t>(sizeof(T));
+  const int64_t bytes = b.data.inner * static_cast<int64_t>(sizeof(T));
   parallel_for(b.count, std::max<int64_t>(1, kGrain / (bytes + 8)), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const T* from = data + b.at(tuples, i) * b.elements;
-      if (b.elements == 1)
+      const T* from = data + b.at(tuples, i) * b.data.inner;
+      if (b.data.inner == 1)
         out[i] = *from;
       else
-        std::memcpy(out + i * b.elements, from, static_cast<size_t>(bytes));
+        std::memcpy(out + i * b.data.inner, from, static_cast<size_t>(bytes));
     }
   });
-}
-
-int64_t product(const Dims& dims, size_t begin, size_t end) {
-  int64_t size = 1;
-  for (size_t k = begin; k < end; ++k) size *= dims[k];
-  return size;
 }
 
 Expected<PlannedStep> plan(const Site& site) {
@@ -68,16 +53,10 @@ Expected<PlannedStep> plan(const Site& site) {
   if (!std::equal(x.dims.begin(), x.dims.begin() + batch_axes, indices.dims.begin()))
     return Decline{"the batches differ"};
   if (x.size() == 0 || indices.size() == 0) return Decline{"nothing"};
-  const size_t rank = x.dims.size();
-  Blocks b{};
-  for (size_t k = first; k < last; ++k) {
-    b.lengths.push_back(x.dims[k]);
-    b.strides.push_back(product(x.dims, k + 1, last));
-  }
+  Blocks b{{x.dims.begin() + batch_axes, x.dims.begin() + batch_axes + n}, {}, around(x.dims, first, last), 0, 0};
+  b.strides = row_major_strides(b.lengths);
   b.count = indices.size() / n;
-  b.each = b.count / product(x.dims, 0, first);
-  b.batch = product(x.dims, first, last);
-  b.elements = product(x.dims, last, rank);
+  b.each = b.count / b.data.outer;
   TensorDesc out{x.dtype, Dims(indices.dims.begin(), indices.dims.end() - 1)};
   out.dims.insert(out.dims.end(), x.dims.begin() + static_cast<std::ptrdiff_t>(last), x.dims.end());
   PlannedStep step{.out = {std::move(out)}};

@@ -1,8 +1,8 @@
 // Arithmetic of two operands of integers or float64 under NumPy's broadcasting. Integers wrap.
+#include <functional>
 #include <type_traits>
 
 #include "backends/cpu/arithmetic.h"
-#include "backends/cpu/kernels.h"
 #include "backends/cpu/pairwise.h"
 #include "core/base/error.h"
 
@@ -51,36 +51,13 @@ Run runner(Arithmetic op, const Paired& p) {
   return nullptr;
 }
 
-Run runner_of(DType type, Arithmetic op, const Paired& p) {
+}  // namespace
+
+Run integer_arithmetic(DType type, Arithmetic op, const Paired& p) {
   if (type == DType::kI64) return runner<int64_t>(op, p);
   if (type == DType::kI32) return runner<int32_t>(op, p);
   if (type == DType::kF64) return runner<double>(op, p);
   return nullptr;
 }
-
-Expected<PlannedStep> plan(const Site& site) {
-  if (site.in.size() != 2) return Decline{"not two operands"};
-  const DType type = site.desc(0).dtype;
-  const auto operands = operands_of(site, 0, 1, type);
-  if (!operands) return operands.error();
-  PlannedStep step{.out = {operands->out}};
-  step.in_place = operands->in_place;
-  step.run = runner_of(type, arithmetic_of(site.view.node().op), operands->pairing);
-  if (!step.run) return Decline{"not this type"};
-  return step;
-}
-
-constexpr Kernel kKernels[] = {
-    {.domain = "", .op = "Add", .plan = plan, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Sub", .plan = plan, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Mul", .plan = plan, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Div", .plan = plan, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Max", .plan = plan, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Min", .plan = plan, .layout = LayoutRule::kFollows},
-};
-
-}  // namespace
-
-std::span<const Kernel> integer_kernels() { return kKernels; }
 
 }  // namespace mlopt::cpu

@@ -24,7 +24,6 @@ constexpr Family kFamilies[] = {
     {"eltwise", eltwise_kernels},
     {"sine", sin_cos_kernels},
     {"binary", binary_kernels},
-    {"integers", integer_kernels},
     {"variadic", variadic_kernels},
     {"chain", chain_kernels},
     {"pool", pool_kernels},

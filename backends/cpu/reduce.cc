@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/column_pieces.h"
 #include "backends/cpu/kernels.h"
 #include "core/base/parallel.h"
 #include "core/ir/reduced_axes.h"
@@ -17,17 +18,12 @@ constexpr int64_t kGrain = 16384;  // elements below which a second thread costs
 
 /// The fold along the middle axis of [outer, length, inner], where inner is more than 1: whole rows at a time.
 void fold_columns(Fold op, const float* in, float* out, const Middle& m) {
-  constexpr int64_t kPiece = 1024;  // columns that stay in the first cache while all rows pass
-  const int64_t pieces = (m.inner + kPiece - 1) / kPiece;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (m.length * std::min(m.inner, kPiece)));
-  parallel_for(m.outer * pieces, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % pieces * kPiece, count = std::min(kPiece, m.inner - first);
-      float* acc = out + i / pieces * m.inner + first;
-      const float* x = in + i / pieces * m.length * m.inner + first;
-      std::fill_n(acc, count, identity(op));
-      for (int64_t row = 0; row < m.length; ++row) fold(op, acc, x + row * m.inner, count);
-    }
+  constexpr int64_t kPiece = 1024;
+  for_column_pieces(m, kPiece, kGrain, [&](int64_t outer, int64_t first, int64_t count) {
+    float* acc = out + outer * m.inner + first;
+    const float* x = in + outer * m.length * m.inner + first;
+    std::fill_n(acc, count, identity(op));
+    for (int64_t row = 0; row < m.length; ++row) fold(op, acc, x + row * m.inner, count);
   });
 }
 

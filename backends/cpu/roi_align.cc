@@ -84,7 +84,8 @@ Region region_of(const float* corners, const Align& a) {
   if (!std::isfinite(wide.size) || !std::isfinite(high.size)) input_error("a region is too large or not finite");
   const double down = samples_of(high, a.rows, a), along = samples_of(wide, a.columns, a);
   if (down * along * static_cast<double>(a.rows * a.columns) > kMostSamples) input_error("a region is too large");
-  if (down == 0 || along == 0) return {Bins(static_cast<size_t>(a.rows)), Bins(static_cast<size_t>(a.columns))};
+  if (down == 0 || along == 0)  // whatever the other is: it may be beyond all counting
+    return {Bins(static_cast<size_t>(a.rows)), Bins(static_cast<size_t>(a.columns))};
   return {bins_of(high, a.rows, down, a.picture[2]), bins_of(wide, a.columns, along, a.picture[3])};
 }
 

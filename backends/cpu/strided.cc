@@ -126,16 +126,15 @@ void StridedCopy::copy_tiles(const T* from, T* to) const {
   const Axis rows = axes_[outer], columns = axes_[outer + 1];
   const Chunks down(rows.count, kRows), across(columns.count, kColumns);
   const int64_t blocks = down.number * across.number;
-  parallel_for(count(outer) * blocks, std::max<int64_t>(1, kGrain / (kRows * kColumns)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t unit = begin; unit < end; ++unit) {
-                   const Place at = place(unit / blocks, outer);
-                   const int64_t r = unit % down.number, c = unit / down.number % across.number;
-                   const int64_t row = r * kRows, column = c * kColumns;
-                   transpose_block(from + at.from + row + column * columns.from, to + at.to + row * rows.to + column,
-                                   down.size(r), across.size(c), columns.from, rows.to);
-                 }
-               });
+  parallel_for(count(outer) * blocks, kGrain / (kRows * kColumns), [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const Place at = place(unit / blocks, outer);
+      const int64_t r = unit % down.number, c = unit / down.number % across.number;
+      const int64_t row = r * kRows, column = c * kColumns;
+      transpose_block(from + at.from + row + column * columns.from, to + at.to + row * rows.to + column, down.size(r),
+                      across.size(c), columns.from, rows.to);
+    }
+  });
 }
 
 void StridedCopy::run(const std::byte* from, std::byte* to) const {
