@@ -10,6 +10,11 @@
 
 namespace mlopt {
 
+/// The node that gives v where it is this operator of ONNX's own; null where it is another, or v is null.
+inline const Node* producer_of(const Value* v, std::string_view op) {
+  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
+}
+
 /// What a pattern captured: values and nodes by the names that the pattern gave them.
 class Match {
  public:

@@ -7,10 +7,6 @@
 namespace mlopt::quantize {
 namespace {
 
-const Node* producer(const Value* value, std::string_view op) {
-  return value && value->producer && value->producer->is(op) ? value->producer : nullptr;
-}
-
 /// The product of floats; x is what was quantized.
 Expected<Value*> product(const Node& node, Value* x, Builder& builder) {
   const Value *w = node.input(1), *zero = node.input(3);
@@ -26,12 +22,12 @@ Expected<Value*> product(const Node& node, Value* x, Builder& builder) {
 /// Rows in steps of their own; null where they are not.
 Expected<Value*> by_rows(const Node& mul, Builder& builder) {
   for (const int i : {0, 1}) {
-    const Node* scaled = producer(mul.input(i), "Mul");
+    const Node* scaled = producer_of(mul.input(i), "Mul");
     for (const int j : {0, 1}) {
-      const Node* cast_node = scaled ? producer(scaled->input(j), "Cast") : nullptr;
-      const Node* integer = cast_node ? producer(cast_node->input(0), "MatMulInteger") : nullptr;
-      const Node* q = integer ? producer(integer->input(0), "QuantizeLinear") : nullptr;
-      const Node* div = q ? producer(q->input(0), "Div") : nullptr;
+      const Node* cast_node = scaled ? producer_of(scaled->input(j), "Cast") : nullptr;
+      const Node* integer = cast_node ? producer_of(cast_node->input(0), "MatMulInteger") : nullptr;
+      const Node* q = integer ? producer_of(integer->input(0), "QuantizeLinear") : nullptr;
+      const Node* div = q ? producer_of(q->input(0), "Div") : nullptr;
       if (!div || div->input(1) != mul.input(1 - i)) continue;
       const Tensor *scale = scaled->input(1 - j)->known_constant(), *step = q->input(1)->known_constant();
       if (!scale || !step || step->size() != 1 || integer->input(2) != q->input(2))
@@ -53,14 +49,14 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!rows) return rows.error();
   if (*rows) return Replacement{*rows};
   for (const int i : {0, 1}) {
-    const Node* cast_node = producer(mul.input(i), "Cast");
-    const Node* integer = cast_node ? producer(cast_node->input(0), "MatMulInteger") : nullptr;
-    if (!integer && cast_node) integer = producer(cast_node->input(0), "ConvInteger");
-    const Node* q = integer ? producer(integer->input(0), "DynamicQuantizeLinear") : nullptr;
+    const Node* cast_node = producer_of(mul.input(i), "Cast");
+    const Node* integer = cast_node ? producer_of(cast_node->input(0), "MatMulInteger") : nullptr;
+    if (!integer && cast_node) integer = producer_of(cast_node->input(0), "ConvInteger");
+    const Node* q = integer ? producer_of(integer->input(0), "DynamicQuantizeLinear") : nullptr;
     if (!q) continue;
     if (integer->input(2) != q->output(2)) return Decline{"its zero point is another's"};
     Value* scale = mul.input(1 - i);
-    const Node* both = producer(scale, "Mul");
+    const Node* both = producer_of(scale, "Mul");
     Value* other = !both ? nullptr : both->input(0) == q->output(1) ? both->input(1) : both->input(0);
     if (scale != q->output(1) && !(both && (both->input(0) == q->output(1) || both->input(1) == q->output(1))))
       return Decline{"its result is not in steps of its input"};

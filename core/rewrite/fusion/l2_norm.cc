@@ -10,10 +10,6 @@ namespace {
 
 constexpr double kLeast = 1.001e-12;  ///< 1e-12 in float32, which is a little more
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
 /// The operand of a sum, or of a root of a sum, over one axis that stays, and that axis.
 struct Sum {
   Value* of = nullptr;  ///< null: it is no such sum

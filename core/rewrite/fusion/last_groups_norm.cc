@@ -8,10 +8,6 @@
 namespace mlopt::fusion {
 namespace {
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
 /// The operand of a mean, which stays as ones, over all axes but the batch and the groups before the last axis.
 Value* mean_of(const Value* v, const Builder& builder) {
   const Node* node = producer_of(v, "ReduceMean");

@@ -10,10 +10,6 @@
 namespace mlopt::fusion {
 namespace {
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
 bool is_zero(const Value* v) { return only_number(v) == 0.0; }
 
 /// The operand of And beside a condition that always holds.

@@ -3,10 +3,6 @@
 namespace mlopt::fusion {
 namespace {
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
 bool is_last(const Node& concat, const Builder& builder, const Value& y) {
   const int64_t axis = builder.view(concat).get_int("axis", 0);
   return axis == -1 || (y.type.dims && axis + 1 == static_cast<int64_t>(y.type.dims->size()));

@@ -8,10 +8,6 @@
 namespace mlopt::fusion {
 namespace {
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
 bool is_last(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == static_cast<int64_t>(rank); }
 
 /// Which element of each pair `v` is, and of what.

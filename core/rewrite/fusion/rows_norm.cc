@@ -11,10 +11,6 @@
 namespace mlopt::fusion {
 namespace {
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
 /// The operand of a reduction over all axes but the second.
 Value* reduced(const Value* v, std::string_view op, const Builder& builder) {
   const Node* node = producer_of(v, op);
