@@ -24,6 +24,7 @@ const Pass& find_pass(std::string_view name);
 // One for each file in passes/.
 extern const Pass inline_functions_pass;  // inline_functions() is taken
 extern const Pass eliminate_identity;
+extern const Pass eliminate_index_wrap;
 extern const Pass eliminate_dropout;
 extern const Pass eliminate_nop_cast;
 extern const Pass eliminate_nop_reshape;
@@ -80,6 +81,7 @@ extern const Pass merge_concats;
 extern const Pass gather_nd_to_slice;
 extern const Pass gather_to_slice;
 extern const Pass select_rows_first;
+extern const Pass sizes_from_inputs;
 extern const Pass slices_to_split;
 extern const Pass merge_constant_arithmetic;
 extern const Pass fold_neg;
@@ -105,6 +107,7 @@ extern const Pass merge_layouts;
 extern const Pass merge_layouts_of_matmul;
 extern const Pass push_expands;
 extern const Pass push_reshapes;
+extern const Pass push_shapes;
 extern const Pass rolls_to_gather;
 extern const Pass gathers_to_split;
 extern const Pass split_fused_operators;

@@ -32,12 +32,14 @@ void prepare(Model& model, bool float8) {
                                       &qdq::gemm_float,
                                       &qdq::dynamic_matmul,
                                       &qdq::integer_matmul_bias,
+                                      &fusion::shrink_constants,
                                       &fusion::gelu,
                                       &fusion::swish,
                                       &fusion::hard_swish,
                                       &fusion::conv_sum,
                                       &fusion::conv_activation,
                                       &fusion::mish,
+                                      &fusion::prelu,
                                       &fusion::layer_norm,
                                       &fusion::norm_scale};
   if (float8) run_pass(model, qdq::float8_matmul, context);

@@ -105,12 +105,17 @@ SymDims AxisMap::parts_of(size_t axis) const {
   return parts;
 }
 
-bool AxisMap::keeps_last() const {
-  if (axes_.empty() || source_.empty()) return false;
+std::optional<size_t> AxisMap::place_of_last() const {
   std::vector<size_t> whole;
   for (size_t i = 0; i < axis_of_.size(); ++i)
     if (axis_of_[i] + 1 == source_.size()) whole.push_back(i);
-  return axes_.back() == whole;
+  // A last axis of length 1 has no parts: only that of the view is it then.
+  for (size_t i = axes_.size(); i-- > 0 && !source_.empty();)
+    if (axes_[i] == whole)
+      return i;
+    else if (!axes_[i].empty())
+      break;
+  return std::nullopt;
 }
 
 /// Do this part and the next one of the source follow each other in the view too?

@@ -25,7 +25,9 @@ class AxisMap {
   /// The lengths of what an axis of the source was parted into, outermost first; none where its length is 1.
   SymDims parts_of(size_t axis) const;
   /// Is the view's last axis the source's, whole?
-  bool keeps_last() const;
+  bool keeps_last() const { return !axes_.empty() && place_of_last() == axes_.size() - 1; }
+  /// The view's axis that is the source's last one, whole, where only axes of length 1 are behind it.
+  std::optional<size_t> place_of_last() const;
 
   /// How many operators make() writes.
   int64_t cost() const { return static_cast<int64_t>(plan().size()); }

@@ -7,10 +7,12 @@
 namespace mlopt::graphopt {
 namespace {
 
-/// From zero to a number beyond any size: how exporters say "all" of an axis whose size they do not know.
+/// From zero to a number beyond any size: how exporters say "all" of an axis whose size they do not know; TensorFlow's
+/// says a thousand million.
 bool takes_all(const std::optional<std::vector<int64_t>>& starts, const std::optional<std::vector<int64_t>>& ends) {
+  constexpr int64_t kBeyond = 1'000'000'000;
   return starts && ends && std::all_of(starts->begin(), starts->end(), [](int64_t start) { return start == 0; }) &&
-         std::all_of(ends->begin(), ends->end(), [](int64_t end) { return end >= INT32_MAX; });
+         std::all_of(ends->begin(), ends->end(), [](int64_t end) { return end >= kBeyond; });
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {

@@ -1,5 +1,5 @@
 // Reshape and Transpose of rows to a matrix, Gemm or MatMul, and the rows back to where they are wanted -> MatMul of
-// the rows where they are wanted, and Add, where that is fewer operators.
+// the rows where they are wanted, or where they come from, and Add, where that is fewer operators.
 #include <algorithm>
 
 #include "core/rewrite/axis_map.h"
@@ -48,12 +48,51 @@ std::optional<AxisMap> whole_way(const std::vector<const Node*>& before, const s
     if (!way.apply(*node, builder)) return std::nullopt;
   const Dim width = way.dims().back();
   for (const Node* node : after) {
-    if (!columns.apply(*node, builder) || !columns.keeps_last()) return std::nullopt;
+    const auto last = columns.apply(*node, builder) ? columns.place_of_last() : std::nullopt;
+    if (!last) return std::nullopt;
     SymDims to = columns.dims();
-    to.back() = width;
+    to[*last] = width;
     if (!(node->is("Transpose") ? way.apply(*node, builder) : way.reshape(to))) return std::nullopt;
   }
-  return way;
+  return columns.keeps_last() ? std::optional(way) : std::nullopt;
+}
+
+/// From the product of what the rows are made of to the end, where the rows are whole all the way.
+std::optional<AxisMap> way_of_product(const std::vector<const Node*>& before, const std::vector<const Node*>& after,
+                                      const Node& gemm, const Builder& builder) {
+  const auto &source = before.front()->input(0)->type.dims, &product = gemm.output(0)->type.dims;
+  if (!source || source->size() < 2 || !product) return std::nullopt;
+  SymDims made = *source;
+  made.back() = product->back();
+  AxisMap rows(*source), way(made);
+  for (const Node* node : before) {
+    const auto last = rows.apply(*node, builder) ? rows.place_of_last() : std::nullopt;
+    if (!last) return std::nullopt;
+    SymDims to = rows.dims();
+    to[*last] = product->back();
+    if (!(node->is("Transpose") ? way.apply(*node, builder) : way.reshape(to))) return std::nullopt;
+  }
+  if (!rows.keeps_last()) return std::nullopt;
+  for (const Node* node : after)
+    if (!way.apply(*node, builder)) return std::nullopt;
+  return way.writable() ? std::optional(way) : std::nullopt;
+}
+
+/// x weight, and the bias.
+Value* product_of(Value* x, const Node& gemm, const Type& type, Builder& builder) {
+  Value* y = builder.op("MatMul", {x, plain_weight(gemm, builder)}, {}, type);
+  return gemm.input(2) ? builder.op("Add", {y, gemm.input(2)}, {}, type) : y;
+}
+
+/// Do several products and nothing else read the rows, whose order is the source's? Then each of them may read the
+/// source, and nothing is left that makes the rows.
+bool only_products_read(const Value& rows, const std::vector<const Node*>& before) {
+  const auto turns = [](const Node* node) { return node->is("Transpose"); };
+  const auto multiplies = [](const Use& use) {
+    return use.index == 0 && (use.node->is("MatMul") || use.node->is("Gemm"));
+  };
+  return rows.uses.size() > 1 && !rows.is_output() && std::none_of(before.begin(), before.end(), turns) &&
+         std::all_of(rows.uses.begin(), rows.uses.end(), multiplies);
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -65,17 +104,24 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!is_layout(rows->producer) || rows->graph != &builder.graph || builder.opset() < 7) return Decline{};
   if (const char* why = why_no_product(*gemm, builder)) return Decline{why};
   const std::vector<const Node*> before = layout_chain(rows->producer);
-  const auto way = whole_way(before, after, *gemm, builder);
-  if (!way) return Decline{"its columns move, or the axes are not known"};
-  const int64_t made = way->cost() + (gemm->input(2) ? 2 : 1);
-  if (!way->writable()) return Decline{"its rows cannot be shaped by constants"};
-  const size_t gone = after.size() + (rows->single_use() ? before.size() : 0);
-  if (made > static_cast<int64_t>(gone)) return Decline{"that would be no fewer operators"};
+  Value* source = before.front()->input(0);
   const Type& type = m.root->output(0)->type;
-  Value* x = way->make(builder, before.front()->input(0), Type::tensor(type.dtype, way->dims()));
-  Value* weight = plain_weight(*gemm, builder);
-  Value* y = builder.op("MatMul", {x, weight}, {}, type);
-  return Replacement{gemm->input(2) ? builder.op("Add", {y, gemm->input(2)}, {}, type) : y};
+  const int64_t gone = std::ssize(after) + (rows->single_use() ? std::ssize(before) : 0);
+  const auto pays = [&](const AxisMap& way, int64_t most) { return way.cost() + (gemm->input(2) ? 2 : 1) <= most; };
+  const auto way = whole_way(before, after, *gemm, builder);
+  if (way && way->writable() && pays(*way, gone)) {
+    Value* x = way->make(builder, source, Type::tensor(type.dtype, way->dims()));
+    return Replacement{product_of(x, *gemm, type, builder)};
+  }
+  const auto later = way_of_product(before, after, *gemm, builder);
+  if (later && pays(*later, gone + (only_products_read(*rows, before) ? 1 : 0))) {
+    SymDims made = *source->type.dims;
+    made.back() = product->type.dims->back();
+    return Replacement{later->make(builder, product_of(source, *gemm, Type::tensor(type.dtype, made), builder), type)};
+  }
+  if (!way && !later) return Decline{"its columns move, or the axes are not known"};
+  return Decline{way && !way->writable() ? "its rows cannot be shaped by constants"
+                                         : "that would be no fewer operators"};
 }
 
 std::vector<Rule> rules() { return {{Pattern::op("Reshape|Squeeze|Unsqueeze|Transpose", {}).open(), rewrite}}; }

@@ -5,12 +5,16 @@
 // writes, the CPU backend for what it runs: the target decides which operators may be written. One pass for each file.
 namespace mlopt::fusion {
 
+extern const Pass shrink_constants;
+extern const Pass conditions;
+extern const Pass where;
 extern const Pass sigmoid;
 extern const Pass gelu;
 extern const Pass swish;
 extern const Pass window_mask;
 extern const Pass hard_swish;
 extern const Pass mish;
+extern const Pass prelu;
 extern const Pass softmax;
 extern const Pass depth_to_space;
 extern const Pass channel_shuffle;

@@ -74,6 +74,20 @@ TEST_CASE("columns stay the last axis until they move or are parted") {
   CHECK_FALSE(rows.keeps_last());
 }
 
+TEST_CASE("columns are found before axes of length 1, and not where they moved or are such an axis themselves") {
+  AxisMap rows = of({kBatch, kRows, 24});
+  CHECK(rows.place_of_last() == 2);
+  REQUIRE(rows.reshape({kBatch, kRows, 24, 1, 1}));
+  CHECK(rows.place_of_last() == 2);
+  CHECK_FALSE(rows.keeps_last());
+  REQUIRE(rows.transpose({0, 2, 1, 3, 4}));
+  CHECK_FALSE(rows.place_of_last());
+  AxisMap one = of({kBatch, kRows, 1});
+  CHECK(one.keeps_last());
+  REQUIRE(one.reshape({kBatch, kRows}));
+  CHECK_FALSE(one.place_of_last());
+}
+
 TEST_CASE("an axis map knows what an axis was parted into") {
   AxisMap parts = of({12, kRows, 1});
   CHECK(parts.parts_of(0) == SymDims{12});

@@ -48,10 +48,26 @@ TEST_CASE("rows that are in another order before and after stay in theirs") {
       y = Transpose <perm = [1, 0, 2]> (r) })") == "Transpose Reshape MatMul Add");
 }
 
-TEST_CASE("a Gemm stays where it is scaled, where its columns are parted, where it is read as a matrix too") {
+TEST_CASE("rows are multiplied where they come from when their columns are parted behind the product") {
+  CHECK(rewritten(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W) => (double[B,5,2,4] y)
+    <int64[2] s = {-1, 6}, int64[4] t = {-1, 5, 2, 4}>
+    { a = Reshape (x, s)  g = Gemm (a, W)  y = Reshape (g, t) })") == "MatMul Reshape");
+  // As three projections of attention: equal for each of them, but the Reshape that they share goes.
+  CHECK(rewritten(gemm_of_rows_to_matmul,
+                  R"(g (double[B,5,6] x, double[6,8] W, double[8,6] V) => (double[B,5,2,4] y, double[B,5,4,2] z)
+    <int64[2] s = {-1, 6}, int64[4] t = {-1, 5, 2, 4}, int64[4] u = {-1, 5, 4, 2}>
+    { a = Reshape (x, s)  g = MatMul (a, W)  y = Reshape (g, t)
+      h = Gemm <transB = 1> (a, V)  z = Reshape (h, u) })") == "MatMul Reshape MatMul Reshape");
+  CHECK(rewritten(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W) => (double[B,8,1,5] y)
+    <int64[2] s = {-1, 6}, int64[4] t = {-1, 5, 8, 1}>
+    { a = Reshape (x, s)  g = Gemm (a, W)  r = Reshape (g, t)  y = Transpose <perm = [0, 2, 3, 1]> (r) })") ==
+        "MatMul Reshape Transpose");
+}
+
+TEST_CASE("a Gemm stays where it is scaled, where it is read as a matrix too") {
   CHECK(declined(gemm_of_rows_to_matmul, graph("Gemm <transB = 1, alpha = 2.0> (a, W, C)")) ==
         "its product is scaled or turned");
-  CHECK(declined(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W) => (double[B,5,2,4] y)
+  CHECK(declined(gemm_of_rows_to_matmul, R"(g (double[B,30] x, double[6,8] W) => (double[B,5,2,4] y)
     <int64[2] s = {-1, 6}, int64[4] t = {-1, 5, 2, 4}>
     { a = Reshape (x, s)  g = Gemm (a, W)  y = Reshape (g, t) })") == "its columns move, or the axes are not known");
   CHECK(declined(gemm_of_rows_to_matmul, R"(g (double[B,5,6] x, double[6,8] W) => (double[B,5,8] y, double[Q,8] z)

@@ -1,0 +1,64 @@
+// Shape arithmetic that gives sizes of an input of the model as they stand there -> Shape(input): what lies between is not
+// kept, nor kept from being fused, for its shape alone. Keras' causal mask asks the scores for their size.
+#include <algorithm>
+
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+/// An input that has these sizes one after the other, and where they begin.
+struct Source {
+  Value* input = nullptr;
+  int64_t start = 0;
+};
+
+std::optional<Source> source_of(const SymDims& sizes, const Graph& graph) {
+  for (Value* input : graph.inputs()) {
+    if (!input->type.is_tensor() || !input->type.dims || input->constant) continue;
+    const SymDims& dims = *input->type.dims;
+    const auto at = std::search(dims.begin(), dims.end(), sizes.begin(), sizes.end());
+    if (at != dims.end()) return Source{input, at - dims.begin()};
+  }
+  return std::nullopt;
+}
+
+/// Is it read from an input already?
+bool is_direct(const Node& node) {
+  const Node* shape = node.is("Cast") ? node.input(0)->producer : &node;
+  return shape && shape->is("Shape") && shape->input(0)->is_input;
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  constexpr int64_t kSince = 15;
+  const Value* y = m.root->output(0);
+  const auto dims = y->type.static_dims();
+  const bool whole_numbers = y->type.dtype == DType::kI64 || y->type.dtype == DType::kI32;
+  if (!y->symbolic || y->symbolic->empty() || !dims || dims->size() != 1 || !whole_numbers) return Decline{};
+  if (builder.graph.owner || is_direct(*m.root) || (*dims)[0] != std::ssize(*y->symbolic)) return Decline{};
+  const bool known = std::all_of(y->symbolic->begin(), y->symbolic->end(), [](const Dim& d) { return d.known(); });
+  const auto source = known ? source_of(*y->symbolic, builder.graph) : std::nullopt;
+  if (!source) return Decline{"they are not known to be sizes of one input"};
+  const int64_t end = source->start + (*dims)[0], rank = std::ssize(*source->input->type.dims);
+  std::vector<Attr> attrs;
+  if (source->start > 0) attrs.push_back({"start", source->start, ""});
+  if (end < rank) attrs.push_back({"end", end, ""});
+  if (!attrs.empty() && !builder.has(kSince)) return Decline{"Shape gives all sizes before opset 15"};
+  const bool wide = y->type.dtype == DType::kI64;
+  Value* sizes =
+      builder.op("Shape", {source->input}, std::move(attrs), wide ? y->type : Type::tensor(DType::kI64, *y->type.dims));
+  if (!wide) sizes = builder.op("Cast", {sizes}, {{"to", static_cast<int64_t>(DType::kI32), ""}}, y->type);
+  return Replacement{sizes};
+}
+
+std::vector<Rule> rules() {
+  return {{Pattern::op("Shape|Cast|Slice|Gather|Concat|Unsqueeze|Squeeze|Reshape|Add|Sub|Mul|Div|Max|Min|Where", {})
+               .open(),
+           rewrite}};
+}
+
+}  // namespace
+
+const Pass sizes_from_inputs = {"sizes_from_inputs", "read sizes of the model's inputs from these", rules};
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,33 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::sizes_from_inputs;
+using test::declined;
+using test::rewritten;
+
+TEST_CASE("sizes that stand in an input one after the other are read there") {
+  // As a causal mask asks the scores.
+  CHECK(rewritten(sizes_from_inputs, R"(g (double[B,N,4] x) => (int64[2] y, double[B,N,N] z)
+    { t = Transpose <perm = [0, 2, 1]> (x)  z = MatMul (x, t)  y = Shape <end = 2> (z) })")
+            .starts_with("Transpose MatMul Shape"));
+  CHECK(rewritten(sizes_from_inputs, R"(g (double[B,N,4] x) => (int32[1] y)
+    <int64[1] one = {1}, int64[1] two = {2}>
+    { r = Relu (x)  s = Shape (r)  n = Slice (s, one, two)  y = Cast <to = 6> (n) })",
+                  17) == "Shape Cast");
+}
+
+TEST_CASE("sizes that no input has, that are read there already, and older opsets stay") {
+  CHECK(declined(sizes_from_inputs, R"(g (double[B,N,4] x) => (int64[2] y)
+    { t = Transpose <perm = [1, 0, 2]> (x)  y = Shape <end = 2> (t) })") ==
+        "they are not known to be sizes of one input");
+  CHECK(declined(sizes_from_inputs, "g (double[B,N,4] x) => (int64[2] y) { y = Shape <end = 2> (x) }").empty());
+  CHECK(declined(sizes_from_inputs, R"(g (double[B,N,4] x) => (int64[1] y)
+    <int64[1] one = {1}, int64[1] two = {2}> { s = Shape (x)  y = Slice (s, one, two) })",
+                 14) == "Shape gives all sizes before opset 15");
+  CHECK(declined(sizes_from_inputs, R"(g (double[B,N,4] x, bool c) => (int64[1] y) <int64 k = {0}>
+    { y = If (c) <then_branch = a () => (int64[1] u) { r = Relu (x)  u = Shape <end = 1> (r) },
+                  else_branch = b () => (int64[1] v) { v = Shape <end = 1> (x) }> })")
+            .empty());
+}
