@@ -14,10 +14,6 @@ bool keeps_elements(const Node& node) {
   return false;
 }
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
 /// The axis that is longer than 1, or the last one where none is known to be.
 std::optional<size_t> long_axis(const Value* v) {
   if (!v->type.dims) return std::nullopt;
@@ -69,6 +65,13 @@ std::optional<Dim> from_of(const Value* v, const Builder& builder) {
     for (const int i : {0, 1})
       if (const auto offset = dim_in(sum->input(i)))
         if (const auto count = count_of(sum->input(1 - i), builder)) return count->from + *offset;
+  // How many ones come before each, along the only axis.
+  if (const Node* sum = producer_of(v, "CumSum")) {
+    const NodeView view = builder.view(*sum);
+    const bool before = view.get_int("exclusive", 0) != 0 && view.get_int("reverse", 0) == 0;
+    return before && v->type.dims->size() == 1 && only_number(sum->input(0)) == 1.0 ? std::optional(Dim(0))
+                                                                                    : std::nullopt;
+  }
   for (const char* op : {"Unsqueeze", "Squeeze", "Reshape", "Identity"})
     if (const Node* node = producer_of(v, op)) {
       const auto count = count_of(node->input(0), builder);

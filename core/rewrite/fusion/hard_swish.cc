@@ -1,4 +1,5 @@
-// clip(x + 3, 0, 6) / 6 -> HardSigmoid(x), and x HardSigmoid(x) -> HardSwish(x), however they are spelt.
+// clip(x + 3, 0, 6) / 6 and clip(x, 0, 6) / 6 -> HardSigmoid(x), and x HardSigmoid(x) -> HardSwish(x), however they are
+// spelt.
 #include <cmath>
 
 #include "core/rewrite/fusion/passes.h"
@@ -16,11 +17,11 @@ const char* no_swish(const Value& x, const Builder& builder) {
   return builder.has(14) ? nullptr : "HardSwish needs opset 14";
 }
 
-/// "sixth" is 6 for a quotient and 1/6 for a product; the match's clip is between 0 and 6 of x + 3.
+/// "sixth" is 6 for a quotient and 1/6 for a product; the match's clip is between 0 and 6 of x + 3, or of x.
 bool is_ramp(const Match& m, const Builder& builder) {
   const NodeView clip = builder.view(*m.node("clip"));
   const auto low = clip.number("min", 1, -1), high = clip.number("max", 2, -1);
-  return low == 0.0 && high == 6.0 && is_number(m.value("three"), 3) &&
+  return low == 0.0 && high == 6.0 && (!m.has("three") || is_number(m.value("three"), 3)) &&
          is_number(m.value("sixth"), m.node("sixths")->is("Div") ? 6 : kSlope);
 }
 
@@ -28,7 +29,9 @@ Expected<Replacement> ramp(const Match& m, Builder& builder) {
   Value* x = m.value("inner");
   const bool runs = builder.target != Target::kKernels || x->type.dtype == DType::kF32;
   if (!is_float(x->type.dtype) || !runs || !is_ramp(m, builder)) return Decline{"other numbers than a hard sigmoid's"};
-  std::vector<Attr> attrs{{"alpha", static_cast<float>(kSlope), ""}, {"beta", static_cast<float>(kOffset), ""}};
+  // Without the 3 in sight: that is in the bias of a convolution before it.
+  const double offset = m.has("three") ? kOffset : 0;
+  std::vector<Attr> attrs{{"alpha", static_cast<float>(kSlope), ""}, {"beta", static_cast<float>(offset), ""}};
   return Replacement{builder.op("HardSigmoid", {x}, std::move(attrs), x->type)};
 }
 
@@ -51,14 +54,15 @@ Expected<Replacement> gated(const Match& m, Builder& builder) {
 }
 
 std::vector<Rule> rules() {
-  const auto clip = [] {
-    Pattern shifted = Pattern::op("Add", {Pattern::any("inner"), Pattern::constant("three")}).any_order().single_use();
-    return Pattern::op("Clip", {std::move(shifted)}).open().as("clip").single_use();
+  const auto clip = [](Pattern of) { return Pattern::op("Clip", {std::move(of)}).open().as("clip").single_use(); };
+  const auto shifted = [] {
+    return Pattern::op("Add", {Pattern::any("inner"), Pattern::constant("three")}).any_order().single_use();
   };
-  Pattern product = Pattern::op("Mul", {Pattern::any("x"), clip()}).any_order().single_use();
+  Pattern product = Pattern::op("Mul", {Pattern::any("x"), clip(shifted())}).any_order().single_use();
   Pattern gate = Pattern::op("HardSigmoid", {Pattern::any("inner")}).as("gate").single_use();
   return {{Pattern::op("Div|Mul", {std::move(product), Pattern::constant("sixth")}).as("sixths"), spelt_out},
-          {Pattern::op("Div|Mul", {clip(), Pattern::constant("sixth")}).as("sixths"), ramp},
+          {Pattern::op("Div|Mul", {clip(shifted()), Pattern::constant("sixth")}).as("sixths"), ramp},
+          {Pattern::op("Div|Mul", {clip(Pattern::any("inner")), Pattern::constant("sixth")}).as("sixths"), ramp},
           {Pattern::op("Mul", {Pattern::any("x"), std::move(gate)}).any_order(), gated}};
 }
 

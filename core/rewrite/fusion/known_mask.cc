@@ -1,5 +1,5 @@
 // Masks as exporters index them: rows of a matrix gathered by counting over both of its axes -> Reshape; a condition
-// that always holds, joined to a mask that is then repeated -> the mask, repeated.
+// that always holds, joined to a mask that is then repeated, or repeated itself -> the mask, repeated.
 #include <algorithm>
 
 #include "core/rewrite/fusion/counting.h"
@@ -68,13 +68,24 @@ Expected<Replacement> alone(const Match& m, Builder&) {
   return x && out && *x == *out ? Expected<Replacement>(Replacement{a}) : Decline{"it repeats the other"};
 }
 
+/// The other condition is repeated as far as the one that always holds.
+Expected<Replacement> repeated(const Match& m, Builder& builder) {
+  const Value* wide = m.node("wide")->output(0);
+  const auto &dims = wide->type.dims, &out = m.root->output(0)->type.dims;
+  if (!always_true(wide)) return Decline{"no condition always holds"};
+  if (!dims || !out || *dims != *out) return Decline{"the other may be repeated further"};
+  return Replacement{builder.op("Expand", {m.value("c"), m.value("shape")}, {}, m.root->output(0)->type)};
+}
+
 std::vector<Rule> rules() {
   const auto both = [] { return Pattern::op("And", {Pattern::any("a"), Pattern::any("b")}); };
   Pattern flat = Pattern::op("Flatten|Reshape", {Pattern::any("x")}).open().as("flat");
   Pattern index = Pattern::op("Add", {Pattern::any("i"), Pattern::any("k")}).as("index");
+  Pattern wide = Pattern::op("Expand", {Pattern::any("t"), Pattern::any("shape")}).as("wide");
   return {{Pattern::op("Gather", {std::move(flat), std::move(index)}), gathered},
           {Pattern::op("Expand", {both().single_use(), Pattern::any("shape")}), joined},
-          {both(), alone}};
+          {both(), alone},
+          {Pattern::op("And", {std::move(wide), Pattern::any("c")}).any_order(), repeated}};
 }
 
 }  // namespace

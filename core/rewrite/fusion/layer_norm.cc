@@ -22,10 +22,6 @@ struct Core : MeanSquare {
 
 constexpr size_t kChannels = MeanSquare::kChannels;
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
 /// The operand of a mean over the last axes or channels, which stay as ones, and the first of these axes. TensorFlow's
 /// exporter writes a mean of the last of three axes as a pool.
 std::optional<std::pair<Value*, size_t>> mean_of(const Value* v, const Builder& builder) {
@@ -115,9 +111,14 @@ std::optional<Core> divided(Core core, Value* by) {
   return std::nullopt;
 }
 
-/// inverse or inverse scale, whose core then has the scale.
+/// inverse, inverse scale or scale / root, whose core then has the scale.
 std::optional<Core> scaled_inverse(const Value* v, const Builder& builder) {
   if (const auto core = inverse_root(v, builder)) return core;
+  if (const Node* quotient = producer_of(v, "Div")) {
+    auto core = root_of(quotient->input(1), builder);
+    if (core) core->scale = quotient->input(0);
+    return core;
+  }
   const Node* product = producer_of(v, "Mul");
   for (const int i : {0, 1}) {
     auto core = product ? inverse_root(product->input(i), builder) : std::nullopt;
@@ -214,17 +215,24 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op(norm_name(centered != nullptr, builder), {x, scale}, std::move(attrs), x->type)};
 }
 
-/// x i + (bias - mean(x) i), as Keras writes it.
+/// The mean in mean i, or in -mean i; null for other products.
+const Value* subtracted(const Node& product, const Value* i, bool negated) {
+  if (product.input(0) != i && product.input(1) != i) return nullptr;
+  const Value* other = product.input(product.input(0) == i ? 1 : 0);
+  if (!negated) return other;
+  const Node* neg = producer_of(other, "Neg");
+  return neg ? neg->input(0) : nullptr;
+}
+
+/// x i + (bias - mean(x) i) or x i + (-mean(x) i + bias), as Keras writes it.
 Expected<Replacement> rewrite_affine(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   Value *i = m.value("i"), *bias = m.value("bias");
   for (int tried = 0; tried < 2; ++tried, std::swap(x, i)) {
     const auto inverse = scaled_inverse(i, builder);
-    const Node* rest = m.node("rest");
     if (!inverse || uncentered(inverse->dividend, inverse->from, builder) != x) continue;
-    const auto mean = mean_of(rest->input(rest->input(0) == i ? 1 : 0), builder);
-    const bool same = mean && mean->first == x && mean->second == inverse->from;
-    if (!same || (rest->input(0) != i && rest->input(1) != i)) return Decline{"another mean is subtracted"};
+    const auto mean = mean_of(subtracted(*m.node("rest"), i, m.node("shift")->is("Add")), builder);
+    if (!mean || mean->first != x || mean->second != inverse->from) return Decline{"another mean is subtracted"};
     const auto lengths = lengths_from(*x, inverse->from);
     if (!lengths || !is_float(x->type.dtype)) return Decline{"the length of a normalized axis is not known"};
     if (!is_row(bias, *lengths, x->type.dtype) || (inverse->scale && !is_row(inverse->scale, *lengths, x->type.dtype)))
@@ -243,8 +251,11 @@ std::vector<Rule> rules() {
   const auto product = [](const char* a, const char* b) {
     return Pattern::op("Mul", {Pattern::any(a), Pattern::any(b)}).single_use();
   };
-  Pattern shift = Pattern::op("Sub", {Pattern::any("bias"), product("a", "b").as("rest")}).single_use();
-  return {{Pattern::op("Add", {product("x", "i"), std::move(shift)}).any_order(), rewrite_affine},
+  const Pattern rest = product("a", "b").as("rest");
+  Pattern less = Pattern::op("Sub", {Pattern::any("bias"), rest}).as("shift").single_use(),
+          plus = Pattern::op("Add", {rest, Pattern::any("bias")}).any_order().as("shift").single_use();
+  return {{Pattern::op("Add", {product("x", "i"), std::move(less)}).any_order(), rewrite_affine},
+          {Pattern::op("Add", {product("x", "i"), std::move(plus)}).any_order(), rewrite_affine},
           {Pattern::op("Div|Mul", {Pattern::any("a"), Pattern::any("b")}), rewrite}};
 }
 

@@ -10,19 +10,25 @@
 namespace mlopt::fusion {
 namespace {
 
-const Node* producer_of(const Value* v, std::string_view op) {
-  return v && v->producer && v->producer->is(op) ? v->producer : nullptr;
+bool is_dim(const Value* v, const Dim& wanted) {
+  const auto dim = dim_in(v);
+  return dim && *dim == wanted;
+}
+
+/// Of a matrix whose elements count on from 0, row after row: the number of each element's column, or of its row.
+bool counts_in_matrix(const Value* v, size_t from_end, const Builder& builder) {
+  const Node* node = producer_of(v, from_end == 1 ? "Mod" : "Div");
+  const Node* matrix = node && is_integer(v->type.dtype) ? producer_of(node->input(0), "Reshape") : nullptr;
+  const auto& dims = matrix ? matrix->output(0)->type.dims : std::nullopt;
+  return dims && dims->size() == 2 && is_dim(node->input(1), dims->back()) &&
+         counts_along(matrix->input(0), builder) == 0;
 }
 
 /// Does v count, from `first` on, along the axis that is `from_end` axes before the end?
 bool counts_at(const Value* v, size_t from_end, const Dim& first, const Builder& builder) {
+  if (first.is(0) && counts_in_matrix(v, from_end, builder)) return true;
   const auto count = count_of(v, builder);
   return count && count->from == first && count->axis + from_end == v->type.dims->size();
-}
-
-bool is_dim(const Value* v, const Dim& wanted) {
-  const auto dim = dim_in(v);
-  return dim && *dim == wanted;
 }
 
 /// Of a constant [1, ..., n, past + n]: `wanted` of the number and whether its key comes after its row, everywhere.
@@ -81,6 +87,9 @@ bool is_order_of_ones(const Node& node, bool after, const Dim& past, const Build
 
 bool is_comparison(const Node& node, bool after, const Dim& past, const Builder& builder) {
   if (node.inputs().size() != 2) return false;
+  if (const Node* difference = producer_of(node.input(0), "Sub"); difference && only_number(node.input(1)) == 0.0)
+    return node.op == (after ? "Greater" : "LessOrEqual") && is_signed(difference->output(0)->type.dtype) &&
+           counts_at(difference->input(0), 1, 0, builder) && counts_at(difference->input(1), 2, past, builder);
   const bool keys_first = node.op == (after ? "Greater" : "LessOrEqual");
   const bool rows_first = node.op == (after ? "Less" : "GreaterOrEqual");
   if (!keys_first && !rows_first) return false;
@@ -155,6 +164,9 @@ bool is_order(const Value* v, bool after, const Dim& past, const Builder& builde
   if (node->op == "Cast") return is_order(node->input(0), after, past, builder);
   if (node->op == "Equal" && only_number(node->input(1)) == 0.0) return is_order(node->input(0), !after, past, builder);
   if (node->op == "Trilu") return is_order_of_ones(*node, after, past, builder);
+  if (node->op == "And")
+    for (const int i : {0, 1})
+      if (always_true(node->input(i))) return is_order(node->input(1 - i), after, past, builder);
   if (const Corner inner = corner_of(*node, past, builder); inner.value)
     return is_order(inner.value, after, inner.past, builder);
   return is_comparison(*node, after, past, builder);

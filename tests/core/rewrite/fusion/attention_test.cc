@@ -171,6 +171,23 @@ TEST_CASE("a triangle hides the keys after each query, however it is made") {
             .ends_with("Trilu Mul Unsqueeze Attention"));
 }
 
+TEST_CASE("a causal mask is found where Keras counts rows and columns of one matrix") {
+  const auto scores = [](const std::string& after, const std::string& column = "Mod (mat, n)") {
+    return "p = MatMul (q, k)  d = Div (p, two)  h = Shape (x)  n = Slice (h, l1, l2) "
+           "ll = Concat <axis = 0> (n, n)  all = ReduceProd <keepdims = 1> (ll) "
+           "ones = ConstantOfShape <value = int64[1] {1}> (all)  c = CumSum <exclusive = 1> (ones, i0) "
+           "mat = Reshape (c, ll)  row = Div (mat, n)  col = " +
+           column + "  " + after + "  s = Where (b, hide, d)";
+  };
+  CHECK(fused({.scores = scores("b = Greater (col, row)")}) == "Attention");
+  CHECK(fused({.scores = scores("b = Less (row, col)")}) == "Attention");
+  CHECK(fused({.scores = scores("e = Sub (col, row)  b = Greater (e, i0)")}) == "Attention");
+  CHECK(kept({.scores = scores("b = Greater (row, col)")}) ==
+        "a row without keys would be another one, as its scores are hidden by a small number");
+  CHECK(kept({.scores = scores("b = Greater (col, row)", "Add (mat, n)")}) ==
+        "a row without keys would be another one, as its scores are hidden by a small number");
+}
+
 TEST_CASE("the corner of a constant triangle is causal") {
   const auto text = [](const std::string& first) {
     return graph(

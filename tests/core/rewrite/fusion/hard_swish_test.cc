@@ -49,6 +49,15 @@ TEST_CASE("other limits and slopes stay as they are") {
   REQUIRE(prepared_ops(slope.model) == "HardSigmoid 1, Mul 1");
 }
 
+TEST_CASE("a ramp whose offset is in a bias before it begins at zero") {
+  const auto graph = [](const std::string& most) {
+    return "g (double[N] x) => (double[N] y) <double zero = {0}, double six = {6}, double most = {" + most +
+           "}> { c = Clip (x, zero, most)  y = Div (c, six) }";
+  };
+  CHECK(rewritten(fusion::hard_swish, graph("6"), 13, 1e-6) == "HardSigmoid");
+  CHECK(declined(fusion::hard_swish, graph("5"), 13) == "other numbers than a hard sigmoid's");
+}
+
 TEST_CASE("HardSwish needs an opset that has it") {
   const char* graph = R"(g (double[N] x) => (double[N] y) <double three = {3}, double zero = {0}, double six = {6}> {
     a = Add (x, three)  c = Clip (a, zero, six)  p = Mul (x, c)  y = Div (p, six) })";

@@ -39,6 +39,11 @@ TEST_CASE("a condition that always holds goes") {
       "shape = Shape (like)  m = Gather (shape, one)  r = Range (zero, m, one) "
       "u = Unsqueeze (r, first)  t = GreaterOrEqual (u, zero)  b = And (t, x) ";
   CHECK(rewritten(fusion::known_mask, repeated + "y = Expand (b, shape) }", 17) == "Shape Expand");
+  const std::string wide =
+      R"(g (bool[B,N,M] x, bool[1,M] z) => (bool[B,N,M] y) <bool t = {1}, bool f = {0}> { s = Shape (x)  )";
+  CHECK(rewritten(fusion::known_mask, wide + "w = Expand (t, s)  y = And (w, z) }", 17) == "Shape Expand");
+  CHECK(declined(fusion::known_mask, wide + "w = Expand (f, s)  y = And (w, z) }", 17).find("always holds") !=
+        std::string::npos);
   CHECK(declined(fusion::known_mask, repeated + "y = Not (b) }", 17) == "it repeats the other");
   CHECK(declined(fusion::known_mask, "g (bool[N,M] x, bool[N,M] z) => (bool[N,M] y) { y = And (x, z) }", 17) ==
         "no condition always holds");

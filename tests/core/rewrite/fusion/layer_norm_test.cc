@@ -116,20 +116,27 @@ TEST_CASE("constant scales are multiplied, and one that is computed stays") {
 namespace {
 
 /// As Keras writes it: x inverse + (bias - mean inverse).
-std::string affine(const std::string& mean = "m", const std::string& bias = "double[6] C") {
+std::string affine(const std::string& mean = "m", const std::string& bias = "double[6] C",
+                   const std::string& rest = "u = Sub (C, t)",
+                   const std::string& inverse = "s = Reciprocal (r)  i = Mul (s, G)") {
   return "g (double[N,M,6] x, double[6] G, " + bias +
          ") => (double[N,M,6] y) <double e = {0.001}, int64[1] last = {-1}, "
          "int64[2] both = {1, 2}> { m = ReduceMean (x, last)  other = ReduceMax (x, last)  d = Sub (x, m)  q = Mul (d, "
          "d) "
-         "v = ReduceMean (q, last)  a = Add (v, e)  r = Sqrt (a)  s = Reciprocal (r)  i = Mul (s, G)  p = Mul (x, i) "
-         "t = Mul (" +
-         mean + ", i)  u = Sub (C, t)  y = Add (p, u) }";
+         "v = ReduceMean (q, last)  a = Add (v, e)  r = Sqrt (a)  " +
+         inverse + "  p = Mul (x, i)  minus = Neg (m)  t = Mul (" + mean + ", i)  " + rest + "  y = Add (p, u) }";
 }
 
 }  // namespace
 
 TEST_CASE("a normalization whose mean is subtracted last is one operator with its scale and bias") {
   CHECK(rewritten(fusion::layer_norm, affine(), 21, 1e-7) == "LayerNormalization");
+  CHECK(rewritten(fusion::layer_norm, affine("minus", "double[6] C", "u = Add (t, C)", "i = Div (G, r)"), 21, 1e-7) ==
+        "LayerNormalization");
+  CHECK(declined(fusion::layer_norm, affine("m", "double[6] C", "u = Add (t, C)", "i = Div (G, r)"))
+            .find("another mean is subtracted") != std::string::npos);
+  CHECK(declined(fusion::layer_norm, affine("minus", "double[6] C", "u = Sub (C, t)"))
+            .find("another mean is subtracted") != std::string::npos);
 }
 
 TEST_CASE("means of the last of three axes that TensorFlow's exporter writes as pools are means") {
