@@ -48,7 +48,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass eliminate_index_wrap = {"eliminate_index_wrap",
-                                   "let Gather itself count negative indices from the end", rules};
+const Pass eliminate_index_wrap = {"eliminate_index_wrap", "let Gather itself count negative indices from the end",
+                                   rules};
 
 }  // namespace mlopt::graphopt

@@ -1,5 +1,5 @@
-// Shape(Unsqueeze(x)), also over Squeeze, Reshape and Transpose -> Shape(x), where the sizes that it gives are sizes of x
-// that follow each other: so the value between them is not kept for its shape alone (opset 15).
+// Shape(Unsqueeze(x)), also over Squeeze, Reshape and Transpose -> Shape(x), where the sizes that it gives are sizes of
+// x that follow each other: so the value between them is not kept for its shape alone (opset 15).
 #include <algorithm>
 
 #include "graphopt/passes.h"
@@ -32,8 +32,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 }
 
 std::vector<Rule> rules() {
-  Pattern layout =
-      Pattern::op("Unsqueeze|Squeeze|Reshape|Flatten|Transpose", {Pattern::any("x")}).open().as("layout");
+  Pattern layout = Pattern::op("Unsqueeze|Squeeze|Reshape|Flatten|Transpose", {Pattern::any("x")}).open().as("layout");
   return {{Pattern::op("Shape", {std::move(layout)}), rewrite}};
 }
 

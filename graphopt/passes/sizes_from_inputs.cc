@@ -1,5 +1,5 @@
-// Shape arithmetic that gives sizes of an input of the model as they stand there -> Shape(input): what lies between is not
-// kept, nor kept from being fused, for its shape alone. Keras' causal mask asks the scores for their size.
+// Shape arithmetic that gives sizes of an input of the model as they stand there -> Shape(input): what lies between is
+// not kept, nor kept from being fused, for its shape alone. Keras' causal mask asks the scores for their size.
 #include <algorithm>
 
 #include "graphopt/passes.h"
@@ -51,10 +51,30 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{sizes};
 }
 
+/// One size as a number: Gather(Shape(x), i) -> Gather(Shape(input), i).
+Expected<Replacement> one_size(const Match& m, Builder& builder) {
+  const Value* y = m.root->output(0);
+  const Node& shape = *m.node("shape");
+  if (!y->symbolic || y->symbolic->size() != 1 || y->type.static_dims() != Dims{}) return Decline{};
+  if (builder.graph.owner || is_direct(shape) || !y->symbolic->front().known()) return Decline{};
+  const auto gathers = [](const Use& use) { return use.node->is("Gather"); };
+  const auto& uses = shape.output(0)->uses;
+  if (shape.output(0)->is_output() || !std::all_of(uses.begin(), uses.end(), gathers))
+    return Decline{"the other sizes are used too"};
+  const auto source = source_of(*y->symbolic, builder.graph);
+  if (!source) return Decline{"they are not known to be sizes of one input"};
+  const int64_t rank = std::ssize(*source->input->type.dims);
+  Value* sizes = builder.op("Shape", {source->input}, {}, Type::tensor(DType::kI64, {rank}));
+  Value* at = builder.constant("axis", Tensor::scalar(source->start));
+  return Replacement{builder.op("Gather", {sizes, at}, {}, y->type)};
+}
+
 std::vector<Rule> rules() {
-  return {{Pattern::op("Shape|Cast|Slice|Gather|Concat|Unsqueeze|Squeeze|Reshape|Add|Sub|Mul|Div|Max|Min|Where", {})
-               .open(),
-           rewrite}};
+  Pattern shape = Pattern::op("Shape", {Pattern::any("")}).as("shape");
+  return {
+      {Pattern::op("Gather", {std::move(shape), Pattern::any("")}), one_size},
+      {Pattern::op("Shape|Cast|Slice|Gather|Concat|Unsqueeze|Squeeze|Reshape|Add|Sub|Mul|Div|Max|Min|Where", {}).open(),
+       rewrite}};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// op(x, c) where c is one number, or a row, behind axes of length 1 that broadcasting adds by itself -> the number or the
-// row alone, which is what every other rule looks for. Exporters that turn NHWC into NCHW write four axes for one number.
+// op(x, c) where c is one number, or a row, behind axes of length 1 that broadcasting adds by itself -> the number or
+// the row alone, which is what every other rule looks for. Exporters that turn NHWC into NCHW write four axes for one
+// number.
 #include <algorithm>
 
 #include "core/rewrite/fusion/passes.h"
@@ -15,9 +16,8 @@ std::optional<Dims> shrunk(const Tensor& t) {
 
 /// Has another operand at least so many axes, so that the result keeps them?
 bool others_have(const std::vector<Value*>& inputs, const Value* but, size_t axes) {
-  return std::any_of(inputs.begin(), inputs.end(), [&](const Value* v) {
-    return v && v != but && v->type.dims && v->type.dims->size() >= axes;
-  });
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const Value* v) { return v && v != but && v->type.dims && v->type.dims->size() >= axes; });
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {

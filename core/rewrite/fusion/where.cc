@@ -1,5 +1,5 @@
-// Cast(c) a + Cast(Not(c)) b -> Where(c, a, b), for a condition c: how Keras chooses between two values. The one that is
-// not chosen no longer makes the sum NaN where it is infinite.
+// Cast(c) a + Cast(Not(c)) b -> Where(c, a, b), for a condition c: how Keras chooses between two values. The one that
+// is not chosen no longer makes the sum NaN where it is infinite.
 #include "core/rewrite/fusion/passes.h"
 
 namespace mlopt::fusion {

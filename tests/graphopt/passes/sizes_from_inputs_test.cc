@@ -18,6 +18,19 @@ TEST_CASE("sizes that stand in an input one after the other are read there") {
                   17) == "Shape Cast");
 }
 
+TEST_CASE("one size as a number is read from an input where nothing else is asked of the value") {
+  const auto graph = [](const std::string& outputs, const std::string& more) {
+    return "g (double[B,N,4] x, double[4,5] W) => (int64 y, int64 z" + outputs +
+           ") <int64 zero = {0}, int64 one = {1}> { r = MatMul (x, W)  s = Shape (r)  y = Gather (s, one)  z = Gather "
+           "(s, "
+           "zero) " +
+           more + " }";
+  };
+  CHECK(rewritten(sizes_from_inputs, graph("", ""), 14) == "Shape Gather Shape Gather");
+  CHECK(declined(sizes_from_inputs, graph(", int64[3] w", "w = Neg (s)"), 14) ==
+        "the other sizes are used too; they are not known to be sizes of one input");
+}
+
 TEST_CASE("sizes that no input has, that are read there already, and older opsets stay") {
   CHECK(declined(sizes_from_inputs, R"(g (double[B,N,4] x) => (int64[2] y)
     { t = Transpose <perm = [1, 0, 2]> (x)  y = Shape <end = 2> (t) })") ==

@@ -19,9 +19,9 @@ std::string graph(const std::string& rest, const std::string& slopes = "double[3
 }  // namespace
 
 TEST_CASE("slopes for negative values are PRelu's however they are spelt") {
-  for (const char* rest : {"n = Neg (x)  m = Relu (n)  s = Mul (C, m)", "m = Min (zero, x)  s = Mul (m, C)",
-                           "m = Clip (x, , zero)  s = Mul (m, C)",
-                           "a = Abs (x)  d = Sub (x, a)  p = Mul (d, C)  s = Mul (p, half)"}) {
+  for (const char* rest :
+       {"n = Neg (x)  m = Relu (n)  s = Mul (C, m)", "m = Min (zero, x)  s = Mul (m, C)",
+        "m = Clip (x, , zero)  s = Mul (m, C)", "a = Abs (x)  d = Sub (x, a)  p = Mul (d, C)  s = Mul (p, half)"}) {
     INFO(rest);
     CHECK(rewritten(fusion::prelu, graph(rest)) == "PRelu");
     CHECK(rewritten(fusion::prelu, graph(rest, "double[3,1,1] C", "Sub (r, s)")) == "PRelu");

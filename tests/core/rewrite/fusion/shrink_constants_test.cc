@@ -22,8 +22,9 @@ Dims shape_after(const std::string& graph) {
 TEST_CASE("numbers and rows lose the axes that broadcasting adds itself") {
   CHECK(shape_after("g (double[B,3,H,W] x, double[1,1,1,1] C) => (double[B,3,H,W] y) { y = Mul (x, C) }") == Dims{});
   CHECK(shape_after("g (double[B,N,6] x, double[1,1,6] C) => (double[B,N,6] y) { y = Add (x, C) }") == Dims{6});
-  CHECK(rewritten(fusion::shrink_constants, "g (bool[B,N,6] c, double[B,N,6] x, double[1,1,6] A, double[1,1,1] Z) => "
-                                            "(double[B,N,6] y) { y = Where (c, A, Z) }") == "Where");
+  CHECK(rewritten(fusion::shrink_constants,
+                  "g (bool[B,N,6] c, double[B,N,6] x, double[1,1,6] A, double[1,1,1] Z) => "
+                  "(double[B,N,6] y) { y = Where (c, A, Z) }") == "Where");
 }
 
 TEST_CASE("constants keep axes that the result has from them, and those that are longer") {
@@ -36,8 +37,8 @@ TEST_CASE("constants keep axes that the result has from them, and those that are
   CHECK(declined(fusion::shrink_constants, "g (double[N,6] x, double[6] C) => (double[N,6] y) { y = Mul (x, C) }")
             .empty());
   CHECK(declined(fusion::shrink_constants,
-                 "g (double[N,6] x, double[1,6] C) => (double[N,6] y) { y = Mul <broadcast = 1> (x, C) }", 6) ==
-        "its opset broadcasts in another way");
+                 "g (double[N,6] x, double[1,6] C) => (double[N,6] y) { y = Mul <broadcast = 1> (x, C) }",
+                 6) == "its opset broadcasts in another way");
   CHECK(declined(fusion::shrink_constants, "g (double[N,6] x, double[1,6] c) => (double[N,6] y) { y = Mul (x, c) }")
             .empty());
 }

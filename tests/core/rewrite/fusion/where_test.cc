@@ -16,8 +16,8 @@ std::string graph(const std::string& sum, const std::string& opposite = "Not (c)
 }  // namespace
 
 TEST_CASE("a value for a condition plus one for its opposite is a choice") {
-  for (const char* sum : {"p = Mul (f, a)  q = Mul (g, b)  y = Add (p, q)",
-                          "p = Mul (a, f)  q = Mul (b, g)  y = Add (q, p)"})
+  for (const char* sum :
+       {"p = Mul (f, a)  q = Mul (g, b)  y = Add (p, q)", "p = Mul (a, f)  q = Mul (b, g)  y = Add (q, p)"})
     CHECK(rewritten(fusion::where, graph(sum)) == "Where");
 }
 
