@@ -29,13 +29,6 @@ std::optional<std::vector<Dim>> bounds(const NodeView& view, const char* name, i
 
 }  // namespace
 
-std::string at_most(const std::string& of, int64_t most) { return "min(" + of + "," + std::to_string(most) + ")"; }
-
-bool is_part_of(const Dim& part, const Dim& whole) {
-  const auto name = part.symbol_name(), of = whole.symbol_name();
-  return name && of && name->starts_with("min(" + *of + ",") && name->ends_with(")");
-}
-
 Types slice(const NodeView& view) {
   const auto& x = dims_of(view, 0);
   if (!x) return one(dtype_of(view, 0), std::nullopt);

@@ -9,17 +9,6 @@
 namespace mlopt::infer_rules {
 namespace {
 
-/// One dimension under broadcasting; a dimension that is an integer above 1 wins over what is not known.
-Dim broadcast_dim(const Dim& a, const Dim& b) {
-  if (a.is(1)) return b;
-  if (b.is(1) || a == b) return a;
-  if (a.value()) return a;
-  if (b.value()) return b;
-  if (is_part_of(b, a)) return a;  // a table was cut to that length: a shorter one could not be added
-  if (is_part_of(a, b)) return b;
-  return {};
-}
-
 Types same(const NodeView& view) { return {type_of(view, 0)}; }
 Types like_indices(const NodeView& view) { return one(dtype_of(view, 0), dims_of(view, 1)); }
 
@@ -248,27 +237,6 @@ Types gemm(const NodeView& view) {
   if (!a || !b || a->size() != 2 || b->size() != 2) return one(dtype_of(view, 0), std::nullopt);
   return one(dtype_of(view, 0),
              SymDims{(*a)[view.get_int("transA", 0) ? 1 : 0], (*b)[view.get_int("transB", 0) ? 0 : 1]});
-}
-
-std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b) {
-  if (!a || !b) return std::nullopt;
-  SymDims out(std::max(a->size(), b->size()));
-  for (size_t i = 0; i < out.size(); ++i) {
-    const Dim x = i < a->size() ? (*a)[a->size() - 1 - i] : Dim(1);
-    const Dim y = i < b->size() ? (*b)[b->size() - 1 - i] : Dim(1);
-    out[out.size() - 1 - i] = broadcast_dim(x, y);
-  }
-  return out;
-}
-
-std::optional<SymDims> product_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b) {
-  if (!a || !b || a->empty() || b->empty()) return std::nullopt;
-  const size_t cut_a = std::min<size_t>(2, a->size()), cut_b = std::min<size_t>(2, b->size());
-  SymDims out = *broadcast_dims(SymDims(a->begin(), a->end() - static_cast<std::ptrdiff_t>(cut_a)),
-                                SymDims(b->begin(), b->end() - static_cast<std::ptrdiff_t>(cut_b)));
-  if (a->size() > 1) out.push_back((*a)[a->size() - 2]);
-  if (b->size() > 1) out.push_back(b->back());
-  return out;
 }
 
 std::optional<std::vector<Type>> output_types(const NodeView& view) {

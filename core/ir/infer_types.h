@@ -20,7 +20,12 @@ DType dtype_of(const NodeView& view, int i);
 Types one(DType dtype, std::optional<SymDims> dims);
 /// The axis, counted from the front, or nothing when it is out of range.
 std::optional<size_t> axis_in(int64_t axis, size_t rank);
-/// Shapes under broadcasting; a dimension that is an integer above 1 wins over what is not known.
+/// One dimension under broadcasting: an integer above 1 wins over what is not known. Of two lengths of which one may be
+/// 1 it is a symbol of its own, which is the same whatever their order, and stays so when either joins it again.
+Dim broadcast_dim(const Dim& a, const Dim& b);
+/// Is `part` 1 wherever it is not `whole`, because `whole` is what it was broadcast to?
+bool is_choice_of(const Dim& part, const Dim& whole);
+/// Shapes under broadcasting.
 std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);
 
 /// The shape of NumPy's matmul.
@@ -68,7 +73,7 @@ std::optional<Types> contrib_types(const NodeView& view);
 
 /// The name of what is the smaller of the length named `of` and `most`.
 std::string at_most(const std::string& of, int64_t most);
-/// Is it at_most() of that length with some number?
+/// Is it at_most() of that length, or of one that it was broadcast to, with some number?
 bool is_part_of(const Dim& part, const Dim& whole);
 
 }  // namespace mlopt::infer_rules
