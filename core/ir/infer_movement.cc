@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/ir/infer_types.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt::infer_rules {
 namespace {
@@ -147,12 +149,31 @@ Types expand(const NodeView& view) {
 }
 
 /// Known where all three numbers are, and for as many steps from 0 by 1 as a dimension has.
+namespace {
+
+/// The whole number that a value is, also as a float: below 2^24, beyond which no axis counted in floats goes, float32
+/// has them all.
+std::optional<Dim> whole_number(const Value* v) {
+  const Tensor* t = v ? v->known_constant() : nullptr;
+  if (t && is_float(t->dtype()) && t->size() == 1) {
+    constexpr double kMost = 1 << 24;
+    const double x = number_at(*t, 0);
+    return std::abs(x) <= kMost && x == std::floor(x) ? std::optional(Dim(static_cast<int64_t>(x))) : std::nullopt;
+  }
+  const Node* cast = v && v->producer && v->producer->is("Cast") ? v->producer : nullptr;
+  const bool exact = v && (v->type.dtype == DType::kF32 || v->type.dtype == DType::kF64);
+  const auto found = elements(cast && exact ? cast->input(0) : v);
+  return found && found->size() == 1 ? std::optional(found->front()) : std::nullopt;
+}
+
+}  // namespace
+
 Types range(const NodeView& view) {
   Dim number[3];
   for (int i = 0; i < 3; ++i) {
-    const auto found = elements(view.node().input(i));
-    if (!found || found->size() != 1) return {};
-    number[i] = (*found)[0];
+    const auto found = whole_number(view.node().input(i));
+    if (!found) return {};
+    number[i] = *found;
   }
   const auto [start, limit, delta] = number;
   const auto span = (limit - start).value(), step = delta.value();

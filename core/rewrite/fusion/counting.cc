@@ -50,11 +50,17 @@ std::optional<Dim> start_of(const Node& slice, const Builder& builder) {
   return starts->front();
 }
 
+/// What Range begins at, also in floats.
+std::optional<Dim> start_in(const Value* v) {
+  const Tensor* t = v->known_constant();
+  return t && t->size() == 1 ? first_of(*t) : dim_in(v);
+}
+
 /// Where v counts from: what is counted, and what is added to it.
 std::optional<Dim> from_of(const Value* v, const Builder& builder) {
   if (const Tensor* t = v->known_constant()) return first_of(*t);
   if (const Node* range = producer_of(v, "Range"))
-    return is_constant(range->input(2), 1) ? dim_in(range->input(0)) : std::nullopt;
+    return is_constant(range->input(2), 1) ? start_in(range->input(0)) : std::nullopt;
   if (const Node* slice = producer_of(v, "Slice")) {
     const auto start = start_of(*slice, builder);
     const auto inner = start ? count_of(slice->input(0), builder) : std::nullopt;

@@ -19,6 +19,8 @@ bool opposite(const Value* a, const Value* b) {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node *left = m.node("left"), *right = m.node("right");
+  if (!left->output(0)->single_use() && !right->output(0)->single_use())
+    return Decline{"both products are used elsewhere too"};
   for (const int i : {0, 1})
     for (const int k : {0, 1}) {
       Value *c = condition_of(left->input(i)), *rest = condition_of(right->input(k));
@@ -34,7 +36,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 
 std::vector<Rule> rules() {
   const auto product = [](const char* a, const char* b) {
-    return Pattern::op("Mul", {Pattern::any(a), Pattern::any(b)}).single_use();
+    return Pattern::op("Mul", {Pattern::any(a), Pattern::any(b)});
   };
   return {{Pattern::op("Add", {product("a", "b").as("left"), product("c", "d").as("right")}), rewrite}};
 }

@@ -39,10 +39,9 @@ TEST_CASE("lengths that were computed are taken whole") {
   CHECK(broadcast_dim(found, half) == found);
   CHECK_FALSE(is_choice_of(dim("a"), found));
   // The same pieces of text, parted otherwise.
-  const auto half_of = [](const char* x, const char* y) {
-    return Dim::floor_divide(broadcast_dim(dim(x), dim(y)), 2);
-  };
-  CHECK_FALSE(broadcast_dim(half_of("x", "y"), half_of("u", "w")) == broadcast_dim(half_of("x", "w"), half_of("u", "y")));
+  const auto half_of = [](const char* x, const char* y) { return Dim::floor_divide(broadcast_dim(dim(x), dim(y)), 2); };
+  CHECK_FALSE(broadcast_dim(half_of("x", "y"), half_of("u", "w")) ==
+              broadcast_dim(half_of("x", "w"), half_of("u", "y")));
 }
 
 TEST_CASE("a length is a choice of what it was broadcast to") {
@@ -74,6 +73,6 @@ TEST_CASE("elementwise operators, products and shapes that are computed from the
   CHECK(types_in("float[N,4] x, float[M,1] z", "y = Add(x, z)", "y") == "float32[(M or N),4]");
   CHECK(types_in("float[N,3,4] x, float[M,4,5] z", "y = MatMul(x, z)", "y") == "float32[(M or N),3,5]");
   CHECK(types_in("float[N,6] x, float[M,6] z",
-                 "a = Add(x, z)  s = Shape<end = 1>(a)  t = Concat<axis = 0>(s, l)  y = Reshape(a, t)", "y", 21, nullptr,
-                 "int64[2] l = {2, 3}") == "float32[(M or N),2,3]");
+                 "a = Add(x, z)  s = Shape<end = 1>(a)  t = Concat<axis = 0>(s, l)  y = Reshape(a, t)", "y", 21,
+                 nullptr, "int64[2] l = {2, 3}") == "float32[(M or N),2,3]");
 }

@@ -21,10 +21,18 @@ TEST_CASE("a value for a condition plus one for its opposite is a choice") {
     CHECK(rewritten(fusion::where, graph(sum)) == "Where");
 }
 
+TEST_CASE("several choices may share what stands for the opposite") {
+  CHECK(
+      rewritten(fusion::where, graph("p = Mul (f, a)  q = Mul (g, b)  r = Add (p, q)  s = Neg (q)  y = Add (r, s)")) ==
+      "Not Cast Mul Where Neg Add");
+}
+
 TEST_CASE("two conditions, a product that is used elsewhere, and opsets without Where stay") {
   const std::string sum = "p = Mul (f, a)  q = Mul (g, b)  y = Add (p, q)";
   CHECK(declined(fusion::where, graph(sum, "Not (d)")).empty());
   CHECK(declined(fusion::where, graph(sum, "And (c, d)")).empty());
-  CHECK(declined(fusion::where, graph("p = Mul (f, a)  q = Mul (g, b)  r = Add (p, q)  y = Add (r, p)")) != "");
+  CHECK(declined(fusion::where,
+                 graph("p = Mul (f, a)  q = Mul (g, b)  r = Add (p, q)  s = Add (r, p)  y = Add (s, q)")) ==
+        "both products are used elsewhere too");
   CHECK(declined(fusion::where, graph(sum), 8) == "Where needs opset 9");
 }
