@@ -60,6 +60,7 @@ bool is_part_of(const Dim& part, const Dim& whole) {
 
 bool is_choice_of(const Dim& part, const Dim& whole) {
   if (!part.known() || !whole.known()) return false;
+  if (part.is(1)) return true;
   const std::vector<std::string> parts = choices(part);
   return std::all_of(parts.begin(), parts.end(), [&](const std::string& text) { return includes(whole, text); });
 }

@@ -23,7 +23,7 @@ std::optional<size_t> axis_in(int64_t axis, size_t rank);
 /// One dimension under broadcasting: an integer above 1 wins over what is not known. Of two lengths of which one may be
 /// 1 it is a symbol of its own, which is the same whatever their order, and stays so when either joins it again.
 Dim broadcast_dim(const Dim& a, const Dim& b);
-/// Is `part` 1 wherever it is not `whole`, because `whole` is what it was broadcast to?
+/// Is `part` 1 wherever it is not `whole`, as one that is 1 always, or that `whole` was made of by broadcasting?
 bool is_choice_of(const Dim& part, const Dim& whole);
 /// Shapes under broadcasting.
 std::optional<SymDims> broadcast_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);

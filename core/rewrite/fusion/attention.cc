@@ -4,10 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/attention_ending.h"
+#include "core/rewrite/fusion/attention_guard.h"
 #include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
 #include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/fusion/lengths.h"
 #include "core/rewrite/fusion/order.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/fusion/present_shape.h"
@@ -58,9 +61,13 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
   Site site{*q, *k, *v, scores.mask, scores.choice};
   site.scale = scores.scale * q->scale * k->scale, site.type = type;
+  if (end.kept.condition && (end.kept.condition != scores.choice.condition || end.kept.seen != scores.choice.seen))
+    return Decline{"probabilities are zero for other keys than those that are hidden"};
   find_order(site, builder);
+  // Each row sees its own key there.
+  if (!site.causal && !site.ordered) site.kept = end.kept;
   site.guarded = end.guarded && !is_finite(site);
-  if (site.choice.condition && !site.ordered && site.choice.hidden > kSwallows)
+  if (site.choice.condition && !site.ordered && !site.kept.condition && site.choice.hidden > kSwallows)
     return Decline{"a row without keys would be another one, as its scores are hidden by a small number"};
   return site;
 }
@@ -68,10 +75,22 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
 Attr number(const char* name, double x) { return {name, static_cast<float>(x), ""}; }
 Attr integer(const char* name, int64_t x) { return {name, x, ""}; }
 
-/// The condition as 1 for keys that are seen, 0 for others.
-Value* seen_keys(const PaddingMask& padding, Builder& builder) {
+/// The condition as 1 for keys that are seen, 0 for others, [batch, keys].
+Value* seen_keys(const PaddingMask& padding, const Site& s, Builder& builder) {
   Value* keys = padding.seen ? padding.keys : builder.op("Not", {padding.keys});
-  return builder.op("Cast", {keys}, {integer("to", static_cast<int64_t>(DType::kI32))}, {});
+  keys = builder.op("Cast", {keys}, {integer("to", static_cast<int64_t>(DType::kI32))}, {});
+  if (*padding.keys->type.dims == SymDims{s.q.batch, s.k.rows}) return keys;
+  // One sample for all, or one key, in models whose inputs do not say that they have the same axes.
+  const auto projection = s.k.flat() ? projection_of(s.k.flat()) : std::nullopt;
+  Value* rows = projection ? projection->x : s.k.flat();
+  return rows ? builder.op("Expand", {keys, leading_sizes(rows, 2, builder)}) : nullptr;
+}
+
+/// Has it the batch, or one sample for all of it?
+bool fits(const PaddingMask& padding, const Site& s) {
+  const SymDims& dims = *padding.keys->type.dims;
+  return dims == SymDims{s.q.batch, s.k.rows} ||
+         (s.choice.condition && !s.k.past && infer_rules::is_choice_of(dims.front(), s.q.batch) && s.k.flat());
 }
 
 /// The inputs for a mask of padding and one that is added, and their attribute. False: there is no way to say it.
@@ -80,12 +99,12 @@ bool add_mask(const Site& s, std::vector<Value*>& inputs, size_t padding_at, siz
   if (s.causal) attrs.push_back(integer("unidirectional", 1));
   if (!s.mask && !s.choice.condition) return true;
   const auto padding = s.choice.condition ? padding_of(s.choice) : padding_of(s.mask);
-  const bool fits = padding && *padding->keys->type.dims == SymDims{s.q.batch, s.k.rows};
-  Value* mask = fits ? seen_keys(*padding, builder) : whole_mask(s, builder);
+  const bool padded = padding && fits(*padding, s);
+  Value* mask = padded ? seen_keys(*padding, s, builder) : whole_mask(s, builder);
   if (!mask) return false;
-  inputs.resize((fits ? padding_at : added_at) + 1, nullptr);
+  inputs.resize((padded ? padding_at : added_at) + 1, nullptr);
   inputs.back() = mask;
-  if (fits) attrs.push_back(number("mask_filter_value", padding->hidden));
+  if (padded) attrs.push_back(number("mask_filter_value", padding->hidden));
   return true;
 }
 
@@ -145,12 +164,6 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   return Replacement{builder.contrib("Attention", std::move(inputs), std::move(attrs), s.type)};
 }
 
-/// Zeros for rows that are no numbers.
-Value* guarded(Value* y, Builder& builder) {
-  Value* zero = builder.constant("zero", Tensor::of<float>({}, {0}));
-  return builder.op("Where", {builder.op("IsNaN", {y}), zero, y}, {}, y->type);
-}
-
 /// Can one of ONNX Runtime's operators do it by itself? One for groups of queries always hides later keys.
 bool suits_contrib(const Site& s) { return (s.k.repeats == 1 && !s.q.cosines && !s.k.cosines) || suits_group_query(s); }
 
@@ -205,7 +218,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!contrib && site->causal && !(site->q.rows == site->k.rows)) return Decline{"there are more keys than queries"};
   auto written = write(*site, builder);
   if (!written) return written;
-  Value* y = site->guarded ? guarded(written->front(), builder) : written->front();
+  Value* y = site->guarded ? zero_where_nan(written->front(), builder) : written->front();
+  if (site->kept.condition) y = zero_where_hidden(y, site->kept, builder);
+  if (!y) return Decline{"which rows have no keys depends on the head"};
   return Replacement{way->make(builder, y, m.root->output(0)->type)};
 }
 

@@ -20,6 +20,14 @@ const Value* unguarded(const Value* v) {
   return test->input(0) == p && p->uses.size() == 2 && !p->is_output() ? p : nullptr;
 }
 
+std::optional<std::pair<Choice, Value*>> kept_of(const Value* v) {
+  const Node* choice = made_by(v, "Where");
+  for (const int i : {1, 2})
+    if (choice && only_number(choice->input(i)) == 0.0)
+      return std::pair(Choice{choice->input(0), i == 2, 0}, choice->input(3 - i));
+  return std::nullopt;
+}
+
 std::optional<Ending> ending_at(const Node* root) {
   Ending end;
   end.chain = layout_chain(root);
@@ -28,6 +36,10 @@ std::optional<Ending> ending_at(const Node* root) {
   const Value* probabilities = end.product->input(0);
   const Value* inner = unguarded(probabilities);
   end.guarded = inner != nullptr;
+  if (const auto kept = inner ? std::nullopt : kept_of(probabilities)) {
+    end.kept = kept->first;
+    probabilities = kept->second;
+  }
   end.softmax = inner ? inner->producer : made_by(probabilities, "Softmax");
   return end.softmax && end.softmax->is("Softmax") ? std::optional(end) : std::nullopt;
 }

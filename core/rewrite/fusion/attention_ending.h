@@ -11,6 +11,7 @@ namespace mlopt::fusion {
 struct Ending {
   const Node *softmax = nullptr, *product = nullptr;
   bool guarded = false;  ///< rows of probabilities that are no numbers are zeros
+  Choice kept = {};      ///< of probabilities that are zero where the condition hides keys, as Keras writes it
   std::vector<const Node*> chain;
 };
 
@@ -18,6 +19,8 @@ struct Ending {
 std::optional<Ending> ending_at(const Node* root);
 /// p of Where(IsNaN(p), 0, p), which exporters write for rows whose keys are all hidden; null for other values.
 const Value* unguarded(const Value* v);
+/// p of Where(condition, p, 0), and the condition; nothing for other values.
+std::optional<std::pair<Choice, Value*>> kept_of(const Value* v);
 /// Batch and heads where they are one axis of the product that the chain takes apart.
 std::optional<Joined> joined_in(const Ending& end, const Builder& builder);
 /// Is there more of the chain, for which the attention will be looked at again?

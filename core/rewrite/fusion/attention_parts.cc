@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/attention_past.h"
 #include "core/rewrite/fusion/lengths.h"
 #include "core/tensor/cast.h"
@@ -20,11 +21,12 @@ bool fit(const Heads& q, const Heads& k, const Heads& v) {
 
 namespace {
 
-/// Is the last axis, whose length does not follow from the inputs, that of these keys beside others of unknown length?
-/// The product with the values takes no other number.
+/// Is the last axis that of these keys, beside others of which may be 1 or whose length does not follow from the
+/// inputs? The product with the values takes no other number.
 bool has_keys(const Value* v, const Dim& keys, int depth = 4) {
   const auto& dims = v->type.dims;
-  if (!dims || dims->empty() || dims->back().known()) return dims && !dims->empty() && dims->back() == keys;
+  if (!dims || dims->empty()) return false;
+  if (dims->back().known()) return infer_rules::is_choice_of(keys, dims->back());
   constexpr const char* kOps[] = {"Where", "And", "Or", "Not", "Add", "Sub", "Mul", "Cast", "Unsqueeze"};
   const Node* node = v->producer;
   if (!node || depth == 0 || std::none_of(std::begin(kOps), std::end(kOps), [&](auto op) { return node->is(op); }))
@@ -76,7 +78,7 @@ Value* added_mask(const Site& s, Builder& builder) {
 bool is_whole(const Site& s) {
   const auto mask = four_axes(s);
   return mask && ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) &&
-         (s.k.past || ((*mask)[3] == s.k.rows && ((*mask)[0].is(1) || (*mask)[0] == s.q.batch) &&
+         (s.k.past || ((*mask)[3] == s.k.rows && infer_rules::is_choice_of((*mask)[0], s.q.batch) &&
                        ((*mask)[2] == s.q.rows || (*mask)[2].is(1))));
 }
 

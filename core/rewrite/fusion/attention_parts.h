@@ -15,6 +15,7 @@ struct Site {
   bool causal = false;      ///< hides later keys besides, where there is no past
   bool ordered = false;     ///< with a past, mask or choice hide later keys and nothing else
   Value* beside = nullptr;  ///< what mask is the sum of, beside what hides later keys; null: it is no such sum
+  Choice kept = {};         ///< rows whose keys it hides all become zeros, where it has a condition
   bool guarded = false;     ///< rows that are no numbers, as all of their keys are hidden, become zeros
   double scale = 1;
   Type type = {};  ///< of the result, [batch, rows, heads * size]

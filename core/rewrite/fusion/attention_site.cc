@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ir/infer_types.h"
 #include "core/rewrite/numbers.h"
 
 namespace mlopt::fusion {
@@ -86,6 +87,16 @@ void find_source(Heads& heads, Value* v, bool turned, const Builder& builder) {
 
 }  // namespace
 
+namespace {
+
+/// Are the scores as many as those that are chosen? The keys are, as the values take no others.
+bool repeats_none(const SymDims& scores, const SymDims& chosen) {
+  if (scores.empty() || !same_but(scores, chosen, {scores.size() - 1})) return false;
+  return infer_rules::is_choice_of(scores.back(), chosen.back());
+}
+
+}  // namespace
+
 Value* unscaled(Value* v, double& scale) {
   const Node* node = v->producer;
   if (!node || !(node->is("Mul") || node->is("Div"))) return v;
@@ -121,7 +132,8 @@ Scores chosen_scores_of(Value* scores) {
   double scale = 1;
   const Value* chosen = is_inner(scores) ? unscaled(scores, scale) : scores;
   auto choice = is_inner(chosen) && scale > 0 ? choice_of(chosen) : std::nullopt;
-  if (!choice || !choice->second->type.dims || !chosen->type.dims || *choice->second->type.dims != *chosen->type.dims)
+  if (!choice || !choice->second->type.dims || !chosen->type.dims ||
+      !repeats_none(*choice->second->type.dims, *chosen->type.dims))
     return scores_of(scores);
   Scores parts = scores_of(choice->second);
   if (parts.mask) return {};  // what was added first is hidden too

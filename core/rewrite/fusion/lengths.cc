@@ -1,6 +1,7 @@
 #include "core/rewrite/fusion/lengths.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace mlopt::fusion {
 namespace {
@@ -71,6 +72,14 @@ Value* shape_with(const Dim& length, size_t axis, size_t rank, Builder& builder)
     return builder.op("Concat", std::move(parts), {{"axis", int64_t{0}, ""}});
   }
   return nullptr;
+}
+
+Value* leading_sizes(Value* v, int64_t axes, Builder& builder) {
+  constexpr int64_t kSince = 15;
+  if (builder.has(kSince)) return builder.op("Shape", {v}, {{"end", axes, ""}});
+  std::vector<int64_t> places(static_cast<size_t>(axes));
+  std::iota(places.begin(), places.end(), 0);
+  return builder.op("Gather", {builder.op("Shape", {v}), builder.constant("axes", Tensor::ints(places))});
 }
 
 Value* row_shape(const Dim& rows, Builder& builder) { return shape_with(rows, 2, 4, builder); }

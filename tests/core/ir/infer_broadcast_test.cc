@@ -49,6 +49,8 @@ TEST_CASE("a length is a choice of what it was broadcast to") {
   CHECK(is_choice_of(a, a));
   CHECK(is_choice_of(a, ab));
   CHECK(is_choice_of(ab, broadcast_dim(ab, dim("c"))));
+  CHECK(is_choice_of(1, a));
+  CHECK_FALSE(is_choice_of(2, a));
   CHECK_FALSE(is_choice_of(ab, a));
   CHECK_FALSE(is_choice_of(dim("c"), ab));
   CHECK_FALSE(is_choice_of(Dim(), Dim()));
