@@ -102,6 +102,7 @@ constexpr Line kRecognizing[] = {
     {1, &merge_layouts_of_matmul},
     {1, &push_transposes_to_heads},
     {1, &gemm_of_rows_to_matmul},
+    {1, &stack_to_concat},
     {2, &fusion::rope},
     {2, &fusion::rope_interleaved},
     {1, &fusion::rotary_tables},

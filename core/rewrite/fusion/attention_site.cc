@@ -24,20 +24,24 @@ struct Kept {
   int64_t times = 1;
 };
 
-/// [batch, kept, rows, size] of [batch, kept * times, rows, size].
-Kept unrepeated(Value* v, const Builder& builder) {
+/// [batch, kept, rows, size] of [batch, kept * times, rows, size], or what that is for heads on another axis.
+Kept unrepeated(Value* v, size_t heads, const Builder& builder) {
   const Node* joined = made_by(v, "Reshape");
-  const Node* expanded = joined ? made_by(joined->input(0), "Expand") : nullptr;
-  if (!expanded) return {v};
-  const auto &out = v->type.dims, &wide = expanded->output(0)->type.dims, &in = expanded->input(0)->type.dims;
-  if (!out || out->size() != 4 || !wide || wide->size() != 5 || !in || in->size() != 5 || !(*in)[2].is(1)) return {v};
-  const auto kept = (*in)[1].value(), times = (*wide)[2].value();
-  const bool fits = kept && times && same_but(*in, *wide, {2}) && (*out)[1].is(*kept * *times) &&
-                    (*out)[0] == (*in)[0] && (*out)[2] == (*in)[3] && (*out)[3] == (*in)[4];
-  if (!fits) return {v};
-  const Node* parted = made_by(expanded->input(0), "Unsqueeze");
+  const Node* repeated = joined && is_inner(joined->input(0)) ? joined->input(0)->producer : nullptr;
+  if (!repeated || !(repeated->is("Expand") || repeated->is("Tile"))) return {v};
+  const auto &out = v->type.dims, &wide = repeated->output(0)->type.dims, &in = repeated->input(0)->type.dims;
+  if (!out || out->size() != 4 || !wide || wide->size() != 5 || !in || in->size() != 5 || !(*in)[heads + 1].is(1))
+    return {v};
+  const auto kept = (*in)[heads].value(), times = (*wide)[heads + 1].value();
+  if (!kept || !times || !same_but(*in, *wide, {heads + 1})) return {v};
+  SymDims whole = *in;
+  whole[heads] = *kept * *times;
+  whole.erase(whole.begin() + static_cast<std::ptrdiff_t>(heads) + 1);
+  if (whole != *out) return {v};
+  const Node* parted = made_by(repeated->input(0), "Unsqueeze");
   const auto axes = parted ? builder.view(*parted).ints("axes", 1) : std::nullopt;
-  return {axes && *axes == Perm{2} ? parted->input(0) : expanded->input(0), *times};
+  const bool added = axes && *axes == Perm{static_cast<int64_t>(heads) + 1};
+  return {added ? parted->input(0) : repeated->input(0), *times};
 }
 
 /// x of RotaryEmbedding(x), whose tables go into the heads.
@@ -63,12 +67,25 @@ Value* behind_past(Value* v, Heads& heads, const Builder& builder) {
   return joined->input(1);
 }
 
-/// Finds where heads [batch, heads, rows, size], or `turned` [batch, heads, size, rows], come from by the shortest way
-/// to [batch, rows, heads * size], whatever axes of length 1 there are beside.
-void find_source(Heads& heads, Value* v, bool turned, const Builder& builder) {
+/// How heads lie in a value, and what brings them to [batch, rows, heads, size].
+enum class Order { kHeads, kTurned, kRows };  ///< [batch, heads, rows, size], [batch, heads, size, rows], or that
+
+SymDims axes_of(const Heads& heads, Order order) {
+  if (order == Order::kTurned) return {heads.batch, heads.count, heads.size, heads.made};
+  if (order == Order::kRows) return {heads.batch, heads.made, heads.count, heads.size};
+  return {heads.batch, heads.count, heads.made, heads.size};
+}
+
+const Perm& to_rows(Order order) {
+  static const Perm kPerms[] = {{0, 2, 1, 3}, {0, 3, 1, 2}, {0, 1, 2, 3}};
+  return kPerms[static_cast<size_t>(order)];
+}
+
+/// Finds where heads come from by the shortest way to [batch, rows, heads * size], whatever axes of length 1 there are
+/// beside.
+void find_source(Heads& heads, Value* v, Order order, const Builder& builder) {
   const Dim width = heads.count * heads.size;
-  const SymDims axes = turned ? SymDims{heads.batch, heads.count, heads.size, heads.made}
-                              : SymDims{heads.batch, heads.count, heads.made, heads.size};
+  const SymDims axes = axes_of(heads, order);
   const std::vector<const Node*> chain =
       is_inner(v) && is_layout(v->producer) ? layout_chain(v->producer) : std::vector<const Node*>();
   for (size_t first = 0; first <= chain.size(); ++first) {
@@ -77,7 +94,7 @@ void find_source(Heads& heads, Value* v, bool turned, const Builder& builder) {
     AxisMap way(*source->type.dims);
     bool fits = true;
     for (size_t i = first; i < chain.size() && fits; ++i) fits = way.apply(*chain[i], builder);
-    fits = fits && way.reshape(axes) && way.transpose(turned ? Perm{0, 3, 1, 2} : Perm{0, 2, 1, 3}) &&
+    fits = fits && way.reshape(axes) && way.transpose(to_rows(order)) &&
            way.reshape({heads.batch, heads.made, width}) && way.writable();
     if (!fits || (heads.way && heads.way->cost() <= way.cost())) continue;
     heads.source = source;
@@ -154,8 +171,32 @@ std::optional<AxisMap> parted(const Dim& batch, const Dim& rows, const Dim& head
   return map.reshape({batch, rows, heads, size}) && map.transpose({0, 2, 1, 3}) ? std::optional(map) : std::nullopt;
 }
 
+namespace {
+
+/// Heads that were repeated as parts of rows, [batch, rows, kept, 1, size], and then put in front of these; nothing for
+/// others.
+std::optional<Heads> repeated_in_rows(Value* v, bool turned, const Builder& builder) {
+  const Node* turn = made_by(v, "Transpose");
+  if (!turn || builder.view(*turn).get_ints("perm") != (turned ? Perm{0, 2, 3, 1} : Perm{0, 2, 1, 3}))
+    return std::nullopt;
+  const Kept kept = unrepeated(turn->input(0), 2, builder);
+  const auto& dims = kept.value->type.dims;
+  if (kept.times == 1 || !dims || dims->size() < 4) return std::nullopt;
+  const auto count = (*dims)[2].value(), size = dims->back().value();
+  if (!count || !size) return std::nullopt;
+  Heads heads;
+  heads.batch = (*dims)[0], heads.made = heads.rows = (*dims)[1];
+  heads.count = *count, heads.size = *size, heads.repeats = kept.times;
+  find_source(heads, kept.value, Order::kRows, builder);
+  return heads.way ? std::optional(heads) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, const Builder& builder,
                               const std::optional<Joined>& joined) {
+  if (able.repeats)
+    if (auto heads = repeated_in_rows(v, turned, builder)) return heads;
   Heads heads;
   const Node* turn = turned ? made_by(v, "Transpose") : nullptr;
   if (turn && builder.view(*turn).get_ints("perm") == Perm{0, 1, 3, 2}) {
@@ -163,7 +204,7 @@ std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, cons
     turned = false;
   }
   if (!turned) {
-    const Kept kept = able.repeats ? unrepeated(v, builder) : Kept{v};
+    const Kept kept = able.repeats ? unrepeated(v, 1, builder) : Kept{v};
     v = kept.value, heads.repeats = kept.times;
     if (able.keeps) v = behind_past(v, heads, builder);
     if (able.rotates && !heads.past) v = unturned(v, heads, builder);
@@ -182,7 +223,7 @@ std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, cons
   heads.rows = heads.present ? (*heads.present->type.dims)[2] : heads.made;
   heads.count = *count, heads.size = *size;
   if (!turned && heads.repeats == 1 && apart) heads.parted = v;
-  find_source(heads, v, turned, builder);
+  find_source(heads, v, turned ? Order::kTurned : Order::kHeads, builder);
   if (!heads.way) return std::nullopt;
   if (heads.flat() && !heads.past) heads.source = unscaled(heads.source, heads.scale);
   return heads;

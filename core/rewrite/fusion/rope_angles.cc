@@ -1,5 +1,7 @@
 #include "core/rewrite/fusion/rope_angles.h"
 
+#include "core/rewrite/axis_map.h"
+
 namespace mlopt::fusion {
 namespace {
 
@@ -22,18 +24,25 @@ struct Half {
   bool applied = true;
 };
 
-/// What multiplies the heads without the axis for them; null where its shape is another.
-Value* without_heads(Value* v) {
+/// What multiplies the heads without the axis `heads` for them; null where its shape is another.
+Value* without_heads(Value* v, size_t heads) {
   const auto& out = v->type.dims;
-  if (out && out->size() == 2) return v;
-  const Node* axis = producer_of(v, "Unsqueeze");
-  if (!axis || !out || out->size() != 4 || !(*out)[1].is(1)) return nullptr;
-  const auto& in = axis->input(0)->type.dims;
-  return in && *in == SymDims{(*out)[0], (*out)[2], (*out)[3]} ? axis->input(0) : nullptr;
+  if (out && out->size() == 2 && heads == 1) return v;
+  const Node* axis = v->producer;
+  if (!axis || !(axis->is("Unsqueeze") || axis->is("Reshape")) || !out || out->size() != 4 || !(*out)[heads].is(1))
+    return nullptr;
+  SymDims wanted = *out;
+  wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(heads));
+  return axis->input(0)->type.dims == wanted ? axis->input(0) : nullptr;
 }
 
-Half half_of(const Rotation& rotation, Value* v, std::string_view function, const Builder& builder) {
-  Value* all = without_heads(v);
+Half half_of(const Rotation& rotation, Value* v, std::string_view function, size_t heads, const Builder& builder) {
+  Value* all = without_heads(v, heads);
+  if (const Node* applied = all ? nullptr : producer_of(v, function); applied && rotation.whole) {
+    Value* angles = without_heads(applied->input(0), heads);
+    angles = angles ? doubled(angles, builder) : nullptr;
+    return angles ? Half{angles, false} : Half{};
+  }
   if (!all || !rotation.whole) return {all};
   if (Value* inner = doubled(all, builder)) return producer_of(inner, function) ? Half{inner, true} : Half{};
   const Node* applied = producer_of(all, function);
@@ -43,6 +52,42 @@ Half half_of(const Rotation& rotation, Value* v, std::string_view function, cons
 
 Value* made(const Half& half, const char* function, Builder& builder) {
   return half.applied ? half.value : builder.op(function, {half.value}, {}, half.value->type);
+}
+
+/// Both tables, and the shape [batch or 1, rows, size / 2] or [rows, size / 2] that they have.
+struct Tables {
+  Half cosines, sines;
+  SymDims dims;
+};
+
+std::optional<Tables> tables_of(const SymDims& x, const Rotation& rotation, size_t heads, const Builder& builder) {
+  Tables found{half_of(rotation, rotation.cosines, "Cos", heads, builder),
+               half_of(rotation, rotation.sines, "Sin", heads, builder),
+               {}};
+  const Value *c = found.cosines.value, *s = found.sines.value;
+  if (!c || !s || !c->type.dims || c->type.dims->size() < 2 || c->type.dims != s->type.dims) return std::nullopt;
+  found.dims = *c->type.dims;
+  const Dim &rows = found.dims[found.dims.size() - 2], &half = found.dims.back();
+  const bool shared = found.dims.size() == 2 || found.dims[0].is(1);
+  const bool fits = rows == x[heads == 1 ? 2 : 1] && half * 2 == x[3] && half.value() && x[heads].value();
+  return fits && (shared || found.dims[0] == x[0]) ? std::optional(found) : std::nullopt;
+}
+
+/// RotaryEmbedding of x with these tables: [batch, rows, heads, size] as the rows that heads are parts of.
+Value* turned(Value* x, size_t heads, std::vector<Value*> tables, Builder& builder) {
+  const bool contrib = takes_contrib_rope(builder);
+  const Type type = x->type;
+  std::vector<Attr> attrs;
+  if (heads == 2) {
+    const int64_t count = *(*type.dims)[2].value(), size = *(*type.dims)[3].value();
+    const SymDims rows{(*type.dims)[0], (*type.dims)[1], count * size};
+    x = make_reshape(builder, x, {0, 0, count * size}, Type::tensor(type.dtype, rows));
+    attrs.push_back({"num_heads", count, ""});
+  }
+  tables.insert(tables.begin(), x);
+  Value* y = contrib ? builder.contrib("RotaryEmbedding", std::move(tables), std::move(attrs), x->type)
+                     : builder.op("RotaryEmbedding", std::move(tables), std::move(attrs), x->type);
+  return heads == 1 ? y : make_reshape(builder, y, {0, 0, *(*type.dims)[2].value(), *(*type.dims)[3].value()}, type);
 }
 
 }  // namespace
@@ -76,34 +121,30 @@ bool takes_contrib_rope(const Builder& builder) {
 }
 
 Expected<Replacement> turned_by_angles(Value* x, const Rotation& rotation, Builder& builder) {
-  const Half c = half_of(rotation, rotation.cosines, "Cos", builder),
-             s = half_of(rotation, rotation.sines, "Sin", builder);
-  const char* not_angles = "cosines and sines are neither the first rows of constant tables nor those of angles";
-  if (!c.value || !s.value || !c.value->type.dims || !s.value->type.dims) return Decline{not_angles};
-  const SymDims &heads = *x->type.dims, &angles = *c.value->type.dims;
+  const SymDims& dims = *x->type.dims;
+  size_t heads = 1;
+  auto tables = tables_of(dims, rotation, heads, builder);
+  if (!tables) tables = tables_of(dims, rotation, heads = 2, builder);
+  if (!tables) return Decline{"cosines and sines are neither the first rows of constant tables nor those of angles"};
+  const SymDims& angles = tables->dims;
   const Dim &rows = angles[angles.size() - 2], &half = angles.back();
-  if (angles != *s.value->type.dims || !(rows == heads[2]) || !(half * 2 == heads[3])) return Decline{not_angles};
   const bool shared = angles.size() == 2 || angles[0].is(1);
-  if (!shared && !(angles[0] == heads[0])) return Decline{not_angles};
-  if (takes_contrib_rope(builder)) {
-    if (builder.opset() < 14) return Decline{"rows are not counted before opset 14"};
-    Value *cosines = made(c, "Cos", builder), *sines = made(s, "Sin", builder);
-    Value* places = shared ? builder.constant("start", Tensor::ints({0})) : rows_of(c.value, builder);
-    if (angles.size() == 3) {
-      Value* flat = builder.constant("table_shape", Tensor::ints({-1, *half.value()}));
-      const Type table = Type::tensor(x->type.dtype, SymDims{angles[0] * rows, half});
-      cosines = builder.op("Reshape", {cosines, flat}, {}, table);
-      sines = builder.op("Reshape", {sines, flat}, {}, table);
-    }
-    return Replacement{builder.contrib("RotaryEmbedding", {x, places, cosines, sines}, {}, x->type)};
+  const bool contrib = takes_contrib_rope(builder);
+  if (contrib && builder.opset() < 14) return Decline{"rows are not counted before opset 14"};
+  if (!contrib && (builder.target != Target::kOnnx || builder.opset() < 23))
+    return Decline{"RotaryEmbedding needs opset 23"};
+  Value *cosines = made(tables->cosines, "Cos", builder), *sines = made(tables->sines, "Sin", builder);
+  if (!contrib) {
+    for (Value** table : {&cosines, &sines})
+      if (angles.size() == 2 || !(angles[0] == dims[0])) *table = for_each_sample(*table, x, builder);
+    return Replacement{turned(x, heads, {cosines, sines}, builder)};
   }
-  if (builder.target != Target::kOnnx || builder.opset() < 23) return Decline{"RotaryEmbedding needs opset 23"};
-  Value *cosines = made(c, "Cos", builder), *sines = made(s, "Sin", builder);
-  if (angles.size() == 2 || !(angles[0] == heads[0])) {
-    cosines = for_each_sample(cosines, x, builder);
-    sines = for_each_sample(sines, x, builder);
+  Value* places = shared ? builder.constant("start", Tensor::ints({0})) : rows_of(tables->cosines.value, builder);
+  if (angles.size() == 3) {
+    const Type table = Type::tensor(x->type.dtype, SymDims{angles[0] * rows, half});
+    for (Value** one : {&cosines, &sines}) *one = make_reshape(builder, *one, {-1, *half.value()}, table);
   }
-  return Replacement{builder.op("RotaryEmbedding", {x, cosines, sines}, {}, x->type)};
+  return Replacement{turned(x, heads, {places, cosines, sines}, builder)};
 }
 
 }  // namespace mlopt::fusion

@@ -3,7 +3,8 @@
 
 namespace mlopt::fusion {
 
-/// Cosines and sines of angles that are computed from positions, for heads [batch, heads, rows, size].
+/// Cosines and sines of angles that are computed from positions, for heads [batch, heads, rows, size], or
+/// [batch, rows, heads, size] where they are [batch or 1, rows, 1, size].
 struct Rotation {
   /// As they multiply the heads, [batch or 1, 1, rows, size] or [rows, size], or one half of that each half of them.
   Value *cosines = nullptr, *sines = nullptr;
