@@ -1,4 +1,5 @@
-// Cast(a) Cast(b) -> Cast(And(a, b)), for two conditions.
+// Cast(a) Cast(b) -> Cast(And(a, b)), for two conditions. A condition made of numbers that were given further axes,
+// Cast(Unsqueeze(x)) -> Unsqueeze(Cast(x)), which is how masks are looked into.
 #include "core/rewrite/fusion/passes.h"
 
 namespace mlopt::fusion {
@@ -16,9 +17,21 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op("Cast", {both}, {{"to", static_cast<int64_t>(type.dtype), ""}}, type)};
 }
 
+Expected<Replacement> before_axes(const Match& m, Builder& builder) {
+  if (m.root->output(0)->type.dtype != DType::kBool) return Decline{"it makes no condition"};
+  const Value* x = m.value("x");
+  if (x->type.dtype == DType::kBool || x->type.dtype == DType::kUndefined) return Decline{"it is a condition already"};
+  const Node& unsqueeze = *m.node("axes");
+  Value* cast = builder.op("Cast", {m.value("x")}, m.root->attrs, Type::tensor(DType::kBool, x->type.dims));
+  std::vector<Value*> inputs = unsqueeze.inputs();
+  inputs[0] = cast;
+  return Replacement{builder.op("Unsqueeze", std::move(inputs), unsqueeze.attrs, m.root->output(0)->type)};
+}
+
 std::vector<Rule> rules() {
-  return {{Pattern::op("Mul", {Pattern::op("Cast", {Pattern::any("a")}), Pattern::op("Cast", {Pattern::any("b")})}),
-           rewrite}};
+  Pattern axes = Pattern::op("Unsqueeze", {Pattern::any("x")}).open().as("axes").single_use();
+  const auto cast = [](const char* of) { return Pattern::op("Cast", {Pattern::any(of)}); };
+  return {{Pattern::op("Cast", {std::move(axes)}), before_axes}, {Pattern::op("Mul", {cast("a"), cast("b")}), rewrite}};
 }
 
 }  // namespace

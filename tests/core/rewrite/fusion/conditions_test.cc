@@ -26,3 +26,15 @@ TEST_CASE("numbers, conditions that are numbers elsewhere too, and opsets withou
     { p = Cast <to = 11> (a)  q = Cast <to = 11> (b)  y = Add (p, q) })")
             .empty());
 }
+
+TEST_CASE("numbers become a condition before they are given further axes") {
+  const auto graph = [](const std::string& from, const std::string& to, const std::string& more = "") {
+    return "g (" + from + "[B,N] x) => (" + to + "[B,1,N] y" + (more.empty() ? "" : ", int32[B,1,N] z") +
+           ") <int64[1] one = {1}> { u = Unsqueeze (x, one)  y = Cast <to = " + (to == "bool" ? "9" : "1") + "> (u) " +
+           more + " }";
+  };
+  CHECK(rewritten(fusion::conditions, graph("int32", "bool")) == "Cast Unsqueeze");
+  CHECK(declined(fusion::conditions, graph("int32", "float")) == "it makes no condition");
+  CHECK(declined(fusion::conditions, graph("bool", "bool")) == "it is a condition already");
+  CHECK(declined(fusion::conditions, graph("int32", "bool", "z = Neg (u)")) != "");
+}
