@@ -181,8 +181,10 @@ Types range(const NodeView& view) {
     const int64_t whole = *span / *step, more = *span % *step != 0 && (*span > 0) == (*step > 0) ? 1 : 0;
     return one(dtype_of(view, 0), SymDims{std::max<int64_t>(0, whole + more)});
   }
-  if (!start.is(0) || !delta.is(1)) return {};
-  return one(dtype_of(view, 0), SymDims{limit});
+  // A size is no less than nothing, as a sum may be.
+  const Dim length = limit - start;
+  if (!delta.is(1) || !(start.is(0) || length.symbol_name())) return {};
+  return one(dtype_of(view, 0), SymDims{length});
 }
 
 Types constant_of_shape(const NodeView& view) {

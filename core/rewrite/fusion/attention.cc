@@ -23,6 +23,7 @@ constexpr double kSwallows = -1e15;
 
 /// Do mask or choice hide later keys? Without a past that is all that is left of them.
 void find_order(Site& s, const Builder& builder) {
+  if (s.mask && s.choice.condition) return;
   const Dim past = s.k.past ? (*s.k.past->type.dims)[2] : Dim(0);
   const bool rows = s.k.rows == s.q.rows + past;
   const bool ordered = s.mask
@@ -36,12 +37,14 @@ void find_order(Site& s, const Builder& builder) {
 }
 
 /// Is it sure that each row keeps a key that minus infinity does not hide?
-bool is_finite(const Site& s) { return s.choice.condition ? std::isfinite(s.choice.hidden) : leaves_keys(s.mask); }
+bool is_finite(const Site& s) { return (!s.choice.condition || std::isfinite(s.choice.hidden)) && leaves_keys(s.mask); }
 
 /// What hides keys, of scores whose batch and heads are one axis, cannot be looked into.
 bool is_joined(const Scores& scores) {
-  const Value* mask = scores.choice.condition ? scores.choice.condition : scores.mask;
-  return mask && (!mask->type.dims || (mask->type.dims->size() > 2 && !mask->type.dims->front().is(1)));
+  const auto is_many = [](const Value* mask) {
+    return mask && (!mask->type.dims || (mask->type.dims->size() > 2 && !mask->type.dims->front().is(1)));
+  };
+  return is_many(scores.mask) || is_many(scores.choice.condition);
 }
 
 Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& builder) {
@@ -98,7 +101,8 @@ bool add_mask(const Site& s, std::vector<Value*>& inputs, size_t padding_at, siz
               Builder& builder) {
   if (s.causal) attrs.push_back(integer("unidirectional", 1));
   if (!s.mask && !s.choice.condition) return true;
-  const auto padding = s.choice.condition ? padding_of(s.choice) : padding_of(s.mask);
+  const bool both = s.mask && s.choice.condition;
+  const auto padding = both ? std::nullopt : s.mask ? padding_of(s.mask) : padding_of(s.choice);
   const bool padded = padding && fits(*padding, s);
   Value* mask = padded ? seen_keys(*padding, s, builder) : whole_mask(s, builder);
   if (!mask) return false;

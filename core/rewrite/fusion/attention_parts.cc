@@ -39,10 +39,14 @@ bool has_keys(const Value* v, const Dim& keys, int depth = 4) {
 }  // namespace
 
 std::optional<SymDims> mask_dims(const Site& s) {
-  const Value* mask = s.choice.condition ? s.choice.condition : s.mask;
-  auto dims = mask ? mask->type.dims : std::nullopt;
-  if (dims && !dims->empty() && has_keys(mask, s.k.rows)) dims->back() = s.k.rows;
-  return dims;
+  std::optional<SymDims> all = SymDims{};
+  for (const Value* mask : {s.mask, s.choice.condition}) {
+    if (!mask) continue;
+    auto dims = mask->type.dims;
+    if (dims && has_keys(mask, s.k.rows)) dims->back() = s.k.rows;
+    all = infer_rules::broadcast_dims(all, dims);
+  }
+  return all;
 }
 
 namespace {
@@ -71,8 +75,8 @@ Value* added_mask(const Site& s, Builder& builder) {
   const auto number = [&](const char* name, double x) {
     return builder.constant(name, cast(Tensor::of<double>({}, {x}), DType::kF32));
   };
-  Value *hidden = number("hidden", s.choice.hidden), *zero = number("zero", 0);
-  return builder.op("Where", {s.choice.condition, s.choice.seen ? zero : hidden, s.choice.seen ? hidden : zero});
+  Value *hidden = number("hidden", s.choice.hidden), *seen = s.mask ? s.mask : number("zero", 0);
+  return builder.op("Where", {s.choice.condition, s.choice.seen ? seen : hidden, s.choice.seen ? hidden : seen});
 }
 
 bool is_whole(const Site& s) {

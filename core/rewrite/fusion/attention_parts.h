@@ -24,7 +24,7 @@ struct Site {
 /// Do queries, keys and values fit?
 bool fit(const Heads& q, const Heads& k, const Heads& v);
 
-/// The shape of what hides keys; nothing where nothing does.
+/// The shape of what hides keys, empty where nothing does; nothing where it is not known.
 std::optional<SymDims> mask_dims(const Site& s);
 /// What is added to the scores.
 Value* added_mask(const Site& s, Builder& builder);

@@ -153,7 +153,7 @@ Scores chosen_scores_of(Value* scores) {
       !repeats_none(*choice->second->type.dims, *chosen->type.dims))
     return scores_of(scores);
   Scores parts = scores_of(choice->second);
-  if (parts.mask) return {};  // what was added first is hidden too
+  if (parts.mask && scale != 1) return {};
   parts.choice = choice->first;
   parts.choice.hidden *= scale, parts.scale *= scale;
   return parts;
