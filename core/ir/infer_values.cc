@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/base/checked.h"
-#include "core/ir/infer_rules.h"
+#include "core/ir/infer_types.h"
 #include "core/ir/slice_span.h"
 #include "core/tensor/cast.h"
 
@@ -110,6 +110,9 @@ Dim combine(std::string_view op, const Dim& a, const Dim& b) {
   if (op == "Equal") return equal(a, b);
   if ((op == "Min" || op == "Max") && a == b) return a;
   const auto x = a.value(), y = b.value();
+  // What two sizes were broadcast to, unless it is empty: how tf2onnx computes that.
+  if (op == "Max" && !x && !y && is_choice_of(a, b)) return b;
+  if (op == "Max" && !x && !y && is_choice_of(b, a)) return a;
   if (op == "Div") {
     if (x && y) {
       const auto quotient = checked_div(*x, *y);

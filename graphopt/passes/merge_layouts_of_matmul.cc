@@ -57,7 +57,8 @@ struct Plan {
 struct Product {
   Source a, b;
   SymDims joined, batch;  ///< batch axes now, and their parts
-  Dim rows, inner, columns;
+  Dim rows, columns;
+  Dim inner_a, inner_b;  ///< equal in every run, whether they are known to be or not
   std::vector<const Node*> behind;
 };
 
@@ -73,7 +74,7 @@ bool order_batch(AxisMap& map, const Perm& perm, bool back = false) {
 std::optional<Plan> plan_of(const Product& p, const Perm& order, bool turned, const Builder& builder) {
   auto a = through(AxisMap(*p.a.value->type.dims), p.a.chain, builder),
        b = through(AxisMap(*p.b.value->type.dims), p.b.chain, builder);
-  if (!a || !b || !a->reshape(matrix(p.batch, p.rows, p.inner)) || !b->reshape(matrix(p.batch, p.inner, p.columns)))
+  if (!a || !b || !a->reshape(matrix(p.batch, p.rows, p.inner_a)) || !b->reshape(matrix(p.batch, p.inner_b, p.columns)))
     return std::nullopt;
   if (!order_batch(*a, order) || !order_batch(*b, order) || (turned && (!turn(*a) || !turn(*b)))) return std::nullopt;
   SymDims batch;
@@ -123,12 +124,13 @@ std::optional<Product> product_before(const Node& root, const Builder& builder) 
             {a.begin(), a.end() - 2},
             {},
             a.end()[-2],
-            a.back(),
             b.back(),
+            a.back(),
+            b.end()[-2],
             std::move(behind)};
   for (size_t i = 0; i + 2 < a.size(); ++i)
     if (!(a[i] == b[i])) return std::nullopt;
-  if (!(a.back() == b.end()[-2]) || !all_known(*p.a.value) || !all_known(*p.b.value)) return std::nullopt;
+  if (!all_known(*p.a.value) || !all_known(*p.b.value)) return std::nullopt;
   const auto view = through(AxisMap(*y->type.dims), p.behind, builder);
   if (!view) return std::nullopt;
   for (size_t i = 0; i + 2 < a.size(); ++i)

@@ -85,15 +85,15 @@ Value* seen_keys(const PaddingMask& padding, const Site& s, Builder& builder) {
   if (*padding.keys->type.dims == SymDims{s.q.batch, s.k.rows}) return keys;
   // One sample for all, or one key, in models whose inputs do not say that they have the same axes.
   const auto projection = s.k.flat() ? projection_of(s.k.flat()) : std::nullopt;
-  Value* rows = projection ? projection->x : s.k.flat();
-  return rows ? builder.op("Expand", {keys, leading_sizes(rows, 2, builder)}) : nullptr;
+  Value* rows = projection ? projection->x : flattened(s.k, builder);
+  return builder.op("Expand", {keys, leading_sizes(rows, 2, builder)});
 }
 
 /// Has it the batch, or one sample for all of it?
 bool fits(const PaddingMask& padding, const Site& s) {
   const SymDims& dims = *padding.keys->type.dims;
   return dims == SymDims{s.q.batch, s.k.rows} ||
-         (s.choice.condition && !s.k.past && infer_rules::is_choice_of(dims.front(), s.q.batch) && s.k.flat());
+         (s.choice.condition && !s.k.past && infer_rules::is_choice_of(dims.front(), s.q.batch));
 }
 
 /// The inputs for a mask of padding and one that is added, and their attribute. False: there is no way to say it.

@@ -2,6 +2,7 @@
 // that always holds, joined to a mask that is then repeated, or repeated itself -> the mask, repeated.
 #include <algorithm>
 
+#include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/passes.h"
 
@@ -77,6 +78,21 @@ Expected<Replacement> repeated(const Match& m, Builder& builder) {
   return Replacement{builder.op("Expand", {m.value("c"), m.value("shape")}, {}, m.root->output(0)->type)};
 }
 
+/// What is chosen is as long as the condition that always holds, which the choice then needs no more.
+Expected<Replacement> chosen(const Match& m, Builder& builder) {
+  const Node& both = *m.node("both");
+  const auto& out = m.root->output(0)->type.dims;
+  for (const int i : {0, 1}) {
+    Value* other = both.input(1 - i);
+    if (!always_true(both.input(i))) continue;
+    const auto dims = infer_rules::broadcast_dims(
+        infer_rules::broadcast_dims(other->type.dims, m.value("x")->type.dims), m.value("y")->type.dims);
+    if (!out || dims != *out) return Decline{"it repeats what is chosen"};
+    return Replacement{builder.op("Where", {other, m.value("x"), m.value("y")}, {}, m.root->output(0)->type)};
+  }
+  return Decline{"no condition always holds"};
+}
+
 std::vector<Rule> rules() {
   const auto both = [] { return Pattern::op("And", {Pattern::any("a"), Pattern::any("b")}); };
   Pattern flat = Pattern::op("Flatten|Reshape", {Pattern::any("x")}).open().as("flat");
@@ -85,6 +101,7 @@ std::vector<Rule> rules() {
   return {{Pattern::op("Gather", {std::move(flat), std::move(index)}), gathered},
           {Pattern::op("Expand", {both().single_use(), Pattern::any("shape")}), joined},
           {both(), alone},
+          {Pattern::op("Where", {both().as("both"), Pattern::any("x"), Pattern::any("y")}), chosen},
           {Pattern::op("And", {std::move(wide), Pattern::any("c")}).any_order(), repeated}};
 }
 

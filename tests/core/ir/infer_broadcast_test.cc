@@ -77,4 +77,9 @@ TEST_CASE("elementwise operators, products and shapes that are computed from the
   CHECK(types_in("float[N,6] x, float[M,6] z",
                  "a = Add(x, z)  s = Shape<end = 1>(a)  t = Concat<axis = 0>(s, l)  y = Reshape(a, t)", "y", 21,
                  nullptr, "int64[2] l = {2, 3}") == "float32[(M or N),2,3]");
+  CHECK(
+      types_in("float[N,4] x, float[M,4] z",
+               "a = Add(x, z)  s = Shape<end = 1>(a)  t = Shape<end = 1>(z)  m = Max(t, s)  l = Concat<axis = 0>(m, r) "
+               "y = Expand(one, l)",
+               "y", 21, nullptr, "int64[1] r = {4}, float one = {1}") == "float32[(M or N),4]");
 }

@@ -44,6 +44,13 @@ TEST_CASE("a condition that always holds goes") {
   CHECK(rewritten(fusion::known_mask, wide + "w = Expand (t, s)  y = And (w, z) }", 17) == "Shape Expand");
   CHECK(declined(fusion::known_mask, wide + "w = Expand (f, s)  y = And (w, z) }", 17).find("always holds") !=
         std::string::npos);
+  const auto choice = [](const std::string& x) {
+    return "g (float[" + x +
+           "] x, bool[N,1] c, float[1,M] like) => (float[N,M] y) <bool t = {1}, float zero = {0}> { "
+           "s = Shape (like)  w = Expand (t, s)  b = And (w, c)  v = Where (b, x, zero)  y = Relu (v) }";
+  };
+  CHECK(rewritten(fusion::known_mask, choice("N,M"), 17) == "Where Relu");
+  CHECK(declined(fusion::known_mask, choice("N,1"), 17).find("it repeats what is chosen") != std::string::npos);
   CHECK(declined(fusion::known_mask, repeated + "y = Not (b) }", 17) == "it repeats the other");
   CHECK(declined(fusion::known_mask, "g (bool[N,M] x, bool[N,M] z) => (bool[N,M] y) { y = And (x, z) }", 17) ==
         "no condition always holds");
