@@ -14,6 +14,8 @@ Dim sliced(const Dim& n, const Dim& start, const Dim& end, int64_t step) {
   if (n.value() && start.value() && end.value() && step != 0)
     return slice_span(*n.value(), *start.value(), *end.value(), step).count;
   if (step == 1 && start.is(0) && (end == n || beyond(end))) return n;
+  // What was broadcast to n is n or 1.
+  if (step == 1 && start.is(0) && !end.value() && is_choice_of(end, n)) return end;
   if (const auto length = end.symbol_name(); step == 1 && start.is(0) && length && n.value() && *n.value() > 1)
     return Dim::symbol(at_most(*length, *n.value()));
   if (step == -1 && (start.is(-1) || beyond(start)) && before(end)) return n;

@@ -82,4 +82,6 @@ TEST_CASE("elementwise operators, products and shapes that are computed from the
                "a = Add(x, z)  s = Shape<end = 1>(a)  t = Shape<end = 1>(z)  m = Max(t, s)  l = Concat<axis = 0>(m, r) "
                "y = Expand(one, l)",
                "y", 21, nullptr, "int64[1] r = {4}, float one = {1}") == "float32[(M or N),4]");
+  CHECK(types_in("float[N,4] x, float[M,4] z", "a = Add(x, z)  s = Shape<end = 1>(x)  y = Slice(a, zero, s, zero)", "y",
+                 21, nullptr, "int64[1] zero = {0}") == "float32[N,4]");
 }
