@@ -65,13 +65,18 @@ void take_product(const Node& node, Equations& equations) {
   if (a && b && a->size() > 1 && b->size() > 1) equations.add(a->back(), b->end()[-2], false);
 }
 
-/// Axes that are added to each other, and that are the same but for a 1.
-void take_sum(const Node& node, Equations& equations) {
-  const auto &a = node.input(0)->type.dims, &b = node.input(1)->type.dims;
+/// Axes that are broadcast to each other, and that are the same but for a 1.
+void take_pair(const Value* x, const Value* y, Equations& equations) {
+  const auto &a = x->type.dims, &b = y->type.dims;
   if (!a || !b) return;
   for (size_t i = 1; i <= std::min(a->size(), b->size()); ++i)
     if (!(*a)[a->size() - i].is(1) && !(*b)[b->size() - i].is(1))
       equations.add((*a)[a->size() - i], (*b)[b->size() - i], true);
+}
+
+bool broadcasts(const Node& node) {
+  constexpr std::string_view kOps[] = {"Add", "Sub", "Mul", "Div", "And", "Or", "Min", "Max", "Where", "Sum"};
+  return std::any_of(std::begin(kOps), std::end(kOps), [&](std::string_view op) { return node.is(op); });
 }
 
 std::map<std::string, Dim> sizes_in(const Model& model, bool sums) {
@@ -81,7 +86,9 @@ std::map<std::string, Dim> sizes_in(const Model& model, bool sums) {
     if (!met.contains(node)) continue;
     if (node->is("Concat") && !node->inputs().empty()) take_concat(*node, {*node, model.opset()}, equations);
     if (node->is("MatMul")) take_product(*node, equations);
-    if (sums && node->is("Add")) take_sum(*node, equations);
+    if (!sums || !broadcasts(*node)) continue;
+    for (size_t i = 1; i < node->inputs().size(); ++i)
+      for (size_t k = 0; k < i; ++k) take_pair(node->inputs()[k], node->inputs()[i], equations);
   }
   return equations.solved;
 }

@@ -170,6 +170,8 @@ void run(const FuseFlags& o, Session& session) {
   const Tallies tallies = fused(o, source, context, result, session);
   result.changes = show_changes(tallies, session.report);
   result.declined = show_declined(tallies, o.explain, session.report);
+  if (const std::string equal = likely_equal(source); !equal.empty())
+    session.report.line(fmt::format("if these sizes are always equal, say so, and more may be fused: --fix {}", equal));
   change_weights(o, context, result, session.report);
   std::vector<Beside> rows;
   if (o.diff || !o.html.empty()) rows = beside(node_lines(*source.graph), node_lines(*result.model.graph));
@@ -192,8 +194,10 @@ Action setup(Options& options) {
               "onnx: standard operators of the model's opset; ort: also com.microsoft's, which ONNX "
               "Runtime runs; openvino, tensorrt: standard ones that they run (default: onnx)");
   options.add("--opset", o->opset, "N", "raise the opset of ai.onnx first, for the operators that it has");
-  options.add("--fix", o->fixed, "NAME=N",
-              "give the free dimension of this name a size for good; more may be folded then");
+  options.add(
+      "--fix", o->fixed, "NAME=N",
+      "give the free dimension of this name a size for good, or the name of another that it always equals; more "
+      "may be folded then");
   options.add("--batch", o->batch, "N", "the same for the first dimension of every input that has it free");
   options.add("--dynamic", o->dynamic, "INPUT=AXIS",
               "free this axis of an input; refused where constants of the model hold it to its size");

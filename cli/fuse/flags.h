@@ -24,6 +24,9 @@ struct FuseFlags {
 /// --extract, --fix and --batch: what is left of the source is what the result is compared with.
 void change_source(const FuseFlags& flags, Model& source);
 
+/// Free dimensions of inputs that are most likely equal though nothing says so, as --fix takes them; empty: none.
+std::string likely_equal(const Model& source);
+
 /// --dynamic: axes of inputs become free in the source, and targets of Reshape follow. Runs both forms on `judge`, also
 /// at another size; throws Error{kUnsupported} where the model does not bear that. Gives what could not be verified.
 std::vector<std::string> free_axes(const FuseFlags& flags, Model& source, Backend& judge, const Session& session);

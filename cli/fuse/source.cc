@@ -8,6 +8,7 @@
 #include "core/ir/bind.h"
 #include "core/onnx/infer.h"
 #include "core/rewrite/extract.h"
+#include "graphopt/equal_sizes.h"
 
 namespace mlopt::cli {
 namespace {
@@ -25,19 +26,27 @@ void extract_part(const FuseFlags& flags, Model& source) {
 }
 
 void fix_sizes(const FuseFlags& flags, Model& source) {
-  std::map<std::string, int64_t> sizes;
+  std::map<std::string, Dim> sizes;
   for (const std::string& item : list_items(flags.fixed)) {
     const size_t at = item.find('=');
-    const auto size = at == std::string::npos ? std::nullopt : parse_int(item.substr(at + 1));
-    if (at == 0 || !size || *size < 1)
-      usage_error(fmt::format("'{}' is not NAME=SIZE", item), "--fix", "as in seq=128");
-    sizes[item.substr(0, at)] = *size;
+    if (at == 0 || at == std::string::npos || at + 1 == item.size())
+      usage_error(fmt::format("'{}' is not NAME=SIZE", item), "--fix", "as in seq=128, or mask_seq=seq");
+    const auto size = parse_int(item.substr(at + 1));
+    if (size && *size < 1) usage_error(fmt::format("'{}' gives no size", item), "--fix", "as in seq=128");
+    sizes[item.substr(0, at)] = size ? Dim(*size) : Dim::symbol(item.substr(at + 1));
   }
   if (flags.batch && *flags.batch < 1) usage_error("a batch has at least one sample", "--batch");
   if (!sizes.empty() || flags.batch) fix_dimensions(source, sizes, flags.batch.value_or(0), standard_types);
 }
 
 }  // namespace
+
+std::string likely_equal(const Model& source) {
+  std::string all;
+  for (const auto& [name, dim] : graphopt::likely_sizes(source, standard_types))
+    if (const auto other = dim.symbol_name()) all += (all.empty() ? "" : ",") + name + "=" + *other;
+  return all;
+}
 
 void change_source(const FuseFlags& flags, Model& source) {
   if (!flags.part.empty()) extract_part(flags, source);

@@ -23,14 +23,24 @@ void forget(Graph& graph) {
 
 bool is_free(const Value& input) { return !input.is_initializer() && input.type.is_tensor() && input.type.dims; }
 
-Dim with_sizes(const Dim& dim, const std::map<std::string, int64_t>& sizes) {
+Dim with_sizes(const Dim& dim, const std::map<std::string, Dim>& sizes) {
   const auto name = dim.symbol_name();
   const auto size = name ? sizes.find(*name) : sizes.end();
-  return size == sizes.end() ? dim : Dim(size->second);
+  return size == sizes.end() ? dim : size->second;
+}
+
+/// With what the sizes are in the end where one is given by the name of another.
+std::map<std::string, Dim> resolved(std::map<std::string, Dim> sizes) {
+  for (auto& [name, dim] : sizes)
+    for (size_t steps = 0; dim.symbol_name() && sizes.contains(*dim.symbol_name()); ++steps) {
+      if (steps > sizes.size()) usage_error("the size of '" + name + "' is given by itself");
+      dim = sizes.at(*dim.symbol_name());
+    }
+  return sizes;
 }
 
 /// What was declared of an output stays, but for what is a number now.
-void declare(Value& output, const std::optional<SymDims>& before, const std::map<std::string, int64_t>& sizes) {
+void declare(Value& output, const std::optional<SymDims>& before, const std::map<std::string, Dim>& sizes) {
   if (!before) return;
   const std::optional<SymDims> found = std::exchange(output.type.dims, before);
   for (size_t i = 0; i < before->size(); ++i) {
@@ -54,9 +64,9 @@ void bind_input_shapes(Model& model, const std::vector<Dims>& shapes, TypeRule s
   infer(model, standard);
 }
 
-void fix_dimensions(Model& model, const std::map<std::string, int64_t>& sizes, int64_t batch, TypeRule standard) {
+void fix_dimensions(Model& model, const std::map<std::string, Dim>& sizes, int64_t batch, TypeRule standard) {
   Graph& graph = *model.graph;
-  std::map<std::string, int64_t> all = sizes;
+  std::map<std::string, Dim> all = sizes;
   std::set<std::string> names;
   bool found_batch = false;
   for (const Value* input : graph.inputs()) {
@@ -72,8 +82,10 @@ void fix_dimensions(Model& model, const std::map<std::string, int64_t>& sizes, i
   }
   const std::vector<std::string> listed(names.begin(), names.end());
   for (const auto& [name, size] : sizes)
-    if (!names.contains(name))
-      usage_error("no input has a free dimension '" + name + "'", {}, suggestion(name, listed));
+    for (const std::string& used : {name, size.symbol_name().value_or(name)})
+      if (!names.contains(used))
+        usage_error("no input has a free dimension '" + used + "'", {}, suggestion(used, listed));
+  all = resolved(std::move(all));
   if (batch > 0 && !found_batch) usage_error("no input has a free first dimension");
 
   std::vector<std::optional<SymDims>> declared;

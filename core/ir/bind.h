@@ -14,10 +14,9 @@ namespace mlopt {
 void bind_input_shapes(Model& model, const std::vector<Dims>& shapes, TypeRule standard = nullptr);
 
 /// Gives free dimensions a size for good, wherever inputs and outputs have them: those of these names, and with `batch`
-/// above 0 the first of every input. Other names stay. Throws Error{kUsage} for a name that no input has, and where no
-/// first dimension is free.
-void fix_dimensions(Model& model, const std::map<std::string, int64_t>& sizes, int64_t batch,
-                    TypeRule standard = nullptr);
+/// above 0 the first of every input. A size may be another free dimension, which the two then are. Other names stay.
+/// Throws Error{kUsage} for a name that no input has, and where no first dimension is free.
+void fix_dimensions(Model& model, const std::map<std::string, Dim>& sizes, int64_t batch, TypeRule standard = nullptr);
 
 /// Frees an axis of an input that has a size there, under this name, and infers anew what follows; outputs lose what
 /// was declared of their shapes where that is no longer so.

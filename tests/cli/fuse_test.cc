@@ -31,9 +31,26 @@ TEST_CASE("fuse fixes free dimensions, and folds what they decide") {
   CHECK(fixed.graph->node_count() == 1);
   REQUIRE(fuse({"--fix", "N=3"}).status == 0);
   CHECK(to_string(read_model(out).graph->inputs()[0]->type) == "float32[3,S,4]");
+  REQUIRE(fuse({"--fix", "S=N"}).status == 0);
+  CHECK(to_string(read_model(out).graph->inputs()[0]->type) == "float32[N,N,4]");
   CHECK(fuse({"--fix", "K=3"}).err.find("'K'") != std::string::npos);
   for (const char* wrong : {"S", "S=0", "=2", "S=x"}) CHECK(fuse({"--fix", wrong}).status == 2);
   CHECK(fuse({"--batch", "0"}).status == 2);
+}
+
+TEST_CASE("sizes that are most likely equal are named, as --fix takes them") {
+  const test::TempDir folder;
+  const std::string model = test::write_text_model(folder, "m.onnx", R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (float[N,S] x, float[M,T] m, float[K,4] other) => (float[A,B] y, float[K,4] z) {
+      y = Mul (x, m)
+      z = Relu (other)
+    })"),
+                    out = folder / "o.onnx";
+  const auto told = run_mlopt({"fuse", model, "-o", out, "--no-bench"});
+  CHECK(told.out.find("--fix M=N,S=T\n") != std::string::npos);
+  const auto fixed = run_mlopt({"fuse", model, "-o", out, "--no-bench", "--fix", "M=N,S=T"});
+  CHECK(fixed.status == 0);
+  CHECK(fixed.out.find("--fix") == std::string::npos);
 }
 
 TEST_CASE("levels choose passes, and targets what these may write") {

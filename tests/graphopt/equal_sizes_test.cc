@@ -48,6 +48,15 @@ TEST_CASE("a sum says so for data only, as one side may be 1") {
   CHECK(likely(graph) == "B=E C=E D=E M=N P=Q T=Q+N");
 }
 
+TEST_CASE("so does whatever else broadcasts, as a mask of padding does") {
+  CHECK(likely("g (double[N,S] x, bool[M,T] m, double k) => (double[A,B] y) { y = Where (m, x, k) }") == "M=N S=T");
+  CHECK(likely("g (bool[N,S] x, bool[M,T] m) => (bool[A,B] y) { y = And (m, x) }") == "M=N S=T");
+  CHECK(likely("g (double[N,S] x, double[1,T] m) => (double[A,B] y) { y = Min (m, x) }") == "S=T");
+  CHECK(likely("g (double[N,S] x, double[S,T] m) => (double[N,T] y, double[N,S] z) "
+               "{ y = MatMul (x, m)  z = Relu (x) }")
+            .empty());
+}
+
 TEST_CASE("what no run meets, other ranks and other sizes say nothing") {
   CHECK(equal("g (double[A,3] x, double[B,3] z) => (double[A,3] y) { c = Concat <axis = 1> (x, z)  y = Relu (x) }")
             .empty());

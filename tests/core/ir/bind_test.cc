@@ -50,6 +50,17 @@ TEST_CASE("free dimensions are fixed by name, and the first ones as a batch") {
   CHECK(to_string(batch.graph->inputs()[2]->type) == "float32[2]");
   CHECK(to_string(batch.graph->outputs()[1]->type) == "float32[5,6]");
   CHECK_THROWS_AS(fix_dimensions(batch, {}, 5), Error);  // none is free any more
+  Model same = made();
+  fix_dimensions(same, {{"S", Dim::symbol("N")}}, 0);
+  CHECK(to_string(same.graph->inputs()[0]->type) == "float32[N,N,4]");
+  CHECK(to_string(same.graph->inputs()[1]->type) == "float32[?,N]");
+  CHECK(to_string(same.graph->outputs()[0]->type) == "float32[N,N,4]");
+  Model chain = made();
+  fix_dimensions(chain, {{"S", Dim::symbol("N")}, {"N", 6}}, 0);
+  CHECK(to_string(chain.graph->inputs()[0]->type) == "float32[6,6,4]");
+  CHECK_THROWS_AS(fix_dimensions(chain, {{"S", Dim::symbol("N")}}, 0), Error);  // has a size already
+  Model loop = made();
+  CHECK_THROWS_AS(fix_dimensions(loop, {{"S", Dim::symbol("N")}, {"N", Dim::symbol("S")}}, 0), Error);
   Model other = made();
   CHECK_THROWS_AS(fix_dimensions(other, {{"T", 3}}, 0), Error);  // of an output alone
 }
