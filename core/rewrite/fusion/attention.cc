@@ -220,11 +220,12 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Decline{"TensorRT finds attention by itself, and wants it in four axes"};
   if (!contrib && !builder.has(23)) return Decline{"Attention needs opset 23"};
   if (!contrib && site->causal && !(site->q.rows == site->k.rows)) return Decline{"there are more keys than queries"};
+  if (site->kept.condition && !is_for_all_heads(site->kept))
+    return Decline{"which rows have no keys depends on the head"};
   auto written = write(*site, builder);
   if (!written) return written;
   Value* y = site->guarded ? zero_where_nan(written->front(), builder) : written->front();
   if (site->kept.condition) y = zero_where_hidden(y, site->kept, builder);
-  if (!y) return Decline{"which rows have no keys depends on the head"};
   return Replacement{way->make(builder, y, m.root->output(0)->type)};
 }
 

@@ -22,9 +22,12 @@ Value* zero_where_nan(Value* y, Builder& builder) {
   return builder.op("Where", {builder.op("IsNaN", {y}), zero, y}, {}, y->type);
 }
 
-Value* zero_where_hidden(Value* y, const Choice& kept, Builder& builder) {
+bool is_for_all_heads(const Choice& kept) {
   const auto& dims = kept.condition->type.dims;
-  if (!dims || dims->size() != 4 || !(*dims)[1].is(1)) return nullptr;
+  return dims && dims->size() == 4 && (*dims)[1].is(1);
+}
+
+Value* zero_where_hidden(Value* y, const Choice& kept, Builder& builder) {
   Value* seen = kept.seen ? kept.condition : builder.op("Not", {kept.condition});
   seen = builder.op("Cast", {seen}, {{"to", static_cast<int64_t>(DType::kF32), ""}});
   return builder.op("Mul", {y, without_axis(largest(seen, builder), 1, builder)}, {}, y->type);

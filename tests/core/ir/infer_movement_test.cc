@@ -49,6 +49,15 @@ TEST_CASE("Range counts what shape arithmetic gives") {
   CHECK(found("float[7,4] x", "(ten, n, one)") == "int64[0]");
   CHECK(found("float[N,4] x", "(zero, n, one)") == "int64[N]");
   CHECK(found("float[N,4] x", "(one, n, one)") == "?");
+  const auto more = [&](const std::string& nodes) {
+    return types_in("float[N,4] x", limit + nodes, "y", 21, nullptr,
+                    std::string(numbers) + ", float fzero = {0}, float fone = {1}, float half = {0.5}");
+  };
+  // From 1 - N to 1, as positions of a bias, and in floats, as Keras counts.
+  CHECK(more("m = Sub(one, n) y = Range(m, one, one)") == "int64[N]");
+  CHECK(more("f = Cast<to = 1>(n) y = Range(fzero, f, fone)") == "float32[N]");
+  CHECK(more("f = Cast<to = 1>(n) y = Range(half, f, fone)") == "?");
+  CHECK(more("f = Cast<to = 10>(n) z = Cast<to = 10>(zero) o = Cast<to = 10>(one) y = Range(z, f, o)") == "?");
 }
 
 TEST_CASE("shapes given as values") {

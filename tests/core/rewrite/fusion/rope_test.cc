@@ -166,3 +166,18 @@ TEST_CASE("rotations by angles stay where the standard has none, and the other w
   CHECK(declined(fusion::rope, by_positions("B", "first"), 22) == "RotaryEmbedding needs opset 23");
   CHECK(declined(fusion::rope, by_positions("B", "first", "a, n"), 23) == "not a rotation of halves");
 }
+
+TEST_CASE("heads behind rows are turned as parts of rows, as Keras writes it") {
+  const auto text = [](const std::string& axes, const std::string& first = "n") {
+    return "g (float[B,N,2,8] x, float[1,N,1] p, float[4] F) => (float[B,N,2,8] y) <int64[1] two = {" + axes +
+           "}, int64[2] halves = {4, 4}> { f = Mul (p, F)  d = Concat <axis = -1> (f, f)  u = Unsqueeze (d, two) "
+           "c = Cos (u)  s = Sin (u)  a, b = Split <axis = -1> (x, halves)  n = Neg (b)  h = Concat <axis = -1> (" +
+           first + ", a)  v = Mul (x, c)  w = Mul (h, s)  y = Add (v, w) }";
+  };
+  CHECK(rewritten(fusion::rope, test::fixture(text("2"), 17), 1e-5, Target::kOrt) ==
+        "Mul Cos Sin Reshape Reshape Reshape RotaryEmbedding Reshape");
+  CHECK(rewritten(fusion::rope, test::fixture(text("2"), 23), 1e-5) ==
+        "Mul Cos Sin Shape Gather Concat Expand Shape Gather Concat Expand Reshape RotaryEmbedding Reshape");
+  CHECK(declined(fusion::rope, text("2", "b"), 17, Target::kOrt) != "");
+  CHECK(declined(fusion::rope, text("2"), 22) == "RotaryEmbedding needs opset 23");
+}
