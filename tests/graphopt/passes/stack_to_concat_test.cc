@@ -11,8 +11,8 @@ namespace {
 
 std::string graph(const std::string& shape, const std::string& type, const std::string& join = "Concat <axis = 2>",
                   const std::string& axis = "2", const std::string& second = "v") {
-  return "g (double[B,N,3] a, double[B,N,3] b) => (double" + type + " y) <int64[1] at = {" + axis + "}, int64[" + shape +
-         "}> { u = Unsqueeze (a, at)  v = Unsqueeze (b, at)  w = Relu (v)  c = " + join + " (u, " + second +
+  return "g (double[B,N,3] a, double[B,N,3] b) => (double" + type + " y) <int64[1] at = {" + axis + "}, int64[" +
+         shape + "}> { u = Unsqueeze (a, at)  v = Unsqueeze (b, at)  w = Relu (v)  c = " + join + " (u, " + second +
          ")  r = Reshape (c, s)  y = Relu (r) }";
 }
 
@@ -21,7 +21,8 @@ std::string graph(const std::string& shape, const std::string& type, const std::
 TEST_CASE("rows that are stacked and made one are joined") {
   CHECK(rewritten(stack_to_concat, graph("3] s = {0, 0, 6", "[B,N,6]")).ends_with("Concat Relu"));
   CHECK(rewritten(stack_to_concat, graph("4] s = {0, 0, 1, 6", "[B,N,1,6]")).ends_with("Concat Reshape Relu"));
-  CHECK(rewritten(stack_to_concat, graph("3] s = {0, -1, 3", "[B,M,3]", "Concat <axis = 1>", "1")).ends_with("Concat Relu"));
+  CHECK(rewritten(stack_to_concat, graph("3] s = {0, -1, 3", "[B,M,3]", "Concat <axis = 1>", "1"))
+            .ends_with("Concat Relu"));
 }
 
 TEST_CASE("stacks along the last axis, other joins and other shapes stay") {

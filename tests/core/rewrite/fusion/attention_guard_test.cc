@@ -12,7 +12,8 @@ namespace {
 /// Keras writes it. All keys of the first sample are hidden.
 std::string graph(const std::string& m = "bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}",
                   const std::string& kept = "Where (m, w, zero)", const std::string& hide = "-1.0e9") {
-  return "g (float[2,3,16] x, bool[2,1,1,3] other, float[16,16] Q, float[16,16] K, float[16,16] V) => (float[2,3,16] y) "
+  return "g (float[2,3,16] x, bool[2,1,1,3] other, float[16,16] Q, float[16,16] K, float[16,16] V) => (float[2,3,16] "
+         "y) "
          "<int64[4] split = {0, 0, 4, 4}, int64[3] joint = {0, 0, 16}, float zero = {0}, float hide = {" +
          hide + "}, " + m +
          "> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, split) "
@@ -25,8 +26,10 @@ std::string graph(const std::string& m = "bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}",
 }  // namespace
 
 TEST_CASE("rows without keys are zero where the probabilities are") {
-  CHECK(rewritten(fusion::attention, graph(), 17, 1e-4, Target::kOrt).ends_with("Attention Cast ReduceMax Squeeze Mul"));
-  CHECK(rewritten(fusion::attention, graph(), 18, 1e-4, Target::kOrt).ends_with("Attention Cast ReduceMax Squeeze Mul"));
+  CHECK(
+      rewritten(fusion::attention, graph(), 17, 1e-4, Target::kOrt).ends_with("Attention Cast ReduceMax Squeeze Mul"));
+  CHECK(
+      rewritten(fusion::attention, graph(), 18, 1e-4, Target::kOrt).ends_with("Attention Cast ReduceMax Squeeze Mul"));
   CHECK(declined(fusion::attention, graph("bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}", "Where (m, zero, w)"), 17,
                  Target::kOrt) == "probabilities are zero for other keys than those that are hidden");
 }

@@ -1,6 +1,3 @@
-#include "core/ir/bind.h"
-#include "core/ir/dump.h"
-#include "core/onnx/infer.h"
 #include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -298,57 +295,4 @@ TEST_CASE("groups of queries with their keys and values take a causal mask") {
   CHECK(declined(fusion::attention, text("Identity (d)"), 17, Target::kOrt) == "the scores are not a product");
   CHECK(declined(fusion::attention, text("Add (d, hide)"), 17, Target::kOrt) ==
         "the mask is not the whole [batch, heads, rows, keys]");
-}
-
-TEST_CASE("heads may be repeated as parts of rows, by Tile too") {
-  const auto text = [](const std::string& perm) {
-    return R"(g (float[B,N,32] x, float[32,32] Q, float[32,16] K, float[32,16] V) => (float[B,N,32] y)
-    <int64[4] four = {0, 0, 4, 8}, int64[4] two = {0, 0, 2, 8}, int64[1] l3 = {3}, int64[5] wide = {1, 1, 1, 2, 1},
-     int64[3] joint = {0, 0, 32}> {
-    q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)
-    q4 = Reshape (q3, four)  k2 = Reshape (k3, two)  v2 = Reshape (v3, two)
-    ku = Unsqueeze (k2, l3)  ke = Tile (ku, wide)  k4 = Reshape (ke, four)
-    vu = Unsqueeze (v2, l3)  ve = Tile (vu, wide)  v4 = Reshape (ve, four)
-    q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = Transpose <perm = [0, 2, 3, 1]> (k4)
-    v = Transpose <perm = )" +
-           perm + R"(> (v4)  s = MatMul (q, k)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)
-    t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) })";
-  };
-  CHECK(rewritten(fusion::attention, text("[0, 2, 1, 3]"), 17, 1e-4, Target::kOrt) ==
-        "MatMul MatMul MatMul Reshape Expand Reshape Reshape Expand Reshape MultiHeadAttention");
-  CHECK(rewritten(fusion::attention, text("[0, 2, 1, 3]"), 23, 1e-4) == "MatMul MatMul MatMul Attention");
-}
-
-TEST_CASE("scores that something is added to may be hidden by a number besides") {
-  CHECK(fused({.inputs = "float[B,N,16] x, bool[B,N] m, float[1,4,1,N] a",
-               .scores = "p = MatMul (q, k)  d = Div (p, two)  e = Add (d, a)  u = Unsqueeze (m, l12)  "
-                         "s = Where (u, e, least)"}) == "Unsqueeze Shape Gather Concat Where Expand Attention");
-}
-
-TEST_CASE("a mask that may have one sample or all is repeated for all") {
-  // The rows are masked too, so that they have as many samples as the mask, if it has more than one.
-  const std::string text =
-      replaced_once(replaced_once(graph({.inputs = "float[B,N,16] x0, bool[M,K] m",
-                                         .scores = "p = MatMul (q, k)  d = Div (p, two)  u = Unsqueeze (m, l12) "
-                                                   "s = Where (u, d, least)"}),
-                                  "float[B,N,16] y", "float[P,N,16] y"),
-                    "y = Reshape (t, joint)", "j = Reshape (t, joint)  y = Relu (j)");
-  const std::string rows = "f = Cast <to = 1> (m)  g = ReduceMax (f, l1)  h = Unsqueeze (g, l1)  x = Add (x0, h)  ";
-  const Model source = test::fixture(replaced_once(text, "q3 = ", rows + "q3 = "), 18);
-  Model result = clone(source);
-  result.set_opset("com.microsoft", 1);
-  infer(result, standard_types);
-  PassContext context = test::pass_context();
-  context.target = Target::kOrt;
-  const PassTally tally = run_pass(result, fusion::attention, context);
-  for (const auto& [reason, times] : tally.declined) UNSCOPED_INFO(reason);
-  INFO(dump(*result.graph));
-  REQUIRE(tally.applied == 1);
-  CHECK(test::operators(*result.graph) == "Cast ReduceMax Unsqueeze Add Cast Shape Expand Attention Relu");
-  Model same = clone(source);
-  for (Model* model : {&same, &result}) fix_dimensions(*model, {{"M", Dim::symbol("B")}, {"K", Dim::symbol("N")}}, 0);
-  test::require_same_model(same, result, 1e-4);
-  // Without, the mask may have more samples than the rows.
-  CHECK(declined(fusion::attention, replaced_once(text, "q3 = ", "x = Identity (x0)  q3 = "), 18, Target::kOrt) ==
-        "the scores are not a product");
 }
