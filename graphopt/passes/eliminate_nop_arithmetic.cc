@@ -1,5 +1,7 @@
-// x + 0, x - 0, x * 1, x / 1, x ^ 1 -> x where the constant broadcasts to x and not the other way.
+// x + 0, x - 0, x * 1, x / 1, x ^ 1, max(x, -inf), min(x, inf) -> x where the constant broadcasts to x and not the
+// other way.
 #include <algorithm>
+#include <limits>
 
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
@@ -21,7 +23,8 @@ Expected<Replacement> rewrite(const Match& m, Builder&) {
   Value* x = m.value("x");
   const Tensor& c = m.constant("c");
   const std::string& op = m.root->op;
-  const double neutral = op == "Add" || op == "Sub" ? 0 : 1;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double neutral = op == "Add" || op == "Sub" ? 0 : op == "Max" ? -kInfinity : op == "Min" ? kInfinity : 1;
   constexpr int64_t kMost = 1 << 16;
   if (c.dtype() == DType::kString || c.size() > kMost) return Decline{"its constant is no small tensor of numbers"};
   const std::vector<double> numbers = to_doubles(c);
@@ -33,13 +36,13 @@ Expected<Replacement> rewrite(const Match& m, Builder&) {
 }
 
 std::vector<Rule> rules() {
-  return {{Pattern::op("Add|Mul", {Pattern::any("x"), Pattern::constant("c")}).any_order(), rewrite},
+  return {{Pattern::op("Add|Mul|Max|Min", {Pattern::any("x"), Pattern::constant("c")}).any_order(), rewrite},
           {Pattern::op("Sub|Div|Pow", {Pattern::any("x"), Pattern::constant("c")}), rewrite}};
 }
 
 }  // namespace
 
-const Pass eliminate_nop_arithmetic = {"eliminate_nop_arithmetic", "remove x + 0, x - 0, x * 1, x / 1 and x ^ 1",
-                                       rules};
+const Pass eliminate_nop_arithmetic = {"eliminate_nop_arithmetic",
+                                       "remove x + 0, x - 0, x * 1, x / 1, x ^ 1 and limits that are infinite", rules};
 
 }  // namespace mlopt::graphopt

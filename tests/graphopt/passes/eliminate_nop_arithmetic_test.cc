@@ -20,6 +20,14 @@ TEST_CASE("arithmetic with a neutral constant goes") {
       t = Transpose (q)  a = Add (t, zero)  y = Neg (a) })") == "Greater NonZero Cast Transpose Neg");
 }
 
+TEST_CASE("limits that are infinite go") {
+  CHECK(rewritten(eliminate_nop_arithmetic, R"(g (double[N,2] x) => (double[N,2] y)
+    <double low = {-inf}, double high = {inf}> { a = Max (low, x)  b = Min (a, high)  y = Relu (b) })") == "Relu");
+  CHECK(declined(eliminate_nop_arithmetic, R"(g (double[N,2] x) => (double[N,2] y)
+    <double low = {-inf}, double high = {inf}> { a = Max (high, x)  y = Min (a, low) })") ==
+        "its constant is not neutral");
+}
+
 TEST_CASE("arithmetic that changes a number or a shape stays") {
   const std::string not_neutral = "its constant is not neutral", broadcasts = "it may broadcast";
   CHECK(declined(eliminate_nop_arithmetic,

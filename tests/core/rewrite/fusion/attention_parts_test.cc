@@ -16,14 +16,17 @@ namespace {
 /// Attention of the rows x, which `rows` makes, whose scores d `hidden` makes s of.
 std::string graph(const std::string& inputs, const std::string& rows, const std::string& hidden) {
   return "g (" + inputs +
-         ", float[16,16] Q, float[16,16] K, float[16,16] V) => (float[P,N,16] y) <int64[4] split = {0, 0, 4, 4}, int64[3] "
+         ", float[16,16] Q, float[16,16] K, float[16,16] V) => (float[P,N,16] y) <int64[4] split = {0, 0, 4, 4}, "
+         "int64[3] "
          "joint = {0, 0, 16}, float two = {2}, float least = {-3.0e38}, int64[1] l1 = {1}, int64[2] l12 = {1, 2}> { " +
          rows +
-         "  q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, split)  k4 = Reshape (k3, split) "
+         "  q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, split)  k4 = Reshape (k3, "
+         "split) "
          "v4 = Reshape (v3, split)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = Transpose <perm = [0, 2, 3, 1]> (k4) "
          "v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  d = Div (p, two)  " +
          hidden +
-         "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  j = Reshape (t, joint) "
+         "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  j = Reshape (t, "
+         "joint) "
          "y = Relu (j) }";
 }
 
@@ -37,7 +40,8 @@ TEST_CASE("scores that something is added to may be hidden by a number besides")
 }
 
 TEST_CASE("a mask that may have one sample or all is repeated for all") {
-  const std::string inputs = "float[B,N,16] x0, bool[M,K] m", hidden = "u = Unsqueeze (m, l12)  s = Where (u, d, least)";
+  const std::string inputs = "float[B,N,16] x0, bool[M,K] m",
+                    hidden = "u = Unsqueeze (m, l12)  s = Where (u, d, least)";
   // The rows are masked too, so that they have as many samples as the mask, if it has more than one.
   const std::string masked = "f = Cast <to = 1> (m)  g = ReduceMax (f, l1)  h = Unsqueeze (g, l1)  x = Add (x0, h)";
   const Model source = test::fixture(graph(inputs, masked, hidden), 18);
