@@ -82,16 +82,25 @@ Value* added_mask(const Site& s, Builder& builder) {
 bool is_whole(const Site& s) {
   const auto mask = four_axes(s);
   return mask && ((*mask)[1].is(1) || (*mask)[1].is(s.q.count)) &&
-         (s.k.past || ((*mask)[3] == s.k.rows && infer_rules::is_choice_of((*mask)[0], s.q.batch) &&
-                       ((*mask)[2] == s.q.rows || (*mask)[2].is(1))));
+         (s.k.past ||
+          (infer_rules::is_choice_of((*mask)[0], s.q.batch) && ((*mask)[2] == s.q.rows || (*mask)[2].is(1))));
+}
+
+Value* repeated_shape(const Site& s, bool rows, bool keys, Builder& builder) {
+  if (!keys) return row_shape(s.q.rows, builder);
+  if (s.k.past) return score_shape(s.q, s.k, builder);
+  Value* all = shape_with(s.k.rows, 3, 4, builder);
+  if (!rows || !all) return all;
+  Value* each = row_shape(s.q.rows, builder);
+  return each ? builder.op("Mul", {each, all}) : nullptr;
 }
 
 Value* whole_mask(const Site& s, Builder& builder) {
   if (!is_whole(s)) return nullptr;
   const SymDims dims = *four_axes(s);
-  const bool keys = dims[3] == s.k.rows, repeated = !(dims[2] == s.q.rows);
-  Value* shape = !keys ? score_shape(s.q, s.k, builder) : repeated ? row_shape(s.q.rows, builder) : nullptr;
-  if ((repeated || !keys) && !shape) return nullptr;
+  const bool keys = !(dims[3] == s.k.rows), rows = !(dims[2] == s.q.rows);
+  Value* shape = keys || rows ? repeated_shape(s, rows, keys, builder) : nullptr;
+  if ((keys || rows) && !shape) return nullptr;
   Value* mask = added_mask(s, builder);
   if (!shape) return with_axes(mask, 4 - mask_dims(s)->size(), builder);
   return builder.op("Expand", {mask, shape});

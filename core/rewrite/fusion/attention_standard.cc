@@ -1,4 +1,5 @@
 // Attention of the standard, from opset 23 on.
+#include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
 #include "core/rewrite/fusion/lengths.h"
@@ -16,15 +17,15 @@ Expected<Replacement> standard_attention(const Site& s, Builder& builder) {
   const bool masked = s.mask || s.choice.condition;
   const auto mask = mask_dims(s);
   if (masked && (!mask || mask->empty())) return Decline{"the shape of the mask is not known"};
-  const bool keys = masked && mask->back() == s.k.rows;
-  Value* shape = masked && !keys && s.k.past ? score_shape(s.q, s.k, builder) : nullptr;
-  if (masked && !shape && !keys) return Decline{"the mask may have other keys"};
-  // ONNX Runtime repeats a mask over samples and heads only.
-  const bool each = masked && mask->size() > 1 && (*mask)[mask->size() - 2] == s.q.rows;
-  if (masked && keys && !each && builder.target != Target::kKernels) {
-    shape = row_shape(s.q.rows, builder);
-    if (!shape) return Decline{"no input of the graph has the rows that the mask would be repeated for"};
-  }
+  if (masked && !s.k.past && mask->size() == 4 && !infer_rules::is_choice_of(mask->front(), s.q.batch))
+    return Decline{"the mask may have other samples"};
+  // The standard hides keys that a mask lacks. ONNX Runtime repeats one over samples and heads only.
+  const bool keys = masked && !(mask->back() == s.k.rows);
+  const bool row = masked && (mask->size() < 2 || !((*mask)[mask->size() - 2] == s.q.rows));
+  const bool rows = row && builder.target != Target::kKernels;
+  Value* shape = keys || rows ? repeated_shape(s, rows, keys, builder) : nullptr;
+  if ((keys || rows) && !shape)
+    return Decline{"no input of the graph has the axes that the mask would be repeated for"};
   for (const Heads* heads : {&s.q, &s.k, &s.v}) inputs.push_back(flattened(*heads, builder));
   if (masked) inputs.push_back(added_mask(s, builder));
   if (shape) inputs.back() = builder.op("Expand", {inputs.back(), shape});
