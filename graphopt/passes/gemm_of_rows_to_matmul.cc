@@ -24,6 +24,16 @@ Value* plain_weight(const Node& gemm, Builder& builder) {
   return builder.successor(weight, *tensor_like(t, {columns, rows}, turned));
 }
 
+/// Do all that read the weight turn it, between layouts, so that each of them may have it turned?
+bool turned_by_all(const Value& weight, const Builder& builder) {
+  return !weight.is_output() && std::all_of(weight.uses.begin(), weight.uses.end(), [&](const Use& use) {
+    const Node& node = *use.node;
+    if (!node.is("Gemm") || use.index != 1 || builder.view(node).get_int("transB", 0) == 0) return false;
+    const Value* y = node.output(0);
+    return is_layout(node.input(0)->producer) && y->single_use() && is_layout(y->uses[0].node);
+  });
+}
+
 const char* why_no_product(const Node& gemm, const Builder& builder) {
   const auto& shape = gemm.input(1)->type.dims;
   if (gemm.is("MatMul")) return shape && shape->size() == 2 ? nullptr : "its weight is no matrix";
@@ -32,7 +42,8 @@ const char* why_no_product(const Node& gemm, const Builder& builder) {
   if (!weight || weight->rank() != 2 || !is_foldable_float(weight->dtype())) return "its weight is no constant matrix";
   if (view.get_int("transA", 0) || view.get_float("alpha", 1) != 1 || (gemm.input(2) && view.get_float("beta", 1) != 1))
     return "its product is scaled or turned";
-  if (view.get_int("transB", 0) && !gemm.input(1)->single_use()) return "its weight is used elsewhere too";
+  if (view.get_int("transB", 0) && !gemm.input(1)->single_use() && !turned_by_all(*gemm.input(1), builder))
+    return "its weight is used elsewhere too";
   if (gemm.input(2) && (!gemm.input(2)->type.dims || gemm.input(2)->type.dims->size() != 1))
     return "its bias is no row";
   return nullptr;

@@ -85,7 +85,7 @@ Value* seen_keys(const PaddingMask& padding, const Site& s, Builder& builder) {
   if (*padding.keys->type.dims == SymDims{s.q.batch, s.k.rows}) return keys;
   // One sample for all, or one key, in models whose inputs do not say that they have the same axes.
   const auto projection = s.k.flat() ? projection_of(s.k.flat()) : std::nullopt;
-  Value* rows = projection ? projection->x : flattened(s.k, builder);
+  Value* rows = projection ? projection->x : s.k.flat();
   return builder.op("Expand", {keys, leading_sizes(rows, 2, builder)});
 }
 
@@ -93,7 +93,7 @@ Value* seen_keys(const PaddingMask& padding, const Site& s, Builder& builder) {
 bool fits(const PaddingMask& padding, const Site& s) {
   const SymDims& dims = *padding.keys->type.dims;
   return dims == SymDims{s.q.batch, s.k.rows} ||
-         (s.choice.condition && !s.k.past && infer_rules::is_choice_of(dims.front(), s.q.batch));
+         (s.choice.condition && !s.k.past && infer_rules::is_choice_of(dims.front(), s.q.batch) && s.k.flat());
 }
 
 /// The inputs for a mask of padding and one that is added, and their attribute. False: there is no way to say it.

@@ -64,6 +64,17 @@ TEST_CASE("rows are multiplied where they come from when their columns are parte
         "MatMul Reshape Transpose");
 }
 
+TEST_CASE("a weight that several layers turn is turned for each of them") {
+  const auto layers = [](const std::string& second) {
+    return "g (double[B,5,6] x, double[6,6] W) => (double[B,5,6] y) <int64[2] s = {-1, 6}, int64[3] t = {-1, 5, 6}> { "
+           "a = Reshape (x, s)  g = Gemm <transB = 1> (a, W)  r = Reshape (g, t)  n = Relu (r)  b = Reshape (n, s)  h "
+           "= " +
+           second + " (b, W)  y = Reshape (h, t) }";
+  };
+  CHECK(rewritten(gemm_of_rows_to_matmul, layers("Gemm <transB = 1>")) == "MatMul Relu MatMul");
+  CHECK(rewritten(gemm_of_rows_to_matmul, layers("Gemm")) == "Reshape Gemm Reshape Relu MatMul");
+}
+
 TEST_CASE("a Gemm stays where it is scaled, where it is read as a matrix too") {
   CHECK(declined(gemm_of_rows_to_matmul, graph("Gemm <transB = 1, alpha = 2.0> (a, W, C)")) ==
         "its product is scaled or turned");
