@@ -155,7 +155,33 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{plan->y.make(builder, y, type)};
 }
 
-std::vector<Rule> rules() { return {{Pattern::op("Reshape|Flatten|Squeeze|Unsqueeze|Transpose", {}).open(), rewrite}}; }
+/// Transpose of a scaled product -> the Transpose scaled, so that it meets the product, as scores of keys by queries
+/// are.
+Expected<Replacement> before_number(const Match& m, Builder& builder) {
+  Perm perm = builder.view(*m.root).get_ints("perm");
+  const Node& scaled = *m.node("scaled");
+  Value* product = m.node("product")->output(0);
+  if (m.constant("number").rank() != 0 || perm.size() < 2) return Decline{};
+  std::swap(perm.end()[-1], perm.end()[-2]);
+  if (!std::is_sorted(perm.begin(), perm.end())) return Decline{"it moves other axes than the last two"};
+  const Type& type = m.root->output(0)->type;
+  Value* turned = builder.op("Transpose", {product}, m.root->attrs, type);
+  std::vector<Value*> inputs = scaled.inputs();
+  for (Value*& v : inputs)
+    if (v == product) v = turned;
+  return Replacement{builder.op(scaled.op, std::move(inputs), scaled.attrs, type)};
+}
+
+std::vector<Rule> rules() {
+  const auto product = [] {
+    return Pattern::op("MatMul", {Pattern::any("a"), Pattern::any("b")}).as("product").single_use();
+  };
+  Pattern times = Pattern::op("Mul", {product(), Pattern::constant("number")}).any_order().as("scaled").single_use();
+  Pattern parts = Pattern::op("Div", {product(), Pattern::constant("number")}).as("scaled").single_use();
+  return {{Pattern::op("Reshape|Flatten|Squeeze|Unsqueeze|Transpose", {}).open(), rewrite},
+          {Pattern::op("Transpose", {std::move(times)}), before_number},
+          {Pattern::op("Transpose", {std::move(parts)}), before_number}};
+}
 
 }  // namespace
 

@@ -72,3 +72,20 @@ TEST_CASE("products that others read, that repeat an operand, or that gain nothi
                  "Transpose <perm = [1, 0]> (t)  p = MatMul (x, W)  y = Transpose <perm = [1, 0]> (p) }")
             .empty());
 }
+
+TEST_CASE("scores of keys by queries that are scaled before they are turned are those of queries by keys") {
+  const auto graph = [](const std::string& end) {
+    return "g (double[B,H,S,4] x, double[B,H,T,4] z) => (double[B,H,T,S] y) <double half = {0.5}, double[1] one = "
+           "{0.5}> { "
+           "q = Transpose <perm = [0, 1, 3, 2]> (z)  p = MatMul (x, q)  " +
+           end + " }";
+  };
+  CHECK(rewritten(merge_layouts_of_matmul, graph("m = Mul (half, p)  y = Transpose <perm = [0, 1, 3, 2]> (m)")) ==
+        "Transpose MatMul Mul");
+  CHECK(rewritten(merge_layouts_of_matmul, graph("m = Div (p, half)  y = Transpose <perm = [0, 1, 3, 2]> (m)")) ==
+        "Transpose MatMul Div");
+  CHECK(declined(merge_layouts_of_matmul, graph("m = Mul (p, one)  y = Transpose <perm = [0, 1, 3, 2]> (m)")).empty());
+  CHECK(declined(merge_layouts_of_matmul, R"(g (double[S,3,4] x, double[S,4,T] z) => (double[3,S,T] y)
+    <double half = {0.5}> { p = MatMul (x, z)  m = Mul (half, p)  y = Transpose <perm = [1, 0, 2]> (m) })") ==
+        "it moves other axes than the last two");
+}
