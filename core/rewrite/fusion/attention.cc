@@ -84,9 +84,7 @@ Value* seen_keys(const PaddingMask& padding, const Site& s, Builder& builder) {
   keys = builder.op("Cast", {keys}, {integer("to", static_cast<int64_t>(DType::kI32))}, {});
   if (*padding.keys->type.dims == SymDims{s.q.batch, s.k.rows}) return keys;
   // One sample for all, or one key, in models whose inputs do not say that they have the same axes.
-  const auto projection = s.k.flat() ? projection_of(s.k.flat()) : std::nullopt;
-  Value* rows = projection ? projection->x : s.k.flat();
-  return builder.op("Expand", {keys, leading_sizes(rows, 2, builder)});
+  return builder.op("Expand", {keys, leading_sizes(source_rows(s.k), 2, builder)});
 }
 
 /// Has it the batch, or one sample for all of it?

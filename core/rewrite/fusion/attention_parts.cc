@@ -86,12 +86,17 @@ bool is_whole(const Site& s) {
           (infer_rules::is_choice_of((*mask)[0], s.q.batch) && ((*mask)[2] == s.q.rows || (*mask)[2].is(1))));
 }
 
+Value* source_rows(const Heads& heads) {
+  const auto projection = heads.flat() ? projection_of(heads.flat()) : std::nullopt;
+  return projection ? projection->x : heads.flat();
+}
+
 Value* repeated_shape(const Site& s, bool rows, bool keys, Builder& builder) {
-  if (!keys) return row_shape(s.q.rows, builder);
-  if (s.k.past) return score_shape(s.q, s.k, builder);
-  Value* all = shape_with(s.k.rows, 3, 4, builder);
+  if (s.k.past && keys) return score_shape(s.q, s.k, builder);
+  Value* each = rows ? row_shape(s.q.rows, builder, source_rows(s.q)) : nullptr;
+  if (!keys) return each;
+  Value* all = shape_with(s.k.rows, 3, 4, builder, source_rows(s.k));
   if (!rows || !all) return all;
-  Value* each = row_shape(s.q.rows, builder);
   return each ? builder.op("Mul", {each, all}) : nullptr;
 }
 

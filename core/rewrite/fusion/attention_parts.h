@@ -31,6 +31,9 @@ Value* added_mask(const Site& s, Builder& builder);
 /// Has the mask the shape [batch or 1, heads or 1, rows or 1, keys or 1], but for leading ones? Where there is a past,
 /// any that becomes so. The values take no other number of keys.
 bool is_whole(const Site& s);
+/// [batch, rows, ...] that they are made of, which is there whether the product is the attention's or not; null where
+/// they do not come as rows.
+Value* source_rows(const Heads& heads);
 /// What to expand a mask to for all rows, for all keys, or both; null where no input of the graph has them as axes.
 Value* repeated_shape(const Site& s, bool rows, bool keys, Builder& builder);
 /// It as [batch or 1, heads or 1, rows, keys]; null where it is not that.

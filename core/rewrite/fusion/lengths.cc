@@ -54,13 +54,15 @@ std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, const Value
   return Lengths{builder.op("Expand", {last, each}), total};
 }
 
-Value* shape_with(const Dim& length, size_t axis, size_t rank, Builder& builder) {
+Value* shape_with(const Dim& length, size_t axis, size_t rank, Builder& builder, Value* near) {
   std::vector<int64_t> all(rank, 1);
   if (const auto count = length.value()) {
     all[axis] = *count;
     return builder.constant("rows", Tensor::ints(all));
   }
-  for (Value* input : builder.graph.inputs()) {
+  std::vector<Value*> known = builder.graph.inputs();
+  if (near) known.push_back(near);
+  for (Value* input : known) {
     const auto found = input->type.dims ? axis_of(*input->type.dims, length) : std::nullopt;
     if (!found) continue;
     const auto ones = [&](size_t n) { return builder.constant("ones", Tensor::ints(std::vector<int64_t>(n, 1))); };
@@ -82,6 +84,6 @@ Value* leading_sizes(Value* v, int64_t axes, Builder& builder) {
   return builder.op("Gather", {builder.op("Shape", {v}), builder.constant("axes", Tensor::ints(places))});
 }
 
-Value* row_shape(const Dim& rows, Builder& builder) { return shape_with(rows, 2, 4, builder); }
+Value* row_shape(const Dim& rows, Builder& builder, Value* near) { return shape_with(rows, 2, 4, builder, near); }
 
 }  // namespace mlopt::fusion

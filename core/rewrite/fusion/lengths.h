@@ -16,11 +16,12 @@ struct Lengths {
 /// is none.
 std::optional<Lengths> lengths_of(const Dim& batch, const Dim& rows, const Value* past, Builder& builder);
 
-/// A list of `rank` ones, but for the length at `axis`; null where no input of the graph has it as an axis.
-Value* shape_with(const Dim& length, size_t axis, size_t rank, Builder& builder);
+/// A list of `rank` ones, but for the length at `axis`; null where neither an input of the graph nor `near` (null:
+/// none) has it as an axis.
+Value* shape_with(const Dim& length, size_t axis, size_t rank, Builder& builder, Value* near = nullptr);
 /// The lengths of the value's first axes as a list.
 Value* leading_sizes(Value* v, int64_t axes, Builder& builder);
-/// [1, 1, rows, 1], to repeat a mask for all queries; null where no input of the graph has the rows as an axis.
-Value* row_shape(const Dim& rows, Builder& builder);
+/// [1, 1, rows, 1], to repeat a mask for all queries; null likewise.
+Value* row_shape(const Dim& rows, Builder& builder, Value* near = nullptr);
 
 }  // namespace mlopt::fusion

@@ -16,9 +16,10 @@ namespace {
 /// Attention of the rows x, which `rows` makes, whose scores d `hidden` makes s of.
 std::string graph(const std::string& inputs, const std::string& rows, const std::string& hidden) {
   return "g (" + inputs +
-         ", float[16,16] Q, float[16,16] K, float[16,16] V) => (float[P,N,16] y) <int64[4] split = {0, 0, 4, 4}, "
+         ", float[16,16] Q, float[16,16] K, float[16,16] V) => (float[P,L,16] y) <int64[4] split = {0, 0, 4, 4}, "
          "int64[3] "
-         "joint = {0, 0, 16}, float two = {2}, float least = {-3.0e38}, int64[1] l1 = {1}, int64[2] l12 = {1, 2}> { " +
+         "joint = {0, 0, 16}, float two = {2}, float least = {-3.0e38}, int64[1] l1 = {1}, int64[1] l3 = {3}, int64[2] "
+         "l12 = {1, 2}> { " +
          rows +
          "  q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, split)  k4 = Reshape (k3, "
          "split) "
@@ -39,25 +40,39 @@ TEST_CASE("scores that something is added to may be hidden by a number besides")
                   17, 1e-4, Target::kOrt) == "Neg Unsqueeze Shape Gather Concat Where Expand Attention Relu");
 }
 
+TEST_CASE("a mask for which no input has the axes is repeated as the rows say") {
+  const std::string twice = "x = Concat <axis = 1> (x0, x0)";
+  const std::string text =
+      graph("float[B,H,16] x0, float[B,1,1,2] m0", twice,
+            "c = Concat <axis = -1> (m0, m0)  m = ReduceSum <keepdims = 1> (c, l3)  s = Add (d, m)");
+  CHECK(rewritten(fusion::attention, test::fixture(text, 17), 1e-4, Target::kOrt)
+            .find("Shape Gather Concat Mul Expand Attention") != std::string::npos);
+}
+
 TEST_CASE("a mask that may have one sample or all is repeated for all") {
   const std::string inputs = "float[B,N,16] x0, bool[M,K] m",
                     hidden = "u = Unsqueeze (m, l12)  s = Where (u, d, least)";
   // The rows are masked too, so that they have as many samples as the mask, if it has more than one.
   const std::string masked = "f = Cast <to = 1> (m)  g = ReduceMax (f, l1)  h = Unsqueeze (g, l1)  x = Add (x0, h)";
-  const Model source = test::fixture(graph(inputs, masked, hidden), 18);
-  Model result = clone(source);
-  result.set_opset("com.microsoft", 1);
-  infer(result, standard_types);
-  PassContext context = test::pass_context();
-  context.target = Target::kOrt;
-  const PassTally tally = run_pass(result, fusion::attention, context);
-  for (const auto& [reason, times] : tally.declined) UNSCOPED_INFO(reason);
-  INFO(dump(*result.graph));
-  REQUIRE(tally.applied == 1);
-  CHECK(test::operators(*result.graph) == "Cast ReduceMax Unsqueeze Add Cast Shape Expand Attention Relu");
-  Model same = clone(source);
-  for (Model* model : {&same, &result}) fix_dimensions(*model, {{"M", Dim::symbol("B")}, {"K", Dim::symbol("N")}}, 0);
-  test::require_same_model(same, result, 1e-4);
+  const auto fused = [&](Target target, int64_t opset) {
+    const Model source = test::fixture(graph(inputs, masked, hidden), opset);
+    Model result = clone(source);
+    if (target == Target::kOrt) result.set_opset("com.microsoft", 1);
+    infer(result, standard_types);
+    PassContext context = test::pass_context();
+    context.target = target;
+    const PassTally tally = run_pass(result, fusion::attention, context);
+    for (const auto& [reason, times] : tally.declined) UNSCOPED_INFO(reason);
+    INFO(dump(*result.graph));
+    REQUIRE(tally.applied == 1);
+    std::string names = test::operators(*result.graph);
+    Model same = clone(source);
+    for (Model* model : {&same, &result}) fix_dimensions(*model, {{"M", Dim::symbol("B")}, {"K", Dim::symbol("N")}}, 0);
+    test::require_same_model(same, result, 1e-4);
+    return names;
+  };
+  CHECK(fused(Target::kOrt, 18) == "Cast ReduceMax Unsqueeze Add Cast Shape Expand Attention Relu");
+  CHECK(fused(Target::kOnnx, 23).ends_with("Mul Where Expand Attention Relu"));
   // Without, the mask may have more samples than the rows.
   CHECK(declined(fusion::attention, graph(inputs, "x = Neg (x0)", hidden), 18, Target::kOrt) ==
         "the scores are not a product");
