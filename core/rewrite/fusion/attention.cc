@@ -67,10 +67,11 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   if (end.kept.condition && (end.kept.condition != scores.choice.condition || end.kept.seen != scores.choice.seen))
     return Decline{"probabilities are zero for other keys than those that are hidden"};
   find_order(site, builder);
-  // Each row sees its own key there.
-  if (!site.causal && !site.ordered) site.kept = end.kept;
-  site.guarded = end.guarded && !is_finite(site);
-  if (site.choice.condition && !site.ordered && !site.kept.condition && site.choice.hidden > kSwallows)
+  // Each row sees its own key where later ones are hidden. Rows without keys are no numbers where minus infinity hides.
+  const bool kept = end.kept.condition && !site.causal && !site.ordered;
+  site.guarded = (end.guarded || kept) && !is_finite(site);
+  if (kept && !site.guarded) site.kept = end.kept;
+  if (site.choice.condition && !site.ordered && !kept && site.choice.hidden > kSwallows)
     return Decline{"a row without keys would be another one, as its scores are hidden by a small number"};
   return site;
 }

@@ -34,6 +34,12 @@ TEST_CASE("rows without keys are zero where the probabilities are") {
                  Target::kOrt) == "probabilities are zero for other keys than those that are hidden");
 }
 
+TEST_CASE("rows that minus infinity hides are no numbers before they are zero") {
+  const std::string mask = "bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}";
+  CHECK(rewritten(fusion::attention, graph(mask, "Where (m, w, zero)", "-inf"), 17, 1e-4, Target::kOrt)
+            .ends_with("Attention IsNaN Where"));
+}
+
 TEST_CASE("other probabilities that are zero, and conditions of single heads, stay") {
   CHECK(declined(fusion::attention, graph("bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}", "Where (other, w, zero)"), 17,
                  Target::kOrt) == "probabilities are zero for other keys than those that are hidden");
