@@ -45,6 +45,7 @@ constexpr Line kRecognizing[] = {
     {1, &merge_transposes},
     {1, &eliminate_nop_pad},
     {1, &eliminate_nop_slice},
+    {1, &narrow_slices},
     {1, &eliminate_nop_concat},
     {1, &eliminate_nop_expand},
     {1, &eliminate_nop_arithmetic},

@@ -81,6 +81,7 @@ extern const Pass merge_concats;
 extern const Pass gather_nd_to_slice;
 extern const Pass gather_to_slice;
 extern const Pass select_rows_first;
+extern const Pass narrow_slices;
 extern const Pass sizes_from_inputs;
 extern const Pass stack_to_concat;
 extern const Pass slices_to_split;

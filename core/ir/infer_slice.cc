@@ -7,8 +7,8 @@ namespace mlopt::infer_rules {
 namespace {
 
 /// What exporters write for "to the end" and "from before the beginning", whatever the size.
-bool beyond(const Dim& d) { return d.value() && *d.value() >= INT32_MAX; }
-bool before(const Dim& d) { return d.value() && *d.value() <= -INT32_MAX; }
+bool beyond(const Dim& d) { return d.value() && *d.value() >= kBeyondSizes; }
+bool before(const Dim& d) { return d.value() && *d.value() <= -kBeyondSizes; }
 
 Dim sliced(const Dim& n, const Dim& start, const Dim& end, int64_t step) {
   if (n.value() && start.value() && end.value() && step != 0)

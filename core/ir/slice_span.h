@@ -8,6 +8,10 @@
 
 namespace mlopt {
 
+/// An end from here on is beyond any axis: how exporters say "to the end" of one whose size they do not know.
+/// TensorFlow's says a thousand million, others the largest integer.
+inline constexpr int64_t kBeyondSizes = 1'000'000'000;
+
 /// The positions first, first + step, ... that Slice takes of an axis; a step of 1 where there is one or none.
 struct SliceSpan {
   int64_t first = 0, count = 0, step = 1;

@@ -1,18 +1,17 @@
 // Slice(x) -> x where every axis is taken whole and in order.
 #include <algorithm>
 
+#include "core/ir/slice_span.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
 
-/// From zero to a number beyond any size: how exporters say "all" of an axis whose size they do not know; TensorFlow's
-/// says a thousand million.
+/// From zero to a number beyond any size: all of an axis whose size is not known.
 bool takes_all(const std::optional<std::vector<int64_t>>& starts, const std::optional<std::vector<int64_t>>& ends) {
-  constexpr int64_t kBeyond = 1'000'000'000;
   return starts && ends && std::all_of(starts->begin(), starts->end(), [](int64_t start) { return start == 0; }) &&
-         std::all_of(ends->begin(), ends->end(), [](int64_t end) { return end >= kBeyond; });
+         std::all_of(ends->begin(), ends->end(), [](int64_t end) { return end >= kBeyondSizes; });
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
