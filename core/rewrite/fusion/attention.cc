@@ -56,10 +56,13 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   const Scores scores = chosen_scores_of(end.softmax->input(0));
   if (!scores.q) return Decline{"the scores are not a product"};
   if (joined && is_joined(scores)) return Decline{"what hides keys has batch and heads as one axis"};
-  const auto q = heads_of(scores.q, false, {able.rotates}, builder, joined),
-             k = heads_of(scores.k, true, able, builder, joined),
-             v = heads_of(end.product->input(1), false, {false, able.keeps, able.repeats}, builder, joined);
+  const auto q = heads_of(scores.q, false, {able.rotates}, builder, joined);
+  auto k = heads_of(scores.k, true, able, builder, joined),
+       v = heads_of(end.product->input(1), false, {false, able.keeps, able.repeats}, builder, joined);
   if (!q || !k || !v) return Decline{"queries, keys or values are not split into heads"};
+  // Products repeat a single head for all queries by themselves.
+  for (Heads* heads : {&*k, &*v})
+    if (able.repeats && heads->count == 1) heads->repeats = q->count;
   if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
   const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
   Site site{*q, *k, *v, scores.mask, scores.choice};
@@ -189,7 +192,9 @@ Expected<Site> best_site(const Node& root, const Ending& end, const Builder& bui
   auto site = site_of(end, {contrib}, builder);
   if (site && site->q.cosines && !site->causal) site = site_of(end, {}, builder);  // rotated before, by itself
   const bool repeats = site && contrib && !newest && !suits_contrib(*site);
-  if (repeats && !(site->k.flat() && site->v.flat())) site = site_of(end, {false, false, false}, builder);
+  // A head that products repeat by themselves is better off there.
+  const bool single = site && site->k.count == 1;
+  if (repeats && (single || !(site->k.flat() && site->v.flat()))) site = site_of(end, {false, false, false}, builder);
   return site;
 }
 

@@ -39,6 +39,7 @@ TEST_CASE("parts stay, and what takes everything is another pass's") {
   CHECK(declined(narrow_slices, graph("0, 1", "1000000000, 6", "2, 1")).empty());
   CHECK(declined(narrow_slices, R"(g (double[N,3,6] x, int64[1] e) => (double[P,3,6] y) <int64[1] s = {0}>
     { y = Slice (x, s, e) })") == "its limits are not constant");
-  CHECK(declined(narrow_slices, R"(g (double[N,3,6] x) => (double[P,3,6] y) { y = Slice <starts = [0], ends = [2]> (x) })",
+  CHECK(declined(narrow_slices,
+                 R"(g (double[N,3,6] x) => (double[P,3,6] y) { y = Slice <starts = [0], ends = [2]> (x) })",
                  9) == "its limits are attributes before opset 10");
 }
