@@ -71,9 +71,9 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
     return Decline{"probabilities are zero for other keys than those that are hidden"};
   find_order(site, builder);
   // Each row sees its own key where later ones are hidden. Rows without keys are no numbers where minus infinity hides.
-  const bool kept = end.kept.condition && !site.causal && !site.ordered;
-  site.guarded = (end.guarded || kept) && !is_finite(site);
-  if (kept && !site.guarded) site.kept = end.kept;
+  const bool kept = end.kept.condition && !site.causal && !site.ordered, finite = std::isfinite(site.choice.hidden);
+  site.guarded = (end.guarded && !is_finite(site)) || (kept && !finite);
+  if (kept && finite) site.kept = end.kept;
   if (site.choice.condition && !site.ordered && !kept && site.choice.hidden > kSwallows)
     return Decline{"a row without keys would be another one, as its scores are hidden by a small number"};
   return site;
