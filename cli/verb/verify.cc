@@ -38,6 +38,34 @@ struct Trial {
   int64_t batch;
 };
 
+/// Nothing is left behind of what was asked for where the source runs and the result does not.
+[[noreturn]] void broken(const Error& e) {
+  throw Error{Code::kInternal, "the result does not run where the source does: " + in_words(e), e.where,
+              "please report it with the command line; fuse --bisect leaves out the pass that does it"};
+}
+
+/// The result on inputs that the source has run on.
+class MustRun : public Executable {
+ public:
+  explicit MustRun(Executable& result) : result_(result) {}
+
+  std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks) override {
+    try {
+      return result_.run(inputs, hooks);
+    } catch (const Error& e) {
+      if (e.code == Code::kBadInput) broken(e);
+      throw;
+    }
+  }
+  const std::vector<std::string>& input_names() const override { return result_.input_names(); }
+  const std::vector<std::string>& output_names() const override { return result_.output_names(); }
+  const std::vector<std::string>& fallback_nodes() const override { return result_.fallback_nodes(); }
+  std::vector<StepProfile> profile() const override { return result_.profile(); }
+
+ private:
+  Executable& result_;
+};
+
 RunComparison compare(const Trial& trial, Executable& source, Executable& result) {
   Progress progress = trial.session.console.progress("verifying", std::min(trial.verb.samples, trial.data.size()));
   CompareOptions options;
@@ -45,7 +73,8 @@ RunComparison compare(const Trial& trial, Executable& source, Executable& result
   options.seconds = generated(trial.verb.data) ? kGeneratedSeconds : kDataSeconds;
   options.batch = trial.batch;
   options.progress = [&](int64_t done) { progress.set(done); };
-  return compare_runs(source, result, trial.data, options);
+  MustRun checked(result);
+  return compare_runs(source, checked, trial.data, options);
 }
 
 /// Source and result, compiled.

@@ -146,7 +146,7 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   // Where nothing is hidden, MultiHeadAttention does without the scores in memory.
   const bool hides = s.mask || s.choice.condition || s.causal;
   Value* whole = whole_of(s, builder);
-  const bool projections = hides && !s.k.past && (packed(s) || (whole && projection_of(whole)));
+  const bool projections = hides && !s.k.past && s.k.repeats == 1 && (packed(s) || (whole && projection_of(whole)));
   std::vector<Attr> attrs{integer("num_heads", s.q.count), number("scale", s.scale)};
   std::vector<Value*> inputs(3, nullptr);
   const auto add = [&](size_t padding, size_t added) { return add_mask(s, inputs, padding, added, attrs, builder); };

@@ -1,10 +1,12 @@
 #include <fmt/core.h>
 
+#include "cli/verb/verb.h"
 #include "core/data/array_file.h"
 #include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
 #include "tests/support/program.h"
+#include "tests/support/rewrite.h"
 
 using namespace mlopt;
 using test::run_mlopt;
@@ -18,6 +20,28 @@ TEST_CASE("a model that runs on one sample only, whatever it declares, is verifi
   const auto result = run_mlopt({"fuse", model, "-o", folder / "out.onnx", "--data", data, "--no-bench", "--strict"});
   INFO(result.err);
   CHECK(result.status == 0);
+}
+
+TEST_CASE("a result that does not run where its source does is a bug, of which nothing is left") {
+  cli::Session session{{}, Console(false, false), {}};
+  session.common.threads = 1;
+  session.common.device = "reference";
+  const cli::VerbOptions verb;
+  const auto reshaped = [](const char* shape) {
+    return test::fixture(std::string("g (float[N,3] x) => (float[M] y) <int64[1] s = {") + shape +
+                         "}> { y = Reshape (x, s) }");
+  };
+  const Model source = reshaped("-1"), result = reshaped("7");
+  cli::Plans plans(source, result, session, true);
+  try {
+    cli::verify_result(verb, source, result, {}, plans, session);
+    FAIL("it was verified");
+  } catch (const Error& e) {
+    CHECK(e.code == Code::kInternal);
+    CHECK(e.message.find("the result does not run where the source does") == 0);
+  }
+  cli::Plans back(result, source, session, true);
+  CHECK_FALSE(cli::verify_result(verb, result, source, {}, back, session).problem.empty());
 }
 
 TEST_CASE("data that do not fit the model at all are an error") {

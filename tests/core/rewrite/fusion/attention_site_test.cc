@@ -43,19 +43,29 @@ TEST_CASE("scores that others read are not those of one operator") {
 }
 
 TEST_CASE("heads may be repeated as parts of rows, by Tile too") {
-  const std::string text = R"(g (float[B,N,32] x, float[32,32] Q, float[32,16] K, float[32,16] V) => (float[B,N,32] y)
-    <int64[4] four = {0, 0, 4, 8}, int64[4] two = {0, 0, 2, 8}, int64[1] l3 = {3}, int64[5] wide = {1, 1, 1, 2, 1},
-     int64[3] joint = {0, 0, 32}> {
-    q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)
-    q4 = Reshape (q3, four)  k2 = Reshape (k3, two)  v2 = Reshape (v3, two)
-    ku = Unsqueeze (k2, l3)  ke = Tile (ku, wide)  k4 = Reshape (ke, four)
-    vu = Unsqueeze (v2, l3)  ve = Tile (vu, wide)  v4 = Reshape (ve, four)
-    q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = Transpose <perm = [0, 2, 3, 1]> (k4)
-    v = Transpose <perm = [0, 2, 1, 3]> (v4)  s = MatMul (q, k)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)
-    t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) })";
-  CHECK(rewritten(fusion::attention, text, 17, 1e-4, Target::kOrt) ==
+  const auto text = [](const std::string& scores) {
+    return "g (float[B,N,32] x, bool[B,N] m, float[32,32] Q, float[32,16] K, float[32,16] V) => (float[B,N,32] y) "
+           "<int64[4] four = {0, 0, 4, 8}, int64[4] two = {0, 0, 2, 8}, int64[1] l3 = {3}, int64[5] wide = {1, 1, 1, "
+           "2, 1}, "
+           "int64[3] joint = {0, 0, 32}, int64[2] l12 = {1, 2}, float least = {-3.0e38}> { "
+           "q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V) "
+           "q4 = Reshape (q3, four)  k2 = Reshape (k3, two)  v2 = Reshape (v3, two) "
+           "ku = Unsqueeze (k2, l3)  ke = Tile (ku, wide)  k4 = Reshape (ke, four) "
+           "vu = Unsqueeze (v2, l3)  ve = Tile (vu, wide)  v4 = Reshape (ve, four) "
+           "q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = Transpose <perm = [0, 2, 3, 1]> (k4) "
+           "v = Transpose <perm = [0, 2, 1, 3]> (v4)  " +
+           scores +
+           "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o) "
+           "y = Reshape (t, joint) }";
+  };
+  const std::string plain = text("s = MatMul (q, k)");
+  CHECK(rewritten(fusion::attention, plain, 17, 1e-4, Target::kOrt) ==
         "MatMul MatMul MatMul Reshape Expand Reshape Reshape Expand Reshape MultiHeadAttention");
-  CHECK(rewritten(fusion::attention, text, 23, 1e-4) == "MatMul MatMul MatMul Attention");
+  CHECK(rewritten(fusion::attention, plain, 23, 1e-4) == "MatMul MatMul MatMul Attention");
+  // The operator that makes heads itself makes as many of each kind.
+  CHECK(rewritten(fusion::attention, text("p = MatMul (q, k)  u = Unsqueeze (m, l12)  s = Where (u, p, least)"), 17,
+                  1e-4, Target::kOrt)
+            .ends_with("MultiHeadAttention"));
 }
 
 TEST_CASE("a head that the products repeat is one that the standard's operator takes for all queries") {
