@@ -136,6 +136,11 @@ std::optional<double> only_number(const Value* v) {
     const auto* t = value ? std::get_if<Tensor>(&value->value) : nullptr;
     return t ? number_at(*t, 0) : 0.0;
   }
+  if (node->is("Concat")) {
+    const auto first = only_number(node->input(0));
+    const auto same = [&](const Value* part) { return only_number(part) == first; };
+    return first && std::all_of(node->inputs().begin(), node->inputs().end(), same) ? first : std::nullopt;
+  }
   if (keeps_elements(*node) || node->is("Gather") || node->is("GatherElements")) return only_number(node->input(0));
   return std::nullopt;
 }
