@@ -36,7 +36,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass read_last_state = {"read_last_state", "read the last state of LSTM, GRU and RNN instead of their last output",
-                              rules};
+const Pass read_last_state = {"read_last_state",
+                              "read the last state of LSTM, GRU and RNN instead of their last output", rules};
 
 }  // namespace mlopt::graphopt

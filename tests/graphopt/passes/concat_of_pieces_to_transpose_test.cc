@@ -10,8 +10,8 @@ using test::rewritten;
 namespace {
 
 /// Both directions y [T,2,B,4] of a layer as [T,B,8].
-std::string graph(const std::string& parts = "p, q", const std::string& join = "axis = -1", const std::string& axis = "1",
-                  const std::string& more = "") {
+std::string graph(const std::string& parts = "p, q", const std::string& join = "axis = -1",
+                  const std::string& axis = "1", const std::string& more = "") {
   return "g (double[T,2,B,4] y) => (double[P,Q,R] o) <int64[1] one = {" + axis + "}> { a, b = Split <axis = " + axis +
          ", num_outputs = 2> (y)  p = Squeeze (a, one)  q = Squeeze (b, one) " + more + " c = Concat <" + join + "> (" +
          parts + ")  o = Relu (c) }";

@@ -11,7 +11,8 @@ namespace {
 
 std::string graph(const std::string& hidden, const std::string& cell, const std::string& fill = "0") {
   return "g (float[T,B,3] x, float[1,16,3] W, float[1,16,4] R, float[1,B,4] s) => (float[T,1,B,4] y) <float zero = {" +
-         fill + "}, int64[1] one = {1}, int64[1] two = {2}, int64[1] four = {4}> { shape = Shape (x) "
+         fill +
+         "}, int64[1] one = {1}, int64[1] two = {2}, int64[1] four = {4}> { shape = Shape (x) "
          "b = Slice (shape, one, two)  dims = Concat <axis = 0> (one, b, four)  z = Expand (zero, dims) "
          "y = LSTM <hidden_size = 4> (x, W, R, , , " +
          hidden + ", " + cell + ") }";

@@ -38,3 +38,14 @@ TEST_CASE("Pads of other numbers, modes and axes, negative ones and computed pad
   CHECK(declined(fuse_pad_into_conv, R"(g (double[N,2,6,6] x, int64[8] p, double[3,2,3,3] W) => (double[N,3,H,K] y)
     { a = Pad (x, p)  y = Conv (a, W) })") == "its padding is not constant");
 }
+
+TEST_CASE("several Convs take the zeros of one Pad, unless another operator reads it") {
+  const auto both = [](const std::string& second) {
+    return "g (double[N,2,6,6] x, double[3,2,3,3] W, double[4,2,5,5] V) => (double[N,3,H,K] y, double[N,C,L,M] z) "
+           "<int64[8] p = {0, 0, 1, 2, 0, 0, 1, 2}> { a = Pad (x, p)  y = Conv (a, W)  z = " +
+           second + " }";
+  };
+  CHECK(rewritten(fuse_pad_into_conv, both("Conv <strides = [2, 2]> (a, V)")) == "Conv Conv");
+  for (const char* second : {"Relu (a)", "Conv <auto_pad = \"SAME_UPPER\"> (a, V)"})
+    CHECK(declined(fuse_pad_into_conv, both(second)) == "the Pad is read by others too");
+}

@@ -10,10 +10,11 @@ using test::rewritten;
 namespace {
 
 std::string graph(const std::string& attributes = "hidden_size = 4", const std::string& start = "-1",
-                  const std::string& outputs = "s, h, c", const std::string& lengths = "", const std::string& squeezed = "1") {
-  return "g (float[5,2,3] x, int32[2] l, float[1,16,3] W, float[1,16,4] R) => (float[Q,2,4] y) <int64[1] one = {" + squeezed +
-         "}, int64[1] a = {" + start + "}, int64[1] e = {2147483647}, int64[1] zero = {0}> { " + outputs + " = LSTM <" +
-         attributes + "> (x, W, R, , " + lengths + ")  q = Squeeze (s, one)  y = Slice (q, a, e, zero) }";
+                  const std::string& outputs = "s, h, c", const std::string& lengths = "",
+                  const std::string& squeezed = "1") {
+  return "g (float[5,2,3] x, int32[2] l, float[1,16,3] W, float[1,16,4] R) => (float[Q,2,4] y) <int64[1] one = {" +
+         squeezed + "}, int64[1] a = {" + start + "}, int64[1] e = {2147483647}, int64[1] zero = {0}> { " + outputs +
+         " = LSTM <" + attributes + "> (x, W, R, , " + lengths + ")  q = Squeeze (s, one)  y = Slice (q, a, e, zero) }";
 }
 
 }  // namespace
