@@ -208,6 +208,22 @@ int64_t remove_dead(Model& model) {
   return removed;
 }
 
+namespace {
+
+/// Runtimes refuse a name that two nodes have. A new node is named after a value, which may have taken another name
+/// since.
+void part_names(Graph& graph) {
+  std::unordered_set<std::string> taken;
+  for (Node* node : graph.nodes()) {
+    for (Graph* body : node->bodies()) part_names(*body);
+    const std::string name = node->name;
+    for (int i = 1; !node->name.empty() && !taken.insert(node->name).second; ++i)
+      node->name = name + "_" + std::to_string(i);
+  }
+}
+
+}  // namespace
+
 PassTally run_pass(Model& model, const Pass& pass, const PassContext& context) {
   constexpr int kMostWalks = 100;
   PassTally tally;
@@ -227,7 +243,10 @@ PassTally run_pass(Model& model, const Pass& pass, const PassContext& context) {
       infer(model, context.standard_types, context.keep_outputs);
     }
   }
-  if (tally.applied) require_valid(model, pass.name);
+  if (tally.applied) {
+    part_names(*model.graph);
+    require_valid(model, pass.name);
+  }
   return tally;
 }
 

@@ -16,6 +16,8 @@ Expected<Replacement> standard_attention(const Site& s, Builder& builder) {
   std::vector<Value*> inputs;
   const bool masked = s.mask || s.choice.condition;
   const auto mask = mask_dims(s);
+  if (s.scale <= 0 && builder.target != Target::kKernels)
+    return Decline{"ONNX Runtime takes no scale that is not positive"};
   if (masked && (!mask || mask->empty())) return Decline{"the shape of the mask is not known"};
   if (masked && !s.k.past && mask->size() == 4 && !infer_rules::is_choice_of(mask->front(), s.q.batch))
     return Decline{"the mask may have other samples"};

@@ -87,6 +87,16 @@ TEST_CASE("of the nodes of a replacement only the first has the name of what the
   CHECK(model.graph->nodes()[1]->name != "only");
 }
 
+TEST_CASE("no two nodes have one name, whatever values took the names of others") {
+  Model model =
+      fixture("g (float[3] x) => (float[3] y, float[3] z) { a = Neg (x)  b = Abs (a)  y = Abs (b)  z = Abs (x) }");
+  for (Node* node : model.graph->nodes()) node->name = node->op;
+  run_pass(model, kDropNeg, pass_context());
+  std::vector<std::string> names;
+  for (const Node* node : model.graph->nodes()) names.push_back(node->name);
+  CHECK(names == std::vector<std::string>{"Abs", "Abs_1", "Abs_2"});
+}
+
 TEST_CASE("declines are counted once, with an example") {
   Model model = fixture("g (double[N] x) => (double[N] y) { a = Relu (x)  y = Relu (a) }");
   const PassTally tally = run_pass(model, kNever, pass_context());

@@ -18,7 +18,8 @@ std::string graph(const std::string& inputs, const std::string& rows, const std:
   return "g (" + inputs +
          ", float[16,16] Q, float[16,16] K, float[16,16] V) => (float[P,L,16] y) <int64[4] split = {0, 0, 4, 4}, "
          "int64[3] "
-         "joint = {0, 0, 16}, float two = {2}, float least = {-3.0e38}, int64[1] l1 = {1}, int64[1] l3 = {3}, int64[2] "
+         "joint = {0, 0, 16}, float two = {2}, float minus = {-1}, float least = {-3.0e38}, int64[1] l1 = {1}, "
+         "int64[1] l3 = {3}, int64[2] "
          "l12 = {1, 2}> { " +
          rows +
          "  q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, split)  k4 = Reshape (k3, "
@@ -76,4 +77,12 @@ TEST_CASE("a mask that may have one sample or all is repeated for all") {
   // Without, the mask may have more samples than the rows.
   CHECK(declined(fusion::attention, graph(inputs, "x = Neg (x0)", hidden), 18, Target::kOrt) ==
         "the scores are not a product");
+}
+
+TEST_CASE("a scale that is not positive is no attribute that ONNX Runtime takes from the standard") {
+  std::string text = graph("float[B,N,16] x0", "x = Neg (x0)", "");
+  const std::string scaled = "d = Div (p, two)";
+  text.replace(text.find(scaled), scaled.size(), "s = Div (p, minus)");
+  CHECK(declined(fusion::attention, text, 23) == "ONNX Runtime takes no scale that is not positive");
+  CHECK(rewritten(fusion::attention, text, 17, 1e-4, Target::kOrt).ends_with("MultiHeadAttention Relu"));
 }
