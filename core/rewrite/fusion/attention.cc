@@ -190,7 +190,10 @@ Expected<Site> best_site(const Node& root, const Ending& end, const Builder& bui
       return site;
   }
   auto site = site_of(end, {contrib}, builder);
-  if (site && site->q.cosines && !site->causal) site = site_of(end, {}, builder);  // rotated before, by itself
+  // Only the operator that hides later keys rotates, and queries as keys; else they are rotated before, by themselves.
+  const bool rotated = site && (site->q.cosines || site->k.cosines);
+  const bool alike = site && site->q.cosines == site->k.cosines && site->q.sines == site->k.sines;
+  if (rotated && !(site->causal && alike)) site = site_of(end, {}, builder);
   const bool repeats = site && contrib && !newest && !suits_contrib(*site);
   // A head that products repeat by themselves is better off there.
   const bool single = site && site->k.count == 1;

@@ -72,8 +72,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!ids || ids->size() != 2 || !out || out->size() != 3 || !((*ids)[0] == (*out)[0]) || !((*ids)[1] == (*out)[1]))
     return Decline{"the ids are no matrix of tokens"};
   const Dims width{s.words->known_constant()->dim(1)};
+  const int64_t axis = builder.view(*norm).get_int("axis", -1);
   const auto is_row = [&](const Value* v) { return v && v->type.static_dims() == width; };
-  if (norm->outputs().size() != 1 || !is_row(norm->input(1)) || !is_row(norm->input(2)) ||
+  if ((axis != -1 && axis != 2) || norm->outputs().size() != 1 || !is_row(norm->input(1)) || !is_row(norm->input(2)) ||
       s.positions->known_constant()->dim(1) != width[0])
     return Decline{"the normalization is not over one row with scale and bias"};
   if (s.types && (s.types->type.dims != ids || s.segments->known_constant()->dim(1) != width[0]))

@@ -80,3 +80,17 @@ TEST_CASE("a head that the products repeat is one that the standard's operator t
   // ONNX Runtime's needs it as often as there are queries, which takes longer than the products do.
   CHECK(declined(fusion::attention, text, 17, Target::kOrt) == "the heads do not fit one another");
 }
+
+TEST_CASE("keys that are rotated where queries are not stay so") {
+  Model model = test::fixture(R"(g (float[B,3,32] x, float[32,32] Q, float[32,32] K, float[32,32] V, float[5,4] C,
+    float[5,4] S) => (float[B,3,32] y) <int64[4] four = {0, 0, 4, 8}, int64[3] joint = {0, 0, 32}, int64[1] start = {0}> {
+    q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)
+    q4 = Reshape (q3, four)  k4 = Reshape (k3, four)  v4 = Reshape (v3, four)
+    q = Transpose <perm = [0, 2, 1, 3]> (q4)  kt = Transpose <perm = [0, 2, 1, 3]> (k4)
+    v = Transpose <perm = [0, 2, 1, 3]> (v4)  kr = com.microsoft.RotaryEmbedding (kt, start, C, S)
+    k = Transpose <perm = [0, 1, 3, 2]> (kr)  s = MatMul (q, k)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)
+    t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) })",
+                              17);
+  model.set_opset("com.microsoft", 1);
+  CHECK(rewritten(fusion::attention, model, 1e-4, Target::kOrt).find("RotaryEmbedding") != std::string::npos);
+}

@@ -29,6 +29,11 @@ TEST_CASE("embeddings that are looked up and normalized are one operator") {
                   17, 1e-5, Target::kOrt) == "EmbedLayerNormalization");
 }
 
+TEST_CASE("a normalization over more than each row is another one") {
+  CHECK(declined(fusion::embed_norm, graph(kOne, "LayerNormalization <axis = 1> (s, S, B)"), 17, Target::kOrt) ==
+        "the normalization is not over one row with scale and bias");
+}
+
 TEST_CASE("segments may be those of each token") {
   const auto with = [](const std::string& types) {
     return "g (int64[N,M] ids, int64[" + types +
