@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/onnx/operands.h"
 #include "core/onnx/proto.h"
 #include "core/onnx/tools.h"
 
@@ -68,6 +69,7 @@ Model read_message(ModelProto& message, Source& source) {
   model.mended = source.mended;
   model.path = source.path;
   for (const auto& [location, file] : source.external) model.external_files.push_back(location);
+  check_operands(model);
   return model;
 }
 

@@ -1,5 +1,7 @@
 #include <onnx/defs/schema.h>
 
+#include <algorithm>
+
 #include "core/ir/infer.h"
 #include "core/onnx/tools.h"
 
@@ -24,6 +26,19 @@ bool known_operator(std::string_view domain, std::string_view op, int64_t opset)
 
 bool known_operator(const Node& node, const Model& model) {
   return has_type_rule(node) || known_operator(node.domain, node.op, model.opset(node.domain));
+}
+
+std::vector<OperatorVersion> standard_operators() {
+  using Schema = onnx::OpSchema;
+  std::vector<OperatorVersion> all;
+  for (const Schema& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
+    if (schema.domain() != onnx::ONNX_DOMAIN || schema.Deprecated()) continue;
+    const auto& inputs = schema.inputs();
+    const auto required = std::ranges::count(inputs, Schema::Single, &Schema::FormalParameter::GetOption);
+    const bool list = !inputs.empty() && inputs.back().GetOption() == Schema::Variadic;
+    all.push_back({schema.Name(), schema.SinceVersion(), static_cast<size_t>(required), list});
+  }
+  return all;
 }
 
 bool added_to_standard(std::string_view domain, std::string_view op, int64_t opset) {

@@ -31,6 +31,14 @@ void expand_newer_operators(Model& model, int64_t opset);
 bool known_operator(std::string_view domain, std::string_view op, int64_t opset);
 /// The same of a node, without the making of ONNX's schemas (20 ms) where infer() has a rule for its operator.
 bool known_operator(const Node& node, const Model& model);
+/// A version of one of ai.onnx's operators, as the standard's schemas have it.
+struct OperatorVersion {
+  std::string op;
+  int64_t opset = 0;    ///< since which it is this version
+  size_t required = 0;  ///< operands that no node may omit; they come first
+  bool list = false;    ///< may any number follow, or be all, of which none may be omitted?
+};
+std::vector<OperatorVersion> standard_operators();
 /// Is it one of the operators that ONNX Runtime adds to the standard's own domain, at this opset? A model that has some
 /// is valid for the checks here if it imports com.microsoft too.
 bool added_to_standard(std::string_view domain, std::string_view op, int64_t opset);
