@@ -84,7 +84,7 @@ std::map<std::string, Dim> sizes_in(const Model& model, bool sums) {
   const std::set<const Node*> met = met_nodes(*model.graph);
   for (const Node* node : model.graph->nodes()) {
     if (!met.contains(node)) continue;
-    if (node->is("Concat") && !node->inputs().empty()) take_concat(*node, {*node, model.opset()}, equations);
+    if (node->is("Concat")) take_concat(*node, {*node, model.opset()}, equations);
     if (node->is("MatMul")) take_product(*node, equations);
     if (!sums || !broadcasts(*node)) continue;
     for (size_t i = 1; i < node->inputs().size(); ++i)
@@ -112,6 +112,7 @@ Dim in_terms_of(const Dim& dim, const std::map<std::string, Dim>& equal) {
 std::map<std::string, Dim> equal_sizes(const Model& model) { return sizes_in(model, false); }
 
 std::map<std::string, Dim> likely_sizes(const Model& read, TypeRule standard) {
+  if (symbols_of(*read.graph).size() < 2) return {};  // none is there to equal another
   Model model = clone(read);
   const DeclaredTypes forget(model);
   infer(model, standard, false);

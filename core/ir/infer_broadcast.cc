@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kOr = " or ";
 constexpr size_t kMostLetters = 256;
 
-/// The lengths that the dimension is one of: itself, but for what either() made.
+/// The lengths that the dimension is one of, sorted: itself, but for what either() made.
 std::vector<std::string> choices(const Dim& d) {
   const std::string text = d.str();
   const auto name = d.symbol_name();
@@ -27,11 +27,6 @@ std::vector<std::string> choices(const Dim& d) {
     }
   }
   return found;
-}
-
-bool includes(const Dim& whole, const std::string& part) {
-  const std::vector<std::string> all = choices(whole);
-  return std::find(all.begin(), all.end(), part) != all.end();
 }
 
 /// In a fixed order, so that the same lengths have the same name.
@@ -61,8 +56,8 @@ bool is_part_of(const Dim& part, const Dim& whole) {
 bool is_choice_of(const Dim& part, const Dim& whole) {
   if (!part.known() || !whole.known()) return false;
   if (part.is(1)) return true;
-  const std::vector<std::string> parts = choices(part);
-  return std::all_of(parts.begin(), parts.end(), [&](const std::string& text) { return includes(whole, text); });
+  const std::vector<std::string> parts = choices(part), all = choices(whole);
+  return std::includes(all.begin(), all.end(), parts.begin(), parts.end());
 }
 
 Dim broadcast_dim(const Dim& a, const Dim& b) {

@@ -239,6 +239,20 @@ Value* AxisMap::make(Builder& builder, Value* source, const Type& type) const {
   return v;
 }
 
+Value* before_axis(const Value* v, size_t axis) {
+  const Node* node = v ? v->producer : nullptr;
+  if (!node || !(node->is("Unsqueeze") || node->is("Reshape")) || !v->type.dims) return nullptr;
+  SymDims wanted = *v->type.dims;
+  if (axis >= wanted.size() || !wanted[axis].is(1)) return nullptr;
+  wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(axis));
+  return node->input(0)->type.dims == wanted ? node->input(0) : nullptr;
+}
+
+SymDims without_ones(SymDims dims) {
+  std::erase_if(dims, [](const Dim& d) { return d.is(1); });
+  return dims;
+}
+
 bool is_layout(const Node* node) {
   if (!node) return false;
   for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose"})

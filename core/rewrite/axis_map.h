@@ -61,6 +61,11 @@ class AxisMap {
 /// Reshape, Flatten, Squeeze, Unsqueeze or Transpose of one value.
 bool is_layout(const Node* node);
 
+/// What v is of with an axis of length 1 put in at this place by Unsqueeze or Reshape; null where it is something else.
+Value* before_axis(const Value* v, size_t axis);
+/// The shape without its axes of length 1.
+SymDims without_ones(SymDims dims);
+
 /// The longest chain of such operators that ends with `last`, first one first; nothing else reads what is between.
 std::vector<const Node*> layout_chain(const Node* last);
 

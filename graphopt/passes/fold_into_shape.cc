@@ -5,6 +5,7 @@
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/slicing.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -19,10 +20,7 @@ Expected<Replacement> part_of(const Match& m, int64_t start, int64_t end, Builde
   if (!x->type.dims) return Decline{"the rank of its input is not known"};
   const auto rank = static_cast<int64_t>(x->type.dims->size());
   if (start < 0 || start >= end || end > rank) return Decline{"its indices are not valid"};
-  std::vector<Attr> attrs;
-  if (start > 0) attrs.push_back({"start", start, ""});
-  if (end < rank) attrs.push_back({"end", end, ""});
-  return Replacement{builder.op("Shape", {x}, std::move(attrs), m.root->output(0)->type)};
+  return Replacement{make_shape(builder, x, start, end, m.root->output(0)->type)};
 }
 
 /// Gather by a list, or by one number to which Unsqueeze gives its axis back.

@@ -11,8 +11,8 @@ namespace {
 /// May every reader add the zeros itself, so that nothing needs the Pad?
 bool is_for_convs(const Value& padded, const Builder& builder) {
   const auto adds = [&](const Use& use) {
-    const std::string pads = use.node->is("Conv") ? builder.view(*use.node).get_string("auto_pad", "NOTSET") : "";
-    return use.index == 0 && use.node->graph() == padded.graph && (pads == "NOTSET" || pads == "VALID");
+    return use.node->is("Conv") && use.index == 0 && use.node->graph() == padded.graph &&
+           has_own_pads(builder.view(*use.node));
   };
   return !padded.is_output() && std::all_of(padded.uses.begin(), padded.uses.end(), adds);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -25,10 +26,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (start >= end) return Decline{"it gives no size"};
   const auto at = place_of(SymDims(out->begin() + start, out->begin() + end), *in);
   if (!at) return Decline{"they are not known to be sizes of what it is made of"};
-  std::vector<Attr> attrs;
-  if (*at > 0) attrs.push_back({"start", *at, ""});
-  if (*at + end - start < std::ssize(*in)) attrs.push_back({"end", *at + end - start, ""});
-  return Replacement{builder.op("Shape", {m.value("x")}, std::move(attrs), m.root->output(0)->type)};
+  return Replacement{make_shape(builder, m.value("x"), *at, *at + end - start, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {

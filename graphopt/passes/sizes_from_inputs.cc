@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -40,14 +41,11 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto source = known ? source_of(*y->symbolic, builder.graph) : std::nullopt;
   if (!source) return Decline{"they are not known to be sizes of one input"};
   const int64_t end = source->start + (*dims)[0], rank = std::ssize(*source->input->type.dims);
-  std::vector<Attr> attrs;
-  if (source->start > 0) attrs.push_back({"start", source->start, ""});
-  if (end < rank) attrs.push_back({"end", end, ""});
-  if (!attrs.empty() && !builder.has(kSince)) return Decline{"Shape gives all sizes before opset 15"};
-  const bool wide = y->type.dtype == DType::kI64;
-  Value* sizes =
-      builder.op("Shape", {source->input}, std::move(attrs), wide ? y->type : Type::tensor(DType::kI64, *y->type.dims));
-  if (!wide) sizes = builder.op("Cast", {sizes}, {{"to", static_cast<int64_t>(DType::kI32), ""}}, y->type);
+  if ((source->start > 0 || end < rank) && !builder.has(kSince))
+    return Decline{"Shape gives all sizes before opset 15"};
+  Value* sizes = make_shape(builder, source->input, source->start, end, Type::tensor(DType::kI64, *y->type.dims));
+  if (y->type.dtype != DType::kI64)
+    sizes = builder.op("Cast", {sizes}, {{"to", static_cast<int64_t>(DType::kI32), ""}}, y->type);
   return Replacement{sizes};
 }
 

@@ -1,27 +1,10 @@
 // Reshape(Concat(Unsqueeze(a), Unsqueeze(b))) that makes one axis of the new one and the next -> Concat(a, b) along the
 // latter: how TensorFlow's stack joins the halves of rows.
-#include <algorithm>
-
 #include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
 namespace {
-
-/// What the value is of with an axis of length 1 put in at this place; null where it is something else.
-Value* before_axis(const Value* v, size_t axis) {
-  const Node* node = v->producer;
-  if (!node || !(node->is("Unsqueeze") || node->is("Reshape")) || !v->type.dims) return nullptr;
-  SymDims wanted = *v->type.dims;
-  if (axis >= wanted.size() || !wanted[axis].is(1)) return nullptr;
-  wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(axis));
-  return node->input(0)->type.dims == wanted ? node->input(0) : nullptr;
-}
-
-SymDims without_ones(SymDims dims) {
-  std::erase_if(dims, [](const Dim& d) { return d.is(1); });
-  return dims;
-}
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node& concat = *m.node("concat");

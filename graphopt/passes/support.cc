@@ -105,6 +105,13 @@ Expected<ChannelAffine> affine_of(const NodeView& bn) {
   return found;
 }
 
+Value* make_shape(Builder& builder, Value* x, int64_t start, int64_t end, Type type) {
+  std::vector<Attr> attrs;
+  if (start > 0) attrs.push_back({"start", start, ""});
+  if (end < std::ssize(*x->type.dims)) attrs.push_back({"end", end, ""});
+  return builder.op("Shape", {x}, std::move(attrs), std::move(type));
+}
+
 void replace_by_constant(Graph& graph, Value* value, Tensor tensor) {
   const std::string name = value->name;
   graph.rename(value, graph.fresh_name(name));

@@ -47,6 +47,9 @@ struct ChannelAffine {
 /// Declines one in training mode and one whose statistics are not constant or not by channel.
 Expected<ChannelAffine> affine_of(const NodeView& batchnorm);
 
+/// The sizes [start, end) of x, whose rank is known: Shape, with limits (opset 15) where these are not all.
+Value* make_shape(Builder& builder, Value* x, int64_t start, int64_t end, Type type);
+
 /// Everything that reads `value` reads an initializer with its name instead.
 void replace_by_constant(Graph& graph, Value* value, Tensor tensor);
 

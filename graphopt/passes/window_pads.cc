@@ -32,10 +32,15 @@ Expected<SpatialPadding> spatial_padding(const NodeView& pad) {
   return found;
 }
 
+bool has_own_pads(const NodeView& window) {
+  const std::string auto_pad = window.get_string("auto_pad", "NOTSET");
+  return auto_pad == "NOTSET" || auto_pad == "VALID";
+}
+
 Expected<Replacement> with_pads(Node* window, const SpatialPadding& padding, Builder& builder) {
-  const std::string auto_pad = builder.view(*window).get_string("auto_pad", "NOTSET");
-  if (auto_pad != "NOTSET" && auto_pad != "VALID") return Decline{"the window computes its pads itself"};
-  std::vector<int64_t> pads = auto_pad == "VALID" ? std::vector<int64_t>{} : builder.view(*window).get_ints("pads");
+  if (!has_own_pads(builder.view(*window))) return Decline{"the window computes its pads itself"};
+  const bool valid = builder.view(*window).get_string("auto_pad", "NOTSET") == "VALID";
+  std::vector<int64_t> pads = valid ? std::vector<int64_t>{} : builder.view(*window).get_ints("pads");
   pads.resize(padding.pads.size(), 0);
   for (size_t i = 0; i < pads.size(); ++i) pads[i] += padding.pads[i];
   std::vector<Value*> inputs = window->inputs();

@@ -13,6 +13,8 @@ struct SpatialPadding {
 
 /// Declines for computed, negative or non-constant-mode padding, and padding of the batch or channel axis.
 Expected<SpatialPadding> spatial_padding(const NodeView& pad);
+/// Are a convolution's or pool's pads given, or none, and not found by itself?
+bool has_own_pads(const NodeView& window);
 /// A copy of a convolution or pool that reads what its Pad read and pads by so much more.
 Expected<Replacement> with_pads(Node* window, const SpatialPadding& padding, Builder& builder);
 

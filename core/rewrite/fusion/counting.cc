@@ -157,4 +157,10 @@ bool always_true(const Value* v) {
   return (keeps_elements(*node) || node->is("ConstantOfShape")) && only_number(v) == 1.0;
 }
 
+Value* beside_true(const Node& both) {
+  for (const int i : {0, 1})
+    if (always_true(both.input(i))) return both.input(1 - i);
+  return nullptr;
+}
+
 }  // namespace mlopt::fusion

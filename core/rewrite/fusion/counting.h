@@ -29,5 +29,7 @@ std::optional<double> only_number(const Value* v);
 
 /// Is every element known to be true (of a bool)?
 bool always_true(const Value* v);
+/// The operand of And beside a condition that always holds; null where there is none.
+Value* beside_true(const Node& both);
 
 }  // namespace mlopt::fusion

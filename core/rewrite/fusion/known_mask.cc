@@ -52,21 +52,19 @@ Expected<Replacement> gathered(const Match& m, Builder& builder) {
 }
 
 Expected<Replacement> joined(const Match& m, Builder& builder) {
-  Value *a = m.value("a"), *b = m.value("b");
-  if (always_true(a)) std::swap(a, b);
-  if (!always_true(b)) return Decline{"no condition always holds"};
+  Value* other = beside_true(*m.node("both"));
+  if (!other) return Decline{"no condition always holds"};
   const auto &out = m.root->output(0)->type.dims, &shape = m.value("shape")->symbolic;
   if (!out || !shape || shape->size() != out->size() || !std::equal(out->begin(), out->end(), shape->begin()))
     return Decline{"it may not be repeated over all axes"};
-  return Replacement{builder.op("Expand", {a, m.value("shape")}, {}, m.root->output(0)->type)};
+  return Replacement{builder.op("Expand", {other, m.value("shape")}, {}, m.root->output(0)->type)};
 }
 
 Expected<Replacement> alone(const Match& m, Builder&) {
-  Value *a = m.value("a"), *b = m.value("b");
-  if (always_true(a)) std::swap(a, b);
-  const auto &x = a->type.dims, &out = m.root->output(0)->type.dims;
-  if (!always_true(b)) return Decline{"no condition always holds"};
-  return x && out && *x == *out ? Expected<Replacement>(Replacement{a}) : Decline{"it repeats the other"};
+  Value* other = beside_true(*m.root);
+  if (!other) return Decline{"no condition always holds"};
+  const auto &x = other->type.dims, &out = m.root->output(0)->type.dims;
+  return x && out && *x == *out ? Expected<Replacement>(Replacement{other}) : Decline{"it repeats the other"};
 }
 
 /// The other condition is repeated as far as the one that always holds.
@@ -80,28 +78,23 @@ Expected<Replacement> repeated(const Match& m, Builder& builder) {
 
 /// What is chosen is as long as the condition that always holds, which the choice then needs no more.
 Expected<Replacement> chosen(const Match& m, Builder& builder) {
-  const Node& both = *m.node("both");
-  const auto& out = m.root->output(0)->type.dims;
-  for (const int i : {0, 1}) {
-    Value* other = both.input(1 - i);
-    if (!always_true(both.input(i))) continue;
-    const auto dims = infer_rules::broadcast_dims(
-        infer_rules::broadcast_dims(other->type.dims, m.value("x")->type.dims), m.value("y")->type.dims);
-    if (!out || dims != *out) return Decline{"it repeats what is chosen"};
-    return Replacement{builder.op("Where", {other, m.value("x"), m.value("y")}, {}, m.root->output(0)->type)};
-  }
-  return Decline{"no condition always holds"};
+  Value *other = beside_true(*m.node("both")), *x = m.value("x"), *y = m.value("y");
+  if (!other) return Decline{"no condition always holds"};
+  const auto dims =
+      infer_rules::broadcast_dims(infer_rules::broadcast_dims(other->type.dims, x->type.dims), y->type.dims);
+  if (!dims || dims != m.root->output(0)->type.dims) return Decline{"it repeats what is chosen"};
+  return Replacement{builder.op("Where", {other, x, y}, {}, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {
-  const auto both = [] { return Pattern::op("And", {Pattern::any("a"), Pattern::any("b")}); };
+  const auto both = [] { return Pattern::op("And", {Pattern::any(""), Pattern::any("")}).as("both"); };
   Pattern flat = Pattern::op("Flatten|Reshape", {Pattern::any("x")}).open().as("flat");
   Pattern index = Pattern::op("Add", {Pattern::any("i"), Pattern::any("k")}).as("index");
   Pattern wide = Pattern::op("Expand", {Pattern::any("t"), Pattern::any("shape")}).as("wide");
   return {{Pattern::op("Gather", {std::move(flat), std::move(index)}), gathered},
           {Pattern::op("Expand", {both().single_use(), Pattern::any("shape")}), joined},
           {both(), alone},
-          {Pattern::op("Where", {both().as("both"), Pattern::any("x"), Pattern::any("y")}), chosen},
+          {Pattern::op("Where", {both(), Pattern::any("x"), Pattern::any("y")}), chosen},
           {Pattern::op("And", {std::move(wide), Pattern::any("c")}).any_order(), repeated}};
 }
 

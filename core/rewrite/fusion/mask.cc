@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/numbers.h"
 #include "core/tensor/cast.h"
@@ -12,13 +13,6 @@ namespace {
 
 bool is_zero(const Value* v) { return only_number(v) == 0.0; }
 
-/// The operand of And beside a condition that always holds.
-Value* beside_true(const Node& both) {
-  for (const int i : {0, 1})
-    if (always_true(both.input(i))) return both.input(1 - i);
-  return nullptr;
-}
-
 /// What v is made of by giving it further axes of length 1, or by repeating it; null where it is something else.
 Value* before_axes_of(const Value& v) {
   const Node* node = v.producer;
@@ -26,11 +20,6 @@ Value* before_axes_of(const Value& v) {
   if (node->op == "And") return beside_true(*node);
   const bool axes = node->op == "Unsqueeze" || node->op == "Reshape" || node->op == "Expand";
   return axes ? node->input(0) : nullptr;
-}
-
-SymDims without_ones(SymDims dims) {
-  std::erase_if(dims, [](const Dim& d) { return d.is(1); });
-  return dims;
 }
 
 /// [batch, keys] of what is only given further axes of length 1, or repeated for every query.

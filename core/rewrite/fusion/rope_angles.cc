@@ -28,12 +28,7 @@ struct Half {
 Value* without_heads(Value* v, size_t heads) {
   const auto& out = v->type.dims;
   if (out && out->size() == 2 && heads == 1) return v;
-  const Node* axis = v->producer;
-  if (!axis || !(axis->is("Unsqueeze") || axis->is("Reshape")) || !out || out->size() != 4 || !(*out)[heads].is(1))
-    return nullptr;
-  SymDims wanted = *out;
-  wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(heads));
-  return axis->input(0)->type.dims == wanted ? axis->input(0) : nullptr;
+  return out && out->size() == 4 ? before_axis(v, heads) : nullptr;
 }
 
 Half half_of(const Rotation& rotation, Value* v, std::string_view function, size_t heads, const Builder& builder) {
