@@ -78,15 +78,16 @@ struct Peak {
 
 constexpr Shape kShapes[] = {
     {1, 2048, 2048, 2048, true, false}, {1, 128, 768, 3072, true, false},  {1, 128, 3072, 768, true, false},
-    {1, 128, 768, 768, true, false},    {1, 197, 768, 3072, true, false},  {1, 197, 3072, 768, true, false},
-    {1, 197, 768, 768, true, false},    {1, 1500, 384, 1536, true, false}, {1, 1500, 1536, 384, true, false},
-    {1, 3136, 64, 256, true, false},    {1, 3136, 24, 144, true, false},   {1, 49, 2048, 512, true, false},
-    {1, 1, 768, 3072, true, false},     {1, 1, 768, 768, true, false},     {1, 1, 2048, 1000, true, false},
-    {1, 4, 768, 3072, true, false},     {1, 8, 768, 768, true, false},     {1, 16, 768, 3072, true, false},
-    {1, 1, 4, 10, true, false},         {1, 4, 10, 10, true, false},       {1, 64, 64, 64, true, false},
-    {12, 128, 64, 128, false, true},    {12, 128, 128, 64, false, false},  {12, 197, 64, 197, false, true},
-    {12, 197, 197, 64, false, false},   {1, 512, 512, 512, false, false},  {1, 512, 512, 512, false, true},
-    {12, 1, 64, 512, false, true},      {12, 1, 512, 64, false, false},    {1, 1000, 1000, 1, true, false},
+    {1, 128, 768, 32000, true, false},  {1, 64, 768, 32000, true, false},  {1, 128, 768, 768, true, false},
+    {1, 197, 768, 3072, true, false},   {1, 197, 3072, 768, true, false},  {1, 197, 768, 768, true, false},
+    {1, 1500, 384, 1536, true, false},  {1, 1500, 1536, 384, true, false}, {1, 3136, 64, 256, true, false},
+    {1, 3136, 24, 144, true, false},    {1, 49, 2048, 512, true, false},   {1, 1, 768, 3072, true, false},
+    {1, 1, 768, 768, true, false},      {1, 1, 2048, 1000, true, false},   {1, 4, 768, 3072, true, false},
+    {1, 8, 768, 768, true, false},      {1, 16, 768, 3072, true, false},   {1, 1, 4, 10, true, false},
+    {1, 4, 10, 10, true, false},        {1, 64, 64, 64, true, false},      {12, 128, 64, 128, false, true},
+    {12, 128, 128, 64, false, false},   {12, 197, 64, 197, false, true},   {12, 197, 197, 64, false, false},
+    {1, 512, 512, 512, false, false},   {1, 512, 512, 512, false, true},   {12, 1, 64, 512, false, true},
+    {12, 1, 512, 64, false, false},     {1, 1000, 1000, 1, true, false},
 };
 
 void measure(int threads) {

@@ -21,7 +21,9 @@ constexpr int64_t kPanel = 6 * 1024;
 /// Elements of the left matrix in a block: they stay in the second cache while all panels pass by.
 constexpr int64_t kBlock = 48 * 1024;
 /// Incomplete sums of a thread that are kept apart: more of them would not stay in the second cache.
-constexpr int64_t kMostSums = 256 * 1024;
+constexpr int64_t kMostSums = 64 * 1024;
+/// Elements of a left matrix that one thread packs whole for a product.
+constexpr int64_t kMostAhead = 512 * 1024;
 /// Panels of a thread from which on rows are read often enough to pay for packing them.
 constexpr int64_t kPanelsWorthPacking = 16;
 
@@ -101,7 +103,23 @@ void ProductPlan::block() {
   depth_step_ = round_up(tiles == 1 ? depth : even(depth, kPanel / layout_.width), 4);
   tile_block_ = even(tiles, kBlock / (depth_step_ * kernels_.rows));
   depth_block_ = depth_step_ * std::max<int64_t>(1, kBlock / (depth_step_ * kernels_.rows * tile_block_));
-  sum_elements_ = sum_elements();
+  block_panels();
+}
+
+/// Sums that are not complete are kept apart, of so many panels that they stay in the second cache: in c their rows may
+/// lie far apart, and threads that take columns of the same rows would write, step after step, beside what the other's
+/// core fetches ahead.
+void ProductPlan::block_panels() {
+  const int64_t panels = ceil_div(layout_.panels(), column_parts_);
+  const int64_t sums = std::min(shape_.m, tile_block_ * (low_tile_ + 1)) * layout_.width;
+  panel_block_ = panels;
+  if (depth_step_ >= shape_.k || (column_parts_ == 1 && panels * sums <= kMostSums)) return;
+  if (column_parts_ == 1) {  // a block of rows would be packed for every block of panels
+    if (shape_.m * shape_.k > kMostAhead) return;
+    packing_ = Packing::kAhead;
+  }
+  panel_block_ = even(panels, kMostSums / sums);
+  sum_elements_ = round_up(panel_block_ * sums, kAlignment);
 }
 
 int64_t ProductPlan::row_elements() const {
@@ -115,17 +133,11 @@ int64_t ProductPlan::row_elements() const {
 
 int64_t ProductPlan::panel_elements() const { return right_ ? 0 : round_up(layout_.elements(), kAlignment); }
 
-int64_t ProductPlan::panels_from() const { return (packing_ == Packing::kAhead ? 1 : shares_) * row_elements(); }
+int64_t ProductPlan::panels_from() const {
+  return (apart_ || packing_ != Packing::kAhead ? shares_ : 1) * row_elements();
+}
 
 int64_t ProductPlan::sums_from() const { return panels_from() + (apart_ ? shares_ : 1) * panel_elements(); }
-
-/// Threads that take columns of the same rows would write, step after step, beside what the other's core fetches ahead.
-int64_t ProductPlan::sum_elements() const {
-  if (column_parts_ == 1 || depth_step_ >= shape_.k) return 0;
-  const int64_t rows = std::min(shape_.m, tile_block_ * (low_tile_ + 1));
-  const int64_t elements = rows * layout_.width * ceil_div(layout_.panels(), column_parts_);
-  return elements <= kMostSums ? round_up(elements, kAlignment) : 0;
-}
 
 size_t ProductPlan::workspace_bytes() const {
   const int64_t elements = sums_from() + shares_ * sum_elements_;
@@ -170,6 +182,7 @@ void ProductPlan::run_alone(const ProductArgs& one, int64_t worker, float* space
   float* panels = space + panels_from() + worker * panel_elements();
   if (!right_)
     for (int64_t i = 0; i < layout_.panels(); ++i) pack_panel(kernels_, layout_, one.b, i, panels);
+  if (packing_ == Packing::kAhead) pack_ahead(one.a, 0, tiles_, rows);
   multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, rows,
                  space + sums_from() + worker * sum_elements_});
 }
@@ -181,10 +194,8 @@ void ProductPlan::run_together(const ProductArgs& one, float* space) const {
   if (!right_)
     take_turns(shares_, layout_.panels(), [&](int64_t, int64_t i) { pack_panel(kernels_, layout_, one.b, i, panels); });
   if (ahead)
-    parallel_for(tiles_, ceil_div(tiles_, shares_), [&](int64_t begin, int64_t end) {
-      for (int64_t k = 0; k < shape_.k; k += depth_block_)
-        pack_rows(one.a, {begin, end, k, std::min(k + depth_block_, shape_.k)}, space);
-    });
+    parallel_for(tiles_, ceil_div(tiles_, shares_),
+                 [&](int64_t begin, int64_t end) { pack_ahead(one.a, begin, end, space); });
   take_turns(shares_, row_parts_ * column_parts_, [&](int64_t worker, int64_t i) {
     multiply(one, part(i, right_ ? right_->data() : panels, ahead ? space : space + worker * row_elements(),
                        space + sums_from() + worker * sum_elements_));
@@ -192,20 +203,26 @@ void ProductPlan::run_together(const ProductArgs& one, float* space) const {
 }
 
 void ProductPlan::multiply(const ProductArgs& args, const Part& part) const {
-  for (int64_t tile = part.tile_begin; tile < part.tile_end; tile += tile_block_) {
-    int64_t k = 0;
-    do {  // once even where there is nothing to add up
-      const Block block{tile, std::min(tile + tile_block_, part.tile_end), k, std::min(k + depth_block_, shape_.k)};
-      if (packing_ == Packing::kByBlock) pack_rows(args.a, block, part.rows);
-      for (int64_t panel = part.panel_begin; panel < part.panel_end; ++panel) {
-        int64_t step = k;
-        do {
-          multiply_panel(args, part, block, panel, step);
-          step += depth_step_;
-        } while (step < block.depth_end);
-      }
-      k += depth_block_;
-    } while (k < shape_.k);
+  for (int64_t panel = part.panel_begin; panel < part.panel_end; panel += panel_block_)
+    for (int64_t tile = part.tile_begin; tile < part.tile_end; tile += tile_block_) {
+      int64_t k = 0;
+      do {  // once even where there is nothing to add up
+        multiply_block(args, part,
+                       {tile, std::min(tile + tile_block_, part.tile_end), panel,
+                        std::min(panel + panel_block_, part.panel_end), k, std::min(k + depth_block_, shape_.k)});
+        k += depth_block_;
+      } while (k < shape_.k);
+    }
+}
+
+void ProductPlan::multiply_block(const ProductArgs& args, const Part& part, const Block& block) const {
+  if (packing_ == Packing::kByBlock) pack_rows(args.a, block, part.rows);
+  for (int64_t panel = block.panel_begin; panel < block.panel_end; ++panel) {
+    int64_t step = block.depth_begin;
+    do {
+      multiply_panel(args, part, block, panel, step);
+      step += depth_step_;
+    } while (step < block.depth_end);
   }
 }
 
@@ -227,6 +244,11 @@ void ProductPlan::pack_rows(const MatrixView& a, const Block& block, float* out)
   }
 }
 
+void ProductPlan::pack_ahead(const MatrixView& a, int64_t tile_begin, int64_t tile_end, float* out) const {
+  for (int64_t k = 0; k < shape_.k; k += depth_block_)
+    pack_rows(a, {tile_begin, tile_end, 0, 0, k, std::min(k + depth_block_, shape_.k)}, out);
+}
+
 /// What all tiles of a panel share, from the block's first row on; `k` is where the step begins. The first sum of an
 /// element is added to its addend, the others to what there is by then, in c, so that c may be the addend, or apart.
 Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Block& block, int64_t panel,
@@ -235,7 +257,7 @@ Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Bl
   const int64_t column = panel * layout_.width, begin = row_of(block.tile_begin), rows = row_of(block.tile_end) - begin;
   const bool apart = sum_elements_ > 0;
   float* const complete = args.c + begin * args.c_stride + column;
-  float* const sums = apart ? part.sums + (panel - part.panel_begin) * rows * layout_.width : complete;
+  float* const sums = apart ? part.sums + (panel - block.panel_begin) * rows * layout_.width : complete;
   const int64_t stride = apart ? layout_.width : args.c_stride;
   Tile t;
   t.pieces = shape_.pieces;
@@ -262,9 +284,16 @@ Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Bl
 
 /// The piece of the right matrix that follows in multiply().
 const float* ProductPlan::next_piece(const Part& part, const Block& block, int64_t panel, int64_t k) const {
-  const bool same = k + depth_step_ < block.depth_end;
-  const int64_t next = same ? panel : std::min(panel + 1, part.panel_end - 1);
-  return part.panels + layout_.offset_of(next) + (same ? k + depth_step_ : block.depth_begin) * layout_.width_of(next);
+  int64_t next = panel, from = k + depth_step_;
+  if (from >= block.depth_end) {
+    from = block.depth_begin;
+    if (++next == block.panel_end) {
+      const bool deeper = block.depth_end < shape_.k, again = deeper || block.tile_end < part.tile_end;
+      from = deeper ? block.depth_end : 0;
+      next = again ? block.panel_begin : std::min(block.panel_end, part.panel_end - 1);
+    }
+  }
+  return part.panels + layout_.offset_of(next) + from * layout_.width_of(next);
 }
 
 void ProductPlan::multiply_panel(const ProductArgs& args, const Part& part, const Block& block, int64_t panel,
@@ -284,7 +313,7 @@ void ProductPlan::multiply_panel(const ProductArgs& args, const Part& part, cons
       t.a.data = part.rows + place_of(block, tile) + (k - block.depth_begin) * rows;
     } else {
       t.a = args.a.from(row, k);
-      const int64_t passed = panel - part.panel_begin;
+      const int64_t passed = panel - block.panel_begin;
       if (passed * ProductKernels::kAhead < rows && tile + 1 < part.tile_end)
         t.ahead = args.a.from(row + rows, k).data + passed * fetch;
     }

@@ -88,26 +88,28 @@ class ProductPlan {
     float* rows;          ///< packed ones of the left one, or room for them
     float* sums;          ///< room for those of a block that are not complete
   };
-  /// The left rows and the piece of the inner axis that a thread works on before it goes on to others.
+  /// The left rows, the panels and the piece of the inner axis that a thread works on before it goes on to others.
   struct Block {
-    int64_t tile_begin, tile_end, depth_begin, depth_end;
+    int64_t tile_begin, tile_end, panel_begin, panel_end, depth_begin, depth_end;
   };
 
   void share(int threads);
   void block();
+  void block_panels();
   int64_t row_of(int64_t tile) const { return tile * low_tile_ + std::min(tile, high_tiles_); }
   int64_t row_elements() const;    ///< of the packed rows, of a thread's where each packs its own
   int64_t panel_elements() const;  ///< of a packed right matrix in the workspace
   int64_t panels_from() const;     ///< where they are in the workspace, behind the rows
-  int64_t sum_elements() const;
-  int64_t sums_from() const;  ///< where they are in the workspace, behind the panels
+  int64_t sums_from() const;       ///< where they are in the workspace, behind the panels
   ProductArgs item(const ProductArgs& args, int64_t index) const;
   Part part(int64_t index, const float* panels, float* rows, float* sums) const;
   void run_alone(const ProductArgs& one, int64_t worker, float* workspace) const;
   void run_together(const ProductArgs& one, float* workspace) const;
   int64_t place_of(const Block& block, int64_t tile) const;
   void pack_rows(const MatrixView& a, const Block& block, float* out) const;
+  void pack_ahead(const MatrixView& a, int64_t tile_begin, int64_t tile_end, float* out) const;
   void multiply(const ProductArgs& args, const Part& part) const;
+  void multiply_block(const ProductArgs& args, const Part& part, const Block& block) const;
   Tile first_tile(const ProductArgs& args, const Part& part, const Block& block, int64_t panel, int64_t k) const;
   const float* next_piece(const Part& part, const Block& block, int64_t panel, int64_t k) const;
   void multiply_panel(const ProductArgs& args, const Part& part, const Block& block, int64_t panel, int64_t k) const;
@@ -122,7 +124,7 @@ class ProductPlan {
   int64_t row_parts_ = 1, column_parts_ = 1;  ///< the grid of parts of a product
   int64_t tiles_ = 1;                         ///< of rows, as equal in height as they can be
   int64_t low_tile_ = 0, high_tiles_ = 0;     ///< rows of a tile; so many at the front have one more
-  int64_t tile_block_ = 1, depth_block_ = 1;
+  int64_t tile_block_ = 1, panel_block_ = 1, depth_block_ = 1;
   int64_t depth_step_ = 1;    ///< of one call of a tile kernel
   int64_t sum_elements_ = 0;  ///< of a thread's room for incomplete sums; 0: they are in c
   Packing packing_ = Packing::kNone;

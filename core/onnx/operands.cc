@@ -18,18 +18,19 @@ struct Operands {
 /// Every operator that is not here has one operand at least.
 constexpr std::array kOperands{
     Operands{0, " Constant Loop Optional OptionalHasElement RandomNormal RandomUniform Scan SequenceEmpty "},
-    Operands{2,
-             " Add AffineGrid And BitShift BitwiseAnd BitwiseOr BitwiseXor CastLike CausalConvWithState CenterCropPad "
-             "Compress Conv ConvInteger ConvTranspose CumProd CumSum DequantizeLinear Div Equal Expand Gather "
-             "GatherElements GatherND Gemm Greater GreaterOrEqual GridSample LayerNormalization Less LessOrEqual MatMul "
-             "MatMulInteger MaxRoiPool MaxUnpool Mod Mul NegativeLogLikelihoodLoss NonMaxSuppression Or PRelu Pow "
-             "QuantizeLinear RMSNormalization ReverseSequence STFT SequenceAt SequenceInsert SoftmaxCrossEntropyLoss "
-             "StringConcat Sub SwiGLU TensorScatter Tile Xor "},
-    Operands{3,
-             " Attention Col2Im DeformConv GRU GroupNormalization InstanceNormalization LSTM LinearAttention OneHot RNN "
-             "Range RoiAlign RotaryEmbedding Scatter ScatterElements ScatterND Where "},
-    Operands{5, " BatchNormalization MelWeightMatrix "},
-    Operands{8, " QLinearConv QLinearMatMul "}};
+    Operands{
+        2,
+        " Add AffineGrid And BitShift BitwiseAnd BitwiseOr BitwiseXor CastLike CausalConvWithState CenterCropPad "
+        "Compress Conv ConvInteger ConvTranspose CumProd CumSum DequantizeLinear Div Equal Expand Gather "
+        "GatherElements GatherND Gemm Greater GreaterOrEqual GridSample LayerNormalization Less LessOrEqual MatMul "
+        "MatMulInteger MaxRoiPool MaxUnpool Mod Mul NegativeLogLikelihoodLoss NonMaxSuppression Or PRelu Pow "
+        "QuantizeLinear RMSNormalization ReverseSequence STFT SequenceAt SequenceInsert SoftmaxCrossEntropyLoss "
+        "StringConcat Sub SwiGLU TensorScatter Tile Xor "},
+    Operands{
+        3,
+        " Attention Col2Im DeformConv GRU GroupNormalization InstanceNormalization LSTM LinearAttention OneHot RNN "
+        "Range RoiAlign RotaryEmbedding Scatter ScatterElements ScatterND Where "},
+    Operands{5, " BatchNormalization MelWeightMatrix "}, Operands{8, " QLinearConv QLinearMatMul "}};
 
 struct Newer {
   std::string_view op;

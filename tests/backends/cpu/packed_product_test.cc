@@ -154,7 +154,9 @@ TEST_CASE("products of odd sizes, strides, batches and epilogues are those in do
   }
 }
 
-TEST_CASE("products of several blocks of rows and of the inner axis are those in double, on every instruction set") {
+TEST_CASE(
+    "products of several blocks of rows, of columns and of the inner axis are those in double, on every instruction "
+    "set") {
   for (const int64_t target : test::targets()) {
     const test::TargetScope scope(target);
     for (const int threads : {1, 2, 5}) {
@@ -162,6 +164,8 @@ TEST_CASE("products of several blocks of rows and of the inner axis are those in
       require_product(
           {.m = 211, .n = 21, .k = 777, .swap_b = true, .constant = false, .in_place = true, .threads = threads});
       require_product({.m = 20, .n = 530, .k = 1031, .activation = Fn::kRelu, .threads = threads});
+      require_product({.m = 401, .n = 420, .k = 300, .beta = -2, .addend = true, .bias = true, .threads = threads});
+      require_product({.m = 401, .n = 420, .k = 300, .in_place = true, .activation = Fn::kTanh, .threads = threads});
       require_product(
           {.m = 45, .n = 530, .k = 1031, .alpha = 0.5f, .in_place = true, .activation = Fn::kGelu, .threads = threads});
       require_product({.m = 1, .n = 530, .k = 1031, .bias = true, .activation = Fn::kTanh, .threads = threads});

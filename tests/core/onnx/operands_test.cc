@@ -19,8 +19,8 @@ bool is_lenient(const std::string& op) {
 std::string message_of(const std::string& nodes, int opset = 21) {
   return error_of([&] {
     parse_text("<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) +
-                      "]> g (float[2] x) => (float[2] y) { " + nodes + " }");
-         });
+               "]> g (float[2] x) => (float[2] y) { " + nodes + " }");
+  });
 }
 
 }  // namespace
