@@ -20,6 +20,8 @@ struct PanelLayout {
   int64_t width_of(int64_t i) const { return columns_of(i) <= lanes ? lanes : width; }
   int64_t offset_of(int64_t i) const { return i * width * depth; }
   int64_t elements() const { return panels() * width * depth; }
+  /// Packs panel i of the matrix into its place in `out`, which holds all of them.
+  void pack(const ProductKernels& kernels, const MatrixView& b, int64_t i, float* out) const;
 };
 
 /// A right matrix [depth, columns] packed once for all products with it, in the layout of the best instruction set.
