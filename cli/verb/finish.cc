@@ -14,13 +14,15 @@ constexpr double kFarDb = 10;  // SQNR: noise of a third of the signal
 Ending examine(const VerbOptions& verb, const Model& source, VerbResult& made, Plans& plans, const Session& session) {
   Ending e;
   e.not_verified = std::move(made.not_verified);
-  for (std::string& finding : require_valid_result(source, made.model)) e.not_verified.push_back(std::move(finding));
+  const Validity validity = validity_of(source, made.model);
+  e.not_verified.insert(e.not_verified.end(), validity.doubts.begin(), validity.doubts.end());
   e.source = model_info(source);
   e.result = model_info(made.model);
   e.result.file_bytes = written_size(made.model, verb.output, write_options(verb));
   e.source_cost = run_cost(source, {});
   e.result_cost = run_cost(made.model, {});
   e.verification = verify_result(verb, source, made.model, e.source_cost, plans, session);
+  require_accepted(validity, e.verification, source);
   if (!e.verification.comparison) e.not_verified.push_back("the outputs: " + e.verification.problem);
   if (!verb.metric.empty()) e.scores = score_both(verb, source, plans, session);
   if (e.verification.cannot_run)

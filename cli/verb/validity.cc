@@ -12,10 +12,11 @@
 namespace mlopt::cli {
 namespace {
 
-/// A type that the source leaves out may become known.
+/// A type, or a rank, that the source leaves out may become known.
 bool stays(const Value* before, const Value* after) {
-  return before->name == after->name &&
-         (before->type.kind == Type::Kind::kUnknown || to_string(before->type) == to_string(after->type));
+  const Type &was = before->type, &is = after->type;
+  const bool open = was.kind == Type::Kind::kTensor && !was.dims && is.kind == was.kind && is.dtype == was.dtype;
+  return before->name == after->name && (was.kind == Type::Kind::kUnknown || open || to_string(was) == to_string(is));
 }
 
 void require_same(const std::vector<Value*>& source, const std::vector<Value*>& result, const char* what) {
@@ -30,19 +31,27 @@ void require_same_interface(const Model& source, const Model& result) {
 
 }  // namespace
 
-std::vector<std::string> require_valid_result(const Model& source, const Model& result) {
+Validity validity_of(const Model& source, const Model& result) {
   require_valid(result, "the command");
   require_same_interface(source, result);
   Findings findings = check_with_onnx(result);
-  if (findings.errors.empty() && findings.warnings.empty()) return std::move(findings.unseen);
+  if (findings.errors.empty() && findings.warnings.empty()) return {"", std::move(findings.unseen)};
   const Findings before = check_with_onnx(source);
-  if (!findings.errors.empty() && before.errors.empty() && before.unseen.empty()) {
-    internal_error("ONNX's checker accepts the source, but not the result", findings.errors.front());
-  }
+  const bool rejected = !findings.errors.empty() && before.errors.empty() && before.unseen.empty();
   // A rewrite can bring to light that the source contradicts itself: that is no bug of the rewrite.
-  std::vector<std::string> doubts = std::move(findings.unseen);
-  if (before.warnings.empty()) doubts.insert(doubts.end(), findings.warnings.begin(), findings.warnings.end());
-  return doubts;
+  Validity found{rejected ? findings.errors.front() : "", std::move(findings.unseen)};
+  if (before.warnings.empty())
+    found.doubts.insert(found.doubts.end(), findings.warnings.begin(), findings.warnings.end());
+  return found;
+}
+
+void require_accepted(const Validity& validity, const Verification& verification, const Model& source) {
+  if (validity.rejection.empty()) return;
+  if (verification.comparison || verification.cannot_run)
+    internal_error("ONNX's checker accepts the source, but not the result", validity.rejection);
+  input_error(fmt::format("the model does not run ({}), and ONNX's checker rejects what it is rewritten to: {}",
+                          verification.problem, validity.rejection),
+              source.path, "mend the model where it does not run; mlopt run tries it");
 }
 
 }  // namespace mlopt::cli

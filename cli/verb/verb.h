@@ -71,10 +71,15 @@ void finish_verb(const VerbOptions& verb, const Model& source, VerbResult result
 
 // The steps of the ending, one a file.
 
-/// Throws Error{kInternal} when the graph verifier or ONNX's checker rejects the result, or its inputs or outputs are
-/// not those of the source. Gives what ONNX's shape inference says of the result and not of the source, and which of
-/// ONNX's tools came to no end in time.
-std::vector<std::string> require_valid_result(const Model& source, const Model& result);
+struct Validity {
+  std::string rejection;  ///< what ONNX's checker holds against the result alone
+  /// What ONNX's shape inference says of the result and not of the source, and which of ONNX's tools came to no end in
+  /// time.
+  std::vector<std::string> doubts;
+};
+/// Throws Error{kInternal} when the graph verifier rejects the result, or its inputs or outputs are not those of the
+/// source.
+Validity validity_of(const Model& source, const Model& result);
 
 /// The outputs of both on the same data: on the reference backend or, where it cannot run them, on the session's.
 struct Verification {
@@ -86,6 +91,8 @@ struct Verification {
 /// `cost` is that of a run of the source.
 Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, const RunCost& cost,
                            Plans& plans, const Session& session);
+/// Throws when there is a rejection: Error{kBadInput} where the source does not even run, else Error{kInternal}.
+void require_accepted(const Validity& validity, const Verification& verification, const Model& source);
 /// Why there cannot be so many bytes of "the weights of both", or what else `what` says; empty when there can.
 std::string lack_of_memory(int64_t bytes, const std::string& what);
 

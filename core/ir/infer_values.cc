@@ -140,7 +140,7 @@ Elements arithmetic(const NodeView& view) {
   if (!a || !b || !is_row(node.input(0)) || !is_row(node.input(1))) return std::nullopt;
   if (a->size() != b->size() && a->size() != 1 && b->size() != 1) return std::nullopt;
   std::vector<Dim> out;
-  for (size_t i = 0; i < std::max(a->size(), b->size()); ++i)
+  for (size_t i = 0, count = a->size() == 1 ? b->size() : a->size(); i < count; ++i)
     out.push_back(combine(node.op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
   return out;
 }

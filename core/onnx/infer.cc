@@ -91,8 +91,8 @@ class Context : public onnx::InferenceContext {
 };
 
 /// The standard's inference never ends on an Einsum whose equation has anything but letters and one ellipsis in a term.
-bool is_harmless(const NodeView& view) {
-  const Attr* attr = view.node().is("Einsum") ? view.node().attr("equation") : nullptr;
+bool has_plain_equation(const Node& node) {
+  const Attr* attr = node.is("Einsum") ? node.attr("equation") : nullptr;
   const auto* equation = attr ? std::get_if<std::string>(&attr->value) : nullptr;
   if (!equation) return true;
   std::string inputs = equation->substr(0, equation->find("->"));
@@ -105,11 +105,29 @@ bool is_harmless(const NodeView& view) {
   return true;
 }
 
+/// It also counts from axes that its operands do not have.
+bool has_its_axes(const Node& node) {
+  const auto number = [&](const char* name) {
+    const Attr* attr = node.attr(name);
+    const auto* value = attr ? std::get_if<int64_t>(&attr->value) : nullptr;
+    return value ? *value : 0;
+  };
+  const auto rank = [&](int input) {
+    const Value* v = node.input(input);
+    return v && v->type.dims ? std::ssize(*v->type.dims) : INT32_MAX;
+  };
+  const int64_t axis = number("axis"), batch = number("batch_dims"), columns = rank(1);
+  if (axis < -rank(0) - 1 || axis > rank(0)) return false;
+  if (!node.is("GatherND") || rank(0) == INT32_MAX || columns == INT32_MAX) return true;
+  const auto tuple = columns > 0 ? node.input(1)->type.dims->back().value() : std::nullopt;
+  return batch >= 0 && batch < columns && batch + tuple.value_or(0) <= rank(0);
+}
+
 }  // namespace
 
 std::vector<Type> standard_types(const NodeView& view) {
   const onnx::OpSchema* schema = proto::schema_of(view);
-  if (!schema || !is_harmless(view)) return {};
+  if (!schema || !has_plain_equation(view.node()) || !has_its_axes(view.node())) return {};
   Context context(view.node());
   try {
     schema->Verify(context.message());

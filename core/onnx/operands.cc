@@ -10,49 +10,78 @@
 namespace mlopt {
 namespace {
 
-struct Operands {
-  size_t count;          // how many at the start no node may omit
-  std::string_view ops;  // of the standard's, each between spaces
+constexpr size_t kAny = SIZE_MAX;
+
+struct Operators {
+  OperandCount count;
+  std::string_view names;  // each between spaces
 };
 
-/// Every operator that is not here has one operand at least.
-constexpr std::array kOperands{
-    Operands{0, " Constant Loop Optional OptionalHasElement RandomNormal RandomUniform Scan SequenceEmpty "},
-    Operands{
-        2,
-        " Add AffineGrid And BitShift BitwiseAnd BitwiseOr BitwiseXor CastLike CausalConvWithState CenterCropPad "
-        "Compress Conv ConvInteger ConvTranspose CumProd CumSum DequantizeLinear Div Equal Expand Gather "
-        "GatherElements GatherND Gemm Greater GreaterOrEqual GridSample LayerNormalization Less LessOrEqual MatMul "
-        "MatMulInteger MaxRoiPool MaxUnpool Mod Mul NegativeLogLikelihoodLoss NonMaxSuppression Or PRelu Pow "
-        "QuantizeLinear RMSNormalization ReverseSequence STFT SequenceAt SequenceInsert SoftmaxCrossEntropyLoss "
-        "StringConcat Sub SwiGLU TensorScatter Tile Xor "},
-    Operands{
-        3,
-        " Attention Col2Im DeformConv GRU GroupNormalization InstanceNormalization LSTM LinearAttention OneHot RNN "
-        "Range RoiAlign RotaryEmbedding Scatter ScatterElements ScatterND Where "},
-    Operands{5, " BatchNormalization MelWeightMatrix "}, Operands{8, " QLinearConv QLinearMatMul "}};
+/// Operators that are not here have any number of operands.
+constexpr std::array kOperators{
+    Operators{{0, 0}, " Constant RandomNormal RandomUniform SequenceEmpty "},
+    Operators{{0, 1}, " Optional OptionalHasElement "},
+    Operators{{1, 1},
+              " Abs Acos Acosh ArgMax ArgMin Asin Asinh Atan Atanh AveragePool Bernoulli BitCast BitwiseNot "
+              "BlackmanWindow Cast Ceil Celu ConcatFromSequence ConstantOfShape Cos Cosh DepthToSpace Det "
+              "DynamicQuantizeLinear Elu Erf Exp EyeLike Flatten Floor Gelu GlobalAveragePool GlobalLpPool "
+              "GlobalMaxPool HammingWindow HannWindow HardSigmoid HardSwish Hardmax Identity If ImageDecoder IsInf "
+              "IsNaN LRN LeakyRelu Log LogSoftmax LpNormalization LpPool MaxPool MeanVarianceNormalization Mish "
+              "Multinomial Neg NonZero Not OptionalGetElement RandomNormalLike RandomUniformLike Reciprocal "
+              "RegexFullMatch Relu Round Selu SequenceLength Shape Shrink Sigmoid Sign Sin Sinh Size Softmax Softplus "
+              "Softsign SpaceToDepth Sqrt StringNormalizer StringSplit Swish Tan Tanh TfIdfVectorizer ThresholdedRelu "
+              "Transpose Unique "},
+    Operators{{1, 2},
+              " ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
+              "ReduceSumSquare Reshape SequenceErase Split SplitToSequence Squeeze TopK Trilu Unsqueeze Upsample "},
+    Operators{{1, 3}, " Clip DFT Dropout "},
+    Operators{{1, 4}, " Pad Resize "},
+    Operators{{1, 5}, " Slice "},
+    Operators{{1, kAny}, " SequenceMap "},
+    Operators{{1, kAny, true}, " Concat Einsum Max Mean Min SequenceConstruct Sum "},
+    Operators{{2, 2},
+              " Add AffineGrid And BitShift BitwiseAnd BitwiseOr BitwiseXor CastLike CenterCropPad Compress CumProd "
+              "CumSum Div Equal Expand Gather GatherElements GatherND Greater GreaterOrEqual GridSample Less "
+              "LessOrEqual MatMul MaxRoiPool Mod Mul Or PRelu Pow RMSNormalization ReverseSequence SequenceAt "
+              "StringConcat Sub SwiGLU Xor "},
+    Operators{{2, 3},
+              " Conv ConvTranspose DequantizeLinear Gemm LayerNormalization MaxUnpool NegativeLogLikelihoodLoss "
+              "QuantizeLinear SequenceInsert SoftmaxCrossEntropyLoss TensorScatter Tile "},
+    Operators{{2, 4}, " CausalConvWithState ConvInteger MatMulInteger STFT "},
+    Operators{{2, 5}, " NonMaxSuppression "},
+    Operators{{3, 3},
+              " Col2Im GroupNormalization InstanceNormalization OneHot Range RoiAlign Scatter ScatterElements "
+              "ScatterND Where "},
+    Operators{{3, 4}, " RotaryEmbedding "},
+    Operators{{3, 5}, " DeformConv "},
+    Operators{{3, 6}, " GRU LinearAttention RNN "},
+    Operators{{3, 7}, " Attention "},
+    Operators{{3, 8}, " LSTM "},
+    Operators{{5, 5}, " BatchNormalization MelWeightMatrix "},
+    Operators{{8, 8}, " QLinearMatMul "},
+    Operators{{8, 9}, " QLinearConv "}};
 
 struct Newer {
   std::string_view op;
   int64_t opset;
-  size_t count;
+  size_t required;
 };
 /// What was an attribute before this opset.
 constexpr std::array kNewer{Newer{"Pad", 11, 2},  Newer{"Reshape", 5, 2},    Newer{"Slice", 10, 3},
                             Newer{"TopK", 10, 2}, Newer{"Unsqueeze", 13, 2}, Newer{"Upsample", 9, 2}};
 
-/// Operators of one operand and any number of further ones.
-constexpr std::string_view kLists = " Concat Einsum Max Mean Min SequenceConstruct Sum ";
-
-bool lists(std::string_view ops, const std::string& op) { return ops.find(" " + op + " ") != std::string_view::npos; }
-
 void check_node(const Node& node, int64_t opset, const std::string& path) {
+  const OperandCount count = operand_count(node, opset);
   const auto& inputs = node.inputs();
-  const size_t required = lists(kLists, node.op) ? std::max<size_t>(inputs.size(), 1) : required_operands(node, opset);
+  const std::string where = path.empty() ? node.label() : node.label() + " of " + path;
+  const size_t required = count.list ? std::max(inputs.size(), count.required) : count.required;
   for (size_t i = 0; i < required; ++i)
     if (i >= inputs.size() || !inputs[i])
-      input_error(fmt::format("input {} is missing", i), path.empty() ? node.label() : node.label() + " of " + path,
+      input_error(fmt::format("input {} is missing", i), where,
                   fmt::format("give every operand that {} requires", node.op));
+  if (inputs.size() > count.most)
+    input_error(fmt::format("{} has {} inputs, and takes {}", node.op, inputs.size(), count.most), where,
+                "take out the others, or give the operator's own domain");
 }
 
 void check_graph(const Graph& graph, int64_t opset, const std::string& path) {
@@ -62,12 +91,14 @@ void check_graph(const Graph& graph, int64_t opset, const std::string& path) {
 
 }  // namespace
 
-size_t required_operands(const Node& node, int64_t opset) {
+OperandCount operand_count(const Node& node, int64_t opset) {
+  const auto name = " " + node.op + " ";
+  const auto of = std::ranges::find_if(
+      kOperators, [&](const Operators& ops) { return ops.names.find(name) != std::string_view::npos; });
+  OperandCount count = of == kOperators.end() ? OperandCount{0, kAny} : of->count;
   const auto newer = std::ranges::find(kNewer, node.op, &Newer::op);
-  if (newer != kNewer.end()) return opset >= newer->opset ? newer->count : 1;
-  for (const Operands& operands : kOperands)
-    if (lists(operands.ops, node.op)) return operands.count;
-  return 1;
+  if (newer != kNewer.end() && opset >= newer->opset) count.required = newer->required;
+  return count;
 }
 
 void check_operands(const Model& model) {

@@ -6,12 +6,18 @@
 
 namespace mlopt {
 
-/// How many operands at the start no node of this operator of the standard's may omit, at this opset. Known without
-/// ONNX's schemas, the making of which takes 20 ms.
-size_t required_operands(const Node& node, int64_t opset);
+/// How many operands the nodes of an operator have.
+struct OperandCount {
+  size_t required = 0;  ///< that no node may omit; they come first
+  size_t most = 0;
+  bool list = false;  ///< may none of them be omitted?
+};
 
-/// Throws Error{kBadInput} naming the node of the standard's domain that lacks an operand it requires: what reads the
-/// model later need not ask.
+/// Of an operator of the standard's at this opset. Known without ONNX's schemas, the making of which takes 20 ms.
+OperandCount operand_count(const Node& node, int64_t opset);
+
+/// Throws Error{kBadInput} naming the node of the standard's domain that lacks an operand which it requires, or has
+/// more than there are: what reads the model later need not ask.
 void check_operands(const Model& model);
 
 }  // namespace mlopt

@@ -35,8 +35,8 @@ std::vector<OperatorVersion> standard_operators() {
     if (schema.domain() != onnx::ONNX_DOMAIN || schema.Deprecated()) continue;
     const auto& inputs = schema.inputs();
     const auto required = std::ranges::count(inputs, Schema::Single, &Schema::FormalParameter::GetOption);
-    const bool list = !inputs.empty() && inputs.back().GetOption() == Schema::Variadic;
-    all.push_back({schema.Name(), schema.SinceVersion(), static_cast<size_t>(required), list});
+    all.push_back(
+        {schema.Name(), schema.SinceVersion(), static_cast<size_t>(required), static_cast<size_t>(schema.max_input())});
   }
   return all;
 }

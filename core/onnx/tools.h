@@ -35,8 +35,8 @@ bool known_operator(const Node& node, const Model& model);
 struct OperatorVersion {
   std::string op;
   int64_t opset = 0;    ///< since which it is this version
-  size_t required = 0;  ///< operands that no node may omit; they come first
-  bool list = false;    ///< may any number follow, or be all, of which none may be omitted?
+  size_t required = 0;  ///< operands that no node may omit
+  size_t most = 0;      ///< operands; INT32_MAX: any number
 };
 std::vector<OperatorVersion> standard_operators();
 /// Is it one of the operators that ONNX Runtime adds to the standard's own domain, at this opset? A model that has some

@@ -4,6 +4,8 @@
 
 namespace mlopt::prune {
 
+constexpr int64_t kMost = 1 << 28;  // elements of all axes
+
 std::optional<size_t> Atoms::axis(const Value& value, int64_t axis, const Node* node) {
   if (!value.type.dims) return std::nullopt;
   const auto rank = static_cast<int64_t>(value.type.dims->size());
@@ -14,6 +16,7 @@ std::optional<size_t> Atoms::axis(const Value& value, int64_t axis, const Node* 
   std::vector<int32_t>& slots = slots_[&value];
   slots.resize(static_cast<size_t>(rank), -1);
   int32_t& slot = slots[static_cast<size_t>(axis)];
+  if (slot < 0 && *size > kMost - std::ssize(parent_)) return std::nullopt;
   if (slot < 0) {
     slot = static_cast<int32_t>(axes_.size());
     axes_.push_back({.value = &value, .axis = static_cast<int>(axis), .size = *size});

@@ -24,11 +24,14 @@ struct Axis {
 /// The elements of axes ("atoms"), and which of them stay or go together: a union-find.
 class Atoms {
  public:
-  /// The number of an axis (negative ones count from the end); nothing where its size is not known or 1.
+  /// The number of an axis (negative ones count from the end); nothing where its size is not known or 1, or larger than
+  /// any that channels have.
   std::optional<size_t> axis(const Value& value, int64_t axis, const Node* node);
   const std::vector<Axis>& axes() const { return axes_; }
   Axis& at(size_t axis) { return axes_[axis]; }
 
+  /// Has the axis an element i?
+  bool holds(size_t axis, int64_t i) const { return i >= 0 && i < axes_[axis].size; }
   /// Element i of axis a and element j of axis b stay or go together.
   void tie(size_t a, int64_t i, size_t b, int64_t j);
   /// The element stays, and what is tied to it; the first reason is kept.

@@ -27,10 +27,10 @@ void Ties::tie(const Value* a, int axis_a, const Value* b, int axis_b) {
 void Ties::tie(const Value* a, int axis_a, int64_t i, const Value* b, int axis_b, int64_t j) {
   if (!a || !b) return;
   const auto left = all_.atoms.axis(*a, axis_a, &view.node()), right = all_.atoms.axis(*b, axis_b, &view.node());
-  if (left && right) return all_.atoms.tie(*left, i, *right, j);
-  const std::string why = because("one channel alone stands on the other side");
-  if (left) all_.atoms.pin(*left, i, why);
-  if (right) all_.atoms.pin(*right, j, why);
+  if (left && right && all_.atoms.holds(*left, i) && all_.atoms.holds(*right, j))
+    return all_.atoms.tie(*left, i, *right, j);
+  pin(a, axis_a, i, "one channel alone stands on the other side");
+  pin(b, axis_b, j, "one channel alone stands on the other side");
 }
 
 void Ties::tie_broadcast(const Value* x, const Value* y) {
@@ -53,7 +53,10 @@ void Ties::pin(const Value* v, int axis, const std::string& why) {
 
 void Ties::pin(const Value* v, int axis, int64_t i, const std::string& why) {
   if (!v) return;
-  if (const auto found = all_.atoms.axis(*v, axis, &view.node())) all_.atoms.pin(*found, i, because(why));
+  const auto found = all_.atoms.axis(*v, axis, &view.node());
+  if (!found) return;
+  if (all_.atoms.holds(*found, i)) return all_.atoms.pin(*found, i, because(why));
+  all_.atoms.pin_all(*found, because("the axis has not the size that follows for it"));
 }
 
 void Ties::pin_from(const Value* v, int axis, const std::string& why) {

@@ -56,7 +56,11 @@ bool allowed(const Value* value, size_t place, const std::vector<onnx::OpSchema:
   const auto type = known_type(*value);
   if (!type) return true;
   const auto& types = places[std::min(place, places.size() - 1)].GetTypes();
-  return types.contains(onnx::Utils::DataTypeUtils::ToType(*type));
+  try {
+    return types.contains(onnx::Utils::DataTypeUtils::ToType(*type));
+  } catch (const std::exception&) {
+    return false;  // it is no type of the standard's
+  }
 }
 
 std::string wrong_type(const Node& node, int64_t opset) {

@@ -30,6 +30,13 @@ TEST_CASE("values are picked, joined and cut") {
   CHECK(of("a = Gather(s, zero) b = Squeeze(a) c = Cast<to = 6>(b) y = Unsqueeze(c, zero)") == "[N]");
 }
 
+TEST_CASE("arithmetic of nothing gives nothing") {
+  const std::string one = "int64[1] one = {1}";
+  for (const char* pair : {"e, one", "one, e", "e, e"})
+    CHECK(elements_in("float[N,3] x", std::string("e = Shape<start = 1, end = 1>(x) y = Add(") + pair + ")", "y",
+                      one) == "[]");
+}
+
 TEST_CASE("ranges between known numbers are known") {
   const std::string constants =
       "int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64 five = {5}, int64 back = {-2}";

@@ -23,6 +23,17 @@ TEST_CASE("inputs of unknown types are no danger to the standard's inference fun
         "?");
 }
 
+TEST_CASE("axes that there are not are no danger to the standard's inference functions") {
+  for (const char* axis : {"-9223372036854775808", "-4", "3", "4", "100000000000"})
+    CHECK(types_in("float[2,3] x, float[3] s", std::string("y, m = LayerNormalization<axis = ") + axis + ">(x, s)", "m",
+                   21, standard_types) == "?");
+  for (const char* batch : {"-1", "2", "3", "100000000000"})
+    CHECK(types_in("float[2,3] x, int64[2,1] i", std::string("y = GatherND<batch_dims = ") + batch + ">(x, i)", "y", 21,
+                   standard_types) == "?");
+  CHECK(types_in("float[2,3] x, int64[2,1] i", "y = GatherND<batch_dims = 1>(x, i)", "y", 21, standard_types) ==
+        "float32[2]");
+}
+
 TEST_CASE("unknown operators and broken nodes have no types") {
   CHECK(types_in("float[2] x", "y = Unheard(x)", "y", 21, standard_types) == "?");
   CHECK(types_in("float[2] x", "y = Split(x)", "y", 21, standard_types) == "?");  // says not into how many

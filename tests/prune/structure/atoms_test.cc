@@ -24,6 +24,15 @@ TEST_CASE("axes of known sizes above one have a number, counted from either end"
   REQUIRE(atoms.axis(v, 1, nullptr));
   CHECK(atoms.axis(v, 1, nullptr) == atoms.axis(v, -2, nullptr));
   CHECK(atoms.size() == 4);
+  CHECK(atoms.holds(0, 3));
+  CHECK_FALSE(atoms.holds(0, 4));
+  CHECK_FALSE(atoms.holds(0, -1));
+}
+
+TEST_CASE("an axis that is longer than any that channels have has no number") {
+  Atoms atoms;
+  for (const int64_t size : {int64_t{1} << 31, INT64_MAX}) CHECK_FALSE(atoms.axis(value_of({size}), 0, nullptr));
+  CHECK(atoms.size() == 0);
 }
 
 TEST_CASE("elements that are tied are one class, and stay together once one of them is pinned") {

@@ -1,3 +1,4 @@
+#include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/shrunk.h"
 
@@ -153,6 +154,20 @@ TEST_CASE("padding of channels stays, and what is added to it") {
       y = Conv (s, H)
     })");
   CHECK(made.shapes("UVH") == "U 2x4x1x1, V 6x2x1x1, H 2x6x1x1");
+}
+
+TEST_CASE("an axis of which the model states a wrong size stays") {
+  const Model model = parse_text(R"(<ir_version: 10, opset_import: ["" : 21]> g (float[1,4,4,4] x) => (float[1,2,4,4] y)
+      <float[4,4,1,1] U = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, float[1,4,4,4] a, float[1,5,4,4] p,
+       int64[8] pads = {0, 2, 0, 0, 0, 2, 0, 0}> {
+      a = Conv (x, U)
+      p = Pad (a, pads)
+      h = Relu (p)
+      y = Slice (h, pads, pads)
+    })");
+  const prune::Groups found = prune::find_groups(prune::relate_axes(model, {}, {}));
+  CHECK(found.groups.empty());
+  CHECK_FALSE(found.pinned.empty());
 }
 
 TEST_CASE("what is not understood stays") {
