@@ -33,27 +33,26 @@ constexpr std::array kOperators{
               "Transpose Unique "},
     Operators{{1, 2},
               " ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
-              "ReduceSumSquare Reshape SequenceErase Split SplitToSequence Squeeze TopK Trilu Unsqueeze Upsample "},
+              "ReduceSumSquare SequenceErase Split SplitToSequence Squeeze Trilu "},
     Operators{{1, 3}, " Clip DFT Dropout "},
-    Operators{{1, 4}, " Pad Resize "},
-    Operators{{1, 5}, " Slice "},
+    Operators{{1, 4}, " Resize "},
     Operators{{1, kAny}, " SequenceMap "},
     Operators{{1, kAny, true}, " Concat Einsum Max Mean Min SequenceConstruct Sum "},
     Operators{{2, 2},
               " Add AffineGrid And BitShift BitwiseAnd BitwiseOr BitwiseXor CastLike CenterCropPad Compress CumProd "
               "CumSum Div Equal Expand Gather GatherElements GatherND Greater GreaterOrEqual GridSample Less "
-              "LessOrEqual MatMul MaxRoiPool Mod Mul Or PRelu Pow RMSNormalization ReverseSequence SequenceAt "
-              "StringConcat Sub SwiGLU Xor "},
+              "LessOrEqual MatMul MaxRoiPool Mod Mul Or PRelu Pow RMSNormalization Reshape ReverseSequence SequenceAt "
+              "StringConcat Sub SwiGLU Tile TopK Unsqueeze Upsample Xor "},
     Operators{{2, 3},
               " Conv ConvTranspose DequantizeLinear Gemm LayerNormalization MaxUnpool NegativeLogLikelihoodLoss "
-              "QuantizeLinear SequenceInsert SoftmaxCrossEntropyLoss TensorScatter Tile "},
-    Operators{{2, 4}, " CausalConvWithState ConvInteger MatMulInteger STFT "},
+              "QuantizeLinear SequenceInsert SoftmaxCrossEntropyLoss TensorScatter "},
+    Operators{{2, 4}, " CausalConvWithState ConvInteger MatMulInteger Pad STFT "},
     Operators{{2, 5}, " NonMaxSuppression "},
     Operators{{3, 3},
               " Col2Im GroupNormalization InstanceNormalization OneHot Range RoiAlign Scatter ScatterElements "
               "ScatterND Where "},
     Operators{{3, 4}, " RotaryEmbedding "},
-    Operators{{3, 5}, " DeformConv "},
+    Operators{{3, 5}, " DeformConv Slice "},
     Operators{{3, 6}, " GRU LinearAttention RNN "},
     Operators{{3, 7}, " Attention "},
     Operators{{3, 8}, " LSTM "},
@@ -61,14 +60,30 @@ constexpr std::array kOperators{
     Operators{{8, 8}, " QLinearMatMul "},
     Operators{{8, 9}, " QLinearConv "}};
 
-struct Newer {
-  std::string_view op;
-  int64_t opset;
-  size_t required;
+struct Older {
+  int64_t opset;  // from which on the count is another
+  OperandCount count;
+  std::string_view names;
 };
-/// What was an attribute before this opset.
-constexpr std::array kNewer{Newer{"Pad", 11, 2},  Newer{"Reshape", 5, 2},    Newer{"Slice", 10, 3},
-                            Newer{"TopK", 10, 2}, Newer{"Unsqueeze", 13, 2}, Newer{"Upsample", 9, 2}};
+/// What was an attribute once, or could not be omitted. The first that holds counts.
+constexpr std::array kOlder{
+    Older{2, {1, 2}, " Split "},
+    Older{5, {1, 1}, " Reshape "},
+    Older{6, {3, 3}, " Tile "},
+    Older{9, {1, 1}, " Upsample "},
+    Older{10, {1, 1}, " Slice TopK "},
+    Older{11, {1, 1}, " Clip Pad "},
+    Older{11, {2, 2}, " Resize "},
+    Older{11, {3, 3}, " Gemm "},
+    Older{12, {1, 1}, " Dropout "},
+    Older{13, {1, 1}, " ReduceSum Split Squeeze Unsqueeze "},
+    Older{18,
+          {1, 1},
+          " OptionalHasElement ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
+          "ReduceProd ReduceSumSquare "},
+    Older{18, {2, 3}, " Pad "},
+    Older{20, {1, 2}, " DFT "},
+    Older{24, {3, 6}, " Attention "}};
 
 void check_node(const Node& node, int64_t opset, const std::string& path) {
   const OperandCount count = operand_count(node, opset);
@@ -93,12 +108,12 @@ void check_graph(const Graph& graph, int64_t opset, const std::string& path) {
 
 OperandCount operand_count(const Node& node, int64_t opset) {
   const auto name = " " + node.op + " ";
-  const auto of = std::ranges::find_if(
-      kOperators, [&](const Operators& ops) { return ops.names.find(name) != std::string_view::npos; });
-  OperandCount count = of == kOperators.end() ? OperandCount{0, kAny} : of->count;
-  const auto newer = std::ranges::find(kNewer, node.op, &Newer::op);
-  if (newer != kNewer.end() && opset >= newer->opset) count.required = newer->required;
-  return count;
+  const auto lists = [&](const auto& operators) { return operators.names.find(name) != std::string_view::npos; };
+  const auto older =
+      std::ranges::find_if(kOlder, [&](const Older& operators) { return opset < operators.opset && lists(operators); });
+  if (older != kOlder.end()) return older->count;
+  const auto of = std::ranges::find_if(kOperators, [&](const Operators& operators) { return lists(operators); });
+  return of == kOperators.end() ? OperandCount{0, kAny} : of->count;
 }
 
 void check_operands(const Model& model) {
