@@ -102,6 +102,7 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::window_mask},
     {1, &fusion::shared_masks},
     {1, &push_reshapes},
+    {1, &push_reshapes_to_products},
     {1, &merge_layouts_of_matmul},
     {1, &push_transposes_to_heads},
     {1, &gemm_of_rows_to_matmul},

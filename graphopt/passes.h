@@ -112,6 +112,7 @@ extern const Pass merge_layouts;
 extern const Pass merge_layouts_of_matmul;
 extern const Pass push_expands;
 extern const Pass push_reshapes;
+extern const Pass push_reshapes_to_products;
 extern const Pass push_shapes;
 extern const Pass rolls_to_gather;
 extern const Pass gathers_to_split;
