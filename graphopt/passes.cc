@@ -97,6 +97,7 @@ constexpr Line kRecognizing[] = {
     {1, &eliminate_redundant_expand},
     {1, &gather_nd_to_slice},
     // Heads in the one way that attention is found in; first what is taken apart, which longer ways would hide.
+    {1, &sort_head_parts},
     {1, &gathers_to_split},
     {1, &merge_layouts},
     {1, &fusion::window_mask},

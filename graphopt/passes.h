@@ -116,6 +116,7 @@ extern const Pass push_reshapes_to_products;
 extern const Pass push_shapes;
 extern const Pass rolls_to_gather;
 extern const Pass gathers_to_split;
+extern const Pass sort_head_parts;
 extern const Pass split_fused_operators;
 extern const Pass replace_experimental;
 extern const Pass fold_where_into_concat;

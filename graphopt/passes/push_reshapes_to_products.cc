@@ -69,7 +69,7 @@ std::vector<Rule> rules() {
 }  // namespace
 
 const Pass push_reshapes_to_products = {
-    "push_reshapes_to_products",
-    "move a Reshape that parts batch and heads of scores to the product that makes them", rules};
+    "push_reshapes_to_products", "move a Reshape that parts batch and heads of scores to the product that makes them",
+    rules};
 
 }  // namespace mlopt::graphopt

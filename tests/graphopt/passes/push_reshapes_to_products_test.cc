@@ -38,8 +38,9 @@ TEST_CASE("what is parted otherwise, is of no such product, or is read elsewhere
   CHECK(declined(push_reshapes_to_products, graph("r = Relu (m)  t = Mul (r, two)")).empty());
   CHECK(declined(push_reshapes_to_products, graph("v = Mul (m, two)  t = Add (v, v)")).empty());
   CHECK_FALSE(declined(push_reshapes_to_products, graph("t = Mul (m, two)  u = Relu (t)")).empty());
-  CHECK(declined(push_reshapes_to_products,
-                 "g (double[P,3,4] x, double[P,4,5] w) => (double[B,2,3,5] y) <int64[4] s = {-1, 2, 3, 5}, double two = "
-                 "{2}> { m = MatMul (x, w)  t = Mul (m, two)  y = Reshape (t, s) }")
-            .empty());
+  CHECK(
+      declined(push_reshapes_to_products,
+               "g (double[P,3,4] x, double[P,4,5] w) => (double[B,2,3,5] y) <int64[4] s = {-1, 2, 3, 5}, double two = "
+               "{2}> { m = MatMul (x, w)  t = Mul (m, two)  y = Reshape (t, s) }")
+          .empty());
 }

@@ -1,0 +1,107 @@
+// Queries, keys and values that a product with a constant matrix gives head by head, [..., heads, 3, size], and that
+// are taken from there one by one (Bloom) -> the matrix with its columns in the order [3, heads, size], and a
+// Transpose, which goes once one Split takes all three.
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "core/rewrite/axis_map.h"
+#include "core/rewrite/numbers.h"
+#include "graphopt/passes.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+/// How the last axis is parted: [heads, parts, size].
+struct Layout {
+  int64_t heads = 0, parts = 0, size = 0;
+  int64_t columns() const { return heads * parts * size; }
+};
+
+/// Nothing where the Reshape does something else.
+std::optional<Layout> layout_of(const SymDims& from, const SymDims& to) {
+  constexpr int64_t kMostParts = 8;
+  if (from.empty() || to.size() != from.size() + 2 || !std::equal(from.begin(), from.end() - 1, to.begin()))
+    return std::nullopt;
+  const auto heads = to.end()[-3].value(), parts = to.end()[-2].value(), size = to.end()[-1].value();
+  if (!heads || !parts || !size || *heads < 2 || *parts < 2 || *parts > kMostParts) return std::nullopt;
+  const Layout layout{*heads, *parts, *size};
+  return from.back().is(layout.columns()) ? std::optional(layout) : std::nullopt;
+}
+
+/// Is each part of all heads taken once, by a Gather of one number?
+bool taken_one_by_one(const Value& y, int64_t parts, const Builder& builder) {
+  const auto rank = static_cast<int64_t>(y.type.dims->size());
+  std::set<int64_t> taken;
+  for (const Use& use : y.uses) {
+    const Node& node = *use.node;
+    const Tensor* index = node.is("Gather") && use.index == 0 ? node.input(1)->known_constant() : nullptr;
+    if (!index || index->rank() != 0 || node.graph() != y.graph) return false;
+    const int64_t axis = builder.view(node).get_int("axis", 0), i = static_cast<int64_t>(number_at(*index, 0));
+    if ((axis < 0 ? axis + rank : axis) != rank - 2) return false;
+    taken.insert(i < 0 ? i + parts : i);
+  }
+  return !y.is_output() && std::ssize(y.uses) == parts && std::ssize(taken) == parts;
+}
+
+/// The same numbers with the last axis in the order [parts, heads, size].
+Tensor sorted(const Tensor& t, const Layout& l) {
+  Tensor made(t.dtype(), t.dims());
+  const auto piece = static_cast<size_t>(l.size) * (t.raw_bytes().size() / static_cast<size_t>(t.size()));
+  const std::byte* from = t.raw();
+  std::byte* to = made.mutable_raw();
+  for (int64_t row = 0; row < t.size() / l.columns(); ++row)
+    for (int64_t part = 0; part < l.parts; ++part)
+      for (int64_t head = 0; head < l.heads; ++head, to += piece)
+        std::memcpy(to, from + static_cast<size_t>((row * l.heads + head) * l.parts + part) * piece, piece);
+  return made;
+}
+
+bool is_constant_of(const Value* v, const Layout& l, int64_t rank) {
+  const Tensor* t = v ? v->known_constant() : nullptr;
+  return t && is_float(t->dtype()) && t->rank() == rank && t->dims().back() == l.columns() && t->size() > 0;
+}
+
+/// The rows with their columns in the new order; null where they are not those of a matrix of their own.
+Value* sorted_rows(Value* rows, const Layout& l, Builder& builder) {
+  const Node* node = rows->single_use() ? rows->producer : nullptr;
+  if (!node) return nullptr;
+  if (node->is("Add")) {
+    const int at = is_constant_of(node->input(1), l, 1) ? 1 : 0;
+    if (!is_constant_of(node->input(at), l, 1)) return nullptr;
+    Value* product = sorted_rows(node->input(1 - at), l, builder);
+    if (!product) return nullptr;
+    Value* bias = builder.successor(node->input(at), sorted(*node->input(at)->known_constant(), l));
+    return builder.op("Add", at == 1 ? std::vector{product, bias} : std::vector{bias, product}, {}, rows->type);
+  }
+  Value* w = node->is("MatMul") ? node->input(1) : nullptr;
+  if (!is_constant_of(w, l, 2) || !w->single_use()) return nullptr;
+  return builder.op("MatMul", {node->input(0), builder.successor(w, sorted(*w->known_constant(), l))}, {}, rows->type);
+}
+
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  Value *x = m.root->input(0), *y = m.root->output(0);
+  const auto layout = x->type.dims && y->type.dims ? layout_of(*x->type.dims, *y->type.dims) : std::nullopt;
+  if (!layout || builder.opset() < 7 || !taken_one_by_one(*y, layout->parts, builder)) return Decline{};
+  SymDims dims = *y->type.dims;
+  std::swap(dims.end()[-2], dims.end()[-3]);
+  const auto target = reshape_target(x->type.dims, dims);
+  if (!target) return Decline{"its shape is not known"};
+  Value* rows = sorted_rows(x, *layout, builder);
+  if (!rows) return Decline{"it is not of a constant matrix that nothing else reads"};
+  Value* parted = make_reshape(builder, rows, *target, Type::tensor(y->type.dtype, dims));
+  std::vector<int64_t> perm(dims.size());
+  for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
+  std::swap(perm.end()[-2], perm.end()[-3]);
+  return Replacement{builder.op("Transpose", {parted}, {{"perm", perm, {}}}, y->type)};
+}
+
+std::vector<Rule> rules() { return {{Pattern::op("Reshape", {}).open(), rewrite}}; }
+
+}  // namespace
+
+const Pass sort_head_parts = {
+    "sort_head_parts",
+    "give queries, keys and values one after the other where a constant matrix gives them head by head", rules};
+
+}  // namespace mlopt::graphopt

@@ -1,0 +1,56 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::sort_head_parts;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+/// Rows of 24, parted by `shape`, of which `takes` takes q, k and v.
+std::string graph(const std::string& rows, const std::string& takes, const std::string& shape = "0, 0, 2, 3, 4") {
+  return "g (double[B,N,5] x, double[5,24] W, double[24] C) => (double[B,N,2,4] q, double[B,N,2,4] k, double[B,N,2,4] v) <int64[5] s = {" + shape +
+         "}, int64 zero = {0}, int64 one = {1}, int64 last = {-1}, int64[1] list = {1}, double[24] two = "
+         "{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}> { " +
+         rows + "  h = Reshape (r, s)  " + takes + " }";
+}
+
+const std::string kTakes =
+    "q = Gather <axis = 3> (h, zero)  k = Gather <axis = -2> (h, one)  v = Gather <axis = 3> (h, last)";
+
+}  // namespace
+
+TEST_CASE("columns of a matrix are sorted by queries, keys and values") {
+  CHECK(rewritten(sort_head_parts, graph("r = MatMul (x, W)", kTakes)) ==
+        "MatMul Reshape Transpose Gather Gather Gather");
+  CHECK(rewritten(sort_head_parts, graph("m = MatMul (x, W)  r = Add (m, C)", kTakes)) ==
+        "MatMul Add Reshape Transpose Gather Gather Gather");
+  CHECK(rewritten(sort_head_parts, graph("m = MatMul (x, W)  a = Add (C, m)  r = Add (a, two)", kTakes)) ==
+        "MatMul Add Add Reshape Transpose Gather Gather Gather");
+  CHECK(rewritten(sort_head_parts, graph("m = MatMul (x, W)  r = Add (m, C)", kTakes), 11) ==
+        "MatMul Add Reshape Transpose Gather Gather Gather");
+}
+
+TEST_CASE("what is sorted already, or is taken otherwise, stays") {
+  const std::string rows = "r = MatMul (x, W)";
+  const std::string first = "q = Gather <axis = 2> (h, zero)  k = Gather <axis = 2> (h, one)  v = Gather <axis = 2> (h, last)";
+  CHECK(declined(sort_head_parts, graph(rows, first, "0, 0, 3, 2, 4")).empty());
+  CHECK(declined(sort_head_parts, graph(rows, kTakes, "0, 0, 1, 3, 8")).empty());
+  CHECK(declined(sort_head_parts,
+                 graph(rows, "q = Gather <axis = 3> (h, zero)  k = Gather <axis = 3> (h, zero)  v = Neg (k)"))
+            .empty());
+  CHECK(declined(sort_head_parts, graph(rows, "q = Gather <axis = 3> (h, zero)  k = Gather <axis = 3> (h, one)  "
+                                              "v = Gather <axis = 3> (h, list)"))
+            .empty());
+  CHECK(declined(sort_head_parts, graph(rows, "q = Gather <axis = 3> (h, zero)  k = Gather <axis = 3> (h, one)  v = Neg (h)"))
+            .empty());
+}
+
+TEST_CASE("rows that are of no constant matrix of their own stay") {
+  const std::string why = "it is not of a constant matrix that nothing else reads";
+  CHECK(declined(sort_head_parts, graph("m = MatMul (x, W)  r = Relu (m)", kTakes)) == why);
+  CHECK(declined(sort_head_parts, graph("m = MatMul (x, W)  n = MatMul (x, W)  r = Add (m, n)", kTakes)) == why);
+  CHECK(declined(sort_head_parts, graph("w = Relu (W)  r = MatMul (x, w)", kTakes)) == why);
+}
