@@ -65,6 +65,7 @@ constexpr Line kRecognizing[] = {
     {1, &eliminate_idempotent},
     {1, &eliminate_common_subexpressions},
     {1, &fold_reshape_into_reduction},
+    {1, &eliminate_reshapes_of_softmax},
     {1, &fusion::shrink_constants},
     {1, &fusion::conditions},
     {2, &fusion::where},

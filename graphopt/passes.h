@@ -66,6 +66,7 @@ extern const Pass min_max_to_clip;
 extern const Pass merge_clips;
 extern const Pass merge_reductions;
 extern const Pass fold_reshape_into_reduction;
+extern const Pass eliminate_reshapes_of_softmax;
 extern const Pass sum_to_mean;
 extern const Pass reduction_to_global_pool;
 extern const Pass materialize_expand_shape;

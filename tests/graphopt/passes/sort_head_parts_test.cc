@@ -11,7 +11,9 @@ namespace {
 
 /// Rows of 24, parted by `shape`, of which `takes` takes q, k and v.
 std::string graph(const std::string& rows, const std::string& takes, const std::string& shape = "0, 0, 2, 3, 4") {
-  return "g (double[B,N,5] x, double[5,24] W, double[24] C) => (double[B,N,2,4] q, double[B,N,2,4] k, double[B,N,2,4] v) <int64[5] s = {" + shape +
+  return "g (double[B,N,5] x, double[5,24] W, double[24] C) => (double[B,N,2,4] q, double[B,N,2,4] k, double[B,N,2,4] "
+         "v) <int64[5] s = {" +
+         shape +
          "}, int64 zero = {0}, int64 one = {1}, int64 last = {-1}, int64[1] list = {1}, double[24] two = "
          "{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}> { " +
          rows + "  h = Reshape (r, s)  " + takes + " }";
@@ -35,16 +37,19 @@ TEST_CASE("columns of a matrix are sorted by queries, keys and values") {
 
 TEST_CASE("what is sorted already, or is taken otherwise, stays") {
   const std::string rows = "r = MatMul (x, W)";
-  const std::string first = "q = Gather <axis = 2> (h, zero)  k = Gather <axis = 2> (h, one)  v = Gather <axis = 2> (h, last)";
+  const std::string first =
+      "q = Gather <axis = 2> (h, zero)  k = Gather <axis = 2> (h, one)  v = Gather <axis = 2> (h, last)";
   CHECK(declined(sort_head_parts, graph(rows, first, "0, 0, 3, 2, 4")).empty());
   CHECK(declined(sort_head_parts, graph(rows, kTakes, "0, 0, 1, 3, 8")).empty());
   CHECK(declined(sort_head_parts,
                  graph(rows, "q = Gather <axis = 3> (h, zero)  k = Gather <axis = 3> (h, zero)  v = Neg (k)"))
             .empty());
-  CHECK(declined(sort_head_parts, graph(rows, "q = Gather <axis = 3> (h, zero)  k = Gather <axis = 3> (h, one)  "
-                                              "v = Gather <axis = 3> (h, list)"))
+  CHECK(declined(sort_head_parts, graph(rows,
+                                        "q = Gather <axis = 3> (h, zero)  k = Gather <axis = 3> (h, one)  "
+                                        "v = Gather <axis = 3> (h, list)"))
             .empty());
-  CHECK(declined(sort_head_parts, graph(rows, "q = Gather <axis = 3> (h, zero)  k = Gather <axis = 3> (h, one)  v = Neg (h)"))
+  CHECK(declined(sort_head_parts,
+                 graph(rows, "q = Gather <axis = 3> (h, zero)  k = Gather <axis = 3> (h, one)  v = Neg (h)"))
             .empty());
 }
 
