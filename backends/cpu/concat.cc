@@ -40,8 +40,9 @@ Expected<PlannedStep> plan(const Site& site) {
   std::vector<int64_t> offsets;
   for (int i = 0; i < static_cast<int>(site.in.size()); ++i) {
     TensorDesc part = site.desc(i);
+    if (part.dims.size() != out.dims.size()) return Decline{"the inputs differ in rank"};
     if (part.is_any_layout()) part.layout = out.layout;
-    const int64_t length = part.dims.size() == out.dims.size() ? part.dims[axis] : 0;
+    const int64_t length = part.dims[axis];
     const auto inner = around(part.memory_dims(), memory_axis(part, axis)).inner;
     part.dims[axis] = 0;
     const int64_t joined = out.dims[axis];

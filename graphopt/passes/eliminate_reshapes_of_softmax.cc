@@ -37,7 +37,8 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass eliminate_reshapes_of_softmax = {
-    "eliminate_reshapes_of_softmax", "normalize along an axis without making rows of it and parting these again", rules};
+const Pass eliminate_reshapes_of_softmax = {"eliminate_reshapes_of_softmax",
+                                            "normalize along an axis without making rows of it and parting these again",
+                                            rules};
 
 }  // namespace mlopt::graphopt

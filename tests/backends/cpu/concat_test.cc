@@ -35,6 +35,17 @@ TEST_CASE("an empty tensor adds nothing to a join") {
                 tensor({3}, {1, 2, 3}));
 }
 
+TEST_CASE("tensors of different ranks are not joined") {
+  OpOptions options;
+  options.attrs = {{"axis", int64_t{2}, ""}};
+  options.backend = cpu_with_fallback().release();
+  const std::unique_ptr<Backend> cpu(options.backend);
+  for (const Dims& other : {Dims{}, Dims{4}, Dims{1, 2, 3, 4}})
+    CHECK_THROWS_AS(
+        run_op("Concat", {uniform({2, 3, 4}, 0, 1, DType::kF32, 1), uniform(other, 0, 1, DType::kF32, 2)}, options),
+        Error);
+}
+
 TEST_CASE("what is joined may be made in its place, unless it is read elsewhere or twice") {
   Net net;
   Value* x = net.input({1, 4, 3, 3});
