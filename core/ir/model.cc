@@ -77,12 +77,14 @@ void copy_graph(const Graph& from, Graph& to, ValueMap& map, const std::vector<V
 
 }  // namespace
 
-int64_t Model::opset(std::string_view wanted) const {
+int64_t opset_in(const std::vector<OpsetImport>& opsets, std::string_view wanted) {
   if (wanted == "ai.onnx") wanted = "";
   for (const OpsetImport& import : opsets)
     if ((import.domain == "ai.onnx" ? "" : import.domain) == wanted) return import.version;
   return 0;
 }
+
+int64_t Model::opset(std::string_view wanted) const { return opset_in(opsets, wanted); }
 
 void Model::set_opset(std::string_view wanted, int64_t version) {
   if (wanted == "ai.onnx") wanted = "";

@@ -14,6 +14,9 @@ struct OpsetImport {
   int64_t version = 0;
 };
 
+/// The imported version of a domain ("" and "ai.onnx" are one); 0 when not imported.
+int64_t opset_in(const std::vector<OpsetImport>& opsets, std::string_view domain = "");
+
 /// A local function: a body over its inputs, outputs and attributes.
 struct Function {
   std::string domain, name, overload, doc;
@@ -40,8 +43,7 @@ struct Model {
   std::vector<std::string> external_files;  ///< names relative to the model, each once
   std::vector<std::string> mended;  ///< what was wrong in the file and put right by reading it, one sentence each
 
-  /// The imported version of a domain ("" and "ai.onnx" are one); 0 when not imported.
-  int64_t opset(std::string_view domain = "") const;
+  int64_t opset(std::string_view domain = "") const;  ///< see opset_in()
   void set_opset(std::string_view domain, int64_t version);
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "core/base/error.h"
 
@@ -11,14 +12,34 @@ namespace mlopt {
 namespace {
 
 constexpr size_t kAny = SIZE_MAX;
+constexpr int64_t kEveryOpset = INT64_MAX;
 
 struct Operators {
   OperandCount count;
-  std::string_view names;  // each between spaces
+  std::string_view names;        // each between spaces
+  int64_t before = kEveryOpset;  // the opset from which on the count is another
 };
 
-/// Operators that are not here have any number of operands.
+/// The first that holds counts; at the front what was an attribute once, or could not be omitted. Operators that are
+/// not here have any number of operands.
 constexpr std::array kOperators{
+    Operators{{1, 2}, " Split ", 2},
+    Operators{{1, 1}, " Reshape ", 5},
+    Operators{{3, 3}, " Tile ", 6},
+    Operators{{1, 1}, " Upsample ", 9},
+    Operators{{1, 1}, " Slice TopK ", 10},
+    Operators{{1, 1}, " Clip Pad ", 11},
+    Operators{{2, 2}, " Resize ", 11},
+    Operators{{3, 3}, " Gemm ", 11},
+    Operators{{1, 1}, " Dropout ", 12},
+    Operators{{1, 1}, " ReduceSum Split Squeeze Unsqueeze ", 13},
+    Operators{{1, 1},
+              " OptionalHasElement ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
+              "ReduceProd ReduceSumSquare ",
+              18},
+    Operators{{2, 3}, " Pad ", 18},
+    Operators{{1, 2}, " DFT ", 20},
+    Operators{{3, 6}, " Attention ", 24},
     Operators{{0, 0}, " Constant RandomNormal RandomUniform SequenceEmpty "},
     Operators{{0, 1}, " Optional OptionalHasElement "},
     Operators{{1, 1},
@@ -60,69 +81,42 @@ constexpr std::array kOperators{
     Operators{{8, 8}, " QLinearMatMul "},
     Operators{{8, 9}, " QLinearConv "}};
 
-struct Older {
-  int64_t opset;  // from which on the count is another
-  OperandCount count;
-  std::string_view names;
-};
-/// What was an attribute once, or could not be omitted. The first that holds counts.
-constexpr std::array kOlder{
-    Older{2, {1, 2}, " Split "},
-    Older{5, {1, 1}, " Reshape "},
-    Older{6, {3, 3}, " Tile "},
-    Older{9, {1, 1}, " Upsample "},
-    Older{10, {1, 1}, " Slice TopK "},
-    Older{11, {1, 1}, " Clip Pad "},
-    Older{11, {2, 2}, " Resize "},
-    Older{11, {3, 3}, " Gemm "},
-    Older{12, {1, 1}, " Dropout "},
-    Older{13, {1, 1}, " ReduceSum Split Squeeze Unsqueeze "},
-    Older{18,
-          {1, 1},
-          " OptionalHasElement ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
-          "ReduceProd ReduceSumSquare "},
-    Older{18, {2, 3}, " Pad "},
-    Older{20, {1, 2}, " DFT "},
-    Older{24, {3, 6}, " Attention "}};
-
-void check_node(const Node& node, int64_t opset, const std::string& path) {
-  const OperandCount count = operand_count(node, opset);
+void check_node(const Node& node, const OperandCount& count, const std::string& path) {
   const auto& inputs = node.inputs();
-  const std::string where = path.empty() ? node.label() : node.label() + " of " + path;
+  const auto where = [&] { return path.empty() ? node.label() : node.label() + " of " + path; };
   const size_t required = count.list ? std::max(inputs.size(), count.required) : count.required;
   for (size_t i = 0; i < required; ++i)
     if (i >= inputs.size() || !inputs[i])
-      input_error(fmt::format("input {} is missing", i), where,
+      input_error(fmt::format("input {} is missing", i), where(),
                   fmt::format("give every operand that {} requires", node.op));
   if (inputs.size() > count.most)
-    input_error(fmt::format("{} has {} inputs, and takes {}", node.op, inputs.size(), count.most), where,
+    input_error(fmt::format("{} has {} inputs, and takes {}", node.op, inputs.size(), count.most), where(),
                 "take out the others, or give the operator's own domain");
 }
 
 void check_graph(const Graph& graph, int64_t opset, const std::string& path) {
-  for (const Node* node : all_nodes(graph))
-    if (node->domain.empty()) check_node(*node, opset, path);
+  std::unordered_map<std::string_view, OperandCount> known;
+  for (const Node* node : all_nodes(graph)) {
+    if (!node->domain.empty()) continue;
+    const auto [count, fresh] = known.try_emplace(node->op);
+    if (fresh) count->second = operand_count(*node, opset);
+    check_node(*node, count->second, path);
+  }
 }
 
 }  // namespace
 
 OperandCount operand_count(const Node& node, int64_t opset) {
   const auto name = " " + node.op + " ";
-  const auto lists = [&](const auto& operators) { return operators.names.find(name) != std::string_view::npos; };
-  const auto older =
-      std::ranges::find_if(kOlder, [&](const Older& operators) { return opset < operators.opset && lists(operators); });
-  if (older != kOlder.end()) return older->count;
-  const auto of = std::ranges::find_if(kOperators, [&](const Operators& operators) { return lists(operators); });
+  const auto of = std::ranges::find_if(kOperators, [&](const Operators& operators) {
+    return opset < operators.before && operators.names.find(name) != std::string_view::npos;
+  });
   return of == kOperators.end() ? OperandCount{0, kAny} : of->count;
 }
 
 void check_operands(const Model& model) {
   check_graph(*model.graph, model.opset(), model.path);
-  for (const Function& function : model.functions) {
-    const auto standard = std::ranges::find_if(
-        function.opsets, [](const OpsetImport& import) { return import.domain.empty() || import.domain == "ai.onnx"; });
-    if (standard != function.opsets.end()) check_graph(*function.body, standard->version, model.path);
-  }
+  for (const Function& function : model.functions) check_graph(*function.body, opset_in(function.opsets), model.path);
 }
 
 }  // namespace mlopt
