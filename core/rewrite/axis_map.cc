@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace mlopt {
-namespace {
-
-constexpr size_t kLongest = 8;  ///< chain that is looked at
-
-}  // namespace
 
 AxisMap::AxisMap(SymDims source) : source_(std::move(source)) {
   for (size_t i = 0; i < source_.size(); ++i) {
@@ -23,6 +18,10 @@ bool AxisMap::apply(const Node& node, const Builder& builder) {
   const auto& out = node.output(0)->type.dims;
   if (!out) return false;
   return node.is("Transpose") ? transpose(builder.view(node).get_ints("perm")) : is_layout(&node) && reshape(*out);
+}
+
+bool AxisMap::apply(const std::vector<const Node*>& chain, const Builder& builder) {
+  return std::all_of(chain.begin(), chain.end(), [&](const Node* node) { return apply(*node, builder); });
 }
 
 bool AxisMap::transpose(const std::vector<int64_t>& perm) {
@@ -237,63 +236,6 @@ Value* AxisMap::make(Builder& builder, Value* source, const Type& type) const {
                               : make_reshape(builder, v, (*all)[i], made);
   }
   return v;
-}
-
-Value* before_axis(const Value* v, size_t axis) {
-  const Node* node = v ? v->producer : nullptr;
-  if (!node || !(node->is("Unsqueeze") || node->is("Reshape")) || !v->type.dims) return nullptr;
-  SymDims wanted = *v->type.dims;
-  if (axis >= wanted.size() || !wanted[axis].is(1)) return nullptr;
-  wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(axis));
-  return node->input(0)->type.dims == wanted ? node->input(0) : nullptr;
-}
-
-SymDims without_ones(SymDims dims) {
-  std::erase_if(dims, [](const Dim& d) { return d.is(1); });
-  return dims;
-}
-
-bool is_layout(const Node* node) {
-  if (!node) return false;
-  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose"})
-    if (node->is(op)) return true;
-  return false;
-}
-
-std::vector<const Node*> layout_chain(const Node* last) {
-  std::vector<const Node*> chain{last};
-  for (const Node* node = last; chain.size() < kLongest;) {
-    const Value* x = node->input(0);
-    if (!x || !x->single_use() || !is_layout(x->producer) || x->graph != last->graph()) break;
-    node = x->producer;
-    chain.insert(chain.begin(), node);
-  }
-  return chain;
-}
-
-std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y) {
-  if (!y) return std::nullopt;
-  std::vector<int64_t> target;
-  bool open = false;
-  for (size_t i = 0; i < y->size(); ++i) {
-    const Dim& d = (*y)[i];
-    if (const auto v = d.value()) {
-      if (*v <= 0) return std::nullopt;
-      target.push_back(*v);
-    } else if (x && i < x->size() && (*x)[i] == d) {
-      target.push_back(0);
-    } else {
-      if (open) return std::nullopt;
-      open = true;
-      target.push_back(-1);
-    }
-  }
-  return target;
-}
-
-Value* make_reshape(Builder& builder, Value* x, const std::vector<int64_t>& target, Type type) {
-  if (builder.opset() < 5) return builder.op("Reshape", {x}, {{"shape", target, {}}}, std::move(type));
-  return builder.op("Reshape", {x, builder.constant(x->name + "_shape", Tensor::ints(target))}, {}, std::move(type));
 }
 
 }  // namespace mlopt

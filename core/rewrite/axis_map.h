@@ -15,6 +15,8 @@ class AxisMap {
 
   /// False, and of no more use, where the parts are not known well enough, or the operator is none of these.
   bool apply(const Node& node, const Builder& builder);
+  /// All of a chain, first one first.
+  bool apply(const std::vector<const Node*>& chain, const Builder& builder);
   bool reshape(const SymDims& to);
   bool transpose(const std::vector<int64_t>& perm);
   /// Takes away an axis that is the outermost part of one of the source's axes, as if the source were one of the equal

@@ -1,48 +1,16 @@
-// Rows that are taken one by one from a value that Reshape and Transpose made, as queries, keys and values of one
+// TakenRows that are taken one by one from a value that Reshape and Transpose made, as queries, keys and values of one
 // product are -> one Split of what the Reshape had, and of each part what is left of Reshape and Transpose.
 #include <algorithm>
 
 #include "core/rewrite/axis_map.h"
-#include "core/rewrite/numbers.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/reduction.h"
 #include "graphopt/passes/slicing.h"
 #include "graphopt/passes/support.h"
+#include "graphopt/passes/taken_rows.h"
 
 namespace mlopt::graphopt {
 namespace {
-
-/// An axis that is taken apart, and its rows, in order.
-struct Rows {
-  size_t axis = 0;
-  std::vector<Value*> values;  ///< without that axis, or with it where something else took it away
-  int64_t steps = 0;           ///< operators that this takes
-
-  bool has_axis(size_t i, size_t rank) const { return values[i]->type.dims->size() == rank; }
-};
-
-std::optional<size_t> place_in(int64_t i, size_t length) {
-  i += i < 0 ? static_cast<int64_t>(length) : 0;
-  return i < 0 || i >= static_cast<int64_t>(length) ? std::nullopt : std::optional(static_cast<size_t>(i));
-}
-
-/// Every row once, by a Gather of one number each.
-std::optional<Rows> gathered(const Value& y, int64_t opset) {
-  const size_t count = y.uses.size();
-  Rows rows{0, std::vector<Value*>(count, nullptr), static_cast<int64_t>(count)};
-  for (size_t i = 0; i < count; ++i) {
-    Node* node = y.uses[i].node;
-    if (!node->is("Gather") || y.uses[i].index != 0 || node->graph() != y.graph) return std::nullopt;
-    const auto axis = place_in(NodeView(*node, opset).get_int("axis", 0), y.type.dims->size());
-    const Tensor* index = node->input(1)->known_constant();
-    if (!axis || !index || index->rank() != 0 || (i > 0 && *axis != rows.axis)) return std::nullopt;
-    const auto place = place_in(static_cast<int64_t>(number_at(*index, 0)), count);
-    if (!place || !(*y.type.dims)[*axis].is(static_cast<int64_t>(count)) || rows.values[*place]) return std::nullopt;
-    rows.axis = *axis;
-    rows.values[*place] = node->output(0);
-  }
-  return rows;
-}
 
 /// The row without the axis that a Squeeze, which alone reads it, takes away, or the row that a Reshape alone reads;
 /// null for other uses.
@@ -60,12 +28,12 @@ Value* squeezed(Value* row, size_t axis, int64_t opset) {
 }
 
 /// Every row once, by a Split into single rows and a Squeeze of each.
-std::optional<Rows> unbound(const Value& y, int64_t opset) {
+std::optional<TakenRows> unbound(const Value& y, int64_t opset) {
   const Node* split = y.single_use() && y.uses[0].node->is("Split") && y.uses[0].index == 0 ? y.uses[0].node : nullptr;
   if (!split || split->graph() != y.graph) return std::nullopt;
   const auto axis = place_in(NodeView(*split, opset).get_int("axis", 0), y.type.dims->size());
   if (!axis || !(*y.type.dims)[*axis].is(static_cast<int64_t>(split->outputs().size()))) return std::nullopt;
-  Rows rows{*axis, {}, 1 + static_cast<int64_t>(split->outputs().size())};
+  TakenRows rows{*axis, {}, 1 + static_cast<int64_t>(split->outputs().size())};
   for (Value* row : split->outputs()) {
     Value* value = squeezed(row, *axis, opset);
     if (!value) return std::nullopt;
@@ -75,9 +43,9 @@ std::optional<Rows> unbound(const Value& y, int64_t opset) {
 }
 
 /// Every row once, by a Slice of one row and a Squeeze of each.
-std::optional<Rows> sliced(const Value& y, int64_t opset) {
+std::optional<TakenRows> sliced(const Value& y, int64_t opset) {
   const size_t count = y.uses.size();
-  Rows rows{0, std::vector<Value*>(count, nullptr), 2 * static_cast<int64_t>(count)};
+  TakenRows rows{0, std::vector<Value*>(count, nullptr), 2 * static_cast<int64_t>(count)};
   for (size_t i = 0; i < count; ++i) {
     const Node* slice = y.uses[i].node;
     if (!slice->is("Slice") || y.uses[i].index != 0 || slice->graph() != y.graph) return std::nullopt;
@@ -113,7 +81,7 @@ std::vector<Value*> split_in(Builder& builder, const Node* before, Value* x, int
 }
 
 /// Puts a part in the place of a row, which keeps its axis where it had that; the next pass merges the operators.
-void replace_row(Value* row, Value* part, const Rows& rows, bool has_axis, Builder& builder) {
+void replace_row(Value* row, Value* part, const TakenRows& rows, bool has_axis, Builder& builder) {
   if (has_axis) part = make_squeeze(builder, "Unsqueeze", part, {static_cast<int64_t>(rows.axis)}, row->type);
   part->producer->origins.push_back(row->producer->label());
   builder.graph.replace_uses(row, part);
@@ -123,13 +91,12 @@ void replace_row(Value* row, Value* part, const Rows& rows, bool has_axis, Build
   if (!read) builder.graph.erase(node);
 }
 
-bool rewrite(Value& y, const Rows& rows, Builder& builder) {
+bool rewrite(Value& y, const TakenRows& rows, Builder& builder) {
   const std::vector<const Node*> chain = layout_chain(y.producer);
   Value* source = chain.front()->input(0);
   if (!source->type.dims) return false;
   AxisMap map(*source->type.dims);
-  for (const Node* node : chain)
-    if (!map.apply(*node, builder)) return false;
+  if (!map.apply(chain, builder)) return false;
   const size_t count = rows.values.size(), rank = y.type.dims->size();
   const auto axis = map.take_piece(rows.axis);
   if (!axis || !Dim::divide((*source->type.dims)[*axis], static_cast<int64_t>(count))->value()) return false;

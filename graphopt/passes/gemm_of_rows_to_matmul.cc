@@ -55,8 +55,7 @@ std::optional<AxisMap> whole_way(const std::vector<const Node*>& before, const s
   const auto &source = before.front()->input(0)->type.dims, &product = gemm.output(0)->type.dims;
   if (!source || !product || product->size() != 2) return std::nullopt;
   AxisMap way(*source), columns(*product);
-  for (const Node* node : before)
-    if (!way.apply(*node, builder)) return std::nullopt;
+  if (!way.apply(before, builder)) return std::nullopt;
   const Dim width = way.dims().back();
   for (const Node* node : after) {
     const auto last = columns.apply(*node, builder) ? columns.place_of_last() : std::nullopt;
@@ -83,9 +82,7 @@ std::optional<AxisMap> way_of_product(const std::vector<const Node*>& before, co
     to[*last] = product->back();
     if (!(node->is("Transpose") ? way.apply(*node, builder) : way.reshape(to))) return std::nullopt;
   }
-  if (!rows.keeps_last()) return std::nullopt;
-  for (const Node* node : after)
-    if (!way.apply(*node, builder)) return std::nullopt;
+  if (!rows.keeps_last() || !way.apply(after, builder)) return std::nullopt;
   return way.writable() ? std::optional(way) : std::nullopt;
 }
 

@@ -24,9 +24,7 @@ Source source_of(Value* operand, const Graph& graph) {
 }
 
 std::optional<AxisMap> through(AxisMap map, const std::vector<const Node*>& chain, const Builder& builder) {
-  for (const Node* node : chain)
-    if (!map.apply(*node, builder)) return std::nullopt;
-  return map;
+  return map.apply(chain, builder) ? std::optional(map) : std::nullopt;
 }
 
 /// [batch..., rows, columns] of a matrix of those batch axes.

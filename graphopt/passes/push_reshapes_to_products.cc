@@ -38,9 +38,7 @@ Value* parted(Value* v, const SymDims& from, const SymDims& to, Builder& builder
   const auto known = [](const Dim& d) { return d.known(); };
   if (!source->type.dims || !std::all_of(source->type.dims->begin(), source->type.dims->end(), known)) return nullptr;
   AxisMap way(*source->type.dims);
-  for (const Node* node : chain)
-    if (!way.apply(*node, builder)) return nullptr;
-  if (!way.reshape(wanted) || !way.writable()) return nullptr;
+  if (!way.apply(chain, builder) || !way.reshape(wanted) || !way.writable()) return nullptr;
   return way.make(builder, source, Type::tensor(v->type.dtype, wanted));
 }
 

@@ -3,11 +3,10 @@
 // Transpose, which goes once one Split takes all three.
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "core/rewrite/axis_map.h"
-#include "core/rewrite/numbers.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/taken_rows.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -29,25 +28,10 @@ std::optional<Layout> layout_of(const SymDims& from, const SymDims& to) {
   return from.back().is(layout.columns()) ? std::optional(layout) : std::nullopt;
 }
 
-/// Is each part of all heads taken once, by a Gather of one number?
-bool taken_one_by_one(const Value& y, int64_t parts, const Builder& builder) {
-  const auto rank = static_cast<int64_t>(y.type.dims->size());
-  std::set<int64_t> taken;
-  for (const Use& use : y.uses) {
-    const Node& node = *use.node;
-    const Tensor* index = node.is("Gather") && use.index == 0 ? node.input(1)->known_constant() : nullptr;
-    if (!index || index->rank() != 0 || node.graph() != y.graph) return false;
-    const int64_t axis = builder.view(node).get_int("axis", 0), i = static_cast<int64_t>(number_at(*index, 0));
-    if ((axis < 0 ? axis + rank : axis) != rank - 2) return false;
-    taken.insert(i < 0 ? i + parts : i);
-  }
-  return !y.is_output() && std::ssize(y.uses) == parts && std::ssize(taken) == parts;
-}
-
 /// The same numbers with the last axis in the order [parts, heads, size].
 Tensor sorted(const Tensor& t, const Layout& l) {
   Tensor made(t.dtype(), t.dims());
-  const auto piece = static_cast<size_t>(l.size) * (t.raw_bytes().size() / static_cast<size_t>(t.size()));
+  const size_t piece = packed_bytes(t.dtype(), l.size);
   const std::byte* from = t.raw();
   std::byte* to = made.mutable_raw();
   for (int64_t row = 0; row < t.size() / l.columns(); ++row)
@@ -59,7 +43,8 @@ Tensor sorted(const Tensor& t, const Layout& l) {
 
 bool is_constant_of(const Value* v, const Layout& l, int64_t rank) {
   const Tensor* t = v ? v->known_constant() : nullptr;
-  return t && is_float(t->dtype()) && t->rank() == rank && t->dims().back() == l.columns() && t->size() > 0;
+  return t && is_float(t->dtype()) && bits(t->dtype()) >= 8 && t->rank() == rank && t->dims().back() == l.columns() &&
+         t->size() > 0;
 }
 
 /// The rows with their columns in the new order; null where they are not those of a matrix of their own.
@@ -82,7 +67,9 @@ Value* sorted_rows(Value* rows, const Layout& l, Builder& builder) {
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value *x = m.root->input(0), *y = m.root->output(0);
   const auto layout = x->type.dims && y->type.dims ? layout_of(*x->type.dims, *y->type.dims) : std::nullopt;
-  if (!layout || builder.opset() < 7 || !taken_one_by_one(*y, layout->parts, builder)) return Decline{};
+  if (!layout || builder.opset() < 7 || y->is_output()) return Decline{};
+  const auto taken = gathered(*y, builder.opset());
+  if (!taken || taken->axis + 2 != y->type.dims->size()) return Decline{};
   SymDims dims = *y->type.dims;
   std::swap(dims.end()[-2], dims.end()[-3]);
   const auto target = reshape_target(x->type.dims, dims);

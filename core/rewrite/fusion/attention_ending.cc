@@ -48,8 +48,7 @@ std::optional<Joined> joined_in(const Ending& end, const Builder& builder) {
   const auto& dims = end.product->output(0)->type.dims;
   if (!dims || dims->size() != 3) return std::nullopt;
   AxisMap way(*dims);
-  for (const Node* node : end.chain)
-    if (!way.apply(*node, builder)) return std::nullopt;
+  if (!way.apply(end.chain, builder)) return std::nullopt;
   const SymDims parts = way.parts_of(0);
   const auto heads = parts.empty() ? std::nullopt : parts.back().value();
   // One part alone is the batch, unless the last axis has joined it.

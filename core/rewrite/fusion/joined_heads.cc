@@ -57,8 +57,7 @@ Operand operand_of(Value* v, const Joined& joined, const Builder& builder) {
   o.source = chain.empty() ? o.path.from : chain.front()->input(0);
   if (!o.source->type.dims) return o;
   AxisMap way(*o.source->type.dims);
-  for (const Node* node : chain)
-    if (!way.apply(*node, builder)) return o;
+  if (!way.apply(chain, builder)) return o;
   if (!way.reshape({joined.batch, joined.heads, (*dims)[1], (*dims)[2]}) || !way.writable()) return o;
   o.saved = static_cast<int64_t>(chain.size()) - way.cost();
   o.way = std::move(way);
@@ -90,9 +89,7 @@ Value* made(const Operand& o, const Joined& joined, Builder& builder) {
 std::optional<AxisMap> way_to_root(const Ending& end, const Joined& joined, const Builder& builder) {
   const SymDims& three = *end.product->output(0)->type.dims;
   AxisMap way(four(three, joined));
-  if (!way.reshape(three)) return std::nullopt;
-  for (const Node* node : end.chain)
-    if (!way.apply(*node, builder)) return std::nullopt;
+  if (!way.reshape(three) || !way.apply(end.chain, builder)) return std::nullopt;
   return way.writable() ? std::optional(way) : std::nullopt;
 }
 
