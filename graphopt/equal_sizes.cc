@@ -19,11 +19,12 @@ class Equations {
 
   /// Solves for a symbol that stands alone on its side; the other side must have none but free dimensions.
   void add(const Dim& left, const Dim& right, bool sums) {
-    const Dim a = in_terms_of(left, solved), b = in_terms_of(right, solved);
-    if (!a.known() || !b.known() || a == b) return;
+    // 4*A = 4*B says that A = B.
+    const Dim difference = (in_terms_of(left, solved) - in_terms_of(right, solved)).primitive_part();
+    if (!difference.known() || difference.is(0)) return;
     for (const std::string& symbol : symbols_) {
       if (solved.contains(symbol)) continue;
-      const Dim rest = Dim::symbol(symbol) - (a - b), other = Dim::symbol(symbol) + (a - b);
+      const Dim rest = Dim::symbol(symbol) - difference, other = Dim::symbol(symbol) + difference;
       for (const Dim& value : {rest, other}) {
         if (!is_size(value, symbol, sums)) continue;
         for (auto& [name, dim] : solved) dim = in_terms_of(dim, {{symbol, value}});

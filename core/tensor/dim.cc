@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "core/base/checked.h"
 
@@ -133,6 +134,17 @@ Dim Dim::floor_divide(const Dim& a, const Dim& b) {
   if (!a.known_ || !y || *y <= 0) return {};
   const std::string text = a.str();
   return text.size() <= kMostLetters ? symbol(fmt::format("({})//{}", text, *y)) : Dim();
+}
+
+Dim Dim::primitive_part() const {
+  Dim part = *this;
+  int64_t common = 0;
+  for (const auto& [symbols, factor] : terms_) {
+    if (factor == INT64_MIN) return part;  // its absolute value does not fit
+    common = std::gcd(common, factor);
+  }
+  for (auto& [symbols, factor] : part.terms_) factor /= common;
+  return part;
 }
 
 bool operator==(const Dim& a, const Dim& b) { return a.known_ && b.known_ && a.terms_ == b.terms_; }

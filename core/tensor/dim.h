@@ -30,6 +30,8 @@ class Dim {
   static std::optional<Dim> divide(const Dim& a, const Dim& b);
   /// floor(a / b): exact where possible, else an opaque symbol "(a)//b" (b a positive integer), else unknown.
   static Dim floor_divide(const Dim& a, const Dim& b);
+  /// Divided by the largest integer that divides all its coefficients; its sign stays.
+  Dim primitive_part() const;
   friend bool operator==(const Dim& a, const Dim& b);
 
  private:

@@ -42,6 +42,16 @@ TEST_CASE("a product of matrices says how many rows there are") {
   CHECK(equal("g (double[A,B] x, double[C,D] z) => (double[A,D] y) { y = MatMul (x, z) }") == "B=C");
 }
 
+TEST_CASE("equal multiples are of equal sizes") {
+  const auto doubled = [](const std::string& third) {
+    return "g (double[A,3] x, double[B,3] z) => (double[U,6] y) { a = Concat <axis = 0> (x, x)  b = Concat <axis = 0> "
+           "(z, z" +
+           third + ")  y = Concat <axis = 1> (a, b) }";
+  };
+  CHECK(equal(doubled("")) == "A=B");
+  CHECK(equal(doubled(", z")).empty());
+}
+
 TEST_CASE("a sum says so for data only, as one side may be 1") {
   const std::string graph = cache("s = MatMul (x, t)  a = Add (s, m)  y = MatMul (a, v)");
   CHECK(equal(graph) == "B=D C=D");

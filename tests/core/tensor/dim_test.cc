@@ -54,6 +54,15 @@ TEST_CASE("division is exact, or floors, or is left as it is") {
   CHECK_FALSE(Dim::floor_divide(N, H).known());
 }
 
+TEST_CASE("the primitive part is what the largest common factor of the coefficients leaves") {
+  CHECK((N * 4 - H * 6).primitive_part() == N * 2 - H * 3);
+  CHECK((N * -4 + 8).primitive_part() == Dim(2) - N);
+  CHECK((N + 4).primitive_part() == N + 4);
+  CHECK(Dim(0).primitive_part().is(0));
+  CHECK((N * INT64_MIN).primitive_part() == N * INT64_MIN);
+  CHECK_FALSE(Dim().primitive_part().known());
+}
+
 TEST_CASE("numbers that do not fit and expressions that grow become unknown") {
   CHECK_FALSE((Dim(INT64_MAX) + 1).known());
   CHECK_FALSE((N * INT64_MAX * 2).known());
