@@ -1,5 +1,6 @@
 #include "core/base/memory.h"
 
+#include <fmt/core.h>
 #include <malloc.h>
 #include <sys/mman.h>
 
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "core/base/align.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
 
 namespace mlopt {
@@ -46,6 +48,16 @@ int64_t available_memory() {
   // Cached files count as used, and are given up when memory is needed.
   const int64_t cached = number_after("/sys/fs/cgroup/memory.stat", "inactive_file ");
   return std::min(system, std::max<int64_t>(1, *limit - *used + cached));
+}
+
+void require_memory(size_t bytes, const std::string& what) {
+  constexpr size_t kFew = size_t{256} << 20;  // asking the system is cheap beside filling more
+  if (bytes < kFew) return;
+  const int64_t available = available_memory();
+  if (available <= 0 || bytes <= static_cast<uint64_t>(available)) return;
+  unsupported_error(fmt::format("out of memory: {} for {}, {} are free", format_bytes(static_cast<double>(bytes)), what,
+                                format_bytes(static_cast<double>(available))),
+                    {}, "use a smaller batch or a machine with more memory");
 }
 
 void give_back_memory() { ::malloc_trim(0); }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace mlopt {
 
@@ -10,6 +11,10 @@ int64_t peak_memory();
 /// Bytes that this process may still allocate: what the system has free or can free, within the limit of the control
 /// group; 0 where the system does not tell.
 int64_t available_memory();
+
+/// Throws Error{kUnsupported} where so many bytes, all of which `what` will write, are not available: systems promise
+/// more than they have, and end the process that takes them at their word. Few bytes are not asked for.
+void require_memory(size_t bytes, const std::string& what);
 
 /// Gives memory that was freed, and that the allocator holds in pieces for later, back to the system.
 void give_back_memory();

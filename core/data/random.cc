@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/rng.h"
 #include "core/tensor/cast.h"
 
@@ -26,23 +27,30 @@ Tensor random_texts(const Dims& dims, Rng& rng) {
 constexpr double kMaxInteger = 9e18;
 constexpr double kDefaultLow = 0, kDefaultHigh = 1;
 
+/// The type in which random_tensor() makes the numbers that it casts.
+DType made_in(DType type) { return type == DType::kString ? type : is_float(type) ? DType::kF32 : DType::kI64; }
+
 Tensor random_tensor(DType type, const Dims& dims, const std::optional<ValueRange>& range, Rng& rng) {
   if (type == DType::kString) return random_texts(dims, rng);
+  Tensor out(made_in(type), dims);
   if (!is_float(type)) {
     const ValueRange legal = range.value_or(ValueRange{kDefaultLow, kDefaultHigh});
-    Tensor out(DType::kI64, dims);
     const auto low = static_cast<int64_t>(std::clamp(std::ceil(legal.low), -kMaxInteger, kMaxInteger));
     const auto high = static_cast<int64_t>(std::clamp(std::floor(legal.high), -kMaxInteger, kMaxInteger));
     auto* to = out.mutable_data<int64_t>();
     for (int64_t i = 0; i < out.size(); ++i) to[i] = rng.integer(low, std::max(low, high));
     return cast(out, type);
   }
-  Tensor out(DType::kF32, dims);
   auto* to = out.mutable_data<float>();
   for (int64_t i = 0; i < out.size(); ++i) {
     to[i] = static_cast<float>(range ? rng.uniform(range->low, range->high) : rng.normal());
   }
   return cast(out, type);
+}
+
+size_t bytes_of(DType type, const Dims& dims) {
+  const int64_t count = element_count(dims);
+  return type == DType::kString ? static_cast<size_t>(count) * sizeof(std::string) : packed_bytes(type, count);
 }
 
 class RandomDataset final : public Dataset {
@@ -69,6 +77,7 @@ class RandomDataset final : public Dataset {
   Batch batch(int64_t first, int64_t count) const override {
     if (first < 0 || first >= count_ || count != 1)
       internal_error(fmt::format("random item {}, {} at once", first, count));
+    require_memory(bytes_of_item(), "generated inputs");
     Batch result;
     result.count = 1;
     for (size_t k = 0; k < inputs_.size(); ++k) {
@@ -79,6 +88,17 @@ class RandomDataset final : public Dataset {
   }
 
  private:
+  /// All inputs, and the largest of those that are cast before it is.
+  size_t bytes_of_item() const {
+    size_t kept = 0, cast_from = 0;
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      const DType type = inputs_[k].dtype, made = made_in(type);
+      kept += bytes_of(type, shapes_[k]);
+      if (made != type) cast_from = std::max(cast_from, bytes_of(made, shapes_[k]));
+    }
+    return kept + cast_from;
+  }
+
   /// The size that a dimension got, wherever it stands among the inputs; at least 1.
   int64_t size_of(const Dim& dim) const {
     for (size_t k = 0; k < inputs_.size(); ++k) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 
 namespace mlopt {
 
@@ -31,6 +32,12 @@ Plan::Plan(Parts parts) : p_(std::move(parts)) {}
 Plan::~Plan() = default;
 
 std::unique_ptr<Plan::Frame> Plan::new_frame() const {
+  size_t bytes = p_.arena_bytes + p_.scratch_bytes;
+  for (const int output : p_.outputs) {
+    const Slot& s = p_.slots[static_cast<size_t>(output)];
+    if (s.home == Home::kOutput) bytes += s.desc->bytes();
+  }
+  require_memory(bytes, "the values of a run");
   auto frame = std::make_unique<Frame>();
   frame->arena = Tensor(DType::kU8, {static_cast<int64_t>(p_.arena_bytes + p_.scratch_bytes)});
   std::byte* base = frame->arena.mutable_raw();

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
-#include <new>
 
 #include "core/base/align.h"
 #include "core/base/file.h"
@@ -12,24 +11,12 @@
 namespace mlopt {
 namespace {
 
-constexpr size_t kLarge = size_t{256} << 20;  // asking the system is cheap beside filling so much
-
-[[noreturn]] void out_of_memory(size_t bytes) {
-  unsupported_error(fmt::format("out of memory ({} bytes for one tensor)", bytes), {},
-                    "use a smaller batch or a machine with more memory");
-}
-
-/// Systems promise more than they have, and end the process that takes them at their word.
-void require_available(size_t bytes) {
-  if (bytes < kLarge) return;
-  const int64_t available = available_memory();
-  if (available > 0 && bytes > static_cast<uint64_t>(available)) out_of_memory(bytes);
-}
+constexpr const char* kOneTensor = "one tensor";
 
 std::shared_ptr<std::byte> allocate(size_t bytes) {
-  require_available(bytes);
+  require_memory(bytes, kOneTensor);
   auto* p = static_cast<std::byte*>(allocate_aligned(bytes));
-  if (!p) out_of_memory(bytes);
+  if (!p) unsupported_error("out of memory", {}, "use a smaller batch or a machine with more memory");
   return {p, [](std::byte* q) { std::free(q); }};
 }
 
@@ -38,6 +25,7 @@ std::shared_ptr<std::byte> allocate(size_t bytes) {
 Tensor::Tensor(DType type, Dims dims) : dtype_(type), dims_(std::move(dims)) {
   size_ = element_count(dims_);
   if (type == DType::kString) {
+    require_memory(static_cast<size_t>(size_) * sizeof(std::string), kOneTensor);
     strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(size_));
     return;
   }
@@ -69,9 +57,12 @@ Tensor Tensor::zeros(DType type, Dims dims) {
 }
 
 Tensor Tensor::of_strings(Dims dims, std::vector<std::string> values) {
-  Tensor t(DType::kString, std::move(dims));
+  Tensor t;
+  t.dtype_ = DType::kString;
+  t.dims_ = std::move(dims);
+  t.size_ = element_count(t.dims_);
   if (t.size_ != static_cast<int64_t>(values.size())) internal_error("Tensor::of_strings: values do not fit the shape");
-  *t.strings_ = std::move(values);
+  t.strings_ = std::make_shared<std::vector<std::string>>(std::move(values));
   return t;
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/base/align.h"
 #include "tests/support/catch.h"
+#include "tests/support/thrown.h"
 
 using namespace mlopt;
 
@@ -36,6 +37,15 @@ TEST_CASE("what is available is a plausible number of bytes") {
   const int64_t available = available_memory();
   CHECK(available > 1 << 20);
   CHECK(available < int64_t{1} << 50);
+}
+
+TEST_CASE("more memory than is available is refused before it is taken") {
+  CHECK_NOTHROW(require_memory(size_t{300} << 20, "a test"));
+  const int64_t available = available_memory();
+  if (available == 0) return;
+  const Error error = test::thrown_by([&] { require_memory(static_cast<size_t>(available) * 2, "a test"); });
+  CHECK(error.code == Code::kUnsupported);
+  CHECK_THAT(error.message, Catch::Matchers::Contains("for a test"));
 }
 
 TEST_CASE("freed memory between blocks in use goes back to the system") {

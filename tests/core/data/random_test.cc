@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/memory.h"
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/inputs.h"
@@ -36,6 +37,23 @@ TEST_CASE("free dimensions are 1, or distinct sizes above 1; equal symbols are e
       concrete_shapes({symbolic("x", DType::kF32, {"n", "c", "h", "w"})}, {.distinct = true});
   CHECK(image[0][2] != image[0][3]);
   CHECK(image[0][2] % 32 == 0);
+}
+
+TEST_CASE("inputs that together do not fit into memory are refused before the first is made") {
+  const int64_t available = available_memory();
+  if (available == 0) return;
+  const auto half = [&](DType type, int64_t bytes) {
+    InputSpec spec = symbolic("x", type, {});
+    spec.dims = {Dim(available / bytes * 2 / 3)};
+    return spec;
+  };
+  for (const std::vector<InputSpec>& inputs :
+       {std::vector{half(DType::kF32, 4), half(DType::kF32, 4)}, {half(DType::kI8, 4)}, {half(DType::kString, 16)}}) {
+    const auto data = random_dataset(inputs, {});
+    const Error error = test::thrown_by([&] { data->batch(0, 1); });
+    CHECK(error.code == Code::kUnsupported);
+    CHECK_THAT(error.message, Catch::Matchers::Contains("for generated inputs"));
+  }
 }
 
 TEST_CASE("given shapes fix the symbols in them") {

@@ -2,11 +2,13 @@
 
 #include <thread>
 
+#include "core/base/memory.h"
 #include "core/exec/interpreter.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
+#include "tests/support/thrown.h"
 
 using namespace mlopt;
 
@@ -72,6 +74,11 @@ Expected<PlannedStep> plan_pair(const Site& site) {
   return step;
 }
 
+/// Two thirds of the memory that is free, of which nothing is written.
+Expected<PlannedStep> plan_vast(const Site&) {
+  return PlannedStep{.out = {{DType::kF32, {available_memory() / 6}}}, .run = [](const Buffers&) {}};
+}
+
 Expected<PlannedStep> plan_never(const Site&) { return Decline{"never"}; }
 
 /// Leaves out negative numbers: the shape depends on the data.
@@ -95,12 +102,19 @@ void add_ten(Call& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.domain = "test", .op = "One", .plan = plan_add<1>},  {.domain = "test", .op = "Ten", .plan = plan_never},
-    {.domain = "test", .op = "Ten", .plan = plan_add<10>}, {.domain = "test", .op = "Ten", .run = add_ten},
-    {.domain = "test", .op = "Sum", .plan = plan_sum},     {.domain = "test", .op = "View", .plan = plan_view},
-    {.domain = "test", .op = "Pair", .plan = plan_pair},   {.domain = "", .op = "Reshape", .plan = plan_reshape},
-    {.domain = "test", .op = "Tail", .plan = plan_tail},   {.domain = "test", .op = "Positive", .run = keep_positive},
-    {.domain = "test", .op = "Pass", .run = pass_on},      {.domain = "", .op = "Neg", .run = negate},
+    {.domain = "test", .op = "One", .plan = plan_add<1>},
+    {.domain = "test", .op = "Ten", .plan = plan_never},
+    {.domain = "test", .op = "Ten", .plan = plan_add<10>},
+    {.domain = "test", .op = "Ten", .run = add_ten},
+    {.domain = "test", .op = "Sum", .plan = plan_sum},
+    {.domain = "test", .op = "View", .plan = plan_view},
+    {.domain = "test", .op = "Pair", .plan = plan_pair},
+    {.domain = "", .op = "Reshape", .plan = plan_reshape},
+    {.domain = "test", .op = "Tail", .plan = plan_tail},
+    {.domain = "test", .op = "Positive", .run = keep_positive},
+    {.domain = "test", .op = "Pass", .run = pass_on},
+    {.domain = "", .op = "Neg", .run = negate},
+    {.domain = "test", .op = "Vast", .plan = plan_vast},
     {.domain = "", .op = "Abs", .run = keep_positive},  // not what inference expects of Abs
 };
 constexpr KernelList kLists[] = {{"test", kKernels}};
@@ -144,6 +158,13 @@ TEST_CASE("an output belongs to the caller") {
   CHECK(floats(first[1]) == std::vector<float>{2, 3});
   CHECK(floats(first[2]) == std::vector<float>{1, 2});
   CHECK(floats(first[3]) == std::vector<float>{12, 13});
+}
+
+TEST_CASE("values that together do not fit into memory are refused before one is written") {
+  const auto plan = compiled("float[2] x", "float[n] y, float[n] z", "y = test.Vast (x) z = test.Vast (x)");
+  const Error error = test::thrown_by([&] { plan->run(std::vector<Datum>{Tensor::of<float>({2}, {1, 2})}); });
+  CHECK(error.code == Code::kUnsupported);
+  CHECK_THAT(error.message, Catch::Matchers::Contains("for the values of a run"));
 }
 
 TEST_CASE("the memory of outputs serves again once the caller has let go of them") {

@@ -94,6 +94,7 @@ TEST_CASE("sizes follow the type, and impossible ones are refused") {
     const Error error = thrown_by([&] { Tensor(DType::kU8, {available + (available >> 2)}); });
     CHECK(error.code == Code::kUnsupported);
     CHECK(says(error, "out of memory"));
+    CHECK(says(thrown_by([&] { Tensor(DType::kString, {available / 16}); }), "out of memory"));
   }
   CHECK(reinterpret_cast<uintptr_t>(Tensor(DType::kU8, {3}).raw()) % 64 == 0);
 }
