@@ -16,8 +16,8 @@ constexpr double kMostMacs = 1e11;                         // of one run: some t
 constexpr double kDataSeconds = 10;                        // of comparing, at most; one batch at least
 constexpr double kGeneratedSeconds = 2;                    // the second generated batch says little that is new
 constexpr int64_t kMostGeneratedBytes = int64_t{1} << 31;  // of a model that is run where nobody asked for it
-// Of the values of a run at sizes of 1: with more, larger sizes are not tried, or nothing, where nobody asked for it.
-constexpr int64_t kFewValueBytes = int64_t{1} << 28, kMostValueBytes = int64_t{1} << 30;
+// Of the values of a run at sizes of 1: with more, larger sizes are not tried where nobody asked for it.
+constexpr int64_t kFewValueBytes = int64_t{1} << 28;
 constexpr int64_t kBatch = 2;
 constexpr const char* kJudge = "reference";
 constexpr const char* kGenerated = "random:2";
@@ -127,7 +127,7 @@ Verification verify_result(const VerbOptions& verb, const Model& source, const M
   if (found.problem.empty() && verb.data.spec.empty() && source.file_bytes > kMostGeneratedBytes)
     found.problem = fmt::format("{} are much to run on generated data; --data SPEC compares on yours, or on random:1",
                                 format_bytes(static_cast<double>(source.file_bytes)));
-  if (found.problem.empty() && verb.data.spec.empty() && cost.activation_bytes > kMostValueBytes)
+  if (found.problem.empty() && verb.data.spec.empty() && cost.activation_bytes > kMostGeneratedValueBytes)
     found.problem = fmt::format(
         "the values of a run, {}, are much to make of generated data; --data SPEC compares on yours, or on random:1",
         format_bytes(static_cast<double>(cost.activation_bytes)));

@@ -33,6 +33,9 @@ struct CompareOptions {
   std::function<void(int64_t done)> progress = {};
 };
 
+/// Bytes of the values of a run: with more, nothing is run on generated data where nobody asked for it.
+constexpr int64_t kMostGeneratedValueBytes = int64_t{1} << 30;
+
 /// Runs both plans on the data. The plans must have the same inputs in the same order and outputs of the same names in
 /// any order (or as many of other names, which are then matched by place). Throws Error{kBadInput} listing both
 /// otherwise.

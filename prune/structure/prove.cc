@@ -6,9 +6,12 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/calib/compare_runs.h"
 #include "core/calib/model_inputs.h"
 #include "core/data/random.h"
+#include "core/ir/activations.h"
+#include "core/ir/bind.h"
 
 namespace mlopt::prune {
 namespace {
@@ -52,6 +55,17 @@ bool quantized(const Model& model) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return n->op == "QuantizeLinear"; });
 }
 
+/// Of a run whose free dimensions are 1; 0 where that is not known.
+int64_t value_bytes(const Model& model, TypeRule standard) {
+  try {
+    Model copy = clone(model);
+    bind_input_shapes(copy, concrete_shapes(model_inputs(copy), {}), standard);
+    return activation_peak(*copy.graph).bytes;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 }  // namespace
 
 Difference pruned_from_masked(const Model& masked, const Model& pruned, const Runner& runner, const Dataset* data,
@@ -81,6 +95,13 @@ void require_proof(const Difference& difference, const Model& model) {
 }
 
 void prove(const Model& masked, const Model& source, uint64_t seed, const Means& means, Pruned& result) {
+  constexpr const char* kClaim = "that what was removed alone makes the difference: ";
+  const int64_t bytes = means.data ? 0 : value_bytes(masked, means.passes.standard_types);
+  if (bytes > kMostGeneratedValueBytes) {
+    result.not_verified.push_back(fmt::format("{}the values of a run, {}, are much to make of generated data", kClaim,
+                                              format_bytes(static_cast<double>(bytes))));
+    return;
+  }
   const Runner plain{*means.passes.judge, [](Model&) {}};
   const Runner& runner = quantized(masked) ? plain : *means.runner;
   Difference difference;
@@ -88,13 +109,12 @@ void prove(const Model& masked, const Model& source, uint64_t seed, const Means&
     difference = pruned_from_masked(masked, result.model, runner, means.data, seed);
   } catch (const Error& error) {
     if (error.code == Code::kInternal) throw;
-    result.not_verified.push_back("that what was removed alone makes the difference: " + error.message);
+    result.not_verified.push_back(kClaim + error.message);
     return;
   }
   require_proof(difference, source);
   if (difference.max_expected == 0) {
-    result.not_verified.emplace_back(
-        "that what was removed alone makes the difference: all outputs are zero on generated inputs");
+    result.not_verified.push_back(std::string(kClaim) + "all outputs are zero on generated inputs");
     return;
   }
   result.proof = difference;
