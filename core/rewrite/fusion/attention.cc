@@ -53,7 +53,7 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   const int64_t rank = joined ? 3 : 4, axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
   if (axis != -1 && axis != rank - 1) return Decline{"another axis than the keys"};
   if (probabilities->type.dtype != DType::kF32) return Decline{"it is not float32"};
-  const Scores scores = chosen_scores_of(end.softmax->input(0));
+  const Scores scores = chosen_scores_of(end.softmax->input(0), builder);
   if (!scores.q) return Decline{"the scores are not a product"};
   if (joined && is_joined(scores)) return Decline{"what hides keys has batch and heads as one axis"};
   const auto q = heads_of(scores.q, false, {able.rotates}, builder, joined);

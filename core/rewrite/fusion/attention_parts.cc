@@ -40,12 +40,13 @@ bool has_keys(const Value* v, const Dim& keys, int depth = 4) {
 
 std::optional<SymDims> mask_dims(const Site& s) {
   std::optional<SymDims> all = SymDims{};
+  bool keys = false;
   for (const Value* mask : {s.mask, s.choice.condition}) {
     if (!mask) continue;
-    auto dims = mask->type.dims;
-    if (dims && has_keys(mask, s.k.rows)) dims->back() = s.k.rows;
-    all = infer_rules::broadcast_dims(all, dims);
+    keys = keys || has_keys(mask, s.k.rows);
+    all = infer_rules::broadcast_dims(all, mask->type.dims);
   }
+  if (all && keys) all->back() = s.k.rows;
   return all;
 }
 

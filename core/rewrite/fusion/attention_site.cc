@@ -1,6 +1,7 @@
 #include "core/rewrite/fusion/attention_site.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/ir/infer_types.h"
 #include "core/rewrite/numbers.h"
@@ -109,7 +110,7 @@ namespace {
 /// Are the scores as many as those that are chosen? The keys are, as the values take no others.
 bool repeats_none(const SymDims& scores, const SymDims& chosen) {
   if (scores.empty() || !same_but(scores, chosen, {scores.size() - 1})) return false;
-  return infer_rules::is_choice_of(scores.back(), chosen.back());
+  return !chosen.back().known() || infer_rules::is_choice_of(scores.back(), chosen.back());
 }
 
 }  // namespace
@@ -132,6 +133,7 @@ Scores scores_of(Value* scores) {
     double scale = 1;
     Value* product = is_inner(v) ? unscaled(v, scale) : v;
     if (!is_inner(v) || !is_inner(product) || !product->producer->is("MatMul")) return false;
+    parts.product = v;
     parts.scale = scale;
     parts.q = unscaled(product->producer->input(0), parts.scale);
     parts.k = unscaled(product->producer->input(1), parts.scale);
@@ -145,18 +147,41 @@ Scores scores_of(Value* scores) {
   return {};
 }
 
-Scores chosen_scores_of(Value* scores) {
+namespace {
+
+/// x of Clip(x) that has a number this low in the place of minus infinity; null for others.
+Value* unlimited(const Value* v, const Builder& builder) {
+  constexpr double kLowest = -1e38;
+  const Node* clip = made_by(v, "Clip");
+  if (!clip) return nullptr;
+  const NodeView view = builder.view(*clip);
+  const auto least = view.number("min", 1, 0), most = view.number("max", 2, INFINITY);
+  return least && *least <= kLowest && most && *most >= -kLowest ? clip->input(0) : nullptr;
+}
+
+Scores chosen_scores(Value* scores) {
   double scale = 1;
   const Value* chosen = is_inner(scores) ? unscaled(scores, scale) : scores;
   auto choice = is_inner(chosen) && scale > 0 ? choice_of(chosen) : std::nullopt;
-  if (!choice || !choice->second->type.dims || !chosen->type.dims ||
-      !repeats_none(*choice->second->type.dims, *chosen->type.dims))
+  Scores parts = choice ? scores_of(choice->second) : Scores();
+  if (!parts.q || !parts.product->type.dims || !chosen->type.dims ||
+      !repeats_none(*parts.product->type.dims, *chosen->type.dims))
     return scores_of(scores);
-  Scores parts = scores_of(choice->second);
   if (parts.mask && scale != 1) return {};
   parts.choice = choice->first;
   parts.choice.hidden *= scale, parts.scale *= scale;
   return parts;
+}
+
+}  // namespace
+
+Scores chosen_scores_of(Value* scores, const Builder& builder) {
+  Value* inner = unlimited(scores, builder);
+  if (!inner) return chosen_scores(scores);
+  // Softmax makes zero of both, but in a row that has nothing else.
+  Scores parts = chosen_scores(inner);
+  const bool finite = !parts.choice.condition || std::isfinite(parts.choice.hidden);
+  return finite && leaves_keys(parts.mask) ? parts : Scores();
 }
 
 bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> other) {

@@ -10,14 +10,15 @@ namespace mlopt::fusion {
 /// scale q k^T + mask, the scores that a softmax of attention takes.
 struct Scores {
   Value *q = nullptr, *k = nullptr, *mask = nullptr;  ///< k as it is multiplied: [..., size, keys]; null: no mask
+  const Value* product = nullptr;                     ///< of both, scaled: [..., queries, keys]
   Choice choice = {};                                 ///< of scores that are hidden by another number in their place
   double scale = 1;
 };
 
 /// The operands of scores that nothing else reads; q null where they are not that.
 Scores scores_of(Value* scores);
-/// The same, of scores also where a condition puts a number in their place.
-Scores chosen_scores_of(Value* scores);
+/// The same, of scores also where a condition puts a number in their place, and where none is below the least number.
+Scores chosen_scores_of(Value* scores, const Builder& builder);
 
 /// The operand of a product with, or a quotient by, a number, which joins the scale; else the value itself.
 Value* unscaled(Value* v, double& scale);

@@ -19,7 +19,7 @@ std::string graph(const std::string& inputs, const std::string& rows, const std:
          ", float[16,16] Q, float[16,16] K, float[16,16] V) => (float[P,L,16] y) <int64[4] split = {0, 0, 4, 4}, "
          "int64[3] "
          "joint = {0, 0, 16}, float two = {2}, float minus = {-1}, float least = {-3.0e38}, int64[1] l1 = {1}, "
-         "int64[1] l3 = {3}, int64[2] "
+         "int64[1] l3 = {3}, int64[1] l2 = {2}, int64[1] whole = {64}, int64[2] "
          "l12 = {1, 2}> { " +
          rows +
          "  q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, split)  k4 = Reshape (k3, "
@@ -39,6 +39,21 @@ TEST_CASE("scores that something is added to may be hidden by a number besides")
                   graph("float[B,N,16] x0, bool[B,N] m, float[1,4,1,N] a", "x = Neg (x0)",
                         "e = Add (d, a)  u = Unsqueeze (m, l12)  s = Where (u, e, least)"),
                   17, 1e-4, Target::kOrt) == "Neg Unsqueeze Shape Gather Concat Where Expand Attention Relu");
+}
+
+TEST_CASE("what is added beside may have a length of its own, which can only be that of the keys") {
+  // The bias of ALiBi, of which the last columns are taken.
+  const std::string last = "n = Shape <start = 1, end = 2> (x)  f = Sub (whole, n)  a = Slice (A, f, whole, l2) ";
+  const auto text = [&](const std::string& hidden) {
+    return graph("float[B,N,16] x0, bool[B,N] m, bool[1] r", "x = Neg (x0)", last + hidden)
+        .replace(0, 3, "g (float[4,1,64] A, ");
+  };
+  CHECK(rewritten(fusion::attention, text("e = Add (d, a)  u = Unsqueeze (m, l12)  s = Where (u, e, least)"), 17, 1e-4,
+                  Target::kOrt)
+            .ends_with("Attention Relu"));
+  // It may have one column for all keys where the condition does not have them.
+  CHECK(rewritten(fusion::attention, text("e = Add (d, a)  s = Where (r, e, least)"), 17, 1e-4, Target::kOrt)
+            .ends_with("Expand Attention Relu"));
 }
 
 TEST_CASE("a mask for which no input has the axes is repeated as the rows say") {

@@ -13,7 +13,9 @@ namespace {
 std::string graph(const std::string& scores) {
   return "g (float[B,N,16] x, bool[B,N] m, float[16,16] Q, float[16,16] K, float[16,16] V) => (float[B,N,16] y) "
          "<int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, float half = {0.5}, float less = {-0.5}, "
-         "float hide = {-1.0e20}, float least = {-10000}, int64[2] l12 = {1, 2}> { "
+         "float hide = {-1.0e20}, float zero = {0}, float lowest = {-3.4028234663852886e38}, float infinite = "
+         "{-inf}, "
+         "float least = {-10000}, int64[2] l12 = {1, 2}> { "
          "q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
          "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
          "k = Transpose <perm = [0, 2, 3, 1]> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  "
@@ -32,6 +34,16 @@ TEST_CASE("scores that are scaled after some were hidden are hidden by the scale
         "Cast Attention");
   CHECK(kept("c = Where (u, p, least)  s = Mul (c, half)") ==
         "a row without keys would be another one, as its scores are hidden by a small number");
+}
+
+TEST_CASE("the least number in the place of minus infinity makes no difference in rows with other numbers") {
+  const std::string hidden = "z = Where (u, zero, lowest)  a = Add (p, z)  ";
+  CHECK(rewritten(fusion::attention, graph(hidden + "s = Clip (a, lowest)"), 17, 1e-4, Target::kOrt) ==
+        "Cast Attention");
+  CHECK(kept(hidden + "s = Clip (a, half)") == "the scores are not a product");
+  CHECK(kept(hidden + "s = Clip (a, lowest, half)") == "the scores are not a product");
+  CHECK(kept("z = Where (u, zero, infinite)  a = Add (p, z)  s = Clip (a, lowest)") == "the scores are not a product");
+  CHECK(kept("c = Where (u, p, infinite)  s = Clip (c, lowest)") == "the scores are not a product");
 }
 
 TEST_CASE("a negative factor would show what is hidden") {
