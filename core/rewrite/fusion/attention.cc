@@ -10,6 +10,7 @@
 #include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
 #include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/fusion/joined_mask.h"
 #include "core/rewrite/fusion/lengths.h"
 #include "core/rewrite/fusion/order.h"
 #include "core/rewrite/fusion/passes.h"
@@ -39,12 +40,19 @@ void find_order(Site& s, const Builder& builder) {
 /// Is it sure that each row keeps a key that minus infinity does not hide?
 bool is_finite(const Site& s) { return (!s.choice.condition || std::isfinite(s.choice.hidden)) && leaves_keys(s.mask); }
 
-/// What hides keys, of scores whose batch and heads are one axis, cannot be looked into.
-bool is_joined(const Scores& scores) {
-  const auto is_many = [](const Value* mask) {
-    return mask && (!mask->type.dims || (mask->type.dims->size() > 2 && !mask->type.dims->front().is(1)));
-  };
-  return is_many(scores.mask) || is_many(scores.choice.condition);
+/// Gives what hides keys, of scores whose batch and heads are one axis, both. False: that cannot be.
+bool part_masks(Scores& scores, const Joined& joined, std::optional<JoinedMask>& left, const Builder& builder) {
+  for (Value** v : {&scores.mask, &scores.choice.condition}) {
+    if (!*v) continue;
+    if (Value* before = before_joining(*v, joined, builder)) {
+      *v = before;
+      continue;
+    }
+    const auto dims = v == &scores.mask ? parted_dims(*v, joined, builder) : std::nullopt;
+    if (!dims) return false;
+    left = JoinedMask{joined, *dims};
+  }
+  return true;
 }
 
 Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& builder) {
@@ -53,9 +61,11 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   const int64_t rank = joined ? 3 : 4, axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
   if (axis != -1 && axis != rank - 1) return Decline{"another axis than the keys"};
   if (probabilities->type.dtype != DType::kF32) return Decline{"it is not float32"};
-  const Scores scores = chosen_scores_of(end.softmax->input(0), builder);
+  Scores scores = chosen_scores_of(end.softmax->input(0), builder);
   if (!scores.q) return Decline{"the scores are not a product"};
-  if (joined && is_joined(scores)) return Decline{"what hides keys has batch and heads as one axis"};
+  std::optional<JoinedMask> joined_mask;
+  if (joined && !part_masks(scores, *joined, joined_mask, builder))
+    return Decline{"what hides keys has batch and heads as one axis"};
   const auto q = heads_of(scores.q, false, {able.rotates}, builder, joined);
   auto k = heads_of(scores.k, true, able, builder, joined),
        v = heads_of(end.product->input(1), false, {false, able.keeps, able.repeats}, builder, joined);
@@ -65,7 +75,7 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
     if (able.repeats && heads->count == 1) heads->repeats = q->count;
   if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
   const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
-  Site site{*q, *k, *v, scores.mask, scores.choice};
+  Site site{*q, *k, *v, scores.mask, joined_mask, scores.choice};
   site.scale = scores.scale * q->scale * k->scale, site.type = type;
   if (end.kept.condition && (end.kept.condition != scores.choice.condition || end.kept.seen != scores.choice.seen))
     return Decline{"probabilities are zero for other keys than those that are hidden"};

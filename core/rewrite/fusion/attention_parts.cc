@@ -5,6 +5,7 @@
 
 #include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/attention_past.h"
+#include "core/rewrite/fusion/joined_mask.h"
 #include "core/rewrite/fusion/lengths.h"
 #include "core/tensor/cast.h"
 
@@ -44,7 +45,7 @@ std::optional<SymDims> mask_dims(const Site& s) {
   for (const Value* mask : {s.mask, s.choice.condition}) {
     if (!mask) continue;
     keys = keys || has_keys(mask, s.k.rows);
-    all = infer_rules::broadcast_dims(all, mask->type.dims);
+    all = infer_rules::broadcast_dims(all, s.joined && mask == s.mask ? s.joined->dims : mask->type.dims);
   }
   if (all && keys) all->back() = s.k.rows;
   return all;
@@ -72,11 +73,12 @@ Value* with_axes(Value* v, size_t lacking, Builder& builder) {
 }  // namespace
 
 Value* added_mask(const Site& s, Builder& builder) {
-  if (!s.choice.condition) return s.mask;
+  Value* mask = s.joined ? parted(s.mask, s.joined->joined, builder) : s.mask;
+  if (!s.choice.condition) return mask;
   const auto number = [&](const char* name, double x) {
     return builder.constant(name, cast(Tensor::of<double>({}, {x}), DType::kF32));
   };
-  Value *hidden = number("hidden", s.choice.hidden), *seen = s.mask ? s.mask : number("zero", 0);
+  Value *hidden = number("hidden", s.choice.hidden), *seen = mask ? mask : number("zero", 0);
   return builder.op("Where", {s.choice.condition, s.choice.seen ? seen : hidden, s.choice.seen ? hidden : seen});
 }
 

@@ -7,13 +7,20 @@
 
 namespace mlopt::fusion {
 
+/// A mask that has batch and heads as one axis.
+struct JoinedMask {
+  Joined joined;
+  SymDims dims;  ///< that it gets with both
+};
+
 /// Attention as the operators spell it.
 struct Site {
   Heads q, k, v;
-  Value* mask = nullptr;    ///< that is added
-  Choice choice = {};       ///< of keys, by a number that swallows every score
-  bool causal = false;      ///< hides later keys besides, where there is no past
-  bool ordered = false;     ///< with a past, mask or choice hide later keys and nothing else
+  Value* mask = nullptr;                  ///< that is added
+  std::optional<JoinedMask> joined = {};  ///< of `mask`; nothing: it has both axes, or neither
+  Choice choice = {};                     ///< of keys, by a number that swallows every score
+  bool causal = false;                    ///< hides later keys besides, where there is no past
+  bool ordered = false;                   ///< with a past, mask or choice hide later keys and nothing else
   Value* beside = nullptr;  ///< what mask is the sum of, beside what hides later keys; null: it is no such sum
   Choice kept = {};         ///< rows whose keys it hides all become zeros, where it has a condition
   bool guarded = false;     ///< rows that are no numbers, as all of their keys are hidden, become zeros

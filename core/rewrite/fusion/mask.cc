@@ -54,9 +54,26 @@ std::optional<PaddingMask> padding_of(const Choice& choice) {
   return PaddingMask{keys, choice.seen, choice.hidden};
 }
 
+namespace {
+
+/// Of a mask [batch, 1, 1 or queries, keys] that was chosen as [batch, keys].
+std::optional<PaddingMask> choice_before_axes(const Value& mask) {
+  const auto& dims = mask.type.dims;
+  Value* inner = dims && dims->size() == 4 ? before_axes_of(mask) : nullptr;
+  const Value* numbers = inner ? before_axes(inner, dims->front(), dims->back()) : nullptr;
+  const auto choice = numbers ? choice_of(numbers) : std::nullopt;
+  if (!choice || !is_zero(choice->second)) return std::nullopt;
+  Value* keys = choice->first.condition;
+  if (keys->type.dtype != DType::kBool || keys->type.dims != numbers->type.dims) return std::nullopt;
+  return PaddingMask{keys, choice->first.seen, choice->first.hidden};
+}
+
+}  // namespace
+
 std::optional<PaddingMask> padding_of(const Value* mask) {
   const auto choice = choice_of(mask);
   if (choice && is_zero(choice->second)) return padding_of(choice->first);
+  if (const auto inner = choice ? std::nullopt : choice_before_axes(*mask)) return inner;
   const Node* product = choice ? nullptr : producer_of(mask, "Mul");
   for (const int i : {0, 1}) {
     const Node* rest = product ? producer_of(product->input(i), "Sub") : nullptr;
