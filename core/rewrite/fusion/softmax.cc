@@ -1,4 +1,4 @@
-// exp(x - max(x)) / sum(exp(x - max(x))) along one axis -> Softmax(x).
+// exp(x - max(x)) / sum(exp(x - max(x))) along one axis, and Softmax(x - max(x)) -> Softmax(x).
 #include "core/rewrite/fusion/passes.h"
 
 namespace mlopt::fusion {
@@ -30,16 +30,35 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op("Softmax", {x}, {{"axis", *along, ""}}, x->type)};
 }
 
+/// Softmax subtracts the maximum itself.
+Expected<Replacement> shifted(const Match& m, Builder& builder) {
+  Value* x = m.value("x");
+  const Node& most = *m.node("most");
+  if (most.input(0) != x) return Decline{"another maximum is subtracted"};
+  const auto highest = axis_of(most, 18, builder);
+  if (!highest) return Decline{"not along one axis"};
+  const auto rank = static_cast<int64_t>(x->type.dims->size());
+  const int64_t given = builder.view(*m.root).get_int("axis", builder.opset() < 13 ? 1 : -1);
+  const int64_t axis = given < 0 ? given + rank : given;
+  if (axis != *highest || (builder.opset() < 13 && axis != rank - 1)) return Decline{"the maximum of another axis"};
+  return Replacement{builder.op("Softmax", {x}, m.root->attrs, m.root->output(0)->type)};
+}
+
 std::vector<Rule> rules() {
-  Pattern most = Pattern::op("ReduceMax|GlobalMaxPool", {Pattern::any("m")}).open().as("most").single_use();
-  Pattern shifted = Pattern::op("Sub", {Pattern::any("x"), std::move(most)}).single_use();
-  Pattern power = Pattern::op("Exp", {std::move(shifted)}).as("power");
+  const auto difference = [] {
+    Pattern most = Pattern::op("ReduceMax|GlobalMaxPool", {Pattern::any("m")}).open().as("most").single_use();
+    return Pattern::op("Sub", {Pattern::any("x"), std::move(most)}).single_use();
+  };
+  Pattern power = Pattern::op("Exp", {difference()}).as("power");
   Pattern sum = Pattern::op("ReduceSum", {Pattern::any("p")}).open().as("sum").single_use();
-  return {{Pattern::op("Div", {std::move(power), std::move(sum)}), rewrite}};
+  return {{Pattern::op("Div", {std::move(power), std::move(sum)}), rewrite},
+          {Pattern::op("Softmax", {difference()}), shifted}};
 }
 
 }  // namespace
 
-const Pass softmax = {"fuse_softmax", "the operators that softmax is written out as, as one", rules};
+const Pass softmax = {"fuse_softmax",
+                      "the operators that softmax is written out as, as one, and a maximum that it subtracts itself",
+                      rules};
 
 }  // namespace mlopt::fusion

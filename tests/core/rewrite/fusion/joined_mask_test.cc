@@ -17,7 +17,8 @@ std::string graph(const std::string& hidden) {
   return "g (float[B,5,16] x, bool[B,5] m, float[5,5] c, float[16,20] A, float[16,16] Q, float[16,16] K, "
          "float[16,16] V) => (float[B,5,16] y) <int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {-1, 5, 4}, int64[4] "
          "parted = {-1, 4, 5, 4}, int64[3] all = {0, 0, 16}, int64[3] square = {-1, 5, 5}, int64[4] keys = {-1, 1, 1, "
-         "5}, int64[4] each = {1, 4, 1, 1}, int64[3] joined = {-1, 1, 5}, int64[1] l0 = {0}, int64[4] apart = {0, 0, 4, 5}, float half = {0.5}, "
+         "5}, int64[4] each = {1, 4, 1, 1}, int64[3] joined = {-1, 1, 5}, int64[1] l0 = {0}, int64[4] apart = {0, 0, "
+         "4, 5}, float half = {0.5}, "
          "float zero = {0}, float low = {-1.0e20}> { " +
          heads("q", "Q") + heads("k", "K") + heads("v", "V") +
          "z = Transpose <perm = [0, 2, 1]> (k)  p = MatMul (q, z)  d = Mul (p, half)  n = Where (m, low, zero)  "

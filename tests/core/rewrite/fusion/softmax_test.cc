@@ -45,3 +45,20 @@ TEST_CASE("what is no softmax stays") {
     m = ReduceMax <axes = [0]> (x)  d = Sub (x, m)  e = Exp (d)  s = ReduceSum <axes = [0]> (e)  y = Div (e, s) })",
                  11) == "Softmax takes all later axes too before opset 13");
 }
+
+TEST_CASE("the maximum is subtracted once") {
+  const auto text = [](const std::string& most, const std::string& softmax) {
+    return "g (double[N,M,4] x, double[N,M,4] z) => (double[N,M,4] y) <int64[1] last = {2}, int64[1] middle = {1}> { "
+           "m = " +
+           most + "  d = Sub (x, m)  y = " + softmax + " (d) }";
+  };
+  const std::string plain = "ReduceMax (x, last)";
+  CHECK(rewritten(fusion::softmax, text(plain, "Softmax")) == "Softmax");
+  CHECK(rewritten(fusion::softmax, text("ReduceMax (x, middle)", "Softmax <axis = -2>")) == "Softmax");
+  CHECK(declined(fusion::softmax, text(plain, "Softmax <axis = 1>")) == "the maximum of another axis");
+  CHECK(declined(fusion::softmax, text("ReduceMax (z, last)", "Softmax")) == "another maximum is subtracted");
+  CHECK(declined(fusion::softmax, text("ReduceMax (x)", "Softmax")) == "not along one axis");
+  CHECK(declined(fusion::softmax, R"(g (double[N,M,4] x) => (double[N,M,4] y) {
+    m = ReduceMax <axes = [1]> (x)  d = Sub (x, m)  y = Softmax <axis = 1> (d) })",
+                 11) == "the maximum of another axis");
+}
