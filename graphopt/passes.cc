@@ -161,6 +161,7 @@ constexpr Line kMerging[] = {
     {1, &div_to_mul},
     {2, &fuse_gemm_sum},
     {1, &push_transposes},
+    {1, &hoist_transposes},
     {1, &transpose_to_reshape},
     {3, &fusion::norm_sum},
     {3, &fusion::bias_fast_gelu},

@@ -96,6 +96,7 @@ extern const Pass fold_reciprocal;
 extern const Pass div_to_mul;
 extern const Pass eliminate_redundant_expand;
 extern const Pass fuse_gemm_sum;
+extern const Pass hoist_transposes;
 extern const Pass push_transposes;
 extern const Pass transpose_to_reshape;
 extern const Pass unroll_loops;

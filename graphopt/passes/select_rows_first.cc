@@ -1,21 +1,16 @@
 // Gather(f(x), i) and Slice(f(x), i : i + 1) -> f(Gather(x, i)) for all that works row by row: the last block of a
 // transformer whose first token alone is classified multiplies one row of each sample instead of all.
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "graphopt/passes.h"
+#include "graphopt/passes/row_by_row.h"
 #include "graphopt/passes/slicing.h"
 #include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
-
-constexpr std::array kElementwise = {
-    "Abs",        "Add",       "BiasGelu",  "Cast",     "Clip", "Div",  "Elu", "Erf",   "Exp", "FastGelu",
-    "Gelu",       "HardSwish", "LeakyRelu", "Max",      "Min",  "Mish", "Mul", "Neg",   "Pow", "QuickGelu",
-    "Reciprocal", "Relu",      "Sigmoid",   "Softplus", "Sqrt", "Sub",  "Sum", "Swish", "Tanh"};
 
 /// One row of one axis; the axis stays, as one of length 1, or goes.
 struct Row {
@@ -88,8 +83,7 @@ std::optional<Axes> needs(const Node& node, size_t axis, bool stays, const Build
     const bool rows = from < 0 && static_cast<int64_t>(axis) < from + static_cast<int64_t>(rank);
     return rows ? std::optional(Axes{{node.input(0), axis}}) : std::nullopt;
   }
-  if (!node.domain.empty() && node.domain != "com.microsoft") return std::nullopt;
-  if (std::find(kElementwise.begin(), kElementwise.end(), node.op) == kElementwise.end()) return std::nullopt;
+  if (!is_elementwise(node)) return std::nullopt;
   Axes all;
   for (Value* input : node.inputs()) {
     if (!input) continue;

@@ -1,0 +1,204 @@
+// Transposes of the axes before the last one, around operators that work row by row -> the same operators on rows in
+// the other order, and Transposes only where these come from and where they go. Models of [sequence, batch, width] have
+// them at each attention, which wants samples first.
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "graphopt/passes.h"
+#include "graphopt/passes/row_by_row.h"
+#include "graphopt/passes/support.h"
+
+namespace mlopt::graphopt {
+namespace {
+
+using Perm = std::vector<int64_t>;
+
+/// What a Transpose does, where it leaves the last axis and moves others.
+std::optional<Perm> perm_of(const Node& node, const Model& model) {
+  const Value* x = node.is("Transpose") ? node.input(0) : nullptr;
+  if (!x || !x->type.dims || !node.output(0) || !node.output(0)->type.dims) return std::nullopt;
+  const auto rank = static_cast<int64_t>(x->type.dims->size());
+  Perm perm = NodeView(node, model.opset()).get_ints("perm");
+  if (static_cast<int64_t>(perm.size()) != rank || rank < 3 || perm.back() != rank - 1) return std::nullopt;
+  Perm sorted = perm;
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t i = 0; i < rank; ++i)
+    if (sorted[static_cast<size_t>(i)] != i) return std::nullopt;
+  return std::is_sorted(perm.begin(), perm.end()) ? std::nullopt : std::optional(perm);
+}
+
+Perm inverse(const Perm& perm) {
+  Perm back(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  return back;
+}
+
+/// Operators that work row by row, and the values between them, all to be turned by one permutation.
+class Region {
+ public:
+  Region(Model& model, Value* start, Perm perm, const PassContext& context)
+      : model_(model), graph_(*start->graph), perm_(std::move(perm)), back_(inverse(perm_)), context_(context) {
+    grow(start);
+  }
+
+  bool contains(const Value* v) const { return known_.contains(v); }
+
+  /// How many Transposes fewer there are when it is turned; 0 where the names of outputs would not stay.
+  int64_t gain() const {
+    int64_t gain = 0;
+    for (const Value* v : values_) {
+      int64_t outputs = v->is_output() || !is_made(v);
+      for (const Use& use : v->uses)
+        if (turns(use)) ++gain, outputs += use.node->output(0)->is_output();
+      if (outputs > 1) return 0;
+      if (is_made(v))
+        gain -= is_read_outside(v);
+      else if (turned_already(v))
+        gain += !is_read_outside(v);
+      else
+        gain -= !v->known_constant();
+    }
+    return gain;
+  }
+
+  void turn() {
+    for (Value* v : values_) is_made(v) ? turn_made(v) : turn_given(v);
+  }
+
+ private:
+  void grow(Value* start) {
+    const Builder builder(model_, graph_, nullptr, context_.target);
+    std::vector<Value*> waiting{start};
+    const auto add = [&](Node* node, const Value* v) {
+      if (!node || node->graph() != &graph_ || nodes_.contains(node) || !context_.allows(*node)) return;
+      const auto together = turning_together(*node, perm_.size(), builder);
+      const auto is_here = [&](const Value* other) { return other->graph == &graph_; };
+      if (!together || std::find(together->begin(), together->end(), v) == together->end() ||
+          !std::all_of(together->begin(), together->end(), is_here))
+        return;
+      nodes_.insert(node);
+      waiting.insert(waiting.end(), together->begin(), together->end());
+    };
+    while (!waiting.empty()) {
+      Value* v = waiting.back();
+      waiting.pop_back();
+      if (!known_.insert(v).second) continue;
+      values_.push_back(v);
+      add(v->producer, v);
+      for (const Use& use : v->uses) add(use.node, v);
+    }
+  }
+
+  bool is_made(const Value* v) const { return v->producer && nodes_.contains(v->producer); }
+  /// Does it read a value through the Transpose that then goes?
+  bool turns(const Use& use) const { return use.node->graph() == &graph_ && perm_of(*use.node, model_) == perm_; }
+  bool is_read_outside(const Value* v) const {
+    return v->is_output() || std::any_of(v->uses.begin(), v->uses.end(), [&](const Use& use) {
+             return !nodes_.contains(use.node) && !turns(use);
+           });
+  }
+  /// The value that v is when it is turned, where a Transpose gives v.
+  Value* turned_already(const Value* v) const {
+    return v->producer && perm_of(*v->producer, model_) == back_ ? v->producer->input(0) : nullptr;
+  }
+
+  Type turned(const Type& type) const {
+    SymDims dims;
+    for (const int64_t axis : perm_) dims.push_back((*type.dims)[static_cast<size_t>(axis)]);
+    return Type::tensor(type.dtype, dims);
+  }
+
+  Value* transposed(Value* v, const Perm& perm, const Node* before, Type type) {
+    Value* y = graph_.add_op("Transpose", {v}, {{"perm", perm, {}}}, before, v->name + "_turned")->output(0);
+    y->type = std::move(type);
+    return y;
+  }
+
+  /// What wants `uses` of a value turned reads `to`, which is that.
+  void give(const std::vector<Use>& uses, Value* to) {
+    for (const Use& use : uses) {
+      if (nodes_.contains(use.node)) {
+        graph_.set_input(use.node, use.index, to);
+      } else if (turns(use)) {
+        graph_.replace_uses(use.node->output(0), to);
+        graph_.erase(use.node);
+      }
+    }
+  }
+
+  void turn_given(Value* v) {
+    const std::vector<Use> uses = v->uses;
+    Value* to = turned_already(v);
+    if (!to) {
+      const std::vector<Node*> nodes = graph_.nodes();
+      const auto first = std::find_if(nodes.begin(), nodes.end(), [&](const Node* node) {
+        return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+          return use.node == node && (nodes_.contains(node) || turns(use));
+        });
+      });
+      to = transposed(v, perm_, *first, turned(v->type));
+    }
+    give(uses, to);
+    if (v->uses.empty() && !v->is_output() && turned_already(v)) graph_.erase(v->producer);
+  }
+
+  void turn_made(Value* v) {
+    const std::vector<Use> uses = v->uses;
+    if (is_read_outside(v)) {
+      Value* back = transposed(v, back_, graph_.next(v->producer), v->type);
+      graph_.replace_uses(v, back);
+      graph_.set_input(back->producer, 0, v);
+    }
+    v->type = turned(v->type);
+    give(uses, v);
+  }
+
+  Model& model_;
+  Graph& graph_;
+  Perm perm_, back_;
+  const PassContext& context_;
+  std::unordered_set<const Node*> nodes_;
+  std::vector<Value*> values_;  // in the order in which they were found
+  std::unordered_set<const Value*> known_;
+};
+
+bool turn_first(Graph& graph, Model& model, const PassContext& context, PassTally& tally) {
+  std::vector<std::pair<Perm, Region>> tried;
+  PassTally declined;
+  for (Node* node : graph.nodes()) {
+    const auto perm = perm_of(*node, model);
+    if (!perm || !context.allows(*node)) continue;
+    for (auto& [v, by] : {std::pair(node->input(0), *perm), std::pair(node->output(0), inverse(*perm))}) {
+      if (v->graph != &graph) continue;
+      const bool known = std::any_of(tried.begin(), tried.end(), [&, value = v, &p = by](const auto& t) {
+        return t.first == p && t.second.contains(value);
+      });
+      if (known) continue;
+      Region region(model, v, by, context);
+      if (region.gain() > 0) {
+        region.turn();
+        return true;
+      }
+      const std::string reason = "no Transpose would go if all around it were turned";
+      ++declined.declined[reason];
+      declined.example.emplace(reason, node->label());
+      tried.emplace_back(by, std::move(region));
+    }
+  }
+  for (const auto& [reason, times] : declined.declined) tally.declined[reason] += times;
+  tally.example.merge(declined.example);
+  return false;
+}
+
+void run(Model& model, const PassContext& context, PassTally& tally) {
+  rewrite_one_by_one(*model.graph, [&](Graph& graph) { return turn_first(graph, model, context, tally); }, tally);
+}
+
+}  // namespace
+
+const Pass hoist_transposes = {"hoist_transposes",
+                               "move Transposes around what works row by row to where the rows come from and go to",
+                               nullptr, run};
+
+}  // namespace mlopt::graphopt

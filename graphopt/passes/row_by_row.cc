@@ -1,0 +1,66 @@
+#include "graphopt/passes/row_by_row.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mlopt::graphopt {
+namespace {
+
+constexpr std::array kElementwise = {
+    "Abs",        "Add",       "BiasGelu",  "Cast",     "Clip", "Div",  "Elu", "Erf",   "Exp", "FastGelu",
+    "Gelu",       "HardSwish", "LeakyRelu", "Max",      "Min",  "Mish", "Mul", "Neg",   "Pow", "QuickGelu",
+    "Reciprocal", "Relu",      "Sigmoid",   "Softplus", "Sqrt", "Sub",  "Sum", "Swish", "Tanh"};
+
+bool has_rank(const Value* v, size_t rank) { return v && v->type.dims && v->type.dims->size() == rank; }
+
+/// Is it one row, or a number, for all rows?
+bool is_same_for_rows(const Value* v, size_t rank) {
+  if (!v) return true;
+  const auto& dims = v->type.dims;
+  return dims && dims->size() <= rank &&
+         (dims->size() < 2 || std::all_of(dims->begin(), dims->end() - 1, [](const Dim& d) { return d.is(1); }));
+}
+
+bool is_last(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == static_cast<int64_t>(rank); }
+
+/// Does the node, whose inputs from the second on are the same for all rows, work along the last axis?
+bool works_along_rows(const Node& node, size_t rank, const Builder& builder) {
+  const NodeView view = builder.view(node);
+  if (node.is("MatMul")) return has_rank(node.input(1), 2);
+  if (node.is("LayerNormalization") || node.is("RMSNormalization") || node.is("SimplifiedLayerNormalization"))
+    return node.outputs().size() == 1 && is_last(view.get_int("axis", -1), rank);
+  if (node.is("Softmax") || node.is("LogSoftmax"))
+    return is_last(view.get_int("axis", builder.opset() < 13 ? 1 : -1), rank);
+  return node.is("Split") && is_last(view.get_int("axis", 0), rank);
+}
+
+}  // namespace
+
+bool is_elementwise(const Node& node) {
+  return (node.domain.empty() || node.domain == "com.microsoft") && node.outputs().size() == 1 &&
+         std::find(kElementwise.begin(), kElementwise.end(), node.op) != kElementwise.end();
+}
+
+std::optional<std::vector<Value*>> turning_together(const Node& node, size_t rank, const Builder& builder) {
+  std::vector<Value*> all;
+  // In the first opsets operands are aligned in another way.
+  const bool elementwise = is_elementwise(node) && builder.opset() >= 7;
+  const bool joins = node.is("Concat") && is_last(builder.view(node).get_int("axis", 1), rank);
+  if (elementwise || joins) {
+    for (Value* v : node.inputs()) {
+      if (elementwise && is_same_for_rows(v, rank)) continue;
+      if (!has_rank(v, rank)) return std::nullopt;
+      all.push_back(v);
+    }
+  } else if (has_rank(node.input(0), rank) && works_along_rows(node, rank, builder)) {
+    all.push_back(node.input(0));
+  }
+  if (all.empty()) return std::nullopt;
+  for (Value* y : node.outputs()) {
+    if (!has_rank(y, rank)) return std::nullopt;
+    all.push_back(y);
+  }
+  return all;
+}
+
+}  // namespace mlopt::graphopt

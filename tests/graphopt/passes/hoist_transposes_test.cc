@@ -1,0 +1,90 @@
+#include "graphopt/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+using graphopt::hoist_transposes;
+using test::declined;
+using test::rewritten;
+
+namespace {
+
+/// Rows x [S, N, 4], of which sums along the sequence are taken with the samples first, as attention has them.
+std::string graph(const std::string& nodes, const std::string& outputs = "double[S,N,4] y",
+                  const std::string& inputs = "") {
+  return "g (double[S,N,4] x" + inputs + ") => (" + outputs +
+         ") <int64 one = {1}, double[4] G = {1, 2, 3, 4}, double[4,4] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "
+         "14, 15, 16}, int64[2] halves = {2, 2}> { " +
+         nodes + " }";
+}
+
+std::string turn(const std::string& to, const std::string& from) {
+  return "  " + to + " = Transpose <perm = [1, 0, 2]> (" + from + ")  ";
+}
+
+/// What is done to x with the samples first.
+const std::string kFirst = turn("a", "x") + "b = CumSum (a, one)" + turn("c", "b");
+
+std::string kept(const std::string& nodes, const std::string& outputs = "double[S,N,4] y",
+                 const std::string& inputs = "") {
+  return declined(hoist_transposes, graph(nodes, outputs, inputs));
+}
+
+constexpr const char* kNone = "no Transpose would go if all around it were turned";
+
+}  // namespace
+
+TEST_CASE("rows are turned where they come from and where they go") {
+  CHECK(rewritten(hoist_transposes,
+                  graph(kFirst + "d = Add (x, c)  e = Relu (d)" + turn("f", "e") + "h = CumSum (f, one)" +
+                        turn("y", "h"))) == "Transpose CumSum Add Relu CumSum Transpose");
+}
+
+TEST_CASE("products with matrices, norms, parts of rows and softmax work row by row") {
+  CHECK(rewritten(hoist_transposes,
+                  graph(kFirst + "d = MatMul (c, W)  e = Add (d, G)  f = LayerNormalization (e, G)  "
+                                 "l, r = Split <axis = -1> (f, halves)  k = Concat <axis = 2> (r, l)  "
+                                 "s = Softmax <axis = -1> (k)" +
+                        turn("h", "s") + "y = CumSum (h, one)",
+                        "double[N,S,4] y"),
+                  17) ==
+        "Transpose CumSum MatMul Add LayerNormalization Split Concat Softmax CumSum");
+}
+
+TEST_CASE("an output keeps its name and its order of axes") {
+  CHECK(rewritten(hoist_transposes,
+                  graph(kFirst + "y = Relu (c)  d = Add (x, y)" + turn("e", "d") + "f = CumSum (e, one)" +
+                            turn("h", "f") + "k = Mul (h, d)" + turn("z", "k"),
+                        "double[S,N,4] y, double[N,S,4] z")) ==
+        "Transpose CumSum Relu Transpose Add CumSum Mul");
+}
+
+TEST_CASE("a body that reads a value has it as it was") {
+  const std::string nodes = kFirst + "d = Relu (c)" + turn("e", "d") + "f = CumSum (e, one)" + turn("h", "f") +
+                            "i = Neg (h)" + turn("k", "i") + "u = CumSum (k, one)  v = ReduceSum (u)  w = Cast <to = "
+                            "9> (v)  y = If (w) <then_branch = t () => (double[S,N,4] p) { p = Neg (d) }, "
+                            "else_branch = o () => (double[S,N,4] q) { q = Exp (d) }>";
+  CHECK(rewritten(hoist_transposes, graph(nodes)) ==
+        "Transpose CumSum Relu Transpose CumSum Neg CumSum ReduceSum Cast If[Neg][Exp]");
+}
+
+TEST_CASE("what does more than work row by row stays between Transposes") {
+  const auto through = [](const std::string& op) { return kFirst + "d = " + op + turn("e", "d") + "y = CumSum (e, one)"; };
+  CHECK(kept(through("CumSum (c, one)"), "double[N,S,4] y") == kNone);
+  CHECK(kept(through("Softmax <axis = 1> (c)"), "double[N,S,4] y") == kNone);
+  CHECK(kept(through("LayerNormalization <axis = 1> (c, G)"), "double[N,S,4] y") == kNone);
+  CHECK(kept(through("Add (c, m)"), "double[N,S,4] y", ", double[N,4] m") == kNone);
+  CHECK(kept(through("MatMul (c, m)"), "double[N,S,4] y", ", double[S,4,4] m") == kNone);
+}
+
+TEST_CASE("Transposes that are as many stay, and those that move the last axis") {
+  CHECK(kept(kFirst + "y = Relu (c)") == kNone);
+  CHECK(kept("a = Transpose <perm = [0, 2, 1]> (x)  b = CumSum (a, one)  c = Transpose <perm = [0, 2, 1]> (b)  "
+             "d = Relu (c)  e = Transpose <perm = [0, 2, 1]> (d)  y = CumSum (e, one)",
+             "double[S,4,N] y")
+            .empty());
+}
+
+TEST_CASE("two outputs that would be one value stay two") {
+  CHECK(kept(kFirst + "d = Relu (c)" + turn("y", "d") + turn("z", "d"), "double[N,S,4] y, double[N,S,4] z") == kNone);
+}

@@ -1,0 +1,49 @@
+#include "graphopt/passes/row_by_row.h"
+
+#include "core/base/text.h"
+#include "core/ir/infer.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+/// The names of the values that turn together with those of the node y, of three axes.
+std::string together(const std::string& node, int64_t opset = 17) {
+  Model model = test::fixture("g (float[A,B,4] x, float[A,B,4] z, float[1,1,4] r, float[1,B,4] b, float[B,4] m, "
+                              "float[4] v, float[4,4] w) => (float[A,B,U] y) <int64[2] parts = {2, 2}> { " +
+                                  node + " }",
+                              opset);
+  infer(model);
+  const Graph& graph = *model.graph;
+  const auto all = graphopt::turning_together(*graph.find("y")->producer, 3, Builder(model, *model.graph, nullptr));
+  std::vector<std::string> names;
+  if (all)
+    for (const Value* value : *all) names.push_back(value->name);
+  return all ? join(names, " ") : "none";
+}
+
+}  // namespace
+
+TEST_CASE("operands of all three axes turn with the result, one row for all does not") {
+  CHECK(together("y = Add (x, z)") == "x z y");
+  CHECK(together("y = Mul (r, x)") == "x y");
+  CHECK(together("y = Sub (x, v)") == "x y");
+  CHECK(together("y = Add (x, b)") == "x b y");
+  CHECK(together("y = Add (x, m)") == "none");
+  CHECK(together("y = CumSum (x, v)") == "none");
+}
+
+TEST_CASE("what works along the last axis does so by rows") {
+  CHECK(together("y = MatMul (x, w)") == "x y");
+  CHECK(together("y = MatMul (x, z)") == "none");
+  CHECK(together("y = LayerNormalization <axis = 2> (x, v)") == "x y");
+  CHECK(together("y = LayerNormalization <axis = -2> (x, w)") == "none");
+  CHECK(together("y = Softmax (x)") == "x y");
+  CHECK(together("y = Softmax (x)", 11) == "none");
+  CHECK(together("y, u = Split <axis = 2> (x, parts)") == "x y u");
+  CHECK(together("y, u = Split <axis = 0> (x, parts)") == "none");
+  CHECK(together("y = Concat <axis = -1> (x, z)") == "x z y");
+  CHECK(together("y = Concat <axis = 1> (x, z)") == "none");
+}
