@@ -94,9 +94,8 @@ class Region {
   /// Does it read a value through the Transpose that then goes?
   bool turns(const Use& use) const { return use.node->graph() == &graph_ && perm_of(*use.node, model_) == perm_; }
   bool is_read_outside(const Value* v) const {
-    return v->is_output() || std::any_of(v->uses.begin(), v->uses.end(), [&](const Use& use) {
-             return !nodes_.contains(use.node) && !turns(use);
-           });
+    return v->is_output() || std::any_of(v->uses.begin(), v->uses.end(),
+                                         [&](const Use& use) { return !nodes_.contains(use.node) && !turns(use); });
   }
   /// The value that v is when it is turned, where a Transpose gives v.
   Value* turned_already(const Value* v) const {
@@ -133,9 +132,8 @@ class Region {
     if (!to) {
       const std::vector<Node*> nodes = graph_.nodes();
       const auto first = std::find_if(nodes.begin(), nodes.end(), [&](const Node* node) {
-        return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-          return use.node == node && (nodes_.contains(node) || turns(use));
-        });
+        return std::any_of(uses.begin(), uses.end(),
+                           [&](const Use& use) { return use.node == node && (nodes_.contains(node) || turns(use)); });
       });
       to = transposed(v, perm_, *first, turned(v->type));
     }
@@ -192,7 +190,8 @@ bool turn_first(Graph& graph, Model& model, const PassContext& context, PassTall
 }
 
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  rewrite_one_by_one(*model.graph, [&](Graph& graph) { return turn_first(graph, model, context, tally); }, tally);
+  rewrite_one_by_one(
+      *model.graph, [&](Graph& graph) { return turn_first(graph, model, context, tally); }, tally);
 }
 
 }  // namespace

@@ -86,15 +86,30 @@ Expected<Replacement> chosen(const Match& m, Builder& builder) {
   return Replacement{builder.op("Where", {other, x, y}, {}, m.root->output(0)->type)};
 }
 
+/// What is chosen is repeated by the sum that it goes into, as scores are that it is added to.
+Expected<Replacement> added(const Match& m, Builder& builder) {
+  using infer_rules::broadcast_dims;
+  Value *other = beside_true(*m.node("both")), *x = m.value("x"), *y = m.value("y"), *scores = m.value("scores");
+  if (!other) return Decline{"no condition always holds"};
+  const Type& type = m.node("choice")->output(0)->type;
+  const auto dims = broadcast_dims(broadcast_dims(other->type.dims, x->type.dims), y->type.dims);
+  if (!dims || broadcast_dims(dims, scores->type.dims) != m.root->output(0)->type.dims)
+    return Decline{"it repeats what it is added to"};
+  Value* chosen = builder.op("Where", {other, x, y}, {}, Type::tensor(type.dtype, dims));
+  return Replacement{builder.op("Add", {scores, chosen}, {}, m.root->output(0)->type)};
+}
+
 std::vector<Rule> rules() {
   const auto both = [] { return Pattern::op("And", {Pattern::any(""), Pattern::any("")}).as("both"); };
+  const auto choice = [&] { return Pattern::op("Where", {both(), Pattern::any("x"), Pattern::any("y")}); };
   Pattern flat = Pattern::op("Flatten|Reshape", {Pattern::any("x")}).open().as("flat");
   Pattern index = Pattern::op("Add", {Pattern::any("i"), Pattern::any("k")}).as("index");
   Pattern wide = Pattern::op("Expand", {Pattern::any("t"), Pattern::any("shape")}).as("wide");
   return {{Pattern::op("Gather", {std::move(flat), std::move(index)}), gathered},
           {Pattern::op("Expand", {both().single_use(), Pattern::any("shape")}), joined},
           {both(), alone},
-          {Pattern::op("Where", {both(), Pattern::any("x"), Pattern::any("y")}), chosen},
+          {choice(), chosen},
+          {Pattern::op("Add", {choice().as("choice"), Pattern::any("scores")}).any_order(), added},
           {Pattern::op("And", {std::move(wide), Pattern::any("c")}).any_order(), repeated}};
 }
 

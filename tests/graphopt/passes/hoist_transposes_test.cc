@@ -35,33 +35,33 @@ constexpr const char* kNone = "no Transpose would go if all around it were turne
 }  // namespace
 
 TEST_CASE("rows are turned where they come from and where they go") {
-  CHECK(rewritten(hoist_transposes,
-                  graph(kFirst + "d = Add (x, c)  e = Relu (d)" + turn("f", "e") + "h = CumSum (f, one)" +
-                        turn("y", "h"))) == "Transpose CumSum Add Relu CumSum Transpose");
+  CHECK(rewritten(hoist_transposes, graph(kFirst + "d = Add (x, c)  e = Relu (d)" + turn("f", "e") +
+                                          "h = CumSum (f, one)" + turn("y", "h"))) ==
+        "Transpose CumSum Add Relu CumSum Transpose");
 }
 
 TEST_CASE("products with matrices, norms, parts of rows and softmax work row by row") {
   CHECK(rewritten(hoist_transposes,
-                  graph(kFirst + "d = MatMul (c, W)  e = Add (d, G)  f = LayerNormalization (e, G)  "
-                                 "l, r = Split <axis = -1> (f, halves)  k = Concat <axis = 2> (r, l)  "
-                                 "s = Softmax <axis = -1> (k)" +
-                        turn("h", "s") + "y = CumSum (h, one)",
+                  graph(kFirst +
+                            "d = MatMul (c, W)  e = Add (d, G)  f = LayerNormalization (e, G)  "
+                            "l, r = Split <axis = -1> (f, halves)  k = Concat <axis = 2> (r, l)  "
+                            "s = Softmax <axis = -1> (k)" +
+                            turn("h", "s") + "y = CumSum (h, one)",
                         "double[N,S,4] y"),
-                  17) ==
-        "Transpose CumSum MatMul Add LayerNormalization Split Concat Softmax CumSum");
+                  17) == "Transpose CumSum MatMul Add LayerNormalization Split Concat Softmax CumSum");
 }
 
 TEST_CASE("an output keeps its name and its order of axes") {
   CHECK(rewritten(hoist_transposes,
                   graph(kFirst + "y = Relu (c)  d = Add (x, y)" + turn("e", "d") + "f = CumSum (e, one)" +
                             turn("h", "f") + "k = Mul (h, d)" + turn("z", "k"),
-                        "double[S,N,4] y, double[N,S,4] z")) ==
-        "Transpose CumSum Relu Transpose Add CumSum Mul");
+                        "double[S,N,4] y, double[N,S,4] z")) == "Transpose CumSum Relu Transpose Add CumSum Mul");
 }
 
 TEST_CASE("a body that reads a value has it as it was") {
   const std::string nodes = kFirst + "d = Relu (c)" + turn("e", "d") + "f = CumSum (e, one)" + turn("h", "f") +
-                            "i = Neg (h)" + turn("k", "i") + "u = CumSum (k, one)  v = ReduceSum (u)  w = Cast <to = "
+                            "i = Neg (h)" + turn("k", "i") +
+                            "u = CumSum (k, one)  v = ReduceSum (u)  w = Cast <to = "
                             "9> (v)  y = If (w) <then_branch = t () => (double[S,N,4] p) { p = Neg (d) }, "
                             "else_branch = o () => (double[S,N,4] q) { q = Exp (d) }>";
   CHECK(rewritten(hoist_transposes, graph(nodes)) ==
@@ -69,7 +69,9 @@ TEST_CASE("a body that reads a value has it as it was") {
 }
 
 TEST_CASE("what does more than work row by row stays between Transposes") {
-  const auto through = [](const std::string& op) { return kFirst + "d = " + op + turn("e", "d") + "y = CumSum (e, one)"; };
+  const auto through = [](const std::string& op) {
+    return kFirst + "d = " + op + turn("e", "d") + "y = CumSum (e, one)";
+  };
   CHECK(kept(through("CumSum (c, one)"), "double[N,S,4] y") == kNone);
   CHECK(kept(through("Softmax <axis = 1> (c)"), "double[N,S,4] y") == kNone);
   CHECK(kept(through("LayerNormalization <axis = 1> (c, G)"), "double[N,S,4] y") == kNone);

@@ -11,10 +11,11 @@ namespace {
 
 /// The names of the values that turn together with those of the node y, of three axes.
 std::string together(const std::string& node, int64_t opset = 17) {
-  Model model = test::fixture("g (float[A,B,4] x, float[A,B,4] z, float[1,1,4] r, float[1,B,4] b, float[B,4] m, "
-                              "float[4] v, float[4,4] w) => (float[A,B,U] y) <int64[2] parts = {2, 2}> { " +
-                                  node + " }",
-                              opset);
+  Model model = test::fixture(
+      "g (float[A,B,4] x, float[A,B,4] z, float[1,1,4] r, float[1,B,4] b, float[B,4] m, "
+      "float[4] v, float[4,4] w) => (float[A,B,U] y) <int64[2] parts = {2, 2}> { " +
+          node + " }",
+      opset);
   infer(model);
   const Graph& graph = *model.graph;
   const auto all = graphopt::turning_together(*graph.find("y")->producer, 3, Builder(model, *model.graph, nullptr));

@@ -55,3 +55,22 @@ TEST_CASE("a condition that always holds goes") {
   CHECK(declined(fusion::known_mask, "g (bool[N,M] x, bool[N,M] z) => (bool[N,M] y) { y = And (x, z) }", 17) ==
         "no condition always holds");
 }
+
+TEST_CASE("a mask that a condition repeats for every query is repeated by the scores that it is added to") {
+  const auto scores = [](const std::string& dims, const std::string& then) {
+    return "g (float[" + dims +
+           "] s, bool[B,1,1,N] c, float[N] like) => (float[B,U,N,N] y) "
+           "<int64 zero = {0}, int64 one = {1}, int64[3] front = {0, 1, 3}, float none = {0}, float low = {-1.0e30}> { "
+           "shape = Shape (like)  n = Squeeze (shape)  r = Range (zero, n, one)  u = Unsqueeze (r, front) "
+           "t = GreaterOrEqual (u, zero)  b = And (t, c)  m = Where (b, none, low)  " +
+           then + " }";
+  };
+  CHECK(rewritten(fusion::known_mask, scores("B,4,N,N", "a = Add (s, m)  y = Relu (a)"), 17) == "Where Add Relu");
+  // Two layers with one mask.
+  CHECK(rewritten(fusion::known_mask, scores("B,4,N,N", "a = Add (s, m)  w = Relu (a)  o = Add (m, w)  y = Relu (o)"),
+                  17) == "Where Add Relu Where Add Relu");
+  CHECK(declined(fusion::known_mask, scores("B,4,1,N", "a = Add (s, m)  y = Relu (a)"), 17)
+            .find("it repeats what it is added to") != std::string::npos);
+  CHECK(declined(fusion::known_mask, scores("B,4,N,N", "a = Sub (s, m)  y = Relu (a)"), 17).find("added to") ==
+        std::string::npos);
+}
