@@ -1,7 +1,11 @@
 // Attention of the standard, from opset 23 on.
+#include <algorithm>
+#include <cmath>
+
 #include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
+#include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/lengths.h"
 
 namespace mlopt::fusion {
@@ -9,6 +13,21 @@ namespace {
 
 Attr number(const char* name, double x) { return {name, static_cast<float>(x), ""}; }
 Attr integer(const char* name, int64_t x) { return {name, x, ""}; }
+
+/// ONNX Runtime takes the least float for minus infinity, and makes zeros of a row that it hides whole; softmax makes
+/// all keys alike there. Of this number it does so too, and scores are swallowed by either.
+constexpr double kLeastTaken = -1e30;
+
+/// The site with no lower number in the place of hidden scores.
+Site within_limits(const Site& s) {
+  Site other = s;
+  const auto chosen = s.mask && !s.choice.condition && !s.joined ? choice_of(s.mask) : std::nullopt;
+  if (chosen && only_number(chosen->second) == 0.0 && std::isfinite(chosen->first.hidden) &&
+      chosen->first.hidden < kLeastTaken)
+    other.mask = nullptr, other.choice = chosen->first;
+  if (std::isfinite(other.choice.hidden)) other.choice.hidden = std::max(other.choice.hidden, kLeastTaken);
+  return other;
+}
 
 }  // namespace
 
@@ -29,7 +48,7 @@ Expected<Replacement> standard_attention(const Site& s, Builder& builder) {
   if ((keys || rows) && !shape)
     return Decline{"no input of the graph has the axes that the mask would be repeated for"};
   for (const Heads* heads : {&s.q, &s.k, &s.v}) inputs.push_back(flattened(*heads, builder));
-  if (masked) inputs.push_back(added_mask(s, builder));
+  if (masked) inputs.push_back(added_mask(builder.target == Target::kKernels ? s : within_limits(s), builder));
   if (shape) inputs.back() = builder.op("Expand", {inputs.back(), shape});
   std::vector<Attr> attrs{integer("q_num_heads", s.q.count), integer("kv_num_heads", s.k.count),
                           number("scale", s.scale)};

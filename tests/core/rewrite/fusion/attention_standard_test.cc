@@ -1,0 +1,40 @@
+#include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/fusion/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+/// The number by which the mask of the standard's Attention hides keys, where the source hides them by `low`.
+double hidden(const std::string& low, const std::string& scores) {
+  Model model = test::fixture(
+      "g (float[B,N,16] x, bool[B,1,1,N] m, float[16,16] Q, float[16,16] K, float[16,16] V) => (float[B,N,16] y) "
+      "<int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, float zero = {0}, float low = {" +
+          low +
+          "}> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
+          "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
+          "k = Transpose <perm = [0, 2, 3, 1]> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  " +
+          scores +
+          "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  "
+          "y = Reshape (t, rows) }",
+      23);
+  infer(model);
+  run_pass(model, fusion::attention, test::pass_context());
+  for (const Node* node : model.graph->nodes())
+    if (node->is("Where")) return fusion::only_number(node->input(2)).value_or(0);
+  return 0;
+}
+
+const std::string kAdded = "z = Where (m, zero, low)  s = Add (p, z)", kChosen = "s = Where (m, p, low)";
+
+}  // namespace
+
+TEST_CASE("the least float, which ONNX Runtime takes for minus infinity, becomes another that hides alike") {
+  for (const std::string& scores : {kAdded, kChosen}) {
+    CHECK(hidden("-3.4028234663852886e38", scores) == Approx(-1e30));
+    CHECK(hidden("-1.0e20", scores) == Approx(-1e20));
+    CHECK(hidden("-inf", scores) == -INFINITY);
+  }
+}
