@@ -10,6 +10,7 @@ namespace mlopt {
 class SharedSums {
  public:
   SharedSums() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor)
   SharedSums(std::vector<float> values) : values_(std::make_shared<std::vector<float>>(std::move(values))) {}
 
   size_t size() const { return values_ ? values_->size() : 0; }

@@ -1,5 +1,7 @@
 #include "core/rewrite/fusion/joined_mask.h"
 
+#include <algorithm>
+
 #include "core/ir/infer_types.h"
 
 namespace mlopt::fusion {
@@ -22,7 +24,9 @@ std::optional<View> view_of(Value* v, const Joined& joined, const Builder& build
   const bool layout = is_layout(v->producer) && v->graph == &builder.graph;
   const std::vector<const Node*> chain = layout ? layout_chain(v->producer) : std::vector<const Node*>();
   const auto from = [&](Value* source, const std::vector<const Node*>& nodes) -> std::optional<View> {
-    if (!source->type.dims) return std::nullopt;
+    const auto is_known = [](const Dim& d) { return d.known(); };
+    if (!source->type.dims || !std::all_of(source->type.dims->begin(), source->type.dims->end(), is_known))
+      return std::nullopt;
     View view{source, AxisMap(*source->type.dims)};
     const bool fits = view.way.apply(nodes, builder) &&
                       view.way.reshape({joined.batch, joined.heads, (*dims)[1], (*dims)[2]}) && view.way.writable();
@@ -53,7 +57,7 @@ std::optional<SymDims> sum_dims(const Value* v, const Joined& joined, const Buil
 std::optional<SymDims> dims_of(Value* v, const Joined& joined, const Builder& builder, int depth) {
   if (!v->type.dims) return std::nullopt;
   if (is_same_for_all(*v->type.dims)) return v->type.dims;
-  if (const auto sum = sum_dims(v, joined, builder, depth)) return sum;
+  if (auto sum = sum_dims(v, joined, builder, depth)) return sum;
   const auto view = view_of(v, joined, builder);
   return view ? std::optional(view->way.dims()) : std::nullopt;
 }
