@@ -55,12 +55,22 @@ bool part_masks(Scores& scores, const Joined& joined, std::optional<JoinedMask>&
   return true;
 }
 
+/// Operators for attention compute with more digits than float16 has, and see scores beside a finite number that hides.
+bool hides_by_infinity(const Scores& scores) {
+  if (scores.choice.condition) return !scores.mask && std::isinf(scores.choice.hidden);
+  const auto chosen = scores.mask ? choice_of(scores.mask) : std::nullopt;
+  return !scores.mask || scores.mask->known_constant() ||
+         (chosen && only_number(chosen->second) == 0.0 && std::isinf(chosen->first.hidden));
+}
+
 Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& builder) {
   const Value* probabilities = end.softmax->output(0);
   const auto joined = joined_in(end, builder);
   const int64_t rank = joined ? 3 : 4, axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
   if (axis != -1 && axis != rank - 1) return Decline{"another axis than the keys"};
-  if (probabilities->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  const DType type = probabilities->type.dtype;
+  const bool half = type == DType::kF16 && builder.target != Target::kKernels;
+  if (type != DType::kF32 && !half) return Decline{"it is not float32, nor float16 for a runtime"};
   Scores scores = chosen_scores_of(end.softmax->input(0), builder);
   if (!scores.q) return Decline{"the scores are not a product"};
   std::optional<JoinedMask> joined_mask;
@@ -74,9 +84,10 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   for (Heads* heads : {&*k, &*v})
     if (able.repeats && heads->count == 1) heads->repeats = q->count;
   if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
-  const Type type = Type::tensor(DType::kF32, SymDims{q->batch, q->rows, q->count * v->size});
+  if (half && !hides_by_infinity(scores)) return Decline{"float16 rounds what its mask leaves of a row without keys"};
+  const Type result = Type::tensor(type, SymDims{q->batch, q->rows, q->count * v->size});
   Site site{*q, *k, *v, scores.mask, joined_mask, scores.choice};
-  site.scale = scores.scale * q->scale * k->scale, site.type = type;
+  site.scale = scores.scale * q->scale * k->scale, site.type = result;
   if (end.kept.condition && (end.kept.condition != scores.choice.condition || end.kept.seen != scores.choice.seen))
     return Decline{"probabilities are zero for other keys than those that are hidden"};
   find_order(site, builder);

@@ -18,7 +18,7 @@ Value* without_axis(Value* v, int64_t axis, Builder& builder) {
 }  // namespace
 
 Value* zero_where_nan(Value* y, Builder& builder) {
-  Value* zero = builder.constant("zero", Tensor::of<float>({}, {0}));
+  Value* zero = builder.constant("zero", Tensor::zeros(y->type.dtype, {}));
   return builder.op("Where", {builder.op("IsNaN", {y}), zero, y}, {}, y->type);
 }
 
@@ -29,7 +29,7 @@ bool is_for_all_heads(const Choice& kept) {
 
 Value* zero_where_hidden(Value* y, const Choice& kept, Builder& builder) {
   Value* seen = kept.seen ? kept.condition : builder.op("Not", {kept.condition});
-  seen = builder.op("Cast", {seen}, {{"to", static_cast<int64_t>(DType::kF32), ""}});
+  seen = builder.op("Cast", {seen}, {{"to", static_cast<int64_t>(y->type.dtype), ""}});
   return builder.op("Mul", {y, without_axis(largest(seen, builder), 1, builder)}, {}, y->type);
 }
 

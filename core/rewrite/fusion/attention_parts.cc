@@ -76,7 +76,7 @@ Value* added_mask(const Site& s, Builder& builder) {
   Value* mask = s.joined ? parted(s.mask, s.joined->joined, builder) : s.mask;
   if (!s.choice.condition) return mask;
   const auto number = [&](const char* name, double x) {
-    return builder.constant(name, cast(Tensor::of<double>({}, {x}), DType::kF32));
+    return builder.constant(name, cast(Tensor::of<double>({}, {x}), s.type.dtype));
   };
   Value *hidden = number("hidden", s.choice.hidden), *seen = mask ? mask : number("zero", 0);
   return builder.op("Where", {s.choice.condition, s.choice.seen ? seen : hidden, s.choice.seen ? hidden : seen});
@@ -115,8 +115,9 @@ Value* whole_mask(const Site& s, Builder& builder) {
 }
 
 Value* flattened(const Heads& heads, Builder& builder) {
-  return heads.way->make(builder, heads.source,
-                         Type::tensor(DType::kF32, SymDims{heads.batch, heads.made, heads.count * heads.size}));
+  return heads.way->make(
+      builder, heads.source,
+      Type::tensor(heads.source->type.dtype, SymDims{heads.batch, heads.made, heads.count * heads.size}));
 }
 
 std::optional<std::array<Projection, 3>> packed(const Site& s) {

@@ -101,9 +101,12 @@ class Spelling {
   size_t axes_ = 0;
 };
 
-bool is(const Polynomial& p, const Polynomial& wanted) {
+/// What the rounding of two of its numbers to the type makes of a coefficient, relative to it.
+double tolerance(DType type) { return type == DType::kF16 ? 1e-3 : type == DType::kBF16 ? 8e-3 : 1e-4; }
+
+bool is(const Polynomial& p, const Polynomial& wanted, double tolerance) {
   for (size_t i = 0; i < p.size(); ++i)
-    if (std::abs(p[i] - wanted[i]) > 1e-4 * std::abs(wanted[i])) return false;
+    if (std::abs(p[i] - wanted[i]) > tolerance * std::abs(wanted[i])) return false;
   return true;
 }
 
@@ -114,7 +117,7 @@ bool keeps_shape(const Value& x, const Value& y) {
 
 /// Gelu of x, or why the target has none.
 Expected<Replacement> write(Value* x, bool by_tanh, Builder& builder) {
-  if (builder.target == Target::kOrt && x->type.dtype == DType::kF32)
+  if (builder.target == Target::kOrt && (x->type.dtype == DType::kF32 || x->type.dtype == DType::kF16))
     return Replacement{builder.contrib(by_tanh ? "FastGelu" : "Gelu", {x}, {}, x->type)};
   if (!builder.has(20)) return Decline{"Gelu needs opset 20"};
   if (builder.target == Target::kKernels && x->type.dtype != DType::kF32) return Decline{"it is not float32"};
@@ -143,7 +146,7 @@ Expected<Found> gelu_at(const Node& mul) {
   const double root = std::sqrt(2 / M_PI);
   const bool by_tanh = fn->is("Tanh");
   const Polynomial wanted = by_tanh ? Polynomial{0, root, 0, root * 0.044715} : Polynomial{0, std::sqrt(0.5)};
-  if (!inner || !is(*inner, wanted)) return Decline{"another function of x than GELU's"};
+  if (!inner || !is(*inner, wanted, tolerance(x->type.dtype))) return Decline{"another function of x than GELU's"};
   return Found{x, by_tanh};
 }
 

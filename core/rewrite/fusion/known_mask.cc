@@ -99,9 +99,19 @@ Expected<Replacement> added(const Match& m, Builder& builder) {
   return Replacement{builder.op("Add", {scores, chosen}, {}, m.root->output(0)->type)};
 }
 
+/// Scores that a mask leaves as they are: it hides nothing, as its condition always holds.
+Expected<Replacement> unmasked(const Match& m, Builder&) {
+  Value* scores = m.value("scores");
+  if (!always_true(m.value("c"))) return Decline{};
+  if (only_number(m.value("x")) != 0.0) return Decline{"it adds other numbers than zero"};
+  const auto &dims = scores->type.dims, &out = m.root->output(0)->type.dims;
+  return dims && dims == out ? Expected<Replacement>(Replacement{scores}) : Decline{"it repeats what it is added to"};
+}
+
 std::vector<Rule> rules() {
   const auto both = [] { return Pattern::op("And", {Pattern::any(""), Pattern::any("")}).as("both"); };
   const auto choice = [&] { return Pattern::op("Where", {both(), Pattern::any("x"), Pattern::any("y")}); };
+  Pattern mask = Pattern::op("Where", {Pattern::any("c"), Pattern::any("x"), Pattern::any("y")});
   Pattern flat = Pattern::op("Flatten|Reshape", {Pattern::any("x")}).open().as("flat");
   Pattern index = Pattern::op("Add", {Pattern::any("i"), Pattern::any("k")}).as("index");
   Pattern wide = Pattern::op("Expand", {Pattern::any("t"), Pattern::any("shape")}).as("wide");
@@ -109,6 +119,7 @@ std::vector<Rule> rules() {
           {Pattern::op("Expand", {both().single_use(), Pattern::any("shape")}), joined},
           {both(), alone},
           {choice(), chosen},
+          {Pattern::op("Add", {std::move(mask), Pattern::any("scores")}).any_order(), unmasked},
           {Pattern::op("Add", {choice().as("choice"), Pattern::any("scores")}).any_order(), added},
           {Pattern::op("And", {std::move(wide), Pattern::any("c")}).any_order(), repeated}};
 }

@@ -9,7 +9,7 @@ namespace {
 
 const Tensor* floats_in(const Value* v, int rank) {
   const Tensor* t = v ? v->known_constant() : nullptr;
-  return t && t->rank() == rank && t->dtype() == DType::kF32 ? t : nullptr;
+  return t && t->rank() == rank && is_float(t->dtype()) ? t : nullptr;
 }
 
 /// Copies in rows of `width` elements, `to` with a step of `step`; what is copied may lie unaligned in a file.

@@ -38,3 +38,28 @@ TEST_CASE("the least float, which ONNX Runtime takes for minus infinity, becomes
     CHECK(hidden("-inf", scores) == -INFINITY);
   }
 }
+
+TEST_CASE("float16 is one operator where no row depends on a finite number that hides") {
+  const auto text = [](const std::string& low, const std::string& scores) {
+    return "g (float16[B,5,16] x, bool[B,1,1,5] m, float16[16,16] Q, float16[16,16] K, float16[16,16] V) => "
+           "(float16[B,5,16] y) <int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, float16 zero = {0}, "
+           "float16 low = {" +
+           low +
+           "}> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
+           "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
+           "k = Transpose <perm = [0, 2, 3, 1]> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  " +
+           scores +
+           "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  "
+           "y = Reshape (t, rows) }";
+  };
+  // As bits: minus infinity and the least number.
+  const std::string infinite = "64512", least = "64511";
+  using test::declined;
+  using test::rewritten;
+  CHECK(rewritten(fusion::attention, text(infinite, kChosen), 17, 3e-2, Target::kOrt).ends_with("Attention"));
+  CHECK(rewritten(fusion::attention, text(infinite, kAdded), 23, 3e-2).ends_with("Attention"));
+  CHECK(declined(fusion::attention, text(least, kAdded), 17, Target::kOrt) ==
+        "float16 rounds what its mask leaves of a row without keys");
+  CHECK(declined(fusion::attention, text(infinite, kAdded), 17, Target::kKernels) ==
+        "it is not float32, nor float16 for a runtime");
+}

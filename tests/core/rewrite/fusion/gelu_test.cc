@@ -92,4 +92,15 @@ TEST_CASE("GELU is what the target has") {
   CHECK(declined(fusion::gelu, graph, 19) == "Gelu needs opset 20; not half of a product of two");
 }
 
+TEST_CASE("numbers in float16 are GELU's within what rounding makes of them") {
+  // As bits: 0.5, 1 and the root of 2, or 1.5.
+  const auto text = [](const std::string& root) {
+    return "g (float16[N,8] x) => (float16[N,8] y) <float16 half = {14336}, float16 one = {15360}, float16 root = {" +
+           root + "}> { d = Div (x, root)  e = Erf (d)  a = Add (e, one)  p = Mul (x, a)  y = Mul (p, half) }";
+  };
+  CHECK(rewritten(fusion::gelu, text("15784"), 17, 1e-2, Target::kOrt) == "Gelu");
+  CHECK(declined(fusion::gelu, text("15872"), 17, Target::kOrt).find("another function of x than GELU's") !=
+        std::string::npos);
+}
+
 }  // namespace mlopt::test

@@ -74,3 +74,18 @@ TEST_CASE("a mask that a condition repeats for every query is repeated by the sc
   CHECK(declined(fusion::known_mask, scores("B,4,N,N", "a = Sub (s, m)  y = Relu (a)"), 17).find("added to") ==
         std::string::npos);
 }
+
+TEST_CASE("a mask that hides nothing is not added") {
+  const auto text = [](const std::string& scores, const std::string& seen, const std::string& shown) {
+    return "g (float[" + scores + "] s, float[N] like) => (float[B,4,N,N] y) <bool[1] t = {" + seen +
+           "}, float shown = {" + shown +
+           "}, float low = {-1.0e30}> { shape = Shape (like)  c = Expand (t, shape)  "
+           "m = Where (c, shown, low)  a = Add (m, s)  y = Relu (a) }";
+  };
+  CHECK(rewritten(fusion::known_mask, text("B,4,N,N", "1", "0"), 17) == "Relu");
+  CHECK(declined(fusion::known_mask, text("B,4,N,N", "0", "0"), 17).find("adds") == std::string::npos);
+  CHECK(declined(fusion::known_mask, text("B,4,N,N", "1", "2"), 17).find("it adds other numbers than zero") !=
+        std::string::npos);
+  CHECK(declined(fusion::known_mask, text("B,4,N,1", "1", "0"), 17).find("it repeats what it is added to") !=
+        std::string::npos);
+}
