@@ -16,6 +16,17 @@ void forget_shape(Value& value) {
   value.symbolic.reset();
 }
 
+/// Can both not be true of one value?
+bool contradicts(const Type& found, const Type& stated) {
+  if (!found.dims || !stated.dims) return false;
+  if (found.dims->size() != stated.dims->size()) return true;
+  for (size_t i = 0; i < found.dims->size(); ++i) {
+    const auto a = (*found.dims)[i].value(), b = (*stated.dims)[i].value();
+    if (a && b && *a != *b) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 DeclaredTypes::DeclaredTypes(Model& model) { note(*model.graph, {}, model); }
@@ -46,6 +57,8 @@ void DeclaredTypes::restore(Graph& graph, const std::string& path) const {
     const auto stated = types_.find(path + v->name);
     if (stated == types_.end() || !(v->declared || v->is_output() || v->is_input)) continue;
     const bool main_output = v->is_output() && !graph.owner;
+    // What the file states of an inner value may be wrong, which runtimes refuse or bear as it comes.
+    if (!main_output && v->producer && contradicts(v->type, stated->second)) continue;
     if (main_output || stated->second.dims || !v->type.is_tensor()) v->type = stated->second;
   }
   for (Node* node : graph.nodes()) {

@@ -12,7 +12,7 @@ class DeclaredTypes {
  public:
   /// Notes all types, and forgets the shapes of what standard operators compute and of values that a Loop carries.
   explicit DeclaredTypes(Model& model);
-  /// Graph outputs get their types back, and so do inner values that are still there.
+  /// Graph outputs get their types back, and so do inner values that are still there, unless these were wrong.
   void restore(Model& model) const;
 
  private:

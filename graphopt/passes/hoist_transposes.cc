@@ -149,6 +149,7 @@ class Region {
       graph_.set_input(back->producer, 0, v);
     }
     v->type = turned(v->type);
+    v->declared = false;  // what the file states of it is no longer so
     give(uses, v);
   }
 

@@ -90,3 +90,13 @@ TEST_CASE("Transposes that are as many stay, and those that move the last axis")
 TEST_CASE("two outputs that would be one value stay two") {
   CHECK(kept(kFirst + "d = Relu (c)" + turn("y", "d") + turn("z", "d"), "double[N,S,4] y, double[N,S,4] z") == kNone);
 }
+
+TEST_CASE("what a file states of a value that is turned is not written again") {
+  Model model = test::fixture("g (double[5,3,4] x) => (double[3,5,4] y) <int64 one = {1}, double[5,3,4] d> { " +
+                              kFirst + "d = Add (x, c)" + turn("e", "d") + "y = CumSum (e, one) }");
+  infer(model);
+  REQUIRE(model.graph->find("d")->declared);
+  CHECK(run_pass(model, hoist_transposes, test::pass_context()).applied == 1);
+  CHECK(to_string(*model.graph->find("d")->type.dims) == "[3,5,4]");
+  CHECK_FALSE(model.graph->find("d")->declared);
+}

@@ -1,0 +1,32 @@
+#include "graphopt/declared_types.h"
+
+#include "core/ir/infer.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+/// The shape of the inner value a, of which the file states another, after passes have run.
+std::string restored(const std::string& stated) {
+  Model model = test::fixture("g (float[2,8] x) => (float[2,8] y) <" + stated + " a> { a = Relu (x)  y = Neg (a) }");
+  REQUIRE(model.graph->find("a")->declared);
+  const graphopt::DeclaredTypes declared(model);
+  CHECK_FALSE(model.graph->find("a")->type.dims);
+  infer(model);
+  declared.restore(model);
+  return to_string(*model.graph->find("a")->type.dims);
+}
+
+}  // namespace
+
+TEST_CASE("what a file states of an inner value stays stated, where it may be true") {
+  CHECK(restored("float[2,8]") == "[2,8]");
+  CHECK(restored("float[2,M]") == "[2,M]");
+}
+
+TEST_CASE("what is wrong is not written again") {
+  CHECK(restored("float[2,4]") == "[2,8]");
+  CHECK(restored("float[16]") == "[2,8]");
+}
