@@ -5,7 +5,6 @@
 #include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
-#include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/lengths.h"
 
 namespace mlopt::fusion {
@@ -22,9 +21,8 @@ constexpr double kLeastTaken = -1e30;
 Site within_limits(const Site& s) {
   Site other = s;
   const auto chosen = s.mask && !s.choice.condition && !s.joined ? choice_of(s.mask) : std::nullopt;
-  if (chosen && only_number(chosen->second) == 0.0 && std::isfinite(chosen->first.hidden) &&
-      chosen->first.hidden < kLeastTaken)
-    other.mask = nullptr, other.choice = chosen->first;
+  if (chosen && std::isfinite(chosen->first.hidden) && chosen->first.hidden < kLeastTaken)
+    other.mask = chosen->second, other.choice = chosen->first;
   if (std::isfinite(other.choice.hidden)) other.choice.hidden = std::max(other.choice.hidden, kLeastTaken);
   return other;
 }
