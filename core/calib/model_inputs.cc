@@ -1,5 +1,7 @@
 #include "core/calib/model_inputs.h"
 
+#include "core/data/random.h"
+#include "core/ir/bind.h"
 #include "core/ir/legal_ranges.h"
 
 namespace mlopt {
@@ -17,6 +19,12 @@ std::vector<InputSpec> model_inputs(const Model& model) {
     specs.push_back(std::move(spec));
   }
   return specs;
+}
+
+Model with_smallest_inputs(const Model& model, TypeRule standard) {
+  Model copy = clone(model);
+  bind_input_shapes(copy, concrete_shapes(model_inputs(copy), {}), standard);
+  return copy;
 }
 
 }  // namespace mlopt

@@ -71,6 +71,23 @@ SymDims without_ones(SymDims dims);
 /// The longest chain of such operators that ends with `last`, first one first; nothing else reads what is between.
 std::vector<const Node*> layout_chain(const Node* last);
 
+/// The same for what v ends with; empty where no such operator of the builder's graph gives it.
+std::vector<const Node*> layouts_before(const Value* v, const Builder& builder);
+
+/// A value's elements as another value has them.
+struct View {
+  Value* source = nullptr;
+  AxisMap way;
+  Value* make(Builder& builder) const;
+};
+/// v, which the chain ends with, in the shape `wanted`, as a view of what stands before the chain (empty: of v).
+/// Nothing where a size is not known or constants cannot say the way.
+std::optional<View> viewed(Value* v, const std::vector<const Node*>& chain, const SymDims& wanted,
+                           const Builder& builder);
+
+/// Is it the last one of so many axes?
+bool is_last_axis(int64_t axis, size_t rank);
+
 /// A target for Reshape from shape x to shape y: integers, 0 where y copies x's axis, at most one -1. Nothing when y is
 /// not known well enough, or holds a zero.
 std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y);

@@ -1,4 +1,6 @@
 // Reshapes and Transposes of one value, as axis_map.h declares them.
+#include <algorithm>
+
 #include "core/rewrite/axis_map.h"
 
 namespace mlopt {
@@ -36,6 +38,26 @@ std::vector<const Node*> layout_chain(const Node* last) {
   }
   return chain;
 }
+
+std::vector<const Node*> layouts_before(const Value* v, const Builder& builder) {
+  return is_layout(v->producer) && v->graph == &builder.graph ? layout_chain(v->producer) : std::vector<const Node*>();
+}
+
+Value* View::make(Builder& builder) const {
+  return way.make(builder, source, Type::tensor(source->type.dtype, way.dims()));
+}
+
+std::optional<View> viewed(Value* v, const std::vector<const Node*>& chain, const SymDims& wanted,
+                           const Builder& builder) {
+  Value* source = chain.empty() ? v : chain.front()->input(0);
+  const auto& dims = source->type.dims;
+  if (!dims || !std::all_of(dims->begin(), dims->end(), [](const Dim& d) { return d.known(); })) return std::nullopt;
+  View view{source, AxisMap(*dims)};
+  const bool fits = view.way.apply(chain, builder) && view.way.reshape(wanted) && view.way.writable();
+  return fits ? std::optional(std::move(view)) : std::nullopt;
+}
+
+bool is_last_axis(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == static_cast<int64_t>(rank); }
 
 std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y) {
   if (!y) return std::nullopt;

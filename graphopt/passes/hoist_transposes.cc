@@ -16,16 +16,8 @@ using Perm = std::vector<int64_t>;
 
 /// What a Transpose does, where it leaves the last axis and moves others.
 std::optional<Perm> perm_of(const Node& node, const Model& model) {
-  const Value* x = node.is("Transpose") ? node.input(0) : nullptr;
-  if (!x || !x->type.dims || !node.output(0) || !node.output(0)->type.dims) return std::nullopt;
-  const auto rank = static_cast<int64_t>(x->type.dims->size());
-  Perm perm = NodeView(node, model.opset()).get_ints("perm");
-  if (static_cast<int64_t>(perm.size()) != rank || rank < 3 || perm.back() != rank - 1) return std::nullopt;
-  Perm sorted = perm;
-  std::sort(sorted.begin(), sorted.end());
-  for (int64_t i = 0; i < rank; ++i)
-    if (sorted[static_cast<size_t>(i)] != i) return std::nullopt;
-  return std::is_sorted(perm.begin(), perm.end()) ? std::nullopt : std::optional(perm);
+  auto perm = order_of_rows({node, model.opset()});
+  return perm && !std::is_sorted(perm->begin(), perm->end()) ? std::move(perm) : std::nullopt;
 }
 
 Perm inverse(const Perm& perm) {
@@ -162,6 +154,8 @@ class Region {
   std::unordered_set<const Value*> known_;
 };
 
+constexpr const char* kNone = "no Transpose would go if all around it were turned";
+
 bool turn_first(Graph& graph, Model& model, const PassContext& context, PassTally& tally) {
   std::vector<std::pair<Perm, Region>> tried;
   PassTally declined;
@@ -179,9 +173,8 @@ bool turn_first(Graph& graph, Model& model, const PassContext& context, PassTall
         region.turn();
         return true;
       }
-      const std::string reason = "no Transpose would go if all around it were turned";
-      ++declined.declined[reason];
-      declined.example.emplace(reason, node->label());
+      ++declined.declined[kNone];
+      declined.example.emplace(kNone, node->label());
       tried.emplace_back(by, std::move(region));
     }
   }

@@ -32,14 +32,8 @@ Value* parted(Value* v, const SymDims& from, const SymDims& to, Builder& builder
   if (!(dims->front() == from.front())) return nullptr;
   SymDims wanted{to[0], to[1]};
   wanted.insert(wanted.end(), dims->begin() + 1, dims->end());
-  const bool layout = is_layout(v->producer) && v->graph == &builder.graph;
-  const std::vector<const Node*> chain = layout ? layout_chain(v->producer) : std::vector<const Node*>{};
-  Value* source = layout ? chain.front()->input(0) : v;
-  const auto known = [](const Dim& d) { return d.known(); };
-  if (!source->type.dims || !std::all_of(source->type.dims->begin(), source->type.dims->end(), known)) return nullptr;
-  AxisMap way(*source->type.dims);
-  if (!way.apply(chain, builder) || !way.reshape(wanted) || !way.writable()) return nullptr;
-  return way.make(builder, source, Type::tensor(v->type.dtype, wanted));
+  const auto view = viewed(v, layouts_before(v, builder), wanted, builder);
+  return view ? view->make(builder) : nullptr;
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {

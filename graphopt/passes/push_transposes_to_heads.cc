@@ -4,6 +4,7 @@
 
 #include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/row_by_row.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -13,13 +14,9 @@ using Perm = std::vector<int64_t>;
 /// The permutation by which v was made, which leaves the last axis; nothing else reads v.
 std::optional<Perm> turned_by(const Value* v, const Builder& builder) {
   const Node* node = v && v->single_use() ? v->producer : nullptr;
-  if (!node || !node->is("Transpose") || v->graph != &builder.graph || !v->type.dims) return std::nullopt;
-  Perm perm = builder.view(*node).get_ints("perm");
-  if (perm.size() != v->type.dims->size() || perm.size() < 2) return std::nullopt;
-  return perm.back() + 1 == static_cast<int64_t>(perm.size()) ? std::optional(perm) : std::nullopt;
+  if (!node || v->graph != &builder.graph || !v->type.dims) return std::nullopt;
+  return order_of_rows(builder.view(*node));
 }
-
-bool is_last(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == static_cast<int64_t>(rank); }
 
 bool is_row(const Value* v) {
   const Tensor* t = v ? v->known_constant() : nullptr;
@@ -37,7 +34,7 @@ bool meets_transposes(const Value& v, const Builder& builder, int depth = 4) {
   if (user.is("Transpose")) return true;
   const auto& out = user.output(0) ? user.output(0)->type.dims : std::nullopt;
   if (user.is("Add")) return beside_row(user) >= 0 && meets_transposes(*user.output(0), builder, depth - 1);
-  if (user.is("Split") && is_last(builder.view(user).get_int("axis", 0), v.type.dims->size()))
+  if (user.is("Split") && is_last_axis(builder.view(user).get_int("axis", 0), v.type.dims->size()))
     return std::all_of(user.outputs().begin(), user.outputs().end(),
                        [&](const Value* part) { return part && meets_transposes(*part, builder, depth - 1); });
   if (!user.is("Reshape") || !out || out->size() < v.type.dims->size()) return false;
@@ -77,7 +74,7 @@ Expected<Replacement> rewrite_split(const Match& m, Builder& builder) {
   const Node& split = *m.root;
   Value* x = split.input(0);
   const auto perm = turned_by(x, builder);
-  if (!perm || !is_last(builder.view(split).get_int("axis", 0), perm->size())) return Decline{};
+  if (!perm || !is_last_axis(builder.view(split).get_int("axis", 0), perm->size())) return Decline{};
   if (!meets_transposes(*x, builder)) return Decline{"the Transpose would meet no other"};
   for (const Value* part : split.outputs())
     if (!part->type.dims || part->type.dims->size() != perm->size()) return Decline{"the shape of a part is not known"};

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "core/rewrite/axis_map.h"
+#include "graphopt/passes/reduction.h"
+
 namespace mlopt::graphopt {
 namespace {
 
@@ -21,17 +24,15 @@ bool is_same_for_rows(const Value* v, size_t rank) {
          (dims->size() < 2 || std::all_of(dims->begin(), dims->end() - 1, [](const Dim& d) { return d.is(1); }));
 }
 
-bool is_last(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == static_cast<int64_t>(rank); }
-
 /// Does the node, whose inputs from the second on are the same for all rows, work along the last axis?
 bool works_along_rows(const Node& node, size_t rank, const Builder& builder) {
   const NodeView view = builder.view(node);
   if (node.is("MatMul")) return has_rank(node.input(1), 2);
   if (node.is("LayerNormalization") || node.is("RMSNormalization") || node.is("SimplifiedLayerNormalization"))
-    return node.outputs().size() == 1 && is_last(view.get_int("axis", -1), rank);
+    return node.outputs().size() == 1 && is_last_axis(view.get_int("axis", -1), rank);
   if (node.is("Softmax") || node.is("LogSoftmax"))
-    return is_last(view.get_int("axis", builder.opset() < 13 ? 1 : -1), rank);
-  return node.is("Split") && is_last(view.get_int("axis", 0), rank);
+    return is_last_axis(view.get_int("axis", builder.opset() < 13 ? 1 : -1), rank);
+  return node.is("Split") && is_last_axis(view.get_int("axis", 0), rank);
 }
 
 }  // namespace
@@ -41,11 +42,21 @@ bool is_elementwise(const Node& node) {
          std::find(kElementwise.begin(), kElementwise.end(), node.op) != kElementwise.end();
 }
 
+std::optional<std::vector<int64_t>> order_of_rows(const NodeView& transpose) {
+  const Node& node = transpose.node();
+  const Value* x = node.is("Transpose") ? node.input(0) : nullptr;
+  if (!x || !x->type.dims) return std::nullopt;
+  const size_t rank = x->type.dims->size();
+  std::vector<int64_t> perm = transpose.get_ints("perm");
+  if (perm.size() != rank || rank < 2 || !ordered_axes(perm, static_cast<int64_t>(rank))) return std::nullopt;
+  return is_last_axis(perm.back(), rank) ? std::optional(std::move(perm)) : std::nullopt;
+}
+
 std::optional<std::vector<Value*>> turning_together(const Node& node, size_t rank, const Builder& builder) {
   std::vector<Value*> all;
   // In the first opsets operands are aligned in another way.
   const bool elementwise = is_elementwise(node) && builder.opset() >= 7;
-  const bool joins = node.is("Concat") && is_last(builder.view(node).get_int("axis", 1), rank);
+  const bool joins = node.is("Concat") && is_last_axis(builder.view(node).get_int("axis", 1), rank);
   if (elementwise || joins) {
     for (Value* v : node.inputs()) {
       if (elementwise && is_same_for_rows(v, rank)) continue;

@@ -8,8 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/calib/model_inputs.h"
-#include "core/data/random.h"
-#include "core/ir/bind.h"
 #include "core/ir/infer.h"
 #include "core/ir/macs.h"
 #include "core/tensor/cast.h"
@@ -21,13 +19,6 @@ namespace mlopt::prune {
 namespace {
 
 constexpr int64_t kOpset = 11, kBatchedOpset = 12;  // of TopK as it is used, of GatherND with a batch
-
-/// A copy in which every shape is known: of one sample.
-Model bound(const Model& model, TypeRule standard) {
-  Model copy = clone(model);
-  bind_input_shapes(copy, concrete_shapes(model_inputs(copy), {}), standard);
-  return copy;
-}
 
 /// The probabilities of an attention of tokens by each other; null for any other node.
 const Value* probabilities(const Node& node) {
@@ -45,7 +36,7 @@ bool tells_shapes(const Value& v) { return v.type.dtype == DType::kI64 && v.type
 
 class Finder {
  public:
-  Finder(const Model& model, TypeRule standard) : model_(bound(model, standard)), open_(*model_.graph) {}
+  Finder(const Model& model, TypeRule standard) : model_(with_smallest_inputs(model, standard)), open_(*model_.graph) {}
 
   TokenPlaces find() {
     int64_t done = 0;
@@ -195,7 +186,7 @@ int64_t tokens_left(const TokenPlace& place, double gone) {
 }
 
 void prune_tokens(Model& model, const TokenPlace& place, int64_t keep, TypeRule standard) {
-  const Model known = bound(model, standard);
+  const Model known = with_smallest_inputs(model, standard);
   const Value& from = *known.graph->find(place.value);
   const TokenPaths paths = follow_tokens(known, from, place.axis);
   Graph& graph = *model.graph;
@@ -210,7 +201,7 @@ void prune_tokens(Model& model, const TokenPlace& place, int64_t keep, TypeRule 
   follow_shapes(model, paths, place.tokens, keep);
   graph.sort();
   infer(model, standard);
-  const Model made = bound(model, standard);
+  const Model made = with_smallest_inputs(model, standard);
   for (size_t i = 0; i < known.graph->outputs().size(); ++i)
     if (made.graph->outputs()[i]->type.static_dims() != known.graph->outputs()[i]->type.static_dims())
       unsupported_error(fmt::format("with fewer tokens the shape of the output '{}' is another, or not known",

@@ -11,7 +11,6 @@
 #include "core/calib/model_inputs.h"
 #include "core/data/random.h"
 #include "core/ir/activations.h"
-#include "core/ir/bind.h"
 
 namespace mlopt::prune {
 namespace {
@@ -58,9 +57,7 @@ bool quantized(const Model& model) {
 /// Of a run whose free dimensions are 1; 0 where that is not known.
 int64_t value_bytes(const Model& model, TypeRule standard) {
   try {
-    Model copy = clone(model);
-    bind_input_shapes(copy, concrete_shapes(model_inputs(copy), {}), standard);
-    return activation_peak(*copy.graph).bytes;
+    return activation_peak(*with_smallest_inputs(model, standard).graph).bytes;
   } catch (const Error&) {
     return 0;
   }

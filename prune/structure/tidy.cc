@@ -7,8 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/calib/model_inputs.h"
-#include "core/data/random.h"
-#include "core/ir/bind.h"
 #include "core/ir/macs.h"
 #include "graphopt/pipelines.h"
 
@@ -64,9 +62,7 @@ Model tidied(const Model& source, const PassContext& passes, std::vector<std::st
 
 int64_t macs_of(const Model& model, TypeRule standard) {
   try {
-    Model copy = clone(model);
-    bind_input_shapes(copy, concrete_shapes(model_inputs(copy), {}), standard);
-    return total_macs(copy).macs;
+    return total_macs(with_smallest_inputs(model, standard)).macs;
   } catch (const Error&) {
     return total_macs(model).macs;  // of the nodes whose shapes are known
   }

@@ -1,7 +1,5 @@
 #include "core/rewrite/fusion/joined_mask.h"
 
-#include <algorithm>
-
 #include "core/ir/infer_types.h"
 
 namespace mlopt::fusion {
@@ -11,29 +9,13 @@ constexpr int kMostSums = 3;  // of masks, one within the other
 
 bool is_same_for_all(const SymDims& dims) { return dims.size() < 3 || (dims.size() == 3 && dims.front().is(1)); }
 
-/// v as another value in another order.
-struct View {
-  Value* source = nullptr;
-  AxisMap way;
-};
-
-/// What v is with both axes.
+/// v with both axes, from before its layouts where that can be said.
 std::optional<View> view_of(Value* v, const Joined& joined, const Builder& builder) {
   const auto& dims = v->type.dims;
   if (!dims || dims->size() != 3 || !(dims->front() == joined.batch * joined.heads)) return std::nullopt;
-  const bool layout = is_layout(v->producer) && v->graph == &builder.graph;
-  const std::vector<const Node*> chain = layout ? layout_chain(v->producer) : std::vector<const Node*>();
-  const auto from = [&](Value* source, const std::vector<const Node*>& nodes) -> std::optional<View> {
-    const auto is_known = [](const Dim& d) { return d.known(); };
-    if (!source->type.dims || !std::all_of(source->type.dims->begin(), source->type.dims->end(), is_known))
-      return std::nullopt;
-    View view{source, AxisMap(*source->type.dims)};
-    const bool fits = view.way.apply(nodes, builder) &&
-                      view.way.reshape({joined.batch, joined.heads, (*dims)[1], (*dims)[2]}) && view.way.writable();
-    return fits ? std::optional(std::move(view)) : std::nullopt;
-  };
-  auto view = layout ? from(chain.front()->input(0), chain) : std::nullopt;
-  return view ? std::move(view) : from(v, {});
+  const SymDims wanted{joined.batch, joined.heads, (*dims)[1], (*dims)[2]};
+  auto view = viewed(v, layouts_before(v, builder), wanted, builder);
+  return view ? std::move(view) : viewed(v, {}, wanted, builder);
 }
 
 /// [batch, 1, ...] of what was repeated for all heads.
@@ -69,8 +51,7 @@ Value* made(Value* v, const Joined& joined, Builder& builder, int depth) {
     Value* b = made(v->producer->input(1), joined, builder, depth - 1);
     return builder.op("Add", {a, b}, {}, Type::tensor(v->type.dtype, dims));
   }
-  const auto view = view_of(v, joined, builder);
-  return view->way.make(builder, view->source, Type::tensor(v->type.dtype, view->way.dims()));
+  return view_of(v, joined, builder)->make(builder);
 }
 
 }  // namespace

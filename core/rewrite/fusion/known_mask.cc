@@ -76,24 +76,27 @@ Expected<Replacement> repeated(const Match& m, Builder& builder) {
   return Replacement{builder.op("Expand", {m.value("c"), m.value("shape")}, {}, m.root->output(0)->type)};
 }
 
+/// The shape of Where(condition, x, y).
+std::optional<SymDims> dims_by(const Value* condition, const Value* x, const Value* y) {
+  return infer_rules::broadcast_dims(infer_rules::broadcast_dims(condition->type.dims, x->type.dims), y->type.dims);
+}
+
 /// What is chosen is as long as the condition that always holds, which the choice then needs no more.
 Expected<Replacement> chosen(const Match& m, Builder& builder) {
   Value *other = beside_true(*m.node("both")), *x = m.value("x"), *y = m.value("y");
   if (!other) return Decline{"no condition always holds"};
-  const auto dims =
-      infer_rules::broadcast_dims(infer_rules::broadcast_dims(other->type.dims, x->type.dims), y->type.dims);
+  const auto dims = dims_by(other, x, y);
   if (!dims || dims != m.root->output(0)->type.dims) return Decline{"it repeats what is chosen"};
   return Replacement{builder.op("Where", {other, x, y}, {}, m.root->output(0)->type)};
 }
 
 /// What is chosen is repeated by the sum that it goes into, as scores are that it is added to.
 Expected<Replacement> added(const Match& m, Builder& builder) {
-  using infer_rules::broadcast_dims;
   Value *other = beside_true(*m.node("both")), *x = m.value("x"), *y = m.value("y"), *scores = m.value("scores");
   if (!other) return Decline{"no condition always holds"};
   const Type& type = m.node("choice")->output(0)->type;
-  const auto dims = broadcast_dims(broadcast_dims(other->type.dims, x->type.dims), y->type.dims);
-  if (!dims || broadcast_dims(dims, scores->type.dims) != m.root->output(0)->type.dims)
+  const auto dims = dims_by(other, x, y);
+  if (!dims || infer_rules::broadcast_dims(dims, scores->type.dims) != m.root->output(0)->type.dims)
     return Decline{"it repeats what it is added to"};
   Value* chosen = builder.op("Where", {other, x, y}, {}, Type::tensor(type.dtype, dims));
   return Replacement{builder.op("Add", {scores, chosen}, {}, m.root->output(0)->type)};

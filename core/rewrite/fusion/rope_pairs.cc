@@ -8,8 +8,6 @@
 namespace mlopt::fusion {
 namespace {
 
-bool is_last(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == static_cast<int64_t>(rank); }
-
 /// Which element of each pair `v` is, and of what.
 struct Side {
   Value* of = nullptr;  ///< null: it is no such thing
@@ -24,7 +22,7 @@ Side sliced(const Value* v, const Builder& builder) {
   const NodeView view = builder.view(*node);
   const auto starts = view.ints("starts", 1), axes = view.ints("axes", 3), steps = view.ints("steps", 4, {1});
   const bool known = starts && axes && steps && starts->size() == 1 && axes->size() == 1 && steps->size() == 1;
-  if (!known || !is_last(axes->front(), dims.size()) || steps->front() != 2) return {};
+  if (!known || !is_last_axis(axes->front(), dims.size()) || steps->front() != 2) return {};
   const bool all = starts->front() >= 0 && starts->front() < 2 && v->type.dims->back() * 2 == dims.back();
   return all ? Side{node->input(0), starts->front()} : Side{};
 }
@@ -34,7 +32,7 @@ Side taken(const Value* v, const Builder& builder) {
   if (const Node* node = producer_of(v, "Gather")) {
     const auto& dims = node->input(0)->type.dims;
     const Tensor* index = node->input(1)->known_constant();
-    if (!dims || !index || index->rank() != 0 || !is_last(builder.view(*node).get_int("axis", 0), dims->size()))
+    if (!dims || !index || index->rank() != 0 || !is_last_axis(builder.view(*node).get_int("axis", 0), dims->size()))
       return {};
     const auto element = static_cast<int64_t>(number_at(*index, 0));
     return {node->input(0), element < 0 ? element + 2 : element};
@@ -43,8 +41,8 @@ Side taken(const Value* v, const Builder& builder) {
   const Node* split = squeezed ? producer_of(squeezed->input(0), "Split") : nullptr;
   const auto axes = squeezed ? builder.view(*squeezed).ints("axes", 1) : std::nullopt;
   const size_t rank = v->type.dims->size() + 1;
-  if (!split || split->outputs().size() != 2 || !axes || axes->size() != 1 || !is_last(axes->front(), rank) ||
-      !is_last(builder.view(*split).get_int("axis", 0), rank))
+  if (!split || split->outputs().size() != 2 || !axes || axes->size() != 1 || !is_last_axis(axes->front(), rank) ||
+      !is_last_axis(builder.view(*split).get_int("axis", 0), rank))
     return {};
   return {split->input(0), squeezed->input(0)->output_index};
 }
@@ -111,12 +109,12 @@ std::optional<Pairs> pairs_of(const Value* even, const Value* odd, const Builder
 std::pair<Value*, Value*> stacked(const Value* v, const Builder& builder) {
   const Node* joined = producer_of(v, "Concat");
   if (!joined || joined->inputs().size() != 2 || !v->type.dims || !v->single_use()) return {};
-  if (!is_last(builder.view(*joined).get_int("axis", 0), v->type.dims->size())) return {};
+  if (!is_last_axis(builder.view(*joined).get_int("axis", 0), v->type.dims->size())) return {};
   Value* parts[2] = {};
   for (int i = 0; i < 2; ++i) {
     const Node* node = producer_of(joined->input(i), "Unsqueeze");
     const auto axes = node ? builder.view(*node).ints("axes", 1) : std::nullopt;
-    if (!axes || axes->size() != 1 || !is_last(axes->front(), v->type.dims->size())) return {};
+    if (!axes || axes->size() != 1 || !is_last_axis(axes->front(), v->type.dims->size())) return {};
     parts[i] = node->input(0);
   }
   return {parts[0], parts[1]};

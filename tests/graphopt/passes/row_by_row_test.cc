@@ -48,3 +48,15 @@ TEST_CASE("what works along the last axis does so by rows") {
   CHECK(together("y = Concat <axis = -1> (x, z)") == "x z y");
   CHECK(together("y = Concat <axis = 1> (x, z)") == "none");
 }
+
+TEST_CASE("a Transpose of rows leaves the last axis") {
+  const auto order = [](const std::string& node) {
+    Model model = test::fixture("g (float[A,B,4] x) => (float[U,V,W] y) { y = " + node + " }");
+    const auto found = graphopt::order_of_rows({*model.graph->find("y")->producer, model.opset()});
+    return found.value_or(std::vector<int64_t>{});
+  };
+  CHECK(order("Transpose <perm = [1, 0, 2]> (x)") == std::vector<int64_t>{1, 0, 2});
+  CHECK(order("Transpose <perm = [2, 1, 0]> (x)").empty());
+  CHECK(order("Transpose <perm = [0, 0, 2]> (x)").empty());
+  CHECK(order("Relu (x)").empty());
+}

@@ -7,19 +7,23 @@ using namespace mlopt;
 
 namespace {
 
+/// Attention in numbers of this type, whose scores p `scores` makes s of; `low` is a number to hide by.
+std::string graph(const std::string& type, const std::string& low, const std::string& scores) {
+  const std::string weight = ", " + type + "[16,16] ";
+  return "g (" + type + "[B,5,16] x, bool[B,1,1,5] m" + weight + "Q" + weight + "K" + weight + "V) => (" + type +
+         "[B,5,16] y) <int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, " + type + " zero = {0}, " + type +
+         " low = {" + low +
+         "}> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
+         "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
+         "k = Transpose <perm = [0, 2, 3, 1]> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  " +
+         scores +
+         "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  "
+         "y = Reshape (t, rows) }";
+}
+
 /// The number by which the mask of the standard's Attention hides keys, where the source hides them by `low`.
 double hidden(const std::string& low, const std::string& scores) {
-  Model model = test::fixture(
-      "g (float[B,N,16] x, bool[B,1,1,N] m, float[16,16] Q, float[16,16] K, float[16,16] V) => (float[B,N,16] y) "
-      "<int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, float zero = {0}, float low = {" +
-          low +
-          "}> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
-          "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
-          "k = Transpose <perm = [0, 2, 3, 1]> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  " +
-          scores +
-          "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  "
-          "y = Reshape (t, rows) }",
-      23);
+  Model model = test::fixture(graph("float", low, scores), 23);
   infer(model);
   run_pass(model, fusion::attention, test::pass_context());
   for (const Node* node : model.graph->nodes())
@@ -41,18 +45,7 @@ TEST_CASE("the least float, which ONNX Runtime takes for minus infinity, becomes
 }
 
 TEST_CASE("float16 is one operator where no row depends on a finite number that hides") {
-  const auto text = [](const std::string& low, const std::string& scores) {
-    return "g (float16[B,5,16] x, bool[B,1,1,5] m, float16[16,16] Q, float16[16,16] K, float16[16,16] V) => "
-           "(float16[B,5,16] y) <int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, float16 zero = {0}, "
-           "float16 low = {" +
-           low +
-           "}> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
-           "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
-           "k = Transpose <perm = [0, 2, 3, 1]> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  " +
-           scores +
-           "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  "
-           "y = Reshape (t, rows) }";
-  };
+  const auto text = [](const std::string& low, const std::string& scores) { return graph("float16", low, scores); };
   // As bits: minus infinity and the least number.
   const std::string infinite = "64512", least = "64511";
   using test::declined;
