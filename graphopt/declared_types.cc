@@ -16,6 +16,13 @@ void forget_shape(Value& value) {
   value.symbolic.reset();
 }
 
+/// Exporters write 0 for a size that they did not know.
+void forget_zeros(Value& value) {
+  if (!value.type.dims) return;
+  for (Dim& d : *value.type.dims)
+    if (d.is(0)) d = Dim();
+}
+
 /// Can both not be true of one value?
 bool contradicts(const Type& found, const Type& stated) {
   if (!found.dims || !stated.dims) return false;
@@ -34,7 +41,11 @@ DeclaredTypes::DeclaredTypes(Model& model) { note(*model.graph, {}, model); }
 void DeclaredTypes::note(Graph& graph, const std::string& path, const Model& model) {
   for (Value* v : graph.values()) {
     if (v->declared || v->is_output()) types_[path + v->name] = v->type;
-    if (v->producer && !v->constant && known_operator(*v->producer, model)) forget_shape(*v);
+    if (!v->producer || v->constant) continue;
+    if (known_operator(*v->producer, model))
+      forget_shape(*v);
+    else
+      forget_zeros(*v);
   }
   for (Node* node : graph.nodes()) {
     const std::vector<Graph*> bodies = node->bodies();

@@ -24,9 +24,10 @@ Types dropout(const NodeView& view) {
 /// All states with the directions before the batch, then the last ones; `layout` 1 puts the batch first.
 Types recurrent(const NodeView& view) {
   const auto &x = dims_of(view, 0), &r = dims_of(view, 2);
-  if (view.opset() < 7 || !x || x->size() != 3 || !r || r->size() != 3) return {};
+  const bool quantized = view.node().domain == "com.microsoft";  // whose recurrent weights are transposed
+  if ((!quantized && view.opset() < 7) || !x || x->size() != 3 || !r || r->size() != 3) return {};
   const Dim directions = view.get_string("direction", "forward") == "bidirectional" ? 2 : 1;
-  const Dim& hidden = r->back();
+  const Dim& hidden = quantized ? (*r)[1] : r->back();
   const bool batch_first = view.get_int("layout", 0) != 0;
   const Dim &length = (*x)[batch_first ? 1 : 0], &batch = (*x)[batch_first ? 0 : 1];
   const SymDims all =

@@ -29,6 +29,7 @@ Types dynamic_quantize(const NodeView& view) {
 }
 
 Types conv(const NodeView& view) { return convolution_of(view, 0, 3, dtype_of(view, 7)); }
+Types integer_conv(const NodeView& view) { return convolution_of(view, 0, 1, DType::kI32); }
 Types product(const NodeView& view) { return one(dtype_of(view, 7), product_dims(dims_of(view, 0), dims_of(view, 3))); }
 Types integer_product(const NodeView& view) {
   return one(DType::kI32, product_dims(dims_of(view, 0), dims_of(view, 1)));
@@ -75,7 +76,8 @@ Types joined(const NodeView& view) {
 std::span<const std::pair<std::string_view, TypeOf>> quantized_rules() {
   static constexpr std::pair<std::string_view, TypeOf> kRules[] = {
       {"QuantizeLinear", quantize}, {"DequantizeLinear", dequantize}, {"DynamicQuantizeLinear", dynamic_quantize},
-      {"QLinearConv", conv},        {"QLinearMatMul", product},       {"MatMulInteger", integer_product}};
+      {"QLinearConv", conv},        {"QLinearMatMul", product},       {"MatMulInteger", integer_product},
+      {"ConvInteger", integer_conv}};
   return kRules;
 }
 
@@ -85,6 +87,7 @@ std::optional<Types> quantized_types(const NodeView& view) {
                                                                 {"QLinearConv", conv},
                                                                 {"MatMulIntegerToFloat", float_product},
                                                                 {"DynamicQuantizeMatMul", float_product},
+                                                                {"DynamicQuantizeLSTM", recurrent},
                                                                 {"MatMulNBits", stored_product},
                                                                 {"MatMulBnb4", stored_product},
                                                                 {"QGemm", quantized_gemm},

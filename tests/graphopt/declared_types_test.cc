@@ -30,3 +30,12 @@ TEST_CASE("what is wrong is not written again") {
   CHECK(restored("float[2,4]") == "[2,8]");
   CHECK(restored("float[16]") == "[2,8]");
 }
+
+TEST_CASE("a size of 0 that a file states of what an unknown operator gives is not known") {
+  Model model = test::fixture(R"(g (float[2,8] x) => (float[M,N] y) <float[0,8] a>
+    { a = com.example.Unknown (x)  y = Neg (a) })");
+  const graphopt::DeclaredTypes declared(model);
+  const SymDims& dims = *model.graph->find("a")->type.dims;
+  CHECK_FALSE(dims[0].known());
+  CHECK(dims[1].is(8));
+}
