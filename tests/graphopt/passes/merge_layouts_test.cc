@@ -24,6 +24,15 @@ TEST_CASE("axes that come back need nothing") {
       d = Reshape (c, t)  y = Relu (d) })") == "Relu");
 }
 
+TEST_CASE("axes that move whole need no sizes") {
+  // Two sizes that no constant shape could say.
+  CHECK(rewritten(merge_layouts, R"(g (double[H,W] x) => (double[1,1,H,W] y) <int64[2] ends = {0, 3}>
+    { a = Unsqueeze (x, ends)  y = Transpose <perm = [0, 3, 1, 2]> (a) })") == "Unsqueeze");
+  CHECK(rewritten(merge_layouts, R"(g (double[1,C,H,W] x) => (double[1,C,H,W] y) <int64[1] first = {0}>
+    { a = Transpose <perm = [0, 2, 3, 1]> (x)  b = Squeeze (a, first)  c = Unsqueeze (b, first)
+      d = Transpose <perm = [0, 3, 1, 2]> (c)  y = Relu (d) })") == "Relu");
+}
+
 TEST_CASE("a chain that cannot be shorter stays, and so does one that is read on its way") {
   CHECK(declined(merge_layouts, R"(g (double[B,N,12] x) => (double[B,3,N,4] y) <int64[4] s = {0, 0, 3, 4}>
     { a = Reshape (x, s)  y = Transpose <perm = [0, 2, 1, 3]> (a) })")
