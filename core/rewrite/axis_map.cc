@@ -143,7 +143,7 @@ AxisMap::Steps AxisMap::from_source() const {
     for (const size_t part : axis)
       if (part == 0 || axis_of_[part - 1] != axis_of_[part]) perm.push_back(static_cast<int64_t>(axis_of_[part]));
   }
-  perm.insert(perm.end(), ones.begin(), ones.end());
+  put_back(perm, ones);
   Steps steps{{true, {}, perm}};
   for (const int64_t axis : perm) steps[0].dims.push_back(source_[static_cast<size_t>(axis)]);
   if (steps[0].dims != dims()) steps.push_back({false, dims(), {}});

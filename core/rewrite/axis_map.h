@@ -85,6 +85,10 @@ struct View {
 std::optional<View> viewed(Value* v, const std::vector<const Node*>& chain, const SymDims& wanted,
                            const Builder& builder);
 
+/// Puts axes, ascending, that a permutation lacks to where they are in the source, if as many are before them: so least
+/// moves.
+void put_back(std::vector<int64_t>& perm, const std::vector<int64_t>& axes);
+
 /// Is it the last one of so many axes?
 bool is_last_axis(int64_t axis, size_t rank);
 

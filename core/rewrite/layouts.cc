@@ -57,6 +57,10 @@ std::optional<View> viewed(Value* v, const std::vector<const Node*>& chain, cons
   return fits ? std::optional(std::move(view)) : std::nullopt;
 }
 
+void put_back(std::vector<int64_t>& perm, const std::vector<int64_t>& axes) {
+  for (const int64_t axis : axes) perm.insert(perm.begin() + std::min(axis, std::ssize(perm)), axis);
+}
+
 bool is_last_axis(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == static_cast<int64_t>(rank); }
 
 std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/rewrite/axis_map.h"
 #include "graphopt/passes/reduction.h"
 
 namespace mlopt::graphopt {
@@ -73,12 +74,11 @@ void AxisOrder::unsqueeze(const std::vector<int64_t>& places) {
 
 std::vector<int64_t> AxisOrder::new_places() const { return places_in(axes_, {kNew}); }
 
-/// Of all axes of the source: what goes stays where it was, if the others stay in order. Then it is no permutation.
+/// Of all axes of the source, those that go too.
 std::vector<int64_t> AxisOrder::permutation() const {
   std::vector<int64_t> perm = axes_;
   std::erase(perm, kNew);
-  for (const int64_t axis : squeezed())
-    perm.insert(perm.begin() + std::min(axis, static_cast<int64_t>(perm.size())), axis);
+  put_back(perm, squeezed());
   return perm;
 }
 

@@ -15,24 +15,23 @@ namespace {
 /// An operator that reads v between two Transposes that undo each other.
 std::string between(const std::string& node, const std::string& constants, const std::string& y = "double[N,P,Q,R]") {
   return "g (double[N,2,3,4] x, double[3,4,2] K, double[2] C) => (" + y + " y) <" + constants +
-         "> { v = Transpose <perm = [0, 2, 3, 1]> (x)  w = " + node +
-         "  y = Transpose <perm = [0, 3, 1, 2]> (w) }";
+         "> { v = Transpose <perm = [0, 2, 3, 1]> (x)  w = " + node + "  y = Transpose <perm = [0, 3, 1, 2]> (w) }";
 }
 
 }  // namespace
 
 TEST_CASE("axes of softmax, slices and pads move with their Transpose") {
   CHECK(rewritten(push_transposes, between("Softmax <axis = -1> (v)", "")) == "Softmax Transpose Transpose");
-  CHECK(rewritten(push_transposes, between("Slice (v, s, e, a)",
-                                           "int64[2] s = {1, 0}, int64[2] e = {3, 1}, int64[2] a = {2, -1}")) ==
+  CHECK(rewritten(push_transposes,
+                  between("Slice (v, s, e, a)", "int64[2] s = {1, 0}, int64[2] e = {3, 1}, int64[2] a = {2, -1}")) ==
         "Slice Transpose Transpose");
   CHECK(rewritten(push_transposes, between("Pad (v, p)", "int64[8] p = {0, 1, 0, 0, 0, 0, 2, 3}")) ==
         "Pad Transpose Transpose");
   CHECK(rewritten(push_transposes,
                   between("Pad <mode = \"reflect\"> (v, p, , a)", "int64[4] p = {1, 0, 2, 1}, int64[2] a = {1, 2}")) ==
         "Pad Transpose Transpose");
-  CHECK(rewritten(push_transposes, between("Pad <pads = [0, 1, 0, 0, 0, 0, 2, 3]> (v)", "double[1] unused = {0}"), 10) ==
-        "Pad Transpose Transpose");
+  CHECK(rewritten(push_transposes, between("Pad <pads = [0, 1, 0, 0, 0, 0, 2, 3]> (v)", "double[1] unused = {0}"),
+                  10) == "Pad Transpose Transpose");
 }
 
 TEST_CASE("a constant is read by the axes that it has before") {
