@@ -12,6 +12,7 @@
 #include "graphopt/declared_types.h"
 #include "graphopt/implied_sizes.h"
 #include "graphopt/passes.h"
+#include "graphopt/unknown_sizes.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -150,10 +151,12 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
     const DeclaredTypes forget(model);
     infer(model, context.standard_types, false);
   }
+  name_unknown_sizes(model, context.standard_types);
   GuardedPasses guarded(model, limited, selection.guard);
   const Tallies early = guarded.run(recognizing);
   Tallies tallies = guarded.run(chosen);
   for (const auto& [name, tally] : early) tallies[name].applied += tally.applied;
+  forget_named_sizes(model);
   implied.restore(model);
   declared.restore(model);
   contrib.settle();

@@ -1,0 +1,38 @@
+#include "graphopt/unknown_sizes.h"
+
+#include <fmt/core.h>
+
+#include <string_view>
+
+namespace mlopt::graphopt {
+namespace {
+
+constexpr std::string_view kPrefix = "?size";  // no name that exporters give
+
+void forget(Graph& graph) {
+  for (Value* v : graph.values()) {
+    if (!v->type.dims) continue;
+    for (Dim& size : *v->type.dims)
+      if (size.known() && !size.value() && size.str().find(kPrefix) != std::string::npos) size = Dim();
+  }
+  for (Node* node : graph.nodes())
+    for (Graph* body : node->bodies()) forget(*body);
+}
+
+}  // namespace
+
+void name_unknown_sizes(Model& model, TypeRule standard) {
+  int64_t named = 0;
+  for (Node* node : model.graph->nodes()) {
+    infer(model, *node, standard, false);
+    for (Value* y : node->outputs()) {
+      if (!y || !y->type.dims) continue;
+      for (Dim& size : *y->type.dims)
+        if (!size.known()) size = Dim::symbol(fmt::format("{}{}", kPrefix, named++));
+    }
+  }
+}
+
+void forget_named_sizes(Model& model) { forget(*model.graph); }
+
+}  // namespace mlopt::graphopt
