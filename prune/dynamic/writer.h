@@ -21,7 +21,7 @@ class Writer {
     return node(name, std::move(inputs), std::move(attrs))->output(0);
   }
   Value* numbers(const char* hint, Tensor tensor) { return graph_.add_constant(prefix_ + hint, std::move(tensor)); }
-  Value* indices(std::vector<int64_t> values) { return numbers("indices", Tensor::ints(values)); }
+  Value* indices(const std::vector<int64_t>& values) { return numbers("indices", Tensor::ints(values)); }
 
   /// ReduceMean, ReduceMax, ReduceMin; of all axes where none are given, which leaves a scalar.
   Value* reduce(const char* name, Value* x, const std::vector<int64_t>& axes) {
