@@ -29,15 +29,22 @@ struct Move {
       if (found.order == order) return found.source;
     return assumed && assumed(*v) ? v : nullptr;
   }
+  /// Puts what input i is of in its place. False where it is of another order.
+  bool take(Moved& made, size_t i) const {
+    const std::vector<Value*>& inputs = node.inputs();
+    Value* found = source(inputs[i]);
+    if (!found) return false;
+    made.inputs[i] = found;
+    made.served +=
+        std::find(inputs.begin(), inputs.end(), inputs[i]) - inputs.begin() == static_cast<std::ptrdiff_t>(i);
+    return true;
+  }
 };
 
 /// With all inputs as they are, but the first one of the source; the rule changes what counts axes.
 Made of_first(const Move& m) {
-  Value* x = m.source(m.node.input(0));
-  if (!x) return std::nullopt;
-  Moved made{m.node.inputs(), {}, m.node.attrs, 1};
-  made.inputs[0] = x;
-  return made;
+  Moved made{m.node.inputs(), {}, m.node.attrs};
+  return !made.inputs.empty() && m.take(made, 0) ? Made(made) : std::nullopt;
 }
 
 /// A constant that can be read before as well: one number, or axes that stay in order.
@@ -61,14 +68,10 @@ std::optional<Tensor> moved_constant(const Tensor& c, const AxisOrder& order) {
 /// Operators of equal or broadcast inputs.
 Made binary(const Move& m) {
   if (m.builder.opset() < 7 || m.node.inputs().size() != 2) return std::nullopt;
-  Moved made{m.node.inputs(), {}, m.node.attrs, 0};
+  Moved made{m.node.inputs(), {}, m.node.attrs};
   for (size_t i = 0; i < 2; ++i) {
-    Value*& v = made.inputs[i];
-    if (Value* source = m.source(v)) {
-      made.served += i == 0 || v != m.node.input(0);
-      v = source;
-      continue;
-    }
+    if (m.take(made, i)) continue;
+    const Value* v = made.inputs[i];
     const Tensor* constant = v ? v->known_constant() : nullptr;
     const auto before = constant ? moved_constant(*constant, m.order) : std::nullopt;
     if (!before) return std::nullopt;
@@ -83,12 +86,9 @@ void set(std::vector<Attr>& attrs, const char* name, Attr value) {
 }
 
 Made concat(const Move& m) {
-  Moved made{m.node.inputs(), {}, m.node.attrs, 0};
-  for (Value*& v : made.inputs) {
-    v = m.source(v);
-    if (!v) return std::nullopt;
-    ++made.served;
-  }
+  Moved made{m.node.inputs(), {}, m.node.attrs};
+  for (size_t i = 0; i < made.inputs.size(); ++i)
+    if (!m.take(made, i)) return std::nullopt;
   const auto axis = m.axis(m.view().get_int("axis", 1));
   if (!axis) return std::nullopt;
   set(made.attrs, "axis", {"axis", *axis, {}});

@@ -73,6 +73,8 @@ TEST_CASE("a Transpose stays where none goes, others read it, or a matrix is add
         none);
   CHECK(declined(push_transposes, R"(g (double[N,2,3] x) => (double[N,3,2] y)
     { a = Transpose <perm = [0, 2, 1]> (x)  y = Mul (a, a) })") == none);
+  CHECK(declined(push_transposes, R"(g (double[N,2,3] x) => (double[N,3,4] y)
+    { a = Transpose <perm = [0, 2, 1]> (x)  y = Concat <axis = 2> (a, a) })") == none);
   CHECK(declined(push_transposes, R"(g (double[2,2,2] x, double[2,2,2] z) => (double[2,2,2] y)
     { a = Transpose <perm = [0, 2, 1]> (x)  b = Transpose <perm = [1, 0, 2]> (z)  y = Add (a, b) })") ==
         "its inputs are not transposed in one way");
