@@ -24,7 +24,7 @@ void forget(Graph& graph) {
 void name_unknown_sizes(Model& model, TypeRule standard) {
   int64_t named = 0;
   for (Node* node : model.graph->nodes()) {
-    infer(model, *node, standard, false);
+    if (named > 0) infer(model, *node, standard, false);
     for (Value* y : node->outputs()) {
       if (!y || !y->type.dims) continue;
       for (Dim& size : *y->type.dims)

@@ -22,7 +22,10 @@ def session(path, threads):
     options.log_severity_level = 3
     # Threads that wait for work in one session would slow the other one down.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as e:  # of its own kinds, which it does not document
+        sys.exit(f"error: {e}")
 
 
 def inputs_of(model, sizes, seed):
@@ -91,6 +94,8 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     source = session(args.source, args.threads)
+    if any(not d.partition("=")[2].isdigit() for d in args.dim):
+        parser.error("--dim takes NAME=N, as in --dim seq=128")
     sizes = {name: int(size) for name, _, size in (d.partition("=") for d in args.dim)}
     feeds = dict(np.load(args.inputs)) if args.inputs else inputs_of(source, sizes, args.seed)
     for path in args.results:

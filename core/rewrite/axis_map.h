@@ -85,6 +85,8 @@ struct View {
 std::optional<View> viewed(Value* v, const std::vector<const Node*>& chain, const SymDims& wanted,
                            const Builder& builder);
 
+/// The axes of a Transpose, written out where they are the default, which is reversed.
+std::vector<int64_t> permutation_of(const NodeView& transpose, size_t rank);
 /// Puts axes, ascending, that a permutation lacks to where they are in the source, if as many are before them: so least
 /// moves.
 void put_back(std::vector<int64_t>& perm, const std::vector<int64_t>& axes);

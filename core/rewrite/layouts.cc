@@ -1,5 +1,6 @@
 // Reshapes and Transposes of one value, as axis_map.h declares them.
 #include <algorithm>
+#include <numeric>
 
 #include "core/rewrite/axis_map.h"
 
@@ -55,6 +56,12 @@ std::optional<View> viewed(Value* v, const std::vector<const Node*>& chain, cons
   View view{source, AxisMap(*dims)};
   const bool fits = view.way.apply(chain, builder) && view.way.reshape(wanted) && view.way.writable();
   return fits ? std::optional(std::move(view)) : std::nullopt;
+}
+
+std::vector<int64_t> permutation_of(const NodeView& transpose, size_t rank) {
+  std::vector<int64_t> reversed(rank);
+  std::iota(reversed.rbegin(), reversed.rend(), int64_t{0});
+  return transpose.get_ints("perm", std::move(reversed));
 }
 
 void put_back(std::vector<int64_t>& perm, const std::vector<int64_t>& axes) {

@@ -15,12 +15,6 @@ bool contains(const std::vector<int64_t>& axes, int64_t axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-std::vector<int64_t> perm_of(const NodeView& transpose, size_t rank) {
-  std::vector<int64_t> reversed(rank);
-  std::iota(reversed.rbegin(), reversed.rend(), int64_t{0});
-  return transpose.node().attr("perm") ? transpose.get_ints("perm") : reversed;
-}
-
 /// Where each of the axes stands, ascending.
 std::vector<int64_t> places_in(const std::vector<int64_t>& order, const std::vector<int64_t>& axes) {
   std::vector<int64_t> places;
@@ -36,7 +30,7 @@ AxisOrder::AxisOrder(size_t rank) : rank_(rank), axes_(rank) { std::iota(axes_.b
 bool AxisOrder::apply(const Node& node, const Builder& builder) {
   const NodeView view = builder.view(node);
   if (node.is("Transpose")) {
-    const std::vector<int64_t> perm = perm_of(view, axes_.size());
+    const std::vector<int64_t> perm = permutation_of(view, axes_.size());
     if (perm.size() != axes_.size() || !ordered_axes(perm, static_cast<int64_t>(axes_.size()))) return false;
     std::vector<int64_t> moved;
     for (const int64_t axis : perm) moved.push_back(axes_[static_cast<size_t>(axis)]);
@@ -51,6 +45,10 @@ bool AxisOrder::apply(const Node& node, const Builder& builder) {
   else
     for (auto axis = named->rbegin(); axis != named->rend(); ++axis) axes_.erase(axes_.begin() + *axis);
   return true;
+}
+
+bool AxisOrder::apply(const std::vector<const Node*>& chain, const Builder& builder) {
+  return std::all_of(chain.begin(), chain.end(), [&](const Node* node) { return apply(*node, builder); });
 }
 
 std::vector<int64_t> AxisOrder::squeezed() const {
@@ -111,13 +109,11 @@ std::vector<Ordered> orders_of(Value* v, const Builder& builder) {
     at = node->input(0);
   }
   std::vector<Ordered> found;
-  for (size_t first = 0; first < chain.size(); ++first) {
-    Value* source = chain[first]->input(0);
+  for (; !chain.empty(); chain.erase(chain.begin())) {
+    Value* source = chain.front()->input(0);
     if (!source || !source->type.dims) continue;
     Ordered ordered{source, AxisOrder(source->type.dims->size())};
-    if (std::all_of(chain.begin() + static_cast<std::ptrdiff_t>(first), chain.end(),
-                    [&](const Node* node) { return ordered.order.apply(*node, builder); }))
-      found.push_back(std::move(ordered));
+    if (ordered.order.apply(chain, builder)) found.push_back(std::move(ordered));
   }
   return found;
 }

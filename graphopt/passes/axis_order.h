@@ -17,6 +17,8 @@ class AxisOrder {
   explicit AxisOrder(size_t rank);
   /// False where the operator is another, or its axes are not known.
   bool apply(const Node& node, const Builder& builder);
+  /// All of a chain, first one first.
+  bool apply(const std::vector<const Node*>& chain, const Builder& builder);
 
   /// The source's axis that each is, or kNew.
   const std::vector<int64_t>& axes() const { return axes_; }

@@ -6,42 +6,29 @@
 namespace mlopt::graphopt {
 namespace {
 
-/// By Transposes, Squeezes and Unsqueezes alone, whatever the sizes are.
-std::optional<AxisOrder> order_of(const std::vector<const Node*>& chain, size_t first, const Builder& builder) {
-  AxisOrder order(chain[first]->input(0)->type.dims->size());
-  for (size_t i = first; i < chain.size(); ++i)
-    if (!order.apply(*chain[i], builder)) return std::nullopt;
-  return order;
-}
-
-int cost_of(const std::vector<const Node*>& chain, size_t first) {
+int cost_of(const std::vector<const Node*>& chain) {
   int cost = 0;
-  for (size_t i = first; i < chain.size(); ++i) cost += AxisOrder::cost_of(*chain[i]);
+  for (const Node* node : chain) cost += AxisOrder::cost_of(*node);
   return cost;
 }
 
-std::optional<AxisMap> map_of(const std::vector<const Node*>& chain, size_t first, const Builder& builder) {
-  AxisMap layout(*chain[first]->input(0)->type.dims);
-  for (size_t i = first; i < chain.size(); ++i)
-    if (!layout.apply(*chain[i], builder)) return std::nullopt;
-  return layout;
-}
-
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  const std::vector<const Node*> chain = layout_chain(m.root);
+  std::vector<const Node*> chain = layout_chain(m.root);
   if (chain.size() < 2) return Decline{};
   const Type& type = m.root->output(0)->type;
   bool known = false;
-  for (size_t first = 0; first + 1 < chain.size(); ++first) {
-    Value* source = chain[first]->input(0);
+  for (; chain.size() > 1; chain.erase(chain.begin())) {
+    Value* source = chain.front()->input(0);
     if (!source->type.dims) continue;
-    const auto order = order_of(chain, first, builder);
-    if (order && order->cost() == 0) return Replacement{source};
-    const auto layout = map_of(chain, first, builder);
-    known = known || order || layout;
-    if (layout && layout->cost() < static_cast<int64_t>(chain.size() - first))
-      if (Value* made = layout->make(builder, source, type)) return Replacement{made};
-    if (order && order->cost() < cost_of(chain, first)) return Replacement{order->make(builder, source, type)};
+    AxisOrder order(source->type.dims->size());  // of axes that move whole, whatever the sizes are
+    const bool ordered = order.apply(chain, builder);
+    if (ordered && order.cost() == 0) return Replacement{source};
+    AxisMap layout(*source->type.dims);
+    const bool mapped = layout.apply(chain, builder);
+    known = known || ordered || mapped;
+    if (mapped && layout.cost() < std::ssize(chain))
+      if (Value* made = layout.make(builder, source, type)) return Replacement{made};
+    if (ordered && order.cost() < cost_of(chain)) return Replacement{order.make(builder, source, type)};
   }
   return known ? Decline{} : Decline{"how the axes are parted is not known"};
 }

@@ -1,16 +1,14 @@
 // Transpose(Transpose(x)) -> Transpose(x) with both permutations, which disappears when they cancel.
+#include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
 namespace {
 
-/// The permutation, written out when it is the default (reversal) and the rank is known.
+/// Empty where it is the default and the rank is not known.
 std::vector<int64_t> permutation(const NodeView& view) {
-  std::vector<int64_t> perm = view.get_ints("perm");
   const auto& dims = view.node().input(0)->type.dims;
-  if (perm.empty() && dims)
-    for (int64_t i = static_cast<int64_t>(dims->size()); i-- > 0;) perm.push_back(i);
-  return perm;
+  return permutation_of(view, dims ? dims->size() : 0);
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {

@@ -40,7 +40,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node& node = *m.root;
   bool ordered = false, moves = false;
   for (Value* v : node.inputs()) {
-    for (const auto& [source, order] : v ? orders_of(v, builder) : std::vector<Ordered>()) {
+    for (const auto& [source, order] : orders_of(v, builder)) {
       ordered = true;
       const auto made = moved(node, order, builder);
       if (!made) continue;

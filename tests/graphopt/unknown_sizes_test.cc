@@ -15,6 +15,7 @@ const SymDims& dims_of(const Model& model, const char* name) { return *model.gra
 TEST_CASE("a size that nothing tells is the same wherever it goes") {
   Model model = test::fixture(R"(g (float[N,8] x, int64[2] s) => (float[P,Q] y, float[R,S] z)
     { a = Reshape (x, s)  b = Relu (a)  y = Transpose <perm = [1, 0]> (b)  z = Reshape (x, s) })");
+  infer(model);
   graphopt::name_unknown_sizes(model, nullptr);
   CHECK(dims_of(model, "a")[0].known());
   CHECK(dims_of(model, "b") == dims_of(model, "a"));

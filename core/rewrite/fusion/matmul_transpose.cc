@@ -1,5 +1,6 @@
 // A product with a matrix whose last two axes a Transpose exchanged -> com.microsoft.FusedMatMul, which reads the
 // matrix as it lies: what backward passes of products are made of.
+#include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/loaded_gemm.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/qdq/steps.h"
@@ -11,9 +12,7 @@ bool exchanges_last_two(const NodeView& transpose, size_t rank) {
   std::vector<int64_t> order(rank);
   for (size_t i = 0; i < rank; ++i) order[i] = static_cast<int64_t>(i);
   std::swap(order[rank - 1], order[rank - 2]);
-  std::vector<int64_t> reversed(rank);
-  for (size_t i = 0; i < rank; ++i) reversed[i] = static_cast<int64_t>(rank - 1 - i);
-  return transpose.get_ints("perm", reversed) == order;
+  return permutation_of(transpose, rank) == order;
 }
 
 template <int kSide>
