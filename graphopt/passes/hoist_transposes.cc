@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "graphopt/passes.h"
+#include "graphopt/passes/reduction.h"
 #include "graphopt/passes/row_by_row.h"
 #include "graphopt/passes/support.h"
 
@@ -36,41 +37,54 @@ class Region {
 
   bool contains(const Value* v) const { return known_.contains(v); }
 
-  /// How many Transposes fewer there are when it is turned; 0 where the names of outputs would not stay.
+  /// By how much less is copied when it is turned; 0 where the names of outputs would not stay.
   int64_t gain() const {
     int64_t gain = 0;
     for (const Value* v : values_) {
-      int64_t outputs = v->is_output() || !is_made(v);
+      int64_t outputs = v->is_output() || !is_made(v), turns_of_v = 0;
       for (const Use& use : v->uses)
-        if (turns(use)) ++gain, outputs += use.node->output(0)->is_output();
+        if (turns(use)) ++turns_of_v, outputs += use.node->output(0)->is_output();
       if (outputs > 1) return 0;
       if (is_made(v))
-        gain -= is_read_outside(v);
+        turns_of_v -= is_read_outside(v);
       else if (turned_already(v))
-        gain += !is_read_outside(v);
+        turns_of_v += !is_read_outside(v);
       else
-        gain -= !v->known_constant();
+        turns_of_v -= !v->known_constant();
+      gain += turns_of_v * cost_of_turning(v->type);
     }
+    for (const Beside& b : beside_) gain -= !b.new_axes.empty() && !b.node->input(b.index)->known_constant();
     return gain;
   }
 
   void turn() {
+    for (const Beside& b : beside_) turn_beside(b);
     for (Value* v : values_) is_made(v) ? turn_made(v) : turn_given(v);
   }
 
  private:
+  /// An input of a node that has fewer axes than the rows, and the places of those that it gets.
+  struct Beside {
+    Node* node;
+    int index;
+    std::vector<int64_t> new_axes;
+  };
+
   void grow(Value* start) {
     const Builder builder(model_, graph_, nullptr, context_.target);
     std::vector<Value*> waiting{start};
     const auto add = [&](Node* node, const Value* v) {
       if (!node || node->graph() != &graph_ || nodes_.contains(node) || !context_.allows(*node)) return;
       const auto together = turning_together(*node, perm_.size(), builder);
+      if (!together || std::find(together->rows.begin(), together->rows.end(), v) == together->rows.end()) return;
       const auto is_here = [&](const Value* other) { return other->graph == &graph_; };
-      if (!together || std::find(together->begin(), together->end(), v) == together->end() ||
-          !std::all_of(together->begin(), together->end(), is_here))
+      const auto fits = [&](int i) { return new_axes(*node->input(i)).has_value(); };
+      if (!std::all_of(together->rows.begin(), together->rows.end(), is_here) ||
+          !std::all_of(together->beside.begin(), together->beside.end(), fits))
         return;
       nodes_.insert(node);
-      waiting.insert(waiting.end(), together->begin(), together->end());
+      for (const int i : together->beside) beside_.push_back({node, i, *new_axes(*node->input(i))});
+      waiting.insert(waiting.end(), together->rows.begin(), together->rows.end());
     };
     while (!waiting.empty()) {
       Value* v = waiting.back();
@@ -80,6 +94,29 @@ class Region {
       add(v->producer, v);
       for (const Use& use : v->uses) add(use.node, v);
     }
+  }
+
+  /// A Transpose of axes of length 1 alone copies what is smaller than the rows that it is read with.
+  int64_t cost_of_turning(const Type& type) const {
+    constexpr int64_t kOfOnes = 1, kOfRows = 4;
+    int64_t last = -1;
+    for (const int64_t axis : perm_) {
+      if ((*type.dims)[static_cast<size_t>(axis)].is(1)) continue;
+      if (axis < last) return kOfRows;
+      last = axis;
+    }
+    return kOfOnes;
+  }
+
+  /// Those of length 1 with which an operand of fewer axes is read by turned rows; nothing where its own would have to
+  /// change places.
+  std::optional<std::vector<int64_t>> new_axes(const Value& v) const {
+    const std::vector<int64_t> places(back_.end() - static_cast<std::ptrdiff_t>(v.type.dims->size()), back_.end());
+    if (!std::is_sorted(places.begin(), places.end())) return std::nullopt;
+    std::vector<int64_t> added;
+    for (int64_t at = places.front(); at < places.back(); ++at)
+      if (!std::binary_search(places.begin(), places.end(), at)) added.push_back(at - places.front());
+    return added;
   }
 
   bool is_made(const Value* v) const { return v->producer && nodes_.contains(v->producer); }
@@ -118,17 +155,29 @@ class Region {
     }
   }
 
+  /// The first node that reads v and is to read it turned.
+  const Node* first_reader(const Value* v) const {
+    const std::vector<Node*> nodes = graph_.nodes();
+    return *std::find_if(nodes.begin(), nodes.end(), [&](const Node* node) {
+      return std::any_of(v->uses.begin(), v->uses.end(),
+                         [&](const Use& use) { return use.node == node && (nodes_.contains(node) || turns(use)); });
+    });
+  }
+
+  void turn_beside(const Beside& b) {
+    if (b.new_axes.empty()) return;
+    Builder builder(model_, graph_, b.node, context_.target);
+    Value* v = b.node->input(b.index);
+    SymDims dims = *v->type.dims;
+    for (const int64_t axis : b.new_axes) dims.insert(dims.begin() + axis, Dim(1));
+    graph_.set_input(b.node, b.index,
+                     make_squeeze(builder, "Unsqueeze", v, b.new_axes, Type::tensor(v->type.dtype, dims)));
+  }
+
   void turn_given(Value* v) {
     const std::vector<Use> uses = v->uses;
     Value* to = turned_already(v);
-    if (!to) {
-      const std::vector<Node*> nodes = graph_.nodes();
-      const auto first = std::find_if(nodes.begin(), nodes.end(), [&](const Node* node) {
-        return std::any_of(uses.begin(), uses.end(),
-                           [&](const Use& use) { return use.node == node && (nodes_.contains(node) || turns(use)); });
-      });
-      to = transposed(v, perm_, *first, turned(v->type));
-    }
+    if (!to) to = transposed(v, perm_, first_reader(v), turned(v->type));
     give(uses, to);
     if (v->uses.empty() && !v->is_output() && turned_already(v)) graph_.erase(v->producer);
   }
@@ -151,6 +200,7 @@ class Region {
   const PassContext& context_;
   std::unordered_set<const Node*> nodes_;
   std::vector<Value*> values_;  // in the order in which they were found
+  std::vector<Beside> beside_;
   std::unordered_set<const Value*> known_;
 };
 

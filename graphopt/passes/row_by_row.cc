@@ -52,24 +52,29 @@ std::optional<std::vector<int64_t>> order_of_rows(const NodeView& transpose) {
   return is_last_axis(perm.back(), rank) ? std::optional(std::move(perm)) : std::nullopt;
 }
 
-std::optional<std::vector<Value*>> turning_together(const Node& node, size_t rank, const Builder& builder) {
-  std::vector<Value*> all;
+std::optional<TurningTogether> turning_together(const Node& node, size_t rank, const Builder& builder) {
+  TurningTogether all;
   // In the first opsets operands are aligned in another way.
   const bool elementwise = is_elementwise(node) && builder.opset() >= 7;
   const bool joins = node.is("Concat") && is_last_axis(builder.view(node).get_int("axis", 1), rank);
   if (elementwise || joins) {
-    for (Value* v : node.inputs()) {
+    for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
+      Value* v = node.input(i);
       if (elementwise && is_same_for_rows(v, rank)) continue;
-      if (!has_rank(v, rank)) return std::nullopt;
-      all.push_back(v);
+      if (has_rank(v, rank))
+        all.rows.push_back(v);
+      else if (elementwise && v->type.dims && v->type.dims->size() < rank)
+        all.beside.push_back(i);
+      else
+        return std::nullopt;
     }
   } else if (has_rank(node.input(0), rank) && works_along_rows(node, rank, builder)) {
-    all.push_back(node.input(0));
+    all.rows.push_back(node.input(0));
   }
-  if (all.empty()) return std::nullopt;
+  if (all.rows.empty()) return std::nullopt;
   for (Value* y : node.outputs()) {
     if (!has_rank(y, rank)) return std::nullopt;
-    all.push_back(y);
+    all.rows.push_back(y);
   }
   return all;
 }

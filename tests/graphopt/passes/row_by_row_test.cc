@@ -21,7 +21,9 @@ std::string together(const std::string& node, int64_t opset = 17) {
   const auto all = graphopt::turning_together(*graph.find("y")->producer, 3, Builder(model, *model.graph, nullptr));
   std::vector<std::string> names;
   if (all)
-    for (const Value* value : *all) names.push_back(value->name);
+    for (const Value* value : all->rows) names.push_back(value->name);
+  if (all)
+    for (const int i : all->beside) names.push_back(std::to_string(i));
   return all ? join(names, " ") : "none";
 }
 
@@ -32,7 +34,9 @@ TEST_CASE("operands of all three axes turn with the result, one row for all does
   CHECK(together("y = Mul (r, x)") == "x y");
   CHECK(together("y = Sub (x, v)") == "x y");
   CHECK(together("y = Add (x, b)") == "x b y");
-  CHECK(together("y = Add (x, m)") == "none");
+  CHECK(together("y = Add (x, m)") == "x y 1");
+  CHECK(together("y = Add (m, x)") == "x y 0");
+  CHECK(together("y = Add (m, m)") == "none");
   CHECK(together("y = CumSum (x, v)") == "none");
 }
 
