@@ -11,6 +11,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node* conv = m.node("conv");
   if (builder.target != Target::kOrt && builder.target != Target::kKernels) return Decline{"only ONNX Runtime has it"};
   if (conv->attr("activation")) return Decline{"it has an activation"};
+  if (builder.target == Target::kOrt && qdq::is_quantized(*conv, *m.root, builder))
+    return Decline{"they are quantized as one"};
   if (conv->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
   auto attrs = with_activation(conv->attrs, *m.root, builder);
   if (!attrs) return attrs.error();

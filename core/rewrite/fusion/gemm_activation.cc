@@ -21,6 +21,7 @@ constexpr GemmActivation kActivations[] = {
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node* gemm = m.node("gemm");
   if (builder.target != Target::kOrt) return Decline{"only ONNX Runtime has it"};
+  if (qdq::is_quantized(*gemm, *m.root, builder)) return Decline{"they are quantized as one"};
   if (gemm->output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
   const auto act = activation_of(builder.view(*m.root));
   if (!act) return act.error();

@@ -1,5 +1,6 @@
 #include "core/rewrite/qdq/steps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -72,6 +73,16 @@ bool absorbs(const Stored& output, const Node* activation, const Builder& builde
   const auto low = view.number("min", 1, -kInfinity), high = view.number("max", 2, kInfinity);
   // Half a step beyond a limit rounds to the same step.
   return low && high && lowest >= *low - scale / 2 && highest <= *high + scale / 2;
+}
+
+bool is_quantized(const Node& op, const Node& activation, Builder& builder) {
+  if (!op.input(0) || !is(op.input(0)->producer, "DequantizeLinear")) return false;
+  if (!activation.is("Relu") && !activation.is("Clip")) return false;
+  const auto& uses = activation.output(0)->uses;
+  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+    const auto output = is(use.node, "QuantizeLinear") ? stored_by(use.node, builder) : std::nullopt;
+    return output && absorbs(*output, &activation, builder);
+  });
 }
 
 std::optional<Tensor> bias_steps(const Value* bias, const Stored& input, const Stored& weights) {

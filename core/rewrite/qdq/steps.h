@@ -29,6 +29,10 @@ bool same_steps(const Stored& a, const Stored& b);
 /// through? True when there is none. The activations are Relu and Clip with constant limits.
 bool absorbs(const Stored& output, const Node* activation, const Builder& builder);
 
+/// Do DequantizeLinear before the operator and QuantizeLinear behind its activation, which that absorbs, make of them
+/// one operator on integers, for a runtime that knows it by its standard name?
+bool is_quantized(const Node& op, const Node& activation, Builder& builder);
+
 /// A bias in units of input scale x weight scale, rounded to int32. `bias` is constant, or DequantizeLinear of a
 /// constant; nothing when it is neither or too large.
 std::optional<Tensor> bias_steps(const Value* bias, const Stored& input, const Stored& weights);

@@ -34,3 +34,10 @@ TEST_CASE("an activation stays where the product is read elsewhere, and for othe
                        17, Target::kOrt)
                   .empty());
 }
+
+TEST_CASE("an activation stays that the QuantizeLinear behind it absorbs") {
+  CHECK(declined(fusion::gemm_activation,
+                 "g (uint8[N,3] q, float[3,4] W) => (uint8[N,4] y) <float s = {0.25}, uint8 z = {0}> { "
+                 "x = DequantizeLinear (q, s, z)  p = Gemm (x, W)  a = Relu (p)  y = QuantizeLinear (a, s, z) }",
+                 17, Target::kOrt) == "they are quantized as one");
+}
