@@ -8,6 +8,8 @@
 #include "quantize/emit/single.h"
 #include "quantize/restore/restore.h"
 #include "quantize/source.h"
+#include "quantize/split_attention.h"
+#include "quantize/split_embeddings.h"
 #include "quantize/wanted_opset.h"
 
 namespace mlopt::quantize {
@@ -15,6 +17,13 @@ namespace mlopt::quantize {
 bool is_integer_format(Format format) {
   return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kWeights;
 }
+
+namespace {
+
+/// Such formats leave tables as they are.
+bool stores_activations(Format format) { return format == Format::kStatic || format == Format::kW8A8Dynamic; }
+
+}  // namespace
 
 Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
   if (is_integer_format(spec.format) && !spec.requantize) require_float(source);
@@ -33,6 +42,8 @@ Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
   }
   if (spec.correct_bias && !(means.data && !means.generated)) done.moments = moments_of(model);
   graphopt::prepare(model, means.passes);
+  run_pass(model, split_attention, means.passes);
+  if (!stores_activations(spec.format)) run_pass(model, split_embeddings, means.passes);
   if (const int64_t opset = wanted_opset(model, spec, means.plan); opset != model.opset()) {
     model = convert_opset(model, opset);
     graphopt::prepare(model, means.passes);  // what the conversion added

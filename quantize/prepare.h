@@ -17,8 +17,9 @@ struct Prepared {
   std::vector<std::string> warnings;  ///< one sentence each
 };
 
-/// Functions inlined, codes read back to floats where the spec requantizes, fused as for the device, opset raised where
-/// the format needs it. Throws Error{kBadInput} for a model that is quantized already, unless the spec requantizes.
+/// Functions inlined, codes read back to floats where the spec requantizes, fused as for the device, weights inside of
+/// ONNX Runtime's operators taken out, opset raised where the format needs it. Throws Error{kBadInput} for a model that
+/// is quantized already, unless the spec requantizes.
 Prepared prepare(const Model& source, const Spec& spec, const Means& means);
 
 /// Does it hold weights in integers or in codes, not in half floats?
