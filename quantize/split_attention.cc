@@ -14,8 +14,7 @@ Tensor columns(const Tensor& matrix, int64_t from, int64_t count) {
   const std::byte* in = matrix.raw_bytes().data() + static_cast<size_t>(from) * each;
   std::byte* out = part.mutable_raw();
   for (int64_t i = 0; i < matrix.dim(0); ++i)
-    std::memcpy(out + static_cast<size_t>(i) * row,
-                in + static_cast<size_t>(i * matrix.dim(1)) * each, row);
+    std::memcpy(out + static_cast<size_t>(i) * row, in + static_cast<size_t>(i * matrix.dim(1)) * each, row);
   return part;
 }
 
@@ -51,8 +50,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Attr> attrs;
   for (const char* name : {"num_heads", "unidirectional", "mask_filter_value", "scale"})
     if (const Attr* attr = node.attr(name)) attrs.push_back(*attr);
-  return Replacement{
-      builder.contrib("MultiHeadAttention", std::move(inputs), std::move(attrs), node.output(0)->type)};
+  return Replacement{builder.contrib("MultiHeadAttention", std::move(inputs), std::move(attrs), node.output(0)->type)};
 }
 
 std::vector<Rule> rules() {

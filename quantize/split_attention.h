@@ -3,8 +3,8 @@
 
 namespace mlopt::quantize {
 
-/// com.microsoft.Attention -> MatMuls of x by a third of its weights each, and com.microsoft.MultiHeadAttention with its
-/// biases: no format says how weights inside of an operator are stored.
+/// com.microsoft.Attention -> MatMuls of x by a third of its weights each, and com.microsoft.MultiHeadAttention with
+/// its biases: no format says how weights inside of an operator are stored.
 extern const Pass split_attention;
 
 }  // namespace mlopt::quantize

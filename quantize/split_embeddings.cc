@@ -18,14 +18,17 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node& node = *m.root;
   if (builder.opset() < kSince) return Decline{"LayerNormalization needs opset 17"};
   const std::vector<Value*>& outputs = node.outputs();
-  const auto read = [&](size_t i) { return outputs.size() > i && outputs[i] && (!outputs[i]->uses.empty() || outputs[i]->is_output()); };
+  const auto read = [&](size_t i) {
+    return outputs.size() > i && outputs[i] && (!outputs[i]->uses.empty() || outputs[i]->is_output());
+  };
   if (read(kMaskIndex)) return Decline{"its lengths are read"};
   for (const int i : {kIds, kWords, kPositionTable, kScale, kBias})
     if (!node.input(i)) return Decline{};
   if (node.input(kSegments) && !node.input(kSegmentTable)) return Decline{};
   Value *ids = node.input(kIds), *positions = node.input(kPositions), *table = node.input(kPositionTable);
   Value* sum = builder.op("Gather", {node.input(kWords), ids});
-  sum = builder.op("Add", {sum, positions ? builder.op("Gather", {table, positions}) : first_rows(table, ids, builder)});
+  sum =
+      builder.op("Add", {sum, positions ? builder.op("Gather", {table, positions}) : first_rows(table, ids, builder)});
   if (node.input(kSegments))
     sum = builder.op("Add", {sum, builder.op("Gather", {node.input(kSegmentTable), node.input(kSegments)})});
   const float epsilon = builder.view(node).get_float("epsilon", 1e-12F);

@@ -70,18 +70,34 @@ bool lay_out_recurrent(int operand, const Dims& dims, Weight& w) {
   return true;
 }
 
+/// The standard's operator that multiplies by constants as the node does, which ONNX Runtime may have joined with
+/// others; "" where there is none.
+std::string_view multiplies_as(const Node& node) {
+  if (node.domain.empty()) return node.op;
+  const std::string_view joined = "com.microsoft";
+  if (node.is("FusedConv", joined)) return "Conv";
+  if (node.is("FusedGemm", joined)) return "Gemm";
+  if (node.is("Attention", joined)) return "MatMul";
+  const NodeView view(node, 1);
+  const auto moves = [&](const char* attr) { return view.get_int(attr, 0) != 0; };
+  const bool as_they_are = !moves("transA") && !moves("transB") && !moves("transBatchA") && !moves("transBatchB");
+  return node.is("FusedMatMul", joined) && as_they_are ? "MatMul" : "";
+}
+
 bool find_places(const Node& node, int operand, const Dims& dims, Weight& w) {
-  if (node.is("Conv")) return operand == 1 && lay_out_conv(node, dims, w);
-  if (node.is("ConvTranspose")) return operand == 1 && lay_out_conv_transpose(node, dims, w);
-  if (node.is("Gemm")) return operand == 1 && lay_out_product(dims, NodeView(node, 0).get_int("transB", 0) == 0, w);
-  if (node.is("MatMul")) return operand <= 1 && lay_out_product(dims, operand == 1, w);
-  if (node.is("LSTM") || node.is("GRU") || node.is("RNN")) return lay_out_recurrent(operand, dims, w);
+  if (w.op == "Conv") return operand == 1 && lay_out_conv(node, dims, w);
+  if (w.op == "ConvTranspose") return operand == 1 && lay_out_conv_transpose(node, dims, w);
+  if (w.op == "Gemm") return operand == 1 && lay_out_product(dims, NodeView(node, 0).get_int("transB", 0) == 0, w);
+  if (w.op == "MatMul") return operand <= 1 && lay_out_product(dims, operand == 1, w);
+  if (w.op == "LSTM" || w.op == "GRU" || w.op == "RNN") return lay_out_recurrent(operand, dims, w);
   return false;
 }
 
 }  // namespace
 
 bool lay_out(const Node& node, int operand, const Dims& dims, Weight& weight) {
+  weight.op = multiplies_as(node);
+  if (node.is("Attention", "com.microsoft") && operand != 1) return false;
   if (!find_places(node, operand, dims, weight)) return false;
   weight.operand = operand;
   weight.rows = static_cast<int64_t>(weight.row_at.size());

@@ -108,7 +108,6 @@ class Finder {
       if (source.steps[i]->is("Transpose"))
         transpose(dims[source.steps.size() - 1 - i], perm_of(*source.steps[i], dims[0].size()), *weight);
     weight->layer = node.called();
-    weight->op = node.op;
     weight->value = source.constant;
     weight->readers = {&node};
     const auto [at, is_new] = by_value_.try_emplace(source.constant, weight.get());
@@ -126,6 +125,7 @@ class Finder {
   bool lay_out_table(const Node& node, int operand, const Dims& dims, Weight& w) const {
     if (!choice_.stored_only || !node.is("Gather") || operand != 0 || dims.size() < 2) return false;
     if (NodeView(node, 0).get_int("axis", 0) != 0) return false;
+    w.op = node.op;
     w.operand = operand;
     w.rows = dims[0];
     for (size_t i = 1; i < dims.size(); ++i) w.columns = std::max<int64_t>(w.columns, 1) * dims[i];

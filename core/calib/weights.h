@@ -14,7 +14,7 @@ namespace mlopt {
 /// column for each product that an output sums up.
 struct Weight {
   std::string layer;  ///< as globs know its first reader
-  std::string op;
+  std::string op;     ///< of the standard: Conv of FusedConv, MatMul of com.microsoft's Attention
   Value* value = nullptr;
   std::vector<const Node*> readers;  ///< the layers that share it
   int operand = 1;                   ///< which input of the readers it is
@@ -49,9 +49,9 @@ struct Found {
   std::map<std::string, std::string> left;  ///< layer whose weight stays as it was -> why
 };
 
-/// The float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN, each tensor once, that --only and --skip
-/// leave. Throws Error{kUsage} for a glob that none of them matches, Error{kBadInput} where there is none and one must
-/// be.
+/// The float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN, also where ONNX Runtime has joined them
+/// with others, each tensor once, that --only and --skip leave. Throws Error{kUsage} for a glob that none of them
+/// matches, Error{kBadInput} where there is none and one must be.
 Found find_weights(const Model& model, const WeightChoice& choice = {});
 
 }  // namespace mlopt

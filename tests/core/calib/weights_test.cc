@@ -155,3 +155,21 @@ TEST_CASE("where only storing changes, tables count, and what multiplies says ho
   CHECK_FALSE(test::error_of([&] { Loaded refused(tied); }).empty());
   CHECK(Loaded("g (float[N] x) => (float[N] y) { y = Relu (x) }", storing).found.weights.empty());
 }
+
+TEST_CASE("weights of what ONNX Runtime joins are those of the standard's operators") {
+  const auto found = [](const std::string& graph) {
+    const Loaded loaded(graph);
+    return loaded.only().op + " " + std::to_string(loaded.only().rows) + "x" + std::to_string(loaded.only().columns);
+  };
+  const auto product = [](const std::string& node) {
+    return "g (float[N,S,3] x, float[3,6] W, float[6] B) => (float[N,S,6] y) { y = com.microsoft." + node + " }";
+  };
+  CHECK(found("g (float[N,2,5,5] x, float[4,2,3,3] W) => (float[N,4,3,3] y) { "
+              "y = com.microsoft.FusedConv <activation = \"Relu\"> (x, W) }") == "Conv 4x18");
+  CHECK(found("g (float[N,3] x, float[6,3] W, float[6] B) => (float[N,6] y) { "
+              "y = com.microsoft.FusedGemm <transB = 1, activation = \"Relu\"> (x, W, B) }") == "Gemm 6x3");
+  CHECK(found(product("FusedMatMul <alpha = 2.0> (x, W)")) == "MatMul 6x3");
+  CHECK(found(product("Attention <num_heads = 1> (x, W, B)")) == "MatMul 6x3");
+  CHECK_THROWS_AS(Loaded(product("FusedMatMul <transA = 1> (x, W)")), Error);
+  CHECK_THROWS_AS(Loaded(product("Attention <num_heads = 1> (W, x)")), Error);
+}
