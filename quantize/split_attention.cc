@@ -1,5 +1,6 @@
 #include "quantize/split_attention.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -32,10 +33,12 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const NodeView attention = builder.view(node);
   const Tensor& weights = m.constant("weights");
   if (!is_plain(attention)) return Decline{"it has a past, or a mask of another form"};
-  if (weights.rank() != 2 || !is_float(weights.dtype())) return Decline{"its weights are no matrix of floats"};
+  if (weights.rank() != 2 || weights.size() == 0 || !is_float(weights.dtype()))
+    return Decline{"its weights are no matrix of floats"};
   const int64_t width = weights.dim(1);
   const std::vector<int64_t> sizes = attention.get_ints("qkv_hidden_sizes", {width / 3, width / 3, width / 3});
-  if (sizes.size() != 3 || sizes[0] < 1 || sizes[1] < 1 || sizes[2] < 1 || sizes[0] + sizes[1] + sizes[2] != width)
+  const auto fits = [&](int64_t size) { return size > 0 && size <= width; };
+  if (sizes.size() != 3 || !std::ranges::all_of(sizes, fits) || sizes[0] + sizes[1] + sizes[2] != width)
     return Decline{"its weights do not make queries, keys and values"};
   constexpr std::array kNames{"query", "key", "value"};
   std::vector<Value*> inputs;

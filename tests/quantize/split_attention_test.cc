@@ -39,4 +39,9 @@ TEST_CASE("attention stays that has a past, lengths in the place of a mask, or w
                  "y = com.microsoft.Attention <num_heads = 2> (x, w) }") == "'w' is not constant");
   CHECK(declined(split_attention, attention(", qkv_hidden_sizes = [4, 4]")) ==
         "its weights do not make queries, keys and values");
+  CHECK(declined(split_attention, attention(", qkv_hidden_sizes = [6148914691236517206, 6148914691236517206, 12]")) ==
+        "its weights do not make queries, keys and values");
+  CHECK(declined(split_attention,
+                 "g (double[N,S,0] x, double[0,12] W) => (double[N,S,4] y) { "
+                 "y = com.microsoft.Attention <num_heads = 2> (x, W) }") == "its weights are no matrix of floats");
 }
