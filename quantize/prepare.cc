@@ -14,16 +14,16 @@
 
 namespace mlopt::quantize {
 
-bool is_integer_format(Format format) {
-  return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kWeights;
-}
-
 namespace {
 
 /// Such formats leave tables as they are.
 bool stores_activations(Format format) { return format == Format::kStatic || format == Format::kW8A8Dynamic; }
 
 }  // namespace
+
+bool is_integer_format(Format format) {
+  return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kWeights;
+}
 
 Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
   if (is_integer_format(spec.format) && !spec.requantize) require_float(source);

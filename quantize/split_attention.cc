@@ -2,22 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <numeric>
+
+#include "core/tensor/picked.h"
 
 namespace mlopt::quantize {
 namespace {
 
 enum Input { kX, kWeights, kBias, kMask, kPast, kScores, kPastLength };
-
-Tensor columns(const Tensor& matrix, int64_t from, int64_t count) {
-  Tensor part(matrix.dtype(), {matrix.dim(0), count});
-  const size_t each = matrix.bytes() / static_cast<size_t>(matrix.size()), row = static_cast<size_t>(count) * each;
-  const std::byte* in = matrix.raw_bytes().data() + static_cast<size_t>(from) * each;
-  std::byte* out = part.mutable_raw();
-  for (int64_t i = 0; i < matrix.dim(0); ++i)
-    std::memcpy(out + static_cast<size_t>(i) * row, in + static_cast<size_t>(i * matrix.dim(1)) * each, row);
-  return part;
-}
 
 /// Has it nothing that MultiHeadAttention takes in another form?
 bool is_plain(const NodeView& attention) {
@@ -44,7 +36,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Value*> inputs;
   int64_t from = 0;
   for (size_t i = 0; i < 3; from += sizes[i++]) {
-    Value* part = builder.constant(node.input(kWeights)->name + "_" + kNames[i], columns(weights, from, sizes[i]));
+    std::vector<int64_t> columns(static_cast<size_t>(sizes[i]));
+    std::iota(columns.begin(), columns.end(), from);
+    Value* part = builder.constant(node.input(kWeights)->name + "_" + kNames[i], picked(weights, 1, columns));
     inputs.push_back(builder.op("MatMul", {node.input(kX), part}));
   }
   for (const int i : {static_cast<int>(kBias), static_cast<int>(kMask), static_cast<int>(kScores)})

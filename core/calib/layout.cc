@@ -70,14 +70,14 @@ bool lay_out_recurrent(int operand, const Dims& dims, Weight& w) {
   return true;
 }
 
-/// The standard's operator that multiplies by constants as the node does, which ONNX Runtime may have joined with
+/// The standard's operator that multiplies by that input as the node does, which ONNX Runtime may have joined with
 /// others; "" where there is none.
-std::string_view multiplies_as(const Node& node) {
+std::string_view multiplies_as(const Node& node, int operand) {
   if (node.domain.empty()) return node.op;
   const std::string_view joined = "com.microsoft";
   if (node.is("FusedConv", joined)) return "Conv";
   if (node.is("FusedGemm", joined)) return "Gemm";
-  if (node.is("Attention", joined)) return "MatMul";
+  if (node.is("Attention", joined)) return operand == 1 ? "MatMul" : "";
   const NodeView view(node, 1);
   const auto moves = [&](const char* attr) { return view.get_int(attr, 0) != 0; };
   const bool as_they_are = !moves("transA") && !moves("transB") && !moves("transBatchA") && !moves("transBatchB");
@@ -96,8 +96,7 @@ bool find_places(const Node& node, int operand, const Dims& dims, Weight& w) {
 }  // namespace
 
 bool lay_out(const Node& node, int operand, const Dims& dims, Weight& weight) {
-  weight.op = multiplies_as(node);
-  if (node.is("Attention", "com.microsoft") && operand != 1) return false;
+  weight.op = multiplies_as(node, operand);
   if (!find_places(node, operand, dims, weight)) return false;
   weight.operand = operand;
   weight.rows = static_cast<int64_t>(weight.row_at.size());

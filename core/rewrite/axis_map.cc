@@ -25,14 +25,9 @@ bool AxisMap::apply(const std::vector<const Node*>& chain, const Builder& builde
 }
 
 bool AxisMap::transpose(const std::vector<int64_t>& perm) {
-  std::vector<int64_t> sorted = perm;
-  std::sort(sorted.begin(), sorted.end());
+  if (!is_permutation(perm, axes_.size())) return false;
   std::vector<std::vector<size_t>> turned;
-  if (perm.size() != axes_.size()) return false;
-  for (size_t i = 0; i < perm.size(); ++i) {
-    if (sorted[i] != static_cast<int64_t>(i)) return false;
-    turned.push_back(axes_[static_cast<size_t>(perm[i])]);
-  }
+  for (const int64_t axis : perm) turned.push_back(axes_[static_cast<size_t>(axis)]);
   axes_ = std::move(turned);
   return true;
 }

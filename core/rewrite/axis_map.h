@@ -85,8 +85,13 @@ struct View {
 std::optional<View> viewed(Value* v, const std::vector<const Node*>& chain, const SymDims& wanted,
                            const Builder& builder);
 
-/// The axes of a Transpose, written out where they are the default, which is reversed.
+/// The axes of a Transpose, written out where they are the default, which is reversed; empty for axes that are
+/// none.
 std::vector<int64_t> permutation_of(const NodeView& transpose, size_t rank);
+/// Is each of so many axes named once, counted from the front, as a Transpose wants it?
+bool is_permutation(const std::vector<int64_t>& axes, size_t rank);
+/// Do the axes that are longer than 1, or may be, stay in order? `perm` is one of the axes of `dims`.
+bool moves_only_ones(const std::vector<int64_t>& perm, const SymDims& dims);
 /// Puts axes, ascending, that a permutation lacks to where they are in the source, if as many are before them: so least
 /// moves.
 void put_back(std::vector<int64_t>& perm, const std::vector<int64_t>& axes);

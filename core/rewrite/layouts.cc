@@ -61,7 +61,20 @@ std::optional<View> viewed(Value* v, const std::vector<const Node*>& chain, cons
 std::vector<int64_t> permutation_of(const NodeView& transpose, size_t rank) {
   std::vector<int64_t> reversed(rank);
   std::iota(reversed.rbegin(), reversed.rend(), int64_t{0});
-  return transpose.get_ints("perm", std::move(reversed));
+  std::vector<int64_t> perm = transpose.get_ints("perm", std::move(reversed));
+  return is_permutation(perm, perm.size()) ? perm : std::vector<int64_t>{};
+}
+
+bool is_permutation(const std::vector<int64_t>& axes, size_t rank) {
+  std::vector<int64_t> all(rank);
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return std::is_permutation(axes.begin(), axes.end(), all.begin(), all.end());
+}
+
+bool moves_only_ones(const std::vector<int64_t>& perm, const SymDims& dims) {
+  std::vector<int64_t> longer = perm;
+  std::erase_if(longer, [&](int64_t axis) { return dims[static_cast<size_t>(axis)].is(1); });
+  return std::is_sorted(longer.begin(), longer.end());
 }
 
 void put_back(std::vector<int64_t>& perm, const std::vector<int64_t>& axes) {

@@ -31,7 +31,7 @@ bool AxisOrder::apply(const Node& node, const Builder& builder) {
   const NodeView view = builder.view(node);
   if (node.is("Transpose")) {
     const std::vector<int64_t> perm = permutation_of(view, axes_.size());
-    if (perm.size() != axes_.size() || !ordered_axes(perm, static_cast<int64_t>(axes_.size()))) return false;
+    if (!is_permutation(perm, axes_.size())) return false;
     std::vector<int64_t> moved;
     for (const int64_t axis : perm) moved.push_back(axes_[static_cast<size_t>(axis)]);
     axes_ = std::move(moved);

@@ -1,13 +1,14 @@
 // Transpose(x) -> x where the axes stay in order.
 #include <algorithm>
 
+#include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  const std::vector<int64_t> perm = builder.view(*m.root).get_ints("perm");
+  const std::vector<int64_t> perm = permutation_of(builder.view(*m.root), 0);
   const auto& dims = m.value("x")->type.dims;
   const bool reversed = perm.empty();
   if (reversed && !(dims && dims->size() < 2)) return Decline{"it moves axes"};

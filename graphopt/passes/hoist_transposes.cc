@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/reduction.h"
 #include "graphopt/passes/row_by_row.h"
@@ -53,7 +54,7 @@ class Region {
         turns_of_v -= !v->known_constant();
       gain += turns_of_v * cost_of_turning(v->type);
     }
-    for (const Beside& b : beside_) gain -= !b.new_axes.empty() && !b.node->input(b.index)->known_constant();
+    for (const Beside& b : beside_) gain -= !b.node->input(b.index)->known_constant();
     return gain;
   }
 
@@ -63,7 +64,8 @@ class Region {
   }
 
  private:
-  /// An input of a node that has fewer axes than the rows, and the places of those that it gets.
+  /// An input of a node that has fewer axes than the rows, and the places of those that it gets, of which there are
+  /// some.
   struct Beside {
     Node* node;
     int index;
@@ -78,12 +80,15 @@ class Region {
       const auto together = turning_together(*node, perm_.size(), builder);
       if (!together || std::find(together->rows.begin(), together->rows.end(), v) == together->rows.end()) return;
       const auto is_here = [&](const Value* other) { return other->graph == &graph_; };
-      const auto fits = [&](int i) { return new_axes(*node->input(i)).has_value(); };
-      if (!std::all_of(together->rows.begin(), together->rows.end(), is_here) ||
-          !std::all_of(together->beside.begin(), together->beside.end(), fits))
-        return;
+      if (!std::all_of(together->rows.begin(), together->rows.end(), is_here)) return;
+      std::vector<Beside> beside;
+      for (const int i : together->beside) {
+        auto axes = new_axes(*node->input(i));
+        if (!axes) return;
+        if (!axes->empty()) beside.push_back({node, i, *std::move(axes)});
+      }
       nodes_.insert(node);
-      for (const int i : together->beside) beside_.push_back({node, i, *new_axes(*node->input(i))});
+      beside_.insert(beside_.end(), beside.begin(), beside.end());
       waiting.insert(waiting.end(), together->rows.begin(), together->rows.end());
     };
     while (!waiting.empty()) {
@@ -99,13 +104,7 @@ class Region {
   /// A Transpose of axes of length 1 alone copies what is smaller than the rows that it is read with.
   int64_t cost_of_turning(const Type& type) const {
     constexpr int64_t kOfOnes = 1, kOfRows = 4;
-    int64_t last = -1;
-    for (const int64_t axis : perm_) {
-      if ((*type.dims)[static_cast<size_t>(axis)].is(1)) continue;
-      if (axis < last) return kOfRows;
-      last = axis;
-    }
-    return kOfOnes;
+    return moves_only_ones(perm_, *type.dims) ? kOfOnes : kOfRows;
   }
 
   /// Those of length 1 with which an operand of fewer axes is read by turned rows; nothing where its own would have to
@@ -165,7 +164,6 @@ class Region {
   }
 
   void turn_beside(const Beside& b) {
-    if (b.new_axes.empty()) return;
     Builder builder(model_, graph_, b.node, context_.target);
     Value* v = b.node->input(b.index);
     SymDims dims = *v->type.dims;

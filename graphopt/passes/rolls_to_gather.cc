@@ -75,7 +75,7 @@ class Sample {
     if (step.split) return roll(step, builder);
     if (!step.node->is("Transpose")) return take(*out);
     const Indices perm = builder.view(*step.node).get_ints("perm");
-    return perm.size() == dims_.size() && !perm.empty() && perm[0] == 0 && transpose(perm);
+    return is_permutation(perm, dims_.size()) && !perm.empty() && perm[0] == 0 && transpose(perm);
   }
 
   const Indices& order() const { return order_; }

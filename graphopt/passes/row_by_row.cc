@@ -48,7 +48,7 @@ std::optional<std::vector<int64_t>> order_of_rows(const NodeView& transpose) {
   if (!x || !x->type.dims) return std::nullopt;
   const size_t rank = x->type.dims->size();
   std::vector<int64_t> perm = transpose.get_ints("perm");
-  if (perm.size() != rank || rank < 2 || !ordered_axes(perm, static_cast<int64_t>(rank))) return std::nullopt;
+  if (rank < 2 || !is_permutation(perm, rank)) return std::nullopt;
   return is_last_axis(perm.back(), rank) ? std::optional(std::move(perm)) : std::nullopt;
 }
 

@@ -23,13 +23,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const std::vector<int64_t> perm = builder.view(*m.root).get_ints("perm");
   const auto& dims = x->type.dims;
   if (!dims || perm.size() != dims->size()) return Decline{"its permutation or shape is not known"};
-  int64_t last = -1;
-  for (const int64_t axis : perm) {
-    if (axis < 0 || axis >= static_cast<int64_t>(dims->size())) return Decline{"its permutation is not valid"};
-    if ((*dims)[static_cast<size_t>(axis)].is(1)) continue;
-    if (axis < last) return Decline{};
-    last = axis;
-  }
+  if (!is_permutation(perm, dims->size())) return Decline{"its permutation is not valid"};
+  if (!moves_only_ones(perm, *dims)) return Decline{};
   if (!meets_reshape(*m.root)) return Decline{"no Reshape is next to it"};
   const Type& type = m.root->output(0)->type;
   const auto target = reshape_target(dims, type.dims);

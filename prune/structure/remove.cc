@@ -2,11 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <cstring>
-
 #include "core/base/error.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/kept_in_file.h"
+#include "core/tensor/picked.h"
 #include "prune/structure/rules.h"
 #include "prune/structure/shapes.h"
 #include "prune/structure/twins.h"
@@ -36,23 +35,6 @@ Kept kept_positions(const Relations& all, const std::vector<Group>& groups, cons
     kept.set(twins.values.at(axis.value), axis.axis, std::move(positions));
   }
   return kept;
-}
-
-Tensor picked(const Tensor& tensor, int axis, const std::vector<int64_t>& positions) {
-  Dims dims = tensor.dims();
-  const auto old = static_cast<size_t>(dims[static_cast<size_t>(axis)]), size = positions.size();
-  dims[static_cast<size_t>(axis)] = static_cast<int64_t>(size);
-  Tensor out(tensor.dtype(), dims);
-  if (tensor.bytes() == 0) return out;
-  const auto inner = static_cast<size_t>(row_major_strides(tensor.dims())[static_cast<size_t>(axis)]);
-  const size_t width = inner * (tensor.bytes() / static_cast<size_t>(tensor.size()));
-  const size_t outer = tensor.bytes() / (old * width);
-  std::byte* to = out.mutable_raw();
-  for (size_t o = 0; o < outer; ++o)
-    for (size_t i = 0; i < size; ++i)
-      std::memcpy(to + (o * size + i) * width, tensor.raw() + (o * old + static_cast<size_t>(positions[i])) * width,
-                  width);
-  return out;
 }
 
 /// A constant of the new shape over the first bytes of the old one.

@@ -15,9 +15,8 @@ std::string embeddings(const std::string& inputs, const std::string& outputs = "
   return "g () => (" + all +
          ") <int32[2,3] ids = {0, 2, 1, 1, 0, 2}, int32[2,3] segments = {0, 1, 1, 0, 0, 1}, int32[2,3] places = {2, 1, "
          "0, 0, 1, 2}, int32[2,3] mask = {1, 1, 0, 1, 1, 1}, double[3,4] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}, "
-         "double[5,4] P = {3, 1, 2, 4, 1, 5, 2, 6, 9, 8, 7, 6, 1, 1, 1, 2, 2, 2, 3, 3}, double[2,4] T = {1, 3, 2, 1, "
-         "5, "
-         "4, 2, 7}, double[4] G = {1, 2, 3, 4}, double[4] B = {4, 3, 2, 1}> { " +
+         "double[5,4] P = {3, 1, 2, 4, 1, 5, 2, 6, 9, 8, 7, 6, 1, 1, 1, 2, 2, 2, 3, 3}, "
+         "double[2,4] T = {1, 3, 2, 1, 5, 4, 2, 7}, double[4] G = {1, 2, 3, 4}, double[4] B = {4, 3, 2, 1}> { " +
          outputs + " = com.microsoft.EmbedLayerNormalization <epsilon = 0.01> (" + inputs + ") }";
 }
 

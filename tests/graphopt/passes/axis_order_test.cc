@@ -51,5 +51,6 @@ TEST_CASE("an axis that comes back is the one that went") {
 TEST_CASE("what is not known is not followed") {
   CHECK_FALSE(order_of("float[1,A]", "", "y = Squeeze (x)"));
   CHECK_FALSE(order_of("float[2,A]", "", "y = Relu (x)"));
+  CHECK_FALSE(order_of("float[2,A,B]", "", "y = Transpose <perm = [0, -1, 1]> (x)"));
   CHECK_FALSE(order_of("float[2,A]", "int64[1] s = {-1}", "y = Reshape (x, s)"));
 }

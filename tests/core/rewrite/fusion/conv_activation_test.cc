@@ -53,9 +53,7 @@ TEST_CASE("what is written for ONNX Runtime takes the activations that it joins 
 TEST_CASE("for ONNX Runtime, an activation stays that the QuantizeLinear behind it absorbs") {
   const auto quantized = [](const std::string& activation, const std::string& x = "s, z") {
     return "g (uint8[N,3,6] q, float[N,3,6] f, float[4,3,3] W, float[4] B) => (uint8[N,4,4] y) <float s = {0.25}, "
-           "uint8 z = {128}, uint8 none = "
-           "{0}, "
-           "float low = {0}, float high = {6}> { x = " +
+           "uint8 z = {128}, uint8 none = {0}, float low = {0}, float high = {6}> { x = " +
            (x.empty() ? "Relu (f)" : "DequantizeLinear (q, " + x + ")") + "  c = Conv (x, W, B)  a = " + activation +
            "  y = QuantizeLinear (a, s, none) }";
   };
