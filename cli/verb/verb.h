@@ -91,6 +91,12 @@ struct Verification {
 /// `cost` is that of a run of the source.
 Verification verify_result(const VerbOptions& verb, const Model& source, const Model& result, const RunCost& cost,
                            Plans& plans, const Session& session);
+/// Throws Error{kInternal}: of what was asked for, nothing is left behind.
+[[noreturn]] void result_is_broken(const std::string& what, const std::string& where);
+/// Throws Error{kInternal} where an output has another shape than the source's and the shape does not depend on what
+/// the inputs hold, as the number of boxes that a detector finds does. `comparison` is of the source and its result on
+/// `data`, `batch` samples at once where they can be stacked.
+void require_same_shapes(const RunComparison& comparison, const Model& source, const Dataset& data, int64_t batch);
 /// Throws when there is a rejection: Error{kBadInput} where the source does not even run, else Error{kInternal}.
 void require_accepted(const Validity& validity, const Verification& verification, const Model& source);
 /// Why there cannot be so many bytes of "the weights of both", or what else `what` says; empty when there can.

@@ -38,12 +38,6 @@ struct Trial {
   int64_t batch;
 };
 
-/// Nothing is left behind of what was asked for where the source runs and the result does not.
-[[noreturn]] void broken(const Error& e) {
-  throw Error{Code::kInternal, "the result does not run where the source does: " + in_words(e), e.where,
-              "please report it with the command line; fuse --bisect leaves out the pass that does it"};
-}
-
 /// The result on inputs that the source has run on.
 class MustRun : public Executable {
  public:
@@ -53,7 +47,8 @@ class MustRun : public Executable {
     try {
       return result_.run(inputs, hooks);
     } catch (const Error& e) {
-      if (e.code == Code::kBadInput) broken(e);
+      if (e.code == Code::kBadInput)
+        result_is_broken("the result does not run where the source does: " + in_words(e), e.where);
       throw;
     }
   }
@@ -140,7 +135,9 @@ Verification verify_result(const VerbOptions& verb, const Model& source, const M
     if (distinct && !few) continue;
     try {
       const auto data = data_for(verb, distinct, source, session);
-      compare_anywhere({verb, session, *data, distinct ? kBatch : 1}, source, result, cost, plans, found);
+      const Trial trial{verb, session, *data, distinct ? kBatch : 1};
+      compare_anywhere(trial, source, result, cost, plans, found);
+      if (found.comparison) require_same_shapes(*found.comparison, source, *data, trial.batch);
       return found;
     } catch (const Error& e) {
       if (e.code != Code::kBadInput && e.code != Code::kUnsupported) throw;
