@@ -127,6 +127,7 @@ Value* numbers_of(const PairTable& t, const Rows& rows, Builder& builder) {
     v = builder.op("Gather", {halved(t, builder), t.ids}, {{"axis", int64_t{0}, ""}},
                    Type::tensor(t.table->type.dtype, dims));
   }
+  if (!t.function.empty()) v = builder.op(t.function, {v}, {}, v->type);
   const SymDims wanted{rows.shared ? Dim(1) : rows.batch, rows.rows, rows.half};
   if (!v || v->type.dims == wanted) return v;
   const auto target = reshape_target(v->type.dims, wanted);

@@ -122,9 +122,16 @@ std::pair<Value*, Value*> stacked(const Value* v, const Builder& builder) {
 
 PairTable table_of(Value* v, bool doubled, const Builder& builder) {
   Value* source = in_order(v);
+  const Node* applied = source->producer;
+  const bool of_angles = doubled && applied && (applied->is("Cos") || applied->is("Sin"));
   if (doubled)
-    if (Value* single = once(source)) source = in_order(single), v = single, doubled = false;
-  PairTable found{doubled ? nullptr : v, nullptr, nullptr, doubled};
+    if (Value* single = once(of_angles ? in_order(applied->input(0)) : source))
+      source = in_order(single), v = single, doubled = false;
+  PairTable found{.numbers = doubled ? nullptr : v, .doubled = doubled};
+  if (of_angles && found.numbers) {
+    found.function = applied->op;
+    return found;
+  }
   const Node* gather = producer_of(source, "Gather");
   const Tensor* rows = gather ? gather->input(0)->known_constant() : nullptr;
   if (!rows || rows->rank() != 2 || builder.view(*gather).get_int("axis", 0) != 0) return found;

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "core/rewrite/pass.h"
@@ -25,9 +26,10 @@ std::optional<SymDims> table_dims(Value* v, const Builder& builder);
 
 /// One number for each pair of a row.
 struct PairTable {
-  Value* numbers = nullptr;  ///< row after row, of any shape; null: they are not known to be that
-  Value* ids = nullptr;      ///< the numbers are the rows of these numbers of ...
-  Value* table = nullptr;    ///< ... this constant, [positions, size / 2], or [positions, size] where `doubled`
+  Value* numbers = nullptr;   ///< row after row, of any shape; null: they are not known to be that
+  std::string function = {};  ///< of `numbers`, which is still to be applied; empty: none
+  Value* ids = nullptr;       ///< the numbers are the rows of these numbers of ...
+  Value* table = nullptr;     ///< ... this constant, [positions, size / 2], or [positions, size] where `doubled`
   bool doubled = false;
 };
 

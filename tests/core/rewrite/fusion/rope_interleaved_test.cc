@@ -73,6 +73,15 @@ TEST_CASE("neighbours that turn by cosines and sines of their own are one operat
         kHalves + "Reshape Reshape Reshape RotaryEmbedding Reshape");
 }
 
+TEST_CASE("angles may be repeated before their cosines and sines are taken") {
+  const std::string angles =
+      "h0 = Unsqueeze (c0, axis)  u = Unsqueeze (h0, last)  e = Expand (u, ones)  t = Reshape (e, whole) ";
+  CHECK(fused(graph({.before = angles + "c = Cos (t)  s = Sin (t) "}), Target::kOnnx, 23) ==
+        "Unsqueeze Unsqueeze Cos Reshape Sin Reshape RotaryEmbedding");
+  CHECK(kept(graph({.before = angles + "c = Cos (t)  s = Exp (t) "}), Target::kOnnx, 23) ==
+        "not a rotation of neighbours; the cosines or sines of a pair may differ");
+}
+
 TEST_CASE("pairs that are turned as complex numbers are one operator") {
   CHECK(fused(in_pairs(), Target::kOnnx, 23) ==
         "Unsqueeze Unsqueeze Reshape Reshape Reshape Reshape RotaryEmbedding Reshape");
