@@ -15,6 +15,10 @@ constexpr int64_t kLine = 16;  // elements of a cache line
 /// in the first.
 constexpr int64_t kScores = 48 * 1024, kDepthStep = 384;
 
+/// A number of a mask that leaves nothing of a key beside one that is seen: scores of more than 3e7, which could make
+/// up for it, have no digits left that a softmax could tell them apart by.
+constexpr float kHidden = -1e8f;
+
 }  // namespace
 
 AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
@@ -87,6 +91,28 @@ void AttentionPlan::pack(const AttentionArgs& args, const Block& b, const Space&
                   space.values + values_.offset_of(i), values_.width_of(i));
 }
 
+/// Panels of keys up to the last of which any of so many queries sees one.
+int64_t AttentionPlan::seen_panels(const float* mask, int64_t rows) const {
+  const auto hides = [&](int64_t row, int64_t panel) {
+    const float* numbers = mask + row * s_.mask[2] + panel * keys_.width;
+    return fold_row(Fold::kMax, numbers, keys_.columns_of(panel)) <= kHidden;
+  };
+  if (s_.mask[2] == 0) rows = 1;
+  int64_t seen = 0;
+  for (int64_t i = rows - 1; i >= 0; --i) {
+    int64_t end = keys_.panels();
+    while (end > seen && hides(i, end - 1)) --end;
+    seen = end;
+  }
+  // A row that a finite number hides whole sees all keys alike.
+  for (int64_t i = 0; i < rows; ++i) {
+    int64_t first = 0;
+    while (first < seen && hides(i, first)) ++first;
+    if (first == seen) return keys_.panels();
+  }
+  return seen;
+}
+
 void AttentionPlan::run_block(const AttentionArgs& args, const Block& b, const Space& space) const {
   const int64_t rows = b.end - b.begin;
   const Place q = place(b.batch, b.head, s_.heads, s_.queries, s_.depth),
@@ -96,43 +122,51 @@ void AttentionPlan::run_block(const AttentionArgs& args, const Block& b, const S
   scores.c = space.scores;
   scores.c_stride = score_stride_;
   scores.alpha = s_.scale;
+  int64_t panels = keys_.panels();
   if (args.mask) {
     const float* mask = args.mask + b.batch * s_.mask[0] + b.head * s_.mask[1] + b.begin * s_.mask[2];
     (s_.mask[2] == 0 ? scores.bias : scores.addend) = mask;
     scores.addend_stride = s_.mask[2];
+    panels = seen_panels(mask, rows);
   }
-  multiply(scores, rows, keys_, space.keys);
+  multiply(scores, rows, {keys_, space.keys, panels, s_.depth});
+  const int64_t seen = std::min(s_.keys, panels * keys_.width);
   ProductArgs products;
   products.a = {space.scores, score_stride_, 1};
   products.c = args.out + out.begin + b.begin * out.stride;
   products.c_stride = out.stride;
-  for (int64_t i = 0; i < rows; ++i) {
-    float* row = space.scores + i * score_stride_;
-    const float most = fold_row(Fold::kMax, row, s_.keys);
-    // A query that the mask hides every key from gives zeros, as the standard's Attention does.
-    const bool alone = args.mask && most == -std::numeric_limits<float>::infinity();
-    if (alone) std::fill_n(row, s_.keys, 0.0f);
-    space.sums[i] = alone ? 1 : exp_row(row, row, s_.keys, most);
-  }
-  multiply(products, rows, values_, space.values);
+  exponentiate(rows, seen, args.mask != nullptr, space);
+  multiply(products, rows, {values_, space.values, values_.panels(), seen});
   for (int64_t i = 0; i < rows; ++i)
     affine(products.c + i * out.stride, products.c + i * out.stride, s_.value_depth, 1 / space.sums[i], 0);
 }
 
+/// Scores become their exponentials, whose sums are kept.
+void AttentionPlan::exponentiate(int64_t rows, int64_t keys, bool masked, const Space& space) const {
+  for (int64_t i = 0; i < rows; ++i) {
+    float* row = space.scores + i * score_stride_;
+    const float most = fold_row(Fold::kMax, row, keys);
+    // A query that the mask hides every key from gives zeros, as the standard's Attention does.
+    const bool alone = masked && most == -std::numeric_limits<float>::infinity();
+    if (alone) std::fill_n(row, keys, 0.0f);
+    space.sums[i] = alone ? 1 : exp_row(row, row, keys, most);
+  }
+}
+
 /// c = alpha a panels + addend + bias for so many rows.
-void AttentionPlan::multiply(const ProductArgs& args, int64_t rows, const PanelLayout& layout,
-                             const float* panels) const {
+void AttentionPlan::multiply(const ProductArgs& args, int64_t rows, const Panels& right) const {
+  const PanelLayout& layout = right.layout;
   const int64_t groups = ceil_div(rows, kernels_.rows);
   Tile t;
   t.alpha = args.alpha;
   t.c_stride = args.c_stride;
-  for (int64_t panel = 0; panel < layout.panels(); ++panel) {
+  for (int64_t panel = 0; panel < right.count; ++panel) {
     const auto& kernels = kernels_.tile[0][layout.width_of(panel) / layout.lanes - 1];
     const int64_t column = panel * layout.width;
     t.columns = layout.columns_of(panel);
-    for (int64_t k = 0; k < layout.depth; k += kDepthStep) {
-      t.depth = std::min(kDepthStep, layout.depth - k);
-      t.b = panels + layout.offset_of(panel) + k * layout.width_of(panel);
+    for (int64_t k = 0; k < right.depth; k += kDepthStep) {
+      t.depth = std::min(kDepthStep, right.depth - k);
+      t.b = right.data + layout.offset_of(panel) + k * layout.width_of(panel);
       t.bias = k == 0 && args.bias ? args.bias + column : nullptr;
       const float* base = k == 0 ? args.addend : args.c;
       t.base_stride = k == 0 ? args.addend_stride : args.c_stride;

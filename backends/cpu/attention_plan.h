@@ -26,7 +26,8 @@ struct AttentionArgs {
 
 /// Attention by blocks of queries whose scores stay in the cache from the first product to the second (as in Dao et
 /// al., "FlashAttention", 2022, with whole rows of scores). Runs allocate nothing, give the same bits every time, and
-/// may overlap when each has a workspace of its own.
+/// may overlap when each has a workspace of its own. Keys at the end that the mask hides from all queries of a block
+/// take no time, and what is in them does not count.
 class AttentionPlan {
  public:
   AttentionPlan(const AttentionShape& shape, int threads);
@@ -50,13 +51,22 @@ class AttentionPlan {
     int64_t begin, stride;
   };
 
+  /// The first `count` panels of a packed matrix, and so many of its rows.
+  struct Panels {
+    const PanelLayout& layout;
+    const float* data;
+    int64_t count, depth;
+  };
+
   Place place(int64_t batch, int64_t head, int64_t heads, int64_t rows, int64_t size) const;
   Block block(int64_t index) const;
   int64_t score_elements() const { return query_block_ * score_stride_; }
   void run_part(const AttentionArgs& args, int64_t part, const Space& space) const;
   void pack(const AttentionArgs& args, const Block& block, const Space& space) const;
   void run_block(const AttentionArgs& args, const Block& block, const Space& space) const;
-  void multiply(const ProductArgs& args, int64_t rows, const PanelLayout& layout, const float* panels) const;
+  int64_t seen_panels(const float* mask, int64_t rows) const;
+  void exponentiate(int64_t rows, int64_t keys, bool masked, const Space& space) const;
+  void multiply(const ProductArgs& args, int64_t rows, const Panels& right) const;
 
   AttentionShape s_;
   ProductKernels kernels_;

@@ -57,6 +57,14 @@ Value* GradArgs::op(std::string_view op, std::vector<Value*> inputs, std::vector
   return made->output(0);
 }
 
+Value* GradArgs::again(std::vector<Value*> inputs) {
+  const Node& node = view.node();
+  Node* made =
+      model_.graph->add_op(node.op, std::move(inputs), node.attrs, nullptr, node.called() + "/grad", 1, node.domain);
+  infer(model_, *made, types_);
+  return made->output(0);
+}
+
 std::vector<Value*> GradArgs::own(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs,
                                   const std::vector<Type>& types) {
   return add_typed_op(*model_.graph, op, std::move(inputs), std::move(attrs), types, view.node().called() + "/grad");

@@ -42,6 +42,8 @@ class GradArgs {
 
   /// The first output of a new standard operator.
   Value* op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {});
+  /// The first output of the node's own operator on other inputs.
+  Value* again(std::vector<Value*> inputs);
   /// A new operator of the domain `mlopt` with outputs of these types.
   std::vector<Value*> own(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs,
                           const std::vector<Type>& types);

@@ -6,9 +6,9 @@ namespace mlopt::autodiff {
 
 std::vector<GradRule> all_rules() {
   std::vector<GradRule> all;
-  for (const auto family : {binary_rules, convolution_rules, dropout_rules, einsum_rules, gather_rules, layout_rules,
-                            legacy_rules, loss_rules, normalization_rules, pool_rules, product_rules, quantize_rules,
-                            recurrent_rules, reduce_rules, resize_rules, softmax_rules, unary_rules}) {
+  for (const auto family : {attention_rules, binary_rules, convolution_rules, dropout_rules, einsum_rules, gather_rules,
+                            layout_rules, legacy_rules, loss_rules, normalization_rules, pool_rules, product_rules,
+                            quantize_rules, recurrent_rules, reduce_rules, resize_rules, softmax_rules, unary_rules}) {
     const std::span<const GradRule> rules = family();
     all.insert(all.end(), rules.begin(), rules.end());
   }

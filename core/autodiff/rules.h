@@ -6,6 +6,7 @@
 namespace mlopt::autodiff {
 
 /// One span of rules for each operator family, in the file of the same name under rules/.
+std::span<const GradRule> attention_rules();
 std::span<const GradRule> binary_rules();
 std::span<const GradRule> convolution_rules();
 std::span<const GradRule> dropout_rules();

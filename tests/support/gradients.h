@@ -27,6 +27,7 @@ Tensor real(Dims dims, double low = -2, double high = 2, uint64_t seed = 1);
 std::vector<Tensor> reference_outputs(const Model& model, const std::vector<Datum>& at);
 
 /// The rows of each family of rules, in the test of the same name.
+std::vector<GradCase> attention_cases();
 std::vector<GradCase> binary_cases();
 std::vector<GradCase> convolution_cases();
 std::vector<GradCase> dropout_cases();

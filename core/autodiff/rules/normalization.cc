@@ -59,6 +59,33 @@ std::vector<Value*> rows(GradArgs& a, bool centered) {
 std::vector<Value*> layer_normalization(GradArgs& a) { return rows(a, true); }
 std::vector<Value*> rms_normalization(GradArgs& a) { return rows(a, false); }
 
+/// com.microsoft's normalization of the sum of two values, and of a bias, which is its fourth output.
+std::vector<Value*> skip(GradArgs& a, bool centered) {
+  constexpr int kSum = 3;
+  const int beta = 3, bias = centered ? 4 : 3;
+  for (int i = 1; i < kSum && i < static_cast<int>(a.view.node().outputs().size()); ++i)
+    if (a.grad(i)) a.refuse("the loss depends on its statistics");
+  Value* sum = a.op("Add", {a.in(0), a.in(1)});
+  if (a.in(bias)) sum = a.op("Add", {sum, a.in(bias)});
+  std::vector<Value*> grads(static_cast<size_t>(a.inputs()), nullptr);
+  Value* dsum = a.view.node().output(kSum) ? a.grad(kSum) : nullptr;
+  if (a.grad(0)) {
+    const std::vector<Value*> made = fused(a, "LayerNormGrad", {sum, a.grad(0), a.in(2)},
+                                           {{"axis", a.axis(-1), {}},
+                                            {"epsilon", a.view.get_float("epsilon", 1e-12f), {}},
+                                            {"centered", int64_t{centered}, {}}});
+    dsum = dsum ? a.op("Add", {dsum, made[0]}) : made[0];
+    grads[2] = made[1];
+    if (centered && a.in(beta)) grads[beta] = made[2];
+  }
+  grads[0] = grads[1] = dsum;
+  if (a.in(bias)) grads[static_cast<size_t>(bias)] = dsum;
+  return grads;
+}
+
+std::vector<Value*> skip_layer_normalization(GradArgs& a) { return skip(a, true); }
+std::vector<Value*> skip_rms_normalization(GradArgs& a) { return skip(a, false); }
+
 std::vector<Value*> groups(GradArgs& a, int64_t count, Value* scale) {
   return fused(a, "GroupNormGrad", {a.in(0), a.grad(), scale}, {epsilon(a), {"num_groups", count, {}}});
 }
@@ -138,6 +165,8 @@ constexpr GradRule kRules[] = {
     {"MeanVarianceNormalization", mean_variance_normalization},
     {"RMSNormalization", rms_normalization},
     {"SimplifiedLayerNormalization", rms_normalization},
+    {"SkipLayerNormalization", skip_layer_normalization, "com.microsoft"},
+    {"SkipSimplifiedLayerNormalization", skip_rms_normalization, "com.microsoft"},
 };
 
 }  // namespace

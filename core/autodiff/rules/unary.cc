@@ -63,6 +63,9 @@ std::vector<Value*> gelu(GradArgs& a) {
   return {slope(a, a.view.get_string("approximate", "none") == "tanh" ? "GeluTanh" : "Gelu", a.in(0))};
 }
 
+/// com.microsoft's, x times the logistic function of alpha x.
+std::vector<Value*> quick_gelu(GradArgs& a) { return {slope(a, "Swish", a.in(0), a.view.get_float("alpha", 1.702f))}; }
+
 std::vector<Value*> clip(GradArgs& a) {
   constexpr double kMost = std::numeric_limits<float>::max();
   const auto low = a.view.number("min", 1, -kMost), high = a.view.number("max", 2, kMost);
@@ -86,26 +89,48 @@ std::vector<Value*> cast(GradArgs& a) { return {a.converted(a.grad(), a.in(0)->t
 std::vector<Value*> flat(GradArgs&) { return {}; }
 
 constexpr GradRule kRules[] = {
-    {"Abs", unary},         {"Acos", unary},
-    {"Acosh", unary},       {"Asin", unary},
-    {"Asinh", unary},       {"Atan", unary},
-    {"Atanh", unary},       {"Cast", cast},
-    {"Ceil", flat},         {"Celu", unary},
-    {"Clip", clip},         {"Cos", unary},
-    {"Cosh", unary},        {"Elu", unary},
-    {"Erf", unary},         {"Exp", exp},
-    {"Floor", flat},        {"Gelu", gelu},
-    {"HardSigmoid", unary}, {"HardSwish", unary},
-    {"Identity", identity}, {"LeakyRelu", unary},
-    {"Log", log},           {"Mish", unary},
-    {"Neg", neg},           {"Reciprocal", reciprocal},
-    {"Relu", unary},        {"Round", flat},
-    {"Selu", unary},        {"Sigmoid", unary},
-    {"Sign", flat},         {"Sin", unary},
-    {"Sinh", unary},        {"Softplus", unary},
-    {"Softsign", unary},    {"Sqrt", sqrt},
-    {"Swish", unary},       {"Tan", unary},
-    {"Tanh", unary},        {"ThresholdedRelu", unary},
+    {"Abs", unary},
+    {"Acos", unary},
+    {"Acosh", unary},
+    {"Asin", unary},
+    {"Asinh", unary},
+    {"Atan", unary},
+    {"Atanh", unary},
+    {"Cast", cast},
+    {"Ceil", flat},
+    {"Celu", unary},
+    {"Clip", clip},
+    {"Cos", unary},
+    {"Cosh", unary},
+    {"Elu", unary},
+    {"Erf", unary},
+    {"Exp", exp},
+    {"Floor", flat},
+    {"Gelu", gelu},
+    {"HardSigmoid", unary},
+    {"HardSwish", unary},
+    {"Identity", identity},
+    {"LeakyRelu", unary},
+    {"Log", log},
+    {"Mish", unary},
+    {"Neg", neg},
+    {"Reciprocal", reciprocal},
+    {"Relu", unary},
+    {"Round", flat},
+    {"Selu", unary},
+    {"Sigmoid", unary},
+    {"Sign", flat},
+    {"Sin", unary},
+    {"Sinh", unary},
+    {"Softplus", unary},
+    {"Softsign", unary},
+    {"Sqrt", sqrt},
+    {"Swish", unary},
+    {"Tan", unary},
+    {"Tanh", unary},
+    {"ThresholdedRelu", unary},
+    {"Gelu", gelu, "com.microsoft"},
+    {"QuickGelu", quick_gelu, "com.microsoft"},
 };
 
 }  // namespace

@@ -1,15 +1,13 @@
 // Attention in forms that keep heads side by side or hide later keys -> the standard's over heads as an axis with a
 // mask of numbers, as kernels take it: com.microsoft's Attention and MultiHeadAttention, and the standard's own.
 #include <algorithm>
-#include <limits>
 #include <optional>
 
+#include "core/rewrite/lower/key_masks.h"
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::lower {
 namespace {
-
-constexpr int64_t kMostHidden = int64_t{1} << 22;  // elements of a mask that says no more than "later keys"
 
 /// Queries, keys or values: [batch, rows, heads * size] or [batch, heads, rows, size].
 struct Operand {
@@ -22,10 +20,10 @@ struct Parts {
   Operand q, k, v;
   int64_t heads = 0, kv_heads = 0;
   float scale = 0;  ///< 0: the usual one
-  bool causal = false;
+  KeyWindow window = {};
   Value* seen = nullptr;   ///< int32 [batch, keys], above 0 where a key is seen; or null
   float hidden = 0;        ///< what is added where it is not
-  Value* added = nullptr;  ///< broadcasts to the scores; or null
+  Value* added = nullptr;  ///< broadcasts to the scores, numbers or, in the standard's, bool; or null
 };
 
 /// Nothing unless it is float32 of a known shape.
@@ -47,7 +45,7 @@ int64_t rows(const Dims& d) { return d[d.size() - 2]; }
 
 bool masks_fit(const Parts& p, const Dims& q, const Dims& k) {
   if (p.seen && (p.seen->type.dtype != DType::kI32 || p.seen->type.static_dims() != Dims{q[0], rows(k)})) return false;
-  return (!p.added || shape(p.added)) && (!p.causal || rows(q) * rows(k) <= kMostHidden);
+  return !p.added || ((shape(p.added) || p.added->type.dtype == DType::kBool) && covers_keys(*p.added, rows(k)));
 }
 
 /// What com.microsoft's operators have in common, but for their operands.
@@ -55,7 +53,7 @@ Parts contrib(const NodeView& view, int seen, int added) {
   Parts p;
   p.heads = p.kv_heads = view.get_int("num_heads", 0);
   p.scale = view.get_float("scale", 0);
-  p.causal = view.get_int("unidirectional", 0) != 0;
+  p.window = key_window(view);
   p.seen = view.node().input(seen);
   p.added = view.node().input(added);
   p.hidden = view.get_float("mask_filter_value", -10000);
@@ -123,16 +121,15 @@ Expected<Parts> standard(const NodeView& view, Builder&) {
   if (!q || !k || !v || q->size() != k->size() || q->size() != v->size())
     return Decline{"it is not float32 of known shape"};
   Parts p{{node.input(0), *q}, {node.input(1), *k}, {node.input(2), *v}};
-  p.causal = view.get_int("is_causal", 0) != 0;
-  if (q->size() == 4 && !p.causal) return Decline{"heads are an axis"};
+  p.window = key_window(view);
+  p.added = node.input(3);
+  if (q->size() == 4 && p.window.is_open() && (!p.added || p.added->type.dtype != DType::kBool))
+    return Decline{"heads are an axis"};
   p.heads = q->size() == 4 ? (*q)[1] : view.get_int("q_num_heads", 0);
   p.kv_heads = q->size() == 4 ? (*k)[1] : view.get_int("kv_num_heads", 0);
   p.scale = view.get_float("scale", 0);
-  p.added = node.input(3);
   if (has_any(node, 4) || node.outputs().size() > 1) return Decline{"keys of before are given or wanted"};
-  if (view.get_float("softcap", 0) != 0 || view.get_int("left_window_size", -1) != -1 ||
-      view.get_int("right_window_size", -1) != -1)
-    return Decline{"scores are capped, or a window of keys is seen"};
+  if (view.get_float("softcap", 0) != 0) return Decline{"scores are capped"};
   if (!divides(p.heads, *q) || !divides(p.kv_heads, *k) || !divides(p.kv_heads, *v) || !masks_fit(p, *q, *k))
     return Decline{"sizes or masks do not fit"};
   return p;
@@ -154,20 +151,10 @@ Value* padding(const Parts& p, Builder& b) {
   return b.op("Reshape", {numbers, b.constant("shape", Tensor::ints({dims[0], 1, 1, dims[1]}))});
 }
 
-Tensor later_keys(int64_t queries, int64_t keys) {
-  Tensor mask = Tensor::zeros(DType::kF32, {queries, keys});
-  float* at = mask.mutable_data<float>();
-  for (int64_t i = 0; i < queries; ++i)
-    std::fill(at + i * keys + std::min(i + 1, keys), at + (i + 1) * keys, -std::numeric_limits<float>::infinity());
-  return mask;
-}
-
-Value* mask_of(const Parts& p, Builder& b) {
-  Value* mask = p.added;
-  const auto add = [&](Value* more) { mask = mask ? b.op("Add", {mask, more}) : more; };
-  if (p.seen) add(padding(p, b));
-  if (p.causal) add(b.constant("later", later_keys(rows(p.q.dims), rows(p.k.dims))));
-  return mask;
+Value* mask_of(const Parts& p, const std::optional<Tensor>& others, Builder& b) {
+  Value* mask = p.added ? mask_numbers(p.added, b) : nullptr;
+  if (p.seen) mask = joined_masks(mask, padding(p, b), b);
+  return others ? joined_masks(mask, b.constant("others", *others), b) : mask;
 }
 
 template <Expected<Parts> (*read)(const NodeView&, Builder&)>
@@ -177,8 +164,13 @@ Expected<Replacement> rewrite(const Match& m, Builder& b) {
   const Expected<Parts> found = read(b.view(*m.root), b);
   if (!found) return found.error();
   const Parts& p = *found;
+  std::optional<Tensor> others;
+  if (!p.window.is_open()) {
+    others = hidden_keys(p.window, rows(p.q.dims), rows(p.k.dims), 0);
+    if (!others) return Decline{"a mask of so many keys is too large"};
+  }
   std::vector<Value*> inputs{as_heads(p.q, p.heads, b), as_heads(p.k, p.kv_heads, b), as_heads(p.v, p.kv_heads, b)};
-  if (Value* mask = mask_of(p, b)) inputs.push_back(mask);
+  if (Value* mask = mask_of(p, others, b)) inputs.push_back(mask);
   std::vector<Attr> attrs;
   if (p.scale != 0) attrs.push_back({"scale", p.scale, ""});
   Value* y = b.op("Attention", std::move(inputs), std::move(attrs));

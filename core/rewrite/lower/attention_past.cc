@@ -1,8 +1,11 @@
 // Attention that puts keys and values behind those of the past -> Concat of both, and attention over all of them.
+#include "core/rewrite/lower/key_masks.h"
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::lower {
 namespace {
+
+constexpr int kMask = 3;  // of the standard's inputs
 
 /// [batch, rows, heads * size] as [batch, heads, rows, size].
 Value* as_heads(Value* x, int64_t heads, Builder& b) {
@@ -13,6 +16,20 @@ Value* as_heads(Value* x, int64_t heads, Builder& b) {
 
 bool is_known(const Value* x, size_t axes) {
   return x && x->type.dtype == DType::kF32 && x->type.dims && x->type.dims->size() == axes;
+}
+
+/// Keys of a window that is not open, which counts from the end of the past, as a mask; nothing where sizes are not
+/// known, or the mask would be too large.
+std::optional<Tensor> others_hidden(const KeyWindow& window, const Node& node, int past) {
+  const auto rows = [](const Value* x) {
+    const SymDims& dims = *x->type.dims;
+    return dims[dims.size() - 2].value();
+  };
+  const auto queries = rows(node.input(0)), keys = rows(node.input(1)), before = rows(node.input(past));
+  if (!queries || !keys || !before) return std::nullopt;
+  const Value* mask = node.input(kMask);
+  if (mask && !covers_keys(*mask, *before + *keys)) return std::nullopt;
+  return hidden_keys(window, *queries, *before + *keys, *before);
 }
 
 /// The past is in inputs `past` and the next. Queries become heads too where the standard wants that.
@@ -26,9 +43,12 @@ Expected<Replacement> rewrite(const Match& m, Builder& b, int past) {
     if (!is_known(node.input(i), axes) || (axes != 3 && !(standard && axes == 4)))
       return Decline{"it is not float32 of known rank"};
   if (!is_known(node.input(past), 4) || !is_known(node.input(past + 1), 4)) return Decline{"the past has no heads"};
-  if (node.outputs().size() > 3 || view.get_int("is_causal", 0) != 0 || view.get_int("unidirectional", 0) != 0 ||
-      (!standard && node.input(3)))
-    return Decline{"scores are wanted, later keys are hidden, or a bias is added"};
+  if (node.outputs().size() > 3 || (!standard && node.input(3)))
+    return Decline{"scores are wanted, or a bias is added"};
+  const KeyWindow window = key_window(view);
+  std::optional<Tensor> others;
+  if (!window.is_open() && (!standard || !(others = others_hidden(window, node, past))))
+    return Decline{"later keys are hidden"};
   for (int i = past + 2; i < static_cast<int>(node.inputs().size()); ++i)
     if (node.input(i)) return Decline{"lengths are given"};
   const int64_t heads = view.get_int(standard ? "kv_num_heads" : "num_heads", 0);
@@ -41,7 +61,14 @@ Expected<Replacement> rewrite(const Match& m, Builder& b, int past) {
   Value *k = inputs[1], *v = inputs[2];
   if (!standard) return Replacement{b.contrib(node.op, std::move(inputs), node.attrs, node.output(0)->type), k, v};
   inputs[0] = as_heads(inputs[0], view.get_int("q_num_heads", 0), b);
-  Value* y = b.op(node.op, std::move(inputs), node.attrs);
+  if (others) {
+    Value*& mask = inputs[kMask];
+    mask = joined_masks(mask ? mask_numbers(mask, b) : nullptr, b.constant("others", *others), b);
+  }
+  std::vector<Attr> attrs = node.attrs;
+  if (others)
+    std::erase_if(attrs, [](const Attr& a) { return a.name == "is_causal" || a.name.ends_with("_window_size"); });
+  Value* y = b.op(node.op, std::move(inputs), std::move(attrs));
   if (axes == 4) return Replacement{y, k, v};
   y = b.op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}});
   return Replacement{b.op("Reshape", {y, b.constant("shape", Tensor::ints({0, 0, -1}))}), k, v};

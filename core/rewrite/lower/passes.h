@@ -8,6 +8,7 @@ namespace mlopt::lower {
 extern const Pass array_feature_extractor;
 extern const Pass attention;
 extern const Pass attention_to_256;  ///< heads of at most 256 elements
+extern const Pass attention_bias;
 extern const Pass attention_groups;
 extern const Pass attention_heads;
 extern const Pass attention_past;

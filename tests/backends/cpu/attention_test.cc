@@ -43,6 +43,29 @@ TEST_CASE("Attention keeps NaN and hides what is masked") {
   require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
 }
 
+TEST_CASE("keys at the end that are hidden from every query of a block do not count") {
+  constexpr int64_t kQueries = 300, kKeys = 517;
+  const Tensor q = uniform({1, 2, kQueries, 8}, -1, 1), k = uniform({1, 2, kKeys, 8}, -1, 1),
+               v = uniform({1, 2, kKeys, 8}, -1, 1);
+  for (const float hidden :
+       {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::lowest(), -1e9f, -1e4f}) {
+    for (const int64_t past : {0, 3, 217}) {
+      Tensor mask = Tensor::zeros(DType::kF32, {kQueries, kKeys});
+      float* row = mask.mutable_data<float>();
+      for (int64_t i = 0; i < kQueries; ++i, row += kKeys)
+        std::fill(row + std::min(kKeys, i + past + 1), row + kKeys, hidden);
+      INFO("past " << past << ", " << hidden);
+      require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
+      // One sees nothing: with numbers that are finite, all alike.
+      std::fill_n(mask.mutable_data<float>() + 40 * kKeys, kKeys, hidden);
+      require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
+    }
+    Tensor padding = Tensor::zeros(DType::kF32, {1, 1, 1, kKeys});
+    std::fill_n(padding.mutable_data<float>() + 100, kKeys - 100, hidden);
+    require_as_reference("Attention", {q, k, v, padding}, {}, 1e-5);
+  }
+}
+
 TEST_CASE("a query whose keys are all hidden gives zeros, as the standard's Attention does") {
   constexpr float kNever = -std::numeric_limits<float>::infinity();
   const Tensor q = uniform({1, 2, 3, 8}, -1, 1), k = uniform({1, 2, 20, 8}, -1, 1), v = uniform({1, 2, 20, 8}, -1, 1);

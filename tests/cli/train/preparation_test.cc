@@ -1,5 +1,7 @@
 #include "cli/train/preparation.h"
 
+#include <fmt/core.h>
+
 #include <map>
 
 #include "core/onnx/infer.h"
@@ -9,6 +11,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 using namespace mlopt;
 using namespace mlopt::test;
@@ -45,12 +48,12 @@ train::TrainingGraphs graphs_of(const std::string& recompute = "") {
 std::vector<Datum> inputs() { return {uniform({8, 6}, -1, 1), tensor({8}, {0, 1, 2, 0, 1, 2, 2, 0}, DType::kI64)}; }
 
 /// The loss, gradients and statistics of one run.
-std::map<std::string, Tensor> run(const train::TrainingGraphs& graphs) {
+std::map<std::string, Tensor> run(const train::TrainingGraphs& graphs, const std::vector<Datum>& at = inputs()) {
   CompileOptions options;
   options.state = graphs.state;
   options.updates = graphs.gradient_updates;
   std::map<std::string, Tensor> found;
-  found["loss"] = cpu_with_fallback()->compile(graphs.gradients, options)->run(inputs()).back().tensor();
+  found["loss"] = cpu_with_fallback()->compile(graphs.gradients, options)->run(at).back().tensor();
   for (const StateUpdate& update : graphs.gradient_updates) found[update.state] = graphs.state->at(update.state);
   return found;
 }
@@ -76,6 +79,58 @@ TEST_CASE("a model whose branch a setting and shapes choose is trained like that
   CHECK(graphs.parameters == std::vector<std::string>{"a"});
   CHECK(listed_ops(graphs.gradients).find("If") == std::string::npos);
   CHECK(graphs.gradients.graph->inputs().at(1)->name == "rate");  // data still give it
+}
+
+TEST_CASE("what joins operators for ONNX Runtime is trained as these are") {
+  const std::string weights =
+      "float[4,4] Q, float[12] P, float[4] G, float[4] E, float[4,4] F, float[4] C, float[4,12] W, float[12] A, "
+      "float[4,2] H, float[2] I) => (float[2,2] y) <int64[1] rows = {1}, int64[1] none = {0}, int64[1] four = {4}, "
+      "int64[1] eight = {8}, int64[1] end = {12}, int64[4] apart = {0, 0, 2, 2}, int64[3] side = {0, 0, 4}, "
+      "float scale = {0.70710678}> { p = MatMul (x, Q) ";
+  const std::string joined = R"(
+      a = com.microsoft.MultiHeadAttention <num_heads = 2> (p, x, p, P)
+      s = com.microsoft.SkipLayerNormalization <epsilon = 0.01> (a, x, G, E)
+      f = com.microsoft.FusedMatMul <transB = 1> (s, F)
+      b = com.microsoft.BiasGelu (f, C)
+      l = com.microsoft.Attention <num_heads = 2> (b, W, A)
+      m = ReduceMean <keepdims = 0> (l, rows)  y = com.microsoft.FusedGemm <activation = "Tanh"> (m, H, I) })";
+  // Softmax(scale q k^T) v of two heads.
+  const auto attention = [](const std::string& name, const std::string& q, const std::string& k, const std::string& v) {
+    const auto heads = [&](const std::string& x) {
+      return fmt::format("{0}{1}r = Reshape ({1}, apart) {0}{1}h = Transpose <perm = [0, 2, 1, 3]> ({0}{1}r) ", name,
+                         x);
+    };
+    return heads(q) + heads(k) + heads(v) +
+           fmt::format(
+               "{0}t = Transpose <perm = [0, 1, 3, 2]> ({0}{2}h) {0}d = MatMul ({0}{1}h, {0}t) {0}e = Mul ({0}d, "
+               "scale) "
+               "{0}f = Softmax ({0}e) {0}g = MatMul ({0}f, {0}{3}h) {0}i = Transpose <perm = [0, 2, 1, 3]> ({0}g) "
+               "{0} = Reshape ({0}i, side) ",
+               name, q, k, v);
+  };
+  const std::string apart =
+      "pq = Slice (P, none, four) pk = Slice (P, four, eight) pv = Slice (P, eight, end) "
+      "q = Add (p, pq) k = Add (x, pk) v = Add (p, pv) " +
+      attention("a", "q", "k", "v") +
+      "o = Add (a, x) s = LayerNormalization <epsilon = 0.01> (o, G, E) t = Transpose <perm = [1, 0]> (F) "
+      "f = MatMul (s, t) c = Add (f, C) b = Gelu (c) w = MatMul (b, W) u = Add (w, A) qs, ks, vs = Split <axis = 2, "
+      "num_outputs = 3> (u) " +
+      attention("l", "qs", "ks", "vs") + "m = ReduceMean <keepdims = 0> (l, rows) n = Gemm (m, H, I) y = Tanh (n) }";
+  const auto gradients = [&](const std::string& body) {
+    Model model = fixture("g (float[2,3,4] x, " + weights + body);
+    model.set_opset("com.microsoft", 1);
+    train::BatchInputs shapes({{2, 3, 4}});
+    shapes.settle = cli::settle_shapes;
+    const train::TrainingGraphs graphs = train::make_graphs(model, shapes, recipe_of(), standard_types);
+    return run(graphs, {uniform({2, 3, 4}, -1, 1), tensor({2}, {0, 1}, DType::kI64)});
+  };
+  const auto expected = gradients(apart), found = gradients(joined);
+  REQUIRE(expected.size() == 11);  // the loss, and gradients of ten weights
+  REQUIRE(found.size() == 11);
+  for (const auto& [name, value] : expected) {
+    INFO(name);
+    require_close(found.at(name), value, 1e-5);
+  }
 }
 
 TEST_CASE("a prepared graph of gradients has fewer nodes and gives the same") {

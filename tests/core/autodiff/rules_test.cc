@@ -9,9 +9,9 @@ namespace mlopt::test {
 TEST_CASE("every gradient rule is compared with central differences") {
   // By rounding, what passes straight through is no derivative: quantize_test has its formula.
   std::set<std::string> tested = {"mlopt:FakeQuantize"};
-  for (const auto family : {binary_cases, convolution_cases, dropout_cases, einsum_cases, gather_cases, layout_cases,
-                            legacy_cases, loss_cases, normalization_cases, pool_cases, product_cases, recurrent_cases,
-                            reduce_cases, resize_cases, softmax_cases, unary_cases})
+  for (const auto family : {attention_cases, binary_cases, convolution_cases, dropout_cases, einsum_cases, gather_cases,
+                            layout_cases, legacy_cases, loss_cases, normalization_cases, pool_cases, product_cases,
+                            recurrent_cases, reduce_cases, resize_cases, softmax_cases, unary_cases})
     for (const GradCase& row : family()) tested.insert(row.options.domain + ":" + row.op);
   std::vector<std::string> untested;
   std::set<std::string> seen;

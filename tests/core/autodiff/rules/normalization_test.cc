@@ -37,6 +37,18 @@ void row_norms(std::vector<GradCase>& rows) {
                {"SimplifiedLayerNormalization", {x, last}, {.attrs = {epsilon}}}});
 }
 
+/// com.microsoft's, of a sum that may be wanted too.
+void skip_norms(std::vector<GradCase>& rows) {
+  const Tensor x = real({2, 3, 4}), y = real({2, 3, 4}, -2, 2, 2), once = real({3, 4}, -2, 2, 2);
+  const Tensor scale = real({4}, 0.5, 2, 3), beta = real({4}, -1, 1, 4), bias = real({4}, -1, 1, 5);
+  const OpOptions usual{.domain = "com.microsoft"},
+      epsilon{.attrs = {attr("epsilon", 0.01f)}, .domain = "com.microsoft"};
+  rows.insert(rows.end(), {{"SkipLayerNormalization", {x, y, scale, beta, bias}, epsilon},
+                           {"SkipLayerNormalization", {x, once, scale, Datum(), bias}, usual},
+                           {"SkipSimplifiedLayerNormalization", {x, y, scale}, usual},
+                           {"SkipSimplifiedLayerNormalization", {x, y, scale, bias}, epsilon}});
+}
+
 void group_norms(std::vector<GradCase>& rows) {
   const Tensor scale = real({6}, 0.5, 2, 2), bias = real({6}, -1, 1, 3);
   const auto groups = attr("num_groups", 3);
@@ -56,6 +68,7 @@ std::vector<GradCase> normalization_cases() {
   std::vector<GradCase> rows;
   batch_norms(rows);
   row_norms(rows);
+  skip_norms(rows);
   group_norms(rows);
   const Tensor x = real({2, 5, 3, 2});
   for (const int size : {1, 2, 3, 4})

@@ -28,6 +28,9 @@ std::vector<GradCase> unary_cases() {
       {"Swish", {any}, {.attrs = {attr("alpha", 1.3f)}, .opset = 24}},
       {"Tan", {small}},
       {"ThresholdedRelu", {any}, {.attrs = {attr("alpha", 0.3f)}}},
+      {"Gelu", {any}, {.domain = "com.microsoft"}},
+      {"QuickGelu", {any}, {.attrs = {attr("alpha", 1.3f)}, .domain = "com.microsoft"}},
+      {"QuickGelu", {any}, {.domain = "com.microsoft"}},
   };
   for (const char* op :
        {"Abs",  "Asinh",    "Atan",     "Ceil",  "Celu",           "Clip",        "Cos",      "Cosh",

@@ -66,6 +66,8 @@ TEST_CASE("the standard's attention loses what kernels do not take") {
         "Reshape Transpose Reshape Transpose Reshape Transpose Add" + kOut);
   CHECK(lowered("g (float[2,4,5,2] q) => (float[2,4,5,2] y) { y = Attention <is_causal = 1> (q, q, q) }") ==
         "Attention");
+  CHECK(lowered("g (float[2,4,5,2] q, bool[5,5] m) => (float[2,4,5,2] y) { y = Attention (q, q, q, m) }") ==
+        "Where Attention");
 }
 
 TEST_CASE("attention that kernels take, or that needs what is not here, stays") {
@@ -73,7 +75,11 @@ TEST_CASE("attention that kernels take, or that needs what is not here, stays") 
   CHECK(kept("g (float[2,N,8] q) => (float[2,N,8] y) "
              "{ y = Attention <q_num_heads = 4, kv_num_heads = 4> (q, q, q) }") == "it is not float32 of known shape");
   CHECK(kept("g (float[2,4,5,2] q) => (float[2,4,5,2] y) { y = Attention <is_causal = 1, softcap = 2.0> (q, q, q) }") ==
-        "scores are capped, or a window of keys is seen");
+        "scores are capped");
+  CHECK(kept("g (float[2,4,5,2] q, float[5,3] m) => (float[2,4,5,2] y) "
+             "{ y = Attention <is_causal = 1> (q, q, q, m) }") == "sizes or masks do not fit");
+  CHECK(kept("g (float[1,1,9000,1] q) => (float[1,1,9000,1] y) { y = Attention <is_causal = 1> (q, q, q) }") ==
+        "a mask of so many keys is too large");
   CHECK(kept("g (float[2,5,6] x, float[6,24] W, float[24] B, int32[2] m) => (float[2,5,8] y) "
              "{ y = com.microsoft.Attention <num_heads = 4> (x, W, B, m) }") == "sizes differ, or masks do not fit");
   CHECK(kept("g (float[2,5,6] x, float[6,24] W, float[24] B, float[2,2,4,3,2] p) => (float[2,5,8] y) "

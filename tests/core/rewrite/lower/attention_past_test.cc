@@ -37,12 +37,16 @@ const std::string kBoth = "Reshape Transpose Concat Reshape Transpose Concat ";
 TEST_CASE("the past is put in front of keys and values before attention") {
   CHECK(lowered(standard()) == kBoth + "Reshape Transpose Attention Transpose Reshape");
   CHECK(lowered(standard(", scale = 0.3")) == kBoth + "Reshape Transpose Attention Transpose Reshape");
+  CHECK(lowered(standard(", is_causal = 1")) == kBoth + "Reshape Transpose Add Attention Transpose Reshape");
   CHECK(lowered(multi_head("")) == kBoth + "MultiHeadAttention");
   CHECK(lowered("g (float[2,4,3,2] q, float[2,2,3,2] k, float[2,2,3,2] v, float[2,2,5,2] pk, float[2,2,5,2] pv) => "
                 "(float[2,4,3,2] y) { y = Attention (q, k, v, , pk, pv) }") == "Concat Concat Attention");
+  CHECK(lowered("g (float[2,4,3,2] q, float[2,2,3,2] k, float[2,2,3,2] v, bool[3,8] m, float[2,2,5,2] pk, "
+                "float[2,2,5,2] pv) => (float[2,4,3,2] y) { y = Attention <is_causal = 1> (q, k, v, m, pk, pv) }") ==
+        "Concat Concat Where Add Attention");
 }
 
-TEST_CASE("attention that hides later keys, adds a bias or has no past stays") {
+TEST_CASE("attention that hides keys in ways that are no mask, adds a bias or has no past stays") {
   const auto kept = [](const std::string& graph) {
     Model source = model(graph);
     PassContext context = test::pass_context();
@@ -52,10 +56,11 @@ TEST_CASE("attention that hides later keys, adds a bias or has no past stays") {
     CHECK(tally.applied == 0);
     return tally.declined.empty() ? std::string() : tally.declined.begin()->first;
   };
-  const std::string other = "scores are wanted, later keys are hidden, or a bias is added";
-  CHECK(kept(standard(", is_causal = 1")) == other);
-  CHECK(kept(multi_head(", unidirectional = 1")) == other);
-  CHECK(kept(multi_head("", "B")) == other);
+  CHECK(kept(multi_head(", unidirectional = 1")) == "later keys are hidden");
+  CHECK(kept("g (float[2,4,3,2] q, float[2,2,3,2] k, float[2,2,3,2] v, float[3,6] m, float[2,2,5,2] pk, "
+             "float[2,2,5,2] pv) => (float[2,4,3,2] y) { y = Attention <is_causal = 1> (q, k, v, m, pk, pv) }") ==
+        "later keys are hidden");
+  CHECK(kept(multi_head("", "B")) == "scores are wanted, or a bias is added");
   CHECK(kept("g (float[2,3,8] q, float[2,3,8] k, float[2,3,8] v) => (float[2,3,8] y) { y = Attention <q_num_heads = "
              "4, kv_num_heads = 4> (q, k, v) }")
             .empty());

@@ -1,0 +1,95 @@
+#include <cmath>
+
+#include "core/autodiff/rules.h"
+
+namespace mlopt::autodiff {
+namespace {
+
+enum Input { kQuery, kKey, kValue, kMask };
+
+void require_plain(const GradArgs& a) {
+  for (int i = kMask + 1; i < a.inputs(); ++i)
+    if (a.in(i)) a.refuse("earlier keys or lengths are given");
+  for (size_t i = 1; i < a.view.node().outputs().size(); ++i)
+    if (a.grad(static_cast<int>(i))) a.refuse("the loss depends on more than its result");
+  if (a.dims(a.in(kQuery)).size() != 4) a.refuse("its heads are no axis");
+  if (a.view.get_float("softcap", 0) != 0) a.refuse("its scores are capped");
+  if (a.view.get_int("is_causal", 0) != 0 || a.view.get_int("left_window_size", -1) != -1 ||
+      a.view.get_int("right_window_size", -1) != -1)
+    a.refuse("it hides keys by their position");
+}
+
+/// [batch, heads, rows, size] with each head `times` times in a row.
+Value* repeated(GradArgs& a, Value* x, int64_t times) {
+  if (times == 1) return x;
+  const Dims d = a.dims(x);
+  return a.reshaped(a.expanded(a.reshaped(x, {d[0], d[1], 1, d[2], d[3]}), {d[0], d[1], times, d[2], d[3]}),
+                    {d[0], d[1] * times, d[2], d[3]});
+}
+
+/// Back to the heads that repeated() read.
+Value* summed(GradArgs& a, Value* x, int64_t times) {
+  if (times == 1) return x;
+  const Dims d = a.dims(x);
+  Value* groups = a.reshaped(x, {d[0], d[1] / times, times, d[2], d[3]});
+  return a.reshaped(a.sum(groups, {2}), {d[0], d[1] / times, d[2], d[3]});
+}
+
+/// Rows whose keys are all hidden are 0: so the kernels have it.
+Value* probabilities(GradArgs& a, Value* keys, double scale) {
+  Value* scores = a.scaled(a.op("MatMul", {a.in(kQuery), a.transposed(keys, {0, 1, 3, 2})}), scale);
+  if (Value* mask = kMask < a.inputs() ? a.in(kMask) : nullptr) {
+    if (mask->type.dtype == DType::kBool)
+      mask = a.op("Where", {mask, a.number(0, scores), a.number(-INFINITY, scores)});
+    scores = a.op("Add", {scores, mask});
+  }
+  Value* p = a.op("Softmax", {scores}, {{"axis", int64_t{3}, {}}});
+  return kMask < a.inputs() && a.in(kMask) ? a.op("Where", {a.op("IsNaN", {p}), a.number(0, p), p}) : p;
+}
+
+/// y = P v, P = softmax(s), s = scale q k^T + mask. P is computed once more: kept, it would be the largest value of the
+/// forward pass (Dao et al., FlashAttention, 2022).
+std::vector<Value*> attention(GradArgs& a) {
+  require_plain(a);
+  const Dims q = a.dims(a.in(kQuery)), k = a.dims(a.in(kKey));
+  const int64_t times = q[1] / k[1];
+  const double usual = 1 / std::sqrt(static_cast<double>(q[3]));
+  const double scale = a.view.has("scale") ? a.view.get_float("scale", 1) : usual;
+  Value *keys = repeated(a, a.in(kKey), times), *values = repeated(a, a.in(kValue), times);
+  Value* p = probabilities(a, keys, scale);
+  const auto turned = [&](Value* x) { return a.transposed(x, {0, 1, 3, 2}); };
+  Value* dp = a.op("MatMul", {a.grad(), turned(values)});
+  Value* ds = a.own("SoftmaxGrad", {p, dp}, {{"axis", int64_t{3}, {}}}, p);
+  Value* dq = a.scaled(a.op("MatMul", {ds, keys}), scale);
+  Value* dk = a.scaled(a.op("MatMul", {turned(ds), a.in(kQuery)}), scale);
+  Value* dv = a.op("MatMul", {turned(p), a.grad()});
+  std::vector<Value*> grads{dq, summed(a, dk, times), summed(a, dv, times)};
+  grads.resize(static_cast<size_t>(a.inputs()), nullptr);
+  if (a.needs(kMask)) grads[kMask] = ds;
+  return grads;
+}
+
+/// Pairs turned by an angle: turned back by it.
+std::vector<Value*> rotary_embedding(GradArgs& a) {
+  const int sines = a.view.node().domain.empty() ? 2 : 3;
+  for (int i = 1; i < a.inputs(); ++i)
+    if (a.needs(i)) a.refuse("its angles are trained");
+  std::vector<Value*> inputs = a.view.node().inputs();
+  inputs[0] = a.grad();
+  inputs[static_cast<size_t>(sines)] = a.op("Neg", {a.in(sines)});
+  std::vector<Value*> grads(inputs.size(), nullptr);
+  grads[0] = a.again(std::move(inputs));
+  return grads;
+}
+
+constexpr GradRule kRules[] = {
+    {"Attention", attention},
+    {"RotaryEmbedding", rotary_embedding},
+    {"RotaryEmbedding", rotary_embedding, "com.microsoft"},
+};
+
+}  // namespace
+
+std::span<const GradRule> attention_rules() { return kRules; }
+
+}  // namespace mlopt::autodiff
