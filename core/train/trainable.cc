@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/tensor/cast.h"
+#include "core/train/angles.h"
 
 namespace mlopt::train {
 namespace {
@@ -49,9 +50,11 @@ std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice)
     if (!v->opaque && is_float(v->constant->dtype()) && !v->uses.empty()) floats.push_back(v);
   check_globs(choice.only, floats, "--trainable");
   check_globs(choice.freeze, floats, "--freeze");
+  const std::vector<const Value*> turning = angles(floats);
   for (Value* v : floats) {
     const bool named = std::find(choice.also.begin(), choice.also.end(), v->name) != choice.also.end();
-    const bool wanted = named || (choice.only.empty() ? looks_like_weights(*v) : glob_any(choice.only, v->name));
+    const bool wanted = named || (choice.only.empty() ? looks_like_weights(*v) && std::ranges::count(turning, v) == 0
+                                                      : glob_any(choice.only, v->name));
     if (wanted && !glob_any(choice.freeze, v->name)) chosen.push_back(v);
   }
   if (chosen.empty())

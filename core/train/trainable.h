@@ -14,8 +14,8 @@ struct TrainableChoice {
 };
 
 /// Float initializers in the order of the graph. Left out unless `only` names them: single numbers, masks (a value of
-/// -1e4 or less, or none), and what inputs are normalized with. Throws Error{kBadInput} where nothing is left, or a
-/// glob matches nothing.
+/// -1e4 or less, or none), what inputs are normalized with, and the angles of positions (angles.h). Throws
+/// Error{kBadInput} where nothing is left, or a glob matches nothing.
 std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice);
 
 }  // namespace mlopt::train
