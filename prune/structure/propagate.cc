@@ -63,6 +63,7 @@ void relate(Relations& all, const Model& model, const Node& node) {
 
 Relations relate_axes(const Model& model, SplitBy split, Statistics statistics) {
   Relations all;
+  all.split = split;
   all.statistics = statistics;
   all.fixed = fixed_values(model);
   pin_interface(all.atoms, *model.graph);

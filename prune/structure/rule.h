@@ -35,6 +35,7 @@ struct Regrouping {
 /// Everything that the operators of a model say of its axes.
 struct Relations {
   Atoms atoms;
+  SplitBy split = SplitBy::kInner;
   Statistics statistics = Statistics::kStay;
   std::vector<Contraction> contractions;
   std::vector<const Node*> normalizations;        ///< whose statistics are those of what is left of their last axis
@@ -76,6 +77,8 @@ class Ties {
   void contracts(int input, int axis);
   /// Whose mean over the last axis of an input, or all whose statistics over that of the first, are those of the rest.
   bool over_the_rest() const { return all_.statistics == Statistics::kOfTheRest; }
+  /// Do whole heads go where attention has them side by side? Else the same dimensions of all.
+  bool whole_heads() const { return all_.split == SplitBy::kOuter; }
   void averages(int input, int axis);
   void normalizes();
   void heads(const Value* v, int axis);

@@ -1,47 +1,10 @@
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include "prune/structure/rules.h"
+#include "prune/structure/rules/heads.h"
 
 namespace mlopt::prune::rules {
 namespace {
-
-/// Heads side by side on an axis, `size` elements each; 1 where they have an axis of their own.
-struct Heads {
-  const Value* value = nullptr;
-  int axis = 0;
-  int64_t first = 0, count = 0, size = 1;
-};
-
-/// Head h of `a` with the head of `b` that it reads: those of b are as many or fewer, each for as many of a's.
-void tie_heads(Ties& t, const Heads& a, const Heads& b) {
-  if (!a.value || !b.value) return;
-  for (int64_t h = 0; h < a.count; ++h)
-    for (int64_t j = 0; j < a.size; ++j)
-      t.tie(a.value, a.axis, a.first + h * a.size + j, b.value, b.axis, b.first + h / (a.count / b.count) * b.size);
-}
-
-/// All elements of each head with one another.
-void tie_within(Ties& t, const Heads& a) {
-  for (int64_t i = 0; a.value && i < a.count * a.size; ++i)
-    t.tie(a.value, a.axis, a.first + i, a.value, a.axis, a.first + i / a.size * a.size);
-}
-
-/// Heads of a value [batch, rows, heads * size] or [batch, heads, rows, size]; none where that does not come out even.
-Heads heads_of(const Value* v, int64_t count) {
-  if (!v || count < 1) return {};
-  const int axis = Ties::rank(*v) == 4 ? 1 : 2;
-  const auto size = Ties::size(*v, axis);
-  if (Ties::rank(*v) < 3 || !size || *size % count != 0 || (axis == 1 && *size != count)) return {};
-  return {v, axis, 0, count, axis == 1 ? 1 : *size / count};
-}
-
-/// Of a bias or mask of scores that has numbers for each head, on the third axis from the end.
-Heads of_scores(const Value* v, int64_t count) {
-  if (!v || Ties::rank(*v) < 3 || Ties::size(*v, -3) != count) return {};
-  return {v, Ties::rank(*v) - 3, 0, count, 1};
-}
 
 /// Axes before the heads', and rows: batches are one; rows of queries are those of the output.
 void tie_batch_and_rows(Ties& t, const Value* q, const Value* y) {
@@ -57,22 +20,43 @@ void pin_lengths(Ties& t, const Value* v) {
 
 constexpr const char* kForm = "heads in this form are not cut: how it reads its inputs is not known";
 
-/// How many heads are left of those on an axis.
-std::optional<int64_t> heads_left(const Rewriting& r, const Value* v, int axis, int64_t first, int64_t count,
-                                  int64_t size) {
-  const auto* kept = v ? r.kept.find(v, axis) : nullptr;
-  if (!kept) return std::nullopt;
-  std::set<int64_t> heads;
-  for (const int64_t p : *kept)
-    if (p >= first && p < first + count * size) heads.insert((p - first) / size);
-  return static_cast<int64_t>(heads.size());
+/// Dimensions of queries go with those of keys, those of values with those of the result; what has numbers for each
+/// head keeps them. Queries are read in input 0.
+void tie_dimensions(Ties& t, std::initializer_list<Heads> queries, std::initializer_list<Heads> values,
+                    std::initializer_list<Heads> scores) {
+  if (!tie_across(t, queries) || !tie_across(t, values)) return t.pin_node(kForm);
+  for (const Heads& s : scores) t.pin(s.value, s.axis, "its heads stay where dimensions of them go");
 }
 
-/// The same for what heads_of() finds; the attribute says it afterwards.
-void set_heads(Rewriting& r, std::string_view attr, const Value* v) {
-  const int64_t count = r.view.get_int(attr, 0);
-  const Heads heads = heads_of(v, count);
-  if (const auto left = heads_left(r, heads.value, heads.axis, 0, count, heads.size)) r.node.set_attr(attr, *left);
+void multi_head_dimensions(Ties& t, int64_t count) {
+  const auto of = [&](const Value* v) { return dimensions_of(t, v, count); };
+  const Heads q = of(t.in(0)), y = of(t.out());
+  const Value* bias = t.in(3);
+  const auto part = [&](int64_t from, int64_t size) { return Heads{bias, 0, from, count, size}; };
+  t.contracts(0, q.axis);
+  if (bias) t.contracts(3, 0);
+  const int64_t width = count * q.size;
+  tie_dimensions(t, {q, of(t.in(1)), part(0, q.size), part(width, q.size), of(t.in(6)), of(t.out(1))},
+                 {y, of(t.in(2)), part(2 * width, y.size), of(t.in(7)), of(t.out(2))},
+                 {of_scores(t.in(5), count), of_scores(t.out(3), count)});
+}
+
+/// Dimensions of heads of products inside of the operator, whose columns begin at the sums of `sizes`.
+void packed_dimensions(Ties& t, const Heads& made, const std::vector<int64_t>& sizes) {
+  const auto part = [&](const Value* v, size_t i) {
+    const int64_t first = i == 0 ? 0 : i == 1 ? sizes[0] : sizes[0] + sizes[1];
+    return Heads{v, v == t.in(1) ? 1 : 0, first, made.count, sizes[i] / made.count};
+  };
+  const Value *w = t.in(1), *bias = t.in(2);
+  t.contracts(1, 1);
+  if (bias) t.contracts(2, 0);
+  for (const Value* past : {t.in(4), t.out(1)}) {
+    if (!past) continue;
+    t.pin_all(past, kForm);
+    t.pin(w, 1, kForm);
+  }
+  tie_dimensions(t, {part(w, 0), part(w, 1), part(bias, 0), part(bias, 1)}, {made, part(w, 2), part(bias, 2)},
+                 {of_scores(t.in(5), made.count)});
 }
 
 }  // namespace
@@ -87,14 +71,21 @@ void attention(Ties& t) {
   const Heads queries = heads_of(q, count), keys = heads_of(k, shared), values = heads_of(v, shared),
               made = heads_of(y, count);
   if (!queries.value || !keys.value || !values.value || !made.value) return t.pin_node(kForm);
+  tie_batch_and_rows(t, q, y);
+  for (const Value* x : {k, v}) pin_lengths(t, x);
+  const auto cache = [&](const Value* x) { return dimensions_of(t, x, shared); };
+  if (!apart && !t.whole_heads()) {
+    t.contracts(0, queries.axis);
+    return tie_dimensions(t, {queries, keys, cache(t.in(4)), cache(t.out(1))},
+                          {made, values, cache(t.in(5)), cache(t.out(2))},
+                          {of_scores(t.in(3), count), of_scores(t.out(3), count)});
+  }
   tie_within(t, keys);
   for (const Heads& h :
        {queries, values, made, heads_of(t.in(4), shared), heads_of(t.in(5), shared), heads_of(t.out(1), shared),
         heads_of(t.out(2), shared), of_scores(t.in(3), count), of_scores(t.out(3), count)})
     tie_heads(t, h, keys);
   t.heads(y, made.axis);
-  tie_batch_and_rows(t, q, y);
-  for (const Value* x : {k, v}) pin_lengths(t, x);
   if (!apart) return;
   t.tie(q, 3, k, 3);
   t.tie(v, 3, y, 3);
@@ -110,10 +101,10 @@ void rewrite_attention(Rewriting& r) {
   const Value *q = r.node.input(0), *k = r.node.input(1);
   if (q->type.dims->size() == 4) {
     const auto size = (*q->type.dims)[3].value();
-    if (r.kept.find(q, 3) && !r.node.attr("scale") && size)
-      r.node.set_attr("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(*size))));
+    if (r.kept.find(q, 3) && size) keep_scale(r, *size);
     return;
   }
+  keep_scale(r, heads_of(q, r.view.get_int("q_num_heads", 0)));
   set_heads(r, "q_num_heads", q);
   set_heads(r, "kv_num_heads", k);
 }
@@ -127,6 +118,9 @@ void multi_head_attention(Ties& t) {
   const Heads queries = heads_of(q, count), keys = heads_of(k, count), values = heads_of(v, count),
               made = heads_of(t.out(), count);
   if (!queries.value || !keys.value || !values.value || !made.value) return t.pin_node(kForm);
+  tie_batch_and_rows(t, q, t.out());
+  for (const Value* x : {k, v}) pin_lengths(t, x);
+  if (!t.whole_heads()) return multi_head_dimensions(t, count);
   tie_within(t, queries);
   for (const Heads& h :
        {keys, values, made, heads_of(t.in(6), count), heads_of(t.in(7), count), heads_of(t.out(1), count),
@@ -139,11 +133,12 @@ void multi_head_attention(Ties& t) {
     tie_heads(t, {bias, 0, 2 * width, count, made.size}, queries);
   }
   t.heads(t.out(), made.axis);
-  tie_batch_and_rows(t, q, t.out());
-  for (const Value* x : {k, v}) pin_lengths(t, x);
 }
 
-void rewrite_multi_head_attention(Rewriting& r) { set_heads(r, "num_heads", r.node.input(0)); }
+void rewrite_multi_head_attention(Rewriting& r) {
+  keep_scale(r, heads_of(r.node.input(0), r.view.get_int("num_heads", 0)));
+  set_heads(r, "num_heads", r.node.input(0));
+}
 
 // com.microsoft: x [batch, rows, in], weights [in, queries | keys | values], bias of them
 void packed_attention(Ties& t) {
@@ -159,6 +154,10 @@ void packed_attention(Ties& t) {
   t.tie(x, 2, w, 0);
   t.contracts(0, 2);
   t.produces(w, 1);
+  t.tie(x, 0, t.out(), 0);
+  t.pin(x, 1, "attention is over this axis");
+  t.pin(t.out(), 1, "attention is over this axis");
+  if (!t.whole_heads()) return packed_dimensions(t, made, sizes);
   tie_within(t, made);
   int64_t first = 0;
   for (const int64_t n : sizes) {
@@ -170,21 +169,19 @@ void packed_attention(Ties& t) {
     if (past) tie_heads(t, {past, 2, 0, count, 1}, made);
   tie_heads(t, of_scores(t.in(5), count), made);
   t.heads(t.out(), made.axis);
-  t.tie(x, 0, t.out(), 0);
-  t.pin(x, 1, "attention is over this axis");
-  t.pin(t.out(), 1, "attention is over this axis");
 }
 
 void rewrite_packed_attention(Rewriting& r) {
   const Value* w = r.node.input(1);
   const auto* kept = r.kept.find(w, 1);
   if (!kept) return;
-  const std::vector<int64_t> sizes = r.view.get_ints("qkv_hidden_sizes");
+  const int64_t third = *Ties::size(*w, 1) / 3, count = r.view.get_int("num_heads", 0);
+  const std::vector<int64_t> sizes = r.view.get_ints("qkv_hidden_sizes", {third, third, third});
+  keep_scale(r, Heads{w, 1, 0, count, sizes[0] / count});
   set_heads(r, "num_heads", r.node.output(0));
-  if (sizes.size() != 3) return;
   std::vector<int64_t> left(3);
   for (const int64_t p : *kept) ++left[p < sizes[0] ? 0 : p < sizes[0] + sizes[1] ? 1 : 2];
-  r.node.set_attr("qkv_hidden_sizes", left);
+  if (r.node.attr("qkv_hidden_sizes") || left[0] != left[2]) r.node.set_attr("qkv_hidden_sizes", left);
 }
 
 // com.microsoft: query [batch, rows, heads * size], key and value of fewer heads, or all three in query
@@ -217,8 +214,8 @@ void rewrite_group_query_attention(Rewriting& r) {
   const int64_t count = r.view.get_int("num_heads", 0), shared = r.view.get_int("kv_num_heads", 0);
   const Value *q = r.node.input(0), *k = r.node.input(1);
   const int64_t size = *(*q->type.dims)[2].value() / (k ? count : count + 2 * shared);
-  if (const auto left = heads_left(r, q, 2, 0, count, size)) r.node.set_attr("num_heads", *left);
-  const auto few = k ? heads_left(r, k, 2, 0, shared, size) : heads_left(r, q, 2, count * size, shared, size);
+  if (const auto left = heads_left(r, {q, 2, 0, count, size})) r.node.set_attr("num_heads", *left);
+  const auto few = heads_left(r, k ? Heads{k, 2, 0, shared, size} : Heads{q, 2, count * size, shared, size});
   if (few) r.node.set_attr("kv_num_heads", *few);
 }
 
@@ -238,7 +235,7 @@ void rotary_embedding(Ties& t) {
   tie_within(t, heads);
   tie_heads(t, {y, heads.axis, 0, heads.count, heads.size}, heads);
   for (const Value* v : {x, y})
-    if (rank == 4) t.pin(v, 3, "it turns pairs of this axis");
+    if (rank == 4 || !t.whole_heads()) t.pin(v, rank - 1, "it turns pairs of this axis");
 }
 
 void rewrite_rotary_embedding(Rewriting& r) {

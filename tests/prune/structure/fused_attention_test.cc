@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tests/support/catch.h"
 #include "tests/support/shrunk.h"
 
@@ -103,6 +105,59 @@ TEST_CASE("GroupQueryAttention loses groups, behind rotary embeddings of its own
   CHECK(made.shapes("QKVOC") == "Q 8x8, K 8x4, V 8x4, O 8x8, C 5x2");
   CHECK(attribute(made, "GroupQueryAttention", "kv_num_heads") == 1);
   CHECK(attribute(made, "RotaryEmbedding", "num_heads") > 0);
+}
+
+TEST_CASE("heads side by side lose the same dimensions, those of values others, at the same scale") {
+  const auto inner = [](const std::string& weights, const std::string& nodes, const char* names) {
+    const Shrunk made = test::shrink("g (float[N,S,8] x, float[8,12] Q, float[8,12] K, float[8,8] V, float[8,8] O" +
+                                         weights + ") => (float[N,S,8] y) { q = MatMul (x, Q) k = MatMul (x, K) " +
+                                         "v = MatMul (x, V) " + nodes + " y = MatMul (c, O) }",
+                                     23, SplitBy::kInner);
+    CHECK(made.groups.groups.size() == 2);
+    const Node* attention = made.model.graph->find("c")->producer;
+    CHECK(std::get<float>(attention->attr("scale")->value) == Approx(1 / std::sqrt(6.0)));
+    return made.shapes(names);
+  };
+  CHECK(inner("", "c = Attention <q_num_heads = 2, kv_num_heads = 2> (q, k, v)", "QKVO") ==
+        "Q 8x6, K 8x6, V 8x4, O 4x8");
+  CHECK(inner("", "c = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v)", "QKVO") ==
+        "Q 8x6, K 8x6, V 8x4, O 4x8");
+  CHECK(inner(", float[32] B", "c = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v, B)", "QKVBO") ==
+        "Q 8x6, K 8x6, V 8x4, B 16, O 4x8");
+  CHECK(inner(", float[1,2,3,3] M",
+              "n = Identity (x) c = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v, , , M)",
+              "QKVMO") == "Q 8x6, K 8x6, V 8x4, M 1x2x3x3, O 4x8");
+}
+
+TEST_CASE("Attention with its projections inside loses dimensions of heads") {
+  const auto inner = [](const std::string& graph) { return test::shrink(graph, 23, SplitBy::kInner); };
+  const Shrunk made = inner(R"(g (float[N,S,8] x, float[8,36] W, float[36] B, float[12,8] O) => (float[N,S,8] y) {
+      c = com.microsoft.Attention <num_heads = 2> (x, W, B)
+      y = MatMul (c, O)
+    })");
+  CHECK(made.shapes("WBO") == "W 8x18, B 18, O 6x8");
+  CHECK(attribute(made, "Attention", "num_heads") == 2);
+  const Shrunk uneven = inner(R"(g (float[N,S,8] x, float[8,32] W, float[32] B, float[8,8] O) => (float[N,S,8] y) {
+      c = com.microsoft.Attention <num_heads = 2, qkv_hidden_sizes = [12, 12, 8]> (x, W, B)
+      y = MatMul (c, O)
+    })");
+  CHECK(uneven.shapes("WBO") == "W 8x16, B 16, O 4x8");
+}
+
+TEST_CASE("dimensions that a rotary embedding turns in pairs stay, those of values go") {
+  const Shrunk made = test::shrink(R"(g (float[1,3,8] x, float[8,8] Q, float[8,8] K, float[8,8] V,
+        float[5,2] C, float[5,2] D, float[8,8] O) => (float[1,3,8] y) {
+      places = Constant <value = int64[1,3] {0, 1, 2}> ()
+      q0 = MatMul (x, Q)
+      q = com.microsoft.RotaryEmbedding <num_heads = 2> (q0, places, C, D)
+      k0 = MatMul (x, K)
+      k = com.microsoft.RotaryEmbedding <num_heads = 2> (k0, places, C, D)
+      v = MatMul (x, V)
+      c = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v)
+      y = MatMul (c, O)
+    })",
+                                   23, SplitBy::kInner);
+  CHECK(made.shapes("QKVO") == "Q 8x8, K 8x8, V 8x4, O 4x8");
 }
 
 TEST_CASE("heads that are packed in another form stay") {
