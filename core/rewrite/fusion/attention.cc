@@ -77,7 +77,7 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   if (joined && !part_masks(scores, *joined, joined_mask, builder))
     return Decline{"what hides keys has batch and heads as one axis"};
   const auto q = heads_of(scores.q, false, {able.rotates}, builder, joined);
-  auto k = heads_of(scores.k, true, able, builder, joined),
+  auto k = heads_of(scores.k, scores.turned, able, builder, joined),
        v = heads_of(end.product->input(1), false, {false, able.keeps, able.repeats}, builder, joined);
   if (!q || !k || !v) return Decline{"queries, keys or values are not split into heads"};
   // Products repeat a single head for all queries by themselves.

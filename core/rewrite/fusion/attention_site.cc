@@ -127,14 +127,36 @@ Value* unscaled(Value* v, double& scale) {
   return v;
 }
 
+namespace {
+
+/// What a product of queries and keys does besides.
+struct Factors {
+  double scale = 1;
+  bool turned = true;  ///< as in Scores
+};
+
+/// Of MatMul, or of com.microsoft's that scales and reads the keys as they lie; nothing for others.
+std::optional<Factors> factors_of(const Node& product) {
+  if (product.is("MatMul")) return Factors();
+  if (!product.is("FusedMatMul", "com.microsoft")) return std::nullopt;
+  const NodeView view(product, 1);
+  for (const char* other : {"transA", "transBatchA", "transBatchB"})
+    if (view.get_int(other, 0) != 0) return std::nullopt;
+  return Factors{view.get_float("alpha", 1), view.get_int("transB", 0) == 0};
+}
+
+}  // namespace
+
 Scores scores_of(Value* scores) {
   Scores parts;
   const auto product_at = [&parts](Value* v) {
     double scale = 1;
     Value* product = is_inner(v) ? unscaled(v, scale) : v;
-    if (!is_inner(v) || !is_inner(product) || !product->producer->is("MatMul")) return false;
+    const auto factors = is_inner(v) && is_inner(product) ? factors_of(*product->producer) : std::nullopt;
+    if (!factors) return false;
     parts.product = v;
-    parts.scale = scale;
+    parts.scale = scale * factors->scale;
+    parts.turned = factors->turned;
     parts.q = unscaled(product->producer->input(0), parts.scale);
     parts.k = unscaled(product->producer->input(1), parts.scale);
     return true;

@@ -9,7 +9,8 @@ namespace mlopt::fusion {
 
 /// scale q k^T + mask, the scores that a softmax of attention takes.
 struct Scores {
-  Value *q = nullptr, *k = nullptr, *mask = nullptr;  ///< k as it is multiplied: [..., size, keys]; null: no mask
+  Value *q = nullptr, *k = nullptr, *mask = nullptr;  ///< [..., queries, size], see `turned`; null: no mask
+  bool turned = true;                                 ///< k is [..., size, keys], else [..., keys, size]
   const Value* product = nullptr;                     ///< of both, scaled: [..., queries, keys]
   Choice choice = {};                                 ///< of scores that are hidden by another number in their place
   double scale = 1;

@@ -11,10 +11,12 @@ namespace mlopt::lower {
 namespace {
 
 /// Do q [..., M, d], k^T [..., d, N], v [..., N, e] and the mask fit without repeating any but the mask?
-bool fit(const fusion::Scores& parts, const Value* turned_k, const Value* v) {
-  const auto &q = parts.q->type.dims, &k = turned_k->type.dims, &values = v->type.dims;
+bool fit(const fusion::Scores& parts, const Value* v) {
+  const auto &q = parts.q->type.dims, &values = v->type.dims;
+  auto k = parts.k->type.dims;
   if (!q || !k || !values || q->size() != k->size() || q->size() != values->size()) return false;
   const size_t rank = q->size();
+  if (!parts.turned && rank > 1) std::swap((*k)[rank - 2], (*k)[rank - 1]);
   if ((rank != 3 && rank != 4) || !fusion::same_but(*q, *k, {rank - 2, rank - 1}) ||
       !fusion::same_but(*q, *values, {rank - 2, rank - 1}))
     return false;
@@ -77,10 +79,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const fusion::Scores parts = fusion::scores_of(m.value("scores"));
   if (!parts.q) return Decline{"the scores are not a product"};
   Value* v = m.value("v");
-  if (!fit(parts, parts.k, v)) return Decline{"queries, keys and values are not known to fit"};
+  if (!fit(parts, v)) return Decline{"queries, keys and values are not known to fit"};
   for (const Value* head : {static_cast<const Value*>(parts.q), static_cast<const Value*>(v)})
     if (head->type.dims->back().value().value_or(0) > kMostElements) return Decline{"its heads are too wide"};
-  std::vector<Value*> inputs{parts.q, keys_of(parts.k, builder), v};
+  std::vector<Value*> inputs{parts.q, parts.turned ? keys_of(parts.k, builder) : parts.k, v};
   Value* first = rank == 3 ? builder.constant("axes", Tensor::ints({0})) : nullptr;
   if (first)
     for (Value*& input : inputs) input = builder.op("Unsqueeze", {input, first});

@@ -63,8 +63,7 @@ void set_heads(Rewriting& r, std::string_view attr, const Value* v) {
 }
 
 void keep_scale(Rewriting& r, int64_t size) {
-  if (!r.node.attr("scale"))
-    r.node.set_attr("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(size))));
+  if (!r.node.attr("scale")) r.node.set_attr("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(size))));
 }
 
 void keep_scale(Rewriting& r, const Heads& queries) {

@@ -23,6 +23,15 @@ TEST_CASE("two products and the softmax between them become attention, which tak
   CHECK(lowered(attention("float[2,3,8,5]", "t = Identity (k)")) == "Identity Transpose Attention");
 }
 
+TEST_CASE("a product that reads the keys as they lay, and scales, is the first of the two as well") {
+  Model source = test::fixture(
+      "g (float[2,3,4,8] q, float[2,3,5,8] k, float[2,3,5,6] v) => (float[2,3,4,6] y) { s = "
+      "com.microsoft.FusedMatMul <alpha = 0.3, transB = 1> (q, k) p = Softmax <axis = -1> (s) y = MatMul (p, v) }",
+      17);
+  source.set_opset("com.microsoft", 1);
+  CHECK(test::rewritten(lower::attention, source, 1e-5, Target::kKernels) == "Attention");
+}
+
 TEST_CASE("keys that were turned before they were split into heads are split as they lay") {
   const std::string turned =
       "r = Transpose <perm = [0, 2, 1]> (k) d = Constant <value_ints = [2, 3, 8, 5]> () t = Reshape (r, d)";
