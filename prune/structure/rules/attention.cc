@@ -36,6 +36,9 @@ void multi_head_dimensions(Ties& t, int64_t count) {
   t.contracts(0, q.axis);
   if (bias) t.contracts(3, 0);
   const int64_t width = count * q.size;
+  // ONNX Runtime takes values of another size only where heads lie side by side and nothing is kept of them.
+  const bool alike = Ties::rank(*t.in(1)) == 4 || t.in(6) || t.in(7) || t.out(1) || t.out(2);
+  if (alike && !tie_across(t, {q, y})) return t.pin_node(kForm);
   tie_dimensions(t, {q, of(t.in(1)), part(0, q.size), part(width, q.size), of(t.in(6)), of(t.out(1))},
                  {y, of(t.in(2)), part(2 * width, y.size), of(t.in(7)), of(t.out(2))},
                  {of_scores(t.in(5), count), of_scores(t.out(3), count)});

@@ -129,6 +129,25 @@ TEST_CASE("heads side by side lose the same dimensions, those of values others, 
               "QKVMO") == "Q 8x6, K 8x6, V 8x4, M 1x2x3x3, O 4x8");
 }
 
+TEST_CASE("values that ONNX Runtime takes in the size of keys alone lose as many dimensions") {
+  const Shrunk made = test::shrink(R"(g (float[N,S,8] x, float[8,12] Q, float[8,12] K, float[8,12] V, float[12,8] O)
+        => (float[N,S,8] y) {
+      shape = Constant <value = int64[4] {0, 0, 2, 6}> ()
+      q = MatMul (x, Q)
+      k0 = MatMul (x, K)
+      k1 = Reshape (k0, shape)
+      k = Transpose <perm = [0, 2, 1, 3]> (k1)
+      v0 = MatMul (x, V)
+      v1 = Reshape (v0, shape)
+      v = Transpose <perm = [0, 2, 1, 3]> (v1)
+      c = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v)
+      y = MatMul (c, O)
+    })",
+                                   23, SplitBy::kInner);
+  CHECK(made.groups.groups.size() == 1);
+  CHECK(made.shapes("QKVO") == "Q 8x6, K 8x6, V 8x6, O 6x8");
+}
+
 TEST_CASE("Attention with its projections inside loses dimensions of heads") {
   const auto inner = [](const std::string& graph) { return test::shrink(graph, 23, SplitBy::kInner); };
   const Shrunk made = inner(R"(g (float[N,S,8] x, float[8,36] W, float[36] B, float[12,8] O) => (float[N,S,8] y) {
