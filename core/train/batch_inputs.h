@@ -12,7 +12,7 @@ namespace mlopt::train {
 /// What a model's inputs are in a batch, in the order of those that are not initializers.
 struct BatchInputs {
   BatchInputs() = default;
-  BatchInputs(std::vector<Dims> shapes) : dims(std::move(shapes)) {}
+  BatchInputs(std::vector<Dims> shapes) : dims(std::move(shapes)) {}  // NOLINT(google-explicit-constructor)
   BatchInputs(std::initializer_list<Dims> shapes) : dims(shapes) {}
 
   std::vector<Dims> dims;

@@ -160,7 +160,7 @@ Value* mask_of(const Parts& p, const std::optional<Tensor>& others, Builder& b) 
 template <Expected<Parts> (*read)(const NodeView&, Builder&)>
 Expected<Replacement> rewrite(const Match& m, Builder& b) {
   if (b.opset() < 13) return Decline{"other operators are of an older opset"};
-  const bool side_by_side = m.root->domain != "" || m.root->input(0)->type.dims.value_or(SymDims()).size() == 3;
+  const bool side_by_side = !m.root->domain.empty() || m.root->input(0)->type.dims.value_or(SymDims()).size() == 3;
   const Expected<Parts> found = read(b.view(*m.root), b);
   if (!found) return found.error();
   const Parts& p = *found;
