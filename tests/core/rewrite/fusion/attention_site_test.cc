@@ -27,6 +27,23 @@ std::string graph(const std::string& scores) {
 
 std::string kept(const std::string& scores) { return declined(fusion::attention, graph(scores), 17, Target::kOrt); }
 
+/// Four heads whose scores are a product that ONNX Runtime has joined with a scale, of keys that `perm` made.
+Model joined(const std::string& attrs, const std::string& perm) {
+  Model source = test::fixture(
+      "g (float[B,N,16] x, float[16,16] Q, float[16,16] K) => (float[B,N,16] y) <int64[4] split = {0, 0, 4, 4}, "
+      "int64[3] joint = {0, 0, 16}> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  q4 = Reshape (q3, split)  k4 = Reshape "
+      "(k3, split)  v4 = Reshape (x, split)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = Transpose <perm = " +
+          perm + "> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  s = com.microsoft.FusedMatMul <alpha = 0.5" +
+          attrs +
+          "> (q, k)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  "
+          "y = Reshape (t, joint) }",
+      17);
+  source.set_opset("com.microsoft", 1);
+  return source;
+}
+
+const std::string kAsTheyLie = "[0, 2, 1, 3]", kTurned = "[0, 2, 3, 1]";
+
 }  // namespace
 
 TEST_CASE("scores that are scaled after some were hidden are hidden by the scaled number") {
@@ -105,4 +122,17 @@ TEST_CASE("keys that are rotated where queries are not stay so") {
                               17);
   model.set_opset("com.microsoft", 1);
   CHECK(rewritten(fusion::attention, model, 1e-4, Target::kOrt).find("RotaryEmbedding") != std::string::npos);
+}
+
+TEST_CASE("products that ONNX Runtime has joined with a scale and with the turning of keys are scores too") {
+  for (const Model& source : {joined(", transB = 1", kAsTheyLie), joined("", kTurned)})
+    CHECK(rewritten(fusion::attention, source, 1e-4, Target::kOrt) == "MatMul MatMul MultiHeadAttention");
+}
+
+TEST_CASE("products that move batches are no scores") {
+  Model other = joined(", transBatchA = 1", kTurned);
+  infer(other);
+  PassContext context = test::pass_context();
+  context.target = Target::kOrt;
+  CHECK(run_pass(other, fusion::attention, context).applied == 0);
 }

@@ -47,24 +47,6 @@ TEST_CASE("heads that nothing hides become one operator") {
   CHECK(fused({.scores = "p = MatMul (q, k)  s = Mul (two, p)"}) == "MatMul MatMul MatMul Add MultiHeadAttention");
 }
 
-TEST_CASE("products that ONNX Runtime has joined with a scale and with the turning of keys are scores too") {
-  const auto joined = [](const std::string& attrs, const std::string& turn_k) {
-    Model source = test::fixture(
-        graph({.scores = "s = com.microsoft.FusedMatMul <alpha = 0.5" + attrs + "> (q, k)", .turn_k = turn_k}), 17);
-    source.set_opset("com.microsoft", 1);
-    return source;
-  };
-  const std::string as_they_lie = "Transpose <perm = [0, 2, 1, 3]> (k4)",
-                    turned = "Transpose <perm = [0, 2, 3, 1]> (k4)";
-  for (const Model& source : {joined(", transB = 1", as_they_lie), joined("", turned)})
-    CHECK(rewritten(fusion::attention, source, 1e-4, Target::kOrt) == "MatMul MatMul MatMul Add MultiHeadAttention");
-  Model other = joined(", transBatchA = 1", turned);
-  infer(other);
-  PassContext context = test::pass_context();
-  context.target = Target::kOrt;
-  CHECK(run_pass(other, fusion::attention, context).applied == 0);
-}
-
 TEST_CASE("keys and values of two sizes are joined again, as ONNX Runtime takes heads of one size only") {
   const auto graph = [](int keys, int values) {
     const std::string k = std::to_string(keys), v = std::to_string(values), both = std::to_string(keys + values),
