@@ -102,6 +102,7 @@ int64_t AttentionPlan::seen_panels(const float* mask, int64_t rows) const {
   for (int64_t i = rows - 1; i >= 0; --i) {
     int64_t end = keys_.panels();
     while (end > seen && hides(i, end - 1)) --end;
+    if (end == keys_.panels()) return end;
     seen = end;
   }
   // A row that a finite number hides whole sees all keys alike.
