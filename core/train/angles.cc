@@ -20,10 +20,12 @@ struct Readers {
   bool cosine = false, sine = false, rotary = false, other = false;
 };
 
-void follow(const Value& v, Readers& found, std::unordered_set<const Value*>& seen) {
-  if (!seen.insert(&v).second) return;
-  found.other = found.other || v.is_output();
-  for (const Use& use : v.uses) {
+/// Reads on until something else than angles is found.
+Readers readers_of(const Value& made) {
+  Readers found;
+  std::vector<const Value*> open{&made};
+  std::unordered_set<const Value*> seen{&made};
+  const auto read = [&](const Use& use) {
     const Node& node = *use.node;
     if (node.is("Cos")) {
       found.cosine = true;
@@ -32,19 +34,23 @@ void follow(const Value& v, Readers& found, std::unordered_set<const Value*>& se
     } else if (node.op == "RotaryEmbedding" && use.index > 0) {
       found.rotary = true;
     } else if (node.domain.empty() && std::ranges::count(kMaking, node.op) > 0) {
-      for (const Value* made : node.outputs())
-        if (made) follow(*made, found, seen);
+      for (const Value* next : node.outputs())
+        if (next && seen.insert(next).second) open.push_back(next);
     } else {
       found.other = true;
     }
-    if (found.other) return;
+  };
+  while (!open.empty() && !found.other) {
+    const Value& v = *open.back();
+    open.pop_back();
+    found.other = v.is_output();
+    for (const Use& use : v.uses) read(use);
   }
+  return found;
 }
 
 bool makes_angles(const Value& v) {
-  Readers found;
-  std::unordered_set<const Value*> seen;
-  follow(v, found, seen);
+  const Readers found = readers_of(v);
   return !found.other && (found.rotary || (found.cosine && found.sine));
 }
 

@@ -12,7 +12,9 @@ void require_plain(const GradArgs& a) {
     if (a.in(i)) a.refuse("earlier keys or lengths are given");
   for (size_t i = 1; i < a.view.node().outputs().size(); ++i)
     if (a.grad(static_cast<int>(i))) a.refuse("the loss depends on more than its result");
-  if (a.dims(a.in(kQuery)).size() != 4) a.refuse("its heads are no axis");
+  const auto heads = [&](int i) { return a.in(i) && a.dims(a.in(i)).size() == 4 ? a.dims(a.in(i))[1] : 0; };
+  const int64_t queries = heads(kQuery), keys = heads(kKey), values = heads(kValue);
+  if (queries < 1 || keys < 1 || keys != values || queries % keys != 0) a.refuse("its heads are no axis");
   if (a.view.get_float("softcap", 0) != 0) a.refuse("its scores are capped");
   if (a.view.get_int("is_causal", 0) != 0 || a.view.get_int("left_window_size", -1) != -1 ||
       a.view.get_int("right_window_size", -1) != -1)
@@ -72,6 +74,7 @@ std::vector<Value*> attention(GradArgs& a) {
 /// Pairs turned by an angle: turned back by it.
 std::vector<Value*> rotary_embedding(GradArgs& a) {
   const int sines = a.view.node().domain.empty() ? 2 : 3;
+  if (sines >= a.inputs() || !a.in(sines)) a.refuse("it has no sines");
   for (int i = 1; i < a.inputs(); ++i)
     if (a.needs(i)) a.refuse("its angles are trained");
   std::vector<Value*> inputs = a.view.node().inputs();

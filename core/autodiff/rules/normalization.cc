@@ -63,6 +63,7 @@ std::vector<Value*> rms_normalization(GradArgs& a) { return rows(a, false); }
 std::vector<Value*> skip(GradArgs& a, bool centered) {
   constexpr int kSum = 3;
   const int beta = 3, bias = centered ? 4 : 3;
+  if (!a.in(1) || !a.in(2)) a.refuse("an input is missing");
   for (int i = 1; i < kSum && i < static_cast<int>(a.view.node().outputs().size()); ++i)
     if (a.grad(i)) a.refuse("the loss depends on its statistics");
   Value* sum = a.op("Add", {a.in(0), a.in(1)});

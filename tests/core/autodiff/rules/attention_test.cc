@@ -1,5 +1,8 @@
+#include "core/autodiff/grad.h"
+#include "core/onnx/infer.h"
 #include "tests/support/catch.h"
 #include "tests/support/gradients.h"
+#include "tests/support/thrown.h"
 
 namespace mlopt::test {
 namespace {
@@ -48,6 +51,28 @@ TEST_CASE("gradients of attention and of rotary embeddings") { check_gradients(a
 TEST_CASE("a row whose keys are all hidden passes nothing back") {
   const Tensor last = tensor({2, 3}, {0, 0, 0, 1, 1, 1}, DType::kBool);
   check_gradients({{"Attention", {real({1, 1, 2, 2}), real({1, 1, 3, 2}), real({1, 1, 3, 2}), last}, {.opset = 23}}});
+}
+
+TEST_CASE("attention of other forms is refused with the reason") {
+  const auto refused = [](const Dims& queries, const Dims& keys, std::vector<Attr> attrs) {
+    Model model;
+    model.set_opset("", 23);
+    Graph& graph = *model.graph;
+    Value* q = graph.add_input("q", Type::tensor(DType::kF32, queries));
+    Value* k = graph.add_input("k", Type::tensor(DType::kF32, keys));
+    Value* y = graph.add_op("Attention", {q, k, k}, std::move(attrs))->output(0);
+    y->type = Type::tensor(DType::kF32, queries);
+    Node* sum = graph.add_op("ReduceSum", {y}, {attr("keepdims", 0)});
+    infer(model, *sum, standard_types);
+    const Error error = thrown_by([&] { add_gradients(model, sum->output(0), std::vector{q}, standard_types); });
+    CHECK(error.code == Code::kUnsupported);
+    return error.message;
+  };
+  const Dims four{1, 2, 3, 4};
+  CHECK(refused(four, four, {attr("softcap", 2.0f)}) == "no gradient: its scores are capped");
+  CHECK(refused(four, four, {attr("is_causal", 1)}) == "no gradient: it hides keys by their position");
+  CHECK(refused(four, {1, 0, 3, 4}, {}) == "no gradient: its heads are no axis");
+  CHECK(refused({1, 3, 8}, {1, 3, 8}, {}) == "no gradient: its heads are no axis");
 }
 
 }  // namespace mlopt::test
