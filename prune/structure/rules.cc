@@ -56,13 +56,13 @@ constexpr Ops kUnary = {"Abs",
                         "Tan",
                         "Tanh",
                         "ThresholdedRelu"};
-constexpr Ops kMicrosoftUnary = {"FastGelu", "Gelu", "QuickGelu"};
+constexpr Ops kMicrosoftUnary = {"Gelu", "QuickGelu"};
 constexpr Ops kBroadcast = {"Add",        "And",         "BitShift", "BitwiseAnd", "BitwiseOr",
                             "BitwiseXor", "Div",         "Equal",    "Greater",    "GreaterOrEqual",
                             "Less",       "LessOrEqual", "Max",      "Mean",       "Min",
                             "Mod",        "Mul",         "Or",       "PRelu",      "Pow",
                             "Sub",        "Sum",         "Where",    "Xor"};
-constexpr Ops kMicrosoftBroadcast = {"BiasGelu"};
+constexpr Ops kMicrosoftBroadcast = {"BiasGelu", "FastGelu"};
 constexpr Ops kConv = {"Conv"}, kFusedConv = {"FusedConv"}, kConvTranspose = {"ConvTranspose"};
 constexpr Ops kMatMul = {"MatMul"}, kGemm = {"Gemm"}, kEinsum = {"Einsum"};
 constexpr Ops kBatchNorm = {"BatchNormalization"}, kInstanceNorm = {"InstanceNormalization"};

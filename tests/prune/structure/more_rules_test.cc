@@ -56,6 +56,18 @@ TEST_CASE("depth moved into space goes in whole blocks") {
   CHECK(back.shapes("UH") == "U 2x3x1x1, H 2x8x1x1");
 }
 
+TEST_CASE("biases inside of GELUs go with their channels") {
+  const Shrunk made = shrink(
+      R"(g (float[2,3,4] x, float[4,8] U, float[8] B, float[8,8] V, float[8] C, float[8,3] W) => (float[2,3,3] y) {
+      a = MatMul (x, U)
+      b = com.microsoft.FastGelu (a, B)
+      c = MatMul (b, V)
+      d = com.microsoft.BiasGelu (c, C)
+      y = MatMul (d, W)
+    })");
+  CHECK(made.shapes("UBVCW") == "U 4x4, B 4, V 4x4, C 4, W 4x3");
+}
+
 TEST_CASE("sums over channels lose terms, other reductions keep all") {
   const Shrunk made = shrink(R"(g (float[N,3] x, float[3,8] U, float[3,8] V) => (float[N] y) {
       a = MatMul (x, U)
