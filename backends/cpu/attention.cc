@@ -3,6 +3,7 @@
 
 #include "backends/cpu/attention_plan.h"
 #include "backends/cpu/kernels.h"
+#include "core/ir/key_window.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -52,9 +53,7 @@ Expected<PlannedStep> plan(const Site& site) {
   for (int i = kMask + 1; i < static_cast<int>(site.in.size()); ++i)
     if (site.has(i)) return Decline{"earlier keys or lengths are given"};
   if (view.node().outputs().size() > 1) return Decline{"more than the result is wanted"};
-  if (view.get_int("is_causal", 0) != 0 || view.get_int("left_window_size", -1) != -1 ||
-      view.get_int("right_window_size", -1) != -1)
-    return Decline{"keys are hidden"};
+  if (!key_window(view).is_open()) return Decline{"keys are hidden"};
   if (view.get_float("softcap", 0) != 0) return Decline{"scores are capped"};
   auto shape = shape_of(site);
   if (!shape) return shape.error();

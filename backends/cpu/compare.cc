@@ -1,8 +1,9 @@
-// Comparisons of two operands, and logic of two conditions, under NumPy's broadcasting; Not.
+// Comparisons of two operands, and logic of two conditions, under NumPy's broadcasting; Not, IsNaN.
 #include <functional>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/pairwise.h"
+#include "core/base/parallel.h"
 
 namespace mlopt::cpu {
 namespace {
@@ -66,11 +67,29 @@ Expected<PlannedStep> plan_not(const Site& site) {
   return step;
 }
 
+Expected<PlannedStep> plan_is_nan(const Site& site) {
+  const TensorDesc& x = site.desc(0);
+  if (x.dtype != DType::kF32) return Decline{"not float32"};
+  TensorDesc out = x;
+  out.dtype = DType::kBool;
+  PlannedStep step{.out = {out}};
+  step.run = [count = x.size()](const Buffers& b) {
+    const float* in = b.in<float>(0);
+    bool* nan = b.out<bool>(0);
+    constexpr int64_t kGrain = 1 << 15;
+    parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) nan[i] = in[i] != in[i];
+    });
+  };
+  return step;
+}
+
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "And", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Equal", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Greater", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "GreaterOrEqual", .plan = plan, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "IsNaN", .plan = plan_is_nan, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Less", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "LessOrEqual", .plan = plan, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Not", .plan = plan_not, .layout = LayoutRule::kFollows},

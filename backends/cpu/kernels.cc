@@ -55,7 +55,6 @@ constexpr Family kFamilies[] = {
     {"attention", attention_kernels},
     {"rotary", rotary_kernels},
     {"compare", compare_kernels},
-    {"compare", is_nan_kernels},
     {"conv gradient", conv_grad_kernels},
     {"batch norm", batch_norm_train_kernels},
     {"eltwise gradient", unary_grad_kernels},

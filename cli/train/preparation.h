@@ -10,7 +10,8 @@
 namespace mlopt::cli {
 
 /// Puts the branches that shapes and constants choose in the place of their If, and their values in that of shape
-/// arithmetic. For a model whose shapes are bound and whose weights are still constants: floats are left as they are.
+/// arithmetic, and what com.microsoft's joined operators stand for in their place, so that there are gradients. For a
+/// model whose shapes are bound and whose weights are still constants: floats are left as they are.
 void settle_shapes(Model& model);
 
 /// Does to the graph of gradients what `fuse` does to a model, but for what would undo the recipe's recomputation, or

@@ -23,10 +23,7 @@ std::optional<std::vector<Dims>> shapes_of(const Batch& batch, const Graph& grap
 }
 
 /// Of texts, the problem may be the texts.
-bool is_known(const Type& type) {
-  return type.is_tensor() && type.dtype != DType::kString && type.dims &&
-         std::all_of(type.dims->begin(), type.dims->end(), [](const Dim& dim) { return dim.value().has_value(); });
-}
+bool is_known(const Type& type) { return type.is_tensor() && type.dtype != DType::kString && type.static_dims(); }
 
 }  // namespace
 

@@ -50,7 +50,7 @@ std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice)
     if (!v->opaque && is_float(v->constant->dtype()) && !v->uses.empty()) floats.push_back(v);
   check_globs(choice.only, floats, "--trainable");
   check_globs(choice.freeze, floats, "--freeze");
-  const std::vector<const Value*> turning = angles(floats);
+  const std::vector<const Value*> turning = choice.only.empty() ? angles(floats) : std::vector<const Value*>();
   for (Value* v : floats) {
     const bool named = std::find(choice.also.begin(), choice.also.end(), v->name) != choice.also.end();
     const bool wanted = named || (choice.only.empty() ? looks_like_weights(*v) && std::ranges::count(turning, v) == 0

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "core/autodiff/rules.h"
+#include "core/ir/key_window.h"
 
 namespace mlopt::autodiff {
 namespace {
@@ -16,9 +17,7 @@ void require_plain(const GradArgs& a) {
   const int64_t queries = heads(kQuery), keys = heads(kKey), values = heads(kValue);
   if (queries < 1 || keys < 1 || keys != values || queries % keys != 0) a.refuse("its heads are no axis");
   if (a.view.get_float("softcap", 0) != 0) a.refuse("its scores are capped");
-  if (a.view.get_int("is_causal", 0) != 0 || a.view.get_int("left_window_size", -1) != -1 ||
-      a.view.get_int("right_window_size", -1) != -1)
-    a.refuse("it hides keys by their position");
+  if (!key_window(a.view).is_open()) a.refuse("it hides keys by their position");
 }
 
 /// [batch, heads, rows, size] with each head `times` times in a row.
@@ -40,13 +39,12 @@ Value* summed(GradArgs& a, Value* x, int64_t times) {
 /// Rows whose keys are all hidden are 0: so the kernels have it.
 Value* probabilities(GradArgs& a, Value* keys, double scale) {
   Value* scores = a.scaled(a.op("MatMul", {a.in(kQuery), a.transposed(keys, {0, 1, 3, 2})}), scale);
-  if (Value* mask = kMask < a.inputs() ? a.in(kMask) : nullptr) {
-    if (mask->type.dtype == DType::kBool)
-      mask = a.op("Where", {mask, a.number(0, scores), a.number(-INFINITY, scores)});
-    scores = a.op("Add", {scores, mask});
-  }
+  Value* mask = a.in(kMask);
+  if (mask && mask->type.dtype == DType::kBool)
+    mask = a.op("Where", {mask, a.number(0, scores), a.number(-INFINITY, scores)});
+  if (mask) scores = a.op("Add", {scores, mask});
   Value* p = a.op("Softmax", {scores}, {{"axis", int64_t{3}, {}}});
-  return kMask < a.inputs() && a.in(kMask) ? a.op("Where", {a.op("IsNaN", {p}), a.number(0, p), p}) : p;
+  return mask ? a.op("Where", {a.op("IsNaN", {p}), a.number(0, p), p}) : p;
 }
 
 /// y = P v, P = softmax(s), s = scale q k^T + mask. P is computed once more: kept, it would be the largest value of the

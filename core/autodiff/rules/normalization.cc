@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstdint>
+
 #include "core/autodiff/rules.h"
 
 namespace mlopt::autodiff {
@@ -12,9 +15,9 @@ std::vector<Value*> fused(GradArgs& a, std::string_view op, std::vector<Value*> 
 
 Attr epsilon(GradArgs& a) { return {"epsilon", a.view.get_float("epsilon", 1e-5f), {}}; }
 
-/// Only the first output is differentiated: the others are statistics.
-void first_output_only(GradArgs& a) {
-  for (size_t i = 1; i < a.view.node().outputs().size(); ++i)
+/// Outputs behind the first, and before `end`, are statistics, which are not differentiated.
+void no_statistics(GradArgs& a, size_t end = SIZE_MAX) {
+  for (size_t i = 1; i < std::min(end, a.view.node().outputs().size()); ++i)
     if (a.grad(static_cast<int>(i))) a.refuse("the loss depends on its statistics");
 }
 
@@ -36,7 +39,7 @@ std::vector<Value*> frozen_batch_normalization(GradArgs& a) {
 }
 
 std::vector<Value*> batch_normalization(GradArgs& a) {
-  first_output_only(a);
+  no_statistics(a);
   const int64_t opset = a.view.opset();
   const bool training = opset >= 14 ? a.view.get_int("training_mode", 0) != 0 : a.view.node().outputs().size() > 1;
   if (opset < 9 && a.view.get_int("spatial", 1) == 0) a.refuse("spatial is 0");
@@ -46,7 +49,7 @@ std::vector<Value*> batch_normalization(GradArgs& a) {
 }
 
 std::vector<Value*> rows(GradArgs& a, bool centered) {
-  first_output_only(a);
+  no_statistics(a);
   const int64_t axis = a.axis(a.view.get_int("axis", -1));
   const Dims dims = a.dims(a.in(0)), row(dims.begin() + axis, dims.end());
   if (a.dims(a.in(1)).size() > row.size()) a.refuse("its scale differs from row to row");
@@ -64,8 +67,7 @@ std::vector<Value*> skip(GradArgs& a, bool centered) {
   constexpr int kSum = 3;
   const int beta = 3, bias = centered ? 4 : 3;
   if (!a.in(1) || !a.in(2)) a.refuse("an input is missing");
-  for (int i = 1; i < kSum && i < static_cast<int>(a.view.node().outputs().size()); ++i)
-    if (a.grad(i)) a.refuse("the loss depends on its statistics");
+  no_statistics(a, kSum);
   Value* sum = a.op("Add", {a.in(0), a.in(1)});
   if (a.in(bias)) sum = a.op("Add", {sum, a.in(bias)});
   std::vector<Value*> grads(static_cast<size_t>(a.inputs()), nullptr);

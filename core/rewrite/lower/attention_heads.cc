@@ -152,7 +152,7 @@ Value* padding(const Parts& p, Builder& b) {
 }
 
 Value* mask_of(const Parts& p, const std::optional<Tensor>& others, Builder& b) {
-  Value* mask = p.added ? mask_numbers(p.added, b) : nullptr;
+  Value* mask = mask_numbers(p.added, b);
   if (p.seen) mask = joined_masks(mask, padding(p, b), b);
   return others ? joined_masks(mask, b.constant("others", *others), b) : mask;
 }
@@ -166,8 +166,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& b) {
   const Parts& p = *found;
   std::optional<Tensor> others;
   if (!p.window.is_open()) {
-    others = hidden_keys(p.window, rows(p.q.dims), rows(p.k.dims), 0);
-    if (!others) return Decline{"a mask of so many keys is too large"};
+    auto hidden = hidden_keys(p.window, rows(p.q.dims), rows(p.k.dims), 0);
+    if (!hidden) return hidden.error();
+    others = *std::move(hidden);
   }
   std::vector<Value*> inputs{as_heads(p.q, p.heads, b), as_heads(p.k, p.kv_heads, b), as_heads(p.v, p.kv_heads, b)};
   if (Value* mask = mask_of(p, others, b)) inputs.push_back(mask);

@@ -18,17 +18,16 @@ bool is_known(const Value* x, size_t axes) {
   return x && x->type.dtype == DType::kF32 && x->type.dims && x->type.dims->size() == axes;
 }
 
-/// Keys of a window that is not open, which counts from the end of the past, as a mask; nothing where sizes are not
-/// known, or the mask would be too large.
-std::optional<Tensor> others_hidden(const KeyWindow& window, const Node& node, int past) {
+/// Keys of a window that is not open, which counts from the end of the past, as a mask.
+Expected<Tensor> others_hidden(const KeyWindow& window, const Node& node, int past) {
   const auto rows = [](const Value* x) {
     const SymDims& dims = *x->type.dims;
     return dims[dims.size() - 2].value();
   };
   const auto queries = rows(node.input(0)), keys = rows(node.input(1)), before = rows(node.input(past));
-  if (!queries || !keys || !before) return std::nullopt;
+  if (!queries || !keys || !before) return Decline{"later keys are hidden"};
   const Value* mask = node.input(kMask);
-  if (mask && !covers_keys(*mask, *before + *keys)) return std::nullopt;
+  if (mask && !covers_keys(*mask, *before + *keys)) return Decline{"later keys are hidden"};
   return hidden_keys(window, *queries, *before + *keys, *before);
 }
 
@@ -47,8 +46,12 @@ Expected<Replacement> rewrite(const Match& m, Builder& b, int past) {
     return Decline{"scores are wanted, or a bias is added"};
   const KeyWindow window = key_window(view);
   std::optional<Tensor> others;
-  if (!window.is_open() && (!standard || !(others = others_hidden(window, node, past))))
-    return Decline{"later keys are hidden"};
+  if (!window.is_open()) {
+    if (!standard) return Decline{"later keys are hidden"};
+    auto hidden = others_hidden(window, node, past);
+    if (!hidden) return hidden.error();
+    others = *std::move(hidden);
+  }
   for (int i = past + 2; i < static_cast<int>(node.inputs().size()); ++i)
     if (node.input(i)) return Decline{"lengths are given"};
   const int64_t heads = view.get_int(standard ? "kv_num_heads" : "num_heads", 0);
@@ -61,13 +64,11 @@ Expected<Replacement> rewrite(const Match& m, Builder& b, int past) {
   Value *k = inputs[1], *v = inputs[2];
   if (!standard) return Replacement{b.contrib(node.op, std::move(inputs), node.attrs, node.output(0)->type), k, v};
   inputs[0] = as_heads(inputs[0], view.get_int("q_num_heads", 0), b);
-  if (others) {
-    Value*& mask = inputs[kMask];
-    mask = joined_masks(mask ? mask_numbers(mask, b) : nullptr, b.constant("others", *others), b);
-  }
   std::vector<Attr> attrs = node.attrs;
-  if (others)
+  if (others) {
+    inputs[kMask] = joined_masks(mask_numbers(inputs[kMask], b), b.constant("others", *others), b);
     std::erase_if(attrs, [](const Attr& a) { return a.name == "is_causal" || a.name.ends_with("_window_size"); });
+  }
   Value* y = b.op(node.op, std::move(inputs), std::move(attrs));
   if (axes == 4) return Replacement{y, k, v};
   y = b.op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}});

@@ -11,14 +11,9 @@ constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-KeyWindow key_window(const NodeView& attention) {
-  KeyWindow window{attention.get_int("left_window_size", -1), attention.get_int("right_window_size", -1)};
-  if (attention.get_int("is_causal", 0) != 0 || attention.get_int("unidirectional", 0) != 0) window.right = 0;
-  return window;
-}
-
-std::optional<Tensor> hidden_keys(const KeyWindow& window, int64_t queries, int64_t keys, int64_t past) {
-  if (queries > 0 && keys > kMostHidden / queries) return std::nullopt;
+Expected<Tensor> hidden_keys(const KeyWindow& window, int64_t queries, int64_t keys, int64_t past) {
+  if (window.left < -1 || window.right < -1) return Decline{"a window is below -1"};
+  if (queries > 0 && keys > kMostHidden / queries) return Decline{"a mask of so many keys is too large"};
   Tensor mask = Tensor::zeros(DType::kF32, {queries, keys});
   float* row = mask.mutable_data<float>();
   for (int64_t i = 0; i < queries; ++i, row += keys) {
@@ -33,7 +28,7 @@ std::optional<Tensor> hidden_keys(const KeyWindow& window, int64_t queries, int6
 }
 
 Value* mask_numbers(Value* mask, Builder& b) {
-  if (mask->type.dtype != DType::kBool) return mask;
+  if (!mask || mask->type.dtype != DType::kBool) return mask;
   return b.op("Where",
               {mask, b.constant("shown", Tensor::scalar(0.0F)), b.constant("hidden", Tensor::scalar(kHidden))});
 }

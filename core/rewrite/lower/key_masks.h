@@ -1,25 +1,16 @@
 #pragma once
 #include <cstdint>
-#include <optional>
 
+#include "core/ir/key_window.h"
 #include "core/rewrite/pass.h"
 
 namespace mlopt::lower {
 
-/// The keys that queries see by their position: from `left` keys before their own to `right` after it; -1: all there.
-struct KeyWindow {
-  int64_t left = -1, right = -1;
-
-  bool is_open() const { return left < 0 && right < 0; }
-};
-/// That of the standard's Attention, or of com.microsoft's with its attribute `unidirectional`.
-KeyWindow key_window(const NodeView& attention);
-
 /// [queries, keys], float32: 0 where a key is seen, else minus infinity. Query i has the position of key i + `past`.
-/// Nothing where the mask would be too large.
-std::optional<Tensor> hidden_keys(const KeyWindow& window, int64_t queries, int64_t keys, int64_t past);
+/// Not where the mask would be too large, or the window is not valid.
+Expected<Tensor> hidden_keys(const KeyWindow& window, int64_t queries, int64_t keys, int64_t past);
 
-/// The mask as numbers that are added to scores: bool has true where a key is seen.
+/// The mask as numbers that are added to scores: bool has true where a key is seen; null for null.
 Value* mask_numbers(Value* mask, Builder& builder);
 
 /// Has the mask a number for each key? The standard hides the keys that it has none for.

@@ -22,6 +22,13 @@ TEST_CASE("comparisons and logic broadcast as the reference does") {
   }
 }
 
+TEST_CASE("IsNaN gives what the reference gives") {
+  require_as_reference("IsNaN", {tensor({2, 3}, {0, std::nan(""), INFINITY, -std::nan(""), -INFINITY, 1e-40})}, {}, 0);
+  Tensor large = uniform({3, 40000}, -1, 1);
+  for (int64_t i = 0; i < large.size(); i += 7) large.mutable_data<float>()[i] = std::nanf("");
+  require_as_reference("IsNaN", {large}, {}, 0);
+}
+
 TEST_CASE("what is not finite compares as the reference says") {
   const Tensor a = tensor({4, 1}, {NAN, INFINITY, -INFINITY, 0.0}),
                b = tensor({5}, {NAN, INFINITY, -INFINITY, -0.0, 1});
