@@ -119,7 +119,7 @@ constexpr Line kRecognizing[] = {
 };
 
 constexpr Line kMerging[] = {
-    // Once attention is one operator, what follows it works row by row.
+    // Once attention is found, with all its queries.
     {1, &select_rows_first},
     {2, &push_expands},
     // What attention was not found in.

@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include "core/onnx/tools.h"
+#include "core/rewrite/split_attention.h"
 #include "graphopt/pipelines.h"
 #include "quantize/delay_transpose.h"
 #include "quantize/emit/single.h"
 #include "quantize/restore/restore.h"
 #include "quantize/source.h"
-#include "quantize/split_attention.h"
 #include "quantize/split_embeddings.h"
 #include "quantize/wanted_opset.h"
 
@@ -42,7 +42,7 @@ Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
   }
   if (spec.correct_bias && !(means.data && !means.generated)) done.moments = moments_of(model);
   graphopt::prepare(model, means.passes);
-  run_pass(model, split_attention, means.passes);
+  run_pass(model, split_attention_pass, means.passes);
   if (!stores_activations(spec.format)) run_pass(model, split_embeddings, means.passes);
   if (const int64_t opset = wanted_opset(model, spec, means.plan); opset != model.opset()) {
     model = convert_opset(model, opset);

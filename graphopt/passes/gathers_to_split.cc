@@ -63,21 +63,10 @@ std::optional<TakenRows> sliced(const Value& y, int64_t opset) {
 /// Where attention is one operator, it is found behind parts of one product.
 bool finds_attention(const Builder& builder) { return builder.target == Target::kOrt || builder.has(23); }
 
-std::vector<Value*> split_in(Builder& builder, const Node* before, Value* x, int64_t axis, size_t count) {
-  const Dim length = *Dim::divide((*x->type.dims)[static_cast<size_t>(axis)], static_cast<int64_t>(count));
-  SymDims dims = *x->type.dims;
-  dims[static_cast<size_t>(axis)] = length;
+std::vector<Value*> split_in(Builder& builder, const Node* before, Value* x, size_t axis, size_t count) {
+  const Dim length = *Dim::divide((*x->type.dims)[axis], static_cast<int64_t>(count));
   const std::vector<int64_t> sizes(count, *length.value());
-  std::vector<Value*> inputs{x};
-  std::vector<Attr> attrs{{"axis", axis, {}}};
-  if (builder.opset() >= 13)
-    inputs.push_back(builder.constant(x->name + "_sizes", Tensor::ints(sizes)));
-  else
-    attrs.push_back({"split", sizes, {}});
-  const Node* split = builder.graph.add_op("Split", std::move(inputs), std::move(attrs), before, x->name + "_part",
-                                           static_cast<int>(count));
-  for (Value* part : split->outputs()) part->type = Type::tensor(x->type.dtype, dims);
-  return split->outputs();
+  return make_split(builder.graph, builder.opset(), x, axis, sizes, before)->outputs();
 }
 
 /// Puts a part in the place of a row, which keeps its axis where it had that; the next pass merges the operators.
@@ -110,7 +99,7 @@ bool rewrite(Value& y, const TakenRows& rows, Builder& builder) {
     if (rows.has_axis(i, rank)) dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(rows.axis));
     if (dims != map.dims()) return false;
   }
-  const std::vector<Value*> parts = split_in(builder, y.producer, source, static_cast<int64_t>(*axis), count);
+  const std::vector<Value*> parts = split_in(builder, y.producer, source, *axis, count);
   for (size_t i = 0; i < count; ++i) {
     Value* row = rows.values[i];
     replace_row(row, map.make(builder, parts[i], Type::tensor(row->type.dtype, map.dims())), rows,

@@ -72,14 +72,7 @@ Value* joined(const Shared& all, const Type& like, Builder& builder) {
 void part(Value* y, const Shared& all, const Node* before, Builder& builder) {
   std::vector<int64_t> widths;
   for (const Projection& p : all.products) widths.push_back(p.weight->known_constant()->dim(1));
-  std::vector<Value*> inputs{y};
-  std::vector<Attr> attrs{{"axis", static_cast<int64_t>(y->type.dims->size()) - 1, ""}};
-  if (builder.opset() >= 13)
-    inputs.push_back(builder.constant(y->name + "_sizes", Tensor::ints(widths)));
-  else
-    attrs.push_back({"split", widths, ""});
-  Node* split = builder.graph.add_op("Split", std::move(inputs), std::move(attrs), before, y->name + "_part",
-                                     static_cast<int>(widths.size()));
+  Node* split = make_split(builder.graph, builder.opset(), y, y->type.dims->size() - 1, widths, before);
   for (size_t i = 0; i < widths.size(); ++i) {
     split->output(static_cast<int>(i))->type = all.results[i]->type;
     split->origins.push_back(all.results[i]->producer->label());

@@ -52,14 +52,7 @@ const Node* first_of(const Graph& graph, const std::vector<Part>& parts) {
 void replace(Graph& graph, Value* x, int64_t axis, const std::vector<Part>& parts, int64_t opset) {
   std::vector<int64_t> sizes;
   for (const Part& part : parts) sizes.push_back(part.span.count);
-  std::vector<Value*> inputs = {x};
-  std::vector<Attr> attrs = {{"axis", axis, {}}};
-  if (opset >= 13)
-    inputs.push_back(graph.add_constant(x->name + "_sizes", Tensor::ints(sizes)));
-  else
-    attrs.push_back({"split", sizes, {}});
-  const Node* before = first_of(graph, parts);
-  Node* split = graph.add_op("Split", inputs, attrs, before, x->name + "_part", static_cast<int>(parts.size()));
+  Node* split = make_split(graph, opset, x, static_cast<size_t>(axis), sizes, first_of(graph, parts));
   split->name = parts[0].slice->name;
   for (const Part& part : parts) split->origins.push_back(part.slice->label());
   for (size_t i = 0; i < parts.size(); ++i) {

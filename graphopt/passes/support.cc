@@ -112,6 +112,24 @@ Value* make_shape(Builder& builder, Value* x, int64_t start, int64_t end, Type t
   return builder.op("Shape", {x}, std::move(attrs), std::move(type));
 }
 
+Node* make_split(Graph& graph, int64_t opset, Value* x, size_t axis, const std::vector<int64_t>& sizes,
+                 const Node* before) {
+  std::vector<Value*> inputs{x};
+  std::vector<Attr> attrs{{"axis", static_cast<int64_t>(axis), ""}};
+  if (opset >= 13)
+    inputs.push_back(graph.add_constant(x->name + "_sizes", Tensor::ints(sizes)));
+  else
+    attrs.push_back({"split", sizes, ""});
+  Node* split = graph.add_op("Split", std::move(inputs), std::move(attrs), before, x->name + "_part",
+                             static_cast<int>(sizes.size()));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    SymDims dims = *x->type.dims;
+    dims[axis] = sizes[i];
+    split->outputs()[i]->type = Type::tensor(x->type.dtype, dims);
+  }
+  return split;
+}
+
 void replace_by_constant(Graph& graph, Value* value, Tensor tensor) {
   const std::string name = value->name;
   graph.rename(value, graph.fresh_name(name));

@@ -68,6 +68,66 @@ TEST_CASE("ONNX Runtime's own operators work row by row too") {
                   21, 1e-6, Target::kOrt) == "Gather MatMul BiasGelu");
 }
 
+namespace {
+
+/// Two heads of size 2 whose queries, keys and values are q, k and v [N,M,4]; a is their attention. The row is one of
+/// a product with it, plus x.
+std::string attention(const std::string& qkv) {
+  return "g (double[N,M,4] x, double[4,4] Wq, double[4,4] Wk, double[4,4] Wv, double[4,12] W, double[12] B, "
+         "double[4,4] Wo, double[N,1,M,M] mask) => (double[N,4] y) <int64 first = {0}, int64[4] parted = {0, 0, 2, 2}, "
+         "int64[3] joined = {0, 0, 4}, int64[3] widths = {4, 4, "
+         "4}> { " +
+         qkv +
+         " qp = Reshape (q, parted)  qh = Transpose <perm = [0, 2, 1, 3]> (qp)"
+         " kp = Reshape (k, parted)  kt = Transpose <perm = [0, 2, 3, 1]> (kp)"
+         " vp = Reshape (v, parted)  vh = Transpose <perm = [0, 2, 1, 3]> (vp)"
+         " s = MatMul (qh, kt)  m = Add (s, mask)  p = Softmax <axis = -1> (m)  c = MatMul (p, vh)"
+         " ct = Transpose <perm = [0, 2, 1, 3]> (c)  a = Reshape (ct, joined)  o = MatMul (a, Wo)  h = Add (o, x)"
+         " y = Gather <axis = 1> (h, first) }";
+}
+constexpr const char* kThreeProducts = "q = MatMul (x, Wq)  k = MatMul (x, Wk)  v = MatMul (x, Wv) ";
+
+}  // namespace
+
+TEST_CASE("one query alone is made where one row of attention is needed") {
+  CHECK(rewritten(select_rows_first, attention(kThreeProducts)) ==
+        "MatMul MatMul Reshape Transpose Reshape Transpose Gather MatMul Reshape Transpose MatMul Gather Add Softmax "
+        "MatMul Transpose Reshape MatMul Add Squeeze");
+  // Without a product of its own a query saves too little for a row of the mask as well.
+  CHECK(
+      declined(select_rows_first, attention("q = CumSum (x, first)  k = MatMul (x, Wk)  v = MatMul (x, Wv) ")).empty());
+}
+
+TEST_CASE("a product that gives keys and values too is parted for it") {
+  CHECK(rewritten(select_rows_first, attention("j = MatMul (x, W)  b = Add (B, j)  q, k, v = Split <axis = -1> (b, "
+                                               "widths) ")) ==
+        "Split Split MatMul Add Split Reshape Transpose Reshape Transpose Gather MatMul Add Reshape Transpose MatMul "
+        "Gather Add Softmax MatMul Transpose Reshape MatMul Add Squeeze");
+}
+
+TEST_CASE("each query of the standard's attention is a row") {
+  const auto graph = [](const std::string& attributes, const std::string& operands) {
+    return "g (double[N,M,4] x, double[N,M,4] z, double[4,4] Wq, double[4,4] Wo, double[M,M] mask) => (double[N,4] y) "
+           "<int64 first = {0}> { q = MatMul (x, Wq)  a = Attention <q_num_heads = 2, kv_num_heads = 2" +
+           attributes + "> (q, " + operands + ")  o = MatMul (a, Wo)  y = Gather <axis = 1> (o, first) }";
+  };
+  CHECK(rewritten(select_rows_first, graph("", "x, z"), 23) == "Gather MatMul Attention Squeeze MatMul");
+  CHECK(rewritten(select_rows_first, graph("", "x, z, mask"), 23) == "Gather MatMul Gather Attention Squeeze MatMul");
+  CHECK(rewritten(select_rows_first, graph(", is_causal = 1", "x, z"), 23) == "MatMul Attention Gather MatMul");
+}
+
+TEST_CASE("packed attention is taken apart for one query") {
+  const auto graph = [](const std::string& attributes, const std::string& operands) {
+    return "g (float[N,M,4] x, float[4,12] W, float[12] B, float[4,4] Wo, int32[N,M] keys) => (float[N,4] y) <int64 "
+           "first = {0}> { a = com.microsoft.Attention <num_heads = 2" +
+           attributes + "> (x, W, B" + operands +
+           ")  o = MatMul (a, Wo)  h = Add (o, x)  y = Gather <axis = 1> (h, first) }";
+  };
+  CHECK(rewritten(select_rows_first, graph("", ", keys"), 21, 1e-6, Target::kOrt) ==
+        "MatMul MatMul Gather MatMul MultiHeadAttention MatMul Add Squeeze");
+  CHECK(declined(select_rows_first, graph(", unidirectional = 1", ""), 21, Target::kOrt).empty());
+}
+
 TEST_CASE("what mixes rows, others read, or gives two rows stays") {
   CHECK(kept("a = MatMul (x, W)  y = Gather <axis = 2> (a, first)", "double[N,M] y"));
   CHECK(kept("a = Softmax <axis = 1> (x)  y = Gather <axis = 1> (a, first)"));
