@@ -13,11 +13,12 @@
 namespace mlopt::prune {
 namespace {
 
-/// What makes shapes constant and hides nothing: layers stay as they can be trained on.
+/// What makes shapes constant, and leaves batch and heads axes of their own (keys that PyTorch turns as one axis of
+/// both): layers stay as they can be trained on.
 const std::vector<std::string> kTidy = {"inline_functions",     "constant_to_initializer",   "fold_shapes",
                                         "fold_constants",       "eliminate_identity",        "eliminate_nop_cast",
                                         "eliminate_nop_expand", "materialize_reshape_shape", "eliminate_nop_reshape",
-                                        "eliminate_dead_code"};
+                                        "merge_layouts",        "eliminate_dead_code"};
 
 /// Old exporters list every weight as an input with a default, which is then no constant. Gives how many there were;
 /// scalars, which may be settings, stay.
