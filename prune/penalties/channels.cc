@@ -93,7 +93,7 @@ Value* norms(train::Builder& b, const Member& m, Value* w, int64_t channels) {
 std::vector<TrainedGroup> trained_groups(const Model& model, const Spec& spec,
                                          const std::function<bool(const std::string&)>& trains) {
   Model typed = clone(model);
-  infer(typed, standard_types);
+  part_axes(typed, standard_types);
   const bool heads = spec.granularity.name == "head";
   const Relations all = relate_axes(typed, heads ? SplitBy::kOuter : SplitBy::kInner);
   std::vector<TrainedGroup> groups;

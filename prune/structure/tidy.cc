@@ -13,12 +13,11 @@
 namespace mlopt::prune {
 namespace {
 
-/// What makes shapes constant, and leaves batch and heads axes of their own (keys that PyTorch turns as one axis of
-/// both): layers stay as they can be trained on.
+/// What makes shapes constant and hides nothing: layers stay as they can be trained on.
 const std::vector<std::string> kTidy = {"inline_functions",     "constant_to_initializer",   "fold_shapes",
                                         "fold_constants",       "eliminate_identity",        "eliminate_nop_cast",
                                         "eliminate_nop_expand", "materialize_reshape_shape", "eliminate_nop_reshape",
-                                        "merge_layouts",        "eliminate_dead_code"};
+                                        "eliminate_dead_code"};
 
 /// Old exporters list every weight as an input with a default, which is then no constant. Gives how many there were;
 /// scalars, which may be settings, stay.
@@ -57,8 +56,15 @@ Model tidied(const Model& source, const PassContext& passes, std::vector<std::st
     warnings.push_back(fmt::format("{} weights that were inputs with defaults are constants now", made));
   graphopt::fuse(model, passes, {kTidy, {}});
   separate_vectors(*model.graph);
-  infer(model, passes.standard_types);
+  part_axes(model, passes.standard_types);
   return model;
+}
+
+void part_axes(Model& model, TypeRule standard) {
+  PassContext passes;
+  passes.standard_types = standard;
+  graphopt::fuse(model, passes, {{"fold_shapes", "materialize_reshape_shape", "merge_layouts"}, {}});
+  infer(model, standard);
 }
 
 int64_t macs_of(const Model& model, TypeRule standard) {

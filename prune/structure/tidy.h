@@ -11,6 +11,10 @@ namespace mlopt::prune {
 /// of weights is said in `warnings`.
 Model tidied(const Model& source, const PassContext& passes, std::vector<std::string>& warnings);
 
+/// Infers types, and leaves batch and heads axes of their own where they are one for a while (keys that PyTorch turns
+/// as one axis of both): what is in the graph beside that keeps its name.
+void part_axes(Model& model, TypeRule standard);
+
 /// Throws Error{kUsage} where there is no data and the recovery looks at what layers are given.
 void require_data(const Spec& spec, bool data);
 
