@@ -80,6 +80,7 @@ constexpr Ops kTranspose = {"Transpose"}, kExpand = {"Expand"}, kTile = {"Tile"}
               kConstantOfShape = {"ConstantOfShape"};
 constexpr Ops kDepthToSpace = {"DepthToSpace"}, kSpaceToDepth = {"SpaceToDepth"};
 constexpr Ops kConcat = {"Concat"}, kSplit = {"Split"}, kSlice = {"Slice"}, kGather = {"Gather"}, kPad = {"Pad"};
+constexpr Ops kGatherND = {"GatherND"};
 constexpr Ops kReduceSum = {"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare"};
 constexpr Ops kReduce = {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceLogSum", "ReduceLogSumExp"};
 constexpr Ops kArg = {"ArgMax", "ArgMin"}, kTopK = {"TopK"};
@@ -128,6 +129,7 @@ constexpr AxisRule kRules[] = {
     {"", kSplit, rules::split, rules::rewrite_split},
     {"", kSlice, rules::slice, rules::rewrite_slice},
     {"", kGather, rules::gather, rules::rewrite_gather},
+    {"", kGatherND, rules::gather_nd},
     {"", kPad, rules::pad},
     {"", kReduceSum, rules::reduce_sum},
     {"", kReduce, rules::reduce},

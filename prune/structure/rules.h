@@ -84,6 +84,7 @@ void slice(Ties& t);
 void rewrite_slice(Rewriting& r);
 void gather(Ties& t);
 void rewrite_gather(Rewriting& r);
+void gather_nd(Ties& t);
 void pad(Ties& t);
 
 // rules/reduction.cc

@@ -118,6 +118,25 @@ void rewrite_gather(Rewriting& r) {
   static_cast<void>(index);
 }
 
+// x indexed along several axes at once: biases by relative positions, in a table with a column for each head
+void gather_nd(Ties& t) {
+  const Value *x = t.in(0), *index = t.in(1), *y = t.out();
+  const auto batch = static_cast<int>(t.view.get_int("batch_dims", 0));
+  const auto indexed = Ties::size(*index, -1);
+  const int rows = Ties::rank(*index) - 1;
+  if (!indexed || batch < 0 || batch > rows || *indexed > Ties::rank(*x) - batch)
+    return t.pin_node("what it picks is not known");
+  const int first = batch + static_cast<int>(*indexed);
+  for (int a = 0; a < batch; ++a) t.tie(x, a, y, a);
+  for (int a = 0; a < rows; ++a) t.tie(index, a, y, a);
+  t.pin(index, rows, "it has a number for each axis that is picked from");
+  for (int a = batch; a < first; ++a) t.pin(x, a, "it picks entries of this axis by number");
+  for (int a = first; a < Ties::rank(*x); ++a) {
+    t.tie(x, a, y, rows + a - first);
+    if (t.fixed(*x)) t.produces(x, a);
+  }
+}
+
 /// What it puts before and behind an axis stays, and so does what meets it.
 void pad(Ties& t) {
   const Value *x = t.in(0), *y = t.out();

@@ -100,6 +100,23 @@ TEST_CASE("tables of tokens lose columns") {
   CHECK(made.shapes("TPH") == "T 10x4, P 4, H 4x2");
 }
 
+TEST_CASE("a table that is picked from along several axes loses columns") {
+  const Shrunk made = shrink(R"(g (int64[N,5,2] x, float[3,4,6] T, float[6,2] W) => (float[N,5,2] y) {
+      a = GatherND (T, x)
+      r = Relu (a)
+      y = MatMul (r, W)
+    })");
+  CHECK(made.shapes("TW") == "T 3x4x3, W 3x2");
+  const Shrunk batches = shrink(R"(g (float[2,3] x, float[3,8] U, float[8,2] V) => (float[2,1] y)
+      <int64[2,1,1] at = {0, 1}> {
+    a = MatMul (x, U)
+    r = Relu (a)
+    b = MatMul (r, V)
+    y = GatherND <batch_dims = 1> (b, at)
+  })");
+  CHECK(batches.shapes("UV") == "U 3x4, V 4x2");
+}
+
 TEST_CASE("sizes and repetitions name channels too") {
   const Shrunk made =
       shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[8,3,1,1] V, float[2,24,1,1] H) => (float[1,2,8,8] y) {
