@@ -131,6 +131,8 @@ constexpr Line kMerging[] = {
     {2, &fold_batchnorm_into_conv},
     {2, &fold_mul_into_conv},
     {2, &fold_add_into_conv},
+    {2, &merge_parallel_convs},
+    {2, &fold_identity_into_conv},
     {1, &fuse_matmul_add_into_gemm},
     {1, &fuse_transpose_into_gemm},
     {2, &fold_affine_into_gemm},

@@ -166,4 +166,8 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
 
 void prepare(Model& model, const PassContext& context) { fuse(model, context, {{}, {"inputs_to_initializers"}}); }
 
+void prepare_to_quantize(Model& model, const PassContext& context) {
+  fuse(model, context, {{}, {"inputs_to_initializers", "fold_identity_into_conv"}});
+}
+
 }  // namespace mlopt::graphopt

@@ -27,8 +27,10 @@ struct PassSelection {
 /// nothing.
 std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, const PassSelection& selection = {});
 
-/// What a backend or a quantizer wants done to a model before it looks at it: everything that `fuse` does, but what
-/// changes which inputs it has.
+/// What a backend wants done to a model before it looks at it: everything that `fuse` does, but what changes which
+/// inputs it has.
 void prepare(Model& model, const PassContext& context);
+/// The same for a quantizer, but what makes weights harder to round.
+void prepare_to_quantize(Model& model, const PassContext& context);
 
 }  // namespace mlopt::graphopt

@@ -41,12 +41,12 @@ Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
     done.warnings.emplace_back("the model computes in 16 bits: what does not become int8 is float32 now");
   }
   if (spec.correct_bias && !(means.data && !means.generated)) done.moments = moments_of(model);
-  graphopt::prepare(model, means.passes);
+  graphopt::prepare_to_quantize(model, means.passes);
   run_pass(model, split_attention_pass, means.passes);
   if (!stores_activations(spec.format)) run_pass(model, split_embeddings, means.passes);
   if (const int64_t opset = wanted_opset(model, spec, means.plan); opset != model.opset()) {
     model = convert_opset(model, opset);
-    graphopt::prepare(model, means.passes);  // what the conversion added
+    graphopt::prepare_to_quantize(model, means.passes);  // what the conversion added
   }
   if (spec.format == Format::kF16) run_pass(model, delay_transpose, means.passes);
   return done;

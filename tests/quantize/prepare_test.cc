@@ -28,3 +28,13 @@ TEST_CASE("weights inside of ONNX Runtime's operators get the format too, tables
   CHECK(prepared(kBert, "w8") == "Gather Shape Slice Add LayerNormalization " + split);
   CHECK(prepared(kBert, "w8a8-dynamic") == "EmbedLayerNormalization " + split);
 }
+
+TEST_CASE("kernels take no identity, whose numbers would be rounded with theirs") {
+  constexpr const char* kBlock = R"(
+    g (float[N,4,5,5] x, float[4,4,3,3] W, float[4,4,1,1] V) => (float[N,4,5,5] y) {
+      a = Conv <pads = [1, 1, 1, 1]> (x, W)
+      b = Conv (x, V)
+      c = Add (a, b)
+      y = Add (c, x) })";
+  CHECK(prepared(kBlock, "w8a8-dynamic") == "Conv Add");
+}

@@ -144,7 +144,8 @@ void pad(Ties& t) {
   const auto pads = t.view.ints("pads", 1);
   if (!pads || t.in(3) || pads->size() != 2 * static_cast<size_t>(rank)) return t.pin_node("its padding is not known");
   for (int a = 0; a < rank; ++a) {
-    const int64_t before = (*pads)[static_cast<size_t>(a)], after = (*pads)[static_cast<size_t>(a + rank)];
+    const int64_t before = (*pads)[static_cast<size_t>(a)],
+                  after = (*pads)[static_cast<size_t>(a) + static_cast<size_t>(rank)];
     const auto size = Ties::size(*x, a);
     if (before == 0 && after == 0) {
       t.tie(x, a, y, a);
