@@ -23,6 +23,14 @@ struct Row {
   int64_t count;
 };
 
+/// Elements of the output from begin to end.
+struct Part {
+  const Paired& pairing;
+  int64_t begin, end;
+  const float *a, *b;
+  float* out;
+};
+
 }  // namespace mlopt::cpu
 #endif
 
@@ -40,30 +48,40 @@ HWY_INLINE void run_row(const Row& r, const Fn& fn) {
     const V a = r.a_moves ? hn::LoadU(d, r.a + i) : a0, b = r.b_moves ? hn::LoadU(d, r.b + i) : b0;
     hn::StoreU(fn(a, b), d, r.out + i);
   }
-  HWY_ALIGN float a[hn::MaxLanes(d)] = {}, b[hn::MaxLanes(d)] = {};
   const int64_t rest = r.count - i;
+  if (rest == 0) return;
+  HWY_ALIGN float a[hn::MaxLanes(d)] = {}, b[hn::MaxLanes(d)] = {};
   if (r.a_moves) std::copy_n(r.a + i, rest, a);
   if (r.b_moves) std::copy_n(r.b + i, rest, b);
   hn::Store(fn(r.a_moves ? hn::Load(d, a) : a0, r.b_moves ? hn::Load(d, b) : b0), d, a);
   std::copy_n(a, rest, r.out + i);
 }
 
-void RunRow(Arithmetic op, const Row& r) {
+template <class Fn>
+void run_part(const Part& part, const Fn& fn) {
+  const bool a_moves = part.pairing.strides.back()[0] != 0, b_moves = part.pairing.strides.back()[1] != 0;
+  for_rows_between(part.pairing, part.begin, part.end,
+                   [&](int64_t start, int64_t count, int64_t at_a, int64_t at_b) HWY_ATTR {
+                     run_row({part.a + at_a, part.b + at_b, a_moves, b_moves, part.out + start, count}, fn);
+                   });
+}
+
+void RunPart(Arithmetic op, const Part& part) {
   switch (op) {
     case Arithmetic::kAdd:
-      return run_row(r, [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
+      return run_part(part, [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
     case Arithmetic::kSub:
-      return run_row(r, [](V a, V b) HWY_ATTR { return hn::Sub(a, b); });
+      return run_part(part, [](V a, V b) HWY_ATTR { return hn::Sub(a, b); });
     case Arithmetic::kMul:
-      return run_row(r, [](V a, V b) HWY_ATTR { return hn::Mul(a, b); });
+      return run_part(part, [](V a, V b) HWY_ATTR { return hn::Mul(a, b); });
     case Arithmetic::kDiv:
-      return run_row(r, [](V a, V b) HWY_ATTR { return hn::Div(a, b); });
+      return run_part(part, [](V a, V b) HWY_ATTR { return hn::Div(a, b); });
     case Arithmetic::kMax:
-      return run_row(r, [](V a, V b) HWY_ATTR { return larger(a, b); });
+      return run_part(part, [](V a, V b) HWY_ATTR { return larger(a, b); });
     case Arithmetic::kMin:
-      return run_row(r, [](V a, V b) HWY_ATTR { return smaller(a, b); });
+      return run_part(part, [](V a, V b) HWY_ATTR { return smaller(a, b); });
     case Arithmetic::kPRelu:
-      return run_row(r, [](V a, V b) HWY_ATTR { return hn::IfThenElse(hn::Lt(a, constant(0)), hn::Mul(a, b), a); });
+      return run_part(part, [](V a, V b) HWY_ATTR { return hn::IfThenElse(hn::Lt(a, constant(0)), hn::Mul(a, b), a); });
   }
 }
 
@@ -74,15 +92,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mlopt::cpu {
 
-HWY_EXPORT(RunRow);
+HWY_EXPORT(RunPart);
 
 void run_arithmetic_between(Arithmetic op, const Paired& p, int64_t begin, int64_t end, const float* a, const float* b,
                             float* out) {
-  const bool a_moves = p.strides.back()[0] != 0, b_moves = p.strides.back()[1] != 0;
-  for_rows_between(p, begin, end, [&](int64_t start, int64_t count, int64_t at_a, int64_t at_b) {
-    // Not a pointer taken beforehand: the first of a process is the one that asks what the processor can do, each time.
-    HWY_DYNAMIC_DISPATCH(RunRow)(op, {a + at_a, b + at_b, a_moves, b_moves, out + start, count});
-  });
+  HWY_DYNAMIC_DISPATCH(RunPart)(op, {p, begin, end, a, b, out});
 }
 
 void run_arithmetic(Arithmetic op, const Paired& p, const float* a, const float* b, float* out) {

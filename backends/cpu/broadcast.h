@@ -62,8 +62,9 @@ Expected<Operands> operands_of(const Site& site, int first, int second, DType ty
 template <class Fn>
 void for_rows_between(const Paired& p, int64_t begin, int64_t end, const Fn& fn) {
   const int64_t row = p.dims.back();
+  const size_t outer = p.dims.size() > 1 ? p.dims.size() - 2 : 0;
   while (begin < end) {
-    const int64_t count = std::min(end - begin, row - begin % row);
+    int64_t count = std::min(end - begin, row - begin % row);
     int64_t a = 0, b = 0, rest = begin;
     for (size_t axis = p.dims.size(); axis-- > 0; rest /= p.dims[axis]) {
       const int64_t i = rest % p.dims[axis];
@@ -72,6 +73,16 @@ void for_rows_between(const Paired& p, int64_t begin, int64_t end, const Fn& fn)
     }
     fn(begin, count, a, b);
     begin += count;
+    if (p.dims.size() < 2 || begin % row != 0) continue;
+    // Rows that follow along the axis before need no division.
+    a -= (row - count) * p.strides.back()[0];
+    b -= (row - count) * p.strides.back()[1];
+    for (int64_t i = begin / row % p.dims[outer]; i > 0 && i < p.dims[outer] && begin < end; ++i, begin += count) {
+      count = std::min(end - begin, row);
+      a += p.strides[outer][0];
+      b += p.strides[outer][1];
+      fn(begin, count, a, b);
+    }
   }
 }
 
