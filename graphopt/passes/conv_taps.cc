@@ -57,9 +57,12 @@ Expected<ConvTaps> ConvTaps::of(const Node& conv, const Builder& builder) {
   all.strides = view.get_ints("strides", std::vector<int64_t>(spatial, 1));
   all.dilations = view.get_ints("dilations", std::vector<int64_t>(spatial, 1));
   const std::vector<int64_t> pads = view.get_ints("pads", std::vector<int64_t>(2 * spatial, 0));
-  const auto positive = [](int64_t n) { return n > 0; };
+  constexpr int64_t kFar = 1 << 24;  // no kernel reaches beyond, and sums of such places are integers
+  const auto steps = [](int64_t n) { return n > 0 && n < kFar; };
+  const auto near = [](int64_t n) { return n > -kFar && n < kFar; };
   if (all.strides.size() != spatial || all.dilations.size() != spatial || pads.size() != 2 * spatial ||
-      !std::all_of(all.dilations.begin(), all.dilations.end(), positive))
+      !std::ranges::all_of(all.dilations, steps) || !std::ranges::all_of(pads, near) ||
+      !std::ranges::all_of(all.dims, near))
     return Decline{"its attributes are not valid"};
   for (size_t i = 0; i < spatial; ++i) {
     all.begins.push_back(pads[i]);

@@ -45,7 +45,7 @@ std::optional<JoinedProduct> joined_product(const Value& part, const Builder& bu
   joined.split = part.producer;
   if (!joined.split || !joined.split->is("Split")) return std::nullopt;
   const Value* y = joined.split->input(0);
-  const auto alone = [](const Value* v) { return v->single_use() && v->producer; };
+  const auto alone = [](const Value* v) { return v && v->single_use() && v->producer; };
   if (!alone(y) || !y->type.dims || !is_last_axis(builder.view(*joined.split).get_int("axis", 0), y->type.dims->size()))
     return std::nullopt;
   if (y->producer->is("Add")) {

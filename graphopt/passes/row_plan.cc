@@ -60,10 +60,11 @@ Needs needs_of_part(const Value& part, size_t axis, bool stays, const Builder& b
     return {{joined->x(), axis}};
   enum { kX, kWeights, kScores = 5 };
   const Node* node = part.producer;
-  if (!stays || axis != 1 || !node->is("Attention", "com.microsoft") || !node->input(kWeights)->single_use()) return {};
+  if (!stays || axis != 1 || !node->is("Attention", "com.microsoft") || !node->input(kX)) return {};
   const NodeView attention = builder.view(*node);
   Value* scores = node->input(kScores);
   if (attention.get_int("unidirectional", 0) != 0 || !columns_of_parts(attention)) return {};
+  if (!node->input(kWeights)->single_use()) return {};
   if (scores && (!scores->type.dims || scores->type.dims->size() != 4)) return {};
   Needs needs{{node->input(kX), axis}};
   if (scores && !(*scores->type.dims)[2].is(1)) needs.emplace_back(scores, 2);

@@ -46,6 +46,7 @@ Answer of_elements(const Question& ask) {
 }
 
 Answer of_matmul(const Question& ask) {
+  if (!ask.node.input(1)) return std::nullopt;
   const size_t rank = ask.y.size(), right = ask.dims(1).size();
   if (ask.dims(0).size() != rank || right < 2 || ask.axis + 1 >= rank) return std::nullopt;
   // Without their axis rows of matrices are none.
@@ -61,6 +62,7 @@ Answer of_norm(const Question& ask) {
 
 /// ONNX Runtime's sum of two values, normalized.
 Answer of_skip_norm(const Question& ask) {
+  if (!ask.node.input(1)) return std::nullopt;
   if (ask.axis + 1 >= ask.y.size() || ask.dims(0) != ask.y || ask.dims(1) != ask.y) return std::nullopt;
   RowOfInput rows = ask.of_first(ask.axis);
   rows[1] = ask.axis;
@@ -91,7 +93,8 @@ SymDims before(const SymDims& dims, size_t axis) {
 /// A Reshape by constants that leaves the axis and what is in front of it.
 Answer of_reshape(const Question& ask) {
   const auto shape = ask.view().ints("shape", 1);
-  if (!ask.stays || !shape || ask.view().get_int("allowzero", 0) != 0) return std::nullopt;
+  if (!ask.stays || !shape || shape->size() != ask.y.size() || ask.view().get_int("allowzero", 0) != 0)
+    return std::nullopt;
   const SymDims& x = ask.dims(0);
   for (size_t axis = 0; axis < x.size(); ++axis) {
     if (!(x[axis] == ask.y[ask.axis]) || before(x, axis) != before(ask.y, ask.axis)) continue;
@@ -160,8 +163,8 @@ bool has_known_ranks(const Node& node) {
 
 std::optional<RowOfInput> rows_needed(const Node& node, size_t axis, bool stays, const Builder& builder) {
   const Value* y = node.output(0);
-  if (node.outputs().size() != 1 || !y || !y->type.dims || builder.opset() < 7 || !has_known_ranks(node))
-    return std::nullopt;
+  const bool usual = node.input(0) && node.outputs().size() == 1 && y && builder.opset() >= 7;
+  if (!usual || !y->type.dims || !has_known_ranks(node)) return std::nullopt;
   const Question ask{node, *y->type.dims, axis, stays, builder};
   for (const Rule& rule : kRules)
     if (node.is(rule.op, rule.domain)) return rule.answer(ask);

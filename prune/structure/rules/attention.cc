@@ -147,6 +147,7 @@ void rewrite_multi_head_attention(Rewriting& r) {
 void packed_attention(Ties& t) {
   const int64_t count = t.view.get_int("num_heads", 0);
   const Value *x = t.in(0), *w = t.in(1), *bias = t.in(2);
+  if (!w) return t.pin_node(kForm);
   const auto width = Ties::size(*w, 1);
   std::vector<int64_t> sizes = t.view.get_ints("qkv_hidden_sizes");
   if (sizes.empty() && width) sizes.assign(3, *width / 3);

@@ -1,6 +1,8 @@
 #include <cmath>
 
+#include "core/ir/infer.h"
 #include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
 #include "tests/support/shrunk.h"
 
 using namespace mlopt;
@@ -177,6 +179,18 @@ TEST_CASE("dimensions that a rotary embedding turns in pairs stay, those of valu
     })",
                                    23, SplitBy::kInner);
   CHECK(made.shapes("QKVO") == "Q 8x8, K 8x8, V 8x4, O 4x8");
+}
+
+TEST_CASE("attention that lacks its weights keeps what it reads") {
+  Model model = test::fixture(R"(g (float[N,S,8] x, float[8,6] U, float[6,8] V) => (float[N,S,8] y) {
+      u = MatMul (x, U)
+      h = MatMul (u, V)
+      y = com.microsoft.Attention <num_heads = 2> (h)
+    })");
+  infer(model);
+  const prune::Groups found = prune::find_groups(prune::relate_axes(model, SplitBy::kInner));
+  REQUIRE(found.groups.size() == 1);
+  CHECK(found.groups[0].channels.size() == 6);
 }
 
 TEST_CASE("heads that are packed in another form stay") {
