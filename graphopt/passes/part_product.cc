@@ -9,11 +9,6 @@
 namespace mlopt::graphopt {
 namespace {
 
-bool is_own_constant(const Value* v, int rank) {
-  const Tensor* t = v ? v->known_constant() : nullptr;
-  return t && t->rank() == rank && is_float(t->dtype()) && v->single_use();
-}
-
 /// The columns of each output; empty where one is not known.
 std::vector<int64_t> widths_of(const Node& split) {
   std::vector<int64_t> widths;
@@ -30,12 +25,19 @@ std::vector<Value*> split(Value* x, const std::vector<int64_t>& widths, const No
   return make_split(builder.graph, builder.opset(), x, x->type.dims->size() - 1, widths, before)->outputs();
 }
 
-/// x W + b, of which `like` has the type but for the columns.
+/// x w + b, of the type that the whole product has but for its columns.
 Value* multiply(const JoinedProduct& joined, Value* w, Value* b, Builder& builder) {
   Type type = joined.split->input(0)->type;
   type.dims->back() = w->type.dims->back();
-  Value* y = builder.op("MatMul", {joined.x(), w}, joined.matmul->attrs, type);
+  Value* y = builder.op("MatMul", {joined.product.x, w}, {}, type);
   return b ? builder.op("Add", {y, b}, {}, type) : y;
+}
+
+/// The operators that make what nothing reads any more.
+void erase_product(Node* last, const fusion::Projection& product, Graph& graph) {
+  Node* matmul = product.bias ? last->input(last->input(0) == product.bias ? 1 : 0)->producer : nullptr;
+  graph.erase(last);
+  if (matmul) graph.erase(matmul);
 }
 
 }  // namespace
@@ -44,24 +46,18 @@ std::optional<JoinedProduct> joined_product(const Value& part, const Builder& bu
   JoinedProduct joined;
   joined.split = part.producer;
   if (!joined.split || !joined.split->is("Split")) return std::nullopt;
-  const Value* y = joined.split->input(0);
-  const auto alone = [](const Value* v) { return v && v->single_use() && v->producer; };
-  if (!alone(y) || !y->type.dims || !is_last_axis(builder.view(*joined.split).get_int("axis", 0), y->type.dims->size()))
+  Value* y = joined.split->input(0);
+  if (!y || !y->type.dims || !is_last_axis(builder.view(*joined.split).get_int("axis", 0), y->type.dims->size()))
     return std::nullopt;
-  if (y->producer->is("Add")) {
-    joined.add = y->producer;
-    const int at = is_own_constant(joined.add->input(0), 1) ? 0 : 1;
-    y = joined.add->input(1 - at);
-    if (!is_own_constant(joined.add->input(at), 1) || !alone(y)) return std::nullopt;
-  }
-  joined.matmul = y->producer;
-  if (!joined.matmul->is("MatMul") || !is_own_constant(joined.matmul->input(1), 2)) return std::nullopt;
+  const auto product = fusion::projection_of(y, y->type.dims->size());
+  if (!product || (product->bias && !product->bias->single_use())) return std::nullopt;
+  joined.product = *product;
   joined.widths = widths_of(*joined.split);
   const auto& outputs = joined.split->outputs();
   joined.part = static_cast<size_t>(std::find(outputs.begin(), outputs.end(), &part) - outputs.begin());
   const bool at_end = joined.part == 0 || joined.part + 1 == outputs.size();
   const bool fits = outputs.size() > 1 && std::accumulate(joined.widths.begin(), joined.widths.end(), int64_t{0}) ==
-                                              joined.matmul->input(1)->known_constant()->dim(1);
+                                              product->weight->known_constant()->dim(1);
   return at_end && fits ? std::optional(joined) : std::nullopt;
 }
 
@@ -73,15 +69,15 @@ void part_product(const JoinedProduct& joined, Builder& builder) {
   const bool first = joined.part == 0;
   const std::vector<int64_t> sides = first ? std::vector{width, others} : std::vector{others, width};
   const size_t own = first ? 0 : 1;
-  const auto constant_of = [](const Node& add) { return add.input(0)->known_constant() ? add.input(0) : add.input(1); };
-  const std::vector<Value*> w = split(joined.matmul->input(1), sides, joined.split, builder);
-  const std::vector<Value*> b = joined.add ? split(constant_of(*joined.add), sides, joined.split, builder)
-                                           : std::vector<Value*>{nullptr, nullptr};
+  const std::vector<Value*> w = split(joined.product.weight, sides, joined.split, builder);
+  const std::vector<Value*> b = joined.product.bias ? split(joined.product.bias, sides, joined.split, builder)
+                                                    : std::vector<Value*>{nullptr, nullptr};
   std::vector<Value*> parts = split(multiply(joined, w[1 - own], b[1 - own], builder), rest, joined.split, builder);
   parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(joined.part), multiply(joined, w[own], b[own], builder));
   for (size_t i = 0; i < parts.size(); ++i) builder.graph.replace_uses(joined.split->outputs()[i], parts[i]);
-  for (Node* node : {joined.split, joined.add, joined.matmul})
-    if (node) builder.graph.erase(node);
+  Node* last = joined.split->input(0)->producer;
+  builder.graph.erase(joined.split);
+  erase_product(last, joined.product, builder.graph);
 }
 
 }  // namespace mlopt::graphopt

@@ -2,17 +2,16 @@
 #include <optional>
 #include <vector>
 
-#include "core/rewrite/pass.h"
+#include "core/rewrite/fusion/projection.h"
 
 namespace mlopt::graphopt {
 
 /// A product of rows with a constant matrix, [+ a constant row,] whose columns a Split takes apart.
 struct JoinedProduct {
-  Node *split = nullptr, *add = nullptr, *matmul = nullptr;  ///< add: null where there is none
-  std::vector<int64_t> widths;                               ///< columns of each part
-  size_t part = 0;                                           ///< the first or the last
-
-  Value* x() const { return matmul->input(0); }
+  Node* split = nullptr;
+  fusion::Projection product;
+  std::vector<int64_t> widths;  ///< columns of each part
+  size_t part = 0;              ///< the first or the last
 };
 
 /// The product that `part` is a part of; nothing where it is another's middle, or where more than the Split reads it.

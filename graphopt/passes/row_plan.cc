@@ -57,7 +57,7 @@ void add(RowPlan& plan, const Node& node, RowPlan::Step step) {
 /// Needed of what makes a part, once that is by itself; empty where it cannot be.
 Needs needs_of_part(const Value& part, size_t axis, bool stays, const Builder& builder) {
   if (const auto joined = joined_product(part, builder); joined && axis + 1 < part.type.dims->size())
-    return {{joined->x(), axis}};
+    return {{joined->product.x, axis}};
   enum { kX, kWeights, kScores = 5 };
   const Node* node = part.producer;
   if (!stays || axis != 1 || !node->is("Attention", "com.microsoft") || !node->input(kX)) return {};

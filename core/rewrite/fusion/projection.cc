@@ -27,7 +27,7 @@ int64_t width_of(std::span<const Projection> all) {
 
 }  // namespace
 
-std::optional<Projection> projection_of(Value* v) {
+std::optional<Projection> projection_of(Value* v, size_t rank) {
   Projection p;
   const Node* node = v->single_use() ? v->producer : nullptr;
   if (node && node->is("Add")) {
@@ -40,7 +40,7 @@ std::optional<Projection> projection_of(Value* v) {
     return std::nullopt;
   p.x = node->input(0);
   p.weight = node->input(1);
-  if (!p.x->type.dims || p.x->type.dims->size() != 3) return std::nullopt;
+  if (!p.x->type.dims || p.x->type.dims->size() != rank) return std::nullopt;
   if (p.bias && p.bias->known_constant()->dim(0) != p.weight->known_constant()->dim(1)) return std::nullopt;
   return p;
 }

@@ -11,7 +11,8 @@ namespace {
 /// The operators once the product that gives `part` is parted; "none" where it cannot be.
 std::string parted(const std::string& nodes, const char* part, int64_t opset = 21) {
   const Model source = test::fixture(
-      "g (double[N,4] x, double[4,6] W, double[6] B, double[4,6] w) => (double[N,1] a, double[N,2] b, double[N,3] c) "
+      "g (double[N,4] x, double[4,6] W, double[6] B, double[1] O, double[4,6] w) => (double[N,1] a, double[N,2] b, "
+      "double[N,3] c) "
       "<int64[3] widths = {1, 2, 3}> { " +
           nodes + "  a = Neg (p)  b = Neg (q)  c = Neg (r) }",
       opset);
@@ -44,6 +45,7 @@ TEST_CASE("the first or last part of a product is one of its own") {
 TEST_CASE("a part in the middle, and parts of what is no product with constants of its own, stay") {
   CHECK(parted("j = MatMul (x, W)  " + kSplit, "q") == "none");
   CHECK(parted("j = MatMul (x, w)  " + kSplit, "p") == "none");
+  CHECK(parted("m = MatMul (x, W)  j = Add (m, O)  " + kSplit, "p") == "none");
   CHECK(parted("t = MatMul (x, W)  s = MatMul (x, W)  j = Sub (t, s)  " + kSplit, "p") == "none");
   CHECK(parted("t = MatMul (x, W)  s = Neg (W)  m = Gemm (x, s)  j = Add (t, B)  " + kSplit, "p") == "none");
 }
