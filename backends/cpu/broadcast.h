@@ -63,25 +63,22 @@ template <class Fn>
 void for_rows_between(const Paired& p, int64_t begin, int64_t end, const Fn& fn) {
   const int64_t row = p.dims.back();
   const size_t outer = p.dims.size() > 1 ? p.dims.size() - 2 : 0;
+  const int64_t rows = p.dims.size() > 1 ? p.dims[outer] : 1;
   while (begin < end) {
-    int64_t count = std::min(end - begin, row - begin % row);
     int64_t a = 0, b = 0, rest = begin;
     for (size_t axis = p.dims.size(); axis-- > 0; rest /= p.dims[axis]) {
       const int64_t i = rest % p.dims[axis];
       a += i * p.strides[axis][0];
       b += i * p.strides[axis][1];
     }
-    fn(begin, count, a, b);
-    begin += count;
-    if (p.dims.size() < 2 || begin % row != 0) continue;
-    // Rows that follow along the axis before need no division.
-    a -= (row - count) * p.strides.back()[0];
-    b -= (row - count) * p.strides.back()[1];
-    for (int64_t i = begin / row % p.dims[outer]; i > 0 && i < p.dims[outer] && begin < end; ++i, begin += count) {
-      count = std::min(end - begin, row);
-      a += p.strides[outer][0];
-      b += p.strides[outer][1];
+    // Up to the end of the axis before the last, the next row needs no division.
+    int64_t at = begin % row;
+    for (int64_t left = rows - begin / row % rows; left > 0 && begin < end; --left, at = 0) {
+      const int64_t count = std::min(end - begin, row - at);
       fn(begin, count, a, b);
+      begin += count;
+      a += p.strides[outer][0] - at * p.strides.back()[0];
+      b += p.strides[outer][1] - at * p.strides.back()[1];
     }
   }
 }

@@ -57,9 +57,9 @@ Value* split_attention(const NodeView& attention, const std::array<int64_t, 3>& 
     std::vector<int64_t> places(static_cast<size_t>(columns[i]));
     std::iota(places.begin(), places.end(), from);
     Value* part = builder.constant(weights->name + "_" + kNames[i], picked(*weights->known_constant(), 1, places));
-    inputs.push_back(builder.op("MatMul", {node.input(kX), part}));
-    inputs.back()->type = node.input(kX)->type;
-    if (inputs.back()->type.dims) inputs.back()->type.dims->back() = columns[i];
+    Type type = node.input(kX)->type;
+    if (type.dims) type.dims->back() = columns[i];
+    inputs.push_back(builder.op("MatMul", {node.input(kX), part}, {}, std::move(type)));
   }
   for (const int i : {static_cast<int>(kBias), static_cast<int>(kMask), static_cast<int>(kScores)})
     inputs.push_back(node.input(i));

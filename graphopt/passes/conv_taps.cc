@@ -6,7 +6,6 @@
 
 #include "core/tensor/cast.h"
 #include "graphopt/passes/support.h"
-#include "graphopt/passes/window_pads.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -102,24 +101,14 @@ bool ConvTaps::add(const ConvTaps& other) {
 }
 
 Expected<Replacement> ConvTaps::written(Builder& builder) const {
-  const Tensor& like = *conv->input(1)->known_constant();
-  const auto weight = tensor_like(like, dims, w);
-  const auto bias = tensor_like(like, {dims[0]}, b);
-  if (!weight || !bias) return Decline{"the sums of weights do not fit their type"};
-  std::vector<Value*> inputs{conv->input(0), builder.successor(conv->input(1), *weight)};
-  if (conv->input(2))
-    inputs.push_back(builder.successor(conv->input(2), *bias));
-  else if (std::any_of(b.begin(), b.end(), [](double n) { return n != 0; }))
-    inputs.push_back(builder.constant(inputs[1]->name + "_bias", *bias));
-  return Replacement{builder.op("Conv", std::move(inputs), conv->attrs)};
+  const auto made = convolution_with(*conv, w, b, builder);
+  if (!made) return made.error();
+  return Replacement{*made};
 }
 
-Pattern constant_conv(const char* name) {
-  return Pattern::op("Conv", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
-      .as(name)
-      .single_use();
+Rule sum_of_convs() {
+  return {Pattern::op("Add|Sub", {constant_convolution("Conv", "first"), constant_convolution("Conv", "second")}),
+          rewrite_sum};
 }
-
-Rule sum_of_convs() { return {Pattern::op("Add|Sub", {constant_conv("first"), constant_conv("second")}), rewrite_sum}; }
 
 }  // namespace mlopt::graphopt

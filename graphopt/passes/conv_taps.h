@@ -26,10 +26,7 @@ struct ConvTaps {
   Expected<Replacement> written(Builder& builder) const;
 };
 
-/// A Conv whose weight, and bias if any, are constant, and that one node alone reads.
-Pattern constant_conv(const char* name);
-
-/// The sum or difference of two such of one value as one.
+/// The sum or difference of two of one value, with constant weights, as one.
 Rule sum_of_convs();
 
 }  // namespace mlopt::graphopt

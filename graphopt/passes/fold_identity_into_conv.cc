@@ -37,9 +37,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 std::vector<Rule> rules() {
   // Sums are taken in turn, whichever branches they are of.
   return {sum_of_convs(),
-          {Pattern::op("Add", {constant_conv("conv"), Pattern::any("other")}).any_order(), rewrite},
-          {Pattern::op("Sub", {constant_conv("conv"), Pattern::any("other")}), rewrite},
-          {Pattern::op("Sub", {Pattern::any("other"), constant_conv("conv")}), rewrite}};
+          {Pattern::op("Add", {constant_convolution("Conv"), Pattern::any("other")}).any_order(), rewrite},
+          {Pattern::op("Sub", {constant_convolution("Conv"), Pattern::any("other")}), rewrite},
+          {Pattern::op("Sub", {Pattern::any("other"), constant_convolution("Conv")}), rewrite}};
 }
 
 }  // namespace

@@ -139,21 +139,21 @@ Answer of_multi_head(const Question& ask) {
 constexpr std::array kConditions = {"And", "Greater", "GreaterOrEqual", "IsNaN", "Less", "LessOrEqual",
                                     "Not", "Or",      "Where"};
 
-struct Rule {
+struct RowRule {
   const char* op;
   Answer (*answer)(const Question&);
   const char* domain = "";
 };
-constexpr Rule kRules[] = {{"MatMul", of_matmul},
-                           {"LayerNormalization", of_norm},
-                           {"RMSNormalization", of_norm},
-                           {"SimplifiedLayerNormalization", of_norm},
-                           {"SkipLayerNormalization", of_skip_norm, "com.microsoft"},
-                           {"Softmax", of_softmax},
-                           {"Transpose", of_transpose},
-                           {"Reshape", of_reshape},
-                           {"Attention", of_attention},
-                           {"MultiHeadAttention", of_multi_head, "com.microsoft"}};
+constexpr RowRule kRules[] = {{"MatMul", of_matmul},
+                              {"LayerNormalization", of_norm},
+                              {"RMSNormalization", of_norm},
+                              {"SimplifiedLayerNormalization", of_norm},
+                              {"SkipLayerNormalization", of_skip_norm, "com.microsoft"},
+                              {"Softmax", of_softmax},
+                              {"Transpose", of_transpose},
+                              {"Reshape", of_reshape},
+                              {"Attention", of_attention},
+                              {"MultiHeadAttention", of_multi_head, "com.microsoft"}};
 
 bool has_known_ranks(const Node& node) {
   return std::all_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return !v || v->type.dims; });
@@ -166,7 +166,7 @@ std::optional<RowOfInput> rows_needed(const Node& node, size_t axis, bool stays,
   const bool usual = node.input(0) && node.outputs().size() == 1 && y && builder.opset() >= 7;
   if (!usual || !y->type.dims || !has_known_ranks(node)) return std::nullopt;
   const Question ask{node, *y->type.dims, axis, stays, builder};
-  for (const Rule& rule : kRules)
+  for (const RowRule& rule : kRules)
     if (node.is(rule.op, rule.domain)) return rule.answer(ask);
   const bool condition =
       node.domain.empty() && std::find(kConditions.begin(), kConditions.end(), node.op) != kConditions.end();

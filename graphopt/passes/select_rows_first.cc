@@ -3,6 +3,7 @@
 #include "core/rewrite/split_attention.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/part_product.h"
+#include "graphopt/passes/reduction.h"
 #include "graphopt/passes/row_plan.h"
 #include "graphopt/passes/slicing.h"
 #include "graphopt/passes/support.h"
@@ -51,21 +52,12 @@ Value* taken(const Row& row, Value* source, size_t axis, Builder& builder) {
   const NodeView view = builder.view(*row.root);
   if (row.root->is("Gather")) {
     Value* index = row.root->input(1);
-    if (ends(row, view)) {
-      Tensor list = *index->known_constant();
-      index = builder.constant(index->name + "_list", list.reshaped({1}));
-    }
+    if (ends(row, view)) index = builder.constant(index->name + "_list", index->known_constant()->reshaped({1}));
     return builder.op("Gather", {source, index}, {{"axis", static_cast<int64_t>(axis), {}}});
   }
   auto part = *Slicing::of(view);
   part.axes = {static_cast<int64_t>(axis)};
   return part.make(builder, source, {});
-}
-
-Value* without_axis(Value* y, size_t axis, Builder& builder) {
-  const std::vector<int64_t> axes{static_cast<int64_t>(axis)};
-  if (builder.opset() < 13) return builder.op("Squeeze", {y}, {{"axes", axes, {}}});
-  return builder.op("Squeeze", {y, builder.constant(y->name + "_axes", Tensor::ints(axes))});
 }
 
 /// The node once more, for that row.
@@ -95,7 +87,8 @@ void rewrite(const Row& row, const RowPlan& plan, const std::vector<Node*>& node
     made[node->output(0)] = remade(*node, step, std::move(inputs), builder);
   }
   Value* result = made.at(row.of);
-  if (ends(row, builder.view(*row.root))) result = without_axis(result, row.axis, builder);
+  if (ends(row, builder.view(*row.root)))
+    result = make_squeeze(builder, "Squeeze", result, {static_cast<int64_t>(row.axis)});
   result->type = row.root->output(0)->type;
   builder.graph.replace_uses(row.root->output(0), result);
   builder.graph.erase(row.root);

@@ -34,9 +34,9 @@ Expected<ConvWeight> ConvWeight::of(const Node& conv, const Builder& builder) {
   return found;
 }
 
-Pattern constant_convolution() {
-  return Pattern::op("Conv|ConvTranspose", {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
-      .as("conv")
+Pattern constant_convolution(std::string_view ops, std::string name) {
+  return Pattern::op(ops, {Pattern::any("x"), Pattern::constant("w"), Pattern::optional_constant("b")})
+      .as(std::move(name))
       .single_use();
 }
 
@@ -60,6 +60,20 @@ std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t c
   return numbers;
 }
 
+Expected<Value*> convolution_with(const Node& conv, const std::vector<double>& weight, const std::vector<double>& bias,
+                                  Builder& builder) {
+  const Tensor& like = *conv.input(1)->known_constant();
+  const auto new_weight = tensor_like(like, like.dims(), weight);
+  const auto new_bias = tensor_like(like, {static_cast<int64_t>(bias.size())}, bias);
+  if (!new_weight || !new_bias) return Decline{"the folded weights do not fit their type"};
+  std::vector<Value*> inputs = {conv.input(0), builder.successor(conv.input(1), *new_weight)};
+  if (conv.input(2))
+    inputs.push_back(builder.successor(conv.input(2), *new_bias));
+  else if (std::any_of(bias.begin(), bias.end(), [](double n) { return n != 0; }))
+    inputs.push_back(builder.constant(inputs[1]->name + "_bias", *new_bias));
+  return builder.op(conv.op, std::move(inputs), conv.attrs);
+}
+
 Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& scale, const std::vector<double>& shift,
                                          Builder& builder) {
   const auto layout = ConvWeight::of(*conv, builder);
@@ -72,17 +86,10 @@ Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& 
     const std::vector<double> old = to_doubles(*bias->known_constant());
     for (size_t c = 0; c < b.size(); ++c) b[c] += old[c] * scale[c];
   }
-  const auto new_weight = tensor_like(weight, weight.dims(), w);
-  const auto new_bias = tensor_like(weight, {layout->channels()}, b);
-  if (!new_weight || !new_bias) return Decline{"the folded weights do not fit their type"};
-  std::vector<Value*> inputs = {conv->input(0), builder.successor(conv->input(1), *new_weight)};
-  if (conv->input(2) || std::any_of(b.begin(), b.end(), [](double n) { return n != 0; })) {
-    inputs.push_back(conv->input(2) ? builder.successor(conv->input(2), *new_bias)
-                                    : builder.constant(inputs[1]->name + "_bias", *new_bias));
-  }
-  Value* made = builder.op(conv->op, std::move(inputs), conv->attrs);
-  made->producer->name = conv->name;
-  return Replacement{made};
+  const auto made = convolution_with(*conv, w, b, builder);
+  if (!made) return made.error();
+  (*made)->producer->name = conv->name;
+  return Replacement{*made};
 }
 
 Expected<ChannelAffine> affine_of(const NodeView& bn) {

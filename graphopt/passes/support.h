@@ -25,8 +25,8 @@ struct ConvWeight {
   int64_t channel_of(int64_t i) const;
 };
 
-/// A Conv or ConvTranspose "conv" with a constant weight, and bias if any, that one node alone reads.
-Pattern constant_convolution();
+/// A convolution with a constant weight, and bias if any, that one node alone reads.
+Pattern constant_convolution(std::string_view ops = "Conv|ConvTranspose", std::string name = "conv");
 
 /// Does an operator of the first opsets align its second operand with given axes, not with the last ones?
 bool aligns_axes(const Node& node);
@@ -34,6 +34,11 @@ bool aligns_axes(const Node& node);
 /// `constant` as one number for each of `channels` channels of a value of rank `rank` whose channel axis is 1: a
 /// scalar, or all axes but that one of size 1. Nothing for other shapes.
 std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t channels, int64_t rank);
+
+/// The convolution with these numbers, as many as it has channels for the bias, in the place of its own, of the
+/// weight's type. Declines numbers that do not fit that.
+Expected<Value*> convolution_with(const Node& conv, const std::vector<double>& weight, const std::vector<double>& bias,
+                                  Builder& builder);
 
 /// The convolution with every output channel c times scale[c] plus shift[c]: new weight and bias inputs on a copy of
 /// `conv`. Declines when a number does not fit the weight's type.
