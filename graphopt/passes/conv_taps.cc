@@ -101,7 +101,7 @@ bool ConvTaps::add(const ConvTaps& other) {
 }
 
 Expected<Replacement> ConvTaps::written(Builder& builder) const {
-  const auto made = convolution_with(*conv, w, b, builder);
+  const auto made = convolution_with(*conv, conv->input(0), w, b, builder);
   if (!made) return made.error();
   return Replacement{*made};
 }

@@ -60,16 +60,11 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     b[static_cast<size_t>(out)] += w[i] * affine->shift[in];
     w[i] *= affine->scale[in];
   }
-  const auto new_weight = tensor_like(weight, weight.dims(), w), new_bias = tensor_like(weight, {weight.dim(0)}, b);
-  if (!new_weight || !new_bias) return Decline{"the folded weights do not fit their type"};
-  std::vector<Value*> inputs = {m.value("x"), builder.successor(m.value("w"), *new_weight)};
-  if (m.has("b"))
-    inputs.push_back(builder.successor(m.value("b"), *new_bias));
-  else if (!std::all_of(b.begin(), b.end(), is_zero))
-    inputs.push_back(builder.constant(inputs[1]->name + "_bias", *new_bias));
-  Value* made = builder.op("Conv", std::move(inputs), conv->attrs, conv->output(0)->type);
-  made->producer->name = conv->name;
-  return Replacement{made};
+  const auto made = convolution_with(*conv, m.value("x"), w, b, builder);
+  if (!made) return made.error();
+  (*made)->type = conv->output(0)->type;
+  (*made)->producer->name = conv->name;
+  return Replacement{*made};
 }
 
 Rule rule(Pattern affine) {

@@ -60,13 +60,13 @@ std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t c
   return numbers;
 }
 
-Expected<Value*> convolution_with(const Node& conv, const std::vector<double>& weight, const std::vector<double>& bias,
-                                  Builder& builder) {
+Expected<Value*> convolution_with(const Node& conv, Value* x, const std::vector<double>& weight,
+                                  const std::vector<double>& bias, Builder& builder) {
   const Tensor& like = *conv.input(1)->known_constant();
   const auto new_weight = tensor_like(like, like.dims(), weight);
   const auto new_bias = tensor_like(like, {static_cast<int64_t>(bias.size())}, bias);
   if (!new_weight || !new_bias) return Decline{"the folded weights do not fit their type"};
-  std::vector<Value*> inputs = {conv.input(0), builder.successor(conv.input(1), *new_weight)};
+  std::vector<Value*> inputs = {x, builder.successor(conv.input(1), *new_weight)};
   if (conv.input(2))
     inputs.push_back(builder.successor(conv.input(2), *new_bias));
   else if (std::any_of(bias.begin(), bias.end(), [](double n) { return n != 0; }))
@@ -86,7 +86,7 @@ Expected<Replacement> affine_convolution(Node* conv, const std::vector<double>& 
     const std::vector<double> old = to_doubles(*bias->known_constant());
     for (size_t c = 0; c < b.size(); ++c) b[c] += old[c] * scale[c];
   }
-  const auto made = convolution_with(*conv, w, b, builder);
+  const auto made = convolution_with(*conv, conv->input(0), w, b, builder);
   if (!made) return made.error();
   (*made)->producer->name = conv->name;
   return Replacement{*made};

@@ -35,10 +35,10 @@ bool aligns_axes(const Node& node);
 /// scalar, or all axes but that one of size 1. Nothing for other shapes.
 std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t channels, int64_t rank);
 
-/// The convolution with these numbers, as many as it has channels for the bias, in the place of its own, of the
+/// The convolution of x with these numbers, as many as it has channels for the bias, in the place of its own, of the
 /// weight's type. Declines numbers that do not fit that.
-Expected<Value*> convolution_with(const Node& conv, const std::vector<double>& weight, const std::vector<double>& bias,
-                                  Builder& builder);
+Expected<Value*> convolution_with(const Node& conv, Value* x, const std::vector<double>& weight,
+                                  const std::vector<double>& bias, Builder& builder);
 
 /// The convolution with every output channel c times scale[c] plus shift[c]: new weight and bias inputs on a copy of
 /// `conv`. Declines when a number does not fit the weight's type.
