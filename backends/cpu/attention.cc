@@ -1,4 +1,5 @@
 // Attention, where it is softmax(scale Q K^T + mask) V.
+#include <algorithm>
 #include <cmath>
 
 #include "backends/cpu/attention_plan.h"
@@ -9,21 +10,6 @@ namespace mlopt::cpu {
 namespace {
 
 enum Input { kQuery, kKey, kValue, kMask };
-
-/// The mask's strides where it broadcasts to the scores and its keys lie side by side.
-Expected<std::array<int64_t, 3>> mask_strides(const Dims& mask, const AttentionShape& s) {
-  const Dims full{s.batch, s.heads, s.queries, s.keys};
-  if (mask.empty() || mask.size() > 4 || mask.back() != s.keys) return Decline{"the mask has other keys"};
-  std::array<int64_t, 3> strides = {};
-  int64_t step = s.keys;
-  for (size_t back = 2; back <= mask.size(); ++back) {
-    const int64_t dim = mask[mask.size() - back];
-    if (dim != 1 && dim != full[4 - back]) return Decline{"the mask does not fit"};
-    if (dim != 1) strides[4 - back] = step;
-    step *= dim;
-  }
-  return strides;
-}
 
 /// The size of the operands, each [batch, heads, rows, size] or, with its heads side by side, [batch, rows, heads *
 /// size].
@@ -41,7 +27,9 @@ Expected<AttentionShape> shape_of(const Site& site) {
   const auto& [q, k, v] = d;
   if (k[0] != q[0] || v[0] != q[0] || k[1] < 1 || q[1] % k[1] != 0 || v[1] != k[1] || k[2] != v[2] || k[3] != q[3])
     return Decline{"queries, keys and values do not fit together"};
-  AttentionShape s{q[0], q[1], k[1], q[2], k[2], q[3], v[3], 1, rows_first, {}};
+  AttentionShape s{q[0], q[1], k[1], q[2], k[2], q[3], v[3]};
+  s.rows_first = s.keys_first = rows_first;
+  s.cap = std::max(0.0F, site.view.get_float("softcap", 0));
   s.scale = site.view.get_float("scale", static_cast<float>(1 / std::sqrt(static_cast<double>(q[3]))));
   return s;
 }
@@ -54,7 +42,6 @@ Expected<PlannedStep> plan(const Site& site) {
     if (site.has(i)) return Decline{"earlier keys or lengths are given"};
   if (view.node().outputs().size() > 1) return Decline{"more than the result is wanted"};
   if (!key_window(view).is_open()) return Decline{"keys are hidden"};
-  if (view.get_float("softcap", 0) != 0) return Decline{"scores are capped"};
   auto shape = shape_of(site);
   if (!shape) return shape.error();
   AttentionShape& s = *shape;

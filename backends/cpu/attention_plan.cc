@@ -1,8 +1,10 @@
 #include "backends/cpu/attention_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "backends/cpu/activation.h"
 #include "backends/cpu/rows.h"
 #include "core/base/align.h"
 #include "core/base/parallel.h"
@@ -18,8 +20,23 @@ constexpr int64_t kScores = 48 * 1024, kDepthStep = 384;
 /// A number of a mask that leaves nothing of a key beside one that is seen: scores of more than 3e7, which could make
 /// up for it, have no digits left that a softmax could tell them apart by.
 constexpr float kHidden = -1e8f;
+constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 }  // namespace
+
+Expected<std::array<int64_t, 3>> mask_strides(const Dims& mask, const AttentionShape& s) {
+  const Dims full{s.batch, s.heads, s.queries, s.keys};
+  if (mask.empty() || mask.size() > 4 || mask.back() != s.keys) return Decline{"the mask has other keys"};
+  std::array<int64_t, 3> strides = {};
+  int64_t step = s.keys;
+  for (size_t back = 2; back <= mask.size(); ++back) {
+    const int64_t dim = mask[mask.size() - back];
+    if (dim != 1 && dim != full[4 - back]) return Decline{"the mask does not fit"};
+    if (dim != 1) strides[4 - back] = step;
+    step *= dim;
+  }
+  return strides;
+}
 
 AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
     : s_(shape),
@@ -40,9 +57,23 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
   parts_ = shares_ == 1 || together < shares_ ? shares_ : together;
 }
 
-size_t AttentionPlan::workspace_bytes() const {
-  const int64_t packed = round_up(keys_.elements(), kLine) + round_up(values_.elements(), kLine);
-  return static_cast<size_t>(shares_ * (packed + score_elements() + round_up(query_block_, kLine))) * sizeof(float);
+int64_t AttentionPlan::key_elements() const { return round_up(keys_.elements(), kLine); }
+int64_t AttentionPlan::value_elements() const { return round_up(values_.elements(), kLine); }
+
+size_t AttentionPlan::bytes_each() const {
+  const int64_t floats = key_elements() + value_elements() + score_elements() + round_up(query_block_, kLine);
+  return static_cast<size_t>(floats) * sizeof(float) +
+         static_cast<size_t>(round_up(groups_of(query_block_), kLine)) * sizeof(int64_t);
+}
+
+size_t AttentionPlan::workspace_bytes() const { return static_cast<size_t>(shares_) * bytes_each(); }
+
+AttentionPlan::Space AttentionPlan::space(std::byte* memory) const {
+  float* keys = reinterpret_cast<float*>(memory);
+  float* values = keys + key_elements();
+  float* scores = values + value_elements();
+  float* sums = scores + score_elements();
+  return {keys, values, scores, sums, reinterpret_cast<int64_t*>(sums + round_up(query_block_, kLine))};
 }
 
 AttentionPlan::Block AttentionPlan::block(int64_t index) const {
@@ -50,19 +81,19 @@ AttentionPlan::Block AttentionPlan::block(int64_t index) const {
   return {head / s_.heads, head % s_.heads, begin, std::min(begin + query_block_, s_.queries)};
 }
 
-AttentionPlan::Place AttentionPlan::place(int64_t batch, int64_t head, int64_t heads, int64_t rows,
-                                          int64_t size) const {
-  if (s_.rows_first) return {(batch * rows * heads + head) * size, heads * size};
-  return {(batch * heads + head) * rows * size, size};
+AttentionPlan::Place AttentionPlan::query_place(int64_t batch, int64_t head, int64_t size) const {
+  if (s_.rows_first) return {(batch * s_.queries * s_.heads + head) * size, s_.heads * size};
+  return {(batch * s_.heads + head) * s_.queries * size, size};
+}
+
+AttentionPlan::Place AttentionPlan::key_place(int64_t batch, int64_t head, int64_t size) const {
+  if (s_.keys_first) return {(batch * s_.keys * s_.kv_heads + head) * size, s_.kv_heads * size};
+  return {(batch * s_.kv_heads + head) * s_.keys * size, size};
 }
 
 void AttentionPlan::run(const AttentionArgs& args, std::byte* workspace) const {
-  const auto each = static_cast<int64_t>(workspace_bytes() / sizeof(float)) / shares_;
   take_turns(shares_, parts_, [&](int64_t worker, int64_t part) {
-    float* keys = reinterpret_cast<float*>(workspace) + worker * each;
-    float* values = keys + round_up(keys_.elements(), kLine);
-    float* scores = values + round_up(values_.elements(), kLine);
-    run_part(args, part, {keys, values, scores, scores + score_elements()});
+    run_part(args, part, space(workspace + static_cast<size_t>(worker) * bytes_each()));
   });
 }
 
@@ -79,16 +110,27 @@ void AttentionPlan::run_part(const AttentionArgs& args, int64_t part, const Spac
 }
 
 void AttentionPlan::pack(const AttentionArgs& args, const Block& b, const Space& space) const {
-  const int64_t head = b.head * s_.kv_heads / s_.heads;
-  const Place k = place(b.batch, head, s_.kv_heads, s_.keys, s_.depth),
-              v = place(b.batch, head, s_.kv_heads, s_.keys, s_.value_depth);
+  const int64_t head = b.head * s_.kv_heads / s_.heads, keys = args.spans ? args.spans[b.batch].keys : s_.keys;
+  const Place k = key_place(b.batch, head, s_.depth), v = key_place(b.batch, head, s_.value_depth);
   // Later panels repair what earlier ones write beyond their place.
-  for (int64_t i = 0; i < keys_.panels(); ++i)
+  for (int64_t i = 0; i < ceil_div(keys, keys_.width); ++i)
     kernels_.pack(args.k + k.begin + i * keys_.width * k.stride, k.stride, 1, keys_.columns_of(i), s_.depth,
                   space.keys + keys_.offset_of(i), keys_.width_of(i));
   for (int64_t i = 0; i < values_.panels(); ++i)
-    kernels_.pack(args.v + v.begin + i * values_.width, 1, v.stride, values_.columns_of(i), s_.keys,
+    kernels_.pack(args.v + v.begin + i * values_.width, 1, v.stride, values_.columns_of(i), keys,
                   space.values + values_.offset_of(i), values_.width_of(i));
+}
+
+const float* AttentionPlan::mask_of(const AttentionArgs& args, const Block& b) const {
+  return args.mask ? args.mask + b.batch * s_.mask[0] + b.head * s_.mask[1] + b.begin * s_.mask[2] : nullptr;
+}
+
+/// Of a row of the block.
+AttentionPlan::Range AttentionPlan::range_of(const AttentionArgs& args, const Block& b, int64_t row) const {
+  if (!args.spans) return {0, s_.keys};
+  const KeySpan& span = args.spans[b.batch];
+  const int64_t next = span.position + b.begin + row + 1, end = std::min(next, span.keys);
+  return {s_.window > 0 ? std::clamp<int64_t>(next - s_.window, 0, end) : 0, end};
 }
 
 /// Panels of keys up to the last of which any of so many queries sees one.
@@ -114,65 +156,102 @@ int64_t AttentionPlan::seen_panels(const float* mask, int64_t rows) const {
   return seen;
 }
 
+/// How many keys each group of rows sees, at least one, which may be hidden too.
+void AttentionPlan::find_seen(const AttentionArgs& args, const Block& b, const Space& space) const {
+  const int64_t rows = b.rows(), groups = groups_of(rows);
+  const float* mask = mask_of(args, b);
+  for (int64_t g = 0; g < groups; ++g) {
+    const int64_t row = rows * g / groups, end = rows * (g + 1) / groups;
+    int64_t seen = range_of(args, b, end - 1).end;
+    // In a window there may be nothing but keys that a finite number hides, which are all alike then.
+    if (mask && s_.window == 0) seen = std::min(seen, seen_panels(mask + row * s_.mask[2], end - row) * keys_.width);
+    space.seen[g] = std::max<int64_t>(1, seen);
+  }
+}
+
 void AttentionPlan::run_block(const AttentionArgs& args, const Block& b, const Space& space) const {
-  const int64_t rows = b.end - b.begin;
-  const Place q = place(b.batch, b.head, s_.heads, s_.queries, s_.depth),
-              out = place(b.batch, b.head, s_.heads, s_.queries, s_.value_depth);
+  const Place q = query_place(b.batch, b.head, s_.depth), out = query_place(b.batch, b.head, s_.value_depth);
+  find_seen(args, b, space);
   ProductArgs scores;
   scores.a = {args.q + q.begin + b.begin * q.stride, q.stride, 1};
   scores.c = space.scores;
   scores.c_stride = score_stride_;
   scores.alpha = s_.scale;
-  int64_t panels = keys_.panels();
-  if (args.mask) {
-    const float* mask = args.mask + b.batch * s_.mask[0] + b.head * s_.mask[1] + b.begin * s_.mask[2];
-    (s_.mask[2] == 0 ? scores.bias : scores.addend) = mask;
-    scores.addend_stride = s_.mask[2];
-    panels = seen_panels(mask, rows);
-  }
-  multiply(scores, rows, {keys_, space.keys, panels, s_.depth});
-  const int64_t seen = std::min(s_.keys, panels * keys_.width);
+  if (s_.cap == 0) (s_.mask[2] == 0 ? scores.bias : scores.addend) = mask_of(args, b);
+  scores.addend_stride = s_.mask[2];
+  multiply(scores, b.rows(), {keys_, space.keys, space.seen, nullptr});
+  exponentiate(args, b, space);
   ProductArgs products;
   products.a = {space.scores, score_stride_, 1};
   products.c = args.out + out.begin + b.begin * out.stride;
   products.c_stride = out.stride;
-  exponentiate(rows, seen, args.mask != nullptr, space);
-  multiply(products, rows, {values_, space.values, values_.panels(), seen});
-  for (int64_t i = 0; i < rows; ++i)
+  multiply(products, b.rows(), {values_, space.values, nullptr, space.seen});
+  for (int64_t i = 0; i < b.rows(); ++i)
     affine(products.c + i * out.stride, products.c + i * out.stride, s_.value_depth, 1 / space.sums[i], 0);
 }
 
-/// Scores become their exponentials, whose sums are kept.
-void AttentionPlan::exponentiate(int64_t rows, int64_t keys, bool masked, const Space& space) const {
-  for (int64_t i = 0; i < rows; ++i) {
-    float* row = space.scores + i * score_stride_;
-    const float most = fold_row(Fold::kMax, row, keys);
-    // A query that the mask hides every key from gives zeros, as the standard's Attention does.
-    const bool alone = masked && most == -std::numeric_limits<float>::infinity();
-    if (alone) std::fill_n(row, keys, 0.0f);
-    space.sums[i] = alone ? 1 : exp_row(row, row, keys, most);
+/// The scores of one query, and the mask, where it is not added yet.
+void AttentionPlan::cap(const float* mask, float* row, const Range& range) const {
+  const int64_t count = range.end - range.begin;
+  float* scores = row + range.begin;
+  affine(scores, scores, count, 1 / s_.cap, 0);
+  apply_here({Fn::kTanh}, scores, scores, count);
+  affine(scores, scores, count, s_.cap, 0);
+  if (mask) add_scaled(scores, mask + range.begin, count, 1);
+}
+
+/// Scores become their exponentials, and zeros up to `seen` where they are hidden; gives their sum, with that of the
+/// sink. Rows without keys, or `masked` ones whose keys are all hidden, become zeros, as the standard has it.
+float AttentionPlan::exponentiate_row(float* row, const Range& range, int64_t seen, bool masked, float sink) const {
+  float* scores = row + range.begin;
+  const int64_t count = range.end - range.begin;
+  const float most = count > 0 ? fold_row(Fold::kMax, scores, count) : kNever;
+  std::fill(row, scores, 0.0f);
+  std::fill(row + range.end, row + seen, 0.0f);
+  if (count == 0 || (masked && most == kNever)) {
+    std::fill_n(scores, count, 0.0f);
+    return 1;
+  }
+  const float shift = std::max(most, sink);
+  return exp_row(scores, scores, count, shift) + (sink == kNever ? 0 : std::exp(sink - shift));
+}
+
+/// The scores of a block.
+void AttentionPlan::exponentiate(const AttentionArgs& args, const Block& b, const Space& space) const {
+  const int64_t rows = b.rows(), groups = groups_of(rows);
+  const float* mask = mask_of(args, b);
+  const float sink = args.sinks ? args.sinks[b.head] : s_.sink ? 0 : kNever;
+  for (int64_t g = 0; g < groups; ++g) {
+    const int64_t seen = space.seen[g];
+    for (int64_t i = rows * g / groups; i < rows * (g + 1) / groups; ++i) {
+      float* row = space.scores + i * score_stride_;
+      const Range all = range_of(args, b, i), range{std::min(all.begin, seen), std::min(all.end, seen)};
+      if (s_.cap != 0) cap(mask ? mask + i * s_.mask[2] : nullptr, row, range);
+      space.sums[i] = exponentiate_row(row, range, seen, mask != nullptr, sink);
+    }
   }
 }
 
 /// c = alpha a panels + addend + bias for so many rows.
 void AttentionPlan::multiply(const ProductArgs& args, int64_t rows, const Panels& right) const {
   const PanelLayout& layout = right.layout;
-  const int64_t groups = ceil_div(rows, kernels_.rows);
+  const int64_t groups = groups_of(rows);
   Tile t;
   t.alpha = args.alpha;
   t.c_stride = args.c_stride;
-  for (int64_t panel = 0; panel < right.count; ++panel) {
+  for (int64_t panel = 0; panel < layout.panels(); ++panel) {
     const auto& kernels = kernels_.tile[0][layout.width_of(panel) / layout.lanes - 1];
     const int64_t column = panel * layout.width;
     t.columns = layout.columns_of(panel);
-    for (int64_t k = 0; k < right.depth; k += kDepthStep) {
-      t.depth = std::min(kDepthStep, right.depth - k);
+    for (int64_t k = 0; k < layout.depth; k += kDepthStep) {
       t.b = right.data + layout.offset_of(panel) + k * layout.width_of(panel);
       t.bias = k == 0 && args.bias ? args.bias + column : nullptr;
       const float* base = k == 0 ? args.addend : args.c;
       t.base_stride = k == 0 ? args.addend_stride : args.c_stride;
       for (int64_t g = 0; g < groups; ++g) {
         const int64_t row = rows * g / groups, count = rows * (g + 1) / groups - row;
+        t.depth = std::min(kDepthStep, (right.depth ? right.depth[g] : layout.depth) - k);
+        if (t.depth <= 0 || (right.columns && column >= right.columns[g])) continue;
         t.a = args.a.from(row, k);
         t.c = args.c + row * args.c_stride + column;
         t.base = base ? base + row * t.base_stride + column : nullptr;

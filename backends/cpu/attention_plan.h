@@ -3,31 +3,48 @@
 #include <cstddef>
 
 #include "backends/cpu/packed_product.h"
+#include "core/base/expected.h"
+#include "core/tensor/dims.h"
 
 namespace mlopt::cpu {
 
 /// softmax(scale Q K^T + mask) V for each head, row-major: Q [batch, heads, queries, depth], K [batch, kv_heads, keys,
-/// depth], V [batch, kv_heads, keys, value_depth], or all of them with their rows before their heads; neighbouring
-/// heads share those of K and V.
+/// depth], V [batch, kv_heads, keys, value_depth], or with their rows before their heads; neighbouring heads share
+/// those of K and V.
 struct AttentionShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1, depth = 1, value_depth = 1;
   float scale = 1;
-  bool rows_first = false;  ///< Q [batch, queries, heads, depth] and so on
+  float cap = 0;            ///< scores are cap tanh(scores / cap) before the mask is added; 0: they are not
+  bool rows_first = false;  ///< Q [batch, queries, heads, depth], and what comes out
+  bool keys_first = false;  ///< K [batch, keys, kv_heads, depth], and V
   /// Distances in elements between what belongs to neighbouring batches, heads and queries in the mask, 0: the same;
   /// keys lie side by side.
   std::array<int64_t, 3> mask = {};
+  bool sink = false;   ///< 0 is one more score, which takes its share of the sum
+  int64_t window = 0;  ///< of the keys up to its own, those that a query with a KeySpan sees; 0: all
+};
+
+/// Where a sample's queries are among its keys. They see none behind their own.
+struct KeySpan {
+  int64_t position = 0;  ///< the key that is the first query's own
+  int64_t keys = 0;      ///< so many are there; what follows them does not count
 };
 
 struct AttentionArgs {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const float* mask = nullptr;  ///< null: none
-  float* out = nullptr;         ///< [batch, heads, queries, value_depth], or rows first as well
+  const float* mask = nullptr;     ///< null: none
+  float* out = nullptr;            ///< [batch, heads, queries, value_depth], or rows first as well
+  const KeySpan* spans = nullptr;  ///< of each sample; null: queries see all keys
+  const float* sinks = nullptr;    ///< [heads], one more score of each, which takes its share of the sum; null: none
 };
+
+/// The strides of a mask that broadcasts to the scores and whose keys lie side by side; declines for others.
+Expected<std::array<int64_t, 3>> mask_strides(const Dims& mask, const AttentionShape& shape);
 
 /// Attention by blocks of queries whose scores stay in the cache from the first product to the second (as in Dao et
 /// al., "FlashAttention", 2022, with whole rows of scores). Runs allocate nothing, give the same bits every time, and
-/// may overlap when each has a workspace of its own. Keys at the end that the mask hides from all queries of a block
-/// take no time, and what is in them does not count.
+/// may overlap when each has a workspace of its own. Keys at the end that are hidden from neighbouring queries, as many
+/// as a tile has rows, take no time, and what is in them does not count.
 class AttentionPlan {
  public:
   AttentionPlan(const AttentionShape& shape, int threads);
@@ -37,13 +54,21 @@ class AttentionPlan {
   void run(const AttentionArgs& args, std::byte* workspace) const;
 
  private:
-  /// A thread's memory: packed keys and values of one head, and the scores of one block of queries and their sums.
+  /// A thread's memory: packed keys and values of one head, the scores of one block of queries and their sums, and for
+  /// each group of rows that a tile has the number of keys that they see.
   struct Space {
     float *keys, *values, *scores, *sums;
+    int64_t* seen;
   };
   /// Some queries of one head.
   struct Block {
     int64_t batch, head, begin, end;
+
+    int64_t rows() const { return end - begin; }
+  };
+  /// Keys that one query sees, but for the mask.
+  struct Range {
+    int64_t begin, end;
   };
 
   /// Where the matrix of one head begins, and how far its rows are apart, in elements.
@@ -51,21 +76,32 @@ class AttentionPlan {
     int64_t begin, stride;
   };
 
-  /// The first `count` panels of a packed matrix, and so many of its rows.
+  /// A packed matrix, and how many of its columns, or of its rows, each group of rows is multiplied by; null: all.
   struct Panels {
     const PanelLayout& layout;
     const float* data;
-    int64_t count, depth;
+    const int64_t *columns, *depth;
   };
 
-  Place place(int64_t batch, int64_t head, int64_t heads, int64_t rows, int64_t size) const;
+  Place query_place(int64_t batch, int64_t head, int64_t size) const;
+  Place key_place(int64_t batch, int64_t head, int64_t size) const;
   Block block(int64_t index) const;
+  int64_t groups_of(int64_t rows) const { return (rows + kernels_.rows - 1) / kernels_.rows; }
   int64_t score_elements() const { return query_block_ * score_stride_; }
+  int64_t key_elements() const;
+  int64_t value_elements() const;
+  size_t bytes_each() const;
+  Space space(std::byte* memory) const;
   void run_part(const AttentionArgs& args, int64_t part, const Space& space) const;
   void pack(const AttentionArgs& args, const Block& block, const Space& space) const;
   void run_block(const AttentionArgs& args, const Block& block, const Space& space) const;
+  const float* mask_of(const AttentionArgs& args, const Block& block) const;
+  Range range_of(const AttentionArgs& args, const Block& block, int64_t row) const;
   int64_t seen_panels(const float* mask, int64_t rows) const;
-  void exponentiate(int64_t rows, int64_t keys, bool masked, const Space& space) const;
+  void find_seen(const AttentionArgs& args, const Block& block, const Space& space) const;
+  void cap(const float* mask, float* row, const Range& range) const;
+  float exponentiate_row(float* row, const Range& range, int64_t seen, bool masked, float sink) const;
+  void exponentiate(const AttentionArgs& args, const Block& block, const Space& space) const;
   void multiply(const ProductArgs& args, int64_t rows, const Panels& right) const;
 
   AttentionShape s_;

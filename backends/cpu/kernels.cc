@@ -53,6 +53,7 @@ constexpr Family kFamilies[] = {
     {"where", where_kernels},
     {"cast", cast_kernels},
     {"attention", attention_kernels},
+    {"grouped attention", group_query_kernels},
     {"rotary", rotary_kernels},
     {"compare", compare_kernels},
     {"conv gradient", conv_grad_kernels},

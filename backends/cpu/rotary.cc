@@ -140,6 +140,12 @@ constexpr Kernel kKernels[] = {
 
 }  // namespace
 
+void turn_head(bool interleaved, const Turn& turn, const float* x, float* y, int64_t size) {
+  const auto turned = interleaved ? turn_neighbours : turn_halves;
+  turned(x, y, turn.cosines, turn.sines, turn.half);
+  std::copy(x + 2 * turn.half, x + size, y + 2 * turn.half);
+}
+
 std::span<const Kernel> rotary_kernels() { return kKernels; }
 
 }  // namespace mlopt::cpu

@@ -22,6 +22,7 @@ TEST_CASE("Attention gives what the reference gives") {
     if (kind < 4) inputs.emplace_back(uniform(masks[kind], -3, 3, DType::kF32, 4));
     std::vector<Attr> attrs;
     if (kind % 2 == 0) attrs.push_back({"scale", 0.3f, ""});
+    if (round % 3 == 0) attrs.push_back({"softcap", 1.5f, ""});
     require_as_reference("Attention", inputs, {.attrs = attrs}, 1e-5);
     // The same numbers as rows whose heads lie side by side.
     inputs[0] = uniform({batch, queries, heads * depth}, -2, 2, DType::kF32, 1);
@@ -56,6 +57,7 @@ TEST_CASE("keys at the end that are hidden from every query of a block do not co
         std::fill(row + std::min(kKeys, i + past + 1), row + kKeys, hidden);
       INFO("past " << past << ", " << hidden);
       require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
+      require_as_reference("Attention", {q, k, v, mask}, {.attrs = {{"softcap", 0.5f, ""}}}, 1e-5);
       // One sees nothing: with numbers that are finite, all alike.
       std::fill_n(mask.mutable_data<float>() + 40 * kKeys, kKeys, hidden);
       require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
