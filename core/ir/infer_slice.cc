@@ -10,6 +10,12 @@ namespace {
 bool beyond(const Dim& d) { return d.value() && *d.value() >= kBeyondSizes; }
 bool before(const Dim& d) { return d.value() && *d.value() <= -kBeyondSizes; }
 
+/// Is what lies from a number on, up to what is no more than n, as many as a symbol says?
+bool is_rest(const Dim& n, const Dim& start, const Dim& end) {
+  const auto from = start.value(), behind = (n - end).value();
+  return from && *from >= 0 && behind && *behind >= 0 && (end - start).symbol_name();
+}
+
 Dim sliced(const Dim& n, const Dim& start, const Dim& end, int64_t step) {
   if (n.value() && start.value() && end.value() && step != 0)
     return slice_span(*n.value(), *start.value(), *end.value(), step).count;
@@ -18,6 +24,7 @@ Dim sliced(const Dim& n, const Dim& start, const Dim& end, int64_t step) {
   if (step == 1 && start.is(0) && !end.value() && is_choice_of(end, n)) return end;
   if (const auto length = end.symbol_name(); step == 1 && start.is(0) && length && n.value() && *n.value() > 1)
     return Dim::symbol(at_most(*length, *n.value()));
+  if (step == 1 && is_rest(n, start, beyond(end) ? n : end)) return (beyond(end) ? n : end) - start;
   if (step == -1 && (start.is(-1) || beyond(start)) && before(end)) return n;
   return {};
 }

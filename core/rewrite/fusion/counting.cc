@@ -7,13 +7,6 @@
 namespace mlopt::fusion {
 namespace {
 
-/// Operators that neither make nor change elements of input 0.
-bool keeps_elements(const Node& node) {
-  for (const char* op : {"Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Identity", "Flatten", "Tile"})
-    if (node.is(op)) return true;
-  return false;
-}
-
 /// The axis that is longer than 1, or the last one where none is known to be.
 std::optional<size_t> long_axis(const Value* v) {
   if (!v->type.dims) return std::nullopt;
@@ -40,51 +33,131 @@ bool is_constant(const Value* v, double number) {
   return t && t->size() == 1 && number_at(*t, 0) == number;
 }
 
-/// Where a Slice of neighbours along one axis begins.
-std::optional<Dim> start_of(const Node& slice, const Builder& builder) {
-  const NodeView view = builder.view(slice);
-  const auto steps = view.ints("steps", 4, {1}), given = view.ints("starts", 1);
-  if (!steps || *steps != std::vector<int64_t>{1}) return std::nullopt;
-  const auto starts = given ? std::optional(SymDims(given->begin(), given->end())) : dims_in(slice.input(1));
-  if (!starts || starts->size() != 1 || starts->front().value().value_or(0) < 0) return std::nullopt;
-  return starts->front();
-}
-
 /// What Range begins at, also in floats.
 std::optional<Dim> start_in(const Value* v) {
   const Tensor* t = v->known_constant();
   return t && t->size() == 1 ? first_of(*t) : dim_in(v);
 }
 
-/// Where v counts from: what is counted, and what is added to it.
-std::optional<Dim> from_of(const Value* v, const Builder& builder) {
-  if (const Tensor* t = v->known_constant()) return first_of(*t);
-  if (const Node* range = producer_of(v, "Range"))
-    return is_constant(range->input(2), 1) ? start_in(range->input(0)) : std::nullopt;
-  if (const Node* slice = producer_of(v, "Slice")) {
-    const auto start = start_of(*slice, builder);
-    const auto inner = start ? count_of(slice->input(0), builder) : std::nullopt;
+using Counted = std::optional<Count>;
+
+Counted of_constant(const Value* v, const Tensor& t) {
+  const auto axis = long_axis(v);
+  const auto from = axis ? first_of(t) : std::nullopt;
+  return from ? Counted({*axis, *from}) : std::nullopt;
+}
+
+Counted of_range(const Node& range, const Builder&) {
+  const auto from = is_constant(range.input(2), 1) ? start_in(range.input(0)) : std::nullopt;
+  return from ? Counted({0, *from}) : std::nullopt;
+}
+
+/// Of neighbours, wherever they begin.
+Counted of_slice(const Node& slice, const Builder& builder) {
+  const NodeView view = builder.view(slice);
+  const auto given = view.ints("starts", 1), axes = view.ints("axes", 3), steps = view.ints("steps", 4);
+  const auto starts = given ? std::optional(SymDims(given->begin(), given->end())) : dims_in(slice.input(1));
+  auto count = count_of(slice.input(0), builder);
+  if (!count || !starts || (!axes && slice.input(3)) || (!steps && slice.input(4))) return std::nullopt;
+  const auto rank = static_cast<int64_t>(slice.input(0)->type.dims->size());
+  const Dim inner = count->from;
+  for (size_t i = 0; i < starts->size(); ++i) {
+    const int64_t axis = axes && i < axes->size() ? (*axes)[i] : static_cast<int64_t>(i);
+    if (axis != static_cast<int64_t>(count->axis) && axis + rank != static_cast<int64_t>(count->axis)) continue;
+    const Dim& start = (*starts)[i];
+    if ((steps && i < steps->size() && (*steps)[i] != 1) || start.value().value_or(0) < 0) return std::nullopt;
     // A start that is no number is not negative where it turns out to be the length of something.
-    return inner && (start->value() || inner->from.is(0)) ? std::optional(inner->from + *start) : std::nullopt;
+    if (!start.value() && !inner.is(0)) return std::nullopt;
+    count->from = count->from + start;
   }
-  if (const Node* sum = producer_of(v, "Add"))
-    for (const int i : {0, 1})
-      if (const auto offset = dim_in(sum->input(i)))
-        if (const auto count = count_of(sum->input(1 - i), builder)) return count->from + *offset;
-  // How many ones come before each, along the only axis.
-  if (const Node* sum = producer_of(v, "CumSum")) {
-    const NodeView view = builder.view(*sum);
-    const bool before = view.get_int("exclusive", 0) != 0 && view.get_int("reverse", 0) == 0;
-    return before && v->type.dims->size() == 1 && only_number(sum->input(0)) == 1.0 ? std::optional(Dim(0))
-                                                                                    : std::nullopt;
+  return count;
+}
+
+/// With a number added, or taken away.
+Counted of_sum(const Node& sum, const Builder& builder) {
+  for (const int i : {1, 0}) {
+    const auto offset = i == 1 || sum.is("Add") ? dim_in(sum.input(i)) : std::nullopt;
+    const Value* counted = sum.input(1 - i);
+    auto count = offset ? count_of(counted, builder) : std::nullopt;
+    if (!count || !counted->type.dims || sum.input(i)->type.dims.value_or(SymDims()).size() > 1) continue;
+    count->from = sum.is("Add") ? count->from + *offset : count->from - *offset;
+    return count;
   }
-  for (const char* op : {"Unsqueeze", "Squeeze", "Reshape", "Identity"})
-    if (const Node* node = producer_of(v, op)) {
-      const auto count = count_of(node->input(0), builder);
-      return count ? std::optional(count->from) : std::nullopt;
-    }
   return std::nullopt;
 }
+
+/// How many ones come before each, along the only axis.
+Counted of_cumulative_sum(const Node& sum, const Builder& builder) {
+  const NodeView view = builder.view(sum);
+  const auto& dims = sum.output(0)->type.dims;
+  const bool before = view.get_int("exclusive", 0) != 0 && view.get_int("reverse", 0) == 0;
+  return before && dims && dims->size() == 1 && only_number(sum.input(0)) == 1.0 ? Counted({0, 0}) : std::nullopt;
+}
+
+/// With axes of length 1 added, or taken away.
+Counted of_other_axes(const Node& node, const Builder& builder) {
+  auto count = count_of(node.input(0), builder);
+  const auto &in = node.input(0)->type.dims, &out = node.output(0)->type.dims;
+  if (!count || !in || !out) return std::nullopt;
+  if (long_axis(node.input(0)) == count->axis)
+    if (const auto axis = long_axis(node.output(0))) return Counted({*axis, count->from});
+  const bool added = node.is("Unsqueeze");
+  auto axes = added || node.is("Squeeze") ? builder.view(node).ints("axes", 1) : std::nullopt;
+  if (!axes) return std::nullopt;
+  for (int64_t& axis : *axes) axis += axis < 0 ? static_cast<int64_t>((added ? out : in)->size()) : 0;
+  std::sort(axes->begin(), axes->end());
+  const auto place = static_cast<int64_t>(count->axis);
+  if (added)
+    for (const int64_t axis : *axes) count->axis += axis <= static_cast<int64_t>(count->axis) ? 1 : 0;
+  else
+    for (const int64_t axis : *axes) count->axis -= axis < place ? 1 : 0;
+  return count;
+}
+
+/// Repeated along other axes.
+Counted of_expand(const Node& expand, const Builder& builder) {
+  auto count = count_of(expand.input(0), builder);
+  const auto &in = expand.input(0)->type.dims, &out = expand.output(0)->type.dims;
+  if (!count || !in || !out || out->size() < in->size()) return std::nullopt;
+  const size_t axis = count->axis + out->size() - in->size();
+  return (*in)[count->axis] == (*out)[axis] ? Counted({axis, count->from}) : std::nullopt;
+}
+
+/// Of parts each of which goes on where the one before it ends.
+Counted of_parts(const Node& concat, const Builder& builder) {
+  const auto& dims = concat.output(0)->type.dims;
+  if (!dims) return std::nullopt;
+  const int64_t given = builder.view(concat).get_int("axis", 0);
+  const auto axis = static_cast<size_t>(given < 0 ? given + static_cast<int64_t>(dims->size()) : given);
+  std::optional<Dim> from;
+  Dim next;
+  for (const Value* part : concat.inputs()) {
+    const auto count = count_of(part, builder);
+    if (!count || count->axis != axis || !part->type.dims || (from && !(count->from == next))) return std::nullopt;
+    if (!from) from = count->from;
+    next = count->from + (*part->type.dims)[axis];
+  }
+  return from ? Counted({axis, *from}) : std::nullopt;
+}
+
+struct Rule {
+  const char* op;
+  Counted (*count)(const Node&, const Builder&);
+};
+
+constexpr Rule kRules[] = {
+    {"Range", of_range},
+    {"Slice", of_slice},
+    {"Add", of_sum},
+    {"Sub", of_sum},
+    {"CumSum", of_cumulative_sum},
+    {"Unsqueeze", of_other_axes},
+    {"Squeeze", of_other_axes},
+    {"Reshape", of_other_axes},
+    {"Identity", of_other_axes},
+    {"Expand", of_expand},
+    {"Concat", of_parts},
+};
 
 bool never_negative(const Value* v) {
   if (!v->producer) return false;
@@ -110,15 +183,22 @@ std::optional<Dim> dim_in(const Value* v) {
   return list && list->size() == 1 && list->front().known() ? std::optional(list->front()) : std::nullopt;
 }
 
+bool keeps_elements(const Node& node) {
+  for (const char* op : {"Unsqueeze", "Squeeze", "Reshape", "Expand", "Slice", "Identity", "Flatten", "Tile"})
+    if (node.is(op)) return true;
+  return false;
+}
+
 std::optional<Count> count_of(const Value* v, const Builder& builder) {
-  const auto axis = long_axis(v);
-  const auto from = axis ? from_of(v, builder) : std::nullopt;
-  return from ? std::optional(Count{*axis, *from}) : std::nullopt;
+  if (const Tensor* t = v->known_constant()) return of_constant(v, *t);
+  for (const Rule& rule : kRules)
+    if (const Node* node = producer_of(v, rule.op)) return v->type.dims ? rule.count(*node, builder) : std::nullopt;
+  return std::nullopt;
 }
 
 std::optional<size_t> counts_along(const Value* v, const Builder& builder) {
   const auto count = count_of(v, builder);
-  return count && count->from.is(0) ? std::optional(count->axis) : std::nullopt;
+  return count && count->from.is(0) && long_axis(v) == count->axis ? std::optional(count->axis) : std::nullopt;
 }
 
 std::optional<double> only_number(const Value* v) {

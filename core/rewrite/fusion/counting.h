@@ -7,17 +7,19 @@
 // What index arithmetic is known to hold, whatever the sizes.
 namespace mlopt::fusion {
 
-/// The axis along which a value goes up by 1 with each element, and its first element.
+/// The axis along which a value goes up by 1 with each element, and its first element; it is the same along others.
 struct Count {
   size_t axis = 0;
   Dim from;
 };
 
-/// Where all other axes have length 1.
 std::optional<Count> count_of(const Value* v, const Builder& builder);
 
 /// The axis along which the value is 0, 1, 2, ..., where all other axes have length 1.
 std::optional<size_t> counts_along(const Value* v, const Builder& builder);
+
+/// Does the operator neither make nor change elements of input 0?
+bool keeps_elements(const Node& node);
 
 /// The elements of a list of integers, as far as the shapes of inputs say what they are.
 std::optional<SymDims> dims_in(const Value* v);

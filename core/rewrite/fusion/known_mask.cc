@@ -4,7 +4,9 @@
 
 #include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/fusion/everywhere.h"
 #include "core/rewrite/fusion/passes.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
 namespace {
@@ -52,7 +54,7 @@ Expected<Replacement> gathered(const Match& m, Builder& builder) {
 }
 
 Expected<Replacement> joined(const Match& m, Builder& builder) {
-  Value* other = beside_true(*m.node("both"));
+  Value* other = beside_true(*m.node("both"), builder);
   if (!other) return Decline{"no condition always holds"};
   const auto &out = m.root->output(0)->type.dims, &shape = m.value("shape")->symbolic;
   if (!out || !shape || shape->size() != out->size() || !std::equal(out->begin(), out->end(), shape->begin()))
@@ -60,8 +62,8 @@ Expected<Replacement> joined(const Match& m, Builder& builder) {
   return Replacement{builder.op("Expand", {other, m.value("shape")}, {}, m.root->output(0)->type)};
 }
 
-Expected<Replacement> alone(const Match& m, Builder&) {
-  Value* other = beside_true(*m.root);
+Expected<Replacement> alone(const Match& m, Builder& builder) {
+  Value* other = beside_true(*m.root, builder);
   if (!other) return Decline{"no condition always holds"};
   const auto &x = other->type.dims, &out = m.root->output(0)->type.dims;
   return x && out && *x == *out ? Expected<Replacement>(Replacement{other}) : Decline{"it repeats the other"};
@@ -71,7 +73,7 @@ Expected<Replacement> alone(const Match& m, Builder&) {
 Expected<Replacement> repeated(const Match& m, Builder& builder) {
   const Value* wide = m.node("wide")->output(0);
   const auto &dims = wide->type.dims, &out = m.root->output(0)->type.dims;
-  if (!always_true(wide)) return Decline{"no condition always holds"};
+  if (!always_true(wide, builder)) return Decline{"no condition always holds"};
   if (!dims || !out || *dims != *out) return Decline{"the other may be repeated further"};
   return Replacement{builder.op("Expand", {m.value("c"), m.value("shape")}, {}, m.root->output(0)->type)};
 }
@@ -83,7 +85,7 @@ std::optional<SymDims> dims_by(const Value* condition, const Value* x, const Val
 
 /// What is chosen is as long as the condition that always holds, which the choice then needs no more.
 Expected<Replacement> chosen(const Match& m, Builder& builder) {
-  Value *other = beside_true(*m.node("both")), *x = m.value("x"), *y = m.value("y");
+  Value *other = beside_true(*m.node("both"), builder), *x = m.value("x"), *y = m.value("y");
   if (!other) return Decline{"no condition always holds"};
   const auto dims = dims_by(other, x, y);
   if (!dims || dims != m.root->output(0)->type.dims) return Decline{"it repeats what is chosen"};
@@ -92,7 +94,8 @@ Expected<Replacement> chosen(const Match& m, Builder& builder) {
 
 /// What is chosen is repeated by the sum that it goes into, as scores are that it is added to.
 Expected<Replacement> added(const Match& m, Builder& builder) {
-  Value *other = beside_true(*m.node("both")), *x = m.value("x"), *y = m.value("y"), *scores = m.value("scores");
+  Value *other = beside_true(*m.node("both"), builder), *x = m.value("x"), *y = m.value("y"),
+        *scores = m.value("scores");
   if (!other) return Decline{"no condition always holds"};
   const Type& type = m.node("choice")->output(0)->type;
   const auto dims = dims_by(other, x, y);
@@ -103,18 +106,51 @@ Expected<Replacement> added(const Match& m, Builder& builder) {
 }
 
 /// Scores that a mask leaves as they are: it hides nothing, as its condition always holds.
-Expected<Replacement> unmasked(const Match& m, Builder&) {
+Expected<Replacement> unmasked(const Match& m, Builder& builder) {
   Value* scores = m.value("scores");
-  if (!always_true(m.value("c"))) return Decline{};
+  if (!always_true(m.value("c"), builder)) return Decline{};
   if (only_number(m.value("x")) != 0.0) return Decline{"it adds other numbers than zero"};
   const auto &dims = scores->type.dims, &out = m.root->output(0)->type.dims;
   return dims && dims == out ? Expected<Replacement>(Replacement{scores}) : Decline{"it repeats what it is added to"};
+}
+
+/// Does the Slice take what lies from a place to another on this axis, and all of the others?
+bool takes(const Node& slice, size_t axis, int64_t from, const Dim& end, const Builder& builder) {
+  const NodeView view = builder.view(slice);
+  const auto starts = view.ints("starts", 1), axes = view.ints("axes", 3, {0}), steps = view.ints("steps", 4, {1});
+  const auto ends = dims_in(slice.input(2));
+  const auto rank = static_cast<int64_t>(slice.input(0)->type.dims.value_or(SymDims()).size());
+  return builder.opset() >= 10 && starts == std::vector<int64_t>{from} && ends && ends->size() == 1 &&
+         ends->front() == end && steps == std::vector<int64_t>{1} && axes && axes->size() == 1 &&
+         (axes->front() + rank) % std::max<int64_t>(rank, 1) == static_cast<int64_t>(axis);
+}
+
+/// Positions p that go up by one, x = [p[0] - 1, p...]: their steps x[1:] - x[:-1], by which exporters look for the
+/// sequences that are packed into a row.
+Expected<Replacement> stepped(const Match& m, Builder& builder) {
+  const Node &later = *m.node("later"), &earlier = *m.node("earlier");
+  const Node* all = later.input(0) == earlier.input(0) ? producer_of(later.input(0), "Concat") : nullptr;
+  const Node* front = all && all->inputs().size() == 2 ? producer_of(all->input(0), "Sub") : nullptr;
+  const Node* first = front && only_number(front->input(1)) == 1.0 ? producer_of(front->input(0), "Slice") : nullptr;
+  Value* p = first ? all->input(1) : nullptr;
+  if (!p || first->input(0) != p || !is_integer(p->type.dtype)) return Decline{};
+  const auto count = count_of(p, builder);
+  if (!count || !p->type.dims) return Decline{"the positions do not count"};
+  const auto rank = static_cast<int64_t>(p->type.dims->size());
+  const Dim& length = (*p->type.dims)[count->axis];
+  if ((builder.view(*all).get_int("axis", 0) + rank) % rank != static_cast<int64_t>(count->axis) ||
+      !takes(*first, count->axis, 0, 1, builder) || !takes(earlier, count->axis, 0, length, builder) ||
+      !takes(later, count->axis, 1, length + 1, builder))
+    return Decline{"not all steps"};
+  Value* one = builder.constant("step", cast(Tensor::scalar(int64_t{1}), p->type.dtype));
+  return Replacement{builder.op("Expand", {one, builder.op("Shape", {p})}, {}, p->type)};
 }
 
 std::vector<Rule> rules() {
   const auto both = [] { return Pattern::op("And", {Pattern::any(""), Pattern::any("")}).as("both"); };
   const auto choice = [&] { return Pattern::op("Where", {both(), Pattern::any("x"), Pattern::any("y")}); };
   Pattern mask = Pattern::op("Where", {Pattern::any("c"), Pattern::any("x"), Pattern::any("y")});
+  const auto slice = [](const char* name) { return Pattern::op("Slice", {}).open().as(name); };
   Pattern flat = Pattern::op("Flatten|Reshape", {Pattern::any("x")}).open().as("flat");
   Pattern index = Pattern::op("Add", {Pattern::any("i"), Pattern::any("k")}).as("index");
   Pattern wide = Pattern::op("Expand", {Pattern::any("t"), Pattern::any("shape")}).as("wide");
@@ -124,7 +160,8 @@ std::vector<Rule> rules() {
           {choice(), chosen},
           {Pattern::op("Add", {std::move(mask), Pattern::any("scores")}).any_order(), unmasked},
           {Pattern::op("Add", {choice().as("choice"), Pattern::any("scores")}).any_order(), added},
-          {Pattern::op("And", {std::move(wide), Pattern::any("c")}).any_order(), repeated}};
+          {Pattern::op("And", {std::move(wide), Pattern::any("c")}).any_order(), repeated},
+          {Pattern::op("Sub", {slice("later"), slice("earlier")}), stepped}};
 }
 
 }  // namespace

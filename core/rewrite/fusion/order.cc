@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/fusion/everywhere.h"
 #include "core/rewrite/fusion/mask.h"
 #include "core/tensor/cast.h"
 
@@ -164,7 +165,7 @@ bool is_order(const Value* v, bool after, const Dim& past, const Builder& builde
   if (node->op == "Cast") return is_order(node->input(0), after, past, builder);
   if (node->op == "Equal" && only_number(node->input(1)) == 0.0) return is_order(node->input(0), !after, past, builder);
   if (node->op == "Trilu") return is_order_of_ones(*node, after, past, builder);
-  if (const Value* other = node->op == "And" ? beside_true(*node) : nullptr)
+  if (const Value* other = node->op == "And" ? beside_true(*node, builder) : nullptr)
     return is_order(other, after, past, builder);
   if (const Corner inner = corner_of(*node, past, builder); inner.value)
     return is_order(inner.value, after, inner.past, builder);

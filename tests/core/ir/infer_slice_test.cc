@@ -37,6 +37,25 @@ TEST_CASE("Slice keeps a free dimension that is taken whole, and knows nothing o
   CHECK(sliced("2,N", "0", "-1", "1") == "float32[2,?]");
 }
 
+TEST_CASE("Slice knows the rest of what is longer by a number") {
+  const auto rest = [](const char* start, const char* end) {
+    return types_in("float[1] f, float[N] x",
+                    "n = Shape(x) m = Add(n, o) c = Concat<axis = 0>(f, x) y = Slice(c, s, " + std::string(end) + ")",
+                    "y", 21, nullptr,
+                    "int64[1] s = {" + std::string(start) +
+                        "}, int64[1] o = {1}, int64[1] w = {-1}, int64[1] e = "
+                        "{9223372036854775807}");
+  };
+  CHECK(rest("1", "e") == "float32[N]");
+  CHECK(rest("1", "m") == "float32[N]");
+  CHECK(rest("0", "n") == "float32[N]");
+  CHECK(rest("0", "m") == "float32[N+1]");
+  CHECK(rest("2", "e") == "float32[?]");
+  CHECK(rest("1", "n") == "float32[?]");
+  CHECK(rest("-1", "e") == "float32[?]");
+  CHECK(rest("0", "w") == "float32[?]");
+}
+
 TEST_CASE("Slice follows ends that are sizes, and the attributes of the first opsets") {
   CHECK(types_in("float[N,M] x", "e = Shape<start = 1>(x) y = Slice(x, s, e, a)", "y", 21, nullptr,
                  "int64[1] s = {0}, int64[1] a = {1}") == "float32[N,M]");

@@ -89,3 +89,35 @@ TEST_CASE("a mask that hides nothing is not added") {
   CHECK(declined(fusion::known_mask, text("B,4,N,1", "1", "0"), 17).find("it repeats what it is added to") !=
         std::string::npos);
 }
+
+namespace {
+
+/// A causal mask beside one of sequences that are packed into a row: a new one begins where positions, which `given`
+/// makes, do not go up by one.
+std::string packed(const std::string& given) {
+  return "g (float[B,N] x, int64[B,N] ids) => (bool[B,1,N,N] y) <int64 i0 = {0}, int64 i1 = {1}, int64[1] l0 = {0}, "
+         "int64[1] l1 = {1}, int64[1] last = {-1}, int64[2] rows = {1, 3}, int64[2] cols = {1, 2}> "
+         "{ shape = Shape (x)  n = Shape <start = 1> (x)  s = Squeeze (n)  r = Range (i0, s, i1)  u = Unsqueeze (r, "
+         "l0)  p = " +
+         given +
+         "  first = Slice (p, l0, l1, l1)  before = Sub (first, i1)  all = Concat <axis = -1> (before, p)  "
+         "n1 = Add (n, l1)  earlier = Slice (all, l0, n, last)  later = Slice (all, l1, n1, l1)  "
+         "step = Sub (later, earlier)  goes = Equal (step, i1)  breaks = Not (goes)  b = Cast <to = 7> (breaks)  "
+         "number = CumSum (b, last)  a = Unsqueeze (number, rows)  c = Unsqueeze (number, cols)  same = Equal (a, c)  "
+         "i = Unsqueeze (p, rows)  k = Unsqueeze (p, cols)  order = LessOrEqual (k, i)  y = And (order, same) }";
+}
+
+std::string unpacked(const std::string& given) { return rewritten(fusion::known_mask, packed(given), 18); }
+std::string kept_packed(const std::string& given) { return declined(fusion::known_mask, packed(given), 18); }
+
+}  // namespace
+
+TEST_CASE("positions that go up by one leave a row one sequence") {
+  CHECK(unpacked("Expand (u, shape)") == "Shape Shape Squeeze Range Unsqueeze Expand Unsqueeze Unsqueeze LessOrEqual");
+}
+
+TEST_CASE("other positions do not") {
+  CHECK(kept_packed("Identity (ids)").ends_with("the positions do not count"));
+  CHECK(kept_packed("Mul (u, ids)").ends_with("the positions do not count"));
+  CHECK(kept_packed("Add (u, ids)").ends_with("the positions do not count"));
+}
