@@ -28,17 +28,29 @@ Expected<Counting> counting_in(const Value* column, size_t rank, const Builder& 
 }
 
 struct Indices {
-  std::vector<Counting> countings;  ///< one for each axis of x, in their order
+  std::vector<Counting> countings;  ///< one for each other axis of x than `only`, in their order
+  std::vector<int64_t> only;        ///< axes of x, of length 1, whose only element is taken
   std::vector<int64_t> others;      ///< all other axes of the result; they have length 1
 };
+
+/// Is it 0 in every row of the column?
+bool is_first(const Value* column) {
+  const Node* last = column->producer;
+  return fusion::only_number(last && last->is("Unsqueeze") ? last->input(0) : column) == 0.0;
+}
 
 Expected<Indices> indices_of(const Node& columns, const SymDims& x, const SymDims& out, const Builder& builder) {
   const int64_t axis = builder.view(columns).get_int("axis", 0);
   if (axis != -1 && axis != static_cast<int64_t>(out.size())) return Decline{"its indices are no columns"};
   if (columns.inputs().size() != x.size()) return Decline{"it gathers more than elements"};
   Indices indices;
-  auto& [found, others] = indices;
-  for (const Value* column : columns.inputs()) {
+  auto& [found, only, others] = indices;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const Value* column = columns.inputs()[i];
+    if (x[i].is(1) && is_first(column)) {
+      only.push_back(static_cast<int64_t>(i));
+      continue;
+    }
     const auto next = counting_in(column, out.size(), builder);
     if (!next) return next.error();
     if (!found.empty() && next->axis <= found.back().axis) return Decline{"it transposes"};
@@ -69,6 +81,14 @@ Value* first_of(Value* x, size_t axis, const Counting& counting, Builder& builde
   return builder.op("Slice", {x, zero, length, along}, {}, std::move(type));
 }
 
+/// Without axes of length 1, in ascending order.
+Value* without_axes(Value* x, const std::vector<int64_t>& axes, Builder& builder) {
+  if (axes.empty()) return x;
+  Type type = x->type;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) type.dims->erase(type.dims->begin() + *axis);
+  return builder.op("Squeeze", {x, builder.constant("only", Tensor::ints(axes))}, {}, std::move(type));
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   const auto &in = x->type.dims, &out = m.root->output(0)->type.dims;
@@ -77,6 +97,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (builder.opset() < 15) return Decline{"Shape of one axis takes opset 15"};
   const auto indices = indices_of(*m.node("columns"), *in, *out, builder);
   if (!indices) return indices.error();
+  x = without_axes(x, indices->only, builder);
   for (size_t i = 0; i < indices->countings.size(); ++i)
     if (const Counting& counting = indices->countings[i]; !((*x->type.dims)[i] == counting.length()))
       x = first_of(x, i, counting, builder);

@@ -87,7 +87,7 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   if (half && !hides_by_infinity(scores)) return Decline{"float16 rounds what its mask leaves of a row without keys"};
   const Type result = Type::tensor(type, SymDims{q->batch, q->rows, q->count * v->size});
   Site site{*q, *k, *v, scores.mask, joined_mask, scores.choice};
-  site.scale = scores.scale * q->scale * k->scale, site.type = result;
+  site.scale = scores.scale * q->scale * k->scale, site.cap = scores.cap, site.type = result;
   if (end.kept.condition && (end.kept.condition != scores.choice.condition || end.kept.seen != scores.choice.seen))
     return Decline{"probabilities are zero for other keys than those that are hidden"};
   find_order(site, builder);
@@ -164,6 +164,7 @@ Value* repeated(const Heads& heads, Builder& builder) {
 }
 
 Expected<Replacement> multi_head(const Site& s, Builder& builder) {
+  if (s.cap != 0) return Decline{"MultiHeadAttention caps no scores, and Attention needs opset 23"};
   // Where nothing is hidden, MultiHeadAttention does without the scores in memory.
   const bool hides = s.mask || s.choice.condition || s.causal;
   Value* whole = whole_of(s, builder);
@@ -191,13 +192,16 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   return Replacement{builder.contrib("Attention", std::move(inputs), std::move(attrs), s.type)};
 }
 
+/// Does it take more than MultiHeadAttention does?
+bool is_special(const Site& s) { return s.k.repeats > 1 || s.q.cosines || s.k.cosines || s.cap != 0; }
+
 /// Can one of ONNX Runtime's operators do it by itself? One for groups of queries always hides later keys.
-bool suits_contrib(const Site& s) { return (s.k.repeats == 1 && !s.q.cosines && !s.k.cosines) || suits_group_query(s); }
+bool suits_contrib(const Site& s) { return !is_special(s) || suits_group_query(s); }
 
 Expected<Replacement> write(const Site& site, Builder& builder) {
-  const bool groups = site.k.repeats > 1 || site.q.cosines || site.k.cosines;
-  if (builder.target == Target::kOrt && groups && suits_group_query(site)) return group_query(site, builder);
-  const bool newest = groups && builder.has(23);
+  const bool special = is_special(site);
+  if (builder.target == Target::kOrt && special && suits_group_query(site)) return group_query(site, builder);
+  const bool newest = special && builder.has(23);
   return builder.target == Target::kOrt && !newest ? multi_head(site, builder) : standard_attention(site, builder);
 }
 

@@ -3,14 +3,6 @@
 #include "core/rewrite/fusion/counting.h"
 
 namespace mlopt::fusion {
-namespace {
-
-/// The only producer of what nothing else reads.
-const Node* made_by(const Value* v, std::string_view op) {
-  return v && v->single_use() && v->producer && v->producer->is(op) ? v->producer : nullptr;
-}
-
-}  // namespace
 
 const Value* unguarded(const Value* v) {
   const Node* choice = made_by(v, "Where");

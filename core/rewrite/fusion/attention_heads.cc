@@ -1,5 +1,6 @@
 // Attention of the standard whose heads are split before and joined after -> the same of [batch, rows, heads * size],
 // which splits and joins them by itself, takes a head of keys for several of queries, and keeps the past.
+#include <algorithm>
 #include <cmath>
 
 #include "core/rewrite/fusion/attention_ending.h"
@@ -11,13 +12,12 @@ namespace mlopt::fusion {
 namespace {
 
 /// Does the node nothing that standard_attention() does not write?
-bool is_usual(const Node& node, const NodeView& view) {
+bool is_usual(const Node& node) {
   for (size_t i = 1; i < node.outputs().size(); ++i)
     if (node.outputs()[i]) return false;
   for (size_t i = 4; i < node.inputs().size(); ++i)
     if (node.inputs()[i]) return false;
-  return view.get_float("softcap", 0) == 0 && !node.attr("softmax_precision") && node.input(0)->type.dims &&
-         node.input(0)->type.dims->size() == 4;
+  return !node.attr("softmax_precision") && node.input(0)->type.dims && node.input(0)->type.dims->size() == 4;
 }
 
 Expected<Site> site_of(const Node& node, const Abilities& able, const Builder& builder) {
@@ -34,6 +34,7 @@ Expected<Site> site_of(const Node& node, const Abilities& able, const Builder& b
   site.causal = view.get_int("is_causal", 0) != 0;
   const auto size = static_cast<double>(q->size);
   site.scale = view.get_float("scale", static_cast<float>(1 / std::sqrt(size))) * q->scale * k->scale;
+  site.cap = std::max(0.0F, view.get_float("softcap", 0));
   site.type = type;
   return site;
 }
@@ -45,7 +46,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!node || !node->is("Attention") || y->output_index != 0 || builder.opset() < 23) return Decline{};
   if (builder.target == Target::kTensorrt || builder.target == Target::kOpenvino)
     return Decline{"the target wants attention in four axes"};
-  if (!is_usual(*node, builder.view(*node))) return Decline{"the attention gives, or takes, more than usual"};
+  if (!is_usual(*node)) return Decline{"the attention gives, or takes, more than usual"};
   const bool causal = builder.view(*node).get_int("is_causal", 0) != 0;
   auto site = site_of(*node, {false, !causal && builder.target != Target::kKernels}, builder);
   if (site && site->k.past &&

@@ -25,6 +25,7 @@ struct Site {
   Choice kept = {};         ///< rows whose keys it hides all become zeros, where it has a condition
   bool guarded = false;     ///< rows that are no numbers, as all of their keys are hidden, become zeros
   double scale = 1;
+  double cap = 0;  ///< as in Scores
   Type type = {};  ///< of the result, [batch, rows, heads * size]
 };
 

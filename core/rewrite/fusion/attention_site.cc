@@ -4,46 +4,13 @@
 #include <cmath>
 
 #include "core/ir/infer_types.h"
+#include "core/rewrite/fusion/repeated_heads.h"
 #include "core/rewrite/numbers.h"
 
 namespace mlopt::fusion {
 namespace {
 
 using Perm = std::vector<int64_t>;
-
-/// The only reader of the value is the operator below it.
-bool is_inner(const Value* v) { return v->producer && v->uses.size() == 1 && !v->is_output(); }
-
-/// The producer of a value that nothing else reads.
-const Node* made_by(const Value* v, std::string_view op, std::string_view domain = "") {
-  return is_inner(v) && v->producer->is(op, domain) && v->output_index == 0 ? v->producer : nullptr;
-}
-
-/// Heads before each of them was repeated, so many times next to one another.
-struct Kept {
-  Value* value = nullptr;  ///< with an axis of length 1 behind the heads, or not
-  int64_t times = 1;
-};
-
-/// [batch, kept, rows, size] of [batch, kept * times, rows, size], or what that is for heads on another axis.
-Kept unrepeated(Value* v, size_t heads, const Builder& builder) {
-  const Node* joined = made_by(v, "Reshape");
-  const Node* repeated = joined && is_inner(joined->input(0)) ? joined->input(0)->producer : nullptr;
-  if (!repeated || !(repeated->is("Expand") || repeated->is("Tile"))) return {v};
-  const auto &out = v->type.dims, &wide = repeated->output(0)->type.dims, &in = repeated->input(0)->type.dims;
-  if (!out || out->size() != 4 || !wide || wide->size() != 5 || !in || in->size() != 5 || !(*in)[heads + 1].is(1))
-    return {v};
-  const auto kept = (*in)[heads].value(), times = (*wide)[heads + 1].value();
-  if (!kept || !times || !same_but(*in, *wide, {heads + 1})) return {v};
-  SymDims whole = *in;
-  whole[heads] = *kept * *times;
-  whole.erase(whole.begin() + static_cast<std::ptrdiff_t>(heads) + 1);
-  if (whole != *out) return {v};
-  const Node* parted = made_by(repeated->input(0), "Unsqueeze");
-  const auto axes = parted ? builder.view(*parted).ints("axes", 1) : std::nullopt;
-  const bool added = axes && *axes == Perm{static_cast<int64_t>(heads) + 1};
-  return {added ? parted->input(0) : repeated->input(0), *times};
-}
 
 /// x of RotaryEmbedding(x), whose tables go into the heads.
 Value* unturned(Value* v, Heads& heads, const Builder& builder) {
@@ -115,6 +82,12 @@ bool repeats_none(const SymDims& scores, const SymDims& chosen) {
 
 }  // namespace
 
+bool is_inner(const Value* v) { return v && v->producer && v->single_use(); }
+
+const Node* made_by(const Value* v, std::string_view op, std::string_view domain) {
+  return is_inner(v) && v->producer->is(op, domain) && v->output_index == 0 ? v->producer : nullptr;
+}
+
 Value* unscaled(Value* v, double& scale) {
   const Node* node = v->producer;
   if (!node || !(node->is("Mul") || node->is("Div"))) return v;
@@ -145,17 +118,31 @@ std::optional<Factors> factors_of(const Node& product) {
   return Factors{view.get_float("alpha", 1), view.get_int("transB", 0) == 0};
 }
 
+/// What only products with numbers, and quotients by them, read between it and v.
+Value* unscaled_inside(Value* v, double& scale) {
+  for (Value* next = v; is_inner(v); v = next) {
+    next = unscaled(v, scale);
+    if (next == v) break;
+  }
+  return v;
+}
+
 }  // namespace
 
 Scores scores_of(Value* scores) {
   Scores parts;
   const auto product_at = [&parts](Value* v) {
-    double scale = 1;
-    Value* product = is_inner(v) ? unscaled(v, scale) : v;
+    double scale = 1, cap = 0;
+    Value* product = unscaled_inside(v, scale);
+    if (const Node* capped = scale > 0 ? made_by(product, "Tanh") : nullptr) {
+      cap = scale;
+      product = unscaled_inside(capped->input(0), scale);
+    }
     const auto factors = is_inner(v) && is_inner(product) ? factors_of(*product->producer) : std::nullopt;
     if (!factors) return false;
     parts.product = v;
     parts.scale = scale * factors->scale;
+    parts.cap = cap;
     parts.turned = factors->turned;
     parts.q = unscaled(product->producer->input(0), parts.scale);
     parts.k = unscaled(product->producer->input(1), parts.scale);
@@ -191,7 +178,7 @@ Scores chosen_scores(Value* scores) {
     return scores_of(scores);
   if (parts.mask && scale != 1) return {};
   parts.choice = choice->first;
-  parts.choice.hidden *= scale, parts.scale *= scale;
+  parts.choice.hidden *= scale, parts.scale *= scale, parts.cap *= scale;
   return parts;
 }
 
@@ -226,7 +213,7 @@ std::optional<Heads> repeated_in_rows(Value* v, bool turned, const Builder& buil
   const Node* turn = made_by(v, "Transpose");
   if (!turn || builder.view(*turn).get_ints("perm") != (turned ? Perm{0, 2, 3, 1} : Perm{0, 2, 1, 3}))
     return std::nullopt;
-  const Kept kept = unrepeated(turn->input(0), 2, builder);
+  const Kept kept = unrepeated(turn->input(0), 2);
   const auto& dims = kept.value->type.dims;
   if (kept.times == 1 || !dims || dims->size() < 4) return std::nullopt;
   const auto count = (*dims)[2].value(), size = dims->back().value();
@@ -250,9 +237,10 @@ std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, cons
     v = turn->input(0);
     turned = false;
   }
+  const Kept kept = !able.repeats ? Kept{v} : turned ? unrepeated_turned(v, builder) : unrepeated(v, 1);
+  v = kept.value, heads.repeats = kept.times;
+  if (kept.times > 1) turned = false;
   if (!turned) {
-    const Kept kept = able.repeats ? unrepeated(v, 1, builder) : Kept{v};
-    v = kept.value, heads.repeats = kept.times;
     if (able.keeps) v = behind_past(v, heads, builder);
     if (able.rotates && !heads.past) v = unturned(v, heads, builder);
   }

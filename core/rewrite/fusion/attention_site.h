@@ -7,14 +7,20 @@
 
 namespace mlopt::fusion {
 
-/// scale q k^T + mask, the scores that a softmax of attention takes.
+/// scale q k^T + mask, the scores that a softmax of attention takes, or cap tanh(scale q k^T / cap) + mask.
 struct Scores {
   Value *q = nullptr, *k = nullptr, *mask = nullptr;  ///< [..., queries, size], see `turned`; null: no mask
   bool turned = true;                                 ///< k is [..., size, keys], else [..., keys, size]
   const Value* product = nullptr;                     ///< of both, scaled: [..., queries, keys]
   Choice choice = {};                                 ///< of scores that are hidden by another number in their place
   double scale = 1;
+  double cap = 0;  ///< 0: there is no tanh
 };
+
+/// Is it an operator's result that one operator reads, and nothing else?
+bool is_inner(const Value* v);
+/// What makes such a value; null where it is another operator.
+const Node* made_by(const Value* v, std::string_view op, std::string_view domain = "");
 
 /// The operands of scores that nothing else reads; q null where they are not that.
 Scores scores_of(Value* scores);

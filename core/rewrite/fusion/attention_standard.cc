@@ -50,6 +50,7 @@ Expected<Replacement> standard_attention(const Site& s, Builder& builder) {
   if (shape) inputs.back() = builder.op("Expand", {inputs.back(), shape});
   std::vector<Attr> attrs{integer("q_num_heads", s.q.count), integer("kv_num_heads", s.k.count),
                           number("scale", s.scale)};
+  if (s.cap != 0) attrs.push_back(number("softcap", s.cap));
   if (s.causal) attrs.push_back(integer("is_causal", 1));
   if (s.k.past)
     return Replacement{with_past("Attention", s.k, s.v, s.type, std::move(inputs), std::move(attrs), builder)};

@@ -55,6 +55,7 @@ Expected<Replacement> group_query(const Site& s, Builder& builder) {
   }
   std::vector<Attr> attrs{integer("num_heads", s.q.count), integer("kv_num_heads", s.k.count),
                           number("scale", s.scale)};
+  if (s.cap != 0) attrs.push_back(number("softcap", s.cap));
   if (s.q.cosines) {
     inputs.push_back(s.q.cosines);
     inputs.push_back(s.q.sines);

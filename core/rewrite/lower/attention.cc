@@ -1,5 +1,6 @@
-// MatMul(Softmax(scale MatMul(q, Transpose(k)) + mask), v) -> Attention(q, k, v, mask), which keeps the scores in the
-// cache. It gives zeros for rows whose keys are all hidden, which exporters put in the place of NaN.
+// MatMul(Softmax(scale MatMul(q, Transpose(k)) + mask), v), its scores capped or not, -> Attention(q, k, v, mask),
+// which keeps the scores in the cache. It gives zeros for rows whose keys are all hidden, which exporters put in the
+// place of NaN.
 #include <algorithm>
 #include <numeric>
 
@@ -87,7 +88,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (first)
     for (Value*& input : inputs) input = builder.op("Unsqueeze", {input, first});
   if (parts.mask) inputs.push_back(parts.mask);
-  Value* y = builder.op("Attention", std::move(inputs), {{"scale", static_cast<float>(parts.scale), ""}});
+  std::vector<Attr> attrs{{"scale", static_cast<float>(parts.scale), ""}};
+  if (parts.cap != 0) attrs.push_back({"softcap", static_cast<float>(parts.cap), ""});
+  Value* y = builder.op("Attention", std::move(inputs), std::move(attrs));
   return Replacement{first ? builder.op("Squeeze", {y, first}) : y};
 }
 

@@ -20,6 +20,7 @@ struct Parts {
   Operand q, k, v;
   int64_t heads = 0, kv_heads = 0;
   float scale = 0;  ///< 0: the usual one
+  float cap = 0;    ///< of scores; 0: none
   KeyWindow window = {};
   Value* seen = nullptr;   ///< int32 [batch, keys], above 0 where a key is seen; or null
   float hidden = 0;        ///< what is added where it is not
@@ -129,7 +130,7 @@ Expected<Parts> standard(const NodeView& view, Builder&) {
   p.kv_heads = q->size() == 4 ? (*k)[1] : view.get_int("kv_num_heads", 0);
   p.scale = view.get_float("scale", 0);
   if (has_any(node, 4) || node.outputs().size() > 1) return Decline{"keys of before are given or wanted"};
-  if (view.get_float("softcap", 0) != 0) return Decline{"scores are capped"};
+  p.cap = view.get_float("softcap", 0);
   if (!divides(p.heads, *q) || !divides(p.kv_heads, *k) || !divides(p.kv_heads, *v) || !masks_fit(p, *q, *k))
     return Decline{"sizes or masks do not fit"};
   return p;
@@ -174,6 +175,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& b) {
   if (Value* mask = mask_of(p, others, b)) inputs.push_back(mask);
   std::vector<Attr> attrs;
   if (p.scale != 0) attrs.push_back({"scale", p.scale, ""});
+  if (p.cap != 0) attrs.push_back({"softcap", p.cap, ""});
   Value* y = b.op("Attention", std::move(inputs), std::move(attrs));
   if (!side_by_side) return Replacement{y};
   y = b.op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}});

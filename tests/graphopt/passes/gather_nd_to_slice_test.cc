@@ -34,6 +34,21 @@ TEST_CASE("of what may be longer, as many are taken as are counted") {
         "Shape Gather Range Unsqueeze Shape Slice Unsqueeze");
 }
 
+TEST_CASE("an axis of one element, whose index is 0, is not gathered along") {
+  const auto text = [](const std::string& x, const std::string& index) {
+    return "g (bool[" + x +
+           ",M] x, float[M] like) => (bool[1,1,M,1] y) <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, "
+           "int64[3] places = {0, 1, 3}, int64[1,1,1,1] first = {" +
+           index +
+           "}> { n = Shape (like)  m = Squeeze (n)  c = Range (zero, m, one)  b = Unsqueeze (c, places)  all = Shape "
+           "(b)  p = Expand (first, all)  i = Unsqueeze (p, last)  k = Unsqueeze (b, last)  at = Concat <axis = -1> "
+           "(i, k)  y = GatherND (x, at) }";
+  };
+  CHECK(rewritten(gather_nd_to_slice, text("1", "0"), 18) == "Squeeze Unsqueeze");
+  CHECK(declined(gather_nd_to_slice, text("2", "0"), 18) == "its indices do not count");
+  CHECK(declined(gather_nd_to_slice, text("1", "-1"), 18) == "its indices do not count");
+}
+
 TEST_CASE("indices that do not count through all of it stay") {
   CHECK(declined(gather_nd_to_slice, gathered("N,M", "1,M,N,1", "0, 1, 3", "0, 2, 3"), 18) == "it transposes");
   CHECK(declined(gather_nd_to_slice, gathered("M,N", "N,1,1,M", "1, 2, 3", "0, 1, 2", "k, i"), 18) == "it transposes");

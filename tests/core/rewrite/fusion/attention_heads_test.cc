@@ -68,6 +68,8 @@ TEST_CASE("the past is the operator's, but for a causal one whose keys would cou
                         "Attention");
 }
 
+TEST_CASE("the cap of scores stays") { CHECK(fused({.attrs = "<softcap = 2.0>"}) == kMade + "Attention"); }
+
 TEST_CASE("a mask is repeated for all rows where ONNX Runtime wants that") {
   const Parts c{.mask = ", m", .inputs = ", bool[B,1,1,N] m"};
   CHECK(fused(c) == kMade + "Shape Gather Concat Expand Attention");
@@ -77,6 +79,6 @@ TEST_CASE("a mask is repeated for all rows where ONNX Runtime wants that") {
 TEST_CASE("heads that are not joined, other results, and targets that want four axes stay") {
   CHECK(kept({.join = "Transpose <perm = [0, 3, 1, 2]> (o)"}) == "the heads are not joined");
   CHECK(kept({.q = "Transpose <perm = [0, 1, 2, 3]> (q4)"}) == "queries, keys or values are not split into heads");
-  CHECK(kept({.attrs = "<softcap = 2.0>"}) == "the attention gives, or takes, more than usual");
+  CHECK(kept({.attrs = "<softmax_precision = 1>"}) == "the attention gives, or takes, more than usual");
   CHECK(kept({}, Target::kTensorrt) == "the target wants attention in four axes");
 }

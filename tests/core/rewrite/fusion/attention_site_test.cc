@@ -136,3 +136,39 @@ TEST_CASE("products that move batches are no scores") {
   context.target = Target::kOrt;
   CHECK(run_pass(other, fusion::attention, context).applied == 0);
 }
+
+namespace {
+
+/// Causal attention of four heads of eight; `capped` makes s of the products p, and may add the mask e.
+std::string causal(const std::string& capped) {
+  return "g (float[B,N,32] x, float[32,32] Q, float[32,32] K, float[32,32] V) => (float[B,N,32] y) <int64[4] heads = "
+         "{0, 0, 4, 8}, int64[3] rows = {0, 0, 32}, float cap = {0.5}, float less = {-0.5}, float zero = {0}, float "
+         "hide = {-inf}, int64 i0 = {0}, int64 i1 = {1}, int64[1] l0 = {0}, int64[1] l1 = {1}> { "
+         "q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  k4 = Reshape (k3, "
+         "heads)"
+         "  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = Transpose <perm = [0, 2, 3, 1]> "
+         "(k4)"
+         "  v = Transpose <perm = [0, 2, 1, 3]> (v4)  sh = Shape (x)  n = Gather (sh, i1)  r = Range (i0, n, i1)  cols "
+         "= Unsqueeze (r, l0)  down = Unsqueeze (r, l1)  f = LessOrEqual (cols, down)  e = Where (f, zero, hide)  "
+         "p = MatMul (q, k)  " +
+         capped +
+         "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, "
+         "rows) }";
+}
+
+}  // namespace
+
+TEST_CASE("scores that tanh keeps below a cap are capped by the operators that do so") {
+  const std::string cap = "a = Div (p, cap)  b = Tanh (a)  c = Mul (b, cap)  s = Add (c, e)";
+  CHECK(rewritten(fusion::attention, causal(cap), 17, 1e-4, Target::kOrt).ends_with(" GroupQueryAttention"));
+  CHECK(rewritten(fusion::attention, causal(cap), 23).ends_with(" Attention"));
+  CHECK(rewritten(fusion::attention, causal("b = Tanh (p)  s = Add (b, e)"), 23).ends_with(" Attention"));
+  const auto at = [](const std::string& scores, int64_t opset) {
+    return declined(fusion::attention, causal(scores), opset, Target::kOrt);
+  };
+  CHECK(at("a = Div (p, cap)  b = Tanh (a)  s = Mul (b, cap)", 17) ==
+        "MultiHeadAttention caps no scores, and Attention needs opset 23");
+  CHECK(at("b = Tanh (p)  c = Mul (b, less)  s = Add (c, e)", 23) == "the scores are not a product");
+  CHECK(at("d = Add (p, e)  b = Tanh (d)  s = Mul (b, cap)", 23) == "the scores are not a product");
+  CHECK(at("b = Tanh (p)  c = Mul (b, cap)  s = Add (c, e)  z = Neg (b)", 23) == "the scores are not a product");
+}

@@ -23,6 +23,23 @@ TEST_CASE("two products and the softmax between them become attention, which tak
   CHECK(lowered(attention("float[2,3,8,5]", "t = Identity (k)")) == "Identity Transpose Attention");
 }
 
+TEST_CASE("scores that tanh keeps below a cap are capped by attention") {
+  const auto text = [](const std::string& scores) {
+    return "g (float[2,3,4,8] q, float[2,3,5,8] k, float[2,3,5,6] v, float[4,5] m) => (float[2,3,4,6] y) <float cap = "
+           "{0.7}, float less = {-0.7}, float half = {0.5}> { t = Transpose <perm = [0, 1, 3, 2]> (k)  p = MatMul (q, "
+           "t)  " +
+           scores + "  w = Softmax <axis = -1> (s)  y = MatMul (w, v) }";
+  };
+  const std::string capped = "a = Mul (p, half)  b = Div (a, cap)  c = Tanh (b)  ";
+  CHECK(lowered(text(capped + "d = Mul (c, cap)  s = Add (d, m)")) == "Attention");
+  CHECK(lowered(text(capped + "s = Mul (cap, c)")) == "Attention");
+  CHECK(lowered(text("c = Tanh (p)  s = Add (c, m)")) == "Attention");
+  CHECK(test::declined(lower::attention, text("c = Tanh (p)  s = Mul (c, less)"), 17, Target::kKernels) ==
+        "the scores are not a product");
+  CHECK(test::declined(lower::attention, text("c = Tanh (p)  e = Add (c, m)  s = Mul (e, cap)"), 17,
+                       Target::kKernels) == "the scores are not a product");
+}
+
 TEST_CASE("a product that reads the keys as they lay, and scales, is the first of the two as well") {
   Model source = test::fixture(
       "g (float[2,3,4,8] q, float[2,3,5,8] k, float[2,3,5,6] v) => (float[2,3,4,6] y) { s = "
