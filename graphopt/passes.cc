@@ -111,6 +111,7 @@ constexpr Line kRecognizing[] = {
     {1, &stack_to_concat},
     {2, &fusion::rope},
     {2, &fusion::rope_interleaved},
+    {2, &fusion::rope_part},
     {1, &fusion::rotary_tables},
     {2, &fusion::attention},
     {1, &fusion::attention_heads},

@@ -45,7 +45,8 @@ void prepare(Model& model, const Evaluate& evaluate) {
                                       &fusion::layer_norm,
                                       &fusion::norm_scale,
                                       &fusion::rope,
-                                      &fusion::rope_interleaved};
+                                      &fusion::rope_interleaved,
+                                      &fusion::rope_part};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
   unpack_weights(model, evaluate);
 }

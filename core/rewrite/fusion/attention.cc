@@ -22,16 +22,37 @@ namespace {
 /// A number this low and a score, of less than 3e7, give the number.
 constexpr double kSwallows = -1e15;
 
+/// Has what hides keys a row of its own for each query, and a column for each key?
+bool is_for_each(const Value* v, const Site& s) {
+  const auto& dims = v ? v->type.dims : std::nullopt;
+  return dims && dims->size() >= 2 && dims->back() == s.k.rows && (*dims)[dims->size() - 2] == s.q.rows;
+}
+
+/// Has it one row for several queries?
+bool is_for_all(const Value& v, const Site& s) {
+  const auto& dims = v.type.dims;
+  return dims && (dims->size() < 2 || (*dims)[dims->size() - 2].is(1)) && !s.q.rows.is(1);
+}
+
+/// The window of keys that a choice leaves, be it of scores or of what is added to them; 0 where it is another one.
+int64_t window_of(const Site& s, const Dim& past, const Builder& builder) {
+  const auto added = s.mask ? choice_of(s.mask) : std::nullopt;
+  const Choice choice = added && only_number(added->second) == 0.0 ? added->first : s.mask ? Choice() : s.choice;
+  if (!is_for_each(choice.condition, s) || !choice.seen || choice.hidden > kHidden) return 0;
+  return window_in(choice.condition, past, builder).value_or(0);
+}
+
 /// Do mask or choice hide later keys? Without a past that is all that is left of them.
 void find_order(Site& s, const Builder& builder) {
   if (s.mask && s.choice.condition) return;
   const Dim past = s.k.past ? (*s.k.past->type.dims)[2] : Dim(0);
   const bool rows = s.k.rows == s.q.rows + past;
-  const bool ordered = s.mask
-                           ? is_causal(s.mask, past, builder)
-                           : rows && s.choice.condition && is_order(s.choice.condition, !s.choice.seen, past, builder);
+  const bool ordered = s.mask ? is_causal(s.mask, past, builder)
+                              : rows && s.choice.condition && !is_for_all(*s.choice.condition, s) &&
+                                    is_order(s.choice.condition, !s.choice.seen, past, builder);
   if (ordered && !s.k.past) s.mask = nullptr, s.choice = {};
   (s.k.past ? s.ordered : s.causal) = ordered;
+  if (rows) s.window = window_of(s, past, builder);
   const Node* sum = s.mask && s.mask->producer && s.mask->producer->is("Add") ? s.mask->producer : nullptr;
   for (const int i : {0, 1})
     if (sum && !s.beside && is_causal(sum->input(i), past, builder)) s.beside = sum->input(1 - i);
@@ -217,8 +238,7 @@ Expected<Site> best_site(const Node& root, const Ending& end, const Builder& bui
   auto site = site_of(end, {contrib}, builder);
   // Only the operator that hides later keys rotates, and queries as keys; else they are rotated before, by themselves.
   const bool rotated = site && (site->q.cosines || site->k.cosines);
-  const bool alike = site && site->q.cosines == site->k.cosines && site->q.sines == site->k.sines;
-  if (rotated && !(site->causal && alike)) site = site_of(end, {}, builder);
+  if (rotated && !((site->causal || site->window > 0) && turns_heads(*site))) site = site_of(end, {}, builder);
   const bool repeats = site && contrib && !newest && !suits_contrib(*site);
   // A head that products repeat by themselves is better off there.
   const bool single = site && site->k.count == 1;

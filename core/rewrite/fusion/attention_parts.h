@@ -21,6 +21,7 @@ struct Site {
   Choice choice = {};                     ///< of keys, by a number that swallows every score
   bool causal = false;                    ///< hides later keys besides, where there is no past
   bool ordered = false;                   ///< with a past, mask or choice hide later keys and nothing else
+  int64_t window = 0;  ///< mask or choice hide later keys and those so far before a query, and nothing else; 0: others
   Value* beside = nullptr;  ///< what mask is the sum of, beside what hides later keys; null: it is no such sum
   Choice kept = {};         ///< rows whose keys it hides all become zeros, where it has a condition
   bool guarded = false;     ///< rows that are no numbers, as all of their keys are hidden, become zeros
@@ -60,5 +61,7 @@ Expected<Replacement> standard_attention(const Site& s, Builder& builder);
 Expected<Replacement> group_query(const Site& s, Builder& builder);
 /// Can it do so? With a past it takes one sample, or one row, at a time.
 bool suits_group_query(const Site& s);
+/// Does it turn queries and keys as they are turned: alike, of heads of this size, and so much of them?
+bool turns_heads(const Site& s);
 
 }  // namespace mlopt::fusion

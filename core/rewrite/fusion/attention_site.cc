@@ -15,11 +15,12 @@ using Perm = std::vector<int64_t>;
 /// x of RotaryEmbedding(x), whose tables go into the heads.
 Value* unturned(Value* v, Heads& heads, const Builder& builder) {
   const Node* rope = made_by(v, "RotaryEmbedding", "com.microsoft");
-  if (!rope || builder.view(*rope).get_int("interleaved", 0) != 0) return v;
+  if (!rope) return v;
   const Tensor* start = rope->input(1)->known_constant();
   if (!start || start->size() != 1 || number_at(*start, 0) != 0) return v;
   heads.cosines = rope->input(2);
   heads.sines = rope->input(3);
+  heads.interleaved = builder.view(*rope).get_int("interleaved", 0) != 0;
   return rope->input(0);
 }
 

@@ -45,6 +45,7 @@ struct Heads {
   int64_t repeats = 1;         ///< so many neighbouring heads of the result are one of these
   Value* cosines = nullptr;    ///< of RotaryEmbedding from position 0, [positions, size / 2]; null: there is none
   Value* sines = nullptr;      ///< the same
+  bool interleaved = false;    ///< they turn neighbours
   double scale = 1;            ///< that `source` was multiplied by
   Value* past = nullptr;       ///< [batch, heads, earlier rows, size] in front of what is made now; null: none
   Value* present = nullptr;    ///< both, one after the other

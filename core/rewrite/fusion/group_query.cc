@@ -4,6 +4,7 @@
 #include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
 #include "core/rewrite/fusion/lengths.h"
+#include "core/rewrite/fusion/twins.h"
 
 namespace mlopt::fusion {
 namespace {
@@ -15,13 +16,13 @@ Attr integer(const char* name, int64_t x) { return {name, x, ""}; }
 bool is_last_row(const Site& s) { return s.k.past && s.q.rows.is(1); }
 
 /// Are later keys hidden, whatever else is?
-bool hides_order(const Site& s) { return s.causal || s.ordered || s.beside || is_last_row(s); }
+bool hides_order(const Site& s) { return s.causal || s.ordered || s.window > 0 || s.beside || is_last_row(s); }
 
 /// The site with the mask that is left when later keys are hidden by the operator.
 Site besides_order(const Site& s) {
   Site other = s;
   if (s.beside) other.mask = s.beside;
-  if (s.causal || s.ordered) other.mask = nullptr, other.choice = {};
+  if (s.causal || s.ordered || s.window > 0) other.mask = nullptr, other.choice = {};
   return other;
 }
 
@@ -29,11 +30,19 @@ Site besides_order(const Site& s) {
 
 bool suits_group_query(const Site& s) { return hides_order(s) && (!s.k.past || s.q.rows.is(1) || s.q.batch.is(1)); }
 
+bool turns_heads(const Site& s) {
+  if (!s.q.cosines || !s.k.cosines || s.q.interleaved != s.k.interleaved) return false;
+  const auto& table = s.q.cosines->type.dims;
+  const auto half = table && table->size() == 2 ? table->back().value() : std::nullopt;
+  return half && *half % 8 == 0 && s.q.size % 16 == 0 && are_twins(s.q.cosines, s.k.cosines) &&
+         are_twins(s.q.sines, s.k.sines);
+}
+
 Expected<Replacement> group_query(const Site& s, Builder& builder) {
   if (!hides_order(s)) return Decline{"groups of queries with a mask that is not causal"};
   if (!suits_group_query(s))
     return Decline{"groups of queries with a past need one sample (--batch 1) or one row in ONNX Runtime"};
-  if (s.q.cosines != s.k.cosines || s.q.sines != s.k.sines) return Decline{"queries and keys are rotated differently"};
+  if ((s.q.cosines || s.k.cosines) && !turns_heads(s)) return Decline{"queries and keys are rotated differently"};
   if (s.q.size != s.v.size || s.q.size % 8 != 0) return Decline{"the size of a head is not supported"};
   if (!s.k.past && !(s.q.rows == s.k.rows)) return Decline{"there are more keys than queries"};
   const Site other = besides_order(s);
@@ -55,11 +64,13 @@ Expected<Replacement> group_query(const Site& s, Builder& builder) {
   }
   std::vector<Attr> attrs{integer("num_heads", s.q.count), integer("kv_num_heads", s.k.count),
                           number("scale", s.scale)};
+  if (s.window > 0) attrs.push_back(integer("local_window_size", s.window));
   if (s.cap != 0) attrs.push_back(number("softcap", s.cap));
   if (s.q.cosines) {
     inputs.push_back(s.q.cosines);
     inputs.push_back(s.q.sines);
     attrs.push_back(integer("do_rotary", 1));
+    if (s.q.interleaved) attrs.push_back(integer("rotary_interleaved", 1));
   }
   if (added) {
     inputs.resize(11, nullptr);

@@ -98,6 +98,34 @@ bool is_comparison(const Node& node, bool after, const Dim& past, const Builder&
   return counts_at(keys, 1, 0, builder) && counts_at(rows, 2, past, builder);
 }
 
+/// The bound that a comparison of the place of the key with that of the query sets, key > query - bound.
+std::optional<int64_t> bound_in(const Node& node, const Dim& past, const Builder& builder) {
+  const bool keys_first = node.op.starts_with("Greater"), or_equal = node.op.ends_with("OrEqual");
+  if (node.inputs().size() != 2 || (!keys_first && !node.op.starts_with("Less"))) return std::nullopt;
+  const Value *keys = node.input(keys_first ? 0 : 1), *rows = node.input(keys_first ? 1 : 0);
+  const auto count = counts_at(keys, 1, 0, builder) ? count_of(rows, builder) : std::nullopt;
+  const auto before = count && count->axis + 2 == rows->type.dims->size() ? (past - count->from).value() : std::nullopt;
+  return before ? std::optional(*before + (or_equal ? 1 : 0)) : std::nullopt;
+}
+
+/// What the conditions that And joins say of keys.
+struct Sight {
+  bool ordered = false;           ///< none after the query's own
+  std::optional<int64_t> window;  ///< none so far before it, or farther
+};
+
+/// False where they say something else.
+bool look(const Value* condition, const Dim& past, const Builder& builder, Sight& sight) {
+  if (always_true(condition, builder)) return true;
+  const Node* node = condition->producer;
+  if (node && node->is("And"))
+    return look(node->input(0), past, builder, sight) && look(node->input(1), past, builder, sight);
+  if (is_order(condition, false, past, builder)) return sight.ordered = true;
+  const auto bound = node && node->domain.empty() ? bound_in(*node, past, builder) : std::nullopt;
+  if (bound) sight.window = std::min(*bound, sight.window.value_or(*bound));
+  return bound.has_value();
+}
+
 bool is_hidden(const Value* v) {
   const auto number = only_number(v);
   return number && *number <= kHidden;
@@ -170,6 +198,12 @@ bool is_order(const Value* v, bool after, const Dim& past, const Builder& builde
   if (const Corner inner = corner_of(*node, past, builder); inner.value)
     return is_order(inner.value, after, inner.past, builder);
   return is_comparison(*node, after, past, builder);
+}
+
+std::optional<int64_t> window_in(const Value* condition, const Dim& past, const Builder& builder) {
+  Sight sight;
+  const bool known = look(condition, past, builder, sight) && sight.ordered && sight.window.value_or(0) > 0;
+  return known ? sight.window : std::nullopt;
 }
 
 bool is_causal(const Value* mask, const Dim& past, const Builder& builder) {

@@ -5,6 +5,7 @@
 
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/fusion/rope_angles.h"
+#include "core/rewrite/fusion/rope_pairs.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
@@ -12,22 +13,6 @@ namespace {
 
 const Node* made_by(const Value* v, std::string_view op) {
   return v->producer && v->producer->is(op) && v->single_use() ? v->producer : nullptr;
-}
-
-/// Is it x[..., from : from + half]?
-bool is_half(const Value* v, const Value* x, int64_t from, int64_t half, const Builder& builder) {
-  const Node* node = v->producer;
-  if (!node || node->input(0) != x || !v->type.dims || !v->type.dims->back().is(half)) return false;
-  const NodeView view = builder.view(*node);
-  const auto last = static_cast<int64_t>(x->type.dims->size()) - 1;
-  if (node->is("Split")) {
-    const int64_t axis = view.get_int("axis", 0);
-    return node->outputs().size() == 2 && (axis == -1 || axis == last) && v->output_index == (from == 0 ? 0 : 1);
-  }
-  if (!node->is("Slice") || builder.opset() < 10) return false;
-  const auto starts = view.ints("starts", 1), axes = view.ints("axes", 3), steps = view.ints("steps", 4, {1});
-  return starts && axes && steps && *starts == std::vector<int64_t>{from} && axes->size() == 1 &&
-         (axes->front() == -1 || axes->front() == last) && *steps == std::vector<int64_t>{1};
 }
 
 /// x of (-second half, first half); null for other values.
@@ -42,7 +27,7 @@ Value* turned_from(const Value* v, int64_t size, const Builder& builder) {
   const int64_t axis = builder.view(*joined).get_int("axis", 0);
   if (axis != -1 && axis != 3) return nullptr;
   const bool halves =
-      is_half(negative->input(0), x, size / 2, size / 2, builder) && is_half(joined->input(1), x, 0, size / 2, builder);
+      is_part(negative->input(0), x, size / 2, size / 2, builder) && is_part(joined->input(1), x, 0, size / 2, builder);
   return halves ? x : nullptr;
 }
 
@@ -142,7 +127,7 @@ Value* factor_beside(const Value* v, const Value* a) {
 /// The whole of which v is a half from `from` on; null for other values.
 Value* whole_of_half(const Value* v, int64_t from, int64_t half, const Builder& builder) {
   Value* x = v->producer && !v->producer->inputs().empty() ? v->producer->input(0) : nullptr;
-  return x && x->type.dims && x->type.dims->size() == 4 && is_half(v, x, from, half, builder) ? x : nullptr;
+  return x && x->type.dims && x->type.dims->size() == 4 && is_part(v, x, from, half, builder) ? x : nullptr;
 }
 
 Expected<Replacement> rewrite_halves(const Match& m, Builder& builder) {

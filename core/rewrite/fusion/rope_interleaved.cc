@@ -71,7 +71,7 @@ std::optional<Places> places_of(const std::optional<SymDims>& table, const SymDi
   d.insert(d.end(), table->begin(), table->end());
   const bool fits = doubled ? d[3] == heads[3] : d[3] * 2 == heads[3];
   if (!fits || (!d[0].is(1) && !(d[0] == heads[0]))) return std::nullopt;
-  const bool shared = d[0].is(1) && !heads[0].is(1);
+  const bool shared = d[0].is(1);
   if (d[1].is(1) && d[2] == heads[2]) return Places{false, shared};
   if (d[2].is(1) && d[1] == heads[1]) return Places{true, shared};
   return std::nullopt;
@@ -85,7 +85,8 @@ std::optional<Tensor> every_second(const Tensor& table) {
     if (numbers[i] != numbers[i + 1]) return std::nullopt;
     kept.push_back(numbers[i]);
   }
-  return cast(Tensor::of<double>({table.dim(0), table.dim(1) / 2}, kept), table.dtype());
+  const int64_t half = table.dims().back() / 2;
+  return cast(Tensor::of<double>({static_cast<int64_t>(kept.size()) / half, half}, kept), table.dtype());
 }
 
 /// What the tables are for.
@@ -103,7 +104,7 @@ struct Operands {
 
 /// Is it a constant with one number for each pair?
 bool has_rows(const PairTable& t, const Rows& rows) {
-  if (!t.table || t.table->known_constant()->dim(1) != (t.doubled ? 2 : 1) * rows.half) return false;
+  if (!t.table || t.table->known_constant()->dims().back() != (t.doubled ? 2 : 1) * rows.half) return false;
   return !t.doubled || every_second(*t.table->known_constant());
 }
 
@@ -121,6 +122,7 @@ Value* halved(const PairTable& t, Builder& builder) {
 /// The numbers as a value [batch or 1, rows, size / 2]; null where that shape cannot be written.
 Value* numbers_of(const PairTable& t, const Rows& rows, Builder& builder) {
   Value* v = t.numbers;
+  if (!v && !t.ids) v = halved(t, builder);
   if (!v) {
     SymDims dims = *t.ids->type.dims;
     dims.push_back(rows.half);
@@ -137,7 +139,7 @@ Value* numbers_of(const PairTable& t, const Rows& rows, Builder& builder) {
 Expected<Operands> operands_of(const Turn& turn, const Rows& rows, Builder& builder) {
   const PairTable c = table_of(turn.cosines, turn.doubled, builder), s = table_of(turn.sines, turn.doubled, builder);
   for (const PairTable* t : {&c, &s})
-    if (!t->numbers && (!has_rows(*t, rows) || !t->ids->type.dims))
+    if (!t->numbers && (!has_rows(*t, rows) || (t->ids && !t->ids->type.dims)))
       return Decline{"the cosines or sines of a pair may differ"};
   if (builder.target == Target::kOrt && !rows.shared && builder.opset() < 14)
     return Decline{"rows are not counted before opset 14"};
@@ -150,7 +152,7 @@ Expected<Operands> operands_of(const Turn& turn, const Rows& rows, Builder& buil
           Type::tensor((*table)->type.dtype, SymDims{rows.shared ? rows.rows : rows.batch * rows.rows, rows.half});
       *table = make_reshape(builder, *table, {-1, rows.half}, type);
     }
-  } else if (rows.shared) {
+  } else if (rows.shared && !rows.batch.is(1)) {
     found.cosines = for_each_sample(found.cosines, turn.pairs.x, builder);
     found.sines = for_each_sample(found.sines, turn.pairs.x, builder);
   }

@@ -91,6 +91,21 @@ std::optional<SymDims> table_dims(Value* v, const Builder& builder) {
   return dims;
 }
 
+bool is_part(const Value* v, const Value* x, int64_t from, int64_t length, const Builder& builder) {
+  const Node* node = v->producer;
+  if (!node || node->input(0) != x || !v->type.dims || !v->type.dims->back().is(length)) return false;
+  const NodeView view = builder.view(*node);
+  const auto last = static_cast<int64_t>(x->type.dims->size()) - 1;
+  if (node->is("Split")) {
+    const int64_t axis = view.get_int("axis", 0);
+    return node->outputs().size() == 2 && (axis == -1 || axis == last) && v->output_index == (from == 0 ? 0 : 1);
+  }
+  if (!node->is("Slice") || builder.opset() < 10) return false;
+  const auto starts = view.ints("starts", 1), axes = view.ints("axes", 3), steps = view.ints("steps", 4, {1});
+  return starts && axes && steps && *starts == std::vector<int64_t>{from} && axes->size() == 1 &&
+         (axes->front() == -1 || axes->front() == last) && *steps == std::vector<int64_t>{1};
+}
+
 std::optional<Pairs> pairs_of(const Value* even, const Value* odd, const Builder& builder) {
   if (!even->type.dims || !odd->type.dims || even->type.dims->size() != 4 || *even->type.dims != *odd->type.dims)
     return std::nullopt;
@@ -132,6 +147,7 @@ PairTable table_of(Value* v, bool doubled, const Builder& builder) {
     found.function = applied->op;
     return found;
   }
+  if (found.doubled && source->known_constant()) found.table = source;
   const Node* gather = producer_of(source, "Gather");
   const Tensor* rows = gather ? gather->input(0)->known_constant() : nullptr;
   if (!rows || rows->rank() != 2 || builder.view(*gather).get_int("axis", 0) != 0) return found;

@@ -8,6 +8,9 @@
 // Neighbours along the last axis of heads, as exporters take them apart, turn them and put them together.
 namespace mlopt::fusion {
 
+/// Is v the elements of x from `from` on, so many, along the last axis, by a Slice or a Split in two?
+bool is_part(const Value* v, const Value* x, int64_t from, int64_t length, const Builder& builder);
+
 /// The even and the odd elements along the last axis of heads.
 struct Pairs {
   Value* x = nullptr;  ///< [a, b, c, size], or [a, b, c, size / 2, 2]
@@ -28,8 +31,8 @@ std::optional<SymDims> table_dims(Value* v, const Builder& builder);
 struct PairTable {
   Value* numbers = nullptr;   ///< row after row, of any shape; null: they are not known to be that
   std::string function = {};  ///< of `numbers`, which is still to be applied; empty: none
-  Value* ids = nullptr;       ///< the numbers are the rows of these numbers of ...
-  Value* table = nullptr;     ///< ... this constant, [positions, size / 2], or [positions, size] where `doubled`
+  Value* ids = nullptr;       ///< the numbers are the rows of these numbers (null: all, one after the other) of ...
+  Value* table = nullptr;     ///< ... this constant, [..., size / 2], or [..., size] where `doubled`
   bool doubled = false;
 };
 

@@ -114,6 +114,19 @@ TEST_CASE("the first rows of constant tables are as many as the rows of heads") 
   CHECK(fused(text, Target::kOnnx, 23).find("RotaryEmbedding") != std::string::npos);
 }
 
+TEST_CASE("constant cosines and sines of all rows are those of the operator") {
+  const auto turned = [](const std::string& cosines) {
+    return "g (float[1,2,2,4] x) => (float[1,2,2,4] y) <" + kNumbers + ", float[1,1,2,4] c = {" + cosines +
+           "}, float[1,1,2,4] s = {0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4}, int64[4] shape = {1, 2, 2, 4}> { "
+           "a = Slice (x, zero, big, last, two)  b = Slice (x, one, big, last, two)  n = Neg (b)  nu = Unsqueeze (n, "
+           "last)  au = Unsqueeze (a, last)  st = Concat <axis = -1> (nu, au)  t = Reshape (st, shape)  p = Mul (x, c) "
+           "q = Mul (t, s)  y = Add (p, q) }";
+  };
+  CHECK(fused(turned("0.9, 0.9, 0.8, 0.8, 0.7, 0.7, 0.6, 0.6")).ends_with("RotaryEmbedding"));
+  CHECK(fused(turned("0.9, 0.9, 0.8, 0.8, 0.7, 0.7, 0.6, 0.6"), Target::kOnnx, 23).ends_with("RotaryEmbedding"));
+  CHECK(kept(turned("0.9, 0.9, 0.8, 0.8, 0.7, 0.7, 0.6, 0.5")).ends_with("the cosines or sines of a pair may differ"));
+}
+
 TEST_CASE("other rotations and tables stay") {
   const std::string far = "cosines and sines are not those of rows", take = "a = Gather <axis = -1> (r, i0)  b = ";
   CHECK(kept(in_pairs(), Target::kOnnx, 22) == "RotaryEmbedding needs opset 23");
