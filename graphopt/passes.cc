@@ -112,6 +112,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::rope},
     {2, &fusion::rope_interleaved},
     {2, &fusion::rope_part},
+    {2, &fusion::rope_rows},
     {1, &fusion::rotary_tables},
     {2, &fusion::attention},
     {1, &fusion::attention_heads},

@@ -1,6 +1,8 @@
-// GatherND whose indices count along one axis each -> Slice and Unsqueeze: so PyTorch's exporters write the masks of
-// transformers, which a function of two places is mapped over.
+// GatherND whose indices count along one axis each -> Slice and Unsqueeze, or Reshape where they are constant: so
+// PyTorch's exporters write the masks of transformers, which a function of two places is mapped over.
+#include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/counting.h"
+#include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -106,9 +108,38 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op("Unsqueeze", {x, axes}, {}, m.root->output(0)->type)};
 }
 
+/// Do constant indices name all elements of x, one after the other?
+bool names_all(const Tensor& indices, const Dims& x) {
+  const int64_t count = element_count(x);
+  if (indices.rank() == 0 || indices.dims().back() != static_cast<int64_t>(x.size()) || x.empty() ||
+      indices.size() != count * static_cast<int64_t>(x.size()))
+    return false;
+  const std::vector<int64_t> places = to_ints(indices);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t at = 0;
+    for (size_t axis = 0; axis < x.size(); ++axis) {
+      const int64_t place = places[static_cast<size_t>(i) * x.size() + axis];
+      at = at * x[axis] + (place < 0 ? place + x[axis] : place);
+    }
+    if (at != i) return false;
+  }
+  return true;
+}
+
+Expected<Replacement> rewrite_all(const Match& m, Builder& builder) {
+  Value* x = m.value("x");
+  const auto in = x->type.static_dims(), out = m.root->output(0)->type.static_dims();
+  if (builder.view(*m.root).get_int("batch_dims", 0) != 0) return Decline{"it gathers by samples"};
+  const Tensor* places = m.root->input(1)->known_constant();
+  if (!places) return Decline{};
+  if (!in || !out || !names_all(*places, *in)) return Decline{"its indices do not count"};
+  return Replacement{make_reshape(builder, x, *out, m.root->output(0)->type)};
+}
+
 std::vector<Rule> rules() {
   Pattern columns = Pattern::op("Concat", {}).open().as("columns");
-  return {{Pattern::op("GatherND", {Pattern::any("x"), std::move(columns)}), rewrite}};
+  return {{Pattern::op("GatherND", {Pattern::any("x"), std::move(columns)}), rewrite},
+          {Pattern::op("GatherND", {Pattern::any("x"), Pattern::any("places")}), rewrite_all}};
 }
 
 }  // namespace

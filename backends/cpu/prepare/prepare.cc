@@ -46,7 +46,8 @@ void prepare(Model& model, const Evaluate& evaluate) {
                                       &fusion::norm_scale,
                                       &fusion::rope,
                                       &fusion::rope_interleaved,
-                                      &fusion::rope_part};
+                                      &fusion::rope_part,
+                                      &fusion::rope_rows};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
   unpack_weights(model, evaluate);
 }

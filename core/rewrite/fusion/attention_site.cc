@@ -12,10 +12,11 @@ namespace {
 
 using Perm = std::vector<int64_t>;
 
-/// x of RotaryEmbedding(x), whose tables go into the heads.
+/// x of RotaryEmbedding(x), of all heads, whose tables go into the heads.
 Value* unturned(Value* v, Heads& heads, const Builder& builder) {
   const Node* rope = made_by(v, "RotaryEmbedding", "com.microsoft");
-  if (!rope) return v;
+  const bool rows = rope && v->type.dims && v->type.dims->size() == 3;
+  if (!rope || (rows && builder.view(*rope).get_int("num_heads", 0) != heads.count)) return v;
   const Tensor* start = rope->input(1)->known_constant();
   if (!start || start->size() != 1 || number_at(*start, 0) != 0) return v;
   heads.cosines = rope->input(2);
@@ -261,7 +262,9 @@ std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, cons
   if (!turned && heads.repeats == 1 && apart) heads.parted = v;
   find_source(heads, v, turned ? Order::kTurned : Order::kHeads, builder);
   if (!heads.way) return std::nullopt;
-  if (heads.flat() && !heads.past) heads.source = unscaled(heads.source, heads.scale);
+  if (!heads.flat() || heads.past) return heads;
+  if (able.rotates && !heads.cosines) heads.source = unturned(heads.source, heads, builder);
+  heads.source = unscaled(heads.source, heads.scale);
   return heads;
 }
 

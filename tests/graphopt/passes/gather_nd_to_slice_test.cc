@@ -49,6 +49,20 @@ TEST_CASE("an axis of one element, whose index is 0, is not gathered along") {
   CHECK(declined(gather_nd_to_slice, text("1", "-1"), 18) == "its indices do not count");
 }
 
+TEST_CASE("constant indices of all elements in their order are another shape") {
+  const auto text = [](const std::string& indices, const std::string& x = "2,3") {
+    return "g (float[" + x + "] x) => (float[3,1,2] y) <int64[3,1,2,2] at = {" + indices +
+           "}> { y = GatherND (x, at) }";
+  };
+  CHECK(rewritten(gather_nd_to_slice, text("0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2"), 12) == "Reshape");
+  CHECK(rewritten(gather_nd_to_slice, text("0, 0, 0, -2, 0, -1, -1, 0, 1, 1, 1, 2"), 12) == "Reshape");
+  CHECK(declined(gather_nd_to_slice, text("0, 0, 0, 2, 0, 1, 1, 0, 1, 1, 1, 2"), 12) == "its indices do not count");
+  CHECK(declined(gather_nd_to_slice, text("0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2", "2,4"), 12) ==
+        "its indices do not count");
+  CHECK(declined(gather_nd_to_slice, text("0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2", "2,N"), 12) ==
+        "its indices do not count");
+}
+
 TEST_CASE("indices that do not count through all of it stay") {
   CHECK(declined(gather_nd_to_slice, gathered("N,M", "1,M,N,1", "0, 1, 3", "0, 2, 3"), 18) == "it transposes");
   CHECK(declined(gather_nd_to_slice, gathered("M,N", "N,1,1,M", "1, 2, 3", "0, 1, 2", "k, i"), 18) == "it transposes");
