@@ -123,6 +123,25 @@ bool has_its_axes(const Node& node) {
   return batch >= 0 && batch < columns && batch + tuple.value_or(0) <= rank(0);
 }
 
+/// The sizes of what the node reads that are neither numbers nor symbols, by the text that messages have for them.
+std::map<std::string, Dim> sums_in(const Node& node) {
+  std::map<std::string, Dim> sums;
+  for (const Value* v : node.inputs()) {
+    if (!v) continue;
+    for (const SymDims& dims : {v->type.dims.value_or(SymDims()), v->symbolic.value_or(SymDims())})
+      for (const Dim& d : dims)
+        if (d.known() && !d.value() && !d.symbol_name()) sums.emplace(d.str(), d);
+  }
+  return sums;
+}
+
+/// What is written as one of them is it again, and not a symbol of that name.
+void read_sums(Type& type, const std::map<std::string, Dim>& sums) {
+  if (!type.dims) return;
+  for (Dim& d : *type.dims)
+    if (const auto name = d.symbol_name(); name && sums.contains(*name)) d = sums.at(*name);
+}
+
 }  // namespace
 
 std::vector<Type> standard_types(const NodeView& view) {
@@ -136,7 +155,11 @@ std::vector<Type> standard_types(const NodeView& view) {
     return {};  // an ill-formed node has no types; check_with_onnx() says why
   }
   std::vector<Type> types;
-  for (size_t i = 0; i < context.getNumOutputs(); ++i) types.push_back(proto::read_type(*context.getOutputType(i)));
+  const std::map<std::string, Dim> sums = sums_in(view.node());
+  for (size_t i = 0; i < context.getNumOutputs(); ++i) {
+    types.push_back(proto::read_type(*context.getOutputType(i)));
+    read_sums(types.back(), sums);
+  }
   return types;
 }
 

@@ -15,6 +15,12 @@ TEST_CASE("the standard's rules see constants and symbolic values") {
         "int64[N,3]");
 }
 
+TEST_CASE("the standard's rules give sums of symbols back as sums") {
+  CHECK(types_in("float[9] x, int64[N,1] i, int64[M,1] j",
+                 "c = Concat<axis = 0>(i, j) g = GatherND(x, c) y = Concat<axis = 0>(g, g)", "y", 21,
+                 standard_types) == "float32[2*N+2*M]");
+}
+
 TEST_CASE("inputs of unknown types are no danger to the standard's inference functions") {
   CHECK(types_in("float[2] x", "u = Unheard(x) y = ai.onnx.ml.LabelEncoder<classes_strings = [\"a\"]>(u)", "y", 21,
                  standard_types) == "?[...]");
