@@ -1,11 +1,12 @@
 // Queries, keys and values that a product with a constant matrix gives head by head, [..., heads, 3, size], and that
 // are taken from there one by one (Bloom) -> the matrix with its columns in the order [3, heads, size], and a
-// Transpose, which goes once one Split takes all three.
+// Transpose, which goes once one Split takes all three; or one Split of rows, where it took them from heads.
 #include <algorithm>
 #include <cstring>
 
 #include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 #include "graphopt/passes/taken_rows.h"
 
 namespace mlopt::graphopt {
@@ -83,7 +84,63 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{builder.op("Transpose", {parted}, {{"perm", perm, {}}}, y->type)};
 }
 
-std::vector<Rule> rules() { return {{Pattern::op("Reshape", {}).open(), rewrite}}; }
+/// How [..., heads * parts * size] was made heads [..., heads, parts * size], or with their rows behind them, that a
+/// Split takes apart along their last axis.
+struct Parted {
+  Value* x = nullptr;
+  Layout layout;
+  bool turned = false;
+};
+
+std::optional<Parted> parted_by(const Node& split, const Builder& builder) {
+  const Value* heads = split.input(0);
+  const Node* node = heads->single_use() ? heads->producer : nullptr;
+  const bool turned = node && node->is("Transpose");
+  if (turned && builder.view(*node).get_ints("perm") != std::vector<int64_t>{0, 2, 1, 3}) return std::nullopt;
+  if (turned) node = node->input(0)->single_use() ? node->input(0)->producer : nullptr;
+  if (!node || !node->is("Reshape")) return std::nullopt;
+  const auto &from = node->input(0)->type.dims, &to = node->output(0)->type.dims, &part = split.output(0)->type.dims;
+  if (!from || !to || !part || from->size() != 3 || to->size() != 4) return std::nullopt;
+  const auto count = (*to)[2].value(), size = part->back().value();
+  if (!count || !size || *count < 2 || *size < 1) return std::nullopt;
+  const Layout layout{*count, static_cast<int64_t>(split.outputs().size()), *size};
+  SymDims joined(to->begin(), to->begin() + 2);
+  joined.push_back(layout.columns());
+  return *from == joined ? std::optional(Parted{node->input(0), layout, turned}) : std::nullopt;
+}
+
+/// The same for what one Split takes from all heads, as in GPT-NeoX: then of whole rows, each part with all heads.
+Expected<Replacement> rewrite_split(const Match& m, Builder& builder) {
+  const Node& split = *m.root;
+  const int64_t axis = builder.view(split).get_int("axis", 0);
+  const auto parted = split.outputs().size() > 1 ? parted_by(split, builder) : std::nullopt;
+  if (!parted || (axis != -1 && axis != 3)) return Decline{};
+  // By itself it is more operators: what reads heads in rows makes up for them.
+  if (builder.target != Target::kOrt && !(builder.target == Target::kOnnx && builder.has(23)))
+    return Decline{"Attention needs opset 23"};
+  const auto& [x, layout, turned] = *parted;
+  for (const Value* part : split.outputs())
+    if (!part || !part->type.dims || !part->type.dims->back().is(layout.size))
+      return Decline{"its parts are not equal"};
+  Value* rows = sorted_rows(x, layout, builder);
+  if (!rows) return Decline{"it is not of a constant matrix that nothing else reads"};
+  const std::vector<int64_t> sizes(split.outputs().size(), layout.heads * layout.size);
+  const Node* made = make_split(builder.graph, builder.opset(), rows, 2, sizes, m.root);
+  Replacement parts;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Type& type = split.outputs()[i]->type;
+    const SymDims heads{(*x->type.dims)[0], (*x->type.dims)[1], layout.heads, layout.size};
+    const Type before = Type::tensor(type.dtype, heads);
+    Value* y = make_reshape(builder, made->outputs()[i], {0, 0, layout.heads, layout.size}, before);
+    if (turned) y = builder.op("Transpose", {y}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}, ""}}, type);
+    parts.push_back(y);
+  }
+  return parts;
+}
+
+std::vector<Rule> rules() {
+  return {{Pattern::op("Reshape", {}).open(), rewrite}, {Pattern::op("Split", {}).open(), rewrite_split}};
+}
 
 }  // namespace
 
