@@ -49,9 +49,9 @@ Json side_json(int64_t nodes, int64_t bytes, const SideBySide& time, const Laten
 void settle_shapes(Model& model) {
   const std::unique_ptr<Backend> judge = reference_backend();
   static constexpr std::array kPasses{
-      &graphopt::fold_shapes,           &graphopt::fold_integers,    &inline_if,
-      &graphopt::split_fused_operators, &quantize::split_embeddings, &lower::attention_bias,
-      &lower::attention_heads,          &lower::contrib_gelu};
+      &graphopt::fold_shapes,      &graphopt::fold_integers, &inline_if,          &graphopt::split_fused_operators,
+      &quantize::split_embeddings, &lower::attention_bias,   &lower::group_query, &lower::attention_heads,
+      &lower::contrib_gelu};
   PassContext context = judged_by(*judge);
   context.keep_outputs = false;  // a branch says more of their shapes than the If did
   run_passes(model, kPasses, context);

@@ -13,6 +13,7 @@ extern const Pass attention_groups;
 extern const Pass attention_heads;
 extern const Pass attention_past;
 extern const Pass attention_rows;
+extern const Pass group_query;
 extern const Pass binarizer;
 extern const Pass bitwise_not;
 extern const Pass cast_like;
