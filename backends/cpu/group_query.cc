@@ -1,8 +1,9 @@
 // com.microsoft.GroupQueryAttention: turned queries and keys, a cache that grows, and attention over it.
+#include "core/exec/group_query.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/cpu/attention_plan.h"
 #include "backends/cpu/kernels.h"
@@ -14,27 +15,14 @@
 namespace mlopt::cpu {
 namespace {
 
-enum Input { kQuery, kKey, kValue, kPastKey, kPastValue, kLast, kTotal, kCosines, kSines, kPositions, kMask, kSinks };
-enum Output { kResult, kPresentKey, kPresentValue };
+using namespace group_query;
 
 constexpr int64_t kGrain = 8192;  // elements below which a second thread costs more than it brings
 
-/// Where heads lie in the input that has them: elements from its begin, and between rows.
-struct Place {
-  int input = kQuery;
-  int64_t offset = 0, row = 0;
-};
-
-struct GroupQuery {
-  int64_t batch = 0, rows = 0, size = 0, heads = 0, kv_heads = 0;
-  Place q, k, v;
-  int64_t past = 0, total = 0;  ///< rows of the caches that come in; keys of the longest sample
-  int64_t table = 0, half = 0;  ///< rows of cosines, and how many each has; 0: nothing is turned
-  bool interleaved = false, positions = false, mask = false, sinks = false, smooth = false;
-  bool keys_out = false, values_out = false;
+struct GroupQuery : Shape {
+  bool mask = false, sinks = false;
   std::shared_ptr<const AttentionPlan> attention = {};
 
-  int64_t capacity() const { return std::max(past, total); }
   int64_t query_elements() const { return moves_queries() ? batch * heads * rows * size : 0; }
   int64_t cache_elements() const { return batch * kv_heads * capacity() * size; }
   /// Do they not lie as attention takes them?
@@ -156,76 +144,11 @@ void run(const GroupQuery& g, const Buffers& b) {
   g.attention->run(args, space.attention);
 }
 
-/// What it would need besides what it has.
-std::optional<Decline> refused(const Site& site) {
-  for (const char* attr : {"k_quant_type", "v_quant_type"})
-    if (site.view.get_string(attr, "NONE") != "NONE") return Decline{"a quantized cache"};
-  if (site.view.node().outputs().size() > 3) return Decline{"the scores are wanted"};
-  for (const int i : {kQuery, kKey, kValue, kPastKey, kPastValue, kCosines, kSines, kMask, kSinks})
-    if (site.has(i) && site.desc(i).dtype != DType::kF32) return Decline{"not float32"};
-  if (site.has(kKey) != site.has(kValue) || site.has(kPastKey) != site.has(kPastValue) ||
-      site.desc(kLast).dtype != DType::kI32 || site.desc(kLast).size() != site.desc(kQuery).dims[0])
-    return Decline{"the operands do not fit"};
-  return std::nullopt;
-}
-
-/// Sizes and where heads lie, but for the cache.
-Expected<GroupQuery> heads_of(const Site& site) {
-  const Dims& x = site.desc(kQuery).dims;
-  if (const auto no = refused(site)) return *no;
-  GroupQuery g;
-  g.heads = site.view.get_int("num_heads", 0), g.kv_heads = site.view.get_int("kv_num_heads", 0);
-  if (x.size() != 3 || g.heads < 1 || g.kv_heads < 1 || g.heads % g.kv_heads != 0 || site.desc(kQuery).size() == 0)
-    return Decline{"the heads do not fit"};
-  const bool packed = !site.has(kKey);
-  const int64_t all = packed ? g.heads + 2 * g.kv_heads : g.heads;
-  g.batch = x[0], g.rows = x[1], g.size = x[2] / all;
-  if (x[2] % all != 0) return Decline{"the heads do not fit"};
-  const int64_t width = g.kv_heads * g.size, queries = g.heads * g.size;
-  for (const int i : {kKey, kValue})
-    if (!packed && site.desc(i).dims != Dims{x[0], x[1], width}) return Decline{"keys or values do not fit"};
-  g.q = {kQuery, 0, x[2]};
-  g.k = packed ? Place{kQuery, queries, x[2]} : Place{kKey, 0, width};
-  g.v = packed ? Place{kQuery, queries + width, x[2]} : Place{kValue, 0, width};
-  return g;
-}
-
-Expected<bool> read_rotation(const Site& site, GroupQuery& g) {
-  if (site.view.get_int("do_rotary", 0) == 0) return false;
-  const Dims &cosines = site.desc(kCosines).dims, &sines = site.desc(kSines).dims;
-  if (cosines.size() != 2 || cosines != sines || 2 * cosines[1] > g.size) return Decline{"the tables do not fit"};
-  g.positions = site.has(kPositions);
-  if (g.positions && (site.desc(kPositions).dtype != DType::kI64 || site.desc(kPositions).size() != g.batch * g.rows))
-    return Decline{"positions that do not fit"};
-  g.table = cosines[0], g.half = cosines[1];
-  g.interleaved = site.view.get_int("rotary_interleaved", 0) != 0;
-  return true;
-}
-
-/// How many keys there were and are.
-Expected<bool> read_cache(const Site& site, GroupQuery& g) {
-  const auto total = site.view.ints("", kTotal);
-  if (!total || total->size() != 1) return Decline{"how many keys there are is not constant"};
-  const bool past = site.has(kPastKey) && site.desc(kPastKey).dims.size() == 4 && site.desc(kPastKey).size() > 0;
-  g.past = past ? site.desc(kPastKey).dims[2] : 0;
-  const Dims wanted{g.batch, g.kv_heads, g.past, g.size};
-  if (past && (site.desc(kPastKey).dims != wanted || site.desc(kPastValue).dims != wanted))
-    return Decline{"the cache does not fit"};
-  g.total = total->front();
-  if (g.total < g.rows || g.total > g.past + g.rows) return Decline{"more keys than there are, or fewer"};
-  const auto& outputs = site.view.node().outputs();
-  g.keys_out = outputs.size() > kPresentKey && outputs[kPresentKey];
-  g.values_out = outputs.size() > kPresentValue && outputs[kPresentValue];
-  return true;
-}
-
 Expected<bool> plan_attention(const Site& site, GroupQuery& g) {
   AttentionShape s{g.batch, g.heads, g.kv_heads, g.rows, g.capacity(), g.size, g.size};
-  const float scale = site.view.get_float("scale", 0);
-  s.scale = scale != 0 ? scale : static_cast<float>(1 / std::sqrt(static_cast<double>(g.size)));
-  s.cap = std::max(0.0F, site.view.get_float("softcap", 0));
+  s.scale = g.scale, s.cap = g.cap;
   s.rows_first = true;
-  s.window = std::max<int64_t>(0, site.view.get_int("local_window_size", -1));
+  s.window = g.window;
   g.mask = site.has(kMask), g.sinks = site.has(kSinks);
   s.sink = !g.sinks && site.view.get_int("smooth_softmax", 0) == 1;
   if (g.sinks && site.desc(kSinks).size() != g.heads) return Decline{"there are not as many sinks as heads"};
@@ -239,11 +162,12 @@ Expected<bool> plan_attention(const Site& site, GroupQuery& g) {
 }
 
 Expected<PlannedStep> plan(const Site& site) {
-  auto made = heads_of(site);
-  if (!made) return made.error();
-  GroupQuery& g = *made;
-  for (const auto read : {read_rotation, read_cache, plan_attention})
-    if (const auto known = read(site, g); !known) return known.error();
+  for (const int i : {kQuery, kMask, kSinks})
+    if (site.has(i) && site.desc(i).dtype != DType::kF32) return Decline{"not float32"};
+  const auto shape = shape_of(site);
+  if (!shape) return shape.error();
+  GroupQuery g{*shape};
+  if (const auto planned = plan_attention(site, g); !planned) return planned.error();
   PlannedStep step{.out = {{DType::kF32, {g.batch, g.rows, g.heads * g.size}}}};
   const TensorDesc cache{DType::kF32, {g.batch, g.kv_heads, g.capacity(), g.size}};
   while (step.out.size() < site.view.node().outputs().size()) step.out.push_back(cache);
