@@ -166,24 +166,6 @@ std::optional<std::array<Value*, 3>> one_product(const Site& s, Builder& builder
   return std::array{all->front().x, joined_weights(*all, builder), joined_biases(*all, builder)};
 }
 
-/// Are keys or values better given as [batch, heads, rows, size], which saves the way to three axes and, in the
-/// operator, back? Not where a Reshape then needs a shape that is computed.
-bool comes_parted(const Heads& heads) {
-  if (!heads.parted || heads.way->cost() < 2) return false;
-  const Node* node = heads.parted->producer;
-  return !node || !node->is("Reshape") || !node->input(1) || node->input(1)->known_constant();
-}
-
-/// What is made now, [batch, rows, heads * size], each head as often as there are queries for it.
-Value* repeated(const Heads& heads, Builder& builder) {
-  Value* rows = flattened(heads, builder);
-  if (heads.repeats == 1) return rows;
-  Value* each = make_reshape(builder, rows, {0, 0, heads.count, 1, heads.size}, {});
-  Value* times = builder.constant("times", Tensor::ints({1, 1, 1, heads.repeats, 1}));
-  return make_reshape(builder, builder.op("Expand", {each, times}), {0, 0, heads.count * heads.repeats * heads.size},
-                      {});
-}
-
 Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   if (s.cap != 0) return Decline{"MultiHeadAttention caps no scores, and Attention needs opset 23"};
   // Where nothing is hidden, MultiHeadAttention does without the scores in memory.
@@ -200,7 +182,8 @@ Expected<Replacement> multi_head(const Site& s, Builder& builder) {
   if (!projections) {
     const bool parted = !s.k.past && alike && comes_parted(s.k) && comes_parted(s.v);
     const Heads* parts[] = {&s.q, &s.k, &s.v};
-    for (size_t i = 0; i < 3; ++i) inputs[i] = i > 0 && parted ? parts[i]->parted : repeated(*parts[i], builder);
+    for (size_t i = 0; i < 3; ++i)
+      inputs[i] = i > 0 && parted ? heads_for_all(*parts[i], builder) : rows_for_all(*parts[i], builder);
     if (s.k.past)
       return Replacement{
           with_past("MultiHeadAttention", s.k, s.v, s.type, std::move(inputs), std::move(attrs), builder)};
@@ -242,7 +225,9 @@ Expected<Site> best_site(const Node& root, const Ending& end, const Builder& bui
   const bool repeats = site && contrib && !newest && !suits_contrib(*site);
   // A head that products repeat by themselves is better off there.
   const bool single = site && site->k.count == 1;
-  if (repeats && (single || !(site->k.flat() && site->v.flat()))) site = site_of(end, {false, false, false}, builder);
+  const bool repeated =
+      repeats && ((site->k.flat() && site->v.flat()) || (comes_parted(site->k) && comes_parted(site->v)));
+  if (repeats && (single || !repeated)) site = site_of(end, {false, false, false}, builder);
   return site;
 }
 

@@ -120,6 +120,29 @@ Value* flattened(const Heads& heads, Builder& builder) {
       Type::tensor(heads.source->type.dtype, SymDims{heads.batch, heads.made, heads.count * heads.size}));
 }
 
+bool comes_parted(const Heads& heads) {
+  if (!heads.parted || heads.way->cost() < 2) return false;
+  const Node* node = heads.parted->producer;
+  return !node || !node->is("Reshape") || !node->input(1) || node->input(1)->known_constant();
+}
+
+Value* rows_for_all(const Heads& heads, Builder& builder) {
+  Value* rows = flattened(heads, builder);
+  if (heads.repeats == 1) return rows;
+  Value* each = make_reshape(builder, rows, {0, 0, heads.count, 1, heads.size}, {});
+  Value* times = builder.constant("times", Tensor::ints({1, 1, 1, heads.repeats, 1}));
+  return make_reshape(builder, builder.op("Expand", {each, times}), {0, 0, heads.count * heads.repeats * heads.size},
+                      {});
+}
+
+Value* heads_for_all(const Heads& heads, Builder& builder) {
+  if (heads.repeats == 1) return heads.parted;
+  Value* each = make_reshape(builder, heads.parted, {0, 0, 1, -1, heads.size}, {});
+  Value* times = builder.constant("times", Tensor::ints({1, 1, heads.repeats, 1, 1}));
+  return make_reshape(builder, builder.op("Expand", {each, times}), {0, heads.count * heads.repeats, -1, heads.size},
+                      {});
+}
+
 std::optional<std::array<Projection, 3>> packed(const Site& s) {
   if (!s.q.flat() || !s.k.flat() || !s.v.flat()) return std::nullopt;
   const auto q = projection_of(s.q.flat()), k = projection_of(s.k.flat()), v = projection_of(s.v.flat());

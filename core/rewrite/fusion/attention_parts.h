@@ -50,6 +50,13 @@ Value* whole_mask(const Site& s, Builder& builder);
 
 /// What is made now, [batch, rows, heads * size].
 Value* flattened(const Heads& heads, Builder& builder);
+/// Are keys or values better given as [batch, heads, rows, size], which saves the way to three axes and, in the
+/// operator, back? Not where a Reshape then needs a shape that is computed.
+bool comes_parted(const Heads& heads);
+/// Each head as often as there are queries for it: of what is made now, [batch, rows, heads * size].
+Value* rows_for_all(const Heads& heads, Builder& builder);
+/// The same of heads that come parted, [batch, heads, rows, size].
+Value* heads_for_all(const Heads& heads, Builder& builder);
 /// The three projections of one value, to be made by one product.
 std::optional<std::array<Projection, 3>> packed(const Site& s);
 /// The value whose thirds, one after the other, are queries, keys and values; null where they come from elsewhere.

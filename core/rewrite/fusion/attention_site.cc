@@ -259,7 +259,7 @@ std::optional<Heads> heads_of(Value* v, bool turned, const Abilities& able, cons
   heads.batch = dims->front(), heads.made = (*dims)[turned ? 3 : 2];
   heads.rows = heads.present ? (*heads.present->type.dims)[2] : heads.made;
   heads.count = *count, heads.size = *size;
-  if (!turned && heads.repeats == 1 && apart) heads.parted = v;
+  if (!turned && apart && v->type.dims->size() == 4) heads.parted = v;
   find_source(heads, v, turned ? Order::kTurned : Order::kHeads, builder);
   if (!heads.way) return std::nullopt;
   if (!heads.flat() || heads.past) return heads;

@@ -35,8 +35,8 @@ bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> 
 
 /// Queries, keys or values, and what they were made from.
 struct Heads {
-  Value* parted = nullptr;     ///< [batch, heads, rows, size], all that scores see; null: they come turned, or joined
-  Value* source = nullptr;     ///< neither repeated nor rotated
+  Value* parted = nullptr;  ///< [batch, heads, rows, size], before they are repeated; null: they come turned, or joined
+  Value* source = nullptr;  ///< neither repeated nor rotated
   std::optional<AxisMap> way;  ///< from `source` to [batch, rows, heads * size]
   Dim batch, rows;             ///< the rows that scores see: those of the past, then those made now
   Dim made;                    ///< rows that `way` gives
