@@ -16,7 +16,8 @@ Expected<PlannedStep> plan_point(const Site& site) {
   if (!shape.window.is_point() || shape.groups != 1 || element_count(shape.window.strides) != 1)
     return Decline{"not a matrix product"};
   const int64_t positions = element_count(shape.dst) / shape.dst[1], c = shape.src[1], k = shape.dst[1];
-  if (!prefers_tiles(positions, c, k, true) && !waits_for_weights(positions, c, k)) return Decline{"oneDNN is faster"};
+  if (!prefers_tiles(positions, c, k, true) && !waits_for_weights(positions, c, k, site.view.node()))
+    return Decline{"oneDNN is faster"};
   const Tensor& w = *site.constant(ConvSite::kWeights);
   const auto weights = shared_weights<PackedMatrix>(site.context.weights, w, "tiles of rows", [&] {
     const Tensor source = w.aligned();

@@ -35,7 +35,7 @@ Expected<PlannedStep> plan_with(const Site& site, MatMul product) {
   const bool float32 = site.context.precision == Precision::kF32;
   const bool constant = constant_right(site) != nullptr;
   const bool tiles = float32 && (prefers_tiles(p->m(), p->k(), p->n(), constant) ||
-                                 (constant && waits_for_weights(p->m(), p->k(), p->n())));
+                                 (constant && waits_for_weights(p->m(), p->k(), p->n(), site.view.node())));
   if (!tiles)
     if (auto step = plan_primitive(product, *p, site)) return step;
   if (halves) return Decline{"the tiles are of float32"};

@@ -18,8 +18,8 @@ struct MatMul {
 /// The tiles of packed_product.h are expected to multiply [m, k] and [k, n] faster than oneDNN's primitives.
 bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right);
 
-/// The tiles multiply constant [k, n] faster than oneDNN's primitives even where these reach the peak.
-bool waits_for_weights(int64_t m, int64_t k, int64_t n);
+/// The tiles multiply the node's constant [k, n] faster than oneDNN's primitives even where these reach the peak.
+bool waits_for_weights(int64_t m, int64_t k, int64_t n, const Node& node);
 
 /// The right operand where it is one constant matrix, else null.
 const Tensor* constant_right(const Site& site);

@@ -56,12 +56,25 @@ bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right) {
   return n >= kFewColumns && (constant_right || m >= kFewRows);
 }
 
+namespace {
+
+/// Are the constants of the graph more than the last cache keeps from one run to the next?
+bool reads_memory(const Graph& graph) {
+  constexpr size_t kCached = size_t{32} << 20;
+  size_t bytes = 0;
+  for (const Value* v : graph.initializers()) bytes += v->constant ? v->constant->bytes() : 0;
+  return bytes > kCached;
+}
+
+}  // namespace
+
 /// More weights than the second-level cache keeps from one run to the next, and rows that are too few to hide fetching
-/// them: the tiles fetch what they need next, which brings more than oneDNN's faster loops. With a few rows only, the
-/// product is bound by memory and oneDNN shares that better.
-bool waits_for_weights(int64_t m, int64_t k, int64_t n) {
+/// them: the tiles fetch what they need next, which brings more than oneDNN's faster loops. A few rows, as of a token
+/// that a decoder adds, only wait where the weights come from memory: those that the last cache keeps oneDNN reads as
+/// fast, and shares better among threads.
+bool waits_for_weights(int64_t m, int64_t k, int64_t n, const Node& node) {
   constexpr int64_t kFewRows = 8, kManyRows = 256, kCached = 1 << 18;
-  return m >= kFewRows && m <= kManyRows && k * n >= kCached;
+  return m <= kManyRows && k * n >= kCached && (m >= kFewRows || reads_memory(*node.graph()));
 }
 
 PlannedStep plan_tiles(const MatMul& s, const Product& p, const Site& site) {

@@ -95,6 +95,14 @@ TEST_CASE("FusedMatMul scales and swaps, FusedGemm activates") {
                        {.attrs = attrs, .domain = "com.microsoft"}, kTolerance);
 }
 
+TEST_CASE("a few rows by more weights than caches keep give what the reference gives") {
+  const Tensor weights = uniform({2900, 2991}, -1, 1, DType::kF32, 2), bias = uniform({2991}, -1, 1);
+  for (const int64_t rows : {1, 3, 7}) {
+    INFO(rows << " rows");
+    require_as_reference("Gemm", {uniform({rows, 2900}, -1, 1), weights, bias}, {.fixed = true}, 1e-4);
+  }
+}
+
 TEST_CASE("MatMul of empty or unfit operands is the next kernel's") {
   const std::unique_ptr<Backend> cpu = cpu_with_fallback();
   REQUIRE(run_op("MatMul", {uniform({0, 3}, 0, 1), uniform({3, 2}, 0, 1)}, {.backend = cpu.get()}).dims() ==
