@@ -161,7 +161,7 @@ void AttentionPlan::find_seen(const AttentionArgs& args, const Block& b, const S
   const int64_t rows = b.rows(), groups = groups_of(rows);
   const float* mask = mask_of(args, b);
   for (int64_t g = 0; g < groups; ++g) {
-    const int64_t row = rows * g / groups, end = rows * (g + 1) / groups;
+    const auto [row, end] = group(rows, g, groups);
     int64_t seen = range_of(args, b, end - 1).end;
     // In a window there may be nothing but keys that a finite number hides, which are all alike then.
     if (mask && s_.window == 0) seen = std::min(seen, seen_panels(mask + row * s_.mask[2], end - row) * keys_.width);
@@ -223,7 +223,8 @@ void AttentionPlan::exponentiate(const AttentionArgs& args, const Block& b, cons
   const float sink = args.sinks ? args.sinks[b.head] : s_.sink ? 0 : kNever;
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t seen = space.seen[g];
-    for (int64_t i = rows * g / groups; i < rows * (g + 1) / groups; ++i) {
+    const auto [first, end] = group(rows, g, groups);
+    for (int64_t i = first; i < end; ++i) {
       float* row = space.scores + i * score_stride_;
       const Range all = range_of(args, b, i), range{std::min(all.begin, seen), std::min(all.end, seen)};
       if (s_.cap != 0) cap(mask ? mask + i * s_.mask[2] : nullptr, row, range);
@@ -249,14 +250,14 @@ void AttentionPlan::multiply(const ProductArgs& args, int64_t rows, const Panels
       const float* base = k == 0 ? args.addend : args.c;
       t.base_stride = k == 0 ? args.addend_stride : args.c_stride;
       for (int64_t g = 0; g < groups; ++g) {
-        const int64_t row = rows * g / groups, count = rows * (g + 1) / groups - row;
+        const auto [row, end] = group(rows, g, groups);
         t.depth = std::min(kDepthStep, (right.depth ? right.depth[g] : layout.depth) - k);
         if (t.depth <= 0 || (right.columns && column >= right.columns[g])) continue;
         t.a = args.a.from(row, k);
         t.c = args.c + row * args.c_stride + column;
         t.base = base ? base + row * t.base_stride + column : nullptr;
         t.ahead = t.b + (g + 1) * t.depth * ProductKernels::kAhead;
-        kernels[count - 1](t);
+        kernels[end - row - 1](t);
       }
     }
   }

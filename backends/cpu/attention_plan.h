@@ -66,7 +66,7 @@ class AttentionPlan {
 
     int64_t rows() const { return end - begin; }
   };
-  /// Keys that one query sees, but for the mask.
+  /// Keys that one query sees, but for the mask; rows of a block.
   struct Range {
     int64_t begin, end;
   };
@@ -86,7 +86,11 @@ class AttentionPlan {
   Place query_place(int64_t batch, int64_t head, int64_t size) const;
   Place key_place(int64_t batch, int64_t head, int64_t size) const;
   Block block(int64_t index) const;
+  /// Rows are multiplied in so many groups, as equal as they can be, each by one tile.
   int64_t groups_of(int64_t rows) const { return (rows + kernels_.rows - 1) / kernels_.rows; }
+  static Range group(int64_t rows, int64_t index, int64_t groups) {
+    return {rows * index / groups, rows * (index + 1) / groups};
+  }
   int64_t score_elements() const { return query_block_ * score_stride_; }
   int64_t key_elements() const;
   int64_t value_elements() const;

@@ -24,7 +24,8 @@ struct GroupQuery : Shape {
   std::shared_ptr<const AttentionPlan> attention = {};
 
   int64_t query_elements() const { return moves_queries() ? batch * heads * rows * size : 0; }
-  int64_t cache_elements() const { return batch * kv_heads * capacity() * size; }
+  /// Of a cache that does not come out.
+  int64_t cache_elements(bool out) const { return out ? 0 : batch * kv_heads * capacity() * size; }
   /// Do they not lie as attention takes them?
   bool moves_queries() const { return half > 0 || q.row != heads * size; }
 };
@@ -38,14 +39,15 @@ struct Space {
   static size_t rounded(int64_t elements, size_t each) { return round_up(static_cast<size_t>(elements) * each, 64); }
   static size_t bytes(const GroupQuery& g) {
     return rounded(g.batch, sizeof(KeySpan)) + rounded(g.query_elements(), sizeof(float)) +
-           2 * rounded(g.cache_elements(), sizeof(float)) + g.attention->workspace_bytes();
+           rounded(g.cache_elements(g.keys_out), sizeof(float)) +
+           rounded(g.cache_elements(g.values_out), sizeof(float)) + g.attention->workspace_bytes();
   }
   Space(const GroupQuery& g, std::byte* at) {
     const auto take = [&at](size_t bytes) { return std::exchange(at, at + bytes); };
     spans = reinterpret_cast<KeySpan*>(take(rounded(g.batch, sizeof(KeySpan))));
     queries = reinterpret_cast<float*>(take(rounded(g.query_elements(), sizeof(float))));
-    keys = reinterpret_cast<float*>(take(rounded(g.cache_elements(), sizeof(float))));
-    values = reinterpret_cast<float*>(take(rounded(g.cache_elements(), sizeof(float))));
+    keys = reinterpret_cast<float*>(take(rounded(g.cache_elements(g.keys_out), sizeof(float))));
+    values = reinterpret_cast<float*>(take(rounded(g.cache_elements(g.values_out), sizeof(float))));
     attention = at;
   }
 };

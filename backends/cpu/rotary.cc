@@ -63,9 +63,17 @@ void turn_neighbours(const float* __restrict x, float* __restrict y, const float
   }
 }
 
+using TurnPairs = void (*)(const float* __restrict, float* __restrict, const float* __restrict, const float* __restrict,
+                           int64_t);
+
+template <TurnPairs turn>
+void turn_line(const Turn& by, const float* x, float* y, int64_t size) {
+  turn(x, y, by.cosines, by.sines, by.half);
+  std::copy(x + 2 * by.half, x + size, y + 2 * by.half);
+}
+
 /// Turns the lines from `begin` to `end`, which lie as in memory: rows of heads, or heads of rows.
-template <void (*turn)(const float* __restrict, float* __restrict, const float* __restrict, const float* __restrict,
-                       int64_t)>
+template <TurnPairs turn>
 void rotate_lines(const Rotation& n, const Tables& t, const float* x, float* y, int64_t begin, int64_t end) {
   const int64_t inner = n.inside ? n.heads : n.rows, outer = n.inside ? n.rows : n.heads;
   int64_t i = begin % inner, o = begin / inner % outer, b = begin / inner / outer;
@@ -73,8 +81,7 @@ void rotate_lines(const Rotation& n, const Tables& t, const float* x, float* y, 
     const int64_t at = place(n, t.positions, b, n.inside ? o : i) * n.half;
     const float* from = x + line * n.size;
     float* to = y + line * n.size;
-    turn(from, to, t.cosines + at, t.sines + at, n.half);
-    for (int64_t k = 2 * n.half; k < n.size; ++k) to[k] = from[k];
+    turn_line<turn>({t.cosines + at, t.sines + at, n.half}, from, to, n.size);
     if (++i < inner) continue;
     i = 0;
     if (++o < outer) continue;
@@ -141,9 +148,7 @@ constexpr Kernel kKernels[] = {
 }  // namespace
 
 void turn_head(bool interleaved, const Turn& turn, const float* x, float* y, int64_t size) {
-  const auto turned = interleaved ? turn_neighbours : turn_halves;
-  turned(x, y, turn.cosines, turn.sines, turn.half);
-  std::copy(x + 2 * turn.half, x + size, y + 2 * turn.half);
+  (interleaved ? turn_line<turn_neighbours> : turn_line<turn_halves>)(turn, x, y, size);
 }
 
 std::span<const Kernel> rotary_kernels() { return kKernels; }

@@ -24,7 +24,7 @@ Dim sliced(const Dim& n, const Dim& start, const Dim& end, int64_t step) {
   if (step == 1 && start.is(0) && !end.value() && is_choice_of(end, n)) return end;
   if (const auto length = end.symbol_name(); step == 1 && start.is(0) && length && n.value() && *n.value() > 1)
     return Dim::symbol(at_most(*length, *n.value()));
-  if (step == 1 && is_rest(n, start, beyond(end) ? n : end)) return (beyond(end) ? n : end) - start;
+  if (const Dim& stop = beyond(end) ? n : end; step == 1 && is_rest(n, start, stop)) return stop - start;
   if (step == -1 && (start.is(-1) || beyond(start)) && before(end)) return n;
   return {};
 }

@@ -106,6 +106,18 @@ bool is_part(const Value* v, const Value* x, int64_t from, int64_t length, const
          (axes->front() == -1 || axes->front() == last) && *steps == std::vector<int64_t>{1};
 }
 
+Value* rotated_alike(const Node& rope, Value* x, const std::vector<Attr>& attrs, const Type& type, Builder& builder) {
+  std::vector<Attr> all = rope.attrs;
+  for (const Attr& attr : attrs) {
+    std::erase_if(all, [&](const Attr& own) { return own.name == attr.name; });
+    all.push_back(attr);
+  }
+  std::vector<Value*> inputs = rope.inputs();
+  inputs[0] = x;
+  return rope.domain.empty() ? builder.op(rope.op, std::move(inputs), std::move(all), type)
+                             : builder.contrib(rope.op, std::move(inputs), std::move(all), type);
+}
+
 std::optional<Pairs> pairs_of(const Value* even, const Value* odd, const Builder& builder) {
   if (!even->type.dims || !odd->type.dims || even->type.dims->size() != 4 || *even->type.dims != *odd->type.dims)
     return std::nullopt;

@@ -11,6 +11,9 @@ namespace mlopt::fusion {
 /// Is v the elements of x from `from` on, so many, along the last axis, by a Slice or a Split in two?
 bool is_part(const Value* v, const Value* x, int64_t from, int64_t length, const Builder& builder);
 
+/// The same rotation of x, with attributes of its own names replaced by these.
+Value* rotated_alike(const Node& rope, Value* x, const std::vector<Attr>& attrs, const Type& type, Builder& builder);
+
 /// The even and the odd elements along the last axis of heads.
 struct Pairs {
   Value* x = nullptr;  ///< [a, b, c, size], or [a, b, c, size / 2, 2]

@@ -25,16 +25,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto heads = (*dims)[1].value();
   if (view.get_int("rotary_embedding_dim", 0) != 0) return Decline{"it turns a part already"};
   if (!rope->domain.empty() && !heads) return Decline{"the number of heads is not known"};
-  std::vector<Attr> attrs = rope->attrs;
-  std::erase_if(attrs, [](const Attr& a) { return a.name == "num_heads" || a.name == "rotary_embedding_dim"; });
-  attrs.push_back({"rotary_embedding_dim", *turned, ""});
+  std::vector<Attr> attrs{{"rotary_embedding_dim", *turned, ""}};
   if (!rope->domain.empty()) attrs.push_back({"num_heads", *heads, ""});
-  std::vector<Value*> inputs = rope->inputs();
-  inputs[0] = x;
-  const Type& type = concat.output(0)->type;
-  return Replacement{rope->domain.empty()
-                         ? builder.op("RotaryEmbedding", std::move(inputs), std::move(attrs), type)
-                         : builder.contrib("RotaryEmbedding", std::move(inputs), std::move(attrs), type)};
+  return Replacement{rotated_alike(*rope, x, attrs, concat.output(0)->type, builder)};
 }
 
 std::vector<Rule> rules() { return {{Pattern::op("Concat", {}).open(), rewrite}}; }

@@ -3,6 +3,7 @@
 #include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/attention_site.h"
 #include "core/rewrite/fusion/passes.h"
+#include "core/rewrite/fusion/rope_pairs.h"
 
 namespace mlopt::fusion {
 namespace {
@@ -25,13 +26,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!heads || !size) return Decline{"the heads are not known"};
   const DType dtype = rope.output(0)->type.dtype;
   const Type rows = Type::tensor(dtype, SymDims{(*dims)[0], (*dims)[2], Dim(*heads * *size)});
-  std::vector<Attr> attrs = rope.attrs;
-  std::erase_if(attrs, [](const Attr& a) { return a.name == "num_heads"; });
-  attrs.push_back({"num_heads", *heads, ""});
-  std::vector<Value*> inputs = rope.inputs();
-  inputs[0] = as_rows(turn->input(0), rows, builder);
-  Value* y = rope.domain.empty() ? builder.op(rope.op, std::move(inputs), std::move(attrs), rows)
-                                 : builder.contrib(rope.op, std::move(inputs), std::move(attrs), rows);
+  Value* x = as_rows(turn->input(0), rows, builder);
+  Value* y = rotated_alike(rope, x, {{"num_heads", *heads, ""}}, rows, builder);
   y = make_reshape(builder, y, {0, 0, *heads, *size},
                    Type::tensor(dtype, SymDims{(*dims)[0], (*dims)[2], (*dims)[1], (*dims)[3]}));
   return Replacement{builder.op("Transpose", {y}, {{"perm", exchanged, ""}}, rope.output(0)->type)};
