@@ -1,12 +1,10 @@
 #pragma once
 #include "core/base/expected.h"
 #include "core/exec/kernel.h"
+#include "core/ir/group_query.h"
 
 // com.microsoft's GroupQueryAttention, as kernels on any device read it.
 namespace mlopt::group_query {
-
-enum Input { kQuery, kKey, kValue, kPastKey, kPastValue, kLast, kTotal, kCosines, kSines, kPositions, kMask, kSinks };
-enum Output { kResult, kPresentKey, kPresentValue };
 
 /// Where heads lie in the input that has them: elements from its begin, and between its rows.
 struct Place {

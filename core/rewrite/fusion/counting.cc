@@ -7,7 +7,7 @@
 namespace mlopt::fusion {
 namespace {
 
-/// The axis that is longer than 1, or the last one where none is known to be.
+/// The only axis that is longer than 1, or may be; nothing where there are several, or none.
 std::optional<size_t> long_axis(const Value* v) {
   if (!v->type.dims) return std::nullopt;
   std::optional<size_t> found;

@@ -3,6 +3,7 @@
 // (a cos - b sin, b cos + a sin).
 #include <algorithm>
 
+#include "core/rewrite/fusion/attention_site.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/fusion/rope_angles.h"
 #include "core/rewrite/fusion/rope_pairs.h"
@@ -10,10 +11,6 @@
 
 namespace mlopt::fusion {
 namespace {
-
-const Node* made_by(const Value* v, std::string_view op) {
-  return v->producer && v->producer->is(op) && v->single_use() ? v->producer : nullptr;
-}
 
 /// x of (-second half, first half); null for other values.
 Value* turned_from(const Value* v, int64_t size, const Builder& builder) {

@@ -1,5 +1,7 @@
 // com.microsoft's GroupQueryAttention of whole samples without a past -> RotaryEmbedding and the standard's Attention,
 // which have gradients.
+#include "core/ir/group_query.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -10,7 +12,7 @@
 namespace mlopt::lower {
 namespace {
 
-enum Input { kQuery, kKey, kValue, kPastKey, kPastValue, kLast, kTotal, kCosines, kSines, kPositions, kMask, kSinks };
+using namespace group_query;
 
 /// float32 [batch, rows, width].
 std::optional<Dims> rows_of(const Value* v) {
