@@ -74,6 +74,11 @@ std::vector<const Node*> layout_chain(const Node* last);
 /// The same for what v ends with; empty where no such operator of the builder's graph gives it.
 std::vector<const Node*> layouts_before(const Value* v, const Builder& builder);
 
+/// The same, whatever else reads what is between.
+std::vector<const Node*> all_layouts_before(const Value* v, const Builder& builder);
+/// How many of a chain would go if nothing of the graph read its result: those behind the last that others read.
+int64_t read_once(const std::vector<const Node*>& chain);
+
 /// A value's elements as another value has them.
 struct View {
   Value* source = nullptr;

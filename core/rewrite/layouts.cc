@@ -29,19 +29,39 @@ bool is_layout(const Node* node) {
   return false;
 }
 
-std::vector<const Node*> layout_chain(const Node* last) {
+namespace {
+
+/// With `shared`, other nodes may read what is between.
+std::vector<const Node*> chain_to(const Node* last, bool shared) {
   std::vector<const Node*> chain{last};
   for (const Node* node = last; chain.size() < kLongest;) {
     const Value* x = node->input(0);
-    if (!x || !x->single_use() || !is_layout(x->producer) || x->graph != last->graph()) break;
+    if (!x || !(shared || x->single_use()) || !is_layout(x->producer) || x->graph != last->graph()) break;
     node = x->producer;
     chain.insert(chain.begin(), node);
   }
   return chain;
 }
 
+bool ends_with_layout(const Value* v, const Builder& builder) {
+  return is_layout(v->producer) && v->graph == &builder.graph;
+}
+
+}  // namespace
+
+std::vector<const Node*> layout_chain(const Node* last) { return chain_to(last, false); }
+
 std::vector<const Node*> layouts_before(const Value* v, const Builder& builder) {
-  return is_layout(v->producer) && v->graph == &builder.graph ? layout_chain(v->producer) : std::vector<const Node*>();
+  return ends_with_layout(v, builder) ? chain_to(v->producer, false) : std::vector<const Node*>();
+}
+
+std::vector<const Node*> all_layouts_before(const Value* v, const Builder& builder) {
+  return ends_with_layout(v, builder) ? chain_to(v->producer, true) : std::vector<const Node*>();
+}
+
+int64_t read_once(const std::vector<const Node*>& chain) {
+  const auto stays = [](const Node* node) { return !node->output(0)->single_use(); };
+  return std::find_if(chain.rbegin(), chain.rend(), stays) - chain.rbegin();
 }
 
 Value* View::make(Builder& builder) const {

@@ -143,8 +143,15 @@ Value* heads_for_all(const Heads& heads, Builder& builder) {
                       {});
 }
 
+namespace {
+
+/// Do others need queries, keys or values as they are projected?
+bool is_shared(const Site& s) { return s.q.shared || s.k.shared || s.v.shared; }
+
+}  // namespace
+
 std::optional<std::array<Projection, 3>> packed(const Site& s) {
-  if (!s.q.flat() || !s.k.flat() || !s.v.flat()) return std::nullopt;
+  if (!s.q.flat() || !s.k.flat() || !s.v.flat() || is_shared(s)) return std::nullopt;
   const auto q = projection_of(s.q.flat()), k = projection_of(s.k.flat()), v = projection_of(s.v.flat());
   if (!q || !k || !v || q->x != k->x || q->x != v->x) return std::nullopt;
   return std::array{*q, *k, *v};
@@ -153,7 +160,7 @@ std::optional<std::array<Projection, 3>> packed(const Site& s) {
 Value* whole_of(const Site& s, const Builder& builder) {
   const Value* parts[] = {s.q.flat(), s.k.flat(), s.v.flat()};
   const Node* split = parts[0] ? parts[0]->producer : nullptr;
-  if (!split || !split->is("Split") || split->outputs().size() != 3) return nullptr;
+  if (!split || !split->is("Split") || split->outputs().size() != 3 || is_shared(s)) return nullptr;
   for (int i = 0; i < 3; ++i)
     if (split->output(i) != parts[i] || !parts[i]->single_use()) return nullptr;
   const int64_t axis = builder.view(*split).get_int("axis", 0);

@@ -56,8 +56,8 @@ const Perm& to_rows(Order order) {
 void find_source(Heads& heads, Value* v, Order order, const Builder& builder) {
   const Dim width = heads.count * heads.size;
   const SymDims axes = axes_of(heads, order);
-  const std::vector<const Node*> chain =
-      is_inner(v) && is_layout(v->producer) ? layout_chain(v->producer) : std::vector<const Node*>();
+  const std::vector<const Node*> chain = all_layouts_before(v, builder);
+  const size_t own = chain.size() - static_cast<size_t>(read_once(chain));  // what follows it is read once
   for (size_t first = 0; first <= chain.size(); ++first) {
     Value* source = first < chain.size() ? chain[first]->input(0) : v;
     if (!source->type.dims) continue;
@@ -69,6 +69,7 @@ void find_source(Heads& heads, Value* v, Order order, const Builder& builder) {
     if (!fits || (heads.way && heads.way->cost() <= way.cost())) continue;
     heads.source = source;
     heads.way = std::move(way);
+    heads.shared = first < own;
   }
 }
 

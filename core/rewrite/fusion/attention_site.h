@@ -38,6 +38,7 @@ struct Heads {
   Value* parted = nullptr;  ///< [batch, heads, rows, size], before they are repeated; null: they come turned, or joined
   Value* source = nullptr;  ///< neither repeated nor rotated
   std::optional<AxisMap> way;  ///< from `source` to [batch, rows, heads * size]
+  bool shared = false;         ///< others read what is between
   Dim batch, rows;             ///< the rows that scores see: those of the past, then those made now
   Dim made;                    ///< rows that `way` gives
   int64_t count = 0;           ///< heads

@@ -7,8 +7,6 @@ namespace {
 
 constexpr int kMostSums = 3;  // of masks, one within the other
 
-bool is_same_for_all(const SymDims& dims) { return dims.size() < 3 || (dims.size() == 3 && dims.front().is(1)); }
-
 /// v with both axes, from before its layouts where that can be said.
 std::optional<View> view_of(Value* v, const Joined& joined, const Builder& builder) {
   const auto& dims = v->type.dims;
@@ -55,6 +53,8 @@ Value* made(Value* v, const Joined& joined, Builder& builder, int depth) {
 }
 
 }  // namespace
+
+bool is_same_for_all(const SymDims& dims) { return dims.size() < 3 || (dims.size() == 3 && dims.front().is(1)); }
 
 Value* before_joining(Value* v, const Joined& joined, const Builder& builder) {
   if (v->type.dims && is_same_for_all(*v->type.dims)) return v;

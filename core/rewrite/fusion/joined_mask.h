@@ -6,6 +6,9 @@
 // What hides keys of scores whose batch and heads are one axis, as torch.nn.MultiheadAttention writes it.
 namespace mlopt::fusion {
 
+/// Is there one matrix for all samples and heads?
+bool is_same_for_all(const SymDims& dims);
+
 /// [batch or 1, heads or 1, ...] of what is only given as [batch * heads, ...], and v itself where it is the same for
 /// all samples and heads; null for others.
 Value* before_joining(Value* v, const Joined& joined, const Builder& builder);

@@ -47,5 +47,6 @@ extern const Pass rotary_tables;
 extern const Pass attention;
 extern const Pass attention_heads;
 extern const Pass joined_heads;
+extern const Pass joined_scores;
 
 }  // namespace mlopt::fusion

@@ -47,9 +47,9 @@ TEST_CASE("a mask of all matrices stays as it is") {
 
 TEST_CASE("a mask of each matrix, other axes and further readers keep them joined") {
   CHECK(declined(fusion::joined_heads, graph("p0 = MatMul (q3, k3)  e = Mul (half, p0)  s = Add (p0, e)")) ==
-        "what hides keys has batch and heads as one axis");
+        "an operator takes batch and heads as one axis");
   CHECK(declined(fusion::joined_heads, graph("p0 = MatMul (q3, k3)  s = Exp (p0)")) ==
-        "what hides keys has batch and heads as one axis");
+        "an operator takes batch and heads as one axis");
   CHECK(declined(fusion::joined_heads, R"(g (double[J,N,3] q, double[J,3,M] k, double[J,M,3] v) => (double[N,J,3] y)
     { s = MatMul (q, k)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  y = Transpose <perm = [1, 0, 2]> (o) })")
             .empty());
