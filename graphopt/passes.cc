@@ -115,6 +115,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::rope_rows},
     {1, &fusion::rotary_tables},
     {1, &fusion::joined_scores},
+    {1, &fusion::head_scales},
     {2, &fusion::attention},
     {1, &fusion::attention_heads},
     {1, &eliminate_common_shapes},

@@ -48,8 +48,8 @@ class Region {
       if (outputs > 1) return 0;
       if (is_made(v))
         turns_of_v -= is_read_outside(v);
-      else if (turned_already(v))
-        turns_of_v += !is_read_outside(v);
+      else if (const Value* turned = turned_already(v))
+        turns_of_v += !is_read_outside(v) && !turned->known_constant();
       else
         turns_of_v -= !v->known_constant();
       gain += turns_of_v * cost_of_turning(v->type);
@@ -211,7 +211,7 @@ bool turn_first(Graph& graph, Model& model, const PassContext& context, PassTall
     const auto perm = perm_of(*node, model);
     if (!perm || !context.allows(*node)) continue;
     for (auto& [v, by] : {std::pair(node->input(0), *perm), std::pair(node->output(0), inverse(*perm))}) {
-      if (v->graph != &graph) continue;
+      if (v->graph != &graph || v->known_constant()) continue;  // constants are folded in either order
       const bool known = std::any_of(tried.begin(), tried.end(), [&, value = v, &p = by](const auto& t) {
         return t.first == p && t.second.contains(value);
       });

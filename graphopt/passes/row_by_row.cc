@@ -30,6 +30,7 @@ bool works_along_rows(const Node& node, size_t rank, const Builder& builder) {
   if (node.is("MatMul")) return has_rank(node.input(1), 2);
   if (node.is("LayerNormalization") || node.is("RMSNormalization") || node.is("SimplifiedLayerNormalization"))
     return node.outputs().size() == 1 && is_last_axis(view.get_int("axis", -1), rank);
+  if (node.is("LpNormalization")) return is_last_axis(view.get_int("axis", -1), rank);
   if (node.is("Softmax") || node.is("LogSoftmax"))
     return is_last_axis(view.get_int("axis", builder.opset() < 13 ? 1 : -1), rank);
   return node.is("Split") && is_last_axis(view.get_int("axis", 0), rank);

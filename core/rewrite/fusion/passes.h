@@ -48,5 +48,6 @@ extern const Pass attention;
 extern const Pass attention_heads;
 extern const Pass joined_heads;
 extern const Pass joined_scores;
+extern const Pass head_scales;
 
 }  // namespace mlopt::fusion

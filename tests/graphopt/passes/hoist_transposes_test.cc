@@ -51,6 +51,16 @@ TEST_CASE("products with matrices, norms, parts of rows and softmax work row by 
                   17) == "Transpose CumSum MatMul Add LayerNormalization Split Concat Softmax CumSum");
 }
 
+TEST_CASE("constants are turned once, which is nothing to win in either order") {
+  const std::string rows = "double[2,3,2] P = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}";
+  CHECK(rewritten(hoist_transposes, "g (double[3,2,2] x) => (double[3,2,2] y) <int64 one = {1}, " + rows + "> {" +
+                                        turn("a", "x") + "b = LpNormalization <axis = 2> (a)  c = Mul (b, P)" +
+                                        turn("d", "c") + "y = CumSum (d, one) }") ==
+        "LpNormalization Transpose Mul CumSum");
+  CHECK(declined(hoist_transposes, "g (double[3,2,2] x) => (double[3,2,2] y) <" + rows + "> {" + turn("a", "P") +
+                                       "y = Mul (x, a) }") == kNone);
+}
+
 TEST_CASE("an output keeps its name and its order of axes") {
   CHECK(rewritten(hoist_transposes,
                   graph(kFirst + "y = Relu (c)  d = Add (x, y)" + turn("e", "d") + "f = CumSum (e, one)" +

@@ -44,6 +44,8 @@ TEST_CASE("what works along the last axis does so by rows") {
   CHECK(together("y = MatMul (x, z)") == "none");
   CHECK(together("y = LayerNormalization <axis = 2> (x, v)") == "x y");
   CHECK(together("y = LayerNormalization <axis = -2> (x, w)") == "none");
+  CHECK(together("y = LpNormalization (x)") == "x y");
+  CHECK(together("y = LpNormalization <axis = 1> (x)") == "none");
   CHECK(together("y = Softmax (x)") == "x y");
   CHECK(together("y = Softmax (x)", 11) == "none");
   CHECK(together("y, u = Split <axis = 2> (x, parts)") == "x y u");

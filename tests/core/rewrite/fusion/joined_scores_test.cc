@@ -9,7 +9,8 @@ using test::rewritten;
 namespace {
 
 /// Scores of two heads of 3 whose batch and heads are one axis, parted by `end` for a softmax of four axes.
-std::string graph(const std::string& scores, const std::string& end = "p = Reshape (s, ps)  y = Softmax <axis = -1> (p)",
+std::string graph(const std::string& scores,
+                  const std::string& end = "p = Reshape (s, ps)  y = Softmax <axis = -1> (p)",
                   const std::string& outputs = "double[B,2,N,M] y") {
   return "g (double[B,N,6] q, double[B,M,6] k, double[H,N,M] z) => (" + outputs +
          ") <int64[4] split = {0, 0, 2, 3}, int64[1] three = {3}, int64[1] two = {2}> "

@@ -56,7 +56,8 @@ TEST_CASE("elements are taken by an index of all matrices") {
   const std::string tiled = "times = Concat <axis = 0> (b, one, one)  t = Tile (T, times)  ";
   const std::string product = tiled + "u = Transpose <perm = [0, 2, 1]> (t)  p = MatMul (q3, u)  ";
   const std::string index =
-      "h = Mul (b, two)  shape = Concat <axis = 0> (h, one, one)  i = Constant <value = int64[1,5,4] {0, 1, 2, 3, 1, 2, "
+      "h = Mul (b, two)  shape = Concat <axis = 0> (h, one, one)  i = Constant <value = int64[1,5,4] {0, 1, 2, 3, 1, "
+      "2, "
       "3, 4, 2, 3, 4, 5, 3, 4, 5, 6, 0, 2, 4, 6}> ()  e = Expand (i, shape)  ";
   const std::string taken = parted(product + index + "g = GatherElements <axis = 2> (p, e)  s = Mul (g, half)", "5,4");
   CHECK(taken.find("Tile") == std::string::npos);
@@ -70,7 +71,8 @@ TEST_CASE("what others read of the way to one axis for both stays") {
   const std::string twice = rewritten(
       fusion::joined_scores,
       "g (double[B,5,6] q) => (double[B,2,5,5] y, double[H,5,3] z) <int64[4] split = {0, 0, 2, 3}, int64[3] joined = "
-      "{-1, 5, 3}, int64[4] parted = {-1, 2, 5, 5}> { q4 = Reshape (q, split)  qt = Transpose <perm = [0, 2, 1, 3]> (q4) "
+      "{-1, 5, 3}, int64[4] parted = {-1, 2, 5, 5}> { q4 = Reshape (q, split)  qt = Transpose <perm = [0, 2, 1, 3]> "
+      "(q4) "
       " q3 = Reshape (qt, joined)  t = Transpose <perm = [0, 2, 1]> (q3)  s = MatMul (q3, t)  y = Reshape (s, parted)  "
       "z = Exp (q3) }");
   CHECK(twice == "Reshape Transpose Reshape Transpose MatMul Exp");
