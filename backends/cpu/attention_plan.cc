@@ -17,9 +17,8 @@ constexpr int64_t kLine = 16;  // elements of a cache line
 /// in the first.
 constexpr int64_t kScores = 48 * 1024, kDepthStep = 384;
 
-/// A number of a mask that leaves nothing of a key beside one that is seen: scores of more than 3e7, which could make
-/// up for it, have no digits left that a softmax could tell them apart by.
-constexpr float kHidden = -1e8f;
+/// Queries of a head's keys for which it is faster to read these as they lie, however many there are.
+constexpr int64_t kFew = 4;
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 }  // namespace
@@ -47,6 +46,7 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
   const int64_t most = std::max<int64_t>(1, kScores / score_stride_ / kernels_.rows) * kernels_.rows;
   blocks_ = ceil_div(s_.queries, most);
   query_block_ = ceil_div(s_.queries, blocks_);
+  few_ = blocks_ == 1 && s_.queries * s_.heads / s_.kv_heads <= kFew;
   constexpr double kGrain = 1 << 17;  // multiplications below which a second thread costs more than it brings
   const auto scores = static_cast<double>(s_.batch * s_.heads * s_.queries) * static_cast<double>(s_.keys);
   const double work = scores * static_cast<double>(s_.depth + s_.value_depth);
@@ -57,13 +57,13 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, int threads)
   parts_ = shares_ == 1 || together < shares_ ? shares_ : together;
 }
 
-int64_t AttentionPlan::key_elements() const { return round_up(keys_.elements(), kLine); }
-int64_t AttentionPlan::value_elements() const { return round_up(values_.elements(), kLine); }
+int64_t AttentionPlan::key_elements() const { return few_ ? 0 : round_up(keys_.elements(), kLine); }
+int64_t AttentionPlan::value_elements() const { return few_ ? 0 : round_up(values_.elements(), kLine); }
 
 size_t AttentionPlan::bytes_each() const {
-  const int64_t floats = key_elements() + value_elements() + score_elements() + round_up(query_block_, kLine);
-  return static_cast<size_t>(floats) * sizeof(float) +
-         static_cast<size_t>(round_up(groups_of(query_block_), kLine)) * sizeof(int64_t);
+  const int64_t floats = key_elements() + value_elements() + score_elements() + round_up(score_rows(), kLine);
+  const int64_t ranges = few_ ? 2 * score_rows() : groups_of(query_block_);
+  return static_cast<size_t>(floats) * sizeof(float) + static_cast<size_t>(round_up(ranges, kLine)) * sizeof(int64_t);
 }
 
 size_t AttentionPlan::workspace_bytes() const { return static_cast<size_t>(shares_) * bytes_each(); }
@@ -73,7 +73,8 @@ AttentionPlan::Space AttentionPlan::space(std::byte* memory) const {
   float* values = keys + key_elements();
   float* scores = values + value_elements();
   float* sums = scores + score_elements();
-  return {keys, values, scores, sums, reinterpret_cast<int64_t*>(sums + round_up(query_block_, kLine))};
+  float* rest = sums + round_up(score_rows(), kLine);
+  return {keys, values, scores, sums, reinterpret_cast<int64_t*>(rest), reinterpret_cast<Range*>(rest)};
 }
 
 AttentionPlan::Block AttentionPlan::block(int64_t index) const {
@@ -98,9 +99,17 @@ void AttentionPlan::run(const AttentionArgs& args, std::byte* workspace) const {
 }
 
 void AttentionPlan::run_part(const AttentionArgs& args, int64_t part, const Space& space) const {
-  const int64_t total = s_.batch * s_.heads * blocks_;
+  const int64_t total = s_.batch * s_.heads * blocks_, end = total * (part + 1) / parts_;
+  if (few_) {
+    const int64_t shared = s_.heads / s_.kv_heads;
+    for (int64_t i = total * part / parts_, next = i; i < end; i = next) {
+      next = std::min(end, (i / shared + 1) * shared);
+      run_few(args, i, next, space);
+    }
+    return;
+  }
   int64_t packed = -1;
-  for (int64_t i = total * part / parts_; i < total * (part + 1) / parts_; ++i) {
+  for (int64_t i = total * part / parts_; i < end; ++i) {
     const Block b = block(i);
     const int64_t head = b.batch * s_.kv_heads + b.head * s_.kv_heads / s_.heads;
     if (head != packed) pack(args, b, space);
@@ -216,11 +225,15 @@ float AttentionPlan::exponentiate_row(float* row, const Range& range, int64_t se
   return exp_row(scores, scores, count, shift) + (sink == kNever ? 0 : std::exp(sink - shift));
 }
 
+float AttentionPlan::sink_of(const AttentionArgs& args, const Block& b) const {
+  return args.sinks ? args.sinks[b.head] : s_.sink ? 0 : kNever;
+}
+
 /// The scores of a block.
 void AttentionPlan::exponentiate(const AttentionArgs& args, const Block& b, const Space& space) const {
   const int64_t rows = b.rows(), groups = groups_of(rows);
   const float* mask = mask_of(args, b);
-  const float sink = args.sinks ? args.sinks[b.head] : s_.sink ? 0 : kNever;
+  const float sink = sink_of(args, b);
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t seen = space.seen[g];
     const auto [first, end] = group(rows, g, groups);

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include "backends/cpu/packed_product.h"
 #include "core/base/expected.h"
@@ -42,7 +43,8 @@ struct AttentionArgs {
 Expected<std::array<int64_t, 3>> mask_strides(const Dims& mask, const AttentionShape& shape);
 
 /// Attention by blocks of queries whose scores stay in the cache from the first product to the second (as in Dao et
-/// al., "FlashAttention", 2022, with whole rows of scores). Runs allocate nothing, give the same bits every time, and
+/// al., "FlashAttention", 2022, with whole rows of scores); where few queries read the keys of a head, these are read
+/// from where they lie. Runs allocate nothing, give the same bits every time, and
 /// may overlap when each has a workspace of its own. Keys at the end that are hidden from neighbouring queries, as many
 /// as a tile has rows, take no time, and what is in them does not count.
 class AttentionPlan {
@@ -54,21 +56,23 @@ class AttentionPlan {
   void run(const AttentionArgs& args, std::byte* workspace) const;
 
  private:
+  /// Keys that one query sees, but for the mask; rows of a block.
+  struct Range {
+    int64_t begin, end;
+  };
   /// A thread's memory: packed keys and values of one head, the scores of one block of queries and their sums, and for
-  /// each group of rows that a tile has the number of keys that they see.
+  /// each group of rows that a tile has the number of keys that they see. For few queries nothing is packed, and each
+  /// has a range.
   struct Space {
     float *keys, *values, *scores, *sums;
     int64_t* seen;
+    Range* ranges;
   };
   /// Some queries of one head.
   struct Block {
     int64_t batch, head, begin, end;
 
     int64_t rows() const { return end - begin; }
-  };
-  /// Keys that one query sees, but for the mask; rows of a block.
-  struct Range {
-    int64_t begin, end;
   };
 
   /// Where the matrix of one head begins, and how far its rows are apart, in elements.
@@ -91,7 +95,9 @@ class AttentionPlan {
   static Range group(int64_t rows, int64_t index, int64_t groups) {
     return {rows * index / groups, rows * (index + 1) / groups};
   }
-  int64_t score_elements() const { return query_block_ * score_stride_; }
+  /// How many rows of scores a thread has at a time.
+  int64_t score_rows() const { return few_ ? s_.queries * s_.heads / s_.kv_heads : query_block_; }
+  int64_t score_elements() const { return score_rows() * score_stride_; }
   int64_t key_elements() const;
   int64_t value_elements() const;
   size_t bytes_each() const;
@@ -105,14 +111,28 @@ class AttentionPlan {
   void find_seen(const AttentionArgs& args, const Block& block, const Space& space) const;
   void cap(const float* mask, float* row, const Range& range) const;
   float exponentiate_row(float* row, const Range& range, int64_t seen, bool masked, float sink) const;
+  float sink_of(const AttentionArgs& args, const Block& block) const;
   void exponentiate(const AttentionArgs& args, const Block& block, const Space& space) const;
   void multiply(const ProductArgs& args, int64_t rows, const Panels& right) const;
+
+  // attention_few.cc
+  Block query(int64_t first, int64_t i) const;
+  Range visible(const AttentionArgs& args, const Block& query) const;
+  template <class Fn>
+  static void for_pieces(std::span<const Range> seen, const Fn& fn);
+  void run_few(const AttentionArgs& args, int64_t first, int64_t end, const Space& space) const;
+  float finish_scores(const AttentionArgs& args, const Block& query, const Range& seen, float* scores) const;
+
+  /// A number of a mask that leaves nothing of a key beside one that is seen: scores of more than 3e7, which could make
+  /// up for it, have no digits left that a softmax could tell them apart by.
+  static constexpr float kHidden = -1e8f;
 
   AttentionShape s_;
   ProductKernels kernels_;
   PanelLayout keys_, values_;
   int64_t score_stride_;                   ///< between the scores of neighbouring queries
   int64_t query_block_, blocks_, shares_;  ///< queries of a block, blocks of a head, threads
+  bool few_;                               ///< so few queries read a head's keys that these are not packed
   int64_t parts_;                          ///< of the work, which threads take one after the other
 };
 

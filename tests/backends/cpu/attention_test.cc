@@ -44,6 +44,24 @@ TEST_CASE("Attention keeps NaN and hides what is masked") {
   require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
 }
 
+TEST_CASE("few queries see what many see") {
+  for (const int64_t queries : {1, 3})
+    for (const int64_t keys : {7, 64, 300}) {
+      INFO(queries << " x " << keys);
+      Tensor q = uniform({2, 2, queries, 20}, -1, 1), k = uniform({2, 2, keys, 20}, -1, 1),
+             v = uniform({2, 2, keys, 9}, -1, 1);
+      for (const float hidden : {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::lowest(), -1e4f})
+        for (const int64_t seen : {int64_t{0}, keys - 3, keys}) {
+          Tensor mask = uniform({2, 1, queries, keys}, -1, 1);
+          std::fill_n(mask.mutable_data<float>() + seen, keys - seen, hidden);
+          require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
+          require_as_reference("Attention", {q, k, v, mask}, {.attrs = {{"softcap", 0.5f, ""}}}, 1e-5);
+        }
+      q.mutable_data<float>()[11] = std::numeric_limits<float>::quiet_NaN();
+      require_as_reference("Attention", {q, k, v}, {}, 1e-5);
+    }
+}
+
 TEST_CASE("keys at the end that are hidden from every query of a block do not count") {
   constexpr int64_t kQueries = 300, kKeys = 517;
   const Tensor q = uniform({1, 2, kQueries, 8}, -1, 1), k = uniform({1, 2, kKeys, 8}, -1, 1),
