@@ -24,12 +24,13 @@ HWY_INLINE void store_sums(const V* sums, float scale, float* out) {
   const F d;
   const hn::RepartitionToWide<F> pairs;
   const hn::FixedTag<float, 4> four;
-  const auto halved = [&](V a, V b) HWY_ATTR { return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)); };
+  const auto halved = [&](V a, V b)
+                          HWY_ATTR { return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)); };
   const auto ab = hn::BitCast(pairs, halved(sums[0], sums[1])), cd = hn::BitCast(pairs, halved(sums[2], sums[3]));
   HWY_ALIGN float blocks[hn::MaxLanes(d)];  // of each four lanes, the four sums
-  hn::Store(hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, ab, cd)),
-                    hn::BitCast(d, hn::InterleaveUpper(pairs, ab, cd))),
-            d, blocks);
+  hn::Store(
+      hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, ab, cd)), hn::BitCast(d, hn::InterleaveUpper(pairs, ab, cd))),
+      d, blocks);
   auto all = hn::Load(four, blocks);
   for (size_t i = 4; i < hn::Lanes(d); i += 4) all = hn::Add(all, hn::Load(four, blocks + i));
   hn::StoreU(hn::Mul(all, hn::Set(four, scale)), four, out);
@@ -81,8 +82,7 @@ HWY_INLINE void add_columns(const float* weights, const RowsView& rows, int64_t 
     const V factor = constant(weights[row]);
     const float* x = rows.data + row * rows.stride + at;
     HWY_UNROLL(8)
-    for (int v = 0; v < kVectors; ++v)
-      sums[way][v] = hn::MulAdd(factor, hn::LoadU(d, x + v * lanes), sums[way][v]);
+    for (int v = 0; v < kVectors; ++v) sums[way][v] = hn::MulAdd(factor, hn::LoadU(d, x + v * lanes), sums[way][v]);
   };
   int64_t row = 0;
   for (; row + kWays <= rows.count; row += kWays) {

@@ -150,10 +150,15 @@ bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b)
   return true;
 }
 
+/// For each node that there was before the first: more than any pass makes.
+constexpr size_t kMostRewrites = 20;
+
 void rewrite_one_by_one(Graph& graph, const std::function<bool(Graph&)>& rewrite_first, PassTally& tally) {
   for (Node* node : graph.nodes())
     for (Graph* body : node->bodies()) rewrite_one_by_one(*body, rewrite_first, tally);
-  while (rewrite_first(graph)) ++tally.applied;
+  const size_t most = kMostRewrites * (graph.nodes().size() + 1);
+  for (size_t i = 0; rewrite_first(graph); ++i, ++tally.applied)
+    if (i == most) internal_error("rewrites do not come to rest");
 }
 
 }  // namespace mlopt::graphopt

@@ -66,7 +66,8 @@ void replace_by_constant(Graph& graph, Value* value, Tensor tensor);
 bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);
 
 /// In every graph, bodies first, `rewrite_first` until it finds nothing: for rewrites that do away with nodes and
-/// values beyond the one that they begin with, which a walk over the graph could come to later.
+/// values beyond the one that they begin with, which a walk over the graph could come to later. Throws Error{kInternal}
+/// where it never does so.
 void rewrite_one_by_one(Graph& graph, const std::function<bool(Graph&)>& rewrite_first, PassTally& tally);
 
 }  // namespace mlopt::graphopt
