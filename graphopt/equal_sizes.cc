@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/ir/view.h"
+#include "core/rewrite/fusion/counting.h"
 #include "graphopt/declared_types.h"
 #include "graphopt/implied_sizes.h"
 
@@ -80,17 +81,54 @@ bool broadcasts(const Node& node) {
   return std::any_of(std::begin(kOps), std::end(kOps), [&](std::string_view op) { return node.is(op); });
 }
 
-std::map<std::string, Dim> sizes_in(const Model& model, bool sums) {
+/// The value before casts, and before Reshapes to as many axes, which likely leave it as it is.
+const Value* as_given(const Value* v) {
+  for (const Node* node = v->producer; node && (node->is("Cast") || node->is("Reshape")); node = v->producer) {
+    const Value* x = node->input(0);
+    if (!x->type.dims || !v->type.dims || x->type.dims->size() != v->type.dims->size()) break;
+    v = x;
+  }
+  return v;
+}
+
+/// Elements whose places count along each axis: likely all of them, as PyTorch's exporters read a mask of padding.
+void take_places(const Node& node, const Builder& builder, Equations& equations) {
+  const auto& data = as_given(node.input(0))->type.dims;
+  const Node* columns = node.input(1)->producer;
+  if (!data || !columns || !columns->is("Concat") || columns->inputs().size() != data->size()) return;
+  if (builder.view(node).get_int("batch_dims", 0) != 0) return;
+  for (size_t i = 0; i < data->size(); ++i) {
+    const Value* column = columns->inputs()[i];
+    const auto count = fusion::count_of(column, builder);
+    if (count && count->from.is(0)) equations.add((*data)[i], (*column->type.dims)[count->axis], true);
+  }
+}
+
+/// Outputs whose axes have names of inputs' axes: the file says what these are.
+void take_outputs(const Graph& inferred, const Graph& declared, Equations& equations) {
+  for (size_t i = 0; i < declared.outputs().size(); ++i) {
+    const auto &stated = declared.outputs()[i]->type.dims, &found = inferred.outputs()[i]->type.dims;
+    if (!stated || !found || stated->size() != found->size()) continue;
+    for (size_t k = 0; k < stated->size(); ++k) equations.add((*stated)[k], (*found)[k], true);
+  }
+}
+
+/// With `declared`, the model as it was read, for data.
+std::map<std::string, Dim> sizes_in(const Model& model, const Graph* declared) {
   Equations equations(*model.graph);
   const std::set<const Node*> met = met_nodes(*model.graph);
+  const Builder builder(model, *model.graph, nullptr);
   for (const Node* node : model.graph->nodes()) {
     if (!met.contains(node)) continue;
     if (node->is("Concat")) take_concat(*node, {*node, model.opset()}, equations);
     if (node->is("MatMul")) take_product(*node, equations);
-    if (!sums || !broadcasts(*node)) continue;
+    if (!declared) continue;
+    if (node->is("GatherND")) take_places(*node, builder, equations);
+    if (!broadcasts(*node)) continue;
     for (size_t i = 1; i < node->inputs().size(); ++i)
       for (size_t k = 0; k < i; ++k) take_pair(node->inputs()[k], node->inputs()[i], equations);
   }
+  if (declared) take_outputs(*model.graph, *declared, equations);
   return equations.solved;
 }
 
@@ -110,14 +148,14 @@ Dim in_terms_of(const Dim& dim, const std::map<std::string, Dim>& equal) {
   return value;
 }
 
-std::map<std::string, Dim> equal_sizes(const Model& model) { return sizes_in(model, false); }
+std::map<std::string, Dim> equal_sizes(const Model& model) { return sizes_in(model, nullptr); }
 
 std::map<std::string, Dim> likely_sizes(const Model& read, TypeRule standard) {
   if (symbols_of(*read.graph).size() < 2) return {};  // none is there to equal another
   Model model = clone(read);
   const DeclaredTypes forget(model);
   infer(model, standard, false);
-  std::map<std::string, Dim> all = sizes_in(model, true);
+  std::map<std::string, Dim> all = sizes_in(model, read.graph.get());
   // What is known of some sizes says more of others.
   for (int round = 0; round < 3; ++round) {
     for (Value* input : model.graph->inputs())
@@ -125,7 +163,7 @@ std::map<std::string, Dim> likely_sizes(const Model& read, TypeRule standard) {
         for (Dim& d : *input->type.dims) d = in_terms_of(d, all);
     const DeclaredTypes again(model);
     infer(model, standard, false);
-    const std::map<std::string, Dim> more = sizes_in(model, true);
+    const std::map<std::string, Dim> more = sizes_in(model, read.graph.get());
     if (more.empty()) break;
     for (auto& [name, dim] : all) dim = in_terms_of(dim, more);
     all.insert(more.begin(), more.end());

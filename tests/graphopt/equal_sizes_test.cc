@@ -67,6 +67,36 @@ TEST_CASE("so does whatever else broadcasts, as a mask of padding does") {
             .empty());
 }
 
+TEST_CASE("so do places that count along a mask, and the names of outputs") {
+  const auto masked = [](const std::string& first, const std::string& outputs, const std::string& mask = "m") {
+    return "g (bool[M,T] m, double[B,N,4] x, double[B,P,4] p) => (" + outputs +
+           ") <int64 zero = {0}, int64 one = {1}, int64[3] rows = {1, 2, 3}, int64[1] last = {3}, int64[3] columns = "
+           "{0, 1, 2}, int64[1] first = {0}, int64[1] rest = {-1}> { c = Concat <axis = 1> (p, x)  z = Relu (c)  b0 = "
+           "Shape <end = 1> (x)  "
+           "b = Squeeze (b0)  k0 = Shape <start = 1, end = 2> (c)  k = Squeeze (k0)  i = Range (" +
+           first +
+           ", b, one)  j = Range (zero, k, one)  i4 = Unsqueeze (i, rows)  j4 = Unsqueeze (j, columns)  both = Max "
+           "(i4, "
+           "j4)  shape = Shape (both)  ie = Expand (i4, shape)  je = Expand (j4, shape)  four = Constant <value = "
+           "int64[1] {4}> ()  ic = Unsqueeze (ie, four)  jc = Unsqueeze (je, four)  at = Concat <axis = -1> (ic, jc)  "
+           "mi = Cast <to = 7> (m)  all = Concat <axis = 0> (b0, rest)  mr = Reshape (mi, all)  mb = Cast <to = 9> "
+           "(mr)  "
+           "y = GatherND (" +
+           mask + ", at) }";
+  };
+  const std::string outputs = "bool[U,1,1,V] y, double[B,W,4] z";
+  CHECK(likely(masked("zero", outputs)) == "B=M T=P+N");
+  CHECK(likely(masked("zero", outputs, "mb")) == "B=M T=P+N");
+  CHECK(likely(masked("one", outputs)).empty());
+  CHECK(equal(masked("zero", outputs)).empty());
+  const auto named = [](const std::string& axis) {
+    return likely("g (bool[B,T] m, double[B,N,4] x, double[B,P,4] p) => (double[B," + axis +
+                  ",4] y, bool[B,U] z) { y = Concat <axis = 1> (p, x)  z = Not (m) }");
+  };
+  CHECK(named("T") == "T=P+N");
+  CHECK(named("W").empty());
+}
+
 TEST_CASE("what no run meets, other ranks and other sizes say nothing") {
   CHECK(equal("g (double[A,3] x, double[B,3] z) => (double[A,3] y) { c = Concat <axis = 1> (x, z)  y = Relu (x) }")
             .empty());

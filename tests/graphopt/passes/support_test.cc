@@ -9,15 +9,16 @@ using namespace mlopt;
 TEST_CASE("rewrites that do not come to rest are an error, and no endless loop") {
   Model model = test::fixture("g (float[2] x) => (float[2] y) { a = Relu (x)  y = Tanh (a) }");
   PassTally tally;
-  REQUIRE_THROWS_WITH(
-      graphopt::rewrite_one_by_one(*model.graph, [](Graph&) { return true; }, tally),
-      Catch::Contains("do not come to rest"));
+  REQUIRE_THROWS_WITH(graphopt::rewrite_one_by_one(
+                          *model.graph, [](Graph&) { return true; }, tally),
+                      Catch::Contains("do not come to rest"));
 }
 
 TEST_CASE("rewrites are counted until there are no more") {
   Model model = test::fixture("g (float[2] x) => (float[2] y) { a = Relu (x)  y = Tanh (a) }");
   PassTally tally;
   int left = 7;
-  graphopt::rewrite_one_by_one(*model.graph, [&](Graph&) { return left-- > 0; }, tally);
+  graphopt::rewrite_one_by_one(
+      *model.graph, [&](Graph&) { return left-- > 0; }, tally);
   CHECK(tally.applied == 7);
 }
