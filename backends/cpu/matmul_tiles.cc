@@ -58,11 +58,13 @@ bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right) {
 
 namespace {
 
-/// Are the constants of the graph more than the last cache keeps from one run to the next?
+/// Are the constants of the graph more than the last cache keeps from one run to the next? Those of few bits are floats
+/// by then.
 bool reads_memory(const Graph& graph) {
-  constexpr size_t kCached = size_t{32} << 20;
-  size_t bytes = 0;
-  for (const Value* v : graph.initializers()) bytes += v->constant ? v->constant->bytes() : 0;
+  constexpr int64_t kCached = int64_t{32} << 20, kFloat = sizeof(float);
+  int64_t bytes = 0;
+  for (const Value* v : graph.initializers())
+    if (v->constant) bytes += std::max(static_cast<int64_t>(v->constant->bytes()), v->constant->size() * kFloat);
   return bytes > kCached;
 }
 
