@@ -21,6 +21,7 @@ constexpr Family kFamilies[] = {
     {"conv", conv_kernels},
     {"conv transpose", conv_transpose_kernels},
     {"matmul", matmul_kernels},
+    {"codes", block_matmul_kernels},
     {"eltwise", eltwise_kernels},
     {"sine", sin_cos_kernels},
     {"binary", binary_kernels},

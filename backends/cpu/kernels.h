@@ -14,6 +14,7 @@ std::span<const Kernel> arg_max_kernels();
 std::span<const Kernel> attention_kernels();
 std::span<const Kernel> batch_norm_train_kernels();
 std::span<const Kernel> binary_kernels();
+std::span<const Kernel> block_matmul_kernels();
 std::span<const Kernel> cast_kernels();
 std::span<const Kernel> chain_kernels();
 std::span<const Kernel> compare_kernels();

@@ -54,6 +54,7 @@ void prepare(Model& model, const Evaluate& evaluate) {
 
 void specialize(Model& model, TypeRule types) {
   static constexpr std::array kPasses{&inline_if,
+                                      &block_matmul,
                                       &lower::attention,
                                       &lower::attention_past,
                                       &lower::attention_heads,

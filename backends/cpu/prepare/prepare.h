@@ -22,6 +22,7 @@ void specialize(Model& model, TypeRule types);
 extern const Pass widen_halves;
 extern const Pass widen_codes;
 extern const Pass integer_conv_add;
+extern const Pass block_matmul;
 
 /// DequantizeLinear of constants as constants; in bodies, whose steps are planned one by one, other operators too.
 void unpack_weights(Model& model, const Evaluate& evaluate);
