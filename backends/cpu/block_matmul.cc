@@ -1,5 +1,5 @@
-// mlopt.BlockMatMul(x, W, codes, scales, zero points): x W of few rows by the codes that W was made of, as when a decoder
-// makes one token and the time is that of reading weights.
+// mlopt.BlockMatMul(x, W, codes, scales, zero points): x W of few rows by the codes that W was made of, as when a
+// decoder makes one token and the time is that of reading weights.
 #include <algorithm>
 #include <array>
 
@@ -20,9 +20,10 @@ std::shared_ptr<const PackedBlocks> packed_blocks(const Site& site) {
   return shared_weights<PackedBlocks>(site.context.weights, codes, "blocks", [&] {
     const Tensor stored = codes.aligned(), scales = site.constant(kScales)->aligned();
     const Tensor zeros = site.has(kZeros) ? site.constant(kZeros)->aligned() : Tensor();
-    return std::make_shared<PackedBlocks>(
-        StoredBlocks{weights.dim(1), weights.dim(0), site.view.get_int("block_size", 0), stored.data<uint8_t>(),
-                     scales.data<float>(), site.has(kZeros) ? zeros.data<uint8_t>() : nullptr});
+    return std::make_shared<PackedBlocks>(StoredBlocks{static_cast<int>(site.view.get_int("bits", 4)), weights.dim(1),
+                                                       weights.dim(0), site.view.get_int("block_size", 0),
+                                                       stored.data<uint8_t>(), scales.data<float>(),
+                                                       site.has(kZeros) ? zeros.data<uint8_t>() : nullptr});
   });
 }
 

@@ -1,6 +1,5 @@
 #include "backends/cpu/block_product.h"
 
-
 #include "backends/cpu/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,11 +12,12 @@ HWY_BEFORE_NAMESPACE();
 namespace mlopt::cpu::HWY_NAMESPACE {
 namespace {
 
-constexpr int kVectors = 4, kInWord = 8, kBits = 4;
+constexpr int kVectors = 4;
 
 int64_t PanelWidth() { return kVectors * static_cast<int64_t>(hn::Lanes(F())); }
 
-/// sums += x code for eight neighbouring codes of each column.
+/// sums += x code for the codes of a word of each column.
+template <int kBits>
 HWY_INLINE void add_words(const uint32_t* words, const float* x, V* sums) {
   const F d;
   const hn::RebindToUnsigned<F> bits;
@@ -28,7 +28,7 @@ HWY_INLINE void add_words(const uint32_t* words, const float* x, V* sums) {
   HWY_UNROLL(4)
   for (int v = 0; v < kVectors; ++v) word[v] = hn::LoadU(bits, words + static_cast<size_t>(v) * lanes);
   HWY_UNROLL(8)
-  for (int i = 0; i < kInWord; ++i) {
+  for (int i = 0; i < 32 / kBits; ++i) {
     const V factor = constant(x[i]);
     HWY_UNROLL(4)
     for (int v = 0; v < kVectors; ++v) {
@@ -39,7 +39,8 @@ HWY_INLINE void add_words(const uint32_t* words, const float* x, V* sums) {
   }
 }
 
-void MultiplyPanel(const PackedBlocks& w, int64_t panel, const float* x, const float* sums, float* out) {
+template <int kBits>
+void multiply(const PackedBlocks& w, int64_t panel, const float* x, const float* sums, float* out) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const uint32_t* words = w.words(panel);
@@ -49,8 +50,9 @@ void MultiplyPanel(const PackedBlocks& w, int64_t panel, const float* x, const f
   for (int64_t block = 0; block < w.blocks(); ++block) {
     V products[kVectors];
     for (V& v : products) v = hn::Zero(d);
+    constexpr int64_t kInWord = 32 / kBits;
     for (int64_t i = 0; i < w.block_size(); i += kInWord, x += kInWord, words += w.width())
-      add_words(words, x, products);
+      add_words<kBits>(words, x, products);
     const V sum = constant(sums[block]);
     HWY_UNROLL(4)
     for (int v = 0; v < kVectors; ++v) {
@@ -60,6 +62,12 @@ void MultiplyPanel(const PackedBlocks& w, int64_t panel, const float* x, const f
     scales += w.width(), offsets += w.width();
   }
   for (int v = 0; v < kVectors; ++v) hn::StoreU(all[v], d, out + v * lanes);
+}
+
+void MultiplyPanel(const PackedBlocks& w, int64_t panel, const float* x, const float* sums, float* out) {
+  if (w.bits() == 2) return multiply<2>(w, panel, x, sums, out);
+  if (w.bits() == 4) return multiply<4>(w, panel, x, sums, out);
+  multiply<8>(w, panel, x, sums, out);
 }
 
 }  // namespace
@@ -74,7 +82,7 @@ HWY_EXPORT(MultiplyPanel);
 
 namespace {
 
-constexpr int64_t kInWord = 8, kWordBytes = 4;
+constexpr int64_t kWordBytes = 4;
 
 uint32_t word_at(const uint8_t* bytes) {
   uint32_t word = 0;
@@ -83,24 +91,25 @@ uint32_t word_at(const uint8_t* bytes) {
 }
 
 int zero_at(const StoredBlocks& from, int64_t column, int64_t block) {
-  constexpr int kMiddle = 8;
-  if (!from.zeros) return kMiddle;
-  const uint8_t byte = from.zeros[column * ((from.blocks() + 1) / 2) + block / 2];
-  return block % 2 == 0 ? byte & 15 : byte >> 4;
+  if (!from.zeros) return 1 << (from.bits - 1);
+  const int64_t in_byte = 8 / from.bits, row = (from.blocks() + in_byte - 1) / in_byte;
+  const int byte = from.zeros[column * row + block / in_byte];
+  return byte >> (block % in_byte * from.bits) & ((1 << from.bits) - 1);
 }
 
 }  // namespace
 
 PackedBlocks::PackedBlocks(const StoredBlocks& from)
-    : n_(from.n),
+    : bits_(from.bits),
+      n_(from.n),
       k_(from.k),
       size_(from.size),
       blocks_(from.blocks()),
       width_(HWY_DYNAMIC_DISPATCH(PanelWidth)()),
-      words_(static_cast<size_t>(panels() * width_ * blocks_ * size_ / kInWord)),
+      words_(static_cast<size_t>(panels() * width_ * words_of_column())),
       scales_(static_cast<size_t>(panels() * width_ * blocks_)),
       offsets_(scales_.size()) {
-  const int64_t words = blocks_ * size_ / kInWord;
+  const int64_t words = words_of_column();
   for (int64_t column = 0; column < n_; ++column) {
     const int64_t panel = column / width_, place = column % width_;
     for (int64_t i = 0; i < words; ++i)

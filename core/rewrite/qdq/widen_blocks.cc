@@ -39,16 +39,16 @@ Tensor columns_of(int64_t n, int64_t k, const At& at) {
 }
 
 /// The product by floats, and the bias where there is one. For our own kernels, which choose by the number of rows,
-/// products by codes of four bits keep these beside.
-Replacement product(const Match& m, Builder& builder, Tensor weights, Value* bias, int64_t block_size = 0) {
+/// products by codes whose attributes are given keep these beside.
+Replacement product(const Match& m, Builder& builder, Tensor weights, Value* bias, std::vector<Attr> codes = {}) {
   const Node& node = *m.root;
   Value* w = builder.constant(node.input(1)->name, std::move(weights));
   const Type& type = node.output(0)->type;
   std::vector<Value*> inputs{node.input(0), w};
   Value* y = nullptr;
-  if (builder.target == Target::kKernels && block_size > 0) {
+  if (builder.target == Target::kKernels && !codes.empty()) {
     for (int i = 1; i < 4; ++i) inputs.push_back(node.input(i));
-    y = other_op(m, node, builder, "BlockMatMul", std::move(inputs), {{"block_size", block_size, ""}}, "mlopt");
+    y = other_op(m, node, builder, "BlockMatMul", std::move(inputs), std::move(codes), "mlopt");
     y->type = type;
   } else {
     y = builder.op("MatMul", std::move(inputs), {}, type);
@@ -80,7 +80,10 @@ Expected<Replacement> uniform(const Match& m, Builder& builder) {
     const int code = code_at(stored.data<uint8_t>() + r * row, c, b.bits);
     return static_cast<float>(code - zero) * steps.data<float>()[r * b.count + block];
   };
-  return product(m, builder, columns_of(b.n, b.k, at), node.input(5), b.bits == 4 ? b.size : 0);
+  constexpr int64_t kWordBits = 32;
+  std::vector<Attr> words;  // whole ones for each block
+  if (b.size * b.bits % kWordBits == 0) words = {{"block_size", b.size, ""}, {"bits", int64_t{b.bits}, ""}};
+  return product(m, builder, columns_of(b.n, b.k, at), node.input(5), std::move(words));
 }
 
 // From Dettmers and others, "QLoRA", 2023, and the FP4 format of bitsandbytes: a sign and a place in a list.
