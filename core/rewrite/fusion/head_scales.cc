@@ -34,7 +34,6 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass head_scales = {"move_scales_to_queries", "scores that each head scales as a product with scaled queries",
-                          rules};
+const Pass head_scales = {"move_head_scales", "scores that each head scales as a product with scaled queries", rules};
 
 }  // namespace mlopt::fusion
