@@ -65,6 +65,7 @@ Expected<PlannedStep> plan(const Site& site) {
     if (!site.constant(i)) return Decline{"its weights are not constant"};
   Dims dims = site.desc(kRows).dims;
   if (site.desc(kRows).dtype != DType::kF32 || dims.empty()) return Decline{"not rows of float32"};
+  if (dims.back() != site.desc(kWeights).dims[0]) return Decline{"the rows are not as long as the weights"};
   const auto w = packed_blocks(site);
   const int64_t rows = element_count(dims) / w->k();
   dims.back() = w->n();

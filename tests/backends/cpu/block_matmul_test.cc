@@ -61,4 +61,15 @@ TEST_CASE("more rows are multiplied by floats") {
   require_same_result(many.model, 2e-5, true);
 }
 
+TEST_CASE("rows that are not as long as the weights are an error") {
+  for (const int64_t length : {80, 32}) {
+    INFO(length);
+    Net net = net_of({{1}, 5, 40, 16, false});
+    net.model.graph->inputs()[0]->type = Type::tensor(DType::kF32, SymDims{1, length});
+    REQUIRE_THROWS_WITH(
+        cpu_with_fallback()->compile(net.model, {})->run(std::vector<Datum>{uniform({1, length}, -1, 1)}),
+        Catch::Contains("inner dimensions differ"));
+  }
+}
+
 }  // namespace mlopt::test
