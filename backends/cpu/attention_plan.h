@@ -44,9 +44,9 @@ Expected<std::array<int64_t, 3>> mask_strides(const Dims& mask, const AttentionS
 
 /// Attention by blocks of queries whose scores stay in the cache from the first product to the second (as in Dao et
 /// al., "FlashAttention", 2022, with whole rows of scores); where few queries read the keys of a head, these are read
-/// from where they lie. Runs allocate nothing, give the same bits every time, and
-/// may overlap when each has a workspace of its own. Keys at the end that are hidden from neighbouring queries, as many
-/// as a tile has rows, take no time, and what is in them does not count.
+/// from where they lie. Runs allocate nothing, give the same bits every time, and may overlap when each has a workspace
+/// of its own. Keys at the end that are hidden from neighbouring queries, as many as a tile has rows, take no time, and
+/// what is in them does not count.
 class AttentionPlan {
  public:
   AttentionPlan(const AttentionShape& shape, int threads);

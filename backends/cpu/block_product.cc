@@ -1,6 +1,7 @@
 #include "backends/cpu/block_product.h"
 
 #include "backends/cpu/targets.h"
+#include "core/tensor/codes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/block_product.cc"
@@ -92,9 +93,8 @@ uint32_t word_at(const uint8_t* bytes) {
 
 int zero_at(const StoredBlocks& from, int64_t column, int64_t block) {
   if (!from.zeros) return 1 << (from.bits - 1);
-  const int64_t in_byte = 8 / from.bits, row = (from.blocks() + in_byte - 1) / in_byte;
-  const int byte = from.zeros[column * row + block / in_byte];
-  return byte >> (block % in_byte * from.bits) & ((1 << from.bits) - 1);
+  const int64_t row = (from.blocks() * from.bits + 7) / 8;
+  return code_at(from.zeros + column * row, from.bits, block);
 }
 
 }  // namespace

@@ -5,17 +5,11 @@
 #include "backends/reference/broadcast.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/matmul.h"
+#include "core/tensor/codes.h"
 
 // com.microsoft's products and look-ups with weights of a few bits and a scale for each block.
 namespace mlopt::reference {
 namespace {
-
-/// Code i of a run of codes of `width` bits (2, 4 or 8), the low bits of each byte first.
-int code_at(const uint8_t* data, int width, int64_t i) {
-  const int shift = width == 8 ? 0 : width == 4 ? 1 : 2;  // a byte holds 2^shift codes; divisions would be slow
-  const auto in_byte = static_cast<int>(i & ((1 << shift) - 1));
-  return data[i >> shift] >> (width * in_byte) & ((1 << width) - 1);
-}
 
 const uint8_t* bytes_of(const Tensor& tensor) { return reinterpret_cast<const uint8_t*>(tensor.raw()); }
 

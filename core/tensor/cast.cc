@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/tensor/codes.h"
 #include "core/tensor/convert.h"
 
 namespace mlopt {
@@ -23,12 +24,7 @@ T load(const std::byte* data, int64_t i) {
   return value;
 }
 
-/// Element i of a packed sub-byte tensor as its raw code.
-uint8_t code_at(const std::byte* data, int width, int64_t i) {
-  const int64_t per_byte = 8 / width;
-  const auto byte = static_cast<uint8_t>(data[i / per_byte]);
-  return static_cast<uint8_t>(byte >> (width * (i % per_byte)) & ((1 << width) - 1));
-}
+const uint8_t* bytes_of(const std::byte* data) { return reinterpret_cast<const uint8_t*>(data); }
 
 int sign_extend(uint8_t code, int width) { return code >= (1 << (width - 1)) ? code - (1 << width) : code; }
 
@@ -96,11 +92,11 @@ void read_chunk(const Tensor& t, int64_t first, int64_t count, To* out) {
     else if (width == 8)
       out[i] = converted<To>(small_to_float(type, load<uint8_t>(data, first + i)));
     else if (type == DType::kF4E2M1)
-      out[i] = converted<To>(small_to_float(type, code_at(data, width, first + i)));
+      out[i] = converted<To>(small_to_float(type, code_at(bytes_of(data), width, first + i)));
     else if (is_signed(type))
-      out[i] = static_cast<To>(sign_extend(code_at(data, width, first + i), width));
+      out[i] = static_cast<To>(sign_extend(code_at(bytes_of(data), width, first + i), width));
     else
-      out[i] = static_cast<To>(code_at(data, width, first + i));
+      out[i] = static_cast<To>(code_at(bytes_of(data), width, first + i));
   }
 }
 
@@ -250,7 +246,7 @@ Tensor unpack(const Tensor& packed) {
   Tensor out(with_sign ? DType::kI8 : DType::kU8, packed.dims());
   auto* data = reinterpret_cast<uint8_t*>(out.mutable_raw());
   for (int64_t i = 0; i < packed.size(); ++i) {
-    const uint8_t code = code_at(packed.raw(), width, i);
+    const uint8_t code = code_at(bytes_of(packed.raw()), width, i);
     data[i] = with_sign ? static_cast<uint8_t>(sign_extend(code, width)) : code;
   }
   return out;

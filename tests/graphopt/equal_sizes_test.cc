@@ -70,8 +70,8 @@ TEST_CASE("so does whatever else broadcasts, as a mask of padding does") {
 TEST_CASE("so do places that count along a mask, and the names of outputs") {
   const auto masked = [](const std::string& first, const std::string& outputs, const std::string& mask = "m") {
     return "g (bool[M,T] m, double[B,N,4] x, double[B,P,4] p) => (" + outputs +
-           ") <int64 zero = {0}, int64 one = {1}, int64[3] rows = {1, 2, 3}, int64[1] last = {3}, int64[3] columns = "
-           "{0, 1, 2}, int64[1] first = {0}, int64[1] rest = {-1}> { c = Concat <axis = 1> (p, x)  z = Relu (c)  b0 = "
+           ") <int64 zero = {0}, int64 one = {1}, int64[3] rows = {1, 2, 3}, int64[3] columns = "
+           "{0, 1, 2}, int64[1] rest = {-1}> { c = Concat <axis = 1> (p, x)  z = Relu (c)  b0 = "
            "Shape <end = 1> (x)  "
            "b = Squeeze (b0)  k0 = Shape <start = 1, end = 2> (c)  k = Squeeze (k0)  i = Range (" +
            first +

@@ -6,6 +6,7 @@
 #include "core/rewrite/qdq/passes.h"
 #include "core/rewrite/qdq/steps.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/codes.h"
 
 namespace mlopt::qdq {
 namespace {
@@ -20,11 +21,6 @@ struct Blocks {
 
   int64_t row_bytes(int64_t codes) const { return (codes * bits + kByte - 1) / kByte; }
 };
-
-uint8_t code_at(const uint8_t* bytes, int64_t i, int bits) {
-  const int64_t in_byte = kByte / bits;
-  return static_cast<uint8_t>(bytes[i / in_byte] >> (i % in_byte * bits) & ((1 << bits) - 1));
-}
 
 /// [k, n] of (row, column) of the stored [n, k].
 template <class At>
@@ -76,8 +72,8 @@ Expected<Replacement> uniform(const Match& m, Builder& builder) {
   const Tensor stored = codes->aligned(), steps = scales->aligned(), points = zeros ? zeros->aligned() : Tensor();
   const auto at = [&](int64_t r, int64_t c) {
     const int64_t block = c / b.size;
-    const int zero = zeros ? code_at(points.data<uint8_t>() + r * zero_row, block, b.bits) : 1 << (b.bits - 1);
-    const int code = code_at(stored.data<uint8_t>() + r * row, c, b.bits);
+    const int zero = zeros ? code_at(points.data<uint8_t>() + r * zero_row, b.bits, block) : 1 << (b.bits - 1);
+    const int code = code_at(stored.data<uint8_t>() + r * row, b.bits, c);
     return static_cast<float>(code - zero) * steps.data<float>()[r * b.count + block];
   };
   constexpr int64_t kWordBits = 32;
