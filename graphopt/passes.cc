@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
+#include "core/rewrite/qdq/passes.h"
 
 namespace mlopt::graphopt {
 
@@ -160,6 +161,7 @@ constexpr Line kMerging[] = {
     {1, &slices_to_split},
     {1, &concat_of_pieces_to_transpose},
     {1, &rolls_to_gather},
+    {1, &qdq::gather_before_dequantize},
     {2, &merge_constant_arithmetic},
     {1, &fold_neg},
     {2, &simplify_pow},

@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/data/spread.h"
 #include "core/onnx/io.h"
+#include "core/rewrite/qdq/passes.h"
 #include "quantize/bias_correction.h"
 #include "quantize/emit/bf16_storage.h"
 #include "quantize/emit/dynamic.h"
@@ -159,6 +160,8 @@ class Quantizer {
       case Format::kWeights:
         take(spec_.budget ? store_mixed(model, spec_, means_, written_size(source_, "model.onnx"))
                           : store_weights(model, spec_, means_));
+        if (spec_.target.runtime == Runtime::kOnnx || spec_.target.runtime == Runtime::kOrt)
+          run_pass(model, qdq::gather_before_dequantize, means_.passes);
         break;
       case Format::kF16:
         take(emit_half(model, spec_));

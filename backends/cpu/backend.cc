@@ -36,13 +36,13 @@ class CpuBackend : public Backend {
     if (!options.taps.empty()) {  // values that are watched must stay what they are
       if (!options.taps_unordered) return compile_interpreter(model, options, lists);
       return compile_interpreter(model, options, lists, types_, [fallback = fallback_](Model& bound, TypeRule types) {
-        prepare(bound, fallback);
+        prepare(bound, fallback, Precision::kF32);
         infer(bound, types);
         cpu::specialize(bound, types);
       });
     }
     Model prepared = clone(model);
-    prepare(prepared, fallback_);
+    prepare(prepared, fallback_, options.precision);
     return compile_interpreter(prepared, options, lists, types_, cpu::specialize);
   }
 
@@ -51,11 +51,12 @@ class CpuBackend : public Backend {
     return {KernelList{"cpu", kernels, cpu::plan_reorder}, KernelList{"reference", fallback}};
   }
 
-  static void prepare(Model& model, const std::vector<Kernel>& fallback) {
+  static void prepare(Model& model, const std::vector<Kernel>& fallback, Precision precision) {
     const std::vector<Kernel> kernels = cpu::all_kernels();
-    cpu::prepare(model, [&](const Model& constants) {
+    const auto evaluate = [&](const Model& constants) {
       return compile_interpreter(constants, {}, lists_of(kernels, fallback))->run({});
-    });
+    };
+    cpu::prepare(model, evaluate, precision);
   }
 
   std::vector<Kernel> fallback_;

@@ -1,7 +1,9 @@
 #include "backends/cpu/block_product.h"
 
+#include <algorithm>
+
 #include "backends/cpu/targets.h"
-#include "core/tensor/codes.h"
+#include "core/base/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/block_product.cc"
@@ -15,60 +17,206 @@ namespace {
 
 constexpr int kVectors = 4;
 
+#if HWY_TARGET <= HWY_AVX3
+constexpr int kMostRows = 4;  // x 4 vectors of sums, and 4 of codes: of 32 registers
+#else
+constexpr int kMostRows = 2;  // of 16 registers
+#endif
+
+using Words = hn::Vec<hn::RebindToUnsigned<F>>;
+
 int64_t PanelWidth() { return kVectors * static_cast<int64_t>(hn::Lanes(F())); }
 
-/// sums += x code for the codes of a word of each column.
-template <int kBits>
-HWY_INLINE void add_words(const uint32_t* words, const float* x, V* sums) {
-  const F d;
-  const hn::RebindToUnsigned<F> bits;
-  const hn::RebindToSigned<F> integers;
-  const size_t lanes = hn::Lanes(d);
-  const auto low = hn::Set(bits, (1 << kBits) - 1);
-  decltype(hn::Zero(bits)) word[kVectors];
+HWY_INLINE Words words_at(const uint32_t* words) { return hn::LoadU(hn::RebindToUnsigned<F>(), words); }
+
+/// Codes of 2 and 4 bits as numbers from 0 on, the first in the lowest bits.
+template <int kCodeBits>
+struct Uniform {
+  static constexpr int kBits = kCodeBits;
+
+  /// The next code of each word, which is dropped from it.
+  HWY_INLINE V take(Words& word) const {
+    const auto code = hn::And(word, hn::Set(hn::RebindToUnsigned<F>(), (1 << kBits) - 1));
+    word = hn::ShiftRight<kBits>(word);
+    return hn::ConvertTo(F(), hn::BitCast(hn::RebindToSigned<F>(), code));
+  }
+};
+
+/// Codes of 8 bits as numbers from -128 on, the first in the highest bits: around zero, sums keep their digits.
+struct Bytes {
+  static constexpr int kBits = 8;
+
+  HWY_INLINE V take(Words& word) const {
+    const V code = hn::ConvertTo(F(), hn::ShiftRight<24>(hn::BitCast(hn::RebindToSigned<F>(), word)));
+    word = hn::ShiftLeft<8>(word);
+    return code;
+  }
+};
+
+/// Codes of 4 bits as places in a list.
+struct Listed {
+  static constexpr int kBits = 4;
+  const float* levels;
+
+  HWY_INLINE V take(Words& word) const {
+    const F d;
+    const auto place = hn::And(word, hn::Set(hn::RebindToUnsigned<F>(), (1 << kBits) - 1));
+    word = hn::ShiftRight<kBits>(word);
+#if HWY_TARGET <= HWY_AVX3
+    return hn::TableLookupLanes(hn::LoadU(d, levels), hn::IndicesFromVec(d, place));
+#else
+    return hn::GatherIndex(d, levels, hn::BitCast(hn::RebindToSigned<F>(), place));
+#endif
+  }
+};
+
+template <class Fn>
+void with_codes(const PackedBlocks& w, const Fn& fn) {
+  if (w.levels()) return fn(Listed{w.levels()});
+  if (w.bits() == 2) return fn(Uniform<2>());
+  if (w.bits() == 4) return fn(Uniform<4>());
+  fn(Bytes());
+}
+
+template <int kRows>
+HWY_INLINE void set_zero(V (&sums)[kRows][kVectors]) {
   HWY_UNROLL(4)
-  for (int v = 0; v < kVectors; ++v) word[v] = hn::LoadU(bits, words + static_cast<size_t>(v) * lanes);
-  HWY_UNROLL(8)
-  for (int i = 0; i < 32 / kBits; ++i) {
-    const V factor = constant(x[i]);
+  for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(4)
-    for (int v = 0; v < kVectors; ++v) {
-      const V code = hn::ConvertTo(d, hn::BitCast(integers, hn::And(word[v], low)));
-      sums[v] = hn::MulAdd(code, factor, sums[v]);
-      word[v] = hn::ShiftRight<kBits>(word[v]);
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(F());
+  }
+}
+
+/// sums += x code for the codes of a word of each column.
+template <int kRows, class Codes>
+HWY_INLINE void add_words(const Codes& codes, const uint32_t* words, const float* x, int64_t stride,
+                          V (&sums)[kRows][kVectors]) {
+  const size_t lanes = hn::Lanes(F());
+  Words word[kVectors];
+  HWY_UNROLL(4)
+  for (int v = 0; v < kVectors; ++v) word[v] = words_at(words + static_cast<size_t>(v) * lanes);
+  HWY_UNROLL(8)
+  for (int i = 0; i < 32 / Codes::kBits; ++i) {
+    V code[kVectors];
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) code[v] = codes.take(word[v]);
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) {
+      const V factor = constant(x[r * stride + i]);
+      HWY_UNROLL(4)
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(code[v], factor, sums[r][v]);
     }
   }
 }
 
-template <int kBits>
-void multiply(const PackedBlocks& w, int64_t panel, const float* x, const float* sums, float* out) {
+/// The zero points of a block of a panel's columns: an array, or one for all.
+struct Zeros {
+  const float* each;
+  float all;
+
+  bool any() const { return each || all != 0; }
+  HWY_INLINE V at(int64_t column) const { return each ? hn::LoadU(F(), each + column) : constant(all); }
+};
+
+/// sums -= zero points times the sums of a block of x.
+template <int kRows>
+HWY_INLINE void take_zeros(const Zeros& zeros, const float* x_sums, int64_t stride, V (&sums)[kRows][kVectors]) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  HWY_UNROLL(4)
+  for (int v = 0; v < kVectors; ++v) {
+    const V zero = zeros.at(v * lanes);
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) sums[r][v] = hn::NegMulAdd(constant(x_sums[r * stride]), zero, sums[r][v]);
+  }
+}
+
+template <int kRows, class Codes>
+HWY_INLINE void multiply(const PackedBlocks& w, const Codes& codes, int64_t panel, const float* x, int64_t stride,
+                         float* out, int64_t out_stride) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const uint32_t* words = w.words(panel);
-  const float *scales = w.scales(panel), *offsets = w.offsets(panel);
-  V all[kVectors];
-  for (V& v : all) v = hn::Zero(d);
+  const float *scales = w.scales(panel), *x_sums = x + w.blocks() * w.block_size();
+  Zeros zeros{w.zeros(panel), w.zero()};
+  V all[kRows][kVectors];
+  set_zero(all);
   for (int64_t block = 0; block < w.blocks(); ++block) {
-    V products[kVectors];
-    for (V& v : products) v = hn::Zero(d);
-    constexpr int64_t kInWord = 32 / kBits;
+    V sums[kRows][kVectors];
+    set_zero(sums);
+    constexpr int64_t kInWord = 32 / Codes::kBits;
     for (int64_t i = 0; i < w.block_size(); i += kInWord, x += kInWord, words += w.width())
-      add_words<kBits>(words, x, products);
-    const V sum = constant(sums[block]);
+      add_words<kRows>(codes, words, x, stride, sums);
+    if (zeros.any()) take_zeros<kRows>(zeros, x_sums + block, stride, sums);
     HWY_UNROLL(4)
     for (int v = 0; v < kVectors; ++v) {
-      all[v] = hn::MulAdd(products[v], hn::LoadU(d, scales + v * lanes), all[v]);
-      all[v] = hn::NegMulAdd(sum, hn::LoadU(d, offsets + v * lanes), all[v]);
+      const V scale = hn::LoadU(d, scales + v * lanes);
+      HWY_UNROLL(4)
+      for (int r = 0; r < kRows; ++r) all[r][v] = hn::MulAdd(sums[r][v], scale, all[r][v]);
     }
-    scales += w.width(), offsets += w.width();
+    scales += w.width();
+    if (zeros.each) zeros.each += w.width();
   }
-  for (int v = 0; v < kVectors; ++v) hn::StoreU(all[v], d, out + v * lanes);
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(all[r][v], d, out + r * out_stride + v * lanes);
 }
 
-void MultiplyPanel(const PackedBlocks& w, int64_t panel, const float* x, const float* sums, float* out) {
-  if (w.bits() == 2) return multiply<2>(w, panel, x, sums, out);
-  if (w.bits() == 4) return multiply<4>(w, panel, x, sums, out);
-  multiply<8>(w, panel, x, sums, out);
+void MultiplyPanel(const PackedBlocks& w, int64_t panel, const BlockRows& rows, float* out, int64_t out_stride) {
+  with_codes(w, [&](const auto& codes) {
+    int64_t row = 0;
+    const auto take = [&](auto few) {
+      constexpr int kRows = decltype(few)::value;
+      for (; row + kRows <= rows.count; row += kRows)
+        multiply<kRows>(w, codes, panel, rows.x + row * rows.stride, rows.stride, out + row * out_stride, out_stride);
+    };
+    take(std::integral_constant<int, kMostRows>());
+    take(std::integral_constant<int, 2>());
+    take(std::integral_constant<int, 1>());
+  });
+}
+
+/// The floats of `count` codes of a word of each column, one row for each.
+template <int kWide, class Codes>
+HWY_INLINE void unpack_words(const Codes& codes, const uint32_t* words, const float* scales, const Zeros& zeros,
+                             int64_t count, float* out) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  Words word[kWide];
+  V scale[kWide], zero[kWide];
+  for (int v = 0; v < kWide; ++v) {
+    word[v] = words_at(words + v * lanes);
+    scale[v] = hn::LoadU(d, scales + v * lanes);
+    zero[v] = zeros.at(v * lanes);
+  }
+  for (int64_t i = 0; i < count; ++i, out += kWide * lanes)
+    for (int v = 0; v < kWide; ++v)
+      hn::StoreU(hn::Mul(hn::Sub(codes.take(word[v]), zero[v]), scale[v]), d, out + v * lanes);
+}
+
+template <int kWide, class Codes>
+HWY_INLINE void unpack(const PackedBlocks& w, const Codes& codes, int64_t column, int64_t k, int64_t depth,
+                       float* out) {
+  constexpr int64_t kInWord = 32 / Codes::kBits;
+  const int64_t panel = column / w.width(), place = column % w.width(), columns = kWide * hn::Lanes(F());
+  const uint32_t* words = w.words(panel) + k / kInWord * w.width() + place;
+  for (int64_t end = k + depth; k < end;) {
+    const int64_t block = k / w.block_size(), at = block * w.width() + place;
+    const float* scales = w.scales(panel) + at;
+    const Zeros zeros{w.zeros(panel) ? w.zeros(panel) + at : nullptr, w.zero()};
+    const int64_t stop = std::min(end, (block + 1) * w.block_size());
+    for (; k + kInWord <= stop; k += kInWord, words += w.width(), out += kInWord * columns)
+      unpack_words<kWide>(codes, words, scales, zeros, kInWord, out);
+    if (k == stop) continue;
+    unpack_words<kWide>(codes, words, scales, zeros, stop - k, out);
+    k = stop;
+  }
+}
+
+void UnpackColumns(const PackedBlocks& w, int64_t column, int64_t columns, int64_t k, int64_t depth, float* out) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  with_codes(w, [&](const auto& codes) {
+    if (columns == lanes) return unpack<1>(w, codes, column, k, depth, out);
+    unpack<2>(w, codes, column, k, depth, out);
+  });
 }
 
 }  // namespace
@@ -80,21 +228,21 @@ namespace mlopt::cpu {
 
 HWY_EXPORT(PanelWidth);
 HWY_EXPORT(MultiplyPanel);
+HWY_EXPORT(UnpackColumns);
 
 namespace {
 
 constexpr int64_t kWordBytes = 4;
 
-uint32_t word_at(const uint8_t* bytes) {
+/// The codes of four bytes as take() takes them.
+uint32_t word_at(const uint8_t* bytes, int bits) {
   uint32_t word = 0;
-  for (int64_t i = kWordBytes; i-- > 0;) word = word << 8 | bytes[i];
-  return word;
+  for (int64_t i = 0; i < kWordBytes; ++i) word |= static_cast<uint32_t>(bytes[bits == 8 ? 3 - i : i]) << (8 * i);
+  return bits == 8 ? word ^ 0x80808080U : word;
 }
 
-int zero_at(const StoredBlocks& from, int64_t column, int64_t block) {
-  if (!from.zeros) return 1 << (from.bits - 1);
-  const int64_t row = (from.blocks() * from.bits + 7) / 8;
-  return code_at(from.zeros + column * row, from.bits, block);
+bool all_are(const float* numbers, int64_t count, float value) {
+  return std::all_of(numbers, numbers + count, [&](float x) { return x == value; });
 }
 
 }  // namespace
@@ -104,31 +252,47 @@ PackedBlocks::PackedBlocks(const StoredBlocks& from)
       n_(from.n),
       k_(from.k),
       size_(from.size),
-      blocks_(from.blocks()),
+      first_(bits_ == 8 ? 128 : 0),
       width_(HWY_DYNAMIC_DISPATCH(PanelWidth)()),
-      words_(static_cast<size_t>(panels() * width_ * words_of_column())),
-      scales_(static_cast<size_t>(panels() * width_ * blocks_)),
-      offsets_(scales_.size()) {
-  const int64_t words = words_of_column();
-  for (int64_t column = 0; column < n_; ++column) {
-    const int64_t panel = column / width_, place = column % width_;
-    for (int64_t i = 0; i < words; ++i)
-      words_[static_cast<size_t>((panel * words + i) * width_ + place)] =
-          word_at(from.codes + (column * words + i) * kWordBytes);
-    for (int64_t b = 0; b < blocks_; ++b) {
-      const auto at = static_cast<size_t>((panel * blocks_ + b) * width_ + place);
-      scales_[at] = from.scales[column * blocks_ + b];
-      offsets_[at] = scales_[at] * static_cast<float>(zero_at(from, column, b));
-    }
+      words_(DType::kU32, {panels(), words_of_column(), width_}),
+      scales_(DType::kF32, {panels(), blocks(), width_}) {
+  const auto middle = static_cast<float>(1 << (bits_ - 1));
+  if (from.levels) {
+    std::copy_n(from.levels, 16, levels_.emplace().begin());
+  } else if (from.zeros && !all_are(from.zeros, n_ * blocks(), middle)) {
+    zeros_.emplace(DType::kF32, scales_.dims());
+  } else {
+    zero_ = middle - first_;
   }
+  parallel_for(panels(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) pack(from, panel);
+  });
 }
 
-size_t PackedBlocks::bytes() const {
-  return words_.size() * sizeof(uint32_t) + (scales_.size() + offsets_.size()) * sizeof(float);
+void PackedBlocks::pack(const StoredBlocks& from, int64_t panel) {
+  const int64_t words = words_of_column(), first = panel * width_, columns = std::min(width_, n_ - first);
+  uint32_t* to = words_.mutable_data<uint32_t>() + panel * words * width_;
+  for (int64_t i = 0; i < words; ++i)
+    for (int64_t c = 0; c < width_; ++c)
+      *to++ = c < columns ? word_at(from.codes + ((first + c) * words + i) * kWordBytes, bits_) : 0;
+  const auto numbers = [&](Tensor& out, const float* in, float minus) {
+    float* number = out.mutable_data<float>() + panel * blocks() * width_;
+    for (int64_t b = 0; b < blocks(); ++b)
+      for (int64_t c = 0; c < width_; ++c) *number++ = c < columns ? in[(first + c) * blocks() + b] - minus : 0;
+  };
+  numbers(scales_, from.scales, 0);
+  if (zeros_) numbers(*zeros_, from.zeros, first_);
 }
 
-void multiply_panel(const PackedBlocks& weights, int64_t panel, const float* x, const float* sums, float* out) {
-  HWY_DYNAMIC_DISPATCH(MultiplyPanel)(weights, panel, x, sums, out);
+size_t PackedBlocks::bytes() const { return words_.bytes() + scales_.bytes() + (zeros_ ? zeros_->bytes() : 0); }
+
+void multiply_panel(const PackedBlocks& weights, int64_t panel, const BlockRows& rows, float* out, int64_t out_stride) {
+  HWY_DYNAMIC_DISPATCH(MultiplyPanel)(weights, panel, rows, out, out_stride);
+}
+
+void unpack_columns(const PackedBlocks& weights, int64_t column, int64_t columns, int64_t k, int64_t depth,
+                    float* out) {
+  HWY_DYNAMIC_DISPATCH(UnpackColumns)(weights, column, columns, k, depth, out);
 }
 
 }  // namespace mlopt::cpu

@@ -24,6 +24,8 @@ constexpr int64_t kBlock = 48 * 1024;
 constexpr int64_t kMostSums = 64 * 1024;
 /// Elements of a left matrix that one thread packs whole for a product.
 constexpr int64_t kMostAhead = 512 * 1024;
+/// Of the inner axis, what is unpacked at a time is a multiple of it.
+constexpr int64_t kUnpacked = 16;
 /// Panels of a thread from which on rows are read often enough to pay for packing them.
 constexpr int64_t kPanelsWorthPacking = 16;
 
@@ -56,8 +58,15 @@ PackedMatrix::PackedMatrix(const MatrixView& b, int64_t depth, int64_t columns) 
 }
 
 ProductPlan::ProductPlan(ProductShape shape, std::shared_ptr<const PackedMatrix> right, int threads)
+    : ProductPlan(std::move(shape), std::move(right), nullptr, threads) {}
+
+ProductPlan::ProductPlan(ProductShape shape, UnpackPanel unpack, int threads)
+    : ProductPlan(std::move(shape), nullptr, std::move(unpack), threads) {}
+
+ProductPlan::ProductPlan(ProductShape shape, std::shared_ptr<const PackedMatrix> right, UnpackPanel unpack, int threads)
     : shape_(std::move(shape)),
       right_(std::move(right)),
+      unpack_(std::move(unpack)),
       kernels_(product_kernels()),
       layout_(right_ ? right_->layout() : layout_for(kernels_, shape_.k, shape_.n)),
       tiles_(std::max<int64_t>(1, ceil_div(shape_.m, kernels_.rows))),
@@ -101,7 +110,8 @@ void ProductPlan::block() {
   }
   if (layout_.panels() >= kPanelsWorthPacking) packing_ = column_parts_ > 1 ? Packing::kAhead : Packing::kByBlock;
   const int64_t depth = std::max<int64_t>(1, shape_.k);
-  depth_step_ = round_up(tiles == 1 ? depth : even(depth, kPanel / layout_.width), 4);
+  const bool whole = tiles == 1 && !unpack_;
+  depth_step_ = round_up(whole ? depth : even(depth, kPanel / layout_.width), unpack_ ? kUnpacked : 4);
   tile_block_ = even(tiles, kBlock / (depth_step_ * kernels_.rows));
   depth_block_ = depth_step_ * std::max<int64_t>(1, kBlock / (depth_step_ * kernels_.rows * tile_block_));
   block_panels();
@@ -130,13 +140,15 @@ int64_t ProductPlan::row_elements() const {
   return round_up(elements, kAlignment);
 }
 
-int64_t ProductPlan::panel_elements() const { return right_ ? 0 : round_up(layout_.elements(), kAlignment); }
+int64_t ProductPlan::panel_elements() const {
+  return right_ ? 0 : round_up(unpack_ ? depth_step_ * layout_.width : layout_.elements(), kAlignment);
+}
 
 int64_t ProductPlan::panels_from() const {
   return (apart_ || packing_ != Packing::kAhead ? shares_ : 1) * row_elements();
 }
 
-int64_t ProductPlan::sums_from() const { return panels_from() + (apart_ ? shares_ : 1) * panel_elements(); }
+int64_t ProductPlan::sums_from() const { return panels_from() + (apart_ || unpack_ ? shares_ : 1) * panel_elements(); }
 
 size_t ProductPlan::workspace_bytes() const {
   const int64_t elements = sums_from() + shares_ * sum_elements_;

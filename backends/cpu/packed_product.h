@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -40,6 +41,9 @@ class PackedMatrix {
   std::unique_ptr<float, Free> data_;
 };
 
+/// Writes [depth, columns] of a right matrix, from (k, column) on, to `out`: those of a panel.
+using UnpackPanel = std::function<void(int64_t column, int64_t columns, int64_t k, int64_t depth, float* out)>;
+
 /// Products along one more axis: distances in elements between the operands of neighbours (0: the same one).
 struct BatchAxis {
   int64_t count = 1, a = 0, b = 0, c = 0;
@@ -73,6 +77,8 @@ class ProductPlan {
  public:
   /// `right` (kept) is null where the right matrix is known only at run time; it has no batch then.
   ProductPlan(ProductShape shape, std::shared_ptr<const PackedMatrix> right, int threads);
+  /// The right matrix is unpacked where it is multiplied, a piece at a time, `k` a multiple of 16.
+  ProductPlan(ProductShape shape, UnpackPanel unpack, int threads);
 
   /// Of what run() needs, aligned to 64 bytes.
   size_t workspace_bytes() const;
@@ -87,6 +93,7 @@ class ProductPlan {
   struct Part {
     int64_t tile_begin, tile_end, panel_begin, panel_end;
     const float* panels;  ///< of the right matrix
+    float* piece;         ///< room for what is unpacked of a panel
     float* rows;          ///< packed ones of the left one, or room for them
     float* sums;          ///< room for those of a block that are not complete
   };
@@ -95,16 +102,17 @@ class ProductPlan {
     int64_t tile_begin, tile_end, panel_begin, panel_end, depth_begin, depth_end;
   };
 
+  ProductPlan(ProductShape shape, std::shared_ptr<const PackedMatrix> right, UnpackPanel unpack, int threads);
   void share(int threads);
   void block();
   void block_panels();
   int64_t row_of(int64_t tile) const { return tile * low_tile_ + std::min(tile, high_tiles_); }
   int64_t row_elements() const;    ///< of the packed rows, of a thread's where each packs its own
-  int64_t panel_elements() const;  ///< of a packed right matrix in the workspace
+  int64_t panel_elements() const;  ///< of a packed right matrix in the workspace, or a piece of it for each thread
   int64_t panels_from() const;     ///< where they are in the workspace, behind the rows
   int64_t sums_from() const;       ///< where they are in the workspace, behind the panels
   ProductArgs item(const ProductArgs& args, int64_t index) const;
-  Part part(int64_t index, const float* panels, float* rows, float* sums) const;
+  Part part(int64_t index, float* panels, float* rows, float* sums) const;
   void run_alone(const ProductArgs& one, int64_t worker, float* workspace) const;
   void run_together(const ProductArgs& one, float* workspace) const;
   int64_t place_of(const Block& block, int64_t tile) const;
@@ -118,6 +126,7 @@ class ProductPlan {
 
   ProductShape shape_;
   std::shared_ptr<const PackedMatrix> right_;
+  UnpackPanel unpack_;
   ProductKernels kernels_;
   PanelLayout layout_;
   int64_t items_ = 1;                         ///< of the batch

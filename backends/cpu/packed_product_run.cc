@@ -18,12 +18,13 @@ ProductArgs ProductPlan::item(const ProductArgs& args, int64_t index) const {
   return one;
 }
 
-ProductPlan::Part ProductPlan::part(int64_t index, const float* panels, float* rows, float* sums) const {
+ProductPlan::Part ProductPlan::part(int64_t index, float* panels, float* rows, float* sums) const {
   const int64_t row = index / column_parts_, column = index % column_parts_;
   return {tiles_ * row / row_parts_,
           tiles_ * (row + 1) / row_parts_,
           layout_.panels() * column / column_parts_,
           layout_.panels() * (column + 1) / column_parts_,
+          right_ ? right_->data() : panels,
           panels,
           rows,
           sums};
@@ -41,10 +42,10 @@ void ProductPlan::run(const ProductArgs& args, std::byte* workspace) const {
 void ProductPlan::run_alone(const ProductArgs& one, int64_t worker, float* space) const {
   float* rows = space + worker * row_elements();
   float* panels = space + panels_from() + worker * panel_elements();
-  if (!right_)
+  if (!right_ && !unpack_)
     for (int64_t i = 0; i < layout_.panels(); ++i) layout_.pack(kernels_, one.b, i, panels);
   if (packing_ == Packing::kAhead) pack_ahead(one.a, 0, tiles_, rows);
-  multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, rows,
+  multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, panels, rows,
                  space + sums_from() + worker * sum_elements_});
 }
 
@@ -52,14 +53,14 @@ void ProductPlan::run_alone(const ProductArgs& one, int64_t worker, float* space
 void ProductPlan::run_together(const ProductArgs& one, float* space) const {
   float* panels = space + panels_from();
   const bool ahead = packing_ == Packing::kAhead;
-  if (!right_)
+  if (!right_ && !unpack_)
     take_turns(shares_, layout_.panels(), [&](int64_t, int64_t i) { layout_.pack(kernels_, one.b, i, panels); });
   if (ahead)
     parallel_for(tiles_, ceil_div(tiles_, shares_),
                  [&](int64_t begin, int64_t end) { pack_ahead(one.a, begin, end, space); });
   take_turns(shares_, row_parts_ * column_parts_, [&](int64_t worker, int64_t i) {
-    multiply(one, part(i, right_ ? right_->data() : panels, ahead ? space : space + worker * row_elements(),
-                       space + sums_from() + worker * sum_elements_));
+    multiply(one, part(i, panels + (unpack_ ? worker * panel_elements() : 0),
+                       ahead ? space : space + worker * row_elements(), space + sums_from() + worker * sum_elements_));
   });
 }
 
@@ -124,7 +125,7 @@ Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Bl
   t.pieces = shape_.pieces;
   t.piece_stride = shape_.piece_stride;
   t.depth = std::min(depth_step_, block.depth_end - k) / t.pieces;
-  t.b = part.panels + layout_.offset_of(panel) + k * layout_.width_of(panel);
+  t.b = unpack_ ? part.piece : part.panels + layout_.offset_of(panel) + k * layout_.width_of(panel);
   t.c = last ? complete : sums;
   t.c_stride = last ? args.c_stride : stride;
   t.columns = layout_.columns_of(panel);
@@ -161,7 +162,8 @@ void ProductPlan::multiply_panel(const ProductArgs& args, const Part& part, cons
                                  int64_t k) const {
   const Tile first = first_tile(args, part, block, panel, k);
   const auto& kernels = kernels_.tile[packing_ != Packing::kNone][layout_.width_of(panel) / layout_.lanes - 1];
-  const float* next = next_piece(part, block, panel, k);
+  const float* next = unpack_ ? part.piece : next_piece(part, block, panel, k);
+  if (unpack_) unpack_(panel * layout_.width, layout_.width_of(panel), k, first.depth, part.piece);
   const int64_t fetch = first.depth * ProductKernels::kAhead, fetching_tiles = layout_.width / ProductKernels::kAhead;
   Tile t = first;
   for (int64_t tile = block.tile_begin; tile < block.tile_end; ++tile) {

@@ -25,14 +25,32 @@ struct Scaled {
   }
 };
 
+/// Runs of the last axis have their own.
+Expected<Middle> blocks_of(const Site& site) {
+  const TensorDesc &x = site.desc(0), &scale = site.desc(1);
+  const int64_t block = site.view.get_int("block_size", 0), last = std::ssize(x.dims) - 1;
+  if (last < 0 || block <= 0 || x.dims.back() % block != 0 || x.layout != mlopt::Layout::kRowMajor ||
+      normalize_axis(site.view.get_int("axis", 1), last + 1) != last)
+    return Decline{"its blocks are no equal parts of the last axis"};
+  Dims dims = x.dims;
+  dims.back() /= block;
+  if (scale.dims != dims) return Decline{"scales do not fit the blocks"};
+  return Middle{1, scale.size(), block};
+}
+
 Expected<Scaled> scaled_by(const Site& site, DType stored) {
   const TensorDesc &x = site.desc(0), &scale = site.desc(1);
-  if (site.view.get_int("block_size", 0) != 0) return Decline{"scales for blocks"};
   if (!is_bytes(stored)) return Decline{"not 8 bits"};
   if (scale.dtype != DType::kF32) return Decline{"the scale is not float32"};
   if (site.has(2) && (site.desc(2).dims != scale.dims || site.desc(2).dtype != stored))
     return Decline{"scale and zero point differ in shape, or the zero point from the numbers in type"};
   Scaled s{{1, 1, x.size()}, site.has(2), stored == DType::kI8};
+  if (site.view.get_int("block_size", 0) != 0) {
+    const auto blocks = blocks_of(site);
+    if (!blocks) return blocks.error();
+    s.along = *blocks;
+    return s;
+  }
   if (scale.size() == 1 && scale.dims.size() <= 1) return s;
   if (scale.dims.size() != 1 || x.dims.empty()) return Decline{"scales for blocks"};
   if (x.layout != mlopt::Layout::kRowMajor) return Decline{"scales along an axis that lies elsewhere"};

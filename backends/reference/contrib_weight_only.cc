@@ -111,25 +111,6 @@ void matmul_nbits(Call& call) {
   });
 }
 
-// The values of the codes, from Dettmers and others, QLoRA, 2023, and the bitsandbytes FP4 format.
-constexpr float kNormalFloat4[16] = {-1.0f,
-                                     -0.6961928009986877f,
-                                     -0.5250730514526367f,
-                                     -0.39491748809814453f,
-                                     -0.28444138169288635f,
-                                     -0.18477343022823334f,
-                                     -0.09105003625154495f,
-                                     0.0f,
-                                     0.07958029955625534f,
-                                     0.16093020141124725f,
-                                     0.24611230194568634f,
-                                     0.33791524171829224f,
-                                     0.44070982933044434f,
-                                     0.5626170039176941f,
-                                     0.7229568362236023f,
-                                     1.0f};
-constexpr float kFloat4[8] = {0.0f, 5.208333333e-03f, 0.66666667f, 1.0f, 0.33333333f, 0.5f, 0.16666667f, 0.25f};
-
 /// W, transposed to [N, K] and flattened, in blocks that run across rows; the first code of a byte is in its high bits.
 void matmul_bnb4(Call& call) {
   const int64_t n = positive_attribute(call, "N"), k = positive_attribute(call, "K");
@@ -149,8 +130,7 @@ void matmul_bnb4(Call& call) {
     parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int code = i % 2 == 0 ? codes[i / 2] >> 4 : codes[i / 2] & 15;
-        const float value = kind == 1 ? kNormalFloat4[code] : code < 8 ? kFloat4[code] : -kFloat4[code - 8];
-        w[i] = static_cast<T>(value) * scales.data<T>()[i / block];
+        w[i] = static_cast<T>((kind == 1 ? kNF4 : kFP4)[static_cast<size_t>(code)]) * scales.data<T>()[i / block];
       }
     });
     multiply(call, weights, nullptr);

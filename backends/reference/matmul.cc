@@ -95,7 +95,6 @@ void det_op(Call& call) {
 
 constexpr Kernel kKernels[] = {
     {"", "MatMul", matmul_op},
-    {"mlopt", "BlockMatMul", matmul_op},  // by the floats, which the codes beside them mean
     {"", "Det", det_op},
 };
 

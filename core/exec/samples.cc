@@ -120,7 +120,7 @@ class Judge {
         {"Softmax LogSoftmax LayerNormalization RMSNormalization Split", &Judge::along_axis},
         {"Concat", &Judge::joins},
         {"ReduceMean ReduceSum ReduceMax ReduceMin ReduceL2 ReduceProd ReduceSumSquare", &Judge::reduces},
-        {"MatMul MatMulAdd BlockMatMul Gemm FusedMatMul FusedGemm", &Judge::multiplies},
+        {"MatMul MatMulAdd MatMulNBits MatMulBnb4 Gemm FusedMatMul FusedGemm", &Judge::multiplies},
         {"QLinearMatMul MatMulInteger MatMulIntegerToFloat QGemm", &Judge::multiplies},
         {"Attention", &Judge::attends},
         {"Transpose", &Judge::transposes},

@@ -45,7 +45,6 @@ std::optional<int64_t> traffic(const Node& node) {
       written(node.outputs().begin(), node.outputs().end());
   read.erase(nullptr);
   written.erase(nullptr);
-  if (node.is("BlockMatMul", "mlopt")) read.erase(node.input(1));  // the codes are read in its place
   const auto out = bytes_of(written);
   if (!node.bodies().empty() || !out) return std::nullopt;
   if (picks(node)) {

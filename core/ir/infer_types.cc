@@ -242,7 +242,6 @@ Types gemm(const NodeView& view) {
 std::optional<std::vector<Type>> output_types(const NodeView& view) {
   if (view.node().is("FusedConv", "com.microsoft")) return convolution(view);
   if (view.node().is("MatMulAdd", "mlopt")) return matmul_add(view);
-  if (view.node().is("BlockMatMul", "mlopt")) return matmul(view);
   if (view.node().is("FakeQuantize", "mlopt") || view.node().is("SeededDropout", "mlopt") ||
       view.node().is("Chain", "mlopt"))
     return std::vector<Type>{view.node().input(0)->type};

@@ -118,7 +118,6 @@ constexpr Rule kRules[] = {
     {"", "DeformConv", conv},
     {"", "QLinearConv", qlinear_conv},
     {"mlopt", "MatMulAdd", matmul},
-    {"mlopt", "BlockMatMul", matmul},
     {"mlopt", "QLinearConvAdd", qlinear_conv},
     {"", "ConvTranspose", conv_transpose},
     {"", "MatMul", matmul},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/tensor/codes.h"
 #include "core/tensor/small_float.h"
 
 namespace mlopt::quantize {
@@ -32,24 +33,7 @@ std::vector<float> powers(int bits) {
 
 std::vector<float> binary_table() { return {-1, 1}; }
 
-std::vector<float> nf4_table() {
-  return {-1.0f,
-          -0.6961928009986877f,
-          -0.5250730514526367f,
-          -0.39491748809814453f,
-          -0.28444138169288635f,
-          -0.18477343022823334f,
-          -0.09105003625154495f,
-          0.0f,
-          0.07958029955625534f,
-          0.16093020141124725f,
-          0.24611230194568634f,
-          0.33791524171829224f,
-          0.44070982933044434f,
-          0.5626170039176941f,
-          0.7229568362236023f,
-          1.0f};
-}
+std::vector<float> nf4_table() { return {kNF4.begin(), kNF4.end()}; }
 
 std::vector<float> fp4_table() {
   return with_signs({0, 5.208333333e-03f, 0.16666667f, 0.25f, 0.33333333f, 0.5f, 0.66666667f, 1});

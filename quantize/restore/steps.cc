@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -138,6 +139,24 @@ Expected<Replacement> before_move(const Match& m, Builder& builder) {
   return Replacement{made->output(dq->input(0)->output_index)};
 }
 
+/// DequantizeLinear(Gather(codes, i), Gather(scales, i), Gather(zero points, i)) -> Gather(floats, i).
+Expected<Replacement> looked_up(const Match& m, Builder& builder) {
+  const Node *dq = m.root, *gather = dq->input(0)->producer;
+  std::array<const Tensor*, 3> tables{};
+  for (int i = 0; i < 3; ++i) {
+    const Node* from = dq->input(i) ? dq->input(i)->producer : nullptr;
+    if (!dq->input(i)) continue;
+    const bool same = from && from->is("Gather") && from->input(1) == gather->input(1);
+    tables[static_cast<size_t>(i)] = same ? from->input(0)->known_constant() : nullptr;
+    if (!tables[static_cast<size_t>(i)] || tables[static_cast<size_t>(i)]->rank() != 2) return Decline{""};
+  }
+  const auto [codes, scale, zero] = tables;
+  const int64_t block = builder.view(*dq).get_int("block_size", 0);
+  if (!scale || block == 0 || builder.view(*gather).get_int("axis", 0) != 0) return Decline{""};
+  Value* floats = builder.constant(gather->input(0)->name + "_floats", decoded(*codes, *scale, zero, 1, block));
+  return Replacement{builder.op("Gather", {floats, gather->input(1)}, gather->attrs, dq->output(0)->type)};
+}
+
 /// ArgMax(QuantizeLinear(x)) -> ArgMax(x): larger numbers have larger codes.
 Expected<Replacement> largest(const Match& m, Builder& builder) {
   const Node *node = m.root, *q = node->input(0)->producer;
@@ -156,6 +175,7 @@ std::vector<Rule> rules() {
     };
     all.push_back({dq(Pattern::op("QuantizeLinear", {Pattern::any("x")}).open().domain(domain)), drop_pair});
     all.push_back({dq(Pattern::op("DynamicQuantizeLinear", {Pattern::any("x")})), drop_dynamic});
+    all.push_back({dq(Pattern::op("Gather", {Pattern::constant("codes")}).open()), looked_up});
     all.push_back({dq(Pattern::op(kMoves, {Pattern::any("x")}).open()), before_move});
     all.push_back({dq(Pattern::any("x")), to_constant});
   }

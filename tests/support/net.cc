@@ -89,7 +89,9 @@ Difference changed_by(const Model& source, const Model& result) {
 
 std::string prepared_ops(const Model& model) {
   Model copy = clone(model);
-  cpu::prepare(copy, [](const Model& constants) { return reference_backend()->compile(constants, {})->run({}); });
+  cpu::prepare(
+      copy, [](const Model& constants) { return reference_backend()->compile(constants, {})->run({}); },
+      Precision::kF32);
   return listed_ops(copy);
 }
 

@@ -9,7 +9,7 @@
 
 namespace mlopt::cpu {
 
-void prepare(Model& model, const Evaluate& evaluate) {
+void prepare(Model& model, const Evaluate& evaluate, Precision precision) {
   for (const char* domain : {"com.microsoft", "mlopt"})
     if (model.opset(domain) == 0) model.set_opset(domain, 1);
   infer(model);
@@ -20,7 +20,6 @@ void prepare(Model& model, const Evaluate& evaluate) {
                                       &lower::sum,
                                       &widen_halves,
                                       &widen_codes,
-                                      &qdq::widen_blocks,
                                       &qdq::moves,
                                       &qdq::split,
                                       &qdq::conv,
@@ -49,12 +48,14 @@ void prepare(Model& model, const Evaluate& evaluate) {
                                       &fusion::rope_part,
                                       &fusion::rope_rows};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
+  // Codes of weights are multiplied in float32.
+  run_pass(model, qdq::gather_before_dequantize, context);
+  run_pass(model, precision == Precision::kF32 ? qdq::integer_weights : qdq::widen_blocks, context);
   unpack_weights(model, evaluate);
 }
 
 void specialize(Model& model, TypeRule types) {
   static constexpr std::array kPasses{&inline_if,
-                                      &block_matmul,
                                       &lower::attention,
                                       &lower::attention_past,
                                       &lower::attention_heads,

@@ -18,8 +18,12 @@ extern const Pass matmul_float;
 extern const Pass gemm_float;
 extern const Pass dynamic_matmul;
 extern const Pass integer_matmul_bias;
-extern const Pass float8_matmul;   // for devices that have such products
-extern const Pass float8_weights;  // for devices that unpack these in registers
+extern const Pass float8_matmul;    // for devices that have such products
+extern const Pass float8_weights;   // for devices that unpack these in registers
+extern const Pass integer_weights;  // the same
+
+// Of stored tables, for runtimes and devices alike.
+extern const Pass gather_before_dequantize;
 
 // The other way: com.microsoft's products by stored weights (MatMulNBits, MatMulBnb4) by floats.
 extern const Pass widen_blocks;

@@ -1,41 +1,96 @@
 #include "backends/cpu/block_product.h"
 
+#include <algorithm>
+
+#include "core/tensor/codes.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
+#include "tests/support/targets.h"
 
 namespace mlopt::test {
+namespace {
 
-TEST_CASE("a panel is what its codes, scales and zero points say") {
-  constexpr int64_t kN = 37, kSize = 16, kBlocks = 3, kK = 43;
-  const int bits = GENERATE(2, 4, 8), in_byte = 8 / bits;
-  const Tensor codes = uniform({kN, kBlocks * kSize / in_byte}, 0, 255, DType::kU8, 1),
-               zeros = uniform({kN, (kBlocks + in_byte - 1) / in_byte}, 0, 255, DType::kU8, 2),
-               scales = uniform({kN, kBlocks}, -1, 1), x = uniform({kBlocks * kSize}, -1, 1, DType::kF32, 4);
-  std::vector<float> row(x.data<float>(), x.data<float>() + kBlocks * kSize), sums(kBlocks);
-  std::fill(row.begin() + kK, row.end(), 0.0f);
-  for (size_t i = 0; i < row.size(); ++i) sums[i / kSize] += row[i];
-  const auto code = [&](const Tensor& t, int64_t r, int64_t i) {
-    return t.data<uint8_t>()[r * t.dim(1) + i / in_byte] >> (i % in_byte * bits) & ((1 << bits) - 1);
-  };
-  for (const bool with_zeros : {true, false}) {
-    const cpu::PackedBlocks packed({bits, kN, kK, kSize, codes.data<uint8_t>(), scales.data<float>(),
-                                    with_zeros ? zeros.data<uint8_t>() : nullptr});
-    CHECK(packed.panels() * packed.width() >= kN);
+/// Random weights of odd sizes, and what they stand for.
+struct Weights {
+  static constexpr int64_t kN = 37, kSize = 16, kBlocks = 3, kK = 43;
+
+  int bits;
+  bool listed = false;
+  enum { kNone, kSome } zeros = kSome;
+  Tensor codes = uniform({kN, kBlocks* kSize* bits / 8}, 0, 255, DType::kU8, 1);
+  Tensor scales = uniform({kN, kBlocks}, -1, 1);
+  Tensor points = uniform({kN, kBlocks}, 0, 1 << bits, DType::kF32, 2);
+
+  cpu::PackedBlocks packed() const {
+    return cpu::PackedBlocks({bits, kN, kK, kSize, codes.data<uint8_t>(), scales.data<float>(),
+                              zeros == kSome ? points.data<float>() : nullptr, listed ? kNF4.data() : nullptr});
+  }
+  double at(int64_t n, int64_t k) const {
+    const int64_t block = n * kBlocks + k / kSize;
+    const int code = code_at(codes.data<uint8_t>() + n * codes.dim(1), bits, k);
+    const double zero = zeros == kSome ? points.data<float>()[block] : 1 << (bits - 1);
+    return (listed ? kNF4[static_cast<size_t>(code)] : code - zero) * scales.data<float>()[block];
+  }
+};
+
+/// Of two and four bits and bytes, with and without zero points, and of levels from a list.
+Weights some_weights() {
+  const int kind = GENERATE(range(0, 7));
+  if (kind == 6) return Weights{.bits = 4, .listed = true};
+  return Weights{.bits = 2 << kind % 3, .listed = false, .zeros = kind < 3 ? Weights::kNone : Weights::kSome};
+}
+
+}  // namespace
+
+TEST_CASE("a panel is what its codes, scales and zero points say, on every instruction set") {
+  const Weights weights = some_weights();
+  const int64_t rows = GENERATE(1, 2, 3, 7);
+  constexpr int64_t kLength = Weights::kBlocks * Weights::kSize, kStride = kLength + Weights::kBlocks + 2;
+  Tensor x = uniform({rows, kStride}, -1, 1, DType::kF32, 4);
+  for (int64_t r = 0; r < rows; ++r) {
+    float *row = x.mutable_data<float>() + r * kStride, *sums = row + kLength;
+    std::fill(row + Weights::kK, sums, 0.0f);
+    std::fill(sums, sums + Weights::kBlocks, 0.0f);
+    for (int64_t i = 0; i < kLength; ++i) sums[i / Weights::kSize] += row[i];
+  }
+  for (const int64_t target : targets()) {
+    const TargetScope scope(target);
+    const cpu::PackedBlocks packed = weights.packed();
+    const int64_t stride = packed.width() + 1;
+    CHECK(packed.panels() * packed.width() >= Weights::kN);
     for (int64_t panel = 0; panel < packed.panels(); ++panel) {
-      std::vector<float> out(static_cast<size_t>(packed.width()) + 1, 7);
-      cpu::multiply_panel(packed, panel, row.data(), sums.data(), out.data());
-      for (int64_t c = 0; c < packed.width(); ++c) {
-        const int64_t n = panel * packed.width() + c;
-        double sum = 0;
-        for (int64_t i = 0; n < kN && i < kK; ++i) {
-          const int zero = with_zeros ? code(zeros, n, i / kSize) : 1 << (bits - 1);
-          sum += static_cast<double>(row[static_cast<size_t>(i)]) * (code(codes, n, i) - zero) *
-                 scales.data<float>()[n * kBlocks + i / kSize];
-        }
-        CHECK(out[static_cast<size_t>(c)] == Approx(sum).margin(1e-3));
+      std::vector<float> out(static_cast<size_t>(rows * stride), 7);
+      cpu::multiply_panel(packed, panel, {x.data<float>(), rows, kStride}, out.data(), stride);
+      for (int64_t i = 0; i < rows * stride; ++i) {
+        const int64_t n = panel * packed.width() + i % stride;
+        double sum = i % stride == packed.width() ? 7 : 0;
+        for (int64_t k = 0; sum != 7 && n < Weights::kN && k < Weights::kK; ++k)
+          sum += double{x.data<float>()[i / stride * kStride + k]} * weights.at(n, k);
+        CHECK(out[static_cast<size_t>(i)] == Approx(sum).margin(2e-4));
       }
-      CHECK(out.back() == 7);
     }
+  }
+}
+
+TEST_CASE("columns are unpacked to the floats that they mean, on every instruction set") {
+  const Weights weights = some_weights();
+  for (const int64_t target : targets()) {
+    const TargetScope scope(target);
+    const cpu::PackedBlocks packed = weights.packed();
+    const int64_t lanes = packed.width() / 4;
+    for (const int64_t columns : {lanes, 2 * lanes})
+      for (const auto& [k, depth] : {std::pair<int64_t, int64_t>{0, 43}, {16, 5}, {32, 11}, {0, 16}}) {
+        const int64_t column = packed.width() - columns;
+        std::vector<float> out(static_cast<size_t>(depth * columns) + 1, 7);
+        cpu::unpack_columns(packed, column, columns, k, depth, out.data());
+        CHECK(out.back() == 7);
+        out.pop_back();
+        for (int64_t i = 0; i < std::ssize(out); ++i) {
+          const int64_t n = column + i % columns;
+          const double number = n < Weights::kN ? weights.at(n, k + i / columns) : 0;
+          CHECK(out[static_cast<size_t>(i)] == Approx(number).margin(1e-5));
+        }
+      }
   }
 }
 

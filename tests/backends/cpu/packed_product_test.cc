@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -192,6 +194,38 @@ TEST_CASE("an inner axis in pieces is summed over all of them, on every instruct
         for (int64_t k = 0; k < kPieces * kPiece; ++k)
           sum += double{at(a, k / kPiece * kPitch + row * kStep + k % kPiece)} * at(b, k * kColumns + column);
         REQUIRE(at(c, row * kColumns + column) == Approx(sum).margin(1e-5));
+      }
+  }
+}
+
+TEST_CASE("a right matrix that is unpacked piece by piece gives what a packed one does, on every instruction set") {
+  for (const int64_t target : test::targets()) {
+    const test::TargetScope scope(target);
+    for (const int threads : {1, 2, 5})
+      for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 5, 3},
+                                    {9, 70, 260},
+                                    {14, 33, 1031},
+                                    {300, 130, 700},
+                                    {401, 600, 300},
+                                    {17, 64, 0}}) {
+        INFO(m << " x " << k << " x " << n << ", threads " << threads);
+        const std::vector<float> a = numbers(m * k, 1), b = numbers(k * n, 2), bias = numbers(n, 3);
+        const auto unpack = [&, n = n](int64_t column, int64_t columns, int64_t from, int64_t depth, float* out) {
+          if (from % 16 != 0) std::abort();
+          for (int64_t i = 0; i < depth * columns; ++i)
+            out[i] = column + i % columns < n ? at(b, (from + i / columns) * n + column + i % columns) : 0;
+        };
+        const auto run = [&, m = m, n = n, k = k](const ProductPlan& plan) {
+          std::vector<float> c(static_cast<size_t>(m * n), kUntouched);
+          std::vector<float> space(plan.workspace_bytes() / sizeof(float), kNan);
+          plan.run({.a = {a.data(), k, 1}, .c = c.data(), .c_stride = n, .bias = bias.data()},
+                   reinterpret_cast<std::byte*>(space.data()));
+          return c;
+        };
+        const auto packed = std::make_shared<PackedMatrix>(MatrixView{b.data(), n, 1}, k, n);
+        const std::vector<float> got = run(ProductPlan({m, n, k}, unpack, threads)),
+                                 expected = run(ProductPlan({m, n, k}, packed, threads));
+        for (size_t i = 0; i < got.size(); ++i) REQUIRE(got[i] == Approx(expected[i]).margin(1e-4));
       }
   }
 }

@@ -37,6 +37,17 @@ TEST_CASE("DequantizeLinear gives what the reference gives") {
   }
 }
 
+TEST_CASE("blocks of the last axis have scales of their own") {
+  for (const DType type : {DType::kU8, DType::kI8}) {
+    const Tensor x = uniform({3, 5, 24}, 0, 120, type), scale = uniform({3, 5, 3}, 0.1, 1);
+    const OpOptions blocks{.attrs = {{"axis", int64_t{-1}, ""}, {"block_size", int64_t{8}, ""}}};
+    require_as_reference("DequantizeLinear", {x, scale, uniform({3, 5, 3}, 0, 100, type)}, blocks, 1e-6);
+    require_as_reference("DequantizeLinear", {x, scale}, blocks, 1e-6);
+    require_as_reference("QuantizeLinear", {uniform({3, 5, 24}, -20, 20), scale, uniform({3, 5, 3}, 0, 100, type)},
+                         blocks, 0, 1);
+  }
+}
+
 TEST_CASE("DynamicQuantizeLinear finds the reference's steps") {
   for (const double only : {0.0, 3.0, -3.0, 1e-44})
     require_as_reference("DynamicQuantizeLinear", {tensor({3}, {only, only, only})}, {.outputs = 3}, 1e-6);

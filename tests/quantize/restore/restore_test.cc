@@ -8,6 +8,7 @@
 #include "core/data/random.h"
 #include "core/ir/verify.h"
 #include "core/onnx/infer.h"
+#include "core/rewrite/qdq/passes.h"
 #include "core/tensor/cast.h"
 #include "quantize/quantize.h"
 #include "quantize/restore/passes.h"
@@ -118,6 +119,18 @@ TEST_CASE("codes are decoded by tensor, by axis and by blocks") {
         std::vector<double>{0, 1, 2, 3, 0, 10, 20, 30});
   const Tensor blocks = test::tensor({2, 2}, {1, 2, 3, 4});
   CHECK(to_doubles(quantize::decoded(codes, blocks, nullptr, 1, 3)) == std::vector<double>{1, 2, 3, 8, 15, 18, 21, 32});
+}
+
+TEST_CASE("rows that are looked up in a stored table are those of a table of floats") {
+  test::Net net;
+  Value* indices = net.graph().add_input("i", Type::tensor(DType::kI64, SymDims{5}));
+  net.output(net.op("Gather", {net.weights({7, 24}, 0), indices}));
+  infer(net.model);
+  Model stored = clone(net.model);
+  REQUIRE(run_pass(stored, qdq::gather_before_dequantize, test::pass_context()).applied == 1);
+  const Model floats = restored(std::move(stored));
+  CHECK(test::operators(*floats.graph) == "Gather");
+  CHECK(test::changed_by(net.model, floats).max_abs == 0);
 }
 
 TEST_CASE("codes that the model gives stay, and what is not understood is named") {

@@ -1,0 +1,85 @@
+#include "core/ir/infer.h"
+#include "core/rewrite/qdq/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/net.h"
+#include "tests/support/rewrite.h"
+
+namespace mlopt::test {
+namespace {
+
+constexpr int64_t kRows = 9, kColumns = 24;
+
+struct Table {
+  DType type = DType::kU8;
+  Dims scales = {kRows};
+  int64_t axis = 0, block = 0;
+  bool zeros = true;
+  int64_t gathered = 0;  ///< axis of the Gather
+};
+
+Net net_of(const Table& t) {
+  Net net;
+  Value* indices = net.graph().add_input("i", Type::tensor(DType::kI64, SymDims{2, 3}));
+  const bool narrow = t.type == DType::kI4;
+  const auto codes = [&](const Dims& dims) {
+    return net.constant(uniform(dims, narrow ? -8 : 0, narrow ? 7 : 120, t.type, 3));
+  };
+  std::vector<Value*> inputs{codes({kRows, kColumns}), net.constant(uniform(t.scales, 0.01, 0.02))};
+  if (t.zeros) inputs.push_back(codes(t.scales));
+  Value* floats = net.op("DequantizeLinear", inputs, {{"axis", t.axis, ""}, {"block_size", t.block, ""}});
+  net.output(net.op("Gather", {floats, indices}, {{"axis", t.gathered, ""}}));
+  infer(net.model);
+  return net;
+}
+
+std::string reason(const Net& net, Target target = Target::kOnnx) {
+  Model model = clone(net.model);
+  PassContext context = pass_context();
+  context.target = target;
+  const PassTally tally = run_pass(model, qdq::gather_before_dequantize, context);
+  CHECK(tally.applied == 0);
+  return tally.declined.empty() ? "" : tally.declined.begin()->first;
+}
+
+}  // namespace
+
+TEST_CASE("rows of a stored table are looked up before they become floats") {
+  for (const Table& t :
+       {Table{}, Table{.type = DType::kI8}, Table{.zeros = false}, Table{.scales = {kRows, 3}, .axis = 1, .block = 8},
+        Table{.scales = {kRows, 2}, .axis = -1, .block = 16}})
+    CHECK(rewritten(qdq::gather_before_dequantize, net_of(t).model, 0) ==
+          (t.zeros ? "Gather Gather Gather DequantizeLinear" : "Gather Gather DequantizeLinear"));
+  CHECK(rewritten(qdq::gather_before_dequantize, net_of({.scales = {}}).model, 0) == "Gather DequantizeLinear");
+  Net old = net_of({.scales = {}});
+  old.model.set_opset("", 17);
+  CHECK(rewritten(qdq::gather_before_dequantize, old.model, 0) == "Gather DequantizeLinear");
+}
+
+TEST_CASE("the CPU backend looks up rows of stored tables") {
+  for (const Table& t : {Table{}, Table{.scales = {kRows, 3}, .axis = 1, .block = 8}}) {
+    const Net net = net_of(t);
+    CHECK(prepared_ops(net.model) == "DequantizeLinear 1, Gather 3");
+  }
+}
+
+TEST_CASE("tables stay before other operators and readers, and where the opset or the target has no such rows") {
+  CHECK(reason(net_of({.scales = {kColumns}, .axis = 1})) == "its scales are not those of rows");
+  CHECK(reason(net_of({.scales = {3, kColumns}, .axis = 0, .block = 3})) == "its scales are not those of rows");
+  CHECK(reason(net_of({.gathered = 1})) == "it does not look up rows");
+  for (const DType type : {DType::kI4, DType::kF8E4M3FN})
+    CHECK(reason(net_of({.type = type, .zeros = false})) ==
+          "Gather takes neither integers of less than 8 bits nor floats of 8 bits");
+  CHECK(reason(net_of({}), Target::kTensorrt) == "the target reads tables behind DequantizeLinear");
+  Net old = net_of({.zeros = false});
+  old.model.set_opset("", 17);
+  CHECK(reason(old) == "scales that are looked up need the DequantizeLinear of opset 21");
+  Net read = net_of({});
+  read.output(read.graph().outputs()[0]->producer->input(0));
+  CHECK(reason(read) != "");
+  Net given = net_of({});
+  Node* dequantize = given.graph().outputs()[0]->producer->input(0)->producer;
+  given.graph().set_input(dequantize, 1, given.input({kRows}));
+  CHECK(reason(given) == "its table is not constant");
+}
+
+}  // namespace mlopt::test
