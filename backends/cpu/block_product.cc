@@ -29,6 +29,12 @@ int64_t PanelWidth() { return kVectors * static_cast<int64_t>(hn::Lanes(F())); }
 
 HWY_INLINE Words words_at(const uint32_t* words) { return hn::LoadU(hn::RebindToUnsigned<F>(), words); }
 
+/// Of the code that is taken i-th from a word: those of four bits lie so that bytes of neighbours are a mask away.
+template <int kBits>
+constexpr int64_t place_of(int64_t i) {
+  return kBits == 4 ? i % 2 * 4 + i / 2 : i;
+}
+
 /// Codes of 2 and 4 bits as numbers from 0 on, the first in the lowest bits.
 template <int kCodeBits>
 struct Uniform {
@@ -102,7 +108,7 @@ HWY_INLINE void add_words(const Codes& codes, const uint32_t* words, const float
     for (int v = 0; v < kVectors; ++v) code[v] = codes.take(word[v]);
     HWY_UNROLL(4)
     for (int r = 0; r < kRows; ++r) {
-      const V factor = constant(x[r * stride + i]);
+      const V factor = constant(x[r * stride + place_of<Codes::kBits>(i)]);
       HWY_UNROLL(4)
       for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(code[v], factor, sums[r][v]);
     }
@@ -187,9 +193,14 @@ HWY_INLINE void unpack_words(const Codes& codes, const uint32_t* words, const fl
     scale[v] = hn::LoadU(d, scales + v * lanes);
     zero[v] = zeros.at(v * lanes);
   }
-  for (int64_t i = 0; i < count; ++i, out += kWide * lanes)
-    for (int v = 0; v < kWide; ++v)
-      hn::StoreU(hn::Mul(hn::Sub(codes.take(word[v]), zero[v]), scale[v]), d, out + v * lanes);
+  HWY_UNROLL(8)
+  for (int64_t i = 0; i < 32 / Codes::kBits; ++i) {
+    const int64_t row = place_of<Codes::kBits>(i);
+    for (int v = 0; v < kWide; ++v) {
+      const V number = hn::Mul(hn::Sub(codes.take(word[v]), zero[v]), scale[v]);
+      if (row < count) hn::StoreU(number, d, out + (row * kWide + v) * lanes);
+    }
+  }
 }
 
 template <int kWide, class Codes>
@@ -238,7 +249,13 @@ constexpr int64_t kWordBytes = 4;
 uint32_t word_at(const uint8_t* bytes, int bits) {
   uint32_t word = 0;
   for (int64_t i = 0; i < kWordBytes; ++i) word |= static_cast<uint32_t>(bytes[bits == 8 ? 3 - i : i]) << (8 * i);
-  return bits == 8 ? word ^ 0x80808080U : word;
+  if (bits == 8) return word ^ 0x80808080U;
+  if (bits == 2) return word;
+  const auto apart = [](uint32_t half) {  // a nibble of nothing behind each
+    half = (half | half << 8) & 0x00FF00FFU;
+    return (half | half << 4) & 0x0F0F0F0FU;
+  };
+  return apart(word & 0xFFFF) | apart(word >> 16) << 4;
 }
 
 bool all_are(const float* numbers, int64_t count, float value) {

@@ -5,6 +5,7 @@
 #include "backends/reference/broadcast.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/matmul.h"
+#include "core/ir/stored_weights.h"
 #include "core/tensor/codes.h"
 
 // com.microsoft's products and look-ups with weights of a few bits and a scale for each block.
@@ -13,9 +14,19 @@ namespace {
 
 const uint8_t* bytes_of(const Tensor& tensor) { return reinterpret_cast<const uint8_t*>(tensor.raw()); }
 
+/// A as it is multiplied at the accuracy level.
+Tensor rounded_rows(const Call& call, const Tensor& a, int64_t k) {
+  if (!rounds_rows(call.view) || a.rank() == 0 || a.dim(a.rank() - 1) != k) return a;
+  const Tensor floats = as(a, DType::kF32);
+  Tensor out(DType::kF32, a.dims());
+  for (int64_t from = 0; from < a.size(); from += k)
+    round_row(floats.data<float>() + from, k, call.view.get_int("block_size"), out.mutable_data<float>() + from);
+  return as(out, a.dtype());
+}
+
 /// A * weights' + bias, where `weights` is [n, k] in the compute type of A.
 void multiply(Call& call, const Tensor& weights, const Tensor* bias) {
-  const Tensor& a = call.in(0);
+  const Tensor a = rounded_rows(call, call.in(0), weights.dim(1));
   const int64_t n = weights.dim(0), k = weights.dim(1);
   MatMulShape shape = matmul_shape(call, a.dims(), {k, n});
   shape.b_transposed = true;

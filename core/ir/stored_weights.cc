@@ -1,5 +1,6 @@
 #include "core/ir/stored_weights.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/base/parallel.h"
@@ -66,6 +67,28 @@ Expected<StoredWeights> bnb4(const NodeView& view, StoredWeights w) {
 }
 
 }  // namespace
+
+ByteSteps byte_steps(const float* x, int64_t count) {
+  constexpr float kSteps = 127;
+  float largest = 0;
+  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[i]));
+  return {largest / kSteps, largest == 0 ? 0 : kSteps / largest};
+}
+
+void round_row(const float* x, int64_t count, int64_t block, float* out) {
+  for (int64_t from = 0; from < count; from += block) {
+    const int64_t end = std::min(count, from + block);
+    const ByteSteps by = byte_steps(x + from, end - from);
+    for (int64_t i = from; i < end; ++i) out[i] = static_cast<float>(by.rounded(x[i])) * by.step;
+  }
+}
+
+bool rounds_rows(const NodeView& view) {
+  constexpr int64_t kByBytes = 4, kLeast = 32, kMost = 128;
+  if (view.node().op != "MatMulNBits" || view.get_int("accuracy_level", 0) != kByBytes) return false;
+  const int64_t block = view.get_int("block_size", 0);
+  return view.get_int("bits", 4) != 2 || (block >= kLeast && block <= kMost);
+}
 
 float StoredWeights::at(int64_t row, int64_t column) const {
   const int64_t block = row * blocks() + column / size;

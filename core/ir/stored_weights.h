@@ -1,10 +1,30 @@
 #pragma once
 #include <array>
+#include <bit>
+#include <cstdint>
 
 #include "core/base/expected.h"
 #include "core/ir/view.h"
 
 namespace mlopt {
+
+/// How MatMulNBits of accuracy level 4 rounds a block of what it multiplies: to 255 steps around zero.
+struct ByteSteps {
+  float step = 0, inverse = 0;
+
+  /// Numbers that are not finite give any byte.
+  int8_t rounded(float x) const {
+    constexpr float kRounds = 12582912;  // 1.5 * 2^23: whole numbers then lie in the last bits of the sum
+    return static_cast<int8_t>(std::bit_cast<int32_t>(x * inverse + kRounds));
+  }
+};
+ByteSteps byte_steps(const float* x, int64_t count);
+
+/// out = x, rounded so block by block; may be the same.
+void round_row(const float* x, int64_t count, int64_t block, float* out);
+
+/// Does a MatMulNBits of that level round its rows so? ONNX Runtime has no such kernel for some blocks of 2 bits.
+bool rounds_rows(const NodeView& view);
 
 /// Constant weights [n, k] of 2, 4 or 8 bits with a scale for each block of a row, of com.microsoft.MatMulNBits or
 /// MatMulBnb4.

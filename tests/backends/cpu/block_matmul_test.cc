@@ -16,6 +16,7 @@ struct Shape {
   bool zeros;
   int64_t bits = 4;
   bool bias = false;
+  int64_t level = 0;
 };
 
 /// x [rows, k] times codes.
@@ -31,7 +32,11 @@ Net net_of(const Shape& s) {
                              net.constant(uniform({s.n, blocks}, step, 3 * step)), nullptr};
   if (s.zeros) inputs[3] = net.constant(uniform({s.n, (blocks * s.bits + 7) / 8}, 0, 255, DType::kU8, 4));
   if (s.bias) inputs.insert(inputs.end(), {nullptr, net.constant(uniform({s.n}, -1, 1))});
-  const std::vector<Attr> attrs{{"N", s.n, ""}, {"K", s.k, ""}, {"block_size", s.block, ""}, {"bits", s.bits, ""}};
+  const std::vector<Attr> attrs{{"N", s.n, ""},
+                                {"K", s.k, ""},
+                                {"block_size", s.block, ""},
+                                {"bits", s.bits, ""},
+                                {"accuracy_level", s.level, ""}};
   net.output(net.graph().add_op("MatMulNBits", inputs, attrs, nullptr, "y", 1, "com.microsoft")->output(0));
   return net;
 }
@@ -78,6 +83,17 @@ TEST_CASE("more rows are multiplied by codes that become floats piece by piece")
         INFO(rows << " rows, " << n << " of " << k << " in blocks of " << block);
         const Net net = net_of({{rows}, n, k, block, n != 5, n == 64 ? 8 : n == 1 ? 2 : 4, n == 130});
         CHECK(kernel_of(net) == "tiles of codes");
+        require_same_result(net.model, 2e-4, true);
+      }
+}
+
+TEST_CASE("rows that the accuracy level rounds are multiplied as the reference rounds them") {
+  for (const int64_t bits : {2, 4, 8})
+    for (const auto& [k, block] : {std::pair<int64_t, int64_t>{100, 16}, {128, 32}, {300, 256}})
+      for (const int64_t rows : {1, 7, 40}) {
+        INFO(rows << " rows, " << bits << " bits of " << k << " in blocks of " << block);
+        const Net net = net_of({{rows}, 70, k, block, rows != 7, bits, true, 4});
+        CHECK(kernel_of(net) == (bits == 4 ? "codes and bytes" : rows < 40 ? "codes" : "tiles of codes"));
         require_same_result(net.model, 2e-4, true);
       }
 }

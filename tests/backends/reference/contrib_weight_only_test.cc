@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -114,6 +115,27 @@ TEST_CASE("MatMulNBits of every width, with each form of zero points", "[referen
        contrib({attr("N", 3), attr("K", -1), attr("block_size", 16)}),
        "positive"},
   });
+}
+
+TEST_CASE("MatMulNBits of accuracy level 4 rounds what it multiplies to bytes, block by block", "[reference]") {
+  const int64_t n = 3, k = 40, block = 16, blocks = 3;
+  const Codes codes = make_codes(n, blocks * block, 4, 1);
+  const Tensor a = uniform({2, k}, -1, 1), scales = uniform({n, blocks}, 0.1, 1, DType::kF32, 4);
+  std::vector<double> weights, rounded;
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t p = 0; p < k; ++p)
+      weights.push_back((codes.values[static_cast<size_t>(j * blocks * block + p)] - 8) *
+                        number_at(scales, j * blocks + p / block));
+  for (int64_t i = 0; i < 2 * k; ++i) {
+    const int64_t first = i / k * k + i % k / block * block, last = std::min(first + block, (i / k + 1) * k);
+    double largest = 0;
+    for (int64_t p = first; p < last; ++p) largest = std::max(largest, std::abs(number_at(a, p)));
+    rounded.push_back(std::nearbyint(number_at(a, i) / largest * 127) * largest / 127);
+  }
+  const OpOptions options =
+      contrib({attr("N", 3), attr("K", 40), attr("bits", 4), attr("block_size", 16), attr("accuracy_level", 4)});
+  const Tensor expected = tensor({2, 3}, product(tensor({2, k}, rounded), weights, 3));
+  check_cases({{"MatMulNBits", {a, codes.packed, scales}, options, {expected}, 1e-5}});
 }
 
 TEST_CASE("MatMulBnb4 looks its weights up, the high half of a byte first", "[reference]") {

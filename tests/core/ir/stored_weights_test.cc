@@ -79,6 +79,31 @@ TEST_CASE("numbers of MatMulBnb4 are levels times the scales of blocks that run 
   }
 }
 
+TEST_CASE("rows of accuracy level 4 are rounded block by block, to 255 steps around zero") {
+  const std::vector<float> x = {1, -127, 63.4f, 0.5f, 0, 0, 0, 0, -0.3f};
+  std::vector<float> out(x.size());
+  round_row(x.data(), std::ssize(x), 4, out.data());
+  CHECK(out == std::vector<float>{1, -127, 63, 0, 0, 0, 0, 0, -0.3f});  // halves to the even
+}
+
+TEST_CASE("only the accuracy level 4 rounds rows, and not for blocks that ONNX Runtime has no kernel for") {
+  const auto rounds = [](int64_t bits, int64_t block, int64_t level) {
+    Net net;
+    const Node* node =
+        net.graph().add_op("MatMulNBits", {net.input({1, 8})},
+                           {{"bits", bits, ""}, {"block_size", block, ""}, {"accuracy_level", level, ""}}, nullptr, "y",
+                           1, "com.microsoft");
+    return rounds_rows(NodeView(*node, 1));
+  };
+  CHECK(rounds(4, 16, 4));
+  CHECK(rounds(8, 256, 4));
+  CHECK(rounds(2, 32, 4));
+  CHECK_FALSE(rounds(4, 32, 0));
+  CHECK_FALSE(rounds(4, 32, 1));
+  CHECK_FALSE(rounds(2, 16, 4));
+  CHECK_FALSE(rounds(2, 256, 4));
+}
+
 TEST_CASE("weights that are not what the attributes say are declined") {
   const auto reason = [](const auto& made) { return made ? std::string() : made.error().reason; };
   const auto with = [](const char* name, int64_t value) { return [=](Node& n, Net&) { n.set_attr(name, value); }; };
