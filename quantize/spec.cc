@@ -176,6 +176,12 @@ bool Spec::pairs_saturate() const {
   return in_bytes() && target.runtime != Runtime::kTensorrt && !target.adds_in_32_bits();
 }
 
+int Spec::rounding_level() const {
+  constexpr int kByBytes = 4;
+  constexpr int kCoarse = 4;  // bits whose own errors are far above those of activations in 8 bits
+  return accuracy_level.value_or(target.multiplies_bytes() && weights.bits <= kCoarse ? kByBytes : 0);
+}
+
 Scheme Spec::scheme() const {
   Scheme scheme = scheme_of(weights, per_tensor, symmetric);
   scheme.kept = sparse_outliers;
@@ -234,7 +240,7 @@ std::string to_string(const Spec& spec) {
   if (spec.outliers > 0) parts.push_back(fmt::format("outliers={:g}%", spec.outliers * 100));
   if (spec.sparse_outliers > 0) parts.push_back(fmt::format("sparse_outliers={:g}%", spec.sparse_outliers * 100));
   if (spec.opset) parts.push_back(fmt::format("opset={}", spec.opset));
-  if (spec.accuracy_level) parts.push_back(fmt::format("accuracy_level={}", spec.accuracy_level));
+  if (spec.accuracy_level) parts.push_back(fmt::format("accuracy_level={}", *spec.accuracy_level));
   if (spec.target != plain.target) parts.push_back("target=" + to_string(spec.target));
   if (!spec.only.empty()) parts.push_back("only=" + print_globs(spec.only));
   if (!spec.skip.empty()) parts.push_back("skip=" + print_globs(spec.skip));

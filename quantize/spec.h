@@ -40,9 +40,9 @@ struct Spec {
   double outliers = 0;           ///< share of the input channels of a layer that are multiplied in float
   double sparse_outliers = 0;    ///< of kWeights: share of a weight's numbers that are stored as they are
   Target target;
-  int64_t opset = 0;       ///< of ai.onnx that the result has; 0: the source's, raised where the format needs it
-  int accuracy_level = 0;  ///< of MatMulNBits: 0 and 1 compute in float32, 4 rounds activations to 8 bits as well
-  std::vector<std::string> only, skip;  ///< globs of node names
+  int64_t opset = 0;  ///< of ai.onnx that the result has; 0: the source's, raised where the format needs it
+  std::optional<int> accuracy_level = {};  ///< of MatMulNBits, where it is given: see rounding_level()
+  std::vector<std::string> only, skip;     ///< globs of node names
 
   /// The target may be a processor without a dot product of bytes, which adds pairs of products in 16 bits and
   /// saturates: weights leave room for that. It costs about half a decibel; without it such a processor loses whole
@@ -52,6 +52,9 @@ struct Spec {
   bool held_in_bytes() const;
   /// ... and have all of their eight bits.
   bool in_bytes() const { return weight_bits == 8 && activation_bits == 8; }
+  /// The accuracy level that MatMulNBits is written with: 0 and 1 compute in float32, 4 rounds activations to 8 bits as
+  /// well. Where nothing is given, weights of up to 4 bits have that on processors with a dot product of bytes.
+  int rounding_level() const;
   /// How kWeights are stored.
   Scheme scheme() const;
 };

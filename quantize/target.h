@@ -13,6 +13,8 @@ struct Target {
 
   /// Such a processor has a sum of products of bytes that does not saturate, surely.
   bool adds_in_32_bits() const { return processor == "x86-amx" || processor == "arm-dot"; }
+  /// Such a processor multiplies bytes sooner than floats.
+  bool multiplies_bytes() const { return adds_in_32_bits() || processor == "x86-vnni"; }
   /// Generation of NVIDIA's processors, 89 of "sm_89"; 0: not said.
   int generation() const;
   /// The runtime rounds what products read, finds by itself what else can stay integer, and takes biases as floats.

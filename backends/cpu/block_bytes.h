@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "backends/cpu/block_product.h"
+#include "backends/cpu/packed_blocks.h"
 
 namespace mlopt::cpu {
 

@@ -81,9 +81,11 @@ void declare_options(Options& options, QuantizeOptions& o) {
               "of w8a8 and the like: for processors without floats, every operator between integers, or an error");
   options.add("--opset", o.opset, "N",
               "the opset of ai.onnx that the result has (default: the model's, raised where the format needs it)");
-  options.add("--accuracy-level", o.accuracy_level, "N",
-              "of MatMulNBits in ONNX Runtime: 0 computes in float32, 4 rounds activations to 8 bits as well: for "
-              "processors with a dot product of bytes, also weights of 2 and 8 bits (default: 0)");
+  options.add(
+      "--accuracy-level", o.accuracy_level, "N",
+      "of MatMulNBits in ONNX Runtime: 0 computes in float32, 4 rounds activations to 8 bits as well, and has "
+      "kernels for 2 and 8 bits too (default: 4 for weights of up to 4 bits on x86-vnni, x86-amx and arm-dot, else "
+      "0)");
   options.add("--only", o.only, "GLOBS", "quantize only nodes whose names match one of these");
   options.add("--skip", o.skip, "GLOBS", "leave nodes as they are whose names match one of these");
 }

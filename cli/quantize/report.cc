@@ -54,6 +54,11 @@ void report_made(const quantize::Quantized& made, const quantize::Spec& spec, Re
   if (made.decided)
     report.line(fmt::format("a run takes {:.2f} of the source's time, as measured for the choice", made.time));
   if (made.corrected) report.line(fmt::format("{} biases corrected", made.corrected));
+  if (std::any_of(made.weights.begin(), made.weights.end(), [](const auto& w) { return w.form == "matmulnbits"; })) {
+    report.data["accuracy_level"] = spec.rounding_level();
+    if (spec.rounding_level() == 4)
+      report.line("MatMulNBits rounds what it multiplies to 8 bits (--accuracy-level 0 leaves it in float32)");
+  }
   report_fallbacks(made, spec, report);
 }
 

@@ -46,12 +46,11 @@ int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec
     product.stored.push_back(
         out.constant("zero_point", packed_rows(coded.zero, groups, coded.bits, {n, (groups + in_byte - 1) / in_byte})));
   }
-  // The level 0 computes in float32: level 4, which rounds activations to 8 bits, is faster and loses accuracy.
   product.attrs = {{"K", coded.columns, {}},
                    {"N", n, {}},
                    {"bits", static_cast<int64_t>(coded.bits), {}},
                    {"block_size", block, {}},
-                   {"accuracy_level", int64_t{spec.accuracy_level}, {}}};
+                   {"accuracy_level", int64_t{spec.rounding_level()}, {}}};
   make_stored_products(model, weight, product);
   return out.bytes();
 }

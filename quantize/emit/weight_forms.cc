@@ -43,14 +43,22 @@ bool suits_dequantize(const Weight& weight, const Spec& spec) {
   }
 }
 
+/// Has ONNX Runtime a kernel for MatMulNBits of this format? Others become floats in each run.
+bool has_kernel(const Spec& spec) {
+  constexpr int kByBytes = 4;
+  constexpr int64_t kLeast = 32, kMost = 128;
+  const WeightFormat& w = spec.weights;
+  if (w.bits == 4) return true;
+  return spec.rounding_level() == kByBytes && (w.bits == 8 || (w.group >= kLeast && w.group <= kMost));
+}
+
 /// Is the form, where it can be had, better than those after it? ONNX Runtime has quick kernels for 4 bits, and
 /// computes what a constant is gathered from once.
 bool suits(const WeightForm& form, const Weight& weight, const Spec& spec) {
-  constexpr int kByBytes = 4;  // the level at which there are kernels for 2 and 8 bits
   const bool ort = spec.target.runtime == Runtime::kOrt;
   switch (form.emit) {
     case Emit::kMatMulNBits:
-      return ort && (spec.weights.bits == 4 || spec.accuracy_level == kByBytes);
+      return ort && has_kernel(spec);
     case Emit::kMatMulBnb4:
       return ort;
     case Emit::kGatherBlock:

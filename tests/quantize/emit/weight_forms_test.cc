@@ -133,10 +133,10 @@ TEST_CASE("every form of every format computes what the floats that codes stand 
       const Model expected = stored(net.model, spec + join + "emit=fake");
       INFO(layer.name << ' ' << format);
       CHECK(test::changed_by(net.model, expected).max_abs > 0);
-      for (const char* more : {"", "target=onnx", "emit=gather", "emit=qdq"}) {
+      for (const char* more : {"accuracy_level=0", "target=onnx", "emit=gather", "emit=qdq"}) {
         if (std::string(more) == "emit=qdq" && !kDequantizeForm.problem({}, parse_spec(spec)).empty()) continue;
         INFO(more);
-        CHECK(test::changed_by(expected, stored(net.model, spec + (*more ? join + more : ""))).sqnr_db > 110);
+        CHECK(test::changed_by(expected, stored(net.model, spec + join + more)).sqnr_db > 110);
       }
     }
 }
@@ -182,9 +182,21 @@ TEST_CASE("products become operators of com.microsoft where these have the forma
   CHECK(test::listed_ops(stored(net.model, "w4g16:target=onnx")) == "DequantizeLinear 1, Gemm 1");
   CHECK(test::listed_ops(stored(net.model, "w4g16:target=onnx;opset=17")).find("DequantizeLinear") ==
         std::string::npos);  // blocks came with 21
-  CHECK(test::listed_ops(stored(net.model, "w8g16:accuracy_level=4")) == "MatMulNBits 1");
-  const Model fast = stored(net.model, "w4g16:accuracy_level=4");
-  CHECK(std::get<int64_t>(fast.graph->nodes().back()->attr("accuracy_level")->value) == 4);
+  const auto level = [&](const char* spec) {
+    const Model made = stored(net.model, spec);
+    const Attr* given = made.graph->nodes().back()->attr("accuracy_level");
+    return given ? std::get<int64_t>(given->value) : -1;
+  };
+  CHECK(level("w4g16") == 4);
+  CHECK(level("w4g16:accuracy_level=0") == 0);
+  CHECK(level("w4g16:target=ort:x86-avx2") == 0);
+  CHECK(level("w4g16:target=ort:x86-avx2;accuracy_level=4") == 4);
+  // 8 bits, and 2 bits in some groups, have kernels at level 4 alone.
+  CHECK(level("w8g16") == -1);
+  CHECK(level("w8g16:accuracy_level=4") == 4);
+  CHECK(level("w2g32") == 4);
+  CHECK(level("w8g16:accuracy_level=0") == -1);
+  CHECK(level("w2g16") == -1);
   CHECK(test::listed_ops(stored(net.model, "w4g16:target=openvino")) == "DequantizeLinear 1, Gemm 1");
   CHECK(test::listed_ops(stored(net.model, "w4g20:target=openvino")).find("DequantizeLinear") == std::string::npos);
   CHECK(test::listed_ops(stored(net.model, "w8")).find("DequantizeLinear") == std::string::npos);
