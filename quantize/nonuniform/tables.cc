@@ -10,7 +10,7 @@ namespace mlopt::quantize {
 namespace {
 
 /// Magnitudes from 0 to 1 with both signs, zero once, in ascending order, and the largest again for spare codes.
-std::vector<float> with_signs(std::vector<float> magnitudes) {
+std::vector<float> with_signs(const std::vector<float>& magnitudes) {
   const size_t codes = 2 * magnitudes.size();
   std::vector<float> table;
   for (const float m : magnitudes) {
@@ -48,8 +48,7 @@ std::vector<float> float8_table(DType type) {
   const float largest = *std::max_element(magnitudes.begin(), magnitudes.end());
   for (float& m : magnitudes) m /= largest;
   magnitudes.resize(128, 1);
-  std::vector<float> table = with_signs(std::move(magnitudes));
-  return table;
+  return with_signs(magnitudes);
 }
 
 std::vector<float> power_table(int bits) { return with_signs(powers(bits - 1)); }
@@ -68,7 +67,7 @@ std::vector<float> additive_power_table(int bits) {
     for (const float y : b) magnitudes.push_back(x + y);
   const float largest = *std::max_element(magnitudes.begin(), magnitudes.end());
   for (float& m : magnitudes) m /= largest;
-  return with_signs(std::move(magnitudes));
+  return with_signs(magnitudes);
 }
 
 }  // namespace mlopt::quantize
