@@ -112,7 +112,7 @@ Value* cut(WeightWriter& out, Value* matrix, int64_t columns) {
                           out.shared("axis", Tensor::ints({1}))});
 }
 
-/// Numbers [alphabets, width] of int32 codes.
+/// Numbers [alphabets, width] of codes, int32 or, of uniform levels, bytes.
 Value* looked_up(WeightWriter& out, Value* codes, const Coded& coded, const Spec& spec, int64_t alphabets) {
   const auto size = static_cast<int64_t>(coded.table.size());
   if (coded.levels == Levels::kCodebook) {
@@ -152,12 +152,17 @@ int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec
   }
   const Grid2 grid = grid_of(coded);
   const int64_t more = grid.filled - coded.columns;
-  Value* codes = Unpacker(out, model.opset()).codes(coded.codes, coded.bits);
-  if (more > 0) {
-    codes = out.reshaped(codes, {coded.rows, coded.columns});
-    codes = out.op("Pad", {codes, out.shared("more_" + std::to_string(more), Tensor::ints({0, 0, 0, more}))});
+  Value* codes = nullptr;
+  if (more == 0 && coded.bits == kByte && coded.levels == Levels::kUniform) {
+    codes = out.constant("codes", Tensor::of<uint8_t>({grid.alphabets, grid.width}, coded.codes));
+  } else {
+    codes = Unpacker(out, model.opset()).codes(coded.codes, coded.bits);
+    if (more > 0) {
+      codes = out.reshaped(codes, {coded.rows, coded.columns});
+      codes = out.op("Pad", {codes, out.shared("more_" + std::to_string(more), Tensor::ints({0, 0, 0, more}))});
+    }
+    codes = out.reshaped(codes, {grid.alphabets, grid.width});
   }
-  codes = out.reshaped(codes, {grid.alphabets, grid.width});
   Value* numbers = looked_up(out, codes, coded, spec, grid.alphabets);
   if (grid.width != grid.filled) numbers = out.reshaped(numbers, {coded.rows, grid.filled});
   if (more > 0) numbers = cut(out, numbers, coded.columns);

@@ -1,6 +1,10 @@
 // Gather(DequantizeLinear(table), indices) -> DequantizeLinear(Gather(table, indices)): of a table that is stored as
 // integers only the rows that are looked up become floats, where runtimes make floats of all of it in each run. Scales
-// of rows, or of blocks of them, are looked up as well.
+// of rows, or of blocks of them, are looked up as well. The same for what stands for it in older opsets,
+// Mul(Sub(Cast(table), zero points), scales).
+#include <string>
+#include <utility>
+
 #include "core/rewrite/qdq/passes.h"
 
 namespace mlopt::qdq {
@@ -29,39 +33,79 @@ Expected<Steps> steps_of(const NodeView& dequantize, const Tensor& table) {
   return Decline{"its scales are not those of rows"};
 }
 
+Value* looked_up(Value* from, const Node& gather, Builder& builder) {
+  return builder.op("Gather", {from, gather.input(1)}, gather.attrs, Type::tensor(from->type.dtype, std::nullopt));
+}
+
+/// Does the Gather look up rows of a constant table of bytes or larger integers? Else why not.
+std::string problem_of(const Node& gather, const Tensor* table, const Builder& builder) {
+  if (builder.target == Target::kOpenvino || builder.target == Target::kTensorrt)
+    return "the target reads tables behind DequantizeLinear";
+  if (!table) return "its table is not constant";
+  if (table->rank() != 2 || table->dim(1) == 0 || builder.view(gather).get_int("axis", 0) != 0 ||
+      !gather.input(1)->type.dims)
+    return "it does not look up rows";
+  if (!is_integer(table->dtype()) || is_sub_byte(table->dtype()))
+    return "Gather takes neither integers of less than 8 bits nor floats of 8 bits";
+  return {};
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   constexpr int64_t kBlocksSince = 21;
   const Node *gather = m.root, *dequantize = m.node("dequantize");
   const NodeView view = builder.view(*dequantize);
   const Tensor *table = view.constant(0), *scale = view.constant(1), *zero = view.constant(2);
-  Value* indices = gather->input(1);
-  if (builder.target == Target::kOpenvino || builder.target == Target::kTensorrt)
-    return Decline{"the target reads tables behind DequantizeLinear"};
-  if (!table || !scale || (dequantize->input(2) && !zero)) return Decline{"its table is not constant"};
-  if (table->rank() != 2 || table->dim(1) == 0 || builder.view(*gather).get_int("axis", 0) != 0 || !indices->type.dims)
-    return Decline{"it does not look up rows"};
-  if (!is_integer(table->dtype()) || is_sub_byte(table->dtype()))
-    return Decline{"Gather takes neither integers of less than 8 bits nor floats of 8 bits"};
+  if (std::string problem = problem_of(*gather, table, builder); !problem.empty()) return Decline{std::move(problem)};
+  if (!scale || (dequantize->input(2) && !zero)) return Decline{"its scales are not constant"};
   if (view.has("output_dtype")) return Decline{"its floats are not of the type of its scales"};
   const auto steps = steps_of(view, *table);
   if (!steps) return steps.error();
   if (!steps->one && builder.opset() < kBlocksSince)
     return Decline{"scales that are looked up need the DequantizeLinear of opset 21"};
-  const auto looked_up = [&](Value* from) {
-    return builder.op("Gather", {from, indices}, gather->attrs, Type::tensor(from->type.dtype, std::nullopt));
-  };
-  std::vector<Value*> inputs{looked_up(dequantize->input(0))};
+  std::vector<Value*> inputs{looked_up(dequantize->input(0), *gather, builder)};
   for (const int i : {1, 2})
     if (Value* given = dequantize->input(i))
-      inputs.push_back(steps->one ? given : looked_up(as_column(given, builder)));
+      inputs.push_back(steps->one ? given : looked_up(as_column(given, builder), *gather, builder));
   std::vector<Attr> attrs;
-  if (!steps->one) attrs = {{"axis", std::ssize(*indices->type.dims), {}}, {"block_size", steps->block, {}}};
+  if (!steps->one) attrs = {{"axis", std::ssize(*gather->input(1)->type.dims), {}}, {"block_size", steps->block, {}}};
   return Replacement{builder.op("DequantizeLinear", std::move(inputs), std::move(attrs), gather->output(0)->type)};
+}
+
+/// Is it one number, or one for each row of the table?
+bool is_of_rows(const Tensor* steps, const Tensor& table) {
+  return steps && (steps->size() == 1 ? steps->rank() <= 2 : steps->dims() == Dims{table.dim(0), 1});
+}
+
+/// In the place of a value of the whole table, which reads a constant: the same of the rows that are looked up.
+Value* of_rows(Value* v, const Node& gather, Builder& builder) {
+  const Node* cast = v->producer;
+  Value* stored = cast ? cast->input(0) : v;
+  Value* rows = stored->known_constant()->size() == 1 ? stored : looked_up(stored, gather, builder);
+  return cast ? builder.op("Cast", {rows}, cast->attrs) : rows;
+}
+
+Expected<Replacement> spelt_out(const Match& m, Builder& builder) {
+  const Node& gather = *m.root;
+  Value *codes = m.value("codes"), *zero = m.value("zero"), *scale = m.value("scale");
+  const Node* cast = zero->producer && zero->producer->is("Cast") ? zero->producer : nullptr;
+  const Tensor* table = codes->known_constant();
+  if (std::string problem = problem_of(gather, table, builder); !problem.empty()) return Decline{std::move(problem)};
+  const Tensor* zeros = cast ? cast->input(0)->known_constant() : zero->known_constant();
+  if (!is_of_rows(zeros, *table) || !is_of_rows(scale->known_constant(), *table))
+    return Decline{"its scales are not those of rows"};
+  const Node* to_float = m.node("cast");
+  Value* numbers = builder.op("Cast", {looked_up(codes, gather, builder)}, to_float->attrs);
+  Value* levels = builder.op("Sub", {numbers, of_rows(zero, gather, builder)});
+  return Replacement{builder.op("Mul", {levels, of_rows(scale, gather, builder)}, {}, gather.output(0)->type)};
 }
 
 std::vector<Rule> rules() {
   Pattern dequantize = Pattern::op("DequantizeLinear", {Pattern::any("")}).open().as("dequantize").single_use();
-  return {{Pattern::op("Gather", {std::move(dequantize), Pattern::any("indices")}).open(), rewrite}};
+  Pattern cast = Pattern::op("Cast", {Pattern::constant("codes")}).open().as("cast").single_use();
+  Pattern levels = Pattern::op("Sub", {std::move(cast), Pattern::any("zero")}).single_use();
+  Pattern numbers = Pattern::op("Mul", {std::move(levels), Pattern::constant("scale")}).single_use();
+  return {{Pattern::op("Gather", {std::move(dequantize), Pattern::any("indices")}).open(), rewrite},
+          {Pattern::op("Gather", {std::move(numbers), Pattern::any("indices")}).open(), spelt_out}};
 }
 
 }  // namespace

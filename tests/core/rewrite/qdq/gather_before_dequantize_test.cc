@@ -55,6 +55,27 @@ TEST_CASE("rows of a stored table are looked up before they become floats") {
   CHECK(rewritten(qdq::gather_before_dequantize, old.model, 0) == "Gather DequantizeLinear");
 }
 
+TEST_CASE("rows of a table whose numbers are spelt out are looked up before as well") {
+  const auto net_of = [](const Dims& scales, bool cast_zeros) {
+    Net net;
+    Value* indices = net.graph().add_input("i", Type::tensor(DType::kI64, SymDims{2, 3}));
+    const std::vector<Attr> to_float = {{"to", int64_t{1}, ""}};
+    Value* codes = net.op("Cast", {net.constant(uniform({kRows, kColumns}, 0, 255, DType::kU8, 3))}, to_float);
+    Value* zeros = cast_zeros ? net.op("Cast", {net.constant(uniform(scales, 0, 255, DType::kU8, 4))}, to_float)
+                              : net.constant(tensor({}, {128}));
+    Value* scale = net.constant(uniform(scales, 0.01, 0.02));
+    net.output(net.op("Gather", {net.op("Mul", {net.op("Sub", {codes, zeros}), scale}), indices}));
+    net.model.set_opset("", 17);
+    infer(net.model);
+    return net;
+  };
+  CHECK(rewritten(qdq::gather_before_dequantize, net_of({kRows, 1}, true).model, 0) ==
+        "Gather Cast Gather Cast Sub Gather Mul");
+  CHECK(rewritten(qdq::gather_before_dequantize, net_of({kRows, 1}, false).model, 0) == "Gather Cast Sub Gather Mul");
+  CHECK(rewritten(qdq::gather_before_dequantize, net_of({}, false).model, 0) == "Gather Cast Sub Mul");
+  CHECK(reason(net_of({1, kColumns}, false)) == "its scales are not those of rows");
+}
+
 TEST_CASE("the CPU backend looks up rows of stored tables") {
   for (const Table& t : {Table{}, Table{.scales = {kRows, 3}, .axis = 1, .block = 8}}) {
     const Net net = net_of(t);
@@ -79,7 +100,7 @@ TEST_CASE("tables stay before other operators and readers, and where the opset o
   Net given = net_of({});
   Node* dequantize = given.graph().outputs()[0]->producer->input(0)->producer;
   given.graph().set_input(dequantize, 1, given.input({kRows}));
-  CHECK(reason(given) == "its table is not constant");
+  CHECK(reason(given) == "its scales are not constant");
 }
 
 }  // namespace mlopt::test
