@@ -25,10 +25,8 @@ std::string problem(const Weight& weight, const Spec& spec) {
 }
 
 int64_t opset(const Weight& weight, const Spec& spec) {
-  constexpr int64_t kBlocksOpset = 21;  // has integers of four bits, and scales of rows that are looked up
-  if (has_groups(weight, spec) || spec.weights.bits <= kNibble) return kBlocksOpset;
-  if (spec.weights.is_float8()) return 19;
-  return weight.op == "Gather" ? kBlocksOpset : 13;
+  if (has_groups(weight, spec) || spec.weights.bits <= kNibble) return 21;
+  return spec.weights.is_float8() ? 19 : 13;
 }
 
 /// How the codes lie in the file.

@@ -2,10 +2,12 @@
 // integers only the rows that are looked up become floats, where runtimes make floats of all of it in each run. Scales
 // of rows, or of blocks of them, are looked up as well. The same for what stands for it in older opsets,
 // Mul(Sub(Cast(table), zero points), scales).
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "core/rewrite/qdq/passes.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt::qdq {
 namespace {
@@ -50,6 +52,23 @@ std::string problem_of(const Node& gather, const Tensor* table, const Builder& b
   return {};
 }
 
+bool all_zero(const Tensor& zeros) {
+  const std::vector<double> numbers = to_doubles(zeros);
+  return std::all_of(numbers.begin(), numbers.end(), [](double z) { return z == 0; });
+}
+
+/// (codes - zero points) scales of the rows, of scales and zero points for each.
+Value* spelt_out(Value* codes, Value* scale, Value* zero, const Node& gather, Builder& builder) {
+  const std::vector<Attr> to_float = {{"to", static_cast<int64_t>(scale->type.dtype), {}}};
+  Value* numbers = builder.op("Cast", {looked_up(codes, gather, builder)}, to_float);
+  if (zero) {
+    Value* zeros = builder.op("Cast", {looked_up(as_column(zero, builder), gather, builder)}, to_float);
+    numbers = builder.op("Sub", {numbers, zeros});
+  }
+  Value* scales = looked_up(as_column(scale, builder), gather, builder);
+  return builder.op("Mul", {numbers, scales}, {}, gather.output(0)->type);
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   constexpr int64_t kBlocksSince = 21;
   const Node *gather = m.root, *dequantize = m.node("dequantize");
@@ -60,12 +79,12 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (view.has("output_dtype")) return Decline{"its floats are not of the type of its scales"};
   const auto steps = steps_of(view, *table);
   if (!steps) return steps.error();
-  if (!steps->one && builder.opset() < kBlocksSince)
-    return Decline{"scales that are looked up need the DequantizeLinear of opset 21"};
-  std::vector<Value*> inputs{looked_up(dequantize->input(0), *gather, builder)};
-  for (const int i : {1, 2})
-    if (Value* given = dequantize->input(i))
-      inputs.push_back(steps->one ? given : looked_up(as_column(given, builder), *gather, builder));
+  Value *codes = dequantize->input(0), *zeros = zero && !all_zero(*zero) ? dequantize->input(2) : nullptr;
+  if (!steps->one && !builder.has(kBlocksSince))
+    return Replacement{spelt_out(codes, dequantize->input(1), zeros, *gather, builder)};
+  std::vector<Value*> inputs{looked_up(codes, *gather, builder)};
+  for (Value* given : {dequantize->input(1), zeros})
+    if (given) inputs.push_back(steps->one ? given : looked_up(as_column(given, builder), *gather, builder));
   std::vector<Attr> attrs;
   if (!steps->one) attrs = {{"axis", std::ssize(*gather->input(1)->type.dims), {}}, {"block_size", steps->block, {}}};
   return Replacement{builder.op("DequantizeLinear", std::move(inputs), std::move(attrs), gather->output(0)->type)};
@@ -84,7 +103,7 @@ Value* of_rows(Value* v, const Node& gather, Builder& builder) {
   return cast ? builder.op("Cast", {rows}, cast->attrs) : rows;
 }
 
-Expected<Replacement> spelt_out(const Match& m, Builder& builder) {
+Expected<Replacement> rewrite_spelt_out(const Match& m, Builder& builder) {
   const Node& gather = *m.root;
   Value *codes = m.value("codes"), *zero = m.value("zero"), *scale = m.value("scale");
   const Node* cast = zero->producer && zero->producer->is("Cast") ? zero->producer : nullptr;
@@ -105,7 +124,7 @@ std::vector<Rule> rules() {
   Pattern levels = Pattern::op("Sub", {std::move(cast), Pattern::any("zero")}).single_use();
   Pattern numbers = Pattern::op("Mul", {std::move(levels), Pattern::constant("scale")}).single_use();
   return {{Pattern::op("Gather", {std::move(dequantize), Pattern::any("indices")}).open(), rewrite},
-          {Pattern::op("Gather", {std::move(numbers), Pattern::any("indices")}).open(), spelt_out}};
+          {Pattern::op("Gather", {std::move(numbers), Pattern::any("indices")}).open(), rewrite_spelt_out}};
 }
 
 }  // namespace
