@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/calib/compare_runs.h"
+#include "core/ir/stored_weights.h"
 
 namespace mlopt::cli {
 namespace {
@@ -18,8 +19,9 @@ constexpr double kRelative = 1e-4, kAbsolute = 1e-5, kRoundedDb = 40;
 
 bool rounds_to_integers(const Model& model) {
   const std::vector<Node*> nodes = all_nodes(*model.graph);
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [](const Node* n) { return n->op.find("Quantize") != std::string::npos; });
+  return std::any_of(nodes.begin(), nodes.end(), [&](const Node* n) {
+    return n->op.find("Quantize") != std::string::npos || rounds_rows(NodeView(*n, model.opset(n->domain)));
+  });
 }
 
 bool is_close(const OutputComparison& output, bool rounds) {

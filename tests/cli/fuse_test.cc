@@ -171,6 +171,24 @@ TEST_CASE("a pass that changes the outputs is found with its node, undone and na
   CHECK(read_model(out).graph->node_count() < 4);
 }
 
+TEST_CASE("what is rounded to bytes may be rounded the other way after a pass") {
+  const test::TempDir folder;
+  const std::string model = test::write_text_model(folder, "m.onnx",
+                                                   R"(<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]>
+    g (float[512,16] x) => (float[512,2] y)
+    <float[1] a = {1000.0}, float[1] b = {-1000.0}, float[2] scales = {0.1, 0.2},
+     uint8[2,1,8] codes = {1, 35, 69, 103, 137, 171, 205, 239, 16, 50, 84, 118, 152, 186, 220, 254}> {
+      s = Add (x, a)
+      t = Add (s, b)
+      y = com.microsoft.MatMulNBits <N = 2, K = 16, bits = 4, block_size = 16, accuracy_level = 4> (t, codes, scales)
+    })"),
+                    out = folder / "o.onnx";
+  const test::Outcome outcome = run_mlopt({"fuse", model, "-o", out, "--no-bench", "--paranoid"});
+  REQUIRE(outcome.status == 0);
+  INFO(outcome.err);
+  CHECK(test::operators(*read_model(out).graph).find("Add Add") == std::string::npos);
+}
+
 TEST_CASE("fuse frees axes of inputs where the model bears that") {
   const test::TempDir folder;
   const std::string out = folder / "o.onnx";
