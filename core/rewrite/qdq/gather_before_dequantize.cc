@@ -12,16 +12,10 @@
 namespace mlopt::qdq {
 namespace {
 
-/// Scales or zero points [rows] as [rows, 1].
-Value* as_column(Value* steps, Builder& builder) {
-  const Tensor& given = *steps->known_constant();
-  return given.rank() == 2 ? steps : builder.constant(steps->name + "_column", given.reshaped({given.size(), 1}));
-}
-
-/// The axis of the scales once more, 0 or 1 of the table's two, and the numbers of a row that share one.
+/// How the scales of a table go with its rows.
 struct Steps {
-  bool one;  ///< for the whole table
-  int64_t block;
+  bool one;       ///< for the whole table
+  int64_t block;  ///< numbers of a row that share one
 };
 
 Expected<Steps> steps_of(const NodeView& dequantize, const Tensor& table) {
@@ -37,6 +31,16 @@ Expected<Steps> steps_of(const NodeView& dequantize, const Tensor& table) {
 
 Value* looked_up(Value* from, const Node& gather, Builder& builder) {
   return builder.op("Gather", {from, gather.input(1)}, gather.attrs, Type::tensor(from->type.dtype, std::nullopt));
+}
+
+/// Of constant scales or zero points, one number as a scalar, [rows] and [rows, blocks] as those of the rows that are
+/// looked up, with an axis for the blocks.
+Value* of_rows(Value* steps, const Node& gather, Builder& builder) {
+  const Tensor& given = *steps->known_constant();
+  const int wanted = given.size() == 1 ? 0 : 2;
+  if (given.rank() != wanted)
+    steps = builder.constant(steps->name + "_rows", given.reshaped(wanted == 0 ? Dims{} : Dims{given.size(), 1}));
+  return wanted == 0 ? steps : looked_up(steps, gather, builder);
 }
 
 /// Does the Gather look up rows of a constant table of bytes or larger integers? Else why not.
@@ -62,11 +66,10 @@ Value* spelt_out(Value* codes, Value* scale, Value* zero, const Node& gather, Bu
   const std::vector<Attr> to_float = {{"to", static_cast<int64_t>(scale->type.dtype), {}}};
   Value* numbers = builder.op("Cast", {looked_up(codes, gather, builder)}, to_float);
   if (zero) {
-    Value* zeros = builder.op("Cast", {looked_up(as_column(zero, builder), gather, builder)}, to_float);
+    Value* zeros = builder.op("Cast", {of_rows(zero, gather, builder)}, to_float);
     numbers = builder.op("Sub", {numbers, zeros});
   }
-  Value* scales = looked_up(as_column(scale, builder), gather, builder);
-  return builder.op("Mul", {numbers, scales}, {}, gather.output(0)->type);
+  return builder.op("Mul", {numbers, of_rows(scale, gather, builder)}, {}, gather.output(0)->type);
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
@@ -84,7 +87,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Replacement{spelt_out(codes, dequantize->input(1), zeros, *gather, builder)};
   std::vector<Value*> inputs{looked_up(codes, *gather, builder)};
   for (Value* given : {dequantize->input(1), zeros})
-    if (given) inputs.push_back(steps->one ? given : looked_up(as_column(given, builder), *gather, builder));
+    if (given) inputs.push_back(of_rows(given, *gather, builder));
   std::vector<Attr> attrs;
   if (!steps->one) attrs = {{"axis", std::ssize(*gather->input(1)->type.dims), {}}, {"block_size", steps->block, {}}};
   return Replacement{builder.op("DequantizeLinear", std::move(inputs), std::move(attrs), gather->output(0)->type)};
@@ -93,14 +96,6 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 /// Is it one number, or one for each row of the table?
 bool is_of_rows(const Tensor* steps, const Tensor& table) {
   return steps && (steps->size() == 1 ? steps->rank() <= 2 : steps->dims() == Dims{table.dim(0), 1});
-}
-
-/// In the place of a value of the whole table, which reads a constant: the same of the rows that are looked up.
-Value* of_rows(Value* v, const Node& gather, Builder& builder) {
-  const Node* cast = v->producer;
-  Value* stored = cast ? cast->input(0) : v;
-  Value* rows = stored->known_constant()->size() == 1 ? stored : looked_up(stored, gather, builder);
-  return cast ? builder.op("Cast", {rows}, cast->attrs) : rows;
 }
 
 Expected<Replacement> rewrite_spelt_out(const Match& m, Builder& builder) {
@@ -114,7 +109,9 @@ Expected<Replacement> rewrite_spelt_out(const Match& m, Builder& builder) {
     return Decline{"its scales are not those of rows"};
   const Node* to_float = m.node("cast");
   Value* numbers = builder.op("Cast", {looked_up(codes, gather, builder)}, to_float->attrs);
-  Value* levels = builder.op("Sub", {numbers, of_rows(zero, gather, builder)});
+  Value* zeros_of_rows = of_rows(cast ? cast->input(0) : zero, gather, builder);
+  if (cast) zeros_of_rows = builder.op("Cast", {zeros_of_rows}, cast->attrs);
+  Value* levels = builder.op("Sub", {numbers, zeros_of_rows});
   return Replacement{builder.op("Mul", {levels, of_rows(scale, gather, builder)}, {}, gather.output(0)->type)};
 }
 

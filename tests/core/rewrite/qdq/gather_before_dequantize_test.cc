@@ -61,6 +61,34 @@ TEST_CASE("rows of a stored table are looked up before they become floats") {
   CHECK(rewritten(qdq::gather_before_dequantize, old.model, 0) == "Gather DequantizeLinear");
 }
 
+TEST_CASE("a scale that is one number stays one, however many axes it is given with, also for a single index") {
+  for (const Dims& scales : {Dims{}, Dims{1}, Dims{1, 1}})
+    for (const SymDims& places : {SymDims{}, SymDims{2}}) {
+      INFO(scales.size() << " axes, indices of " << places.size());
+      const int64_t rows = scales.size() == 2 ? 1 : kRows, block = scales.size() == 2 ? kColumns : 0;
+      Net stored;
+      Value* index = stored.graph().add_input("i", Type::tensor(DType::kI64, places));
+      Value* codes = stored.constant(uniform({rows, kColumns}, 0, 120, DType::kU8, 3));
+      Value* floats = stored.op("DequantizeLinear", {codes, stored.constant(uniform(scales, 0.01, 0.02))},
+                                {{"axis", int64_t{scales.size() == 2}, ""}, {"block_size", block, ""}});
+      stored.output(stored.op("Gather", {floats, index}));
+      infer(stored.model);
+      if (scales.size() != 1)  // the standard has one scale for an axis of nine only where it is a scalar
+        CHECK(rewritten(qdq::gather_before_dequantize, stored.model, 0) == "Gather DequantizeLinear");
+      Model result = clone(stored.model);
+      run_pass(result, qdq::gather_before_dequantize, pass_context());
+      CHECK(result.graph->outputs()[0]->producer->input(1)->known_constant()->rank() == 0);
+      Net spelt;
+      index = spelt.graph().add_input("i", Type::tensor(DType::kI64, places));
+      Value* numbers = spelt.op("Cast", {spelt.constant(uniform({kRows, kColumns}, 0, 120, DType::kU8, 3))},
+                                {{"to", int64_t{1}, ""}});
+      Value* levels = spelt.op("Sub", {numbers, spelt.constant(tensor(scales, {7}))});
+      spelt.output(spelt.op("Gather", {spelt.op("Mul", {levels, spelt.constant(tensor(scales, {0.25}))}), index}));
+      infer(spelt.model);
+      CHECK(rewritten(qdq::gather_before_dequantize, spelt.model, 0) == "Gather Cast Sub Mul");
+    }
+}
+
 TEST_CASE("rows of a table whose numbers are spelt out are looked up before as well") {
   const auto net_of = [](const Dims& scales, bool cast_zeros) {
     Net net;
