@@ -12,6 +12,7 @@
 #include "core/base/globs.h"
 #include "core/base/named.h"
 #include "core/base/text.h"
+#include "core/ir/stored_weights.h"
 #include "quantize/check_spec.h"
 #include "quantize/methods.h"
 
@@ -177,9 +178,8 @@ bool Spec::pairs_saturate() const {
 }
 
 int Spec::rounding_level() const {
-  constexpr int kByBytes = 4;
   constexpr int kCoarse = 4;  // bits whose own errors are far above those of activations in 8 bits
-  return accuracy_level.value_or(target.multiplies_bytes() && weights.bits <= kCoarse ? kByBytes : 0);
+  return accuracy_level.value_or(target.multiplies_bytes() && weights.bits <= kCoarse ? kByteLevel : 0);
 }
 
 Scheme Spec::scheme() const {

@@ -35,11 +35,12 @@ class CpuBackend : public Backend {
     const auto lists = lists_of(kernels, fallback_);
     if (!options.taps.empty()) {  // values that are watched must stay what they are
       if (!options.taps_unordered) return compile_interpreter(model, options, lists);
-      return compile_interpreter(model, options, lists, types_, [fallback = fallback_](Model& bound, TypeRule types) {
-        prepare(bound, fallback, Precision::kF32);
+      const auto specialize = [fallback = fallback_, precision = options.precision](Model& bound, TypeRule types) {
+        prepare(bound, fallback, precision);
         infer(bound, types);
         cpu::specialize(bound, types);
-      });
+      };
+      return compile_interpreter(model, options, lists, types_, specialize);
     }
     Model prepared = clone(model);
     prepare(prepared, fallback_, options.precision);

@@ -15,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/block_bytes.cc"
 #include <hwy/foreach_target.h>
 
+#include "backends/cpu/block-inl.h"
 #include "backends/cpu/byte-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,14 +28,7 @@ void MultiplyBytes(const PackedBlocks&, int64_t, const std::byte*, int64_t, floa
 #else
 bool Multiplies() { return true; }
 
-constexpr int kVectors = 4;
 constexpr int64_t kInWord = 8;
-
-#if HWY_TARGET <= HWY_AVX3
-constexpr int kMostRows = 4;
-#else
-constexpr int kMostRows = 2;
-#endif
 
 using Words = hn::RebindToUnsigned<F>;
 using Bytes8 = hn::Repartition<uint8_t, F>;
@@ -104,12 +98,12 @@ void multiply(const PackedBlocks& w, int64_t panel, const std::byte* x, int64_t 
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t part = ByteRow::part(w), parts = w.block_size() / part, all_parts = w.blocks() * parts;
   const uint32_t* words = w.words(panel);
-  const float *scales = w.scales(panel), *zeros = w.zeros(panel);
+  const float* scales = w.scales(panel);
+  const Zeros zeros{w.zeros(panel), w.zero()};
   const auto* steps = reinterpret_cast<const float*>(x + w.blocks() * w.block_size());
   const int64_t step_stride = stride / static_cast<int64_t>(sizeof(float));
   V all[kRows][kVectors];
-  for (auto& row : all)
-    for (V& v : row) v = hn::Zero(d);
+  set_zero(all);
   for (int64_t i = 0; i < all_parts; ++i, x += part, words += part / kInWord * w.width()) {
     V sums[kRows][kVectors];
     multiply_part<kRows>(words, w.width(), part, x, stride, sums);
@@ -117,7 +111,7 @@ void multiply(const PackedBlocks& w, int64_t panel, const std::byte* x, int64_t 
     HWY_UNROLL(4)
     for (int v = 0; v < kVectors; ++v) {
       const V scale = hn::LoadU(d, scales + at + v * lanes);
-      const V zero = zeros ? hn::LoadU(d, zeros + at + v * lanes) : constant(w.zero());
+      const V zero = zeros.at(at + v * lanes);
       HWY_UNROLL(4)
       for (int r = 0; r < kRows; ++r) {
         const float* step = steps + r * step_stride + i;
@@ -126,22 +120,15 @@ void multiply(const PackedBlocks& w, int64_t panel, const std::byte* x, int64_t 
       }
     }
   }
-  for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(all[r][v], d, out + r * out_stride + v * lanes);
+  store(all, out, out_stride);
 }
 
 void MultiplyBytes(const PackedBlocks& w, int64_t panel, const std::byte* rows, int64_t count, float* out,
                    int64_t out_stride) {
   const int64_t stride = ByteRow::size(w);
-  int64_t row = 0;
-  const auto take = [&](auto few) {
-    constexpr int kRows = decltype(few)::value;
-    for (; row + kRows <= count; row += kRows)
-      multiply<kRows>(w, panel, rows + row * stride, stride, out + row * out_stride, out_stride);
-  };
-  take(std::integral_constant<int, kMostRows>());
-  take(std::integral_constant<int, 2>());
-  take(std::integral_constant<int, 1>());
+  in_groups(count, [&](auto few, int64_t row) {
+    multiply<few>(w, panel, rows + row * stride, stride, out + row * out_stride, out_stride);
+  });
 }
 #endif
 

@@ -146,11 +146,8 @@ Expected<Blocks> pack(const NodeView& view) {
   constexpr int kWordBits = 32;
   const auto stored = stored_weights(view);
   if (!stored) return stored.error();
-  const StoredWeights& w = *stored;
-  if (w.size * w.bits % kWordBits != 0) return Decline{"its blocks are not of whole words"};
-  return std::make_shared<PackedBlocks>(StoredBlocks{w.bits, w.n, w.k, w.size, w.codes.data<uint8_t>(),
-                                                     w.scales.data<float>(), w.levels ? nullptr : w.zeros.data<float>(),
-                                                     w.levels ? w.levels->data() : nullptr});
+  if (stored->size * stored->bits % kWordBits != 0) return Decline{"its blocks are not of whole words"};
+  return std::make_shared<PackedBlocks>(*stored);
 }
 
 /// What tells weights of the same codes apart.

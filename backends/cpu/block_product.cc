@@ -8,19 +8,11 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/block_product.cc"
 #include <hwy/foreach_target.h>
 
-#include "backends/cpu/math-inl.h"
+#include "backends/cpu/block-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mlopt::cpu::HWY_NAMESPACE {
 namespace {
-
-constexpr int kVectors = 4;
-
-#if HWY_TARGET <= HWY_AVX3
-constexpr int kMostRows = 4;  // x 4 vectors of sums, and 4 of codes: of 32 registers
-#else
-constexpr int kMostRows = 2;  // of 16 registers
-#endif
 
 using Words = hn::Vec<hn::RebindToUnsigned<F>>;
 
@@ -83,15 +75,6 @@ void with_codes(const PackedBlocks& w, const Fn& fn) {
   fn(Bytes());
 }
 
-template <int kRows>
-HWY_INLINE void set_zero(V (&sums)[kRows][kVectors]) {
-  HWY_UNROLL(4)
-  for (int r = 0; r < kRows; ++r) {
-    HWY_UNROLL(4)
-    for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(F());
-  }
-}
-
 /// sums += x code for the codes of a word of each column.
 template <int kRows, class Codes>
 HWY_INLINE void add_words(const Codes& codes, const uint32_t* words, const float* x, int64_t stride,
@@ -113,15 +96,6 @@ HWY_INLINE void add_words(const Codes& codes, const uint32_t* words, const float
     }
   }
 }
-
-/// The zero points of a block of a panel's columns: an array, or one for all.
-struct Zeros {
-  const float* each;
-  float all;
-
-  bool any() const { return each || all != 0; }
-  HWY_INLINE V at(int64_t column) const { return each ? hn::LoadU(F(), each + column) : constant(all); }
-};
 
 /// sums -= zero points times the sums of a block of x.
 template <int kRows>
@@ -159,23 +133,16 @@ HWY_INLINE void multiply(const PackedBlocks& w, const Codes& codes, int64_t pane
       for (int r = 0; r < kRows; ++r) all[r][v] = hn::MulAdd(sums[r][v], scale, all[r][v]);
     }
     scales += w.width();
-    if (zeros.each) zeros.each += w.width();
+    zeros = zeros.from(w.width());
   }
-  for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(all[r][v], d, out + r * out_stride + v * lanes);
+  store(all, out, out_stride);
 }
 
 void MultiplyPanel(const PackedBlocks& w, int64_t panel, const BlockRows& rows, float* out, int64_t out_stride) {
   with_codes(w, [&](const auto& codes) {
-    int64_t row = 0;
-    const auto take = [&](auto few) {
-      constexpr int kRows = decltype(few)::value;
-      for (; row + kRows <= rows.count; row += kRows)
-        multiply<kRows>(w, codes, panel, rows.x + row * rows.stride, rows.stride, out + row * out_stride, out_stride);
-    };
-    take(std::integral_constant<int, kMostRows>());
-    take(std::integral_constant<int, 2>());
-    take(std::integral_constant<int, 1>());
+    in_groups(rows.count, [&](auto few, int64_t row) {
+      multiply<few>(w, codes, panel, rows.x + row * rows.stride, rows.stride, out + row * out_stride, out_stride);
+    });
   });
 }
 
@@ -211,7 +178,7 @@ HWY_INLINE void unpack(const PackedBlocks& w, const Codes& codes, int64_t column
   for (int64_t end = k + depth; k < end;) {
     const int64_t block = k / w.block_size(), at = block * w.width() + place;
     const float* scales = w.scales(panel) + at;
-    const Zeros zeros{w.zeros(panel) ? w.zeros(panel) + at : nullptr, w.zero()};
+    const Zeros zeros = Zeros{w.zeros(panel), w.zero()}.from(at);
     const int64_t stop = std::min(end, (block + 1) * w.block_size());
     for (; k + kInWord <= stop; k += kInWord, words += w.width(), out += kInWord * columns)
       unpack_words<kWide>(codes, words, scales, zeros, kInWord, out);

@@ -4,28 +4,15 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/tensor/tensor.h"
+#include "core/ir/stored_weights.h"
 
 namespace mlopt::cpu {
 
-/// Weights [n, k] of 2, 4 or 8 bits, with a scale for each block of k, as com.microsoft.MatMulNBits stores them.
-struct StoredBlocks {
-  int bits = 4;
-  int64_t n = 0, k = 0;
-  int64_t size = 0;                ///< of a block, a multiple of the codes of a word of 32 bits
-  const uint8_t* codes = nullptr;  ///< [n, blocks, size bits / 8], the lowest bits of a byte first
-  const float* scales = nullptr;   ///< [n, blocks]
-  const float* zeros = nullptr;    ///< [n, blocks], in codes; null: 2^(bits - 1)
-  const float* levels = nullptr;   ///< [16], what codes of 4 bits stand for; null: the codes without their zeros
-
-  int64_t blocks() const { return (k + size - 1) / size; }
-};
-
-/// The same in the order in which rows are multiplied by them: codes of neighbouring k in a word, and the words of the
-/// columns of a panel side by side.
+/// Weights [n, k] of whole words for each block, in the order in which rows are multiplied by them: codes of
+/// neighbouring k in a word, and the words of the columns of a panel side by side.
 class PackedBlocks {
  public:
-  explicit PackedBlocks(const StoredBlocks& from);
+  explicit PackedBlocks(const StoredWeights& from);
 
   int bits() const { return bits_; }
   int64_t n() const { return n_; }
@@ -49,7 +36,7 @@ class PackedBlocks {
 
  private:
   int64_t words_of_column() const { return blocks() * size_ * bits_ / 32; }
-  void pack(const StoredBlocks& from, int64_t panel);
+  void pack(const StoredWeights& from, int64_t panel);
 
   int bits_;
   int64_t n_, k_, size_;
@@ -57,7 +44,7 @@ class PackedBlocks {
   int64_t width_;
   Tensor words_, scales_;
   std::optional<Tensor> zeros_;
-  std::optional<std::array<float, 16>> levels_;
+  const std::array<float, 16>* levels_;
 };
 
 }  // namespace mlopt::cpu

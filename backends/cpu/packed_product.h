@@ -92,10 +92,9 @@ class ProductPlan {
   /// What a thread computes of one product at a time, and with what.
   struct Part {
     int64_t tile_begin, tile_end, panel_begin, panel_end;
-    const float* panels;  ///< of the right matrix
-    float* piece;         ///< room for what is unpacked of a panel
-    float* rows;          ///< packed ones of the left one, or room for them
-    float* sums;          ///< room for those of a block that are not complete
+    float* panels;  ///< of the right matrix where it is not kept, or room for what is unpacked of one
+    float* rows;    ///< packed ones of the left one, or room for them
+    float* sums;    ///< room for those of a block that are not complete
   };
   /// The left rows, the panels and the piece of the inner axis that a thread works on before it goes on to others.
   struct Block {
@@ -115,6 +114,7 @@ class ProductPlan {
   Part part(int64_t index, float* panels, float* rows, float* sums) const;
   void run_alone(const ProductArgs& one, int64_t worker, float* workspace) const;
   void run_together(const ProductArgs& one, float* workspace) const;
+  const float* panel_of(const Part& part, int64_t panel, int64_t k) const;
   int64_t place_of(const Block& block, int64_t tile) const;
   void pack_rows(const MatrixView& a, const Block& block, float* out) const;
   void pack_ahead(const MatrixView& a, int64_t tile_begin, int64_t tile_end, float* out) const;

@@ -24,7 +24,6 @@ ProductPlan::Part ProductPlan::part(int64_t index, float* panels, float* rows, f
           tiles_ * (row + 1) / row_parts_,
           layout_.panels() * column / column_parts_,
           layout_.panels() * (column + 1) / column_parts_,
-          right_ ? right_->data() : panels,
           panels,
           rows,
           sums};
@@ -45,8 +44,7 @@ void ProductPlan::run_alone(const ProductArgs& one, int64_t worker, float* space
   if (!right_ && !unpack_)
     for (int64_t i = 0; i < layout_.panels(); ++i) layout_.pack(kernels_, one.b, i, panels);
   if (packing_ == Packing::kAhead) pack_ahead(one.a, 0, tiles_, rows);
-  multiply(one, {0, tiles_, 0, layout_.panels(), right_ ? right_->data() : panels, panels, rows,
-                 space + sums_from() + worker * sum_elements_});
+  multiply(one, {0, tiles_, 0, layout_.panels(), panels, rows, space + sums_from() + worker * sum_elements_});
 }
 
 /// One product, by all threads.
@@ -88,6 +86,12 @@ void ProductPlan::multiply_block(const ProductArgs& args, const Part& part, cons
   }
 }
 
+/// A panel of the right matrix, from row k on.
+const float* ProductPlan::panel_of(const Part& part, int64_t panel, int64_t k) const {
+  if (unpack_) return part.panels;
+  return (right_ ? right_->data() : part.panels) + layout_.offset_of(panel) + k * layout_.width_of(panel);
+}
+
 /// Of a tile's packed rows, in the room for all of them: pieces of the inner axis one after the other, each of them
 /// tile by tile, with room for what packing writes beyond.
 int64_t ProductPlan::place_of(const Block& block, int64_t tile) const {
@@ -125,7 +129,7 @@ Tile ProductPlan::first_tile(const ProductArgs& args, const Part& part, const Bl
   t.pieces = shape_.pieces;
   t.piece_stride = shape_.piece_stride;
   t.depth = std::min(depth_step_, block.depth_end - k) / t.pieces;
-  t.b = unpack_ ? part.piece : part.panels + layout_.offset_of(panel) + k * layout_.width_of(panel);
+  t.b = panel_of(part, panel, k);
   t.c = last ? complete : sums;
   t.c_stride = last ? args.c_stride : stride;
   t.columns = layout_.columns_of(panel);
@@ -155,15 +159,15 @@ const float* ProductPlan::next_piece(const Part& part, const Block& block, int64
       next = again ? block.panel_begin : std::min(block.panel_end, part.panel_end - 1);
     }
   }
-  return part.panels + layout_.offset_of(next) + from * layout_.width_of(next);
+  return panel_of(part, next, from);
 }
 
 void ProductPlan::multiply_panel(const ProductArgs& args, const Part& part, const Block& block, int64_t panel,
                                  int64_t k) const {
   const Tile first = first_tile(args, part, block, panel, k);
   const auto& kernels = kernels_.tile[packing_ != Packing::kNone][layout_.width_of(panel) / layout_.lanes - 1];
-  const float* next = unpack_ ? part.piece : next_piece(part, block, panel, k);
-  if (unpack_) unpack_(panel * layout_.width, layout_.width_of(panel), k, first.depth, part.piece);
+  const float* next = next_piece(part, block, panel, k);
+  if (unpack_) unpack_(panel * layout_.width, layout_.width_of(panel), k, first.depth, part.panels);
   const int64_t fetch = first.depth * ProductKernels::kAhead, fetching_tiles = layout_.width / ProductKernels::kAhead;
   Tile t = first;
   for (int64_t tile = block.tile_begin; tile < block.tile_end; ++tile) {

@@ -7,6 +7,7 @@
 
 #include "cli/comparison.h"
 #include "core/base/text.h"
+#include "core/ir/stored_weights.h"
 
 namespace mlopt::cli {
 namespace {
@@ -56,7 +57,7 @@ void report_made(const quantize::Quantized& made, const quantize::Spec& spec, Re
   if (made.corrected) report.line(fmt::format("{} biases corrected", made.corrected));
   if (std::any_of(made.weights.begin(), made.weights.end(), [](const auto& w) { return w.form == "matmulnbits"; })) {
     report.data["accuracy_level"] = spec.rounding_level();
-    if (spec.rounding_level() == 4)
+    if (spec.rounding_level() == kByteLevel)
       report.line("MatMulNBits rounds what it multiplies to 8 bits (--accuracy-level 0 leaves it in float32)");
   }
   report_fallbacks(made, spec, report);

@@ -83,11 +83,14 @@ void round_row(const float* x, int64_t count, int64_t block, float* out) {
   }
 }
 
+bool has_byte_kernel(int64_t bits, int64_t block) {
+  constexpr int64_t kLeast = 32, kMost = 128;
+  return bits != 2 || (block >= kLeast && block <= kMost);
+}
+
 bool rounds_rows(const NodeView& view) {
-  constexpr int64_t kByBytes = 4, kLeast = 32, kMost = 128;
-  if (view.node().op != "MatMulNBits" || view.get_int("accuracy_level", 0) != kByBytes) return false;
-  const int64_t block = view.get_int("block_size", 0);
-  return view.get_int("bits", 4) != 2 || (block >= kLeast && block <= kMost);
+  return view.node().op == "MatMulNBits" && view.get_int("accuracy_level", 0) == kByteLevel &&
+         has_byte_kernel(view.get_int("bits", 4), view.get_int("block_size", 0));
 }
 
 float StoredWeights::at(int64_t row, int64_t column) const {

@@ -23,7 +23,12 @@ ByteSteps byte_steps(const float* x, int64_t count);
 /// out = x, rounded so block by block; may be the same.
 void round_row(const float* x, int64_t count, int64_t block, float* out);
 
-/// Does a MatMulNBits of that level round its rows so? ONNX Runtime has no such kernel for some blocks of 2 bits.
+/// The accuracy level of MatMulNBits that rounds rows so, and whether ONNX Runtime has a kernel for it: it has none for
+/// some blocks of 2 bits.
+inline constexpr int kByteLevel = 4;
+bool has_byte_kernel(int64_t bits, int64_t block);
+
+/// Does a MatMulNBits round its rows so?
 bool rounds_rows(const NodeView& view);
 
 /// Constant weights [n, k] of 2, 4 or 8 bits with a scale for each block of a row, of com.microsoft.MatMulNBits or

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/ir/stored_weights.h"
 namespace mlopt::quantize {
 namespace {
 
@@ -45,11 +46,8 @@ bool suits_dequantize(const Weight& weight, const Spec& spec) {
 
 /// Has ONNX Runtime a kernel for MatMulNBits of this format? Others become floats in each run.
 bool has_kernel(const Spec& spec) {
-  constexpr int kByBytes = 4;
-  constexpr int64_t kLeast = 32, kMost = 128;
   const WeightFormat& w = spec.weights;
-  if (w.bits == 4) return true;
-  return spec.rounding_level() == kByBytes && (w.bits == 8 || (w.group >= kLeast && w.group <= kMost));
+  return w.bits == 4 || (spec.rounding_level() == kByteLevel && has_byte_kernel(w.bits, w.group));
 }
 
 /// Is the form, where it can be had, better than those after it? ONNX Runtime has quick kernels for 4 bits, and

@@ -48,8 +48,8 @@ void prepare(Model& model, const Evaluate& evaluate, Precision precision) {
                                       &fusion::rope_part,
                                       &fusion::rope_rows};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
-  // Codes of weights are multiplied in float32.
   run_pass(model, qdq::gather_before_dequantize, context);
+  // Codes of weights are multiplied in float32.
   run_pass(model, precision == Precision::kF32 ? qdq::integer_weights : qdq::widen_blocks, context);
   unpack_weights(model, evaluate);
 }

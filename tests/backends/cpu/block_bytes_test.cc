@@ -21,8 +21,8 @@ struct Weights {
   Tensor scales = uniform({kN, blocks}, -1, 1), points = uniform({kN, blocks}, 0, 15, DType::kF32, 2);
 
   cpu::PackedBlocks packed() const {
-    return cpu::PackedBlocks({4, kN, kK, size, codes.data<uint8_t>(), scales.data<float>(),
-                              zeros ? points.data<float>() : nullptr, nullptr});
+    const Tensor middle = Tensor::of<float>({kN, blocks}, std::vector<float>(static_cast<size_t>(kN * blocks), 8));
+    return cpu::PackedBlocks({4, kN, kK, size, codes, scales, zeros ? points : middle});
   }
   double at(int64_t n, int64_t k) const {
     const int64_t block = n * blocks + k / size;
@@ -95,10 +95,8 @@ TEST_CASE("the largest codes and bytes add up") {
 
 TEST_CASE("bytes are for codes of four bits that are numbers") {
   const Weights w{32, true};
-  CHECK_FALSE(cpu::multiplies_bytes(
-      cpu::PackedBlocks({4, kN, kK, 32, w.codes.data<uint8_t>(), w.scales.data<float>(), nullptr, kNF4.data()})));
-  CHECK_FALSE(cpu::multiplies_bytes(
-      cpu::PackedBlocks({8, kN / 2, kK, 32, w.codes.data<uint8_t>(), w.scales.data<float>(), nullptr, nullptr})));
+  CHECK_FALSE(cpu::multiplies_bytes(cpu::PackedBlocks({4, kN, kK, 32, w.codes, w.scales, w.points, &kNF4})));
+  CHECK_FALSE(cpu::multiplies_bytes(cpu::PackedBlocks({8, kN / 2, kK, 32, w.codes, w.scales, w.points})));
 }
 
 }  // namespace mlopt::test

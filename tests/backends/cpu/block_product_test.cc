@@ -22,8 +22,9 @@ struct Weights {
   Tensor points = uniform({kN, kBlocks}, 0, 1 << bits, DType::kF32, 2);
 
   cpu::PackedBlocks packed() const {
-    return cpu::PackedBlocks({bits, kN, kK, kSize, codes.data<uint8_t>(), scales.data<float>(),
-                              zeros == kSome ? points.data<float>() : nullptr, listed ? kNF4.data() : nullptr});
+    const Tensor middle = Tensor::of<float>({kN, kBlocks}, std::vector<float>(kN * kBlocks, 1 << (bits - 1)));
+    return cpu::PackedBlocks(
+        {bits, kN, kK, kSize, codes, scales, zeros == kSome ? points : middle, listed ? &kNF4 : nullptr});
   }
   double at(int64_t n, int64_t k) const {
     const int64_t block = n * kBlocks + k / kSize;

@@ -11,10 +11,11 @@ namespace {
 
 constexpr int64_t kN = 5, kK = 20, kSize = 16;
 
-cpu::PackedBlocks packed(int bits, const std::vector<float>& zeros, const float* levels = nullptr) {
-  const Tensor codes = uniform({kN, 2 * kSize * bits / 8}, 0, 255, DType::kU8), scales = uniform({kN, 2}, 1, 2);
-  return cpu::PackedBlocks({bits, kN, kK, kSize, codes.data<uint8_t>(), scales.data<float>(),
-                            zeros.empty() ? nullptr : zeros.data(), levels});
+/// With those in the middle where there are no zero points.
+cpu::PackedBlocks packed(int bits, std::vector<float> zeros, const std::array<float, 16>* levels = nullptr) {
+  if (zeros.empty()) zeros.assign(2 * kN, static_cast<float>(1 << (bits - 1)));
+  return cpu::PackedBlocks({bits, kN, kK, kSize, uniform({kN, 2 * kSize * bits / 8}, 0, 255, DType::kU8),
+                            uniform({kN, 2}, 1, 2), Tensor::of<float>({kN, 2}, zeros), levels});
 }
 
 }  // namespace
@@ -44,8 +45,8 @@ TEST_CASE("zero points are kept where they differ from those in the middle") {
     CHECK(w.zeros(0)[0] == middle - first);
     CHECK(w.zeros(0)[w.width()] == 1 - first);
   }
-  CHECK(packed(4, {}, kNF4.data()).levels()[15] == 1);
-  CHECK(packed(4, {}, kNF4.data()).zero() == 0);
+  CHECK(packed(4, {}, &kNF4).levels()[15] == 1);
+  CHECK(packed(4, {}, &kNF4).zero() == 0);
 }
 
 }  // namespace mlopt::test
