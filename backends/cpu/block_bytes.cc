@@ -103,7 +103,8 @@ void multiply(const PackedBlocks& w, int64_t panel, const std::byte* x, int64_t 
   const auto* steps = reinterpret_cast<const float*>(x + w.blocks() * w.block_size());
   const int64_t step_stride = stride / static_cast<int64_t>(sizeof(float));
   V all[kRows][kVectors];
-  set_zero(all);
+  for (auto& row : all)  // not unrolled, so that they stay in memory: the registers are for the sums of a part
+    for (V& v : row) v = hn::Zero(d);
   for (int64_t i = 0; i < all_parts; ++i, x += part, words += part / kInWord * w.width()) {
     V sums[kRows][kVectors];
     multiply_part<kRows>(words, w.width(), part, x, stride, sums);
