@@ -28,7 +28,7 @@ if(MLOPT_SANITIZE)
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(mlopt_tests PRIVATE -Og)
 endif()
-mlopt_precompile(mlopt_tests ${PROJECT_SOURCE_DIR}/tests/support/catch.h)
+mlopt_precompile(mlopt_tests core/base/error.h core/ir/model.h core/tensor/cast.h tests/support/catch.h)
 set_source_files_properties(${support_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # some have Catch's main()
 # For one file alone: it would keep checkouts in other folders from sharing what ccache holds.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/support/paths.cc

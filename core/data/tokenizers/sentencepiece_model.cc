@@ -13,8 +13,6 @@
 namespace mlopt {
 namespace {
 
-using Model = SentencePieceModel;
-
 [[noreturn]] void malformed() { throw Error(Code::kBadInput, ""); }
 
 WireFields fields_of(std::span<const std::byte> message) { return {message, malformed}; }
@@ -23,25 +21,26 @@ std::string text_of(const WireField& field) {
   return {reinterpret_cast<const char*>(field.payload.data()), field.payload.size()};
 }
 
-Model::Piece parse_piece(std::span<const std::byte> message) {
-  Model::Piece piece;
+SentencePieceModel::Piece parse_piece(std::span<const std::byte> message) {
+  SentencePieceModel::Piece piece;
   WireFields fields = fields_of(message);
   for (WireField field; fields.next(field);) {
     if (field.number == 1 && field.type == kWireLength) piece.text = text_of(field);
     if (field.number == 2 && field.type == kWireFixed32) std::memcpy(&piece.score, field.payload.data(), sizeof(float));
     if (field.number == 3 && field.type == kWireVarint) {
       if (field.varint < 1 || field.varint > 6) malformed();
-      piece.kind = static_cast<Model::Kind>(field.varint);
+      piece.kind = static_cast<SentencePieceModel::Kind>(field.varint);
     }
   }
   return piece;
 }
 
-void parse_trainer(Model& model, std::span<const std::byte> message) {
+void parse_trainer(SentencePieceModel& model, std::span<const std::byte> message) {
   WireFields fields = fields_of(message);
   for (WireField field; fields.next(field);) {
     if (field.type == kWireVarint) {
-      if (field.number == 3) model.algorithm = static_cast<Model::Algorithm>(std::min<uint64_t>(field.varint, 99));
+      if (field.number == 3)
+        model.algorithm = static_cast<SentencePieceModel::Algorithm>(std::min<uint64_t>(field.varint, 99));
       if (field.number == 24) model.space_is_suffix = field.varint != 0;
       if (field.number == 35) model.byte_fallback = field.varint != 0;
     } else if (field.type == kWireLength) {
@@ -52,7 +51,7 @@ void parse_trainer(Model& model, std::span<const std::byte> message) {
   }
 }
 
-void parse_normalizer(Model& model, std::span<const std::byte> message) {
+void parse_normalizer(SentencePieceModel& model, std::span<const std::byte> message) {
   WireFields fields = fields_of(message);
   for (WireField field; fields.next(field);) {
     if (field.number == 2 && field.type == kWireLength) model.charsmap = text_of(field);
@@ -63,8 +62,8 @@ void parse_normalizer(Model& model, std::span<const std::byte> message) {
   }
 }
 
-Model parse(std::string_view bytes) {
-  Model model;
+SentencePieceModel parse(std::string_view bytes) {
+  SentencePieceModel model;
   WireFields fields = fields_of(std::as_bytes(std::span(bytes)));
   for (WireField field; fields.next(field);) {
     if (field.type != kWireLength) continue;
@@ -75,23 +74,24 @@ Model parse(std::string_view bytes) {
   return model;
 }
 
-void check_pieces(Model& model, const std::string& where) {
+void check_pieces(SentencePieceModel& model, const std::string& where) {
   const auto bad = [&](const std::string& what) { input_error(what, where, "fetch or train the model again"); };
   std::set<std::string_view> seen;
   int64_t unknown = 0;
   for (size_t i = 0; i < model.pieces.size(); ++i) {
-    const Model::Piece& piece = model.pieces[i];
+    const SentencePieceModel::Piece& piece = model.pieces[i];
     if (piece.text.empty()) bad(fmt::format("piece {} of the SentencePiece model is empty", i));
     if (!std::isfinite(piece.score)) bad(fmt::format("the score of piece {} is {}", i, piece.score));
     if (!seen.insert(piece.text).second) bad(fmt::format("piece {} '{}' stands twice", i, printable(piece.text)));
-    if (piece.kind != Model::Kind::kUnknown) continue;
+    if (piece.kind != SentencePieceModel::Kind::kUnknown) continue;
     ++unknown;
     model.unknown = static_cast<int64_t>(i);
   }
   if (unknown != 1) bad(fmt::format("the SentencePiece model has {} pieces for what is unknown", unknown));
   for (int byte = 0; model.byte_fallback && byte < 256; ++byte) {
     const std::string name = fmt::format("<0x{:02X}>", byte);
-    if (!model.find(name, Model::Kind::kByte)) bad(fmt::format("the piece of the byte {} is missing", name));
+    if (!model.find(name, SentencePieceModel::Kind::kByte))
+      bad(fmt::format("the piece of the byte {} is missing", name));
   }
 }
 
@@ -105,7 +105,7 @@ std::optional<int64_t> SentencePieceModel::find(std::string_view text, Kind kind
 }
 
 SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::string& where) {
-  Model model;
+  SentencePieceModel model;
   try {
     model = parse(bytes);
   } catch (const Error&) {
@@ -115,7 +115,8 @@ SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::
     input_error("neither a WordPiece vocabulary in UTF-8 nor a SentencePiece model, or cut short", where,
                 "give BERT's vocab.txt or the .model file that SentencePiece wrote");
   }
-  if (model.algorithm != Model::Algorithm::kUnigram && model.algorithm != Model::Algorithm::kBpe) {
+  if (model.algorithm != SentencePieceModel::Algorithm::kUnigram &&
+      model.algorithm != SentencePieceModel::Algorithm::kBpe) {
     unsupported_error("a SentencePiece model of whole words or of characters is not supported", where,
                       "train one with --model_type=unigram or bpe");
   }
