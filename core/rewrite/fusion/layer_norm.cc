@@ -122,8 +122,7 @@ std::optional<Core> scaled_inverse(const Value* v, const Builder& builder) {
   const Node* product = producer_of(v, "Mul");
   for (const int i : {0, 1}) {
     auto core = product ? inverse_root(product->input(i), builder) : std::nullopt;
-    if (core) core->scale = product->input(1 - i);
-    if (core) return core;
+    if (core) return core->scale = product->input(1 - i), core;
   }
   return std::nullopt;
 }
@@ -224,19 +223,19 @@ const Value* subtracted(const Node& product, const Value* i, bool negated) {
   return neg ? neg->input(0) : nullptr;
 }
 
-/// x i + (bias - mean(x) i) or x i + (-mean(x) i + bias), as Keras writes it.
+/// x i + (bias - mean(x) i), x i + (-mean(x) i + bias) or x i + -mean(x) i, as Keras writes it.
 Expected<Replacement> rewrite_affine(const Match& m, Builder& builder) {
-  Value* x = m.value("x");
-  Value *i = m.value("i"), *bias = m.value("bias");
+  Value *x = m.value("x"), *i = m.value("i"), *bias = m.value("bias");
+  const bool negated = !bias || m.node("shift")->is("Add");
   for (int tried = 0; tried < 2; ++tried, std::swap(x, i)) {
     const auto inverse = scaled_inverse(i, builder);
     if (!inverse || uncentered(inverse->dividend, inverse->from, builder) != x) continue;
-    const auto mean = mean_of(subtracted(*m.node("rest"), i, m.node("shift")->is("Add")), builder);
+    const auto mean = mean_of(subtracted(*m.node("rest"), i, negated), builder);
     if (!mean || mean->first != x || mean->second != inverse->from) return Decline{"another mean is subtracted"};
     const auto lengths = lengths_from(*x, inverse->from);
     if (!lengths || !is_float(x->type.dtype)) return Decline{"the length of a normalized axis is not known"};
-    if (!is_row(bias, *lengths, x->type.dtype) || (inverse->scale && !is_row(inverse->scale, *lengths, x->type.dtype)))
-      return Decline{"scale and bias are not as long as the normalized axes"};
+    const auto fits = [&](const Value* v) { return !v || is_row(v, *lengths, x->type.dtype); };
+    if (!fits(bias) || !fits(inverse->scale)) return Decline{"scale and bias are not as long as the normalized axes"};
     if (const char* why = no_norm(true, *x, builder)) return Decline{why};
     Value* scale = whole_scale(*inverse, *x, *lengths, builder);
     if (!scale) return Decline{"the scale is not constant, and the variance that of a sample"};
@@ -254,7 +253,12 @@ std::vector<Rule> rules() {
   const Pattern rest = product("a", "b").as("rest");
   Pattern less = Pattern::op("Sub", {Pattern::any("bias"), rest}).as("shift").single_use(),
           plus = Pattern::op("Add", {rest, Pattern::any("bias")}).any_order().as("shift").single_use();
+  Pattern alone = Pattern::op("Mul", {Pattern::op("Neg", {Pattern::any("mean")}), Pattern::any("b")})
+                      .any_order()
+                      .as("rest")
+                      .single_use();
   return {{Pattern::op("Add", {product("x", "i"), std::move(less)}).any_order(), rewrite_affine},
+          {Pattern::op("Add", {product("x", "i"), std::move(alone)}).any_order(), rewrite_affine},
           {Pattern::op("Add", {product("x", "i"), std::move(plus)}).any_order(), rewrite_affine},
           {Pattern::op("Div|Mul", {Pattern::any("a"), Pattern::any("b")}), rewrite}};
 }
