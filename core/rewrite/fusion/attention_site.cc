@@ -176,9 +176,8 @@ Scores chosen_scores(Value* scores) {
   const Value* chosen = is_inner(scores) ? unscaled(scores, scale) : scores;
   auto choice = is_inner(chosen) && scale > 0 ? choice_of(chosen) : std::nullopt;
   Scores parts = choice ? scores_of(choice->second) : Scores();
-  if (!parts.q || !parts.product->type.dims || !chosen->type.dims ||
-      !repeats_none(*parts.product->type.dims, *chosen->type.dims))
-    return scores_of(scores);
+  if (!parts.q || !parts.product->type.dims || !chosen->type.dims) return scores_of(scores);
+  if (!repeats_none(*parts.product->type.dims, *chosen->type.dims)) return {.repeated = true};
   if (parts.mask && scale != 1) return {};
   parts.choice = choice->first;
   parts.choice.hidden *= scale, parts.scale *= scale, parts.cap *= scale;

@@ -14,7 +14,8 @@ struct Scores {
   const Value* product = nullptr;                     ///< of both, scaled: [..., queries, keys]
   Choice choice = {};                                 ///< of scores that are hidden by another number in their place
   double scale = 1;
-  double cap = 0;  ///< 0: there is no tanh
+  double cap = 0;         ///< 0: there is no tanh
+  bool repeated = false;  ///< q is null since a condition may have more samples or heads than the product
 };
 
 /// Is it an operator's result that one operator reads, and nothing else?

@@ -53,6 +53,12 @@ TEST_CASE("scores that are scaled after some were hidden are hidden by the scale
         "a row without keys would be another one, as its scores are hidden by a small number");
 }
 
+TEST_CASE("a condition of another batch may repeat the scores") {
+  std::string text = graph("c = Where (u, p, hide)  s = Mul (c, half)");
+  text.replace(text.find("bool[B"), 6, "bool[C");
+  CHECK(declined(fusion::attention, text, 17, Target::kOrt).starts_with("what hides keys may repeat the scores"));
+}
+
 TEST_CASE("the least number in the place of minus infinity makes no difference in rows with other numbers") {
   const std::string hidden = "z = Where (u, zero, lowest)  a = Add (p, z)  ";
   CHECK(rewritten(fusion::attention, graph(hidden + "s = Clip (a, lowest)"), 17, 1e-4, Target::kOrt) ==
