@@ -34,6 +34,21 @@ std::optional<Descs> descs_of(const Call& call) {
   return descs;
 }
 
+/// Are these the descriptions of its inputs?
+bool describe(const Descs& descs, const Call& call) {
+  const auto fits = [&](int i) {
+    const auto& desc = descs[static_cast<size_t>(i)];
+    if (!desc || !call.has(i)) return !desc && !call.has(i);
+    if (!call.datum(i).is_tensor()) return false;
+    const Tensor& t = call.in(i);
+    return desc->dtype == t.dtype() && desc->dims == t.dims() && desc->layout == Layout::kRowMajor;
+  };
+  if (static_cast<int>(descs.size()) != call.input_count()) return false;
+  for (int i = 0; i < call.input_count(); ++i)
+    if (!fits(i)) return false;
+  return true;
+}
+
 /// Nothing where the graph does not say.
 std::optional<Descs> descs_of(const Node& node) {
   Descs descs;
@@ -79,8 +94,7 @@ class ByShape {
   }
 
   void run(Call& call) {
-    const auto descs = descs_of(call);
-    const auto planned = descs ? planned_for(*descs) : nullptr;
+    const auto planned = planned_for(call);
     if (planned && *planned) return run(**planned, call);
     if (next_) return (*next_)(call);
     unsupported_error(fmt::format("no kernel for these inputs: {}", planned ? planned->error().reason : "one is empty"),
@@ -94,15 +108,33 @@ class ByShape {
     std::shared_ptr<const Expected<Planned>> plan;
   };
 
-  std::shared_ptr<const Expected<Planned>> planned_for(const Descs& in) {
+  using Plan = std::shared_ptr<const Expected<Planned>>;
+
+  template <class Fits>
+  Plan find(int threads, Fits fits) const {
+    const auto found =
+        std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.threads == threads && fits(k.in); });
+    return found == known_.end() ? nullptr : found->plan;
+  }
+
+  Plan planned_for(const Descs& in) {
     const int threads = max_threads();
     const std::lock_guard lock(mutex_);
-    const auto found =
-        std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.threads == threads && k.in == in; });
-    if (found != known_.end()) return found->plan;
+    if (Plan plan = find(threads, [&](const Descs& known) { return known == in; })) return plan;
     if (known_.size() == kRemembered) known_.erase(known_.begin());
     known_.push_back({threads, in, std::make_shared<const Expected<Planned>>(make(in))});
     return known_.back().plan;
+  }
+
+  /// Null where an input is no dense tensor with elements.
+  Plan planned_for(const Call& call) {
+    {
+      const int threads = max_threads();
+      const std::lock_guard lock(mutex_);
+      if (Plan plan = find(threads, [&](const Descs& known) { return describe(known, call); })) return plan;
+    }
+    const auto descs = descs_of(call);
+    return descs ? planned_for(*descs) : nullptr;
   }
 
   Expected<Planned> make(const Descs& in) const {
@@ -126,20 +158,22 @@ class ByShape {
   }
 
   static void run(const Planned& planned, Call& call) {
-    std::vector<const std::byte*> in;
-    std::vector<Tensor> lies(planned.before.size());
+    std::vector<std::byte*> where;
+    where.reserve(planned.before.size() + planned.step.out.size());
+    std::vector<Tensor> copies;
     for (size_t i = 0; i < planned.before.size(); ++i) {
       const int k = static_cast<int>(i);
-      if (planned.before[i]) lies[i] = copied(*planned.before[i], call.in(k));
-      in.push_back(planned.before[i] ? lies[i].raw() : call.has(k) ? call.in(k).raw() : nullptr);
+      if (planned.before[i]) copies.push_back(copied(*planned.before[i], call.in(k)));
+      const std::byte* lies = planned.before[i] ? copies.back().raw() : call.has(k) ? call.in(k).raw() : nullptr;
+      where.push_back(const_cast<std::byte*>(lies));  // kernels only read it
     }
     std::vector<Tensor> made;
-    std::vector<std::byte*> out;
+    made.reserve(planned.step.out.size());
     for (const TensorDesc& desc : planned.step.out) {
       made.emplace_back(desc.dtype, desc.dims);
-      out.push_back(made.back().mutable_raw());
+      where.push_back(made.back().mutable_raw());
     }
-    run_alone(planned.step, in, out);
+    run_alone(planned.step, where);
     for (size_t i = 0; i < made.size(); ++i)
       call.set(static_cast<int>(i), planned.after[i] ? copied(*planned.after[i], made[i]) : std::move(made[i]));
   }

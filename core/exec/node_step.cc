@@ -108,12 +108,13 @@ StepTimer::~StepTimer() {
 
 void NodeStep::run(std::span<const Datum* const> inputs, std::span<Datum> outputs,
                    const std::function<const Datum*(int body, int index)>& captured, const RunContext& context) const {
-  const BodyRunner bodies = [&](int body, std::span<const Datum> body_inputs) {
+  const auto run_body = [&](int body, std::span<const Datum> body_inputs) {
     const auto b = static_cast<size_t>(body);
     std::vector<const Datum*> given;
     for (size_t i = 0; i < captured_[b].size(); ++i) given.push_back(captured(body, static_cast<int>(i)));
     return bodies_[b]->run(body_inputs, given, context);
   };
+  const BodyRunner bodies = bodies_.empty() ? BodyRunner() : run_body;
   const StepTimer timer(context, profile_row_);
   try {
     Call call(view_, inputs, outputs, bodies, context.seed + salt_);

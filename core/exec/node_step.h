@@ -47,7 +47,8 @@ class NodeStep {
   const NodeView& view() const { return view_; }
   std::string_view kernel() const { return kernel_; }
 
-  /// Fills `outputs`. `captured` gives a value of captured() at run time. Errors of the kernel gain the node.
+  /// Fills `outputs`. `captured` gives a value of captured() at run time, and may be empty where there are none. Errors
+  /// of the kernel gain the node.
   void run(std::span<const Datum* const> inputs, std::span<Datum> outputs,
            const std::function<const Datum*(int body, int index)>& captured, const RunContext& context) const;
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.h"
 
@@ -114,20 +115,25 @@ std::vector<Datum> Program::run(std::span<const Datum> inputs, std::span<const D
       context.hooks->on_tap(slot_names_[static_cast<size_t>(inputs_[i])], slot);
   }
   for (size_t i = 0; i < captured.size(); ++i) frame[static_cast<size_t>(capture_slots_[i])] = *captured[i];
-  for (const Compiled& step : steps_) run_step(step, frame, context);
+  StepArgs args;
+  for (const Compiled& step : steps_) run_step(step, frame, args, context);
   std::vector<Datum> outputs;
+  outputs.reserve(outputs_.size());
   for (const Ref r : outputs_) outputs.push_back(*at(r, frame));
   return outputs;
 }
 
-void Program::run_step(const Compiled& step, std::vector<Datum>& frame, const RunContext& context) const {
-  std::vector<const Datum*> inputs;
-  inputs.reserve(step.inputs.size());
+void Program::run_step(const Compiled& step, std::vector<Datum>& frame, StepArgs& args,
+                       const RunContext& context) const {
+  auto& [inputs, outputs] = args;
+  inputs.clear();
   for (const Ref r : step.inputs) inputs.push_back(at(r, frame));
-  std::vector<Datum> outputs(step.outputs.size());
-  const auto captured = [&](int body, int index) {
-    return at(step.captured[static_cast<size_t>(body)][static_cast<size_t>(index)], frame);
-  };
+  outputs.assign(step.outputs.size(), Datum());
+  std::function<const Datum*(int, int)> captured;
+  if (!step.captured.empty())
+    captured = [&](int body, int index) {
+      return at(step.captured[static_cast<size_t>(body)][static_cast<size_t>(index)], frame);
+    };
   step.step.run(inputs, outputs, captured, context);
   if (!is_body_)  // a body may come back at once
     for (size_t i = 0; i < inputs.size(); ++i)

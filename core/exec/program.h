@@ -35,10 +35,16 @@ class Program {
     std::vector<std::vector<Ref>> captured;
   };
 
+  /// Of the step that runs; their memory is used again by the next.
+  struct StepArgs {
+    std::vector<const Datum*> inputs;
+    std::vector<Datum> outputs;
+  };
+
   void place_values(const Graph& graph);
   void compile_node(const Node& node, ProgramContext& context);
   void find_last_uses();
-  void run_step(const Compiled& step, std::vector<Datum>& frame, const RunContext& context) const;
+  void run_step(const Compiled& step, std::vector<Datum>& frame, StepArgs& args, const RunContext& context) const;
   const Datum* at(Ref ref, const std::vector<Datum>& frame) const;
   Ref ref(const Value* value) const;
 

@@ -208,8 +208,7 @@ TEST_CASE("the corner of a constant triangle is causal") {
            whole.substr(whole.find("<int64[4]") + 1);
   };
   CHECK(rewritten(fusion::attention, with_triangle("", 1), 17, 1e-4, Target::kOrt) == "Attention");
-  const std::string small = "a row without keys would be another one, as its scores are hidden by a small number";
-  CHECK(declined(fusion::attention, with_triangle("", 0), 17, Target::kOrt) == small);
+  CHECK(declined(fusion::attention, with_triangle("", 0), 17, Target::kOrt).starts_with("a row without keys would be"));
   CHECK(declined(fusion::attention, with_triangle("o", 1), 17, Target::kOrt)
             .starts_with("what hides keys may repeat the scores"));
 }
