@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
+#include "core/rewrite/loop_invariants.h"
 #include "core/rewrite/qdq/passes.h"
 
 namespace mlopt::graphopt {
@@ -25,6 +26,7 @@ constexpr Line kRecognizing[] = {
     // One form of constants first: every later rule asks for initializers.
     {1, &inputs_to_initializers},
     {1, &constant_to_initializer},
+    {1, &loop_invariants},
     {1, &fold_shapes},
     {1, &fold_constants},
     {1, &inline_if},

@@ -140,6 +140,11 @@ void Graph::set_output(int index, Value* value) {
   ++value->output_uses;
 }
 
+void Graph::remove_output(int index) {
+  --outputs_[static_cast<size_t>(index)]->output_uses;
+  outputs_.erase(outputs_.begin() + index);
+}
+
 void Graph::remove_input(int index) {
   Value* v = inputs_[static_cast<size_t>(index)];
   inputs_.erase(inputs_.begin() + index);
@@ -165,6 +170,20 @@ void Graph::drop_output(Node* node, int index) {
   v->producer = nullptr;
   erase(v);
   while (!node->outputs_.empty() && !node->outputs_.back()) node->outputs_.pop_back();
+}
+
+void Graph::remove_input(Node* node, int index) {
+  for (int i = index; i + 1 < static_cast<int>(node->inputs_.size()); ++i) set_input(node, i, node->input(i + 1));
+  resize_inputs(node, static_cast<int>(node->inputs_.size()) - 1);
+}
+
+void Graph::remove_output(Node* node, int index) {
+  if (index >= static_cast<int>(node->outputs_.size())) return;
+  drop_output(node, index);
+  if (index >= static_cast<int>(node->outputs_.size())) return;
+  node->outputs_.erase(node->outputs_.begin() + index);
+  for (size_t i = static_cast<size_t>(index); i < node->outputs_.size(); ++i)
+    if (node->outputs_[i]) node->outputs_[i]->output_index = static_cast<int>(i);
 }
 
 void Graph::replace_uses(Value* from, Value* to) {

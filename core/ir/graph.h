@@ -148,11 +148,15 @@ class Graph {
                const std::string& hint = {}, int outputs = 1, std::string domain = {});
   void add_output(Value* value);
   void set_output(int index, Value* value);
+  void remove_output(int index);
   void remove_input(int index);
 
   /// Input `index` of `node` (in this graph) reads `value` from now on; null omits it. Grows the list when needed.
   void set_input(Node* node, int index, Value* value);
   void resize_inputs(Node* node, int count);
+  /// The later ones move up by one place. Of an output, as drop_output() does.
+  void remove_input(Node* node, int index);
+  void remove_output(Node* node, int index);
   /// Drops output `index` (which nothing may use): it becomes omitted, trailing omitted outputs are removed.
   void drop_output(Node* node, int index);
   /// Every use of `from`, nested bodies and graph outputs included, reads `to`. When `from` is a graph output, `to`

@@ -125,6 +125,26 @@ TEST_CASE("outputs that nothing uses are dropped, trailing ones altogether") {
   CHECK(thrown_by([&] { g.drop_output(node, 0); }).code == Code::kInternal);
 }
 
+TEST_CASE("inputs and outputs that are removed make place for the later ones") {
+  Graph g;
+  Value *x = g.add_input("x", Type::tensor(DType::kF32)), *y = g.add_input("y", Type::tensor(DType::kF32));
+  Node* node = g.add_op("Any", {x, y, x}, {}, nullptr, "part", 3);
+  g.remove_input(node, 0);
+  CHECK(node->inputs() == std::vector<Value*>{y, x});
+  CHECK(x->uses == std::vector<Use>{{node, 1}});
+  Value *second = node->output(1), *third = node->output(2);
+  g.remove_output(node, 0);
+  CHECK(node->outputs() == std::vector<Value*>{second, third});
+  CHECK(third->output_index == 1);
+  g.remove_output(node, 5);
+  CHECK(node->outputs().size() == 2);
+  g.add_output(second);
+  g.add_output(third);
+  g.remove_output(0);
+  CHECK(g.outputs() == std::vector<Value*>{third});
+  CHECK_FALSE(second->is_output());
+}
+
 TEST_CASE("names stay unique over the graph, around it and in its bodies") {
   Model model = nested();
   Graph& g = *model.graph;
