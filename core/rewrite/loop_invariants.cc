@@ -1,5 +1,7 @@
 #include "core/rewrite/loop_invariants.h"
 
+#include <iterator>
+
 namespace mlopt {
 namespace {
 
@@ -21,16 +23,28 @@ Carried carried_by(const NodeView& view) {
 
 /// The value that Identity gives.
 const Value* passed_on(const Value* v) {
-  while (v->producer && v->producer->is("Identity") && v->producer->graph() == v->graph) v = v->producer->input(0);
+  const auto is_passed_on = [](const Value& y) {
+    return y.producer && y.producer->is("Identity") && y.producer->input(0) && y.producer->graph() == y.graph;
+  };
+  while (is_passed_on(*v)) v = v->producer->input(0);
   return v;
+}
+
+Value* parameter(const Graph& body, const Carried& carried, int k) {
+  const int at = carried.input + k;
+  return body.inputs()[static_cast<size_t>(at)];
+}
+
+Value* result(const Graph& body, const Carried& carried, int k) {
+  const int at = carried.result + k;
+  return body.outputs()[static_cast<size_t>(at)];
 }
 
 /// Is carried value k the one that the node was given, in every iteration?
 bool is_invariant(const Node& node, const Graph& body, const Carried& carried, int k) {
   const Value* given = node.input(carried.input + k);
-  const Value* v = body.inputs()[static_cast<size_t>(carried.input + k)];
-  const Value* result = body.outputs()[static_cast<size_t>(carried.result + k)];
-  if (!given || passed_on(result) != v || v->output_uses != (result == v)) return false;
+  const Value *v = parameter(body, carried, k), *y = result(body, carried, k);
+  if (!given || passed_on(y) != v || v->output_uses != (y == v)) return false;
   const Value* last = node.output(k);
   // What is read by its name is to be the one outside; and an output has to be made by its own graph.
   return body.lookup(given->name) == given && !(last && last->is_output());
@@ -39,7 +53,7 @@ bool is_invariant(const Node& node, const Graph& body, const Carried& carried, i
 void free_from_loop(Node* node, Graph& body, const Carried& carried, int k) {
   Graph& graph = *node->graph();
   Value* given = node->input(carried.input + k);
-  Value* v = body.inputs()[static_cast<size_t>(carried.input + k)];
+  Value* v = parameter(body, carried, k);
   body.remove_output(carried.result + k);
   body.replace_uses(v, given);
   body.remove_input(carried.input + k);
@@ -50,9 +64,9 @@ void free_from_loop(Node* node, Graph& body, const Carried& carried, int k) {
 }
 
 bool fits(const Node& node, const Graph& body, const Carried& carried) {
-  const auto wanted = static_cast<size_t>(carried.input + carried.count);
-  return carried.count > 0 && node.inputs().size() >= wanted && body.inputs().size() >= wanted &&
-         body.outputs().size() >= static_cast<size_t>(carried.result + carried.count);
+  const int wanted = carried.input + carried.count, results = carried.result + carried.count;
+  return carried.count > 0 && std::ssize(node.inputs()) >= wanted && std::ssize(body.inputs()) >= wanted &&
+         std::ssize(body.outputs()) >= results;
 }
 
 void run(Model& model, const PassContext& context, PassTally& tally) {
