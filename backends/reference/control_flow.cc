@@ -27,9 +27,7 @@ void if_else(Call& call) {
 /// No limit is given and the body can never say stop.
 bool is_endless(const Call& call, const Graph& body) {
   if (call.has(0)) return false;
-  const Value* again = body.outputs()[0];
-  while (again->producer && again->producer->op == "Identity" && again->producer->input(0))
-    again = again->producer->input(0);
+  const Value* again = before_identities(body.outputs()[0]);
   if (const Tensor* constant = again->known_constant()) return truth(call, *constant);
   return again->is_input && again->graph == &body;
 }

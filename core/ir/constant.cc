@@ -51,6 +51,12 @@ std::optional<Tensor> constant_or_known(const Value& value) {
   return value.known_constant() ? *value.known_constant() : known_value(value);
 }
 
+const Value* before_identities(const Value* value) {
+  while (value->producer && value->producer->is("Identity") && value->producer->input(0))
+    value = value->producer->input(0);
+  return value;
+}
+
 Tensor number_for(const Value& parameter, const Tensor& scalar) {
   const auto& dims = parameter.type.dims;
   return dims && dims->size() == 1 ? scalar.reshaped({1}) : scalar;

@@ -13,6 +13,8 @@ std::optional<Tensor> constant_value(const Node& node);
 std::optional<Tensor> known_value(const Value& value);
 /// The constant that the value is, or known_value().
 std::optional<Tensor> constant_or_known(const Value& value);
+/// What the value is but for Identities, of which it may be the last.
+const Value* before_identities(const Value* value);
 /// A number as the body of a Loop wants its counter and its condition: a list of one where it says so, as PyTorch's
 /// exporter does and ONNX Runtime heeds, else a scalar.
 Tensor number_for(const Value& parameter, const Tensor& scalar);

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "core/ir/constant.h"
+
 namespace mlopt {
 namespace {
 
@@ -21,15 +23,6 @@ Carried carried_by(const NodeView& view) {
   return {0, 0, inputs - static_cast<int>(view.get_int("num_scan_inputs", 0))};
 }
 
-/// The value that Identity gives.
-const Value* passed_on(const Value* v) {
-  const auto is_passed_on = [](const Value& y) {
-    return y.producer && y.producer->is("Identity") && y.producer->input(0) && y.producer->graph() == y.graph;
-  };
-  while (is_passed_on(*v)) v = v->producer->input(0);
-  return v;
-}
-
 Value* parameter(const Graph& body, const Carried& carried, int k) {
   const int at = carried.input + k;
   return body.inputs()[static_cast<size_t>(at)];
@@ -44,7 +37,7 @@ Value* result(const Graph& body, const Carried& carried, int k) {
 bool is_invariant(const Node& node, const Graph& body, const Carried& carried, int k) {
   const Value* given = node.input(carried.input + k);
   const Value *v = parameter(body, carried, k), *y = result(body, carried, k);
-  if (!given || passed_on(y) != v || v->output_uses != (y == v)) return false;
+  if (!given || before_identities(y) != v || v->output_uses != (y == v)) return false;
   const Value* last = node.output(k);
   // What is read by its name is to be the one outside; and an output has to be made by its own graph.
   return body.lookup(given->name) == given && !(last && last->is_output());
@@ -71,7 +64,7 @@ bool fits(const Node& node, const Graph& body, const Carried& carried) {
 
 void run(Model& model, const PassContext& context, PassTally& tally) {
   for (Node* node : all_nodes(*model.graph)) {
-    Carried carried = carried_by({*node, model.opset()});
+    const Carried carried = carried_by({*node, model.opset()});
     const std::vector<Graph*> bodies = node->bodies();
     if (bodies.size() != 1 || !fits(*node, *bodies[0], carried) || !context.allows(*node)) continue;
     for (int k = carried.count - 1; k >= 0; --k) {

@@ -99,8 +99,7 @@ bool is_true(const Value* v) { return known_number(v).value_or(0) != 0; }
 
 /// Is the condition that the body gives the one that it is given, or true?
 bool goes_on(const Graph& body) {
-  const Value* condition = body.outputs()[0];
-  while (condition->producer && condition->producer->is("Identity")) condition = condition->producer->input(0);
+  const Value* condition = before_identities(body.outputs()[0]);
   return condition == body.inputs()[1] || is_true(condition);
 }
 

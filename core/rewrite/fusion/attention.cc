@@ -22,9 +22,6 @@ namespace {
 /// A number this low and a score, of less than 3e7, give the number.
 constexpr double kSwallows = -1e15;
 
-constexpr const char* kRepeated =
-    "what hides keys may repeat the scores; --fix NAME=OTHER says which of the inputs' dimensions are the same";
-
 /// Has what hides keys a row of its own for each query, and a column for each key?
 bool is_for_each(const Value* v, const Site& s) {
   const auto& dims = v ? v->type.dims : std::nullopt;
@@ -95,9 +92,9 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   const DType type = probabilities->type.dtype;
   const bool half = type == DType::kF16 && builder.target != Target::kKernels;
   if (type != DType::kF32 && !half) return Decline{"it is not float32, nor float16 for a runtime"};
-  Scores scores = chosen_scores_of(end.softmax->input(0), builder);
-  if (scores.repeated) return Decline{kRepeated};
-  if (!scores.q) return Decline{"the scores are not a product"};
+  auto found = chosen_scores_of(end.softmax->input(0), builder);
+  if (!found) return found.error();
+  Scores& scores = *found;
   std::optional<JoinedMask> joined_mask;
   if (joined && !part_masks(scores, *joined, joined_mask, builder))
     return Decline{"what hides keys has batch and heads as one axis"};

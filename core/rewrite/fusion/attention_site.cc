@@ -171,14 +171,22 @@ Value* unlimited(const Value* v, const Builder& builder) {
   return least && *least <= kLowest && most && *most >= -kLowest ? clip->input(0) : nullptr;
 }
 
-Scores chosen_scores(Value* scores) {
+constexpr const char* kNoProduct = "the scores are not a product";
+
+Expected<Scores> plain_scores(Value* scores) {
+  const Scores parts = scores_of(scores);
+  if (!parts.q) return Decline{kNoProduct};
+  return parts;
+}
+
+Expected<Scores> chosen_scores(Value* scores) {
   double scale = 1;
   const Value* chosen = is_inner(scores) ? unscaled(scores, scale) : scores;
   auto choice = is_inner(chosen) && scale > 0 ? choice_of(chosen) : std::nullopt;
   Scores parts = choice ? scores_of(choice->second) : Scores();
-  if (!parts.q || !parts.product->type.dims || !chosen->type.dims) return scores_of(scores);
-  if (!repeats_none(*parts.product->type.dims, *chosen->type.dims)) return {.repeated = true};
-  if (parts.mask && scale != 1) return {};
+  if (!parts.q || !parts.product->type.dims || !chosen->type.dims) return plain_scores(scores);
+  if (!repeats_none(*parts.product->type.dims, *chosen->type.dims)) return Decline{kMayRepeat};
+  if (parts.mask && scale != 1) return Decline{kNoProduct};
   parts.choice = choice->first;
   parts.choice.hidden *= scale, parts.scale *= scale, parts.cap *= scale;
   return parts;
@@ -186,13 +194,14 @@ Scores chosen_scores(Value* scores) {
 
 }  // namespace
 
-Scores chosen_scores_of(Value* scores, const Builder& builder) {
+Expected<Scores> chosen_scores_of(Value* scores, const Builder& builder) {
   Value* inner = unlimited(scores, builder);
   if (!inner) return chosen_scores(scores);
   // Softmax makes zero of both, but in a row that has nothing else.
-  Scores parts = chosen_scores(inner);
-  const bool finite = !parts.choice.condition || std::isfinite(parts.choice.hidden);
-  return finite && leaves_keys(parts.mask) ? parts : Scores();
+  auto parts = chosen_scores(inner);
+  const bool finite = !parts || !parts->choice.condition || std::isfinite(parts->choice.hidden);
+  if (parts && !(finite && leaves_keys(parts->mask))) return Decline{kNoProduct};
+  return parts;
 }
 
 bool same_but(const SymDims& a, const SymDims& b, std::initializer_list<size_t> other) {

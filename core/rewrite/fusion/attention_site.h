@@ -14,8 +14,7 @@ struct Scores {
   const Value* product = nullptr;                     ///< of both, scaled: [..., queries, keys]
   Choice choice = {};                                 ///< of scores that are hidden by another number in their place
   double scale = 1;
-  double cap = 0;         ///< 0: there is no tanh
-  bool repeated = false;  ///< q is null since a condition may have more samples or heads than the product
+  double cap = 0;  ///< 0: there is no tanh
 };
 
 /// Is it an operator's result that one operator reads, and nothing else?
@@ -25,8 +24,11 @@ const Node* made_by(const Value* v, std::string_view op, std::string_view domain
 
 /// The operands of scores that nothing else reads; q null where they are not that.
 Scores scores_of(Value* scores);
+/// Said of scores whose condition may have more samples or heads than they have.
+inline constexpr const char* kMayRepeat =
+    "what hides keys may repeat the scores; --fix NAME=OTHER says which of the inputs' dimensions are the same";
 /// The same, of scores also where a condition puts a number in their place, and where none is below the least number.
-Scores chosen_scores_of(Value* scores, const Builder& builder);
+Expected<Scores> chosen_scores_of(Value* scores, const Builder& builder);
 
 /// The operand of a product with, or a quotient by, a number, which joins the scale; else the value itself.
 Value* unscaled(Value* v, double& scale);

@@ -24,6 +24,18 @@ TEST_CASE("a Constant node gives its value in any of its forms") {
   CHECK(value_of("value_strings", std::vector<std::string>{"a", "b"})->dims() == Dims{2});
 }
 
+TEST_CASE("Identities are gone through, to what they are of") {
+  Graph g;
+  Value* x = g.add_input("x", Type::tensor(DType::kF32));
+  Value* y = g.add_op("Identity", {g.add_op("Identity", {x})->output(0)})->output(0);
+  CHECK(before_identities(y) == x);
+  CHECK(before_identities(x) == x);
+  Value* z = g.add_op("Neg", {y})->output(0);
+  CHECK(before_identities(z) == z);
+  Value* nothing = g.add_op("Identity", {nullptr})->output(0);
+  CHECK(before_identities(nothing) == nothing);
+}
+
 TEST_CASE("what is not a plain constant is not taken for one") {
   CHECK_FALSE(value_of("value_int", 0.5f));                      // the wrong kind
   CHECK_FALSE(value_of("sparse_value", OpaqueAttr{11, "..."}));  // not interpreted

@@ -9,7 +9,7 @@ using test::rewritten;
 namespace {
 
 /// Carries x, which it changes, and w.
-std::string loop(const std::string& body, const std::string& results = "k, u, p, s") {
+std::string loop(const std::string& body, const std::string& results) {
   return "g (double[2] x, double[2] w) => (double[2] y, double[2] q, double[M,2] z) <int64 n = {3}, bool go = {1}> { "
          "y, o, z = Loop (n, go, x, w) <body = b (int64 i, bool c, double[2] v, double[2] m) => (" +
          results + ") { k = Identity (c)  " + body + " }>  q = Neg (o) }";

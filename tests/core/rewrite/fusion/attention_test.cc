@@ -1,3 +1,4 @@
+#include "core/rewrite/fusion/attention_site.h"
 #include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -199,18 +200,16 @@ TEST_CASE("the corner of a constant triangle is causal") {
                    first + ", g, l23)  s = Where (c, d, hide)"});
   };
   const auto with_triangle = [&](const std::string& first, float last) {
-    const std::string whole = text(first);
-    std::string tri;
+    std::string whole = text(first), tri;
     for (int i = 0; i < 8; ++i)
       for (int k = 0; k < 8; ++k)
         tri += (i + k ? ", " : "") + std::string(k > i || (k == 0 && i == 7 && last == 0) ? "0" : "1");
-    return whole.substr(0, whole.find("<int64[4]") + 1) + "bool[1,1,8,8] tri = {" + tri + "}, " +
-           whole.substr(whole.find("<int64[4]") + 1);
+    return whole.insert(whole.find("<int64[4]") + 1, "bool[1,1,8,8] tri = {" + tri + "}, ");
   };
   CHECK(rewritten(fusion::attention, with_triangle("", 1), 17, 1e-4, Target::kOrt) == "Attention");
-  CHECK(declined(fusion::attention, with_triangle("", 0), 17, Target::kOrt).starts_with("a row without keys would be"));
-  CHECK(declined(fusion::attention, with_triangle("o", 1), 17, Target::kOrt)
-            .starts_with("what hides keys may repeat the scores"));
+  const std::string small = "a row without keys would be another one, as its scores are hidden by a small number";
+  CHECK(declined(fusion::attention, with_triangle("", 0), 17, Target::kOrt) == small);
+  CHECK(declined(fusion::attention, with_triangle("o", 1), 17, Target::kOrt) == fusion::kMayRepeat);
 }
 
 TEST_CASE("heads are found behind one product and in any order of samples and rows") {

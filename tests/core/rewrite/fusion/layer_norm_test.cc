@@ -135,6 +135,8 @@ TEST_CASE("a normalization whose mean is subtracted last is one operator with it
         "LayerNormalization");
   CHECK(rewritten(fusion::layer_norm, affine("minus", "double[6] C", "u = Mul (minus, i)"), 21, 1e-7) ==
         "LayerNormalization");
+  CHECK(declined(fusion::layer_norm, affine("m", "double[6] C", "no = Neg (other)  u = Mul (no, i)"))
+            .find("another mean is subtracted") != std::string::npos);
   CHECK(declined(fusion::layer_norm, affine("m", "double[6] C", "u = Add (t, C)", "i = Div (G, r)"))
             .find("another mean is subtracted") != std::string::npos);
   CHECK(declined(fusion::layer_norm, affine("minus", "double[6] C", "u = Sub (C, t)"))
