@@ -73,12 +73,13 @@ void reduce(const Reduction& r, const std::vector<Middle>& groups, const Buffers
   Fold fold = r.fold;
   int64_t reduced = 1;
   for (size_t g = 0; g < groups.size(); ++g) {
-    float* y = g + 1 == groups.size() ? b.out<float>(0) : next;
+    const bool is_last = g + 1 == groups.size();
+    float* y = is_last ? b.out<float>(0) : next;
     fold_middle(fold, x, y, groups[g]);
     if (fold == Fold::kSumAbs || fold == Fold::kSumSquare) fold = Fold::kSum;  // the terms are made
     reduced *= groups[g].length;
     x = y;
-    next += made_by(groups[g]);
+    if (!is_last) next += made_by(groups[g]);  // one group alone has no scratch
   }
   finish(r.finish, b.out<float>(0), static_cast<int64_t>(made_by(groups.back())), reduced);
 }
