@@ -26,6 +26,8 @@ constexpr Line kRecognizing[] = {
     // One form of constants first: every later rule asks for initializers.
     {1, &inputs_to_initializers},
     {1, &constant_to_initializer},
+    // Before folding, which would copy the weight that one carries.
+    {1, &eliminate_identity},
     {1, &loop_invariants},
     {1, &fold_shapes},
     {1, &fold_constants},
@@ -33,7 +35,6 @@ constexpr Line kRecognizing[] = {
     {1, &unroll_loops},
     {1, &eliminate_sequences},
     // What does nothing, before patterns that it would hide.
-    {1, &eliminate_identity},
     {1, &eliminate_dropout},
     {1, &eliminate_nop_cast},
     {1, &merge_casts},
@@ -73,6 +74,8 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::conditions},
     {2, &fusion::where},
     {1, &eliminate_index_wrap},
+    // What is spelt out for each step of time.
+    {1, &merge_steps},
     // Products that are spelt otherwise.
     {1, &replace_einsum},
     {2, &sum_to_mean},

@@ -79,6 +79,7 @@ extern const Pass eliminate_common_shapes;
 extern const Pass concat_to_shape;
 extern const Pass merge_squeezes;
 extern const Pass merge_slices;
+extern const Pass merge_steps;
 extern const Pass merge_concats;
 extern const Pass gather_nd_to_slice;
 extern const Pass gather_to_slice;

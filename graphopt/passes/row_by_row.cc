@@ -9,10 +9,13 @@
 namespace mlopt::graphopt {
 namespace {
 
-constexpr std::array kElementwise = {
-    "Abs",        "Add",       "BiasGelu",  "Cast",     "Clip", "Div",  "Elu", "Erf",   "Exp", "FastGelu",
-    "Gelu",       "HardSwish", "LeakyRelu", "Max",      "Min",  "Mish", "Mul", "Neg",   "Pow", "QuickGelu",
-    "Reciprocal", "Relu",      "Sigmoid",   "Softplus", "Sqrt", "Sub",  "Sum", "Swish", "Tanh"};
+constexpr std::array kElementwise = {"Abs",      "Add",     "BiasGelu",  "Cast",        "Ceil",      "Celu",
+                                     "Clip",     "Cos",     "Div",       "Elu",         "Erf",       "Exp",
+                                     "FastGelu", "Floor",   "Gelu",      "HardSigmoid", "HardSwish", "LeakyRelu",
+                                     "Log",      "Max",     "Min",       "Mish",        "Mul",       "Neg",
+                                     "PRelu",    "Pow",     "QuickGelu", "Reciprocal",  "Relu",      "Round",
+                                     "Selu",     "Sigmoid", "Sign",      "Sin",         "Softplus",  "Softsign",
+                                     "Sqrt",     "Sub",     "Sum",       "Swish",       "Tanh",      "ThresholdedRelu"};
 
 bool has_rank(const Value* v, size_t rank) { return v && v->type.dims && v->type.dims->size() == rank; }
 

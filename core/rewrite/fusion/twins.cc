@@ -1,5 +1,6 @@
 #include "core/rewrite/fusion/twins.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mlopt::fusion {
@@ -13,20 +14,16 @@ bool are_equal(const Tensor& a, const Tensor& b) {
          std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-/// Of integers, which the operators have that positions and angles go through; not of others.
-bool are_equal(const Attr& a, const Attr& b) {
-  const auto *x = std::get_if<int64_t>(&a.value), *y = std::get_if<int64_t>(&b.value);
-  const auto *list = std::get_if<std::vector<int64_t>>(&a.value), *other = std::get_if<std::vector<int64_t>>(&b.value);
-  return (x && y && *x == *y) || (list && other && *list == *other);
+template <class T>
+bool are_equal(const AttrValue& a, const AttrValue& b) {
+  const T *x = std::get_if<T>(&a), *y = std::get_if<T>(&b);
+  return x && y && *x == *y;
 }
 
-bool have_equal_attributes(const Node& a, const Node& b) {
-  if (a.attrs.size() != b.attrs.size()) return false;
-  for (const Attr& attr : a.attrs) {
-    const Attr* other = b.attr(attr.name);
-    if (!other || !are_equal(attr, *other)) return false;
-  }
-  return true;
+bool are_equal(const AttrValue& a, const AttrValue& b) {
+  return are_equal<int64_t>(a, b) || are_equal<float>(a, b) || are_equal<std::string>(a, b) ||
+         are_equal<std::vector<int64_t>>(a, b) || are_equal<std::vector<float>>(a, b) ||
+         are_equal<std::vector<std::string>>(a, b);
 }
 
 bool are_twins(const Value* a, const Value* b, int steps) {
@@ -44,6 +41,13 @@ bool are_twins(const Value* a, const Value* b, int steps) {
 }
 
 }  // namespace
+
+bool have_equal_attributes(const Node& a, const Node& b) {
+  return a.attrs.size() == b.attrs.size() && std::all_of(a.attrs.begin(), a.attrs.end(), [&b](const Attr& attr) {
+           const Attr* other = b.attr(attr.name);
+           return other && are_equal(attr.value, other->value);
+         });
+}
 
 bool are_twins(const Value* a, const Value* b) { return are_twins(a, b, kMostSteps); }
 

@@ -36,7 +36,13 @@ TEST_CASE("other operators, attributes, constants and operands do not") {
   CHECK_FALSE(twins("p = Sub (x, z)  q = Sub (z, x)"));
 }
 
-TEST_CASE("random numbers are not the same, and attributes that are not compared are not") {
+TEST_CASE("attributes are compared by kind and value") {
+  CHECK(twins("p = Elu <alpha = 0.5> (x)  q = Elu <alpha = 0.5> (x)"));
+  CHECK_FALSE(twins("p = Elu <alpha = 0.5> (x)  q = Elu <alpha = 0.6> (x)"));
+  CHECK(twins("p = Gelu <approximate = \"tanh\"> (x)  q = Gelu <approximate = \"tanh\"> (x)"));
+  CHECK_FALSE(twins("p = Gelu <approximate = \"tanh\"> (x)  q = Gelu <approximate = \"none\"> (x)"));
+}
+
+TEST_CASE("random numbers are not the same") {
   CHECK_FALSE(twins("p = RandomUniformLike (x)  q = RandomUniformLike (x)"));
-  CHECK_FALSE(twins("p = Elu <alpha = 0.5> (x)  q = Elu <alpha = 0.5> (x)"));
 }
