@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
+#include "core/rewrite/loop_counters.h"
 #include "core/rewrite/loop_invariants.h"
 #include "core/rewrite/qdq/passes.h"
 
@@ -29,6 +30,7 @@ constexpr Line kRecognizing[] = {
     // Before folding, which would copy the weight that one carries.
     {1, &eliminate_identity},
     {1, &loop_invariants},
+    {1, &loop_counters},
     {1, &fold_shapes},
     {1, &fold_constants},
     {1, &inline_if},
@@ -75,6 +77,8 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::where},
     {1, &eliminate_index_wrap},
     // What is spelt out for each step of time.
+    {2, &fuse_gru},
+    {2, &fuse_rnn},
     {1, &merge_steps},
     // Products that are spelt otherwise.
     {1, &replace_einsum},

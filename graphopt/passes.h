@@ -86,6 +86,8 @@ extern const Pass gather_to_slice;
 extern const Pass select_rows_first;
 extern const Pass concat_of_pieces_to_transpose;
 extern const Pass eliminate_zero_state;
+extern const Pass fuse_gru;
+extern const Pass fuse_rnn;
 extern const Pass narrow_slices;
 extern const Pass read_last_state;
 extern const Pass sizes_from_inputs;

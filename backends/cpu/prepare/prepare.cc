@@ -4,6 +4,7 @@
 
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
+#include "core/rewrite/loop_counters.h"
 #include "core/rewrite/loop_invariants.h"
 #include "core/rewrite/lower/passes.h"
 #include "core/rewrite/qdq/passes.h"
@@ -19,6 +20,7 @@ void prepare(Model& model, const Evaluate& evaluate, Precision precision) {
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
   static constexpr std::array kPasses{&inline_if,
                                       &loop_invariants,
+                                      &loop_counters,
                                       &lower::sum,
                                       &widen_halves,
                                       &widen_codes,
