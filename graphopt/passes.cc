@@ -80,6 +80,7 @@ constexpr Line kRecognizing[] = {
     {2, &fuse_gru},
     {2, &fuse_rnn},
     {1, &merge_steps},
+    {1, &fold_abs},
     // Products that are spelt otherwise.
     {1, &replace_einsum},
     {2, &sum_to_mean},

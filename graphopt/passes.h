@@ -95,6 +95,7 @@ extern const Pass stack_to_concat;
 extern const Pass slices_to_split;
 extern const Pass merge_constant_arithmetic;
 extern const Pass fold_neg;
+extern const Pass fold_abs;
 extern const Pass simplify_pow;
 extern const Pass fold_reciprocal;
 extern const Pass div_to_mul;

@@ -33,10 +33,12 @@ Value* make_clip(Builder& builder, Value* x, const Limits& limits) {
 }
 
 bool never_negative(const Value& value, const Builder& builder) {
-  if (!value.producer || !value.producer->domain.empty()) return false;
+  const Node* made = value.producer;
+  while (made && (made->is("ReduceSum") || made->is("ReduceMean"))) made = made->input(0)->producer;
+  if (!made || !made->domain.empty()) return false;
   constexpr std::string_view kNeverNegative[] = {"Relu", "Sigmoid",  "HardSigmoid",     "Softmax",  "Exp",     "Sqrt",
                                                  "Abs",  "Softplus", "ReduceSumSquare", "ReduceL1", "ReduceL2"};
-  const Node& node = *value.producer;
+  const Node& node = *made;
   if (node.op == "Clip") return builder.view(node).number("min", 1, -1.0).value_or(-1.0) >= 0;
   if (node.op == "Mul") return node.input(0) == node.input(1);
   return std::find(std::begin(kNeverNegative), std::end(kNeverNegative), node.op) != std::end(kNeverNegative);

@@ -13,6 +13,8 @@ TEST_CASE("powers that have an operator of their own become that") {
         "Reciprocal");
   CHECK(rewritten(simplify_pow,
                   "g (double[N] x) => (double[N] y) <double c = {0.5}> { a = Exp (x)  y = Pow (a, c) }") == "Exp Sqrt");
+  CHECK(rewritten(simplify_pow, R"(g (double[N,3] x) => (double[N,1] y) <double c = {0.5}, int64[1] axes = {1}>
+    { a = Mul (x, x)  s = ReduceSum (a, axes)  y = Pow (s, c) })") == "Mul ReduceSum Sqrt");
 }
 
 TEST_CASE("other powers, of what may be negative, of integers and in normalizations, stay") {
