@@ -233,6 +233,7 @@ Expected<Replacement> Cell::replace(const std::string& op, const std::vector<Gat
                            {sequence_, builder.constant(op + "_W", *weight), builder.constant(op + "_R", *recurrence),
                             builder.constant(op + "_B", *bias), nullptr, first},
                            std::move(attrs), m.root, m.root->output(0) ? m.root->output(0)->name : op, 2);
+  if (!m.root->name.empty()) layer->name = m.root->name + "_" + op;
   layer->output(0)->type = Type::tensor(type, SymDims{steps[0], 1, steps[1], width});
   layer->output(1)->type = Type::tensor(type, SymDims{1, steps[1], width});
   const Type all = Type::tensor(type, SymDims{steps[0], steps[1], width});

@@ -77,7 +77,7 @@ constexpr Ops kPool = {"MaxPool",       "AveragePool",  "LpPool", "GlobalAverage
 constexpr Ops kResize = {"Resize", "Upsample"};
 constexpr Ops kReshape = {"Reshape"}, kFlatten = {"Flatten"}, kSqueeze = {"Squeeze"}, kUnsqueeze = {"Unsqueeze"};
 constexpr Ops kTranspose = {"Transpose"}, kExpand = {"Expand"}, kTile = {"Tile"},
-              kConstantOfShape = {"ConstantOfShape"};
+              kReverseSequence = {"ReverseSequence"}, kConstantOfShape = {"ConstantOfShape"};
 constexpr Ops kDepthToSpace = {"DepthToSpace"}, kSpaceToDepth = {"SpaceToDepth"};
 constexpr Ops kConcat = {"Concat"}, kSplit = {"Split"}, kSlice = {"Slice"}, kGather = {"Gather"}, kPad = {"Pad"};
 constexpr Ops kGatherND = {"GatherND"};
@@ -122,6 +122,7 @@ constexpr AxisRule kRules[] = {
     {"", kTranspose, rules::transpose},
     {"", kExpand, rules::expand, rules::rewrite_expand},
     {"", kTile, rules::tile},
+    {"", kReverseSequence, rules::reverse_sequence},
     {"", kConstantOfShape, rules::constant_of_shape, rules::rewrite_constant_of_shape},
     {"", kDepthToSpace, rules::depth_to_space},
     {"", kSpaceToDepth, rules::space_to_depth},

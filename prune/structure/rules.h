@@ -69,6 +69,7 @@ void transpose(Ties& t);
 void expand(Ties& t);
 void rewrite_expand(Rewriting& r);
 void tile(Ties& t);
+void reverse_sequence(Ties& t);
 void constant_of_shape(Ties& t);
 void rewrite_constant_of_shape(Rewriting& r);
 void depth_to_space(Ties& t);

@@ -13,10 +13,23 @@
 namespace mlopt::prune {
 namespace {
 
-/// What makes shapes constant and hides nothing: layers stay as they can be trained on.
-const std::vector<std::string> kTidy = {"inline_functions",     "constant_to_initializer",   "fold_shapes",
-                                        "fold_constants",       "eliminate_identity",        "eliminate_nop_cast",
-                                        "eliminate_nop_expand", "materialize_reshape_shape", "eliminate_nop_reshape",
+/// What makes shapes constant and finds recurrent layers, and hides nothing: layers stay as they can be trained on.
+const std::vector<std::string> kTidy = {"inline_functions",
+                                        "constant_to_initializer",
+                                        "eliminate_identity",
+                                        "loop_invariants",
+                                        "loop_counters",
+                                        "fold_shapes",
+                                        "fold_constants",
+                                        "eliminate_nop_cast",
+                                        "eliminate_nop_expand",
+                                        "materialize_reshape_shape",
+                                        "eliminate_nop_reshape",
+                                        "push_shapes",
+                                        "sizes_from_inputs",
+                                        "fuse_gru",
+                                        "fuse_rnn",
+                                        "eliminate_zero_state",
                                         "eliminate_dead_code"};
 
 /// Old exporters list every weight as an input with a default, which is then no constant. Gives how many there were;

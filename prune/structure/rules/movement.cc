@@ -45,6 +45,16 @@ void tile(Ties& t) {
   }
 }
 
+/// What goes the other way along one axis, as far as another one says: channels lie along neither.
+void reverse_sequence(Ties& t) {
+  const auto time = static_cast<int>(t.view.get_int("time_axis", 0));
+  const auto batch = static_cast<int>(t.view.get_int("batch_axis", 1));
+  for (int axis = 0; axis < Ties::rank(*t.in(0)); ++axis) {
+    t.tie(t.in(0), axis, t.out(), axis);
+    if (axis == time || axis == batch) t.pin(t.in(0), axis, "it turns this axis around");
+  }
+}
+
 /// All its elements are equal: any of them may go.
 void constant_of_shape(Ties& t) { static_cast<void>(t); }
 

@@ -56,6 +56,16 @@ TEST_CASE("depth moved into space goes in whole blocks") {
   CHECK(back.shapes("UH") == "U 2x3x1x1, H 2x8x1x1");
 }
 
+TEST_CASE("channels of a sequence that is turned around may go") {
+  const Shrunk made = shrink(
+      R"(g (float[3,2,4] x, float[4,8] U, float[8,3] W) => (float[3,2,3] y) <int64[2] lengths = {3, 2}> {
+      a = MatMul (x, U)
+      b = ReverseSequence <time_axis = 0, batch_axis = 1> (a, lengths)
+      y = MatMul (b, W)
+    })");
+  CHECK(made.shapes("UW") == "U 4x4, W 4x3");
+}
+
 TEST_CASE("biases inside of GELUs go with their channels") {
   const Shrunk made = shrink(
       R"(g (float[2,3,4] x, float[4,8] U, float[8] B, float[8,8] V, float[8] C, float[8,3] W) => (float[2,3,3] y) {

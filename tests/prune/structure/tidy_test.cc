@@ -71,3 +71,11 @@ TEST_CASE("layers stay as they are, and shapes that are computed are constant") 
   })");
   CHECK(test::operators(*model.graph) == "MatMul Relu Reshape");
 }
+
+TEST_CASE("initial states of zeros go, which are of all units and of none") {
+  const Model model = tidied(R"(g (float[T,N,2] x, float[1,16,2] W, float[1,16,4] R) => (float[T,1,N,4] y)
+    <int64[1] one = {1}, int64[1] units = {4}, float zero = {0}> {
+      batch = Shape <start = 1, end = 2> (x)  shape = Concat <axis = 0> (one, batch, units)  s = Expand (zero, shape)
+      y = LSTM <hidden_size = 4> (x, W, R, , , s, s) })");
+  CHECK(test::operators(*model.graph) == "LSTM");
+}
