@@ -4,6 +4,16 @@
 
 namespace mlopt {
 
+Value* Carried::parameter(const Graph& body, int k) const {
+  const int at = input + k;
+  return body.inputs()[static_cast<size_t>(at)];
+}
+
+Value* Carried::made(const Graph& body, int k) const {
+  const int at = result + k;
+  return body.outputs()[static_cast<size_t>(at)];
+}
+
 Carried carried_by(const NodeView& view) {
   const Node& node = view.node();
   const std::vector<Graph*> bodies = node.bodies();

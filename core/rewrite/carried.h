@@ -9,8 +9,8 @@ struct Carried {
   int result = 0;  ///< of the body; the node's first outputs are these
   int count = 0;
 
-  Value* parameter(const Graph& body, int k) const { return body.inputs()[static_cast<size_t>(input + k)]; }
-  Value* made(const Graph& body, int k) const { return body.outputs()[static_cast<size_t>(result + k)]; }
+  Value* parameter(const Graph& body, int k) const;
+  Value* made(const Graph& body, int k) const;
 };
 
 /// Nothing carried where the node is something else, has no body, or one that does not fit it.

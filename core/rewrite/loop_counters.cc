@@ -3,6 +3,7 @@
 #include "core/ir/constant.h"
 #include "core/rewrite/carried.h"
 #include "core/rewrite/fusion/counting.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt {
 namespace {

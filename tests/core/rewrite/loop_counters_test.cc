@@ -5,7 +5,6 @@
 #include "tests/support/rewrite.h"
 
 using namespace mlopt;
-using test::declined;
 using test::rewritten;
 
 namespace {
