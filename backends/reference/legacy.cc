@@ -7,7 +7,7 @@
 namespace mlopt::reference {
 namespace {
 
-// Operators that the standard dropped after its first version, still found in old models.
+// Operators that the standard dropped after its first version, still found in old models, and one that it never had.
 
 /// fn(value, index) of each element, computed in double.
 template <class Fn>
@@ -39,6 +39,11 @@ void parametric_softplus(Call& call) {
   each(call, [&](double x, int64_t) {
     return alpha * (std::max(beta * x, 0.0) + std::log1p(std::exp(-std::abs(beta * x))));
   });
+}
+
+/// 1 - erf(x), which TensorFlow's exporter copies from its own graph: Keras's exact GELU.
+void erfc(Call& call) {
+  each(call, [](double x, int64_t) { return std::erfc(x); });
 }
 
 /// One factor for the picture and one summand for each channel.
@@ -78,6 +83,7 @@ constexpr Kernel kKernels[] = {
     {"", "ParametricSoftplus", parametric_softplus},
     {"", "ImageScaler", image_scaler},
     {"", "Crop", crop},
+    {"", "Erfc", erfc},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // ImageScaler, Affine and Crop, which no opset after the first ones has though exporters wrote them there too -> Mul,
-// Add and Slice.
+// Add and Slice. Erfc, which none has and TensorFlow's exporter writes for Keras's exact GELU -> 1 - Erf.
 #include <limits>
 
 #include "core/tensor/cast.h"
@@ -54,15 +54,42 @@ Expected<Replacement> cropped(const Match& m, Builder& builder) {
   return Replacement{builder.op("Slice", {x, list("starts", starts), list("ends", ends), list("axes", axes)})};
 }
 
+/// What v is the opposite of, where that is at hand; null for others.
+Value* opposite(const Value* v, Builder& builder) {
+  if (const Node* neg = producer_of(v, "Neg")) return neg->input(0);
+  const Node* node = v->producer;
+  if (!node || !(node->is("Mul") || node->is("Div"))) return nullptr;
+  std::vector<Value*> inputs = node->inputs();
+  for (Value*& input : inputs)
+    if (const Node* neg = producer_of(input, "Neg")) {
+      input = neg->input(0);
+      return builder.op(node->op, inputs, {}, v->type);
+    }
+  return nullptr;
+}
+
+Expected<Replacement> erfc(const Match& m, Builder& builder) {
+  constexpr int64_t kErfOpset = 9;
+  const Value* x = m.root->input(0);
+  if (builder.opset() < kErfOpset) return Decline{"its opset has no Erf"};
+  if (!x->type.is_tensor() || !is_float(x->type.dtype)) return Decline{"it is of no known floats"};
+  Value* one = builder.constant("one", cast(Tensor::scalar(1.0F), x->type.dtype));
+  // The sum is how GELU is found.
+  if (Value* y = opposite(x, builder))
+    return Replacement{builder.op("Add", {builder.op("Erf", {y}, {}, x->type), one}, {}, x->type)};
+  return Replacement{builder.op("Sub", {one, builder.op("Erf", m.root->inputs(), {}, x->type)}, {}, x->type)};
+}
+
 std::vector<Rule> rules() {
   return {{Pattern::op("ImageScaler", {Pattern::any("x")}), scaled_image},
           {Pattern::op("Affine", {Pattern::any("x")}), affine},
-          {Pattern::op("Crop", {Pattern::any("x")}), cropped}};
+          {Pattern::op("Crop", {Pattern::any("x")}), cropped},
+          {Pattern::op("Erfc", {Pattern::any("x")}), erfc}};
 }
 
 }  // namespace
 
 const Pass replace_experimental = {
-    "replace_experimental", "replace ImageScaler, Affine and Crop by operators that the standard still has", rules};
+    "replace_experimental", "replace ImageScaler, Affine, Crop and Erfc by operators that the standard has", rules};
 
 }  // namespace mlopt::graphopt

@@ -24,6 +24,7 @@ TEST_CASE("operators of the first opset") {
        {x},
        first({attr("alpha", 2.0F), attr("beta", 0.5F)}),
        {tensor({2}, {2 * softplus(-0.5), 2 * softplus(1)})}},
+      {"Erfc", {x}, first({}), {tensor({2}, {std::erfc(-1.0), std::erfc(2.0)})}},
       {"ImageScaler",
        {picture},
        first({attr("scale", 2.0F), attr("bias", std::vector<float>{1, -1})}),

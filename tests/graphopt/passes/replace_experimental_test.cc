@@ -2,6 +2,7 @@
 #include "graphopt/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::graphopt {
 using test::Net;
@@ -47,6 +48,19 @@ TEST_CASE("a cropped picture becomes a slice") {
       REQUIRE(test::changed_by(net.model, model).max_abs == 0);
     }
   }
+}
+
+TEST_CASE("the complement of the error function becomes that, of the opposite where it is at hand") {
+  const auto graph = [](const std::string& nodes) {
+    return "g (double[N,3] x) => (double[N,3] y) <double c = {0.7}> { " + nodes + " }";
+  };
+  CHECK(test::rewritten(replace_experimental, graph("y = Erfc (x)")) == "Erf Sub");
+  CHECK(test::rewritten(replace_experimental, graph("n = Neg (x)  y = Erfc (n)")) == "Erf Add");
+  for (const char* scaled : {"m = Mul (n, c)", "m = Mul (c, n)"})
+    CHECK(test::rewritten(replace_experimental, graph("n = Neg (x)  " + std::string(scaled) + "  y = Erfc (m)")) ==
+          "Mul Erf Add");
+  CHECK(test::rewritten(replace_experimental, graph("n = Neg (x)  m = Div (n, c)  y = Erfc (m)")) == "Div Erf Add");
+  CHECK(test::declined(replace_experimental, graph("y = Erfc (x)"), 8) == "its opset has no Erf");
 }
 
 }  // namespace mlopt::graphopt
