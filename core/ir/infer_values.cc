@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -110,6 +111,10 @@ Dim combine(std::string_view op, const Dim& a, const Dim& b) {
   if (op == "Equal") return equal(a, b);
   if ((op == "Min" || op == "Max") && a == b) return a;
   const auto x = a.value(), y = b.value();
+  if (op == "Max" && x && *x <= 0 && never_negative(b)) return b;
+  if (op == "Max" && y && *y <= 0 && never_negative(a)) return a;
+  if (op == "And" && (x == 0 || y == 0)) return 0;
+  if (op == "Or" && (x.value_or(0) != 0 || y.value_or(0) != 0)) return 1;
   // What two sizes were broadcast to, unless it is empty: how tf2onnx computes that.
   if (op == "Max" && !x && !y && is_choice_of(a, b)) return b;
   if (op == "Max" && !x && !y && is_choice_of(b, a)) return a;
@@ -133,16 +138,44 @@ Dim combine(std::string_view op, const Dim& a, const Dim& b) {
   return {};
 }
 
-Elements arithmetic(const NodeView& view) {
-  const Node& node = view.node();
-  if (node.inputs().size() != 2) return std::nullopt;
-  const Elements a = elements(node.input(0)), b = elements(node.input(1));
-  if (!a || !b || !is_row(node.input(0)) || !is_row(node.input(1))) return std::nullopt;
-  if (a->size() != b->size() && a->size() != 1 && b->size() != 1) return std::nullopt;
+Elements combined(std::string_view op, const Elements& a, const Elements& b) {
+  if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
   std::vector<Dim> out;
   for (size_t i = 0, count = a->size() == 1 ? b->size() : a->size(); i < count; ++i)
-    out.push_back(combine(node.op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
+    out.push_back(combine(op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
   return out;
+}
+
+Elements arithmetic(const NodeView& view) {
+  const Node& node = view.node();
+  if (node.inputs().size() != 2 || !is_row(node.input(0)) || !is_row(node.input(1))) return std::nullopt;
+  return combined(node.op, elements(node.input(0)), elements(node.input(1)));
+}
+
+/// Of sizes in floats, as tf2onnx writes what its runtime lacked for integers: Cast of these, whole constants, and Max
+/// of both.
+Elements whole_floats(const Value* value, bool inside = false) {
+  constexpr double kMost = 1LL << 53;
+  if (!value || !is_row(value) || (value->type.dtype != DType::kF32 && value->type.dtype != DType::kF64))
+    return std::nullopt;
+  if (const Tensor* t = value->known_constant()) {
+    if (t->size() > kMostElements) return std::nullopt;
+    std::vector<Dim> out;
+    for (const double d : to_doubles(*t)) {
+      if (!(std::abs(d) <= kMost) || d != std::floor(d)) return std::nullopt;
+      out.emplace_back(static_cast<int64_t>(d));
+    }
+    return out;
+  }
+  const Node* node = value->producer;
+  if (node && node->is("Cast") && counts(node->input(0)->type.dtype)) return elements(node->input(0));
+  if (inside || !node || !node->is("Max") || node->inputs().size() != 2) return std::nullopt;
+  return combined("Max", whole_floats(node->input(0), true), whole_floats(node->input(1), true));
+}
+
+Elements cast(const NodeView& view) {
+  const Value* x = view.node().input(0);
+  return x && is_float(x->type.dtype) ? whole_floats(x) : elements(x);
 }
 
 Elements negated(const NodeView& view) {
@@ -222,7 +255,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"Concat", concat},
       {"Slice", slice},
       {"Identity", same},
-      {"Cast", same},
+      {"Cast", cast},
       {"Unsqueeze", same},
       {"Squeeze", same},
       {"Reshape", same},

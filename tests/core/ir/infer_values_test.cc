@@ -82,6 +82,12 @@ TEST_CASE("values are computed with") {
   CHECK(of("a = Less(minus, two) b = Equal(minus, two) y = And(a, b)") == "[0]");
   CHECK(of("a = Less(minus, two) b = Equal(minus, two) c = Or(a, b) y = Not(c)") == "[0]");
   CHECK(of("e = Equal(s, two) y = Not(e)") == "[?]");
+  CHECK(of("y = Max(s, minus)") == "[N]");  // a size is never negative
+  CHECK(of("y = Max(zero, s)") == "[N]");
+  CHECK(of("n = Sub(s, two) y = Max(n, zero)") == "[?]");
+  CHECK(of("a = Equal(s, two) b = Less(two, minus) y = And(a, b)") == "[0]");
+  CHECK(of("a = Equal(s, two) b = Less(minus, two) y = Or(b, a)") == "[1]");
+  CHECK(of("a = Equal(s, two) b = Less(minus, two) y = And(a, b)") == "[?]");
 }
 
 TEST_CASE("only rows are picked from, cut, reversed and computed with") {
@@ -112,6 +118,18 @@ TEST_CASE("constants made by shape, and products of elements") {
   CHECK(elements_in("float[N,M] x", "s = Shape(x) y = ReduceProd(s)", "y") == "[M*N]");
   CHECK(elements_in("float[2,3] x", "s = Shape(x) r = Shape(s) y = ConstantOfShape<value = int64[1] {-1}>(r)", "y") ==
         "[-1,-1]");
+}
+
+TEST_CASE("sizes may go through floats") {
+  const std::string constants = "float[1] low = {-1000000000}, float[1] half = {0.5}, int64[1] two = {2}";
+  const auto of = [&](const std::string& nodes) {
+    return elements_in("float[N] x", "s = Shape(x) f = Cast<to = 1>(s) " + nodes, "y", constants);
+  };
+  CHECK(of("y = Cast<to = 7>(f)") == "[N]");
+  CHECK(of("m = Max(f, low) y = Cast<to = 6>(m)") == "[N]");
+  CHECK(of("m = Max(f, half) y = Cast<to = 6>(m)") == "-");
+  CHECK(of("m = Mul(f, half) y = Cast<to = 6>(m)") == "-");
+  CHECK(of("h = Cast<to = 10>(s) y = Cast<to = 7>(h)") == "-");  // of 16 bits, which hold few
 }
 
 TEST_CASE("large and floating values are not followed") {
