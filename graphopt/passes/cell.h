@@ -37,7 +37,8 @@ std::optional<Activated> activated(const Value* v);
 /// v where the other operand of the product is `other`; null for other values.
 const Value* factor_beside(const Value* product, const Value* other);
 
-/// A Loop over all entries of a sequence that carries one state and gives nothing else for each entry.
+/// A Loop over all entries of a sequence that carries one state and gives nothing else for each entry. That a runtime
+/// may not take a sequence without entries in the operator, of which a Loop makes nothing, is not minded.
 class Cell {
  public:
   /// Declines other Loops, with a reason where one carries a state only.

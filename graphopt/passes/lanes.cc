@@ -146,6 +146,7 @@ class Walk {
     const auto& dims = lanes_.pieces.begin()->first->type.dims;
     if (!dims || dims->empty()) return "a step has no axis of samples";
     lanes_.batch = dims->front();
+    if (lanes_.batch.is(0)) return "there are no samples";
     for (const auto& [value, row] : rows_)
       for (const Value* v : row)
         if (!lanes_.pieces.contains(value) && !stays_inside(*v)) return "something else reads what a step computes";

@@ -109,6 +109,11 @@ TEST_CASE("one sample in each lane is a row of its own") {
         "no: what a step computes has no axis of samples, or other sizes are not known");
 }
 
+TEST_CASE("no samples stay none") {
+  CHECK(lanes("a = Relu (p)  b = Relu (q)", "float[0,2,4] x, float[4,4] W, float[N,4] z") ==
+        "no: there are no samples");
+}
+
 TEST_CASE("what else reads a step is declined") {
   CHECK(lanes("c = Neg (p)  a = Relu (c)  d = Neg (q)  b = Relu (d)  e = Exp (d)") ==
         "no: something else reads what a step computes");
