@@ -113,6 +113,7 @@ constexpr Line kRecognizing[] = {
     {1, &gathers_to_split},
     {1, &merge_layouts},
     {1, &fusion::window_mask},
+    {2, &fusion::hidden_scores},
     {1, &fusion::shared_masks},
     {1, &push_reshapes},
     {1, &push_reshapes_to_products},

@@ -38,6 +38,7 @@ extern const Pass gemm_activation;
 extern const Pass matmul_transpose;
 extern const Pass embed_norm;
 extern const Pass known_mask;
+extern const Pass hidden_scores;
 extern const Pass shared_masks;
 extern const Pass rope;
 extern const Pass rope_interleaved;
