@@ -1,8 +1,11 @@
 #include "core/rewrite/loop_counters.h"
 
+#include <unordered_set>
+
 #include "core/ir/constant.h"
 #include "core/rewrite/carried.h"
 #include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/pattern.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt {
@@ -60,7 +63,7 @@ class Counting {
     if (!loop_->input(0) || body_.outputs().empty()) return false;
     const Value* go_on = before_identities(body_.outputs()[0]);
     if (known_number(go_on) || go_on == body_.inputs()[1]) return false;
-    if (!holds(go_on, true) || (loop_->input(1) && !holds(loop_->input(1), false))) return false;
+    if (!all_hold(go_on, true) || (loop_->input(1) && !all_hold(loop_->input(1), false))) return false;
     const Tensor yes = number_for(*body_.inputs()[1], Tensor::scalar(true));
     body_.set_output(0, body_.add_constant(body_.fresh_name("go_on"), yes));
     loop_->graph()->set_input(loop_, 1, nullptr);
@@ -92,29 +95,41 @@ class Counting {
   }
 
   /// Is it true as long as the trip count leaves something to do? `inside`: it is what an iteration says of the next.
-  bool holds(const Value* condition, bool inside) const {
-    condition = before_identities(condition);
-    if (inside && condition == body_.inputs()[1]) return true;
-    if (const auto known = known_number(condition)) return *known != 0;
-    const Node* node = condition->producer;
-    if (!node) return false;
-    if (node->is("And")) return holds(node->input(0), inside) && holds(node->input(1), inside);
-    if (!node->is("Less") || !is_same_number(node->input(1), loop_->input(0))) return false;
-    const Value* count = before_casts(node->input(0));
-    return inside ? ahead(count).value_or(2) <= 1 : known_number(count).value_or(1) <= 0;
+  bool all_hold(const Value* condition, bool inside) const {
+    std::vector<const Value*> open{condition};
+    std::unordered_set<const Value*> seen;
+    while (!open.empty()) {
+      const Value* v = before_identities(open.back());
+      open.pop_back();
+      if (!seen.insert(v).second || holds(*v, inside)) continue;
+      const Node* both = producer_of(v, "And");
+      if (!both) return false;
+      open.insert(open.end(), both->inputs().begin(), both->inputs().end());
+    }
+    return true;
+  }
+
+  bool holds(const Value& condition, bool inside) const {
+    if (inside && &condition == body_.inputs()[1]) return true;
+    if (const auto known = known_number(&condition)) return *known != 0;
+    const Node* less = producer_of(&condition, "Less");
+    if (!less || !is_same_number(less->input(1), loop_->input(0))) return false;
+    return inside ? ahead(less->input(0)).value_or(2) <= 1
+                  : known_number(before_casts(less->input(0))).value_or(1) <= 0;
   }
 
   /// By how much it is more than the number of the iteration.
   std::optional<double> ahead(const Value* v) const {
-    v = before_casts(v);
-    if (v == trip_) return 0;
-    const Node* sum = v->producer && v->producer->is("Add") ? v->producer : nullptr;
-    for (const int i : {0, 1}) {
-      const auto more = sum ? known_number(sum->input(i)) : std::nullopt;
-      const auto before = more ? ahead(sum->input(1 - i)) : std::nullopt;
-      if (before) return *before + *more;
+    double more = 0;
+    for (v = before_casts(v); v != trip_; v = before_casts(v)) {
+      const Node* sum = producer_of(v, "Add");
+      const int number = sum && known_number(sum->input(0)) ? 0 : 1;
+      const auto known = sum ? known_number(sum->input(number)) : std::nullopt;
+      if (!known) return std::nullopt;
+      more += *known;
+      v = sum->input(1 - number);
     }
-    return std::nullopt;
+    return more;
   }
 
   Model& model_;

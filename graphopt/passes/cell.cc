@@ -41,20 +41,11 @@ void narrow(Affine& a, int64_t first, int64_t count) {
 
 /// The columns that a Slice of [batch, width] takes, where it takes them of every sample.
 std::optional<SliceSpan> sliced_columns(const NodeView& view, int64_t width) {
-  const auto starts = view.ints("starts", 1), ends = view.ints("ends", 2);
-  if (!starts || !ends || starts->size() != ends->size()) return std::nullopt;
-  std::vector<int64_t> usual;
-  for (int64_t i = 0; i < std::ssize(*starts); ++i) usual.push_back(i);
-  const auto axes = view.ints("axes", 3, usual), steps = view.ints("steps", 4, std::vector<int64_t>(starts->size(), 1));
-  if (!axes || !steps || axes->size() != starts->size() || steps->size() != starts->size()) return std::nullopt;
-  SliceSpan span{0, width, 1};
-  for (size_t i = 0; i < axes->size(); ++i) {
-    if ((*steps)[i] != 1) return std::nullopt;
-    const bool column = (*axes)[i] == 1 || (*axes)[i] == -1;
-    if (column) span = slice_span(width, (*starts)[i], (*ends)[i], 1);
-    if (!column && ((*starts)[i] != 0 || (*ends)[i] < kBeyondSizes)) return std::nullopt;
-  }
-  return span.count > 0 ? std::optional(span) : std::nullopt;
+  const auto spans = slice_spans(view, {kBeyondSizes, width});
+  if (!spans) return std::nullopt;
+  const SliceSpan &samples = spans->front(), &columns = spans->back();
+  const bool all = samples.first == 0 && samples.count == kBeyondSizes && samples.step == 1;
+  return all && columns.count > 0 && columns.step == 1 ? std::optional(columns) : std::nullopt;
 }
 
 /// The columns of output `index` of a Split of [batch, width].
@@ -90,6 +81,12 @@ void add_biases(const std::vector<Columns>& biases, int64_t width, std::vector<d
   all.insert(all.end(), sum.begin(), sum.end());
 }
 
+/// Is it the number of the iteration, which may be in another type of integers?
+bool is_trip(const Value* v, const Graph& body) {
+  const Node* cast = producer_of(v, "Cast");
+  return (cast ? cast->input(0) : v) == body.inputs()[0];
+}
+
 }  // namespace
 
 std::optional<Activated> activated(const Value* v) {
@@ -104,16 +101,6 @@ const Value* factor_beside(const Value* product, const Value* other) {
   if (!node) return nullptr;
   return node->input(0) == other ? node->input(1) : node->input(1) == other ? node->input(0) : nullptr;
 }
-
-namespace {
-
-/// Is it the number of the iteration, which may be in another type of integers?
-bool is_trip(const Value* v, const Graph& body) {
-  const Node* cast = producer_of(v, "Cast");
-  return (cast ? cast->input(0) : v) == body.inputs()[0];
-}
-
-}  // namespace
 
 Expected<Cell> Cell::of(const Node& loop, const Builder& builder) {
   const Carried carried = carried_by(builder.view(loop));

@@ -51,6 +51,15 @@ std::optional<Piece> sliced_piece(const Node& slice, const Builder& builder) {
   return Piece{slice.input(0), axis, span.first, span.count, true};
 }
 
+/// What an operator takes of the axis itself.
+std::optional<Piece> taken_piece(const Value* v, const Builder& builder) {
+  const Node* node = v && v->graph == &builder.graph ? v->producer : nullptr;
+  if (!node) return std::nullopt;
+  if (node->is("Gather")) return gathered_piece(*node, builder);
+  if (node->is("Split")) return split_piece(*v, builder);
+  return node->is("Slice") ? sliced_piece(*node, builder) : std::nullopt;
+}
+
 /// Operators on samples of several axes that are not told row by row.
 constexpr std::array kOfSamples = {"AveragePool",
                                    "BatchNormalization",
@@ -217,12 +226,8 @@ class Walk {
 
 std::optional<Piece> piece_of(const Value* v, const Builder& builder) {
   const Node* node = v && v->graph == &builder.graph ? v->producer : nullptr;
-  if (!node) return std::nullopt;
-  if (node->is("Gather")) return gathered_piece(*node, builder);
-  if (node->is("Split")) return split_piece(*v, builder);
-  if (node->is("Slice")) return sliced_piece(*node, builder);
-  if (!node->is("Squeeze") && !node->is("Reshape")) return std::nullopt;
-  auto piece = piece_of(node->input(0), builder);
+  if (!node || !(node->is("Squeeze") || node->is("Reshape"))) return taken_piece(v, builder);
+  auto piece = taken_piece(node->input(0), builder);
   if (!piece || !piece->stays || piece->length != 1 || !v->type.dims || !node->input(0)->type.dims) return std::nullopt;
   SymDims left = *node->input(0)->type.dims;
   left.erase(left.begin() + static_cast<std::ptrdiff_t>(piece->axis));

@@ -7,7 +7,7 @@
 #include "graphopt/passes.h"
 #include "graphopt/passes/lane_costs.h"
 #include "graphopt/passes/lanes.h"
-#include "graphopt/passes/support.h"
+#include "graphopt/passes/taken_rows.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -22,9 +22,9 @@ struct Join {
 
 std::optional<Join> join_of(const Node& concat, const Builder& builder) {
   const auto& dims = concat.output(0)->type.dims;
-  if (!dims || dims->empty() || concat.inputs().size() < 2) return std::nullopt;
-  const int64_t axis = builder.view(concat).get_int("axis", 1);
-  Join join{concat.inputs(), {&concat}, static_cast<size_t>(axis < 0 ? axis + std::ssize(*dims) : axis)};
+  const auto axis = dims ? place_in(builder.view(concat).get_int("axis", 1), dims->size()) : std::nullopt;
+  if (!axis || concat.inputs().size() < 2) return std::nullopt;
+  Join join{concat.inputs(), {&concat}, *axis};
   std::vector<Value*> stacked;
   for (const Value* v : join.ends)
     if (Value* end = v->single_use() ? before_axis(v, join.axis) : nullptr) stacked.push_back(end);

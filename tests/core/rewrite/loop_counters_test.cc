@@ -1,5 +1,7 @@
 #include "core/rewrite/loop_counters.h"
 
+#include <fmt/core.h>
+
 #include "core/ir/infer.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -69,4 +71,11 @@ TEST_CASE("a condition that may end it earlier stays") {
                          "n = Cast <to = 9> (steps)  m = Cast <to = 6> (n)  p = Less (u, m)"})
     CHECK(operators(loop(go)).starts_with("3 begun "));
   CHECK(operators(loop(kWhile, "u = Add (t, one)", "begin = Less (one, steps)")).starts_with("3 begun "));
+}
+
+TEST_CASE("conditions are followed however they are joined") {
+  std::string go = "a0 = Less (t, steps)  b0 = Less (u, steps)  ";
+  constexpr int kJoined = 64;  // each doubles the ways to the first
+  for (int k = 0; k < kJoined; ++k) go += fmt::format("a{1} = And (a{0}, b{0})  b{1} = And (b{0}, a{0})  ", k, k + 1);
+  CHECK(operators(loop(go + "p = And (a64, b64)")).starts_with("3 Cast "));
 }
