@@ -78,7 +78,11 @@ constexpr Line kRecognizing[] = {
     {1, &eliminate_index_wrap},
     // What is spelt out for each step of time.
     {2, &fuse_gru},
+    {2, &fuse_lstm},
     {2, &fuse_rnn},
+    {1, &stack_of_pieces_to_transpose},
+    {1, &reverse_sequence_to_slice},
+    {1, &reverse_recurrence},
     {1, &merge_steps},
     {1, &fold_abs},
     // Products that are spelt otherwise.

@@ -1,5 +1,6 @@
-// LSTM and GRU with constant weights and the standard's default activations.
+// LSTM and GRU with constant weights and the standard's default activations, RNN with Tanh or Relu.
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "backends/cpu/kernels.h"
@@ -12,28 +13,35 @@ namespace {
 enum Input { kX, kW, kR, kBias, kLengths, kState, kCell, kPeepholes };
 enum Output { kY, kLastState, kLastCell };
 
-bool has_default_activations(const NodeView& view, bool lstm) {
+/// Has every direction these activations?
+bool has_activations(const NodeView& view, const std::vector<std::string>& one) {
   const std::vector<std::string> given = view.get_strings("activations");
-  const std::vector<std::string> one =
-      lstm ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"} : std::vector<std::string>{"Sigmoid", "Tanh"};
   for (size_t i = 0; i < given.size(); ++i)
     if (given[i] != one[i % one.size()]) return false;
   return view.get_float("clip", 0) == 0;
 }
 
+std::optional<RnnLayer> layer_of(const NodeView& view) {
+  const std::string& op = view.node().op;
+  if (op == "RNN" && has_activations(view, {"Tanh"})) return RnnLayer::kTanh;
+  if (op == "RNN" && has_activations(view, {"Relu"})) return RnnLayer::kRelu;
+  if (op == "LSTM" && has_activations(view, {"Sigmoid", "Tanh", "Tanh"})) return RnnLayer::kLstm;
+  if (op != "GRU" || !has_activations(view, {"Sigmoid", "Tanh"})) return std::nullopt;
+  return view.get_int("linear_before_reset", 0) != 0 ? RnnLayer::kLinearGru : RnnLayer::kGru;
+}
+
 Expected<RnnShape> shape_of(const Site& site) {
   const NodeView& view = site.view;
-  const bool lstm = view.node().op == "LSTM";
+  const auto layer = layer_of(view);
   if (!site.constant(kW) || !site.constant(kR) || (site.has(kBias) && !site.constant(kBias)))
     return Decline{"the weights are not constant"};
   if (site.has(kLengths) || site.has(kPeepholes)) return Decline{"sequence lengths or peepholes"};
-  if (!has_default_activations(view, lstm)) return Decline{"other activations"};
+  if (!layer) return Decline{"other activations"};
   if (view.get_int("input_forget", 0) != 0 || view.get_int("layout", 0) != 0)
     return Decline{"coupled gates or batches first"};
   for (const auto& desc : site.in)
     if (desc && desc->dtype != DType::kF32) return Decline{"not float32"};
-  const bool linear = view.get_int("linear_before_reset", 0) != 0;
-  RnnShape s{.layer = lstm ? RnnLayer::kLstm : linear ? RnnLayer::kLinearGru : RnnLayer::kGru};
+  RnnShape s{.layer = *layer};
   const std::string direction = view.get_string("direction", "forward");
   s.reverse = direction == "reverse";
   s.directions = direction == "bidirectional" ? 2 : 1;
@@ -119,6 +127,7 @@ Expected<PlannedStep> plan(const Site& site) {
 constexpr Kernel kKernels[] = {
     {.domain = "", .op = "LSTM", .plan = plan},
     {.domain = "", .op = "GRU", .plan = plan},
+    {.domain = "", .op = "RNN", .plan = plan},
 };
 
 }  // namespace

@@ -39,6 +39,15 @@ HWY_INLINE void each_vector(int64_t n, const Fn& fn) {
 /// update * state + (1 - update) * candidate.
 HWY_INLINE V mixed(V update, V state, V candidate) { return hn::MulAdd(update, hn::Sub(state, candidate), candidate); }
 
+void TanhCell(const float* gates, float* state, int64_t n) {
+  each_vector(n, [=](const auto& load, const auto& store) HWY_ATTR { store(tanh(load(gates)), state); });
+}
+
+void ReluCell(const float* gates, float* state, int64_t n) {
+  each_vector(n,
+              [=](const auto& load, const auto& store) HWY_ATTR { store(hn::Max(load(gates), hn::Zero(F())), state); });
+}
+
 void LstmCell(const float* gates, float* cell, float* state, int64_t n) {
   each_vector(n, [=](const auto& load, const auto& store) HWY_ATTR {
     const V in = sigmoid(load(gates)), out = sigmoid(load(gates + n)), forget = sigmoid(load(gates + 2 * n));
@@ -78,10 +87,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mlopt::cpu {
 
+HWY_EXPORT(TanhCell);
+HWY_EXPORT(ReluCell);
 HWY_EXPORT(LstmCell);
 HWY_EXPORT(GruReset);
 HWY_EXPORT(GruCell);
 HWY_EXPORT(LinearGruCell);
+
+void tanh_cell(const float* gates, float* state, int64_t n) { HWY_DYNAMIC_DISPATCH(TanhCell)(gates, state, n); }
+
+void relu_cell(const float* gates, float* state, int64_t n) { HWY_DYNAMIC_DISPATCH(ReluCell)(gates, state, n); }
 
 void lstm_cell(const float* gates, float* cell, float* state, int64_t n) {
   HWY_DYNAMIC_DISPATCH(LstmCell)(gates, cell, state, n);

@@ -6,6 +6,9 @@ namespace mlopt::cpu {
 // One step of a recurrent layer for one sequence of `n` hidden numbers, once the products are summed: gates lie one
 // after the other, in ONNX's order. On the calling thread.
 
+/// RNN: the activation of `gates` [n] is the state.
+void tanh_cell(const float* gates, float* state, int64_t n);
+void relu_cell(const float* gates, float* state, int64_t n);
 /// LSTM: `gates` [4, n]; cell and state go on.
 void lstm_cell(const float* gates, float* cell, float* state, int64_t n);
 /// GRU before the product of the candidate: gates [2, n] become update and reset, reset_state = reset * state.

@@ -116,6 +116,11 @@ void RnnPlan::run_step(const Part& part, float* gates, const Space& space) const
     return;
   }
   add(*weights_->recurrent, recurrent_, state, gates);
+  if (is_simple(s.layer)) {
+    const auto cell = s.layer == RnnLayer::kTanh ? tanh_cell : relu_cell;
+    for (int64_t r = 0; r < rows; ++r) cell(gates + r * n, state + r * n, n);
+    return;
+  }
   if (s.layer == RnnLayer::kLstm) {
     for (int64_t r = 0; r < rows; ++r) lstm_cell(gates + r * s.width(), cell + r * n, state + r * n, n);
     return;

@@ -7,11 +7,13 @@
 
 namespace mlopt::cpu {
 
-enum class RnnLayer { kLstm, kGru, kLinearGru };  ///< kLinearGru: linear_before_reset
+/// kLinearGru: linear_before_reset; kTanh, kRelu: RNN with that activation.
+enum class RnnLayer { kLstm, kGru, kLinearGru, kTanh, kRelu };
 
-constexpr int64_t gates_of(RnnLayer layer) { return layer == RnnLayer::kLstm ? 4 : 3; }
+constexpr bool is_simple(RnnLayer layer) { return layer == RnnLayer::kTanh || layer == RnnLayer::kRelu; }
+constexpr int64_t gates_of(RnnLayer layer) { return layer == RnnLayer::kLstm ? 4 : is_simple(layer) ? 1 : 3; }
 
-/// A recurrent layer for one size of input, with the standard's default activations.
+/// A recurrent layer for one size of input; LSTM and GRU with the standard's default activations.
 struct RnnShape {
   RnnLayer layer;
   bool reverse = false;  ///< the first direction goes from the last step to the first; a second one always does
@@ -47,8 +49,8 @@ struct RnnArgs {
   float *last_state = nullptr, *last_cell = nullptr;  ///< [directions, batch, hidden], null: not wanted
 };
 
-/// LSTM and GRU: the product with the input for many steps at once on all threads, then step by step what depends on
-/// the step before, one thread for a direction or some of the sequences. Runs allocate nothing and may overlap when
+/// LSTM, GRU and RNN: the product with the input for many steps at once on all threads, then step by step what depends
+/// on the step before, one thread for a direction or some of the sequences. Runs allocate nothing and may overlap when
 /// each has a workspace of its own.
 class RnnPlan {
  public:

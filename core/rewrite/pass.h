@@ -61,6 +61,9 @@ class Builder {
   Graph& graph;
   const Target target;
 
+  /// The same in front of another node of the graph.
+  Builder at(const Node* before) const { return {model_, graph, before, target}; }
+
   /// The first output of a new node; the first node takes the root's name. `type` is known at once where the rule knows
   /// it.
   Value* op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, Type type = {});

@@ -2,30 +2,30 @@
 
 #include <algorithm>
 
-#include "core/ir/constant.h"
 #include "core/ir/slice_span.h"
-#include "core/rewrite/carried.h"
 #include "core/rewrite/fusion/counting.h"
-#include "core/rewrite/numbers.h"
+#include "core/tensor/cast.h"
 #include "graphopt/passes/reduction.h"
-#include "graphopt/passes/support.h"
+#include "graphopt/passes/slicing.h"
+#include "graphopt/passes/taken_rows.h"
 
 namespace mlopt::graphopt {
 namespace {
 
+bool is_float_of_recurrence(DType type) { return type == DType::kF32 || type == DType::kF64; }
+
 /// All columns of a constant matrix; nothing where it is none.
-std::optional<Columns> all_columns(const Value* v) {
+std::optional<Columns> all_columns(const Value* v, bool transposed) {
   const Tensor* t = v ? v->known_constant() : nullptr;
-  if (!t || t->rank() != 2 || t->size() == 0 || !is_foldable_float(t->dtype())) return std::nullopt;
-  return Columns{v, 0, t->dim(1)};
+  if (!t || t->rank() != 2 || t->size() == 0 || !is_float_of_recurrence(t->dtype())) return std::nullopt;
+  return Columns{v, 0, t->dim(transposed ? 0 : 1), transposed};
 }
 
-/// A constant row, which may have an axis of length 1 in front.
-std::optional<Columns> row_of(const Value* v) {
-  const Tensor* t = v ? v->known_constant() : nullptr;
-  if (!t || t->rank() < 1 || t->rank() > 2 || !is_foldable_float(t->dtype())) return std::nullopt;
-  const int64_t width = t->dims().back();
-  return t->size() == width ? std::optional(Columns{v, 0, width}) : std::nullopt;
+bool has_equal_rows(const Tensor& t) {
+  const int64_t width = t.dims().back();
+  for (int64_t i = width; i < t.size(); ++i)
+    if (number_at(t, i) != number_at(t, i - width)) return false;
+  return true;
 }
 
 int64_t width_of(const Affine& a) {
@@ -39,20 +39,24 @@ void narrow(Affine& a, int64_t first, int64_t count) {
   for (Columns& c : a.bias) cut(c);
 }
 
-/// The columns that a Slice of [batch, width] takes, where it takes them of every sample.
-std::optional<SliceSpan> sliced_columns(const NodeView& view, int64_t width) {
-  const auto spans = slice_spans(view, {kBeyondSizes, width});
+/// The columns that a Slice of [batch, width], or with an axis in front, takes, where it takes them of every sample.
+std::optional<SliceSpan> sliced_columns(const NodeView& view, size_t rank, int64_t width) {
+  Dims dims(rank, kBeyondSizes);
+  dims.back() = width;
+  const auto spans = slice_spans(view, dims);
   if (!spans) return std::nullopt;
-  const SliceSpan &samples = spans->front(), &columns = spans->back();
-  const bool all = samples.first == 0 && samples.count == kBeyondSizes && samples.step == 1;
+  const bool all = std::all_of(spans->begin(), spans->end() - 1, [](const SliceSpan& samples) {
+    return samples.first == 0 && samples.count == kBeyondSizes && samples.step == 1;
+  });
+  const SliceSpan& columns = spans->back();
   return all && columns.count > 0 && columns.step == 1 ? std::optional(columns) : std::nullopt;
 }
 
-/// The columns of output `index` of a Split of [batch, width].
-std::optional<SliceSpan> split_columns(const NodeView& view, int index, int64_t width) {
+/// The columns of output `index` of a Split of the same.
+std::optional<SliceSpan> split_columns(const NodeView& view, int index, size_t rank, int64_t width) {
   const Node& split = view.node();
-  const int64_t axis = view.get_int("axis", 0), parts = std::ssize(split.outputs());
-  if ((axis != 1 && axis != -1) || width % parts != 0) return std::nullopt;
+  const int64_t parts = std::ssize(split.outputs());
+  if (place_in(view.get_int("axis", 0), rank) != rank - 1 || width % parts != 0) return std::nullopt;
   const auto sizes = view.ints("split", 1, std::vector<int64_t>(split.outputs().size(), width / parts));
   if (!sizes || std::ssize(*sizes) != parts) return std::nullopt;
   SliceSpan span;
@@ -61,33 +65,26 @@ std::optional<SliceSpan> split_columns(const NodeView& view, int index, int64_t 
   return span.count > 0 && span.first + span.count <= width ? std::optional(span) : std::nullopt;
 }
 
-/// [1, gates * width, rows], as the operators have it: each gate's matrix transposed.
-std::vector<double> transposed(const std::vector<Columns>& gates, int64_t rows) {
-  std::vector<double> all;
-  for (const Columns& gate : gates) {
-    const std::vector<double> numbers = to_doubles(*gate.of->known_constant());
-    const auto columns = static_cast<int64_t>(numbers.size()) / rows;
-    for (int64_t c = gate.first; c < gate.first + gate.count; ++c)
-      for (int64_t r = 0; r < rows; ++r) all.push_back(numbers[static_cast<size_t>(r * columns + c)]);
-  }
-  return all;
-}
-
-void add_biases(const std::vector<Columns>& biases, int64_t width, std::vector<double>& all) {
-  std::vector<double> sum(static_cast<size_t>(width), 0);
-  for (const Columns& bias : biases)
-    for (int64_t i = 0; i < width; ++i)
-      sum[static_cast<size_t>(i)] += number_at(*bias.of->known_constant(), bias.first + i);
-  all.insert(all.end(), sum.begin(), sum.end());
-}
-
-/// Is it the number of the iteration, which may be in another type of integers?
-bool is_trip(const Value* v, const Graph& body) {
-  const Node* cast = producer_of(v, "Cast");
-  return (cast ? cast->input(0) : v) == body.inputs()[0];
+/// The same piece of what its value turns round along that axis, if it does that.
+Piece before_reversal(Piece piece, const Builder& builder) {
+  const Node* slice = producer_of(piece.of, "Slice");
+  if (!slice || reversed_axis(builder.view(*slice)) != piece.axis) return piece;
+  const auto length = (*slice->input(0)->type.dims)[piece.axis].value();
+  if (!length) return piece;
+  piece.of = slice->input(0);
+  piece.start = *length - 1 - piece.start;
+  return piece;
 }
 
 }  // namespace
+
+const Tensor& Columns::numbers() const { return *of->known_constant(); }
+
+double Columns::at(int64_t row, int64_t column) const {
+  const Tensor& t = numbers();
+  const int64_t c = first + column;
+  return number_at(t, transposed ? c * t.dim(1) + row : row * t.dim(1) + c);
+}
 
 std::optional<Activated> activated(const Value* v) {
   const Node* node = v ? v->producer : nullptr;
@@ -102,40 +99,51 @@ const Value* factor_beside(const Value* product, const Value* other) {
   return node->input(0) == other ? node->input(1) : node->input(1) == other ? node->input(0) : nullptr;
 }
 
-Expected<Cell> Cell::of(const Node& loop, const Builder& builder) {
-  const Carried carried = carried_by(builder.view(loop));
-  if (!loop.is("Loop") || carried.count != 1 || builder.opset() < 7) return Decline{};
-  const Graph& body = *loop.bodies()[0];
-  Cell cell;
-  cell.opset_ = builder.opset();
-  cell.initial_ = loop.input(2);
-  cell.state_ = carried.parameter(body, 0);
-  cell.next_ = before_identities(carried.made(body, 0));
-  for (const Value* given : body.outputs())
-    if (given != body.outputs()[0] && before_identities(given) != cell.next_)
-      return Decline{"it gives more than states"};
-  const Tensor* go_on = before_identities(body.outputs()[0])->known_constant();
-  if (loop.input(1) || !go_on || go_on->size() != 1 || number_at(*go_on, 0) == 0)
-    return Decline{"a condition may end it"};
-  for (const Node* node : body.nodes())
-    if (node->is("Gather") && is_trip(node->input(1), body) && node->input(0)->graph != &body) {
-      if (cell.entry_ || builder.view(*node).get_int("axis", 0) != 0) return Decline{"it walks along two sequences"};
-      cell.entry_ = node->output(0);
-      cell.sequence_ = node->input(0);
-    }
-  if (!cell.entry_) return Decline{"it walks along no sequence"};
-  const auto &dims = cell.sequence_->type.dims, &state = cell.initial_ ? cell.initial_->type.dims : dims;
-  if (!dims || dims->size() != 3 || !cell.initial_ || !state || state->size() != 2)
-    return Decline{"its sequence is not of [steps, batch, inputs] or its state not of [batch, units]"};
-  const auto trips = fusion::dim_in(loop.input(0));
-  if (!trips || !(*trips == (*dims)[0])) return Decline{"it does not walk along the whole sequence"};
-  if (!((*state)[0] == (*dims)[1])) return Decline{"its state is of another batch than its sequence"};
-  return cell;
+std::optional<Piece> entry_at(const Value* v, const Builder& builder) {
+  const auto piece = piece_of(v, builder);
+  const auto& dims = piece ? piece->of->type.dims : std::optional<SymDims>();
+  const bool fits = dims && dims->size() == 3 && piece->axis < 2 && piece->length == 1 && !piece->stays;
+  return fits ? std::optional(before_reversal(*piece, builder)) : std::nullopt;
+}
+
+bool Cell::is_state(const Value* v) const {
+  return state_ ? v == state_ : v && v->type.dtype != DType::kF16 && fusion::only_number(v) == 0.0;
+}
+
+const Value* Cell::factor_beside_state(const Value* product) const {
+  const Node* node = producer_of(product, "Mul");
+  if (!node) return nullptr;
+  return is_state(node->input(0)) ? node->input(1) : is_state(node->input(1)) ? node->input(0) : nullptr;
+}
+
+bool Cell::is_entry(const Value* v) const {
+  if (!piece_) return v == entry_;
+  const auto piece = v == piece_->of ? piece_ : entry_at(v, *builder_);
+  return piece && piece->of == piece_->of && piece->axis == piece_->axis && piece->start == piece_->start;
+}
+
+/// A constant row, which may have axes of length 1 in front. What was computed of a state of zeros is one of each
+/// sample.
+std::optional<Columns> Cell::row(const Value* v) const {
+  const Tensor* t = v ? v->known_constant() : nullptr;
+  if (!t || t->rank() < 1 || t->size() == 0 || !is_float_of_recurrence(t->dtype())) return std::nullopt;
+  const int64_t width = t->dims().back();
+  const bool one = t->size() == width || (!state_ && has_equal_rows(*t));
+  return one ? std::optional(Columns{v, 0, width}) : std::nullopt;
+}
+
+std::optional<Affine> Cell::gate(const Value* v) const {
+  auto made = affine(v);
+  return made && made->x && is_of_state(*made) ? made : std::nullopt;
 }
 
 std::optional<Affine> Cell::affine(const Value* v, int steps) const {
   const Node* node = v ? v->producer : nullptr;
+  if (const auto rest = state_ ? std::nullopt : row(v)) return Affine{{}, {}, nullptr, {*rest}};
   if (!node || steps == 0) return std::nullopt;
+  // The product with a whole sequence may come before its pieces.
+  if (const auto of = piece_ ? entry_at(v, *builder_) : std::nullopt)
+    return of->axis == piece_->axis && of->start == piece_->start ? affine(of->of, steps - 1) : std::nullopt;
   if (node->is("MatMul") || node->is("Gemm")) return product(*node);
   if (node->is("Add")) return sum(*node, steps - 1);
   if (node->is("Split") || node->is("Slice")) return part(*v, steps - 1);
@@ -145,19 +153,19 @@ std::optional<Affine> Cell::affine(const Value* v, int steps) const {
 std::optional<Affine> Cell::product(const Node& node) const {
   const Value* left = node.input(0);
   Affine made;
-  const auto columns = all_columns(node.input(1));
-  const bool of_state = left == state_ || factor_beside(left, state_);
-  if (!columns || (left != entry_ && !of_state)) return std::nullopt;
+  const NodeView view = builder_->view(node);
+  const auto columns = all_columns(node.input(1), node.is("Gemm") && view.get_int("transB", 0) != 0);
+  const bool of_state = is_state(left) || factor_beside_state(left);
+  if (!columns || (!of_state && !is_entry(left))) return std::nullopt;
   if (of_state) made.state = left;
   (of_state ? made.s : made.x) = columns;
   if (!node.is("Gemm")) return made;
-  const NodeView view(node, opset_);
-  const bool plain = view.get_int("transA", 0) == 0 && view.get_int("transB", 0) == 0 &&
-                     view.get_float("alpha", 1) == 1 && view.get_float("beta", 1) == 1;
+  const bool plain =
+      view.get_int("transA", 0) == 0 && view.get_float("alpha", 1) == 1 && view.get_float("beta", 1) == 1;
   if (node.input(2)) {
-    const auto row = row_of(node.input(2));
-    if (!row || row->count != columns->count) return std::nullopt;
-    made.bias.push_back(*row);
+    const auto bias = row(node.input(2));
+    if (!bias || bias->count != columns->count) return std::nullopt;
+    made.bias.push_back(*bias);
   }
   return plain ? std::optional(made) : std::nullopt;
 }
@@ -165,8 +173,8 @@ std::optional<Affine> Cell::product(const Node& node) const {
 std::optional<Affine> Cell::sum(const Node& node, int steps) const {
   Affine all;
   for (const int i : {0, 1}) {
-    if (const auto row = row_of(node.input(i))) {
-      all.bias.push_back(*row);
+    if (const auto bias = row(node.input(i))) {
+      all.bias.push_back(*bias);
       continue;
     }
     const auto term = affine(node.input(i), steps);
@@ -182,53 +190,17 @@ std::optional<Affine> Cell::sum(const Node& node, int steps) const {
 }
 
 std::optional<Affine> Cell::part(const Value& v, int steps) const {
-  const NodeView view(*v.producer, opset_);
-  auto whole = affine(v.producer->input(0), steps);
-  if (!whole) return std::nullopt;
-  const auto span = v.producer->is("Slice") ? sliced_columns(view, width_of(*whole))
-                                            : split_columns(view, v.output_index, width_of(*whole));
+  const NodeView view = builder_->view(*v.producer);
+  const Value* x = v.producer->input(0);
+  auto whole = affine(x, steps);
+  // The body of a Loop, whose state has two axes, may lack shapes.
+  const size_t rank = x->type.dims ? x->type.dims->size() : piece_ ? 0 : 2;
+  if (!whole || rank < 2) return std::nullopt;
+  const auto span = v.producer->is("Slice") ? sliced_columns(view, rank, width_of(*whole))
+                                            : split_columns(view, v.output_index, rank, width_of(*whole));
   if (!span) return std::nullopt;
   narrow(*whole, span->first, span->count);
   return whole;
-}
-
-Expected<Replacement> Cell::replace(const std::string& op, const std::vector<Gate>& gates, std::vector<Attr> attrs,
-                                    const Match& m, Builder& builder) const {
-  const Tensor& like = *gates.front().x.of->known_constant();
-  const int64_t width = gates.front().x.count, inputs = like.dim(0), count = std::ssize(gates);
-  std::vector<Columns> w, r;
-  std::vector<double> biases;
-  for (const Gate& gate : gates) {
-    const Tensor &x = *gate.x.of->known_constant(), &s = *gate.s.of->known_constant();
-    if (x.dim(0) != inputs || s.dim(0) != width || gate.x.count != width || gate.s.count != width)
-      return Decline{"its gates differ in size"};
-    w.push_back(gate.x), r.push_back(gate.s);
-    add_biases(gate.x_bias, width, biases);
-  }
-  for (const Gate& gate : gates) add_biases(gate.s_bias, width, biases);
-  if (!(*initial_->type.dims)[1].is(width)) return Decline{"its state has another width than its gates"};
-  const auto weight = tensor_like(like, {1, count * width, inputs}, transposed(w, inputs));
-  const auto recurrence = tensor_like(like, {1, count * width, width}, transposed(r, width));
-  const auto bias = tensor_like(like, {1, 2 * count * width}, biases);
-  if (!weight || !recurrence || !bias) return Decline{"its weights do not fit their type"};
-  const DType type = like.dtype();
-  const SymDims& steps = *sequence_->type.dims;
-  Value* first = make_squeeze(builder, "Unsqueeze", initial_, {0}, Type::tensor(type, SymDims{1, steps[1], width}));
-  attrs.push_back({"hidden_size", width, ""});
-  Node* layer =
-      builder.graph.add_op(op,
-                           {sequence_, builder.constant(op + "_W", *weight), builder.constant(op + "_R", *recurrence),
-                            builder.constant(op + "_B", *bias), nullptr, first},
-                           std::move(attrs), m.root, m.root->output(0) ? m.root->output(0)->name : op, 2);
-  if (!m.root->name.empty()) layer->name = m.root->name + "_" + op;
-  layer->output(0)->type = Type::tensor(type, SymDims{steps[0], 1, steps[1], width});
-  layer->output(1)->type = Type::tensor(type, SymDims{1, steps[1], width});
-  const Type all = Type::tensor(type, SymDims{steps[0], steps[1], width});
-  Replacement made{
-      make_squeeze(builder, "Squeeze", layer->output(1), {0}, Type::tensor(type, SymDims{steps[1], width}))};
-  for (size_t i = 1; i < m.root->outputs().size(); ++i)
-    made.push_back(make_squeeze(builder, "Squeeze", layer->output(0), {1}, all));
-  return made;
 }
 
 }  // namespace mlopt::graphopt

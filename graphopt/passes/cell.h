@@ -3,15 +3,20 @@
 #include <string>
 #include <vector>
 
-#include "core/rewrite/pass.h"
+#include "graphopt/passes/lanes.h"
 
-// The cell of a recurrent layer in the body of a Loop, as TensorFlow's exporter leaves GRU and SimpleRNN.
+// What one step of a recurrent layer computes, be it in the body of a Loop or written out for each entry of a sequence.
 namespace mlopt::graphopt {
 
-/// Some columns of a constant matrix, or of a constant row.
+/// Some columns of a constant matrix, or of a constant row, or of all rows of one that are equal.
 struct Columns {
   const Value* of = nullptr;
   int64_t first = 0, count = 0;
+  bool transposed = false;  ///< columns of the matrix transposed, which are its rows
+
+  const Tensor& numbers() const;
+  int64_t rows() const { return numbers().dim(transposed ? 1 : 0); }  ///< of a matrix
+  double at(int64_t row, int64_t column) const;                                   ///< of a matrix
 };
 
 /// x W + s R + b: a gate before its activation. x is the entry of the sequence, s the state or a product with it.
@@ -21,48 +26,53 @@ struct Affine {
   std::vector<Columns> bias;     ///< whose sum is b
 };
 
-/// A gate as the recurrent operators take it: W, R and the biases of both.
-struct Gate {
-  Columns x, s;
-  std::vector<Columns> x_bias, s_bias;
-};
-
 /// The value before an activation that the recurrent operators call as its own operator is called.
 struct Activated {
   std::string by;
-  const Value* of = nullptr;
+  Value* of = nullptr;
 };
 std::optional<Activated> activated(const Value* v);
 
 /// v where the other operand of the product is `other`; null for other values.
 const Value* factor_beside(const Value* product, const Value* other);
 
-/// A Loop over all entries of a sequence that carries one state and gives nothing else for each entry. That a runtime
-/// may not take a sequence without entries in the operator, of which a Loop makes nothing, is not minded.
+/// The entry of a sequence, [steps, batch, inputs] or [batch, steps, inputs], that v is, which may be taken of the
+/// sequence in reverse.
+std::optional<Piece> entry_at(const Value* v, const Builder& builder);
+
 class Cell {
  public:
-  /// Declines other Loops, with a reason where one carries a state only.
-  static Expected<Cell> of(const Node& loop, const Builder& builder);
+  /// A step that is given `entry` of a sequence and `state`.
+  Cell(const Value* entry, const Value* state, const Value* next, const Builder& builder)
+      : builder_(&builder), entry_(entry), state_(state), next_(next) {}
+  /// A step that is given a piece of a sequence and `state`; null: zeros, which may have been computed with.
+  Cell(Piece piece, const Value* state, const Value* next, const Builder& builder)
+      : builder_(&builder), piece_(piece), state_(state), next_(next) {}
 
-  const Value* state() const { return state_; }
   const Value* next() const { return next_; }  ///< state
-  std::optional<Affine> affine(const Value* v) const { return affine(v, kMostSteps); }
+  bool is_state(const Value* v) const;
+  /// v where the other operand of the product is the state; null for other values.
+  const Value* factor_beside_state(const Value* product) const;
 
-  /// What takes the place of the Loop, which is the match's root: `op`, whose gates are in its own order.
-  Expected<Replacement> replace(const std::string& op, const std::vector<Gate>& gates, std::vector<Attr> attrs,
-                                const Match& m, Builder& builder) const;
+  std::optional<Affine> affine(const Value* v) const { return affine(v, kMostSteps); }
+  /// A gate of entry and state; one of the entry alone where the state is zeros.
+  std::optional<Affine> gate(const Value* v) const;
+  bool is_of_state(const Affine& a) const { return a.s ? is_state(a.state) : !state_; }
 
  private:
   static constexpr int kMostSteps = 16;  // from a gate back to the products
 
+  bool is_entry(const Value* v) const;
+  std::optional<Columns> row(const Value* v) const;
   std::optional<Affine> affine(const Value* v, int steps) const;
   std::optional<Affine> product(const Node& node) const;
   std::optional<Affine> sum(const Node& node, int steps) const;
   std::optional<Affine> part(const Value& v, int steps) const;
 
-  int64_t opset_ = 0;
-  Value *sequence_ = nullptr, *initial_ = nullptr;
-  const Value *entry_ = nullptr, *state_ = nullptr, *next_ = nullptr;
+  const Builder* builder_;
+  const Value* entry_ = nullptr;
+  std::optional<Piece> piece_;
+  const Value *state_, *next_;
 };
 
 }  // namespace mlopt::graphopt

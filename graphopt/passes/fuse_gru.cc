@@ -1,9 +1,10 @@
-// Loop of s = z s + (1 - z) n, with z = sigmoid(x Wz + s Rz + bz), r likewise, and n = tanh(x Wn + (r s) Rn + bn) or
-// tanh(x Wn + bn + r (s Rn + cn)) -> GRU: TensorFlow's, which resets before or after the product (the default).
+// s = z s + (1 - z) n of each entry x, with z = sigmoid(x Wz + s Rz + bz), r likewise, and n = tanh(x Wn + (r s) Rn +
+// bn) or tanh(x Wn + bn + r (s Rn + cn)) -> GRU: TensorFlow's, which is exported as a Loop and resets before or after
+// the product (the default), and steps that are written out, as of PyTorch's GRUCell.
 // K. Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", 2014.
 #include "core/rewrite/numbers.h"
 #include "graphopt/passes.h"
-#include "graphopt/passes/cell.h"
+#include "graphopt/passes/recurrent.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -23,12 +24,24 @@ const Value* beside_rest(const Value* product, const Value* z) {
   return nullptr;
 }
 
-std::optional<Blend> blend_of(const Value* next, const Value* state) {
-  const Node* sum = producer_of(next, "Add");
+/// z of z (s - n); null for other products.
+const Value* beside_difference(const Value* product, const Value* n, const Cell& cell) {
+  const Node* node = producer_of(product, "Mul");
   for (const int i : {0, 1}) {
-    const Value* z = sum ? factor_beside(sum->input(i), state) : nullptr;
-    const Value* n = z ? beside_rest(sum->input(1 - i), z) : nullptr;
-    if (n) return Blend{z, n};
+    const Node* difference = node ? producer_of(node->input(i), "Sub") : nullptr;
+    if (difference && cell.is_state(difference->input(0)) && difference->input(1) == n) return node->input(1 - i);
+  }
+  return nullptr;
+}
+
+std::optional<Blend> blend_of(const Cell& cell) {
+  const Node* sum = producer_of(cell.next(), "Add");
+  for (const int i : {0, 1}) {
+    if (!sum) break;
+    const Value *one = sum->input(i), *other = sum->input(1 - i);
+    if (const Value* z = beside_difference(one, other, cell)) return Blend{z, other};
+    const Value* z = cell.factor_beside_state(one);
+    if (const Value* n = z ? beside_rest(other, z) : nullptr) return Blend{z, n};
   }
   return std::nullopt;
 }
@@ -42,7 +55,7 @@ struct Reset {
 
 std::optional<Reset> reset_of(const Value* n, const Cell& cell) {
   if (const auto whole = cell.affine(n); whole && whole->x && whole->s) {
-    const Value* r = factor_beside(whole->state, cell.state());
+    const Value* r = cell.factor_beside_state(whole->state);
     return r ? std::optional(Reset{r, {*whole->x, *whole->s, whole->bias, {}}, false}) : std::nullopt;
   }
   const Node* sum = producer_of(n, "Add");
@@ -52,39 +65,38 @@ std::optional<Reset> reset_of(const Value* n, const Cell& cell) {
     if (!x || !x->x || x->s) continue;
     for (const int k : {0, 1}) {
       const auto s = cell.affine(product->input(k));
-      if (s && s->s && !s->x && s->state == cell.state())
-        return Reset{product->input(1 - k), {*x->x, *s->s, x->bias, s->bias}, true};
+      if (s && !s->x && cell.is_of_state(*s))
+        return Reset{product->input(1 - k), {*x->x, s->s, x->bias, s->bias}, true};
     }
   }
   return std::nullopt;
 }
 
-Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  const auto cell = Cell::of(*m.root, builder);
-  if (!cell) return cell.error();
-  const Decline other{"its cell is not GRU's"};
-  const auto blend = blend_of(cell->next(), cell->state());
-  const auto z = blend ? activated(blend->z) : std::nullopt, n = blend ? activated(blend->n) : std::nullopt;
-  const auto reset = z && n ? reset_of(n->of, *cell) : std::nullopt;
-  const auto r = reset ? activated(reset->r) : std::nullopt;
-  if (!r || r->by != z->by) return other;
-  std::vector<Gate> gates;
-  for (const Value* v : {z->of, r->of}) {
-    const auto gate = cell->affine(v);
-    if (!gate || !gate->x || !gate->s || gate->state != cell->state()) return other;
-    gates.push_back({*gate->x, *gate->s, gate->bias, {}});
-  }
-  gates.push_back(reset->n);
-  return cell->replace(
-      "GRU", gates,
-      {{"activations", std::vector<std::string>{z->by, n->by}, ""}, {"linear_before_reset", int64_t{reset->after}, ""}},
-      m, builder);
-}
+Expected<Replacement> rewrite_loop(const Match& m, Builder& builder) { return layer_of_loop(gru_of, m, builder); }
+Expected<Replacement> rewrite_steps(const Match& m, Builder& builder) { return layer_of_steps(gru_of, m, builder); }
 
-std::vector<Rule> rules() { return {{Pattern::op("Loop", {}).open(), rewrite}}; }
+std::vector<Rule> rules() {
+  return {{Pattern::op("Loop", {}).open(), rewrite_loop}, {Pattern::op("Add", {}).open(), rewrite_steps}};
+}
 
 }  // namespace
 
-const Pass fuse_gru = {"fuse_gru", "a Loop of a gated recurrent unit as GRU", rules};
+std::optional<Recurrent> gru_of(const Cell& cell) {
+  const auto blend = blend_of(cell);
+  const auto z = blend ? activated(blend->z) : std::nullopt, n = blend ? activated(blend->n) : std::nullopt;
+  const auto reset = z && n ? reset_of(n->of, cell) : std::nullopt;
+  const auto r = reset ? activated(reset->r) : std::nullopt;
+  if (!r || r->by != z->by) return std::nullopt;
+  Recurrent made{.op = "GRU", .gates = {}, .activations = {z->by, n->by}, .reset_after = reset->after};
+  for (const Value* v : {z->of, r->of}) {
+    const auto gate = cell.gate(v);
+    if (!gate) return std::nullopt;
+    made.gates.push_back({*gate->x, gate->s, gate->bias, {}});
+  }
+  made.gates.push_back(reset->n);
+  return made;
+}
+
+const Pass fuse_gru = {"fuse_gru", "a gated recurrent unit in a Loop, or written out for each step, as GRU", rules};
 
 }  // namespace mlopt::graphopt

@@ -1,4 +1,4 @@
-// Slice(Slice(x)) along different axes -> Slice(x) along all of them.
+// Slice(Slice(x)) along different axes -> Slice(x) along all of them; where both turn one axis round, x.
 #include <algorithm>
 
 #include "graphopt/passes.h"
@@ -21,6 +21,8 @@ bool all_merge(const Value& inner, const Slicing& slicing, const Builder& builde
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const auto turned = reversed_axis(builder.view(*m.node("inner")));
+  if (turned && turned == reversed_axis(builder.view(*m.root))) return Replacement{m.value("x")};
   auto both = Slicing::of(builder.view(*m.node("inner")));
   const auto outer = Slicing::of(builder.view(*m.root));
   if (!both || !outer) return Decline{"its limits are not constant"};

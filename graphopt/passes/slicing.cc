@@ -1,8 +1,10 @@
 #include "graphopt/passes/slicing.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
+#include "core/ir/slice_span.h"
 #include "graphopt/passes/reduction.h"
 
 namespace mlopt::graphopt {
@@ -35,6 +37,21 @@ Value* Slicing::make(Builder& builder, Value* x, Type type) const {
   if (std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step != 1; }))
     inputs.push_back(ints("_steps", steps));
   return builder.op("Slice", std::move(inputs), {}, std::move(type));
+}
+
+std::optional<size_t> reversed_axis(const NodeView& slice) {
+  const auto slicing = Slicing::of(slice);
+  if (!slicing || slicing->axes.size() != 1 || slicing->steps[0] != -1) return std::nullopt;
+  const auto axis = static_cast<size_t>(slicing->axes[0]);
+  // A size that is not known is below any limit that exporters write for "all".
+  const int64_t length = (*slice.node().input(0)->type.dims)[axis].value().value_or(kBeyondSizes);
+  const SliceSpan span = slice_span(length, slicing->starts[0], slicing->ends[0], -1);
+  return span.count == length ? std::optional(axis) : std::nullopt;
+}
+
+Value* reversed(Builder& builder, Value* x, size_t axis) {
+  const Slicing all{{static_cast<int64_t>(axis)}, {-1}, {std::numeric_limits<int64_t>::min()}, {-1}};
+  return all.make(builder, x, x->type);
 }
 
 }  // namespace mlopt::graphopt

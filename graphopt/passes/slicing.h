@@ -15,4 +15,9 @@ struct Slicing {
   Value* make(Builder& builder, Value* x, Type type = {}) const;
 };
 
+/// The axis that the Slice of such inputs as x turns round, which it takes all of, and nothing else.
+std::optional<size_t> reversed_axis(const NodeView& slice);
+/// x turned round along an axis; the opset has steps of Slice (10).
+Value* reversed(Builder& builder, Value* x, size_t axis);
+
 }  // namespace mlopt::graphopt

@@ -59,14 +59,34 @@ TEST_CASE("GRU gives what the reference gives") {
   });
 }
 
+TEST_CASE("RNN gives what the reference gives") {
+  for_layers([](const std::string& direction, int64_t steps, int64_t batch, int64_t inputs, int64_t hidden, bool bias,
+                int states) {
+    const int64_t directions = direction == "bidirectional" ? 2 : 1;
+    for (const char* activation : {"Tanh", "Relu"}) {
+      const std::vector<std::string> all(static_cast<size_t>(directions), activation);
+      require_as_reference(
+          "RNN", inputs_of(1, steps, batch, inputs, hidden, directions, bias, states),
+          {.attrs = {{"direction", direction, ""}, {"hidden_size", hidden, ""}, {"activations", all, ""}},
+           .outputs = 2,
+           .fixed = true},
+          kTolerance);
+    }
+  });
+}
+
 TEST_CASE("long sequences and many of them are divided among threads") {
   constexpr int64_t kSteps = 210, kBatch = 10, kInputs = 6, kHidden = 40;
   struct Case {
     const char* op;
     int64_t gates, directions, linear;
   };
-  for (const Case& c :
-       {Case{"LSTM", 4, 1, 0}, {"LSTM", 4, 2, 0}, {"GRU", 3, 1, 0}, {"GRU", 3, 1, 1}, {"GRU", 3, 2, 0}}) {
+  for (const Case& c : {Case{"LSTM", 4, 1, 0},
+                        {"LSTM", 4, 2, 0},
+                        {"GRU", 3, 1, 0},
+                        {"GRU", 3, 1, 1},
+                        {"GRU", 3, 2, 0},
+                        {"RNN", 1, 1, 0}}) {
     INFO(c.op << ", " << c.directions << " directions, linear " << c.linear);
     const auto numbers = [](Dims dims, uint64_t seed) {
       return uniform(std::move(dims), -0.2, 0.2, DType::kF32, seed);
@@ -88,6 +108,11 @@ TEST_CASE("recurrent layers of other kinds are the next kernel's") {
        {std::vector<Attr>{{"clip", 0.5f, ""}}, {{"activations", std::vector<std::string>{"Relu", "Tanh", "Tanh"}, ""}}})
     require_close(run_op("LSTM", inputs, {.attrs = attrs, .fixed = true, .backend = cpu.get()}),
                   run_op("LSTM", inputs, {.attrs = attrs}), kTolerance);
+  const auto simple = inputs_of(1, 3, 2, 5, 7, 2, true, 0);
+  const std::vector<Attr> mixed = {{"direction", std::string("bidirectional"), ""},
+                                   {"activations", std::vector<std::string>{"Tanh", "Relu"}, ""}};
+  require_close(run_op("RNN", simple, {.attrs = mixed, .fixed = true, .backend = cpu.get()}),
+                run_op("RNN", simple, {.attrs = mixed}), kTolerance);
 }
 
 }  // namespace mlopt::test

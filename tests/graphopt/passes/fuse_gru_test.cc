@@ -1,10 +1,13 @@
 #include "graphopt/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
+#include "tests/support/steps.h"
 
 using namespace mlopt;
 using graphopt::fuse_gru;
 using test::declined;
+using test::gru_steps;
+using test::replaced;
 using test::rewritten;
 
 namespace {
@@ -37,10 +40,6 @@ const std::string kBefore =
     "Sigmoid (gz)  gr = Add (ar, br)  rr = Sigmoid (gr)  k = Mul (rr, h)  m = MatMul (k, New)  gn = Add (an, m)  nn = "
     "Tanh (gn)  ";
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  return text.replace(text.find(from), from.size(), to);
-}
-
 const std::string kFused = "Unsqueeze GRU Squeeze Squeeze";
 
 }  // namespace
@@ -58,7 +57,7 @@ TEST_CASE("operands in another order, and other activations") {
 }
 
 TEST_CASE("what is not the cell of GRU stays a Loop") {
-  const std::string no = "its cell is not GRU's";
+  const std::string no = "its cell is another one";
   CHECK(declined(fuse_gru, loop(kAfter + kNew + replaced(kNext, "Sub (one, zz)", "Sub (one, rr)"))) == no);
   CHECK(declined(fuse_gru, loop(kAfter + kNew + replaced(kNext, "Sub (one, zz)", "Sub (zz, one)"))) == no);
   CHECK(declined(fuse_gru, loop(kAfter + kNew + replaced(kNext, "Mul (zz, h)", "Mul (zz, zz)"))) == no);
@@ -67,4 +66,25 @@ TEST_CASE("what is not the cell of GRU stays a Loop") {
   CHECK(declined(fuse_gru, loop(replaced(kBefore, "Mul (rr, h)", "Mul (rr, zz)") + kNext)) == no);
   CHECK(declined(fuse_gru, loop(replaced(kAfter, "(b, from1, to2, axes)", "(b, from1, to3, axes)") + kNew + kNext)) ==
         no);
+}
+
+TEST_CASE("steps that are written out, as PyTorch or TensorFlow computes them") {
+  const std::string fused = "Transpose Unsqueeze GRU Squeeze Identity";
+  test::Steps steps = gru_steps();
+  CHECK(rewritten(fuse_gru, steps.graph()) == fused);
+  steps.cell =
+      replaced(steps.cell, "d{0} = Sub ({2}, n{0})  e{0} = Mul (d{0}, z{0})  h{0} = Add (e{0}, n{0})",
+               "d{0} = Sub (one, z{0})  e{0} = Mul (d{0}, n{0})  l{0} = Mul (z{0}, {2})  h{0} = Add (l{0}, e{0})");
+  CHECK(rewritten(fuse_gru, steps.graph()) == fused);
+}
+
+TEST_CASE("steps of another cell stay") {
+  for (const auto& [from, to] : {std::pair("Sub ({2}, n{0})", "Sub (n{0}, {2})"),
+                                 {"Add (e{0}, n{0})", "Add (e{0}, z{0})"},
+                                 {"Mul (d{0}, z{0})", "Mul (d{0}, d{0})"},
+                                 {"Mul (qn{0}, r{0})", "Mul (qz{0}, qn{0})"}}) {
+    test::Steps steps = gru_steps();
+    steps.cell = replaced(steps.cell, from, to);
+    CHECK(declined(fuse_gru, steps.graph()).empty());
+  }
 }

@@ -22,6 +22,18 @@ TEST_CASE("Slices of one Slice each become one with it") {
     { a = Slice (x, s, e, one)  y = Slice (a, zero, three, two)  z = Slice (a, three, last, two) })") == "Slice Slice");
 }
 
+TEST_CASE("an axis that is turned round twice is as it was") {
+  const auto graph = [](const std::string& first) {
+    return R"(g (double[N,5] x) => (double[N,5] y) <int64[1] last = {-1}, int64[1] s = {4}, int64[1] before = {-6},
+      int64[1] least = {-9223372036854775807}, int64[1] zero = {0}, int64[1] one = {1}, int64[1] back = {-1}>
+    { a = Slice (x, )" +
+           first + ")  b = Slice (a, last, least, one, back)  y = Neg (b) }";
+  };
+  CHECK(rewritten(merge_slices, graph("last, least, one, back")) == "Neg");
+  CHECK(rewritten(merge_slices, graph("s, before, one, back")) == "Neg");
+  CHECK(rewritten(merge_slices, graph("last, least, zero, back")) == "Slice Neg");
+}
+
 TEST_CASE("Slices along one axis, by computed limits, or that others read, stay") {
   CHECK(declined(merge_slices,
                  R"(g (double[N,5] x) => (double[N,2] y) <int64[1] s = {1}, int64[1] e = {4}, int64[1] a = {1}>
