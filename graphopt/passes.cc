@@ -194,6 +194,7 @@ constexpr Line kMerging[] = {
     {3, &fusion::conv_activation},
     {3, &fusion::gemm_activation},
     {3, &fusion::matmul_transpose},
+    {3, &fusion::matmul_scale},
     // Last: what the others left behind.
     {1, &eliminate_dead_code},
     {1, &eliminate_duplicate_initializers},

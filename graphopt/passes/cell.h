@@ -16,7 +16,7 @@ struct Columns {
 
   const Tensor& numbers() const;
   int64_t rows() const { return numbers().dim(transposed ? 1 : 0); }  ///< of a matrix
-  double at(int64_t row, int64_t column) const;                                   ///< of a matrix
+  double at(int64_t row, int64_t column) const;                       ///< of a matrix
 };
 
 /// x W + s R + b: a gate before its activation. x is the entry of the sequence, s the state or a product with it.

@@ -20,8 +20,7 @@ void append_transposed(const Columns& gate, std::vector<double>& all) {
 std::vector<double> sum_of(const std::vector<Columns>& biases, int64_t width) {
   std::vector<double> sum(static_cast<size_t>(width), 0);
   for (const Columns& bias : biases)
-    for (int64_t i = 0; i < width; ++i)
-      sum[static_cast<size_t>(i)] += number_at(bias.numbers(), bias.first + i);
+    for (int64_t i = 0; i < width; ++i) sum[static_cast<size_t>(i)] += number_at(bias.numbers(), bias.first + i);
   return sum;
 }
 
@@ -104,7 +103,8 @@ Node* make_layer(const Recurrent& step, const LayerWeights& weights, const Layer
                                 layer.initial,
                                 layer.memory};
   while (!inputs.back()) inputs.pop_back();
-  const std::string hint = before.output(0) ? before.output(0)->name : step.op;
+  const Value* named = before.output(0);
+  const std::string hint = named ? named->name : step.op;
   Node* node = builder.graph.add_op(step.op, inputs, attributes(step, layer), &before, hint, step.op == "LSTM" ? 3 : 2);
   if (!before.name.empty()) node->name = before.name + "_" + step.op;
   const SymDims& dims = *layer.sequence->type.dims;

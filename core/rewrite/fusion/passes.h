@@ -35,6 +35,7 @@ extern const Pass gelu_sum;
 extern const Pass conv_sum;
 extern const Pass conv_activation;
 extern const Pass gemm_activation;
+extern const Pass matmul_scale;
 extern const Pass matmul_transpose;
 extern const Pass embed_norm;
 extern const Pass known_mask;
