@@ -119,6 +119,7 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::window_mask},
     {2, &fusion::hidden_scores},
     {1, &fusion::shared_masks},
+    {1, &drop_unit_axes},
     {1, &push_reshapes},
     {1, &push_reshapes_to_products},
     {1, &merge_layouts_of_matmul},

@@ -123,6 +123,7 @@ extern const Pass inputs_to_initializers;
 extern const Pass merge_layouts;
 extern const Pass merge_layouts_of_matmul;
 extern const Pass push_expands;
+extern const Pass drop_unit_axes;
 extern const Pass push_reshapes;
 extern const Pass push_reshapes_to_products;
 extern const Pass push_shapes;

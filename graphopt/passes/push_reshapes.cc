@@ -3,6 +3,7 @@
 // other axes for a product of matrices -> Reshape of the Softmax, so that the product may do without it.
 #include <algorithm>
 
+#include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -63,7 +64,8 @@ Expected<Replacement> rewrite_softmax(const Match& m, Builder& builder) {
   const Value* y = m.root->output(0);
   if (!y->single_use() || !y->uses[0].node->is("MatMul")) return Decline{};
   const auto &from = m.value("x")->type.dims, &to = y->type.dims;
-  if (!from || !to || from->size() != 4 || to->size() != 3 || !(from->back() == to->back()))
+  const bool joins = from && to && from->size() == 4 && to->size() == 3 && from->back() == to->back();
+  if (!joins || without_ones(*from) == without_ones(*to))
     return Decline{"the Reshape joins no axes before the last one"};
   const int64_t axis = builder.view(*m.root).get_int("axis", builder.opset() < 13 ? 1 : -1);
   if (axis != -1 && axis + 1 != static_cast<int64_t>(to->size())) return Decline{"another axis than the last one"};

@@ -243,16 +243,14 @@ bool keeps_size(const Node& product, const Value& result, const Site& s) {
   return all(*product.output(0)) == wanted || all(result) == wanted;
 }
 
-Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  const auto end = ending_at(m.root);
-  if (!end) return Decline{};
+Expected<Replacement> fuse(const Ending& end, const Match& m, Builder& builder) {
   const bool contrib = builder.target == Target::kOrt;
-  const auto site = best_site(*m.root, *end, builder);
+  const auto site = best_site(*m.root, end, builder);
   if (!site) return site.error();
-  const auto way = way_out(end->chain, site->q, site->v.size, builder, end->product->output(0)->type.dims->size() == 3);
+  const auto way = way_out(end.chain, site->q, site->v.size, builder, end.product->output(0)->type.dims->size() == 3);
   if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};
   const bool masked = site->mask || site->choice.condition;
-  if (site->k.past && masked && !keeps_size(*end->product, *m.root->output(0), *site))
+  if (site->k.past && masked && !keeps_size(*end.product, *m.root->output(0), *site))
     return Decline{"the mask may repeat the scores"};
   if (builder.target == Target::kTensorrt)
     return Decline{"TensorRT finds attention by itself, and wants it in four axes"};
@@ -267,9 +265,22 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{way->make(builder, y, m.root->output(0)->type)};
 }
 
+Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  const auto end = ending_at(m.root);
+  return end ? fuse(*end, m, builder) : Decline{};
+}
+
+Expected<Replacement> rewrite_one_head(const Match& m, Builder& builder) {
+  const auto end = ending_of_one_head(m.root, builder);
+  if (!end) return Decline{};
+  if (!pays_for_one_head(*end, builder)) return Decline{"one head is faster as two products"};
+  return fuse(*end, m, builder);
+}
+
 std::vector<Rule> rules() {
   std::vector<Rule> all = present_shape_rules();
   all.push_back({Pattern::op("Reshape|Transpose", {}).open(), rewrite});
+  all.push_back({Pattern::op("MatMul", {}).open(), rewrite_one_head});
   return all;
 }
 

@@ -1,3 +1,6 @@
+#include "core/rewrite/fusion/attention_ending.h"
+
+#include "core/ir/infer.h"
 #include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -59,8 +62,7 @@ TEST_CASE("an axis that nothing takes apart is no axis of heads") {
                            "b = Reshape (u, parted)  a = Transpose <perm = [0, 2, 1, 3]> (b)  y = Reshape (a, rows)"})
                   .empty());
   CHECK(kept({.end = "r = Relu (o)  o4 = Reshape (r, parted)  t = Transpose <perm = [0, 2, 1, 3]> (o4)  y = Reshape "
-                     "(t, rows)"})
-            .empty());
+                     "(t, rows)"}) == "one head is faster as two products");
   CHECK(kept({.scores = "s = Mul (p, half)  n = Neg (w)",
               .end = "o4 = Reshape (o, parted)  t = Transpose <perm = [0, 2, 1, 3]> (o4)  y = Reshape (t, rows)"})
             .empty());
@@ -70,4 +72,46 @@ TEST_CASE("softmax along another axis than the keys is no attention") {
   std::string text = graph();
   text.replace(text.find("<axis = -1>"), 11, "<axis = 1>");
   CHECK(declined(fusion::attention, text, 17, Target::kOrt) == "another axis than the keys");
+}
+
+namespace {
+
+/// Attention of the one head that there is, of so many numbers, whose queries, keys and values are rows.
+std::string one_head(const std::string& rows, const std::string& size, const std::string& scores = "s = Mul (p, half)",
+                     const std::string& inputs = "", const std::string& end = "y = Neg (o)", std::string y = "") {
+  const std::string shape = "B," + rows + "," + size;
+  return "g (float[" + shape + "] q, float[" + shape + "] k, float[" + shape + "] v" + inputs + ") => (float[" +
+         (y.empty() ? shape : y) + "] y) <float half = {0.5}, int64[4] parted = {1, -1, 1024, 32}> { t = Transpose " +
+         "<perm = [0, 2, 1]> (k)  p = MatMul (q, t)  " + scores + "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  " +
+         end + " }";
+}
+
+}  // namespace
+
+TEST_CASE("attention of one head without an axis of heads") {
+  CHECK(rewritten(fusion::attention, one_head("S", "32"), 17, 1e-4, Target::kKernels) == "Attention Neg");
+  CHECK(rewritten(fusion::attention, one_head("1024", "32"), 17, 1e-4, Target::kOrt) == "MultiHeadAttention Neg");
+  CHECK(rewritten(fusion::attention, one_head("5", "32", "d = Mul (p, half)  s = Add (d, m)", ", float[B,5,5] m"), 17,
+                  1e-4, Target::kKernels) == "Reshape Attention Neg");
+}
+
+TEST_CASE("one head stays two products where they are faster") {
+  const std::string reason = "one head is faster as two products";
+  CHECK(declined(fusion::attention, one_head("S", "128"), 17, Target::kKernels) == reason);
+  CHECK(declined(fusion::attention, one_head("S", "32"), 17, Target::kOrt) == reason);
+  CHECK(declined(fusion::attention, one_head("1024", "256"), 17, Target::kOrt) == reason);
+  CHECK(declined(fusion::attention, one_head("1024", "32"), 23) == reason);
+}
+
+TEST_CASE("what takes the first axis apart has several heads there") {
+  const std::string graph =
+      "g (float[8,1024,32] q, float[8,1024,32] k, float[8,1024,32] v) => (float[2,1024,4,32] y) <int64[4] parted = {2, "
+      "4, 1024, 32}> { t = Transpose <perm = [0, 2, 1]> (k)  p = MatMul (q, t)  w = Softmax <axis = -1> (p)  o = "
+      "MatMul "
+      "(w, v)  a = Reshape (o, parted)  y = Transpose <perm = [0, 2, 1, 3]> (a) }";
+  CHECK(rewritten(fusion::attention, graph, 17, 1e-4, Target::kOrt).find("MultiHeadAttention") != std::string::npos);
+  Model model = test::fixture(graph);
+  infer(model, test::pass_context().standard_types);
+  const Node* product = model.graph->find("o")->producer;
+  CHECK_FALSE(fusion::ending_of_one_head(product, Builder(model, *model.graph, product)));
 }
