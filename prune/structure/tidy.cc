@@ -28,7 +28,9 @@ const std::vector<std::string> kTidy = {"inline_functions",
                                         "push_shapes",
                                         "sizes_from_inputs",
                                         "fuse_gru",
+                                        "fuse_lstm",
                                         "fuse_rnn",
+                                        "stack_of_pieces_to_transpose",
                                         "eliminate_zero_state",
                                         "eliminate_dead_code"};
 

@@ -4,6 +4,7 @@
 #include "prune/structure/propagate.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
+#include "tests/support/steps.h"
 
 using namespace mlopt;
 
@@ -78,4 +79,15 @@ TEST_CASE("initial states of zeros go, which are of all units and of none") {
       batch = Shape <start = 1, end = 2> (x)  shape = Concat <axis = 0> (one, batch, units)  s = Expand (zero, shape)
       y = LSTM <hidden_size = 4> (x, W, R, , , s, s) })");
   CHECK(test::operators(*model.graph) == "LSTM");
+}
+
+TEST_CASE("steps that are written out become the layer whose units can go") {
+  test::Steps steps = test::lstm_steps();
+  steps.outputs = "double[4,N,3] y";
+  steps.end =
+      "u0 = Unsqueeze (h0, front)  u1 = Unsqueeze (h1, front)  u2 = Unsqueeze (h2, front)  u3 = Unsqueeze (h3, front)  "
+      "y "
+      "= Concat <axis = 0> (u0, u1, u2, u3)";
+  const Model model = tidied(steps.graph());
+  CHECK(test::operators(*model.graph) == "Transpose Unsqueeze Unsqueeze LSTM Squeeze");
 }

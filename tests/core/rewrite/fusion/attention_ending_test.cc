@@ -78,12 +78,11 @@ namespace {
 
 /// Attention of the one head that there is, of so many numbers, whose queries, keys and values are rows.
 std::string one_head(const std::string& rows, const std::string& size, const std::string& scores = "s = Mul (p, half)",
-                     const std::string& inputs = "", const std::string& end = "y = Neg (o)", std::string y = "") {
+                     const std::string& inputs = "", const std::string& end = "y = Neg (o)") {
   const std::string shape = "B," + rows + "," + size;
-  return "g (float[" + shape + "] q, float[" + shape + "] k, float[" + shape + "] v" + inputs + ") => (float[" +
-         (y.empty() ? shape : y) + "] y) <float half = {0.5}, int64[4] parted = {1, -1, 1024, 32}> { t = Transpose " +
-         "<perm = [0, 2, 1]> (k)  p = MatMul (q, t)  " + scores + "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  " +
-         end + " }";
+  return "g (float[" + shape + "] q, float[" + shape + "] k, float[" + shape + "] v" + inputs + ") => (float[" + shape +
+         "] y) <float half = {0.5}> { t = Transpose " + "<perm = [0, 2, 1]> (k)  p = MatMul (q, t)  " + scores +
+         "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  " + end + " }";
 }
 
 }  // namespace
