@@ -17,6 +17,7 @@ Runner make_runner(Backend& backend, const Common& common) {
 Runner make_preparing_runner(Backend& backend, const Common& common) {
   Runner runner = make_runner(backend, common);
   if (backend.name() == "reference") return runner;
+  runner.options.one_size_per_name = true;
   runner.prepare = [](Model& model) {
     const std::unique_ptr<Backend> judge = reference_backend();
     graphopt::prepare(model, judged_by(*judge));

@@ -38,7 +38,10 @@ struct CompileOptions {
   /// A tapped value may come sample by sample, in several calls, and its elements in any order: enough for what is only
   /// counted, and faster, because the graph runs as it does without taps.
   bool taps_unordered = false;
-  bool profile = false;                ///< keep times of each step
+  bool profile = false;  ///< keep times of each step
+  /// Free dimensions of one name have one size: what rewrote the graph took them for that. Exporters reuse names for
+  /// what differs, so that others let the operators judge.
+  bool one_size_per_name = false;
   uint64_t seed = 0;                   ///< of random operators without a seed of their own
   MeanOverRanks mean_over_ranks = {};  ///< BatchNormalization in training takes statistics of all; empty: its own
   std::shared_ptr<HostTraffic> host_traffic = {};  ///< is told; null: nobody

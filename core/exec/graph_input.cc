@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <map>
+
 #include "core/base/error.h"
 #include "core/exec/listed.h"
 
@@ -21,9 +23,33 @@ void check_input(const GraphInput& of, const Datum& input) {
   if (type.dtype != DType::kUndefined && t.dtype() != type.dtype) wrong();
   if (!type.dims) return;
   if (type.dims->size() != t.dims().size()) wrong();
-  // Free dimensions of one name may differ: exporters reuse names, so only the operators judge.
   for (size_t k = 0; k < type.dims->size(); ++k)
     if (const auto fixed = (*type.dims)[k].value(); fixed && *fixed != t.dims()[k]) wrong();
+}
+
+void check_names(std::span<const GraphInput> inputs, std::span<const Datum> given) {
+  struct Size {
+    int64_t length;
+    const GraphInput* of;
+  };
+  std::map<std::string, Size> sizes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& dims = inputs[i].type.dims;
+    if (!dims || !given[i].is_tensor()) continue;
+    for (size_t k = 0; k < dims->size(); ++k) {
+      const auto name = (*dims)[k].symbol_name();
+      if (!name) continue;
+      const int64_t length = given[i].tensor().dims()[k];
+      const auto [known, fresh] = sizes.try_emplace(*name, Size{length, &inputs[i]});
+      if (!fresh && known->second.length != length)
+        input_error(
+            "a free dimension has two sizes",
+            fmt::format("'{}' is {} in '{}' and {} in '{}'", *name, known->second.length, known->second.of->name,
+                        length, inputs[i].name),
+            "give equal sizes; where the model's axes only share a name, run and bench take it as it stands with "
+            "--no-prepare");
+    }
+  }
 }
 
 void refuse_unplanned(const Graph& graph, std::span<const GraphInput> inputs, std::span<const Datum> given,

@@ -20,6 +20,9 @@ struct GraphInput {
 /// Throws Error{kBadInput} where the value does not fit what is declared.
 void check_input(const GraphInput& of, const Datum& input);
 
+/// Throws Error{kBadInput} where a free dimension has two sizes. The values fit their inputs.
+void check_names(std::span<const GraphInput> inputs, std::span<const Datum> given);
+
 /// What a backend says that plans only: throws Error{kUnsupported} with what reads the values that are no tensors.
 [[noreturn]] void refuse_unplanned(const Graph& graph, std::span<const GraphInput> inputs, std::span<const Datum> given,
                                    std::string_view backend);

@@ -222,6 +222,7 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
     check_inputs(given);
     const std::vector<Datum> all = options_.state ? with_state(given) : std::vector<Datum>();
     const std::span<const Datum> inputs = options_.state ? std::span(all) : given;
+    if (options_.one_size_per_name) check_names(inputs_, inputs);
     const std::shared_ptr<const Known> known = plans_allowed_ && may_announce(hooks) ? plan_for(inputs) : nullptr;
     if (!known) return run_node_by_node(inputs, context);
     try {

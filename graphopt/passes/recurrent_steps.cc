@@ -86,12 +86,12 @@ bool follows(const Step& step, const Step& before, const Steps& steps) {
          step.cell.memory == before.cell.next_memory;
 }
 
-Steps steps_to(Value* last, Recognizer recognize, const Builder& builder) {
-  Steps steps;
-  for (auto step = step_of(last, recognize, builder); step; step = step_of(steps.back().state, recognize, builder)) {
-    if (!steps.empty() && !follows(steps.back(), *step, steps)) break;
-    steps.push_back(*step);
-    if (!steps.back().state) break;
+Steps steps_to(const Step& last, Recognizer recognize, const Builder& builder) {
+  Steps steps = {last};
+  while (steps.back().state) {
+    const auto before = step_of(steps.back().state, recognize, builder);
+    if (!before || !follows(steps.back(), *before, steps)) break;
+    steps.push_back(*before);
   }
   return steps;
 }
@@ -233,8 +233,11 @@ class Written {
 }  // namespace
 
 Expected<Replacement> layer_of_steps(Recognizer recognize, const Match& m, Builder& builder) {
-  const Steps steps = steps_to(m.root->output(0), recognize, builder);
-  if (steps.size() < 3 || goes_on(steps.front())) return Decline{};
+  const auto end = step_of(m.root->output(0), recognize, builder);
+  // Asked first: of so many steps, all would be looked at for each.
+  if (!end || goes_on(*end)) return Decline{};
+  const Steps steps = steps_to(*end, recognize, builder);
+  if (steps.size() < 3) return Decline{};
   const std::vector<const Node*> nodes = nodes_of(steps, builder);
   if (const std::string reason = fault(steps, nodes, builder); !reason.empty()) return Decline{reason};
   const auto weights = weights_of(steps.front().cell);
