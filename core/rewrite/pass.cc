@@ -78,10 +78,25 @@ class RuleWalk {
         decline(*node, replacement.error().reason);
         continue;
       }
+      if (!replaces_all(*node, *replacement)) {
+        decline(*node, "it has more outputs than the operator");
+        continue;
+      }
       replace(graph, node, before, *replacement);
       return true;
     }
     return false;
+  }
+
+  /// Else the node would stay, to be rewritten for ever. Models are read that give an operator outputs it does not
+  /// have.
+  static bool replaces_all(const Node& node, const Replacement& values) {
+    for (size_t i = 0; i < node.outputs().size(); ++i) {
+      const Value* old = node.outputs()[i];
+      const bool read = old && (!old->uses.empty() || old->is_output());
+      if (read && (i >= values.size() || !values[i])) return false;
+    }
+    return true;
   }
 
   void decline(const Node& node, const std::string& reason) {

@@ -30,6 +30,7 @@ std::string fault(const Node& loop, const Value* sequence, const Value* initial)
   const auto &dims = sequence->type.dims, &state = initial ? initial->type.dims : dims;
   if (!dims || dims->size() != 3 || !initial || !state || state->size() != 2)
     return "its sequence is not of [steps, batch, inputs] or its state not of [batch, units]";
+  if (dims->front().is(0)) return "its sequence has no entries";
   const auto trips = fusion::dim_in(loop.input(0));
   if (!trips || !(*trips == (*dims)[0])) return "it does not walk along the whole sequence";
   return (*state)[0] == (*dims)[1] ? "" : "its state is of another batch than its sequence";
@@ -60,6 +61,7 @@ Expected<Replacement> layer_of_loop(Recognizer recognize, const Match& m, Builde
     return Decline{reason};
   const auto weights = weights_of(*step);
   if (!weights) return weights.error();
+  if (!sequence->type.dims->back().is(step->gates.front().x.rows())) return Decline{"its weights take other entries"};
   Value* first = with_directions(initial, builder);
   const Node* layer = make_layer(*step, *weights, {.sequence = sequence, .initial = first}, loop, builder);
   Replacement made{without_directions(layer->output(1), builder)};

@@ -189,6 +189,7 @@ std::string fault(const Steps& steps, const std::vector<const Node*>& nodes, con
   if (!has_type_of_state(first.state, first)) return "its first state is of another shape";
   if (!has_type_of_state(begun_with(first.cell.memory), first)) return "its first memory is of another shape";
   if (!are_closed(steps, nodes)) return "something else reads what a step computes";
+  if (!sequence.back().is(last.cell.gates[0].x.rows())) return "its weights take other entries";
   if (builder.opset() < 7) return "it would take a newer opset";
   return cost_of(last.cell, sequence[1 - last.piece.axis], std::ssize(steps), builder.target);
 }

@@ -25,3 +25,8 @@ TEST_CASE("Identity stays where it gives an output its name") {
   CHECK(declined(eliminate_identity,
                  "g (double[N] x) => (double[N] y, double[N] z) { y = Relu (x)  z = Identity (y) }") == reason);
 }
+
+TEST_CASE("an Identity with more outputs than it has stays") {
+  CHECK(declined(eliminate_identity, "g (double[N] x) => (double[N] y) { a, b = Identity (x)  y = Add (a, b) }") ==
+        "it has more outputs than the operator");
+}

@@ -49,5 +49,7 @@ TEST_CASE("other Loops are none") {
         "it walks along no sequence");
   CHECK(reason({.sequence = "5,4,2", .state = "4,3", .trips = "1"}) == "it does not walk along the whole sequence");
   CHECK(reason({.state = "A,3"}) == "its state is of another batch than its sequence");
+  CHECK(reason({.sequence = "0,B,2"}) == "its sequence has no entries");
+  CHECK(reason({.sequence = "T,B,4"}) == "its weights take other entries");
   CHECK(reason({.sequence = "T,32,2", .state = "32,3"}) == "RNN is slower for large batches");
 }
