@@ -6,9 +6,11 @@ namespace mlopt::graphopt {
 namespace {
 
 /// The path of a body: bodies of one node are told apart by their place.
-std::string below(const std::string& path, const Node& node, size_t body) {
+std::string below(const std::string& place, size_t body) { return place + '\n' + std::to_string(body) + '\n'; }
+
+std::string place_of(const std::string& path, const Node& node) {
   const Value* first = node.output(0);
-  return path + (first ? first->name : node.name) + '\n' + std::to_string(body) + '\n';
+  return path + (first ? first->name : node.name);
 }
 
 void forget_shape(Value& value) {
@@ -49,12 +51,15 @@ void DeclaredTypes::note(Graph& graph, const std::string& path, const Model& mod
   }
   for (Node* node : graph.nodes()) {
     const std::vector<Graph*> bodies = node->bodies();
+    const std::string place = place_of(path, *node);
+    for (const Value* v : node->outputs())
+      if (v && !bodies.empty()) places_[path + v->name] = place;
     for (size_t i = 0; i < bodies.size(); ++i) {
-      note(*bodies[i], below(path, *node, i), model);
+      note(*bodies[i], below(place, i), model);
       if (!node->is("Loop")) continue;
       const std::vector<Value*>& inputs = bodies[i]->inputs();
       for (size_t k = 2; k < inputs.size(); ++k) {
-        types_[below(path, *node, i) + inputs[k]->name] = inputs[k]->type;
+        types_[below(place, i) + inputs[k]->name] = inputs[k]->type;
         forget_shape(*inputs[k]);
       }
     }
@@ -74,7 +79,12 @@ void DeclaredTypes::restore(Graph& graph, const std::string& path) const {
   }
   for (Node* node : graph.nodes()) {
     const std::vector<Graph*> bodies = node->bodies();
-    for (size_t i = 0; i < bodies.size(); ++i) restore(*bodies[i], below(path, *node, i));
+    // The first outputs may be gone.
+    std::string place = place_of(path, *node);
+    for (const Value* v : node->outputs())
+      if (const auto known = v ? places_.find(path + v->name) : places_.end(); known != places_.end())
+        place = known->second;
+    for (size_t i = 0; i < bodies.size(); ++i) restore(*bodies[i], below(place, i));
   }
 }
 

@@ -19,7 +19,8 @@ class DeclaredTypes {
   void note(Graph& graph, const std::string& path, const Model& model);
   void restore(Graph& graph, const std::string& path) const;
 
-  std::map<std::string, Type> types_;  // by the path of names from the main graph
+  std::map<std::string, Type> types_;          // by the path of names from the main graph
+  std::map<std::string, std::string> places_;  // of nodes with bodies, by the same of each output
 };
 
 }  // namespace mlopt::graphopt

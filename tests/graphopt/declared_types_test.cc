@@ -39,3 +39,16 @@ TEST_CASE("a size of 0 that a file states of what an unknown operator gives is n
   CHECK_FALSE(dims[0].known());
   CHECK(dims[1].is(8));
 }
+
+TEST_CASE("bodies are known again by any output of their node that is left") {
+  Model model = test::fixture(
+      "g (float[N,8] x, int64 n) => (float[A,B] y) <bool yes = {1}> { k, y = Loop (n, , n, x) <body = b (int64 i, bool "
+      "c, int64 j, float[C,8] s) => (bool yes, int64 j2, float[C,8] t) { j2 = Identity (j)  t = Relu (s) }> }",
+      18);
+  const graphopt::DeclaredTypes declared(model);
+  Graph& body = *model.graph->find("y")->producer->bodies()[0];
+  CHECK_FALSE(body.find("t")->type.dims);
+  model.graph->drop_output(model.graph->find("k")->producer, 0);
+  declared.restore(model);
+  CHECK(to_string(*body.find("t")->type.dims) == "[C,8]");
+}
