@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <unordered_set>
 
 #include "core/ir/slice_span.h"
@@ -234,6 +235,14 @@ std::optional<Piece> piece_of(const Value* v, const Builder& builder) {
   if (left != *v->type.dims) return std::nullopt;
   piece->stays = false;
   return piece;
+}
+
+Value* move_axis(Value* x, size_t from, size_t to, Builder& builder) {
+  if (from == to) return x;
+  std::vector<int64_t> perm(x->type.dims->size());
+  std::iota(perm.begin(), perm.end(), 0);
+  return builder.op("Transpose", {x}, {{"perm", with_moved(perm, from, to), ""}},
+                    Type::tensor(x->type.dtype, with_moved(*x->type.dims, from, to)));
 }
 
 Expected<Lanes> lanes_of(const std::vector<Value*>& ends, const std::vector<const Node*>& readers,

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -19,6 +20,18 @@ struct Piece {
 /// What v is a piece of, by Gather, Slice or a Split into equal parts, and what takes the axis away; nothing for other
 /// values.
 std::optional<Piece> piece_of(const Value* v, const Builder& builder);
+
+/// With one element moved from a place to another.
+template <class T>
+std::vector<T> with_moved(std::vector<T> all, size_t from, size_t to) {
+  const auto at = [&](size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i); };
+  if (from < to) std::rotate(at(from), at(from + 1), at(to + 1));
+  if (from > to) std::rotate(at(to), at(from), at(from + 1));
+  return all;
+}
+
+/// x with one of its axes moved.
+Value* move_axis(Value* x, size_t from, size_t to, Builder& builder);
 
 /// A lane for each piece of an axis, told by the first one's values. The first axis of all of these is that of the
 /// samples, which nothing that is computed mixes.

@@ -1,7 +1,6 @@
 // Concat(f(x[:, 0]), f(x[:, 1]), ...), which a loop over time that was unrolled leaves -> f of all pieces at once, as
 // so many more samples: Keras's TimeDistributed, and loops in Python.
 #include <algorithm>
-#include <numeric>
 
 #include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
@@ -58,7 +57,7 @@ class Samples {
       dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(piece.axis), Dim(lanes_.count));
       x = shaped(x, Type::tensor(x->type.dtype, dims));
     }
-    return shaped(move_axis(x, piece.axis, first_ ? 0 : 1), type(v));
+    return shaped(move_axis(x, piece.axis, first_ ? 0 : 1, builder_), type(v));
   }
 
   /// What the step of one lane does, for all. `made`: of the first lane's values.
@@ -78,7 +77,7 @@ class Samples {
     SymDims dims = *y->type.dims;
     dims.front() = lanes_.batch;
     dims.insert(dims.begin() + (first_ ? 0 : 1), Dim(lanes_.count));
-    y = move_axis(shaped(y, Type::tensor(y->type.dtype, dims)), first_ ? 0 : 1, join.axis);
+    y = move_axis(shaped(y, Type::tensor(y->type.dtype, dims)), first_ ? 0 : 1, join.axis, builder_);
     if (join.stacks) return y;
     dims = *y->type.dims;
     dims[join.axis + 1] = dims[join.axis + 1] * dims[join.axis];
@@ -92,17 +91,6 @@ class Samples {
     std::vector<int64_t> target;
     for (const Dim& d : *type.dims) target.push_back(d.value().value_or(-1));
     return make_reshape(builder_, x, target, type);
-  }
-
-  Value* move_axis(Value* x, size_t from, size_t to) {
-    if (from == to) return x;
-    std::vector<int64_t> perm(x->type.dims->size());
-    std::iota(perm.begin(), perm.end(), 0);
-    perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(from));
-    perm.insert(perm.begin() + static_cast<std::ptrdiff_t>(to), static_cast<int64_t>(from));
-    SymDims dims;
-    for (const int64_t axis : perm) dims.push_back((*x->type.dims)[static_cast<size_t>(axis)]);
-    return builder_.op("Transpose", {x}, {{"perm", perm, ""}}, Type::tensor(x->type.dtype, dims));
   }
 
   const Lanes& lanes_;

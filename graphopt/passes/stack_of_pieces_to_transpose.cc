@@ -1,7 +1,5 @@
 // Concat(Unsqueeze(x[:, 0]), Unsqueeze(x[:, 1]), ...) of all pieces of an axis, first or last one first -> x, or x
 // reversed, its axes in the order of the Concat: what is left where the steps in between became one operator.
-#include <numeric>
-
 #include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/lanes.h"
@@ -34,16 +32,11 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     if (piece->length != 1 || piece->start != first->start + way * static_cast<int64_t>(i))
       return Decline{"the pieces are in another order"};
   }
-  std::vector<int64_t> perm(first->of->type.dims->size());
-  std::iota(perm.begin(), perm.end(), 0);
-  perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(first->axis));
-  perm.insert(perm.begin() + static_cast<std::ptrdiff_t>(*axis), static_cast<int64_t>(first->axis));
-  SymDims turned;
-  for (const int64_t i : perm) turned.push_back((*first->of->type.dims)[static_cast<size_t>(i)]);
-  if (turned != *type.dims) return Decline{"it does not join all pieces"};
-  Value* y = first->of;
-  if (first->axis != *axis) y = builder.op("Transpose", {y}, {{"perm", perm, ""}}, type);
-  return Replacement{way == 1 ? y : reversed(builder, y, *axis)};
+  Value* x = first->of;
+  if (with_moved(*x->type.dims, first->axis, *axis) != *type.dims) return Decline{"it does not join all pieces"};
+  if (way == -1 && builder.opset() < 10) return Decline{"Slice needs opset 10 to go backwards"};
+  x = move_axis(x, first->axis, *axis, builder);
+  return Replacement{way == 1 ? x : reversed(builder, x, *axis)};
 }
 
 std::vector<Rule> rules() { return {{Pattern::op("Concat", {}).open(), rewrite}}; }

@@ -57,3 +57,16 @@ TEST_CASE("other pieces, another order, or not all stay") {
         "it joins other values as well");
   CHECK(reason("[3,3,4]", "[1,9,4]", "y = Concat <axis = 1> (a, b, c)").empty());
 }
+
+TEST_CASE("a Slice has no steps before opset 10") {
+  const auto graph = [](const std::string& order) {
+    return "g (double[2,N] x) => (double[2,N] y) <int64 k0 = {0}, int64 k1 = {1}> { p = Gather <axis = 0> (x, k0)  q = "
+           "Gather <axis = 0> (x, k1)  a = Unsqueeze <axes = [0]> (p)  b = Unsqueeze <axes = [0]> (q)  j = Concat "
+           "<axis = "
+           "0> (" +
+           order + ")  y = Neg (j) }";
+  };
+  CHECK(rewritten(stack_of_pieces_to_transpose, graph("a, b"), 9) == "Neg");
+  CHECK(rewritten(stack_of_pieces_to_transpose, graph("b, a"), 11) == "Slice Neg");
+  CHECK(declined(stack_of_pieces_to_transpose, graph("b, a"), 9) == "Slice needs opset 10 to go backwards");
+}
