@@ -93,12 +93,6 @@ std::optional<Activated> activated(const Value* v) {
   return std::nullopt;
 }
 
-const Value* factor_beside(const Value* product, const Value* other) {
-  const Node* node = producer_of(product, "Mul");
-  if (!node) return nullptr;
-  return node->input(0) == other ? node->input(1) : node->input(1) == other ? node->input(0) : nullptr;
-}
-
 std::optional<Piece> entry_at(const Value* v, const Builder& builder) {
   const auto piece = piece_of(v, builder);
   const auto& dims = piece ? piece->of->type.dims : std::optional<SymDims>();

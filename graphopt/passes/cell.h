@@ -33,9 +33,6 @@ struct Activated {
 };
 std::optional<Activated> activated(const Value* v);
 
-/// v where the other operand of the product is `other`; null for other values.
-const Value* factor_beside(const Value* product, const Value* other);
-
 /// The entry of a sequence, [steps, batch, inputs] or [batch, steps, inputs], that v is, which may be taken of the
 /// sequence in reverse.
 std::optional<Piece> entry_at(const Value* v, const Builder& builder);

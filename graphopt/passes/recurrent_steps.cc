@@ -124,28 +124,26 @@ std::vector<const Node*> nodes_of(const Steps& steps, const Builder& builder) {
   return nodes;
 }
 
+bool is_read_beyond(const std::unordered_set<const Node*>& inside, const Value& v) {
+  return v.is_output() ||
+         std::any_of(v.uses.begin(), v.uses.end(), [&](const Use& use) { return !inside.contains(use.node); });
+}
+
 /// Does nothing but the steps read what they compute, their states and the last memory excepted?
 bool are_closed(const Steps& steps, const std::vector<const Node*>& nodes) {
   const std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
   std::unordered_set<const Value*> open = {steps.front().cell.next_memory};
   for (const Step& step : steps) open.insert(step.next);
   for (const Node* node : nodes)
-    for (const Value* v : node->outputs()) {
-      if (!v || open.contains(v)) continue;
-      const bool read = v->is_output() || std::any_of(v->uses.begin(), v->uses.end(),
-                                                      [&](const Use& use) { return !inside.contains(use.node); });
-      if (read) return false;
-    }
+    for (const Value* v : node->outputs())
+      if (v && !open.contains(v) && is_read_beyond(inside, *v)) return false;
   return true;
 }
 
 /// Does anything beyond the steps read a state that is not the last one?
 bool are_read(const Steps& steps, const std::vector<const Node*>& nodes) {
   const std::unordered_set<const Node*> inside(nodes.begin(), nodes.end());
-  return std::any_of(steps.begin() + 1, steps.end(), [&](const Step& step) {
-    return step.next->is_output() || std::any_of(step.next->uses.begin(), step.next->uses.end(),
-                                                 [&](const Use& use) { return !inside.contains(use.node); });
-  });
+  return std::any_of(steps.begin() + 1, steps.end(), [&](const Step& s) { return is_read_beyond(inside, *s.next); });
 }
 
 /// Null for zeros.

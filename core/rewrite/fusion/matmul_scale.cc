@@ -1,26 +1,12 @@
 // A number that an operand of a product, or the product itself, is multiplied with or divided by -> the factor of
 // com.microsoft.FusedMatMul, which saves a pass over the memory: the scale of attention that is no operator of its own.
+#include "core/rewrite/fusion/attention_site.h"
 #include "core/rewrite/fusion/loaded_gemm.h"
 #include "core/rewrite/fusion/passes.h"
-#include "core/rewrite/numbers.h"
 #include "core/rewrite/qdq/steps.h"
 
 namespace mlopt::fusion {
 namespace {
-
-/// x, and the number that it is multiplied with.
-struct Scaled {
-  Value* x;
-  double factor;
-};
-
-std::optional<Scaled> scaled(const Node& node) {
-  const bool division = node.is("Div");
-  if (const auto number = number_in(node.input(1)); number && !(division && *number == 0))
-    return Scaled{node.input(0), division ? 1 / *number : *number};
-  const auto number = division ? std::nullopt : number_in(node.input(0));
-  return number ? std::optional(Scaled{node.input(1), *number}) : std::nullopt;
-}
 
 /// Why it cannot take the factor; "" where it can.
 std::string fault(const Node& product, const Builder& builder) {
@@ -42,24 +28,25 @@ Value* with_factor(const Match& m, const Node& product, std::vector<Value*> inpu
 template <int kSide>
 Expected<Replacement> rewrite_operand(const Match& m, Builder& builder) {
   const Node& product = *m.root;
-  const auto operand = scaled(*m.node("scale"));
-  if (!operand) return Decline{};
   std::vector<Value*> inputs(product.inputs().begin(), product.inputs().end());
-  if (!inputs[kSide]->type.dims || operand->x->type.dims != inputs[kSide]->type.dims)
-    return Decline{"the number has more axes"};
-  inputs[kSide] = operand->x;
+  Value* scaled = inputs[kSide];
+  double factor = 1;
+  inputs[kSide] = unscaled(scaled, factor);
+  if (inputs[kSide] == scaled) return Decline{};
+  if (!scaled->type.dims || inputs[kSide]->type.dims != scaled->type.dims) return Decline{"the number has more axes"};
   if (const std::string reason = fault(product, builder); !reason.empty()) return Decline{reason};
-  return Replacement{with_factor(m, product, std::move(inputs), operand->factor, builder)};
+  return Replacement{with_factor(m, product, std::move(inputs), factor, builder)};
 }
 
 Expected<Replacement> rewrite_product(const Match& m, Builder& builder) {
   const Node& product = *m.node("product");
-  const auto whole = scaled(*m.root);
-  if (!whole || whole->x != product.output(0)) return Decline{};
-  if (!m.root->output(0)->type.dims || m.root->output(0)->type.dims != whole->x->type.dims)
+  Value* scaled = m.root->output(0);
+  double factor = 1;
+  if (unscaled(scaled, factor) != product.output(0)) return Decline{};
+  if (!scaled->type.dims || scaled->type.dims != product.output(0)->type.dims)
     return Decline{"the number has more axes"};
   if (const std::string reason = fault(product, builder); !reason.empty()) return Decline{reason};
-  return Replacement{with_factor(m, product, product.inputs(), whole->factor, builder)};
+  return Replacement{with_factor(m, product, product.inputs(), factor, builder)};
 }
 
 void add_rules(Pattern (*product)(std::vector<Pattern>), std::vector<Rule>& rules) {
