@@ -31,10 +31,6 @@ Tensor split_heads(const Call& call, const Tensor& x, int64_t heads) {
   return swap_middle(call, x.reshaped({x.dim(0), x.dim(1), heads, x.dim(2) / heads}));
 }
 
-Tensor merge_heads(const Call& call, const Tensor& x) {
-  return swap_middle(call, x).reshaped({x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
-}
-
 Tensor append_rows(const Call& call, const Tensor& past, const Tensor& x) {
   Dims dims = past.dims();
   if (dims.size() == 4 && x.rank() == 4) dims[2] = x.dim(2);

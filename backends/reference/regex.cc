@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/reference/regex_parser.h"
+#include "core/data/unicode/utf8.h"
 
 namespace mlopt::reference {
 
@@ -13,7 +14,7 @@ bool is_word_code(uint32_t c) {
 Regex::Regex(std::string_view pattern) : start_(parse_regex(pattern, states_)) {}
 
 /// Adds to `list` the states that read a character (or match) and are reached from `state` without reading one.
-void Regex::follow(int from, size_t place, const std::vector<uint32_t>& text, std::vector<int>& list,
+void Regex::follow(int from, size_t place, const std::u32string& text, std::vector<int>& list,
                    std::vector<size_t>& seen) const {
   std::vector<int> open{from};
   while (!open.empty()) {
@@ -51,7 +52,7 @@ void Regex::follow(int from, size_t place, const std::vector<uint32_t>& text, st
 }
 
 bool Regex::full_match(std::string_view text) const {
-  const std::vector<uint32_t> codes = code_points(text);
+  const std::u32string codes = unicode::code_points(text);
   std::vector<int> now, then;
   std::vector<size_t> seen(states_.size(), 0);
   follow(start_, 0, codes, now, seen);
@@ -69,24 +70,6 @@ bool Regex::full_match(std::string_view text) const {
   }
   return std::any_of(now.begin(), now.end(),
                      [&](int i) { return states_[static_cast<size_t>(i)].kind == RegexState::Kind::kMatch; });
-}
-
-std::vector<uint32_t> code_points(std::string_view text) {
-  std::vector<uint32_t> codes;
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const size_t extra = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
-    uint32_t code = extra == 3 ? lead & 0x07U : extra == 2 ? lead & 0x0FU : extra == 1 ? lead & 0x1FU : lead;
-    bool good = i + extra < text.size() && lead < 0xF8;
-    for (size_t k = 1; good && k <= extra; ++k) {
-      const auto byte = static_cast<unsigned char>(text[i + k]);
-      good = (byte & 0xC0U) == 0x80U;
-      code = (code << 6U) | (byte & 0x3FU);
-    }
-    codes.push_back(good ? code : lead);
-    i += good ? extra + 1 : 1;
-  }
-  return codes;
 }
 
 }  // namespace mlopt::reference

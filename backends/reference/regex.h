@@ -28,7 +28,7 @@ class Regex {
   bool full_match(std::string_view text) const;
 
  private:
-  void follow(int from, size_t place, const std::vector<uint32_t>& text, std::vector<int>& list,
+  void follow(int from, size_t place, const std::u32string& text, std::vector<int>& list,
               std::vector<size_t>& seen) const;
 
   std::vector<RegexState> states_;
@@ -37,7 +37,5 @@ class Regex {
 
 /// A digit, an ASCII letter or the underscore.
 bool is_word_code(uint32_t c);
-/// The code points of UTF-8 text; bytes that are no UTF-8 count as themselves.
-std::vector<uint32_t> code_points(std::string_view text);
 
 }  // namespace mlopt::reference

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/data/unicode/utf8.h"
 
 namespace mlopt::reference {
 namespace {
@@ -21,7 +22,7 @@ constexpr uint32_t kMostRepeats = 1000;
 class Parser {
  public:
   Parser(std::string_view pattern, std::vector<RegexState>& states)
-      : pattern_(pattern), text_(code_points(pattern)), states_(states) {}
+      : pattern_(pattern), text_(unicode::code_points(pattern)), states_(states) {}
 
   int parse() {
     const Builder whole = alternatives(0);
@@ -276,7 +277,7 @@ class Parser {
   }
 
   std::string_view pattern_;
-  std::vector<uint32_t> text_;
+  std::u32string text_;
   std::vector<RegexState>& states_;
   size_t at_ = 0;
 };

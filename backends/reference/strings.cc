@@ -8,6 +8,7 @@
 #include "backends/reference/broadcast.h"
 #include "backends/reference/kernels.h"
 #include "backends/reference/regex.h"
+#include "core/data/unicode/utf8.h"
 
 namespace mlopt::reference {
 namespace {
@@ -79,23 +80,6 @@ void regex_full_match(Call& call) {
   call.set(0, std::move(out));
 }
 
-void append_utf8(std::string& text, uint32_t code) {
-  const auto put = [&](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800)
-    put(0xC0U | (code >> 6U));
-  else {
-    if (code < 0x10000)
-      put(0xE0U | (code >> 12U));
-    else {
-      put(0xF0U | (code >> 18U));
-      put(0x80U | ((code >> 12U) & 0x3FU));
-    }
-    put(0x80U | ((code >> 6U) & 0x3FU));
-  }
-  put(0x80U | (code & 0x3FU));
-}
-
 enum class Letters { kAsTheyAre, kLower, kUpper };
 
 /// Changes case letter by letter, by the tables of C.UTF-8 whatever the user's locale is.
@@ -106,8 +90,8 @@ class CaseChanger {
   std::string operator()(const std::string& text, Letters to) const {
     if (to == Letters::kAsTheyAre) return text;
     std::string changed;
-    for (const uint32_t code : code_points(text))
-      append_utf8(changed, to == Letters::kLower ? lower(code) : upper(code));
+    for (const uint32_t code : unicode::code_points(text))
+      unicode::append_utf8(changed, to == Letters::kLower ? lower(code) : upper(code));
     return changed;
   }
 

@@ -10,7 +10,7 @@
 #include "core/base/checked.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/data/npy_text.h"
+#include "core/data/unicode/utf8.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt {
@@ -30,6 +30,19 @@ constexpr std::array kTypeCodes = {
     TypeCode{'u', 4, DType::kU32}, TypeCode{'u', 8, DType::kU64},   TypeCode{'b', 1, DType::kBool},
     TypeCode{'c', 8, DType::kC64}, TypeCode{'c', 16, DType::kC128},
 };
+
+/// NumPy's fixed-width text (code points of 4 bytes, padded with zeros) as UTF-8.
+std::string utf8_from_ucs4(std::span<const std::byte> text, bool big_endian) {
+  std::string out;
+  for (size_t i = 0; i + 4 <= text.size(); i += 4) {
+    uint32_t c;
+    std::memcpy(&c, text.data() + i, 4);
+    if (big_endian) c = __builtin_bswap32(c);
+    if (c == 0) break;
+    unicode::append_utf8(out, c);
+  }
+  return out;
+}
 
 [[noreturn]] void damaged(const std::string& where, std::string_view what) {
   input_error(fmt::format("not a readable .npy array ({})", what), where, "write it with numpy.save or numpy.savez");
@@ -180,7 +193,8 @@ std::string npy_bytes(const Tensor& tensor) {
   }
   std::vector<std::u32string> texts;
   size_t width = 1;
-  for (const std::string& s : stored.strings()) width = std::max(width, texts.emplace_back(ucs4_from_utf8(s)).size());
+  for (const std::string& s : stored.strings())
+    width = std::max(width, texts.emplace_back(unicode::code_points(s)).size());
   std::string out = npy_header(DType::kString, stored.dims(), static_cast<int64_t>(width));
   for (std::u32string& text : texts) {
     text.resize(width, U'\0');

@@ -151,19 +151,14 @@ Types expand(const NodeView& view) {
 /// Known where all three numbers are, and for as many steps from 0 by 1 as a dimension has.
 namespace {
 
-/// The whole number that a value is, also as a float: below 2^24, beyond which no axis counted in floats goes, float32
-/// has them all.
+/// The whole number that a value is, also as a float: up to 2^24, beyond which float32 skips some.
 std::optional<Dim> whole_number(const Value* v) {
-  const Tensor* t = v ? v->known_constant() : nullptr;
-  if (t && is_float(t->dtype()) && t->size() == 1) {
-    constexpr double kMost = 1 << 24;
-    const double x = number_at(*t, 0);
-    return std::abs(x) <= kMost && x == std::floor(x) ? std::optional(Dim(static_cast<int64_t>(x))) : std::nullopt;
-  }
-  const Node* cast = v && v->producer && v->producer->is("Cast") ? v->producer : nullptr;
-  const bool exact = v && (v->type.dtype == DType::kF32 || v->type.dtype == DType::kF64);
-  const auto found = elements(cast && exact ? cast->input(0) : v);
-  return found && found->size() == 1 ? std::optional(found->front()) : std::nullopt;
+  constexpr int64_t kMost = 1 << 24;
+  const auto found = whole_elements(v);
+  if (!found || found->size() != 1) return std::nullopt;
+  const auto known = found->front().value();
+  const bool skips = is_float(v->type.dtype) && known && std::abs(*known) > kMost;
+  return skips ? std::nullopt : std::optional(found->front());
 }
 
 }  // namespace

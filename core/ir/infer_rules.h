@@ -11,6 +11,9 @@ namespace mlopt::infer_rules {
 inline constexpr int64_t kMostElements = 64;
 std::optional<std::vector<Dim>> elements(const Value* value);
 
+/// The same of a value that may also be of floats, where these are whole numbers.
+std::optional<std::vector<Dim>> whole_elements(const Value* value);
+
 /// Elements of the node's first output in terms of those of its inputs; nothing where they are not known.
 std::optional<std::vector<Dim>> output_elements(const NodeView& view);
 

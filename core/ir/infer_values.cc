@@ -125,10 +125,7 @@ Elements whole_floats(const Value* value, bool inside = false) {
   return combined("Max", whole_floats(node->input(0), true), whole_floats(node->input(1), true));
 }
 
-Elements cast(const NodeView& view) {
-  const Value* x = view.node().input(0);
-  return x && is_float(x->type.dtype) ? whole_floats(x) : elements(x);
-}
+Elements cast(const NodeView& view) { return whole_elements(view.node().input(0)); }
 
 Elements negated(const NodeView& view) {
   Elements x = elements(view.node().input(0));
@@ -239,6 +236,10 @@ Elements elements(const Value* value) {
   std::vector<Dim> out;
   for (const int64_t v : to_ints(*t)) out.emplace_back(v);
   return out;
+}
+
+Elements whole_elements(const Value* value) {
+  return value && is_float(value->type.dtype) ? whole_floats(value) : elements(value);
 }
 
 Elements output_elements(const NodeView& view) {

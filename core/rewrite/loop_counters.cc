@@ -2,20 +2,13 @@
 
 #include <unordered_set>
 
-#include "core/ir/constant.h"
 #include "core/rewrite/carried.h"
 #include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/numbers.h"
 #include "core/rewrite/pattern.h"
-#include "core/tensor/cast.h"
 
 namespace mlopt {
 namespace {
-
-std::optional<double> known_number(const Value* v) {
-  const std::optional<Tensor> t = v ? constant_or_known(*v) : std::nullopt;
-  if (!t || t->size() != 1 || t->dtype() == DType::kString) return std::nullopt;
-  return number_at(*t, 0);
-}
 
 /// Of a type that holds all counts, as far as TensorFlow's exporter minds.
 bool is_wide(const Value* v) {

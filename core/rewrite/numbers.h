@@ -2,7 +2,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/ir/graph.h"
+#include "core/ir/constant.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt {
@@ -11,6 +11,14 @@ namespace mlopt {
 inline std::optional<double> number_in(const Value* v, size_t most_axes = 1) {
   const Tensor* t = v ? v->known_constant() : nullptr;
   if (!t || !is_float(t->dtype()) || t->size() != 1 || t->dims().size() > most_axes) return std::nullopt;
+  return number_at(*t, 0);
+}
+
+/// The only number of a value of any type but strings, where it is a constant or inference followed it; nothing where
+/// it is not known, or `v` is null.
+inline std::optional<double> known_number(const Value* v) {
+  const std::optional<Tensor> t = v ? constant_or_known(*v) : std::nullopt;
+  if (!t || t->size() != 1 || t->dtype() == DType::kString) return std::nullopt;
   return number_at(*t, 0);
 }
 

@@ -1,8 +1,7 @@
 #include "core/rewrite/unroll.h"
 
-#include "core/ir/constant.h"
 #include "core/ir/instantiate.h"
-#include "core/tensor/cast.h"
+#include "core/rewrite/numbers.h"
 
 namespace mlopt {
 namespace {
@@ -88,13 +87,6 @@ class Unroller {
   int64_t opset_;
 };
 
-std::optional<int64_t> known_number(const Value* v) {
-  if (!v) return std::nullopt;
-  const std::optional<Tensor> tensor = constant_or_known(*v);
-  if (!tensor || tensor->size() != 1) return std::nullopt;
-  return to_ints(*tensor)[0];
-}
-
 bool is_true(const Value* v) { return known_number(v).value_or(0) != 0; }
 
 /// Is the condition that the body gives the one that it is given, or true?
@@ -108,10 +100,10 @@ Expected<Repeated> loop_of(const Node& loop, const Graph& body, Unroller& unroll
   if (body.inputs().size() != carried + 2 || body.outputs().size() < carried + 1)
     return Decline{"its body does not fit it"};
   const auto trips = known_number(loop.input(0));
-  if (!trips) return Decline{"its trip count is not known"};
+  if (!trips || loop.input(0)->type.dtype != DType::kI64) return Decline{"its trip count is not known"};
   if ((loop.input(1) && !is_true(loop.input(1))) || !goes_on(body)) return Decline{"a condition may end it earlier"};
   const size_t lists = body.outputs().size() - 1 - carried;
-  return Repeated{*trips,
+  return Repeated{static_cast<int64_t>(*trips),
                   {loop.inputs().begin() + 2, loop.inputs().end()},
                   1,
                   std::vector<int64_t>(lists, 0),

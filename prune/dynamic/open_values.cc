@@ -22,12 +22,6 @@ void OpenValues::pass(const Node& node) {
     if (v && !v->known_constant()) wait_for(*v);
 }
 
-const Value* OpenValues::other_than(const Value* value) const {
-  for (const auto& [open, readers] : open_)
-    if (open != value) return open;
-  return nullptr;
-}
-
 /// Nodes that read it; those in bodies count with the node of the main graph that holds them.
 void OpenValues::wait_for(const Value& value) {
   std::unordered_set<const Node*> readers;

@@ -13,8 +13,6 @@ class OpenValues {
   void pass(const Node& node);
   /// The one value that all later nodes read, if there is only one.
   const Value* only() const { return open_.size() == 1 ? open_.begin()->first : nullptr; }
-  /// Another that is still to be read than this; null: none.
-  const Value* other_than(const Value* value) const;
 
  private:
   void wait_for(const Value& value);

@@ -143,8 +143,6 @@ constexpr AxisRule kRules[] = {
 
 }  // namespace
 
-std::span<const AxisRule> axis_rules() { return kRules; }
-
 const AxisRule* rule_of(const Node& node) {
   const std::string_view domain = node.domain == "ai.onnx" ? std::string_view() : std::string_view(node.domain);
   for (const AxisRule& rule : kRules)

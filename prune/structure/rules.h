@@ -6,8 +6,6 @@
 
 namespace mlopt::prune {
 
-/// The table of all operators whose axes are understood, by hand.
-std::span<const AxisRule> axis_rules();
 /// Null for an operator that is not in the table: what it touches stays.
 const AxisRule* rule_of(const Node& node);
 

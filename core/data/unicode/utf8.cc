@@ -28,6 +28,16 @@ std::u32string decode_utf8(std::string_view text) {
   return out;
 }
 
+std::u32string code_points(std::string_view text) {
+  std::u32string out;
+  while (!text.empty()) {
+    const Decoded next = first_character(text);
+    out += next.valid ? next.character : static_cast<unsigned char>(text[0]);
+    text.remove_prefix(next.bytes);
+  }
+  return out;
+}
+
 void append_utf8(std::string& out, char32_t c) {
   if (c < 0x80) {
     out += static_cast<char>(c);

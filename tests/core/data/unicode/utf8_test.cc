@@ -12,6 +12,12 @@ TEST_CASE("characters of one to four bytes are read and written") {
   CHECK(encode_utf8(U"\u00e9\u20ac\U0001f642") == "\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82");
 }
 
+TEST_CASE("bytes that begin no character stand for themselves where they are asked for") {
+  CHECK(code_points("\xe2\x82\xac\xff\xe2(") == U"\u20ac\u00ff\u00e2(");
+  CHECK(code_points("\xed\xa0\x80") == U"\u00ed\u00a0\u0080");  // a surrogate
+  CHECK(code_points("").empty());
+}
+
 TEST_CASE("what is no well-formed character is replaced, byte by byte") {
   CHECK(decode_utf8("a\xff"
                     "b") ==
