@@ -87,6 +87,14 @@ bool is_first_layer(const Lines& lines, const ProductShape& product) {
   return lines.channels < kFewChannels && product.n >= kVector;
 }
 
+/// Has oneDNN less pieces than threads? It shares out images, outer axes and blocks of output channels, but no line.
+bool leaves_threads_idle(const ConvShape& shape, size_t axis, int threads) {
+  constexpr int64_t kBlock = 64;
+  int64_t pieces = shape.dst[0] * ceil_div(shape.channels_out(), kBlock);
+  for (size_t i = 0; i < axis; ++i) pieces *= shape.dst[i + 2];
+  return pieces < threads;
+}
+
 /// Copies between layouts and into the padding are nothing beside the product, or not needed.
 bool pays(const Site& site, const ConvSite& conv, const Lines& lines, const ProductShape& product) {
   constexpr int64_t kUses = 64;  // of an element
@@ -103,7 +111,8 @@ Expected<PlannedStep> plan_line(const Site& site) {
   if (!axis) return axis.error();
   const Lines lines = lines_of(shape, *axis);
   const ProductShape product = product_shape(shape, *axis, lines);
-  const bool tiles = is_first_layer(lines, product) || prefers_tiles(product.m, product.k, product.n, true);
+  const bool tiles = is_first_layer(lines, product) || leaves_threads_idle(shape, *axis, site.context.threads) ||
+                     prefers_tiles(product.m, product.k, product.n, true);
   if (!tiles || !pays(site, *conv, lines, product)) return Decline{"oneDNN is faster"};
   const auto weights = packed_windows(site, shape);
   const auto plan = std::make_shared<const ProductPlan>(product, weights, site.context.threads);

@@ -51,17 +51,19 @@ constexpr int64_t kParts = 16;
 /// The scratch of a run, for each channel of each image.
 struct Space {
   double* sums;  ///< of each part
-  float *rows, *means, *factor, *add;
+  float* rows;   ///< a wide one for each part
+  float *means, *factor, *add;
 
   Space(const Planes& p, std::byte* scratch) : sums(reinterpret_cast<double*>(scratch)) {
     const int64_t all = p.images * p.channels, parts = p.channels_last ? all * kParts : 0;
     rows = reinterpret_cast<float*>(sums + parts);
-    means = rows + parts;
+    means = rows + parts * positions_together(p.channels);
     factor = means + all;
     add = factor + all;
   }
   static size_t bytes(const Planes& p) {
-    const int64_t each = 3 * sizeof(float) + (p.channels_last ? kParts * (sizeof(float) + sizeof(double)) : 0);
+    const int64_t part = sizeof(double) + positions_together(p.channels) * sizeof(float);
+    const int64_t each = 3 * sizeof(float) + (p.channels_last ? kParts * part : 0);
     return static_cast<size_t>(p.images * p.channels * each);
   }
 };
@@ -92,32 +94,36 @@ void normalize_planes(const Planes& p, const Groups& g, const Buffers& b, const 
   });
 }
 
-/// Adds up rows of channels, or their squared distances from `mean`, to `sums`; `acc` has room for a row.
+/// Adds up rows of channels, or their squared distances from `mean`, to `sums`; `acc` has room for a wide row.
 void add_rows(const float* x, int64_t rows, int64_t channels, const float* mean, float* acc, double* sums) {
-  constexpr int64_t kBlock = 64;  // rows whose sum stays exact enough in float
+  constexpr int64_t kBlock = 64;  // wide rows whose sum stays exact enough in float
+  const int64_t wide = positions_together(channels) * channels, elements = rows * channels;
+  const Repeated means(mean, channels);
   std::fill_n(sums, channels, 0.0);
-  for (int64_t begin = 0; begin < rows; begin += kBlock) {
-    std::fill_n(acc, channels, 0.0f);
-    for (int64_t i = begin; i < std::min(rows, begin + kBlock); ++i) {
+  for (int64_t begin = 0; begin < elements; begin += kBlock * wide) {
+    std::fill_n(acc, wide, 0.0f);
+    for (int64_t at = begin, end = std::min(elements, begin + kBlock * wide); at < end; at += wide) {
+      const int64_t count = std::min(wide, end - at);
       if (mean)
-        add_squared_distance(acc, x + i * channels, mean, channels);
+        add_squared_distance(acc, x + at, means.data(), count);
       else
-        fold(Fold::kSum, acc, x + i * channels, channels);
+        fold(Fold::kSum, acc, x + at, count);
     }
-    for (int64_t c = 0; c < channels; ++c) sums[c] += acc[c];
+    for (int64_t at = 0; at < wide; at += channels)
+      for (int64_t c = 0; c < channels; ++c) sums[c] += acc[at + c];
   }
 }
 
 /// Each part of each image adds up its positions, or their squared distances from the means.
 void add_positions(const Planes& p, const float* x, bool squares, const Space& space) {
-  const int64_t length = (p.size + kParts - 1) / kParts;
+  const int64_t length = (p.size + kParts - 1) / kParts, wide = positions_together(p.channels) * p.channels;
   parallel_for(p.images * kParts, std::max<int64_t>(1, kGrain / (length * p.channels)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
                    const int64_t image = i / kParts, first = std::min(p.size, i % kParts * length);
                    const int64_t rows = std::min(p.size - first, length);
                    add_rows(x + (image * p.size + first) * p.channels, rows, p.channels,
-                            squares ? space.means + image * p.channels : nullptr, space.rows + i * p.channels,
+                            squares ? space.means + image * p.channels : nullptr, space.rows + i * wide,
                             space.sums + i * p.channels);
                  }
                });

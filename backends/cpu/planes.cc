@@ -10,6 +10,14 @@ namespace {
 
 constexpr int64_t kGrain = 8192;  // elements below which a second thread costs more than it brings
 
+/// To so many rows of channels.
+void apply_to_rows(const Factors& f, int64_t channels, int64_t rows, const float* x, float* y) {
+  const Repeated mean(f.mean, channels), a(f.a, channels), b(f.b, channels);
+  const int64_t wide = positions_together(channels) * channels, elements = rows * channels;
+  for (int64_t at = 0; at < elements; at += wide)
+    centred_affine(x + at, y + at, std::min(wide, elements - at), mean.data(), a.data(), b.data());
+}
+
 }  // namespace
 
 Expected<Planes> planes_of(const Site& site) {
@@ -32,9 +40,10 @@ bool are_by_channel(const Site& site, size_t inputs, int64_t channels, int first
 void apply(const Planes& p, const Factors& factors, const float* x, float* y) {
   if (p.channels_last) {
     parallel_for(p.images * p.size, std::max<int64_t>(1, kGrain / p.channels), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const Factors f = factors.of_image(p, i / p.size);
-        centred_affine(x + i * p.channels, y + i * p.channels, p.channels, f.mean, f.a, f.b);
+      for (int64_t i = begin; i < end;) {
+        const int64_t image = i / p.size, last = std::min(end, (image + 1) * p.size);
+        apply_to_rows(factors.of_image(p, image), p.channels, last - i, x + i * p.channels, y + i * p.channels);
+        i = last;
       }
     });
     return;

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "core/base/expected.h"
 #include "core/exec/kernel.h"
 
@@ -10,6 +12,30 @@ struct Planes {
   bool channels_last = false;
 
   int64_t count() const { return images * size; }  ///< elements of a channel
+};
+
+/// Positions whose channels, side by side, are handled as one row, where a row of channels alone is too short for
+/// vectors.
+constexpr int64_t kWideRow = 64;
+inline int64_t positions_together(int64_t channels) { return kWideRow / std::clamp<int64_t>(channels, 1, kWideRow); }
+
+/// A number for each channel, repeated for the positions that are handled together.
+class Repeated {
+ public:
+  Repeated(const float* numbers, int64_t channels) : numbers_(numbers) {
+    const int64_t times = numbers ? positions_together(channels) : 1;
+    if (times == 1) return;
+    numbers_ = room_;
+    for (int64_t i = 0; i < times; ++i) std::copy_n(numbers, channels, room_ + i * channels);
+  }
+  Repeated(const Repeated&) = delete;
+  Repeated& operator=(const Repeated&) = delete;
+
+  const float* data() const { return numbers_; }
+
+ private:
+  float room_[kWideRow];
+  const float* numbers_;
 };
 
 /// Of input 0; declines where any input is not float32, or there are no channels.

@@ -149,20 +149,38 @@ void pool_channels_last(const Pool& p, const T* in, T* out, int64_t images, int6
   const PoolAxis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
   const int64_t image = depth.in * height.in * width.in * channels, rows = depth.out * height.out;
   constexpr int64_t kGrain = 65536;
-  const int64_t work = width.out * channels * p.taps();
-  workers.share(images * rows, std::max<int64_t>(1, kGrain / work), scratch,
+  workers.share(images * rows * width.out, std::max<int64_t>(1, kGrain / (channels * p.taps())), scratch,
                 [&](int64_t begin, int64_t end, std::byte* own) {
-                  for (int64_t i = begin; i < end; ++i)
-                    for (int64_t w = 0; w < width.out; ++w)
-                      pool_position(p, in + i / rows * image, channels, {i % rows / height.out, i % height.out, w},
-                                    reinterpret_cast<const T**>(own), out + (i * width.out + w) * channels);
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t row = i / width.out;
+                    pool_position(p, in + row / rows * image, channels,
+                                  {row % rows / height.out, row % height.out, i % width.out},
+                                  reinterpret_cast<const T**>(own), out + i * channels);
+                  }
                 });
+}
+
+/// Takes the innermost axes along which nothing is pooled away from those of the windows; gives how many elements they
+/// have, which lie side by side as channels do.
+int64_t take_still_axes(Pool& p) {
+  int64_t elements = 1;
+  for (int left = Pool::kAxes; left > 1; --left) {
+    const PoolAxis& last = p.axes[Pool::kAxes - 1];
+    if (last.kernel != 1 || last.stride != 1 || last.begin != 0 || last.in != last.out) break;
+    elements *= last.in;
+    std::rotate(std::begin(p.axes), std::end(p.axes) - 1, std::end(p.axes));
+    std::rotate(std::begin(p.divisors), std::end(p.divisors) - 1, std::end(p.divisors));
+    p.axes[0] = {};
+    if (p.average) p.divisors[0] = {1};
+  }
+  return elements;
 }
 
 template <class T>
 void set_run(PlannedStep& step, Pool p, int64_t images, int64_t channels, bool channels_last) {
-  const bool by_rows = !channels_last || prefers_rows(p, channels);
-  const int64_t planes = channels_last ? images : images * channels, together = channels_last ? channels : 1;
+  const int64_t planes = channels_last ? images : images * channels;
+  const int64_t together = channels_last ? channels : take_still_axes(p);
+  const bool by_rows = together == 1 || prefers_rows(p, together);
   const int64_t elements = padded_length(p, together) + folded_length(p, together);
   const size_t bytes = by_rows ? static_cast<size_t>(elements) * sizeof(T) : static_cast<size_t>(p.taps()) * sizeof(T*);
   const Workers workers{max_threads(), aligned_size(bytes)};

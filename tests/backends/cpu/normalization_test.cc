@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
+#include "tests/support/net.h"
 
 namespace mlopt::test {
 namespace {
@@ -40,6 +41,26 @@ TEST_CASE("InstanceNormalization and GroupNormalization by their own") {
       require_as_reference("GroupNormalization", {x, by_channel(-1, 1, 2, groups), by_channel(-1, 1, 3, groups)},
                            {.attrs = attrs, .opset = 18}, kTolerance);
     }
+  }
+}
+
+TEST_CASE("channels-last, a position's channels fill less than a vector, or more than one") {
+  for (const int64_t channels : {1, 3, 4, 20, 63, 64, 70}) {
+    INFO(channels << " channels");
+    Net net;
+    const auto numbers = [&](double low, double high) { return net.constant(uniform({channels}, low, high)); };
+    const auto convolved = [&](Value* x) {
+      return net.op("Conv", {x, net.constant(uniform({channels, channels, 3, 3}, -1, 1))},
+                    {{"pads", std::vector<int64_t>{1, 1, 1, 1}, ""}});
+    };
+    Value* x = convolved(net.input({2, channels, 9, 17}));
+    x = net.op("InstanceNormalization", {x, numbers(0.5, 1), numbers(-1, 1)});
+    x = net.op("BatchNormalization",
+               {net.op("Sin", {x}), numbers(0.5, 1), numbers(-1, 1), numbers(-1, 1), numbers(1, 2)});
+    x = net.op("GroupNormalization", {net.op("Sin", {x}), numbers(0.5, 1), numbers(-1, 1)},
+               {{"num_groups", int64_t{channels % 2 == 0 ? 2 : 1}, ""}});
+    net.output(convolved(x));
+    require_same_result(net.model, 1e-4, true);
   }
 }
 
