@@ -1,4 +1,5 @@
 // Cast between the number types of C++, and between float32 and the 16 bit floats.
+#include <algorithm>
 #include <type_traits>
 
 #include "backends/cpu/kernels.h"
@@ -39,6 +40,23 @@ bool with_type(DType type, const Fn& fn) {
   }
 }
 
+/// Floats that become integers. A block that int32 holds, unlike numbers that wrap, is something of which the compiler
+/// makes vectors.
+template <class To, class From>
+void truncate(const From* in, To* out, int64_t count) {
+  constexpr int64_t kBlock = 256;
+  constexpr From kBeyond = 2147483648;  // 2^31
+  for (int64_t i = 0; i < count; i += kBlock, in += kBlock, out += kBlock) {
+    const int64_t n = std::min(kBlock, count - i);
+    int fits = 1;
+    for (int64_t k = 0; k < n; ++k) fits &= (in[k] > -kBeyond ? 1 : 0) & (in[k] < kBeyond ? 1 : 0);
+    if (fits)
+      for (int64_t k = 0; k < n; ++k) out[k] = static_cast<To>(static_cast<int32_t>(in[k]));
+    else
+      for (int64_t k = 0; k < n; ++k) out[k] = converted<To>(in[k]);
+  }
+}
+
 template <class To, class From>
 void cast(const Buffers& b, int64_t count) {
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
@@ -47,6 +65,8 @@ void cast(const Buffers& b, int64_t count) {
     if constexpr (std::is_same_v<From, bool>) {
       const auto* bytes = b.in<uint8_t>(0);  // of bool the compiler makes no vectors
       for (int64_t i = begin; i < end; ++i) out[i] = static_cast<To>(bytes[i] != 0 ? 1 : 0);
+    } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+      truncate(in + begin, out + begin, end - begin);
     } else {
       for (int64_t i = begin; i < end; ++i) out[i] = converted<To>(in[i]);
     }

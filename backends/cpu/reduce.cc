@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "backends/cpu/activation.h"
 #include "backends/cpu/column_pieces.h"
 #include "backends/cpu/kernels.h"
 #include "core/base/parallel.h"
@@ -38,10 +40,39 @@ void fold_middle(Fold op, const float* in, float* out, const Middle& m) {
 
 namespace {
 
-enum class Finish { kNothing, kMean, kRoot };
+/// log(sum(exp(x))) of one row, by the distances from the largest, whose exponentials are at most 1.
+float log_sum_exp(const float* x, int64_t count) {
+  constexpr int64_t kPiece = 1024;
+  const float most = fold_row(Fold::kMax, x, count);
+  if (!std::isfinite(most)) return most;
+  float exponentials[kPiece];
+  double sum = 0;
+  for (int64_t i = 0; i < count; i += kPiece) sum += exp_row(x + i, exponentials, std::min(kPiece, count - i), most);
+  return most + static_cast<float>(std::log(sum));
+}
+
+/// The same along the middle axis of [outer, length, inner].
+void log_sum_exp_middle(const float* in, float* out, const Middle& m) {
+  if (m.inner == 1)
+    return parallel_for(m.outer, std::max<int64_t>(1, kGrain / m.length), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out[i] = log_sum_exp(in + i * m.length, m.length);
+    });
+  constexpr int64_t kPiece = 1024;
+  fold_columns(Fold::kMax, in, out, m);
+  for_column_pieces(m, kPiece, kGrain, [&](int64_t outer, int64_t first, int64_t count) {
+    float* most = out + outer * m.inner + first;
+    const float* x = in + outer * m.length * m.inner + first;
+    float sums[kPiece] = {};
+    for (int64_t row = 0; row < m.length; ++row) add_exp_distance(sums, x + row * m.inner, most, count);
+    for (int64_t i = 0; i < count; ++i)
+      if (std::isfinite(most[i])) most[i] += std::log(sums[i]);
+  });
+}
+
+enum class Finish { kNothing, kMean, kRoot, kLog };
 
 struct Reduction {
-  Fold fold;
+  std::optional<Fold> fold;  ///< nothing: the logarithm of the sum of exponentials
   Finish finish;
 };
 
@@ -51,6 +82,8 @@ void finish(Finish how, float* y, int64_t count, int64_t reduced) {
     for (int64_t i = 0; i < count; ++i) y[i] /= n;
   } else if (how == Finish::kRoot) {
     for (int64_t i = 0; i < count; ++i) y[i] = std::sqrt(y[i]);
+  } else if (how == Finish::kLog) {
+    apply({Fn::kLog}, y, y, count);
   }
 }
 
@@ -61,6 +94,9 @@ Reduction reduction_of(std::string_view op) {
   if (op == "ReduceL1") return {Fold::kSumAbs, Finish::kNothing};
   if (op == "ReduceL2") return {Fold::kSumSquare, Finish::kRoot};
   if (op == "ReduceSumSquare") return {Fold::kSumSquare, Finish::kNothing};
+  if (op == "ReduceProd") return {Fold::kProduct, Finish::kNothing};
+  if (op == "ReduceLogSum") return {Fold::kSum, Finish::kLog};
+  if (op == "ReduceLogSumExp") return {std::nullopt, Finish::kNothing};
   return {Fold::kSum, Finish::kNothing};
 }
 
@@ -70,13 +106,13 @@ size_t made_by(const Middle& m) { return static_cast<size_t>(m.outer * m.inner);
 void reduce(const Reduction& r, const std::vector<Middle>& groups, const Buffers& b) {
   const float* x = b.in<float>(0);
   auto* next = reinterpret_cast<float*>(b.scratch);
-  Fold fold = r.fold;
+  std::optional<Fold> fold = r.fold;
   int64_t reduced = 1;
   for (size_t g = 0; g < groups.size(); ++g) {
     const bool is_last = g + 1 == groups.size();
     float* y = is_last ? b.out<float>(0) : next;
-    fold_middle(fold, x, y, groups[g]);
-    if (fold == Fold::kSumAbs || fold == Fold::kSumSquare) fold = Fold::kSum;  // the terms are made
+    fold ? fold_middle(*fold, x, y, groups[g]) : log_sum_exp_middle(x, y, groups[g]);
+    if (fold && is_sum(*fold)) fold = Fold::kSum;  // the terms are made
     reduced *= groups[g].length;
     x = y;
     if (!is_last) next += made_by(groups[g]);  // one group alone has no scratch
@@ -132,6 +168,9 @@ constexpr Kernel kKernels[] = {
     {.domain = "", .op = "ReduceL1", .plan = plan, .layout = LayoutRule::kChannelsLast},
     {.domain = "", .op = "ReduceL2", .plan = plan, .layout = LayoutRule::kChannelsLast},
     {.domain = "", .op = "ReduceSumSquare", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceProd", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceLogSum", .plan = plan, .layout = LayoutRule::kChannelsLast},
+    {.domain = "", .op = "ReduceLogSumExp", .plan = plan, .layout = LayoutRule::kChannelsLast},
     {.domain = "", .op = "GlobalAveragePool", .plan = plan_global, .layout = LayoutRule::kChannelsLast},
     {.domain = "", .op = "GlobalMaxPool", .plan = plan_global, .layout = LayoutRule::kChannelsLast},
 };

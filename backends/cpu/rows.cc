@@ -1,7 +1,9 @@
 #include "backends/cpu/rows.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "backends/cpu/targets.h"
 
@@ -25,6 +27,8 @@ HWY_INLINE void with_step(Fold op, const Fn& fn) {
       return fn([](V a, V x) HWY_ATTR { return hn::Add(a, hn::Abs(x)); });
     case Fold::kSumSquare:
       return fn([](V a, V x) HWY_ATTR { return hn::MulAdd(x, x, a); });
+    case Fold::kProduct:
+      return fn([](V a, V x) HWY_ATTR { return hn::Mul(a, x); });
     case Fold::kMax:
       return fn([](V a, V x) HWY_ATTR { return larger(a, x); });
     case Fold::kMin:
@@ -71,12 +75,17 @@ HWY_INLINE V fold_vector(const float* x, int64_t n, float start, float absent, c
 
 float FoldBlock(Fold op, const float* x, int64_t n, float start) {
   const F d;
-  const bool sums = op != Fold::kMax && op != Fold::kMin;
+  const bool sums = is_sum(op);
   V all = constant(start);
   with_step(op, [&](const auto& step) HWY_ATTR {
     all = fold_vector(x, n, start, start, step, [&](V a, V b) HWY_ATTR { return sums ? hn::Add(a, b) : step(a, b); });
   });
   if (sums) return hn::GetLane(hn::SumOfLanes(d, all));
+  if (op == Fold::kProduct) {
+    HWY_ALIGN float lanes[hn::MaxLanes(d)];
+    hn::Store(all, d, lanes);
+    return std::accumulate(lanes, lanes + hn::Lanes(d), 1.0f, std::multiplies<>());
+  }
   if (!hn::AllFalse(d, hn::IsNaN(all))) return std::numeric_limits<float>::quiet_NaN();
   return hn::GetLane(op == Fold::kMax ? hn::MaxOfLanes(d, all) : hn::MinOfLanes(d, all));
 }
@@ -155,6 +164,13 @@ void AddSquaredDistance(float* acc, const float* x, const float* mean, int64_t n
   for (; i < n; ++i) acc[i] += (x[i] - mean[i]) * (x[i] - mean[i]);
 }
 
+void AddExpDistance(float* acc, const float* x, const float* shift, int64_t n) {
+  each_vector(0, n, [&](int64_t i, size_t count) HWY_ATTR {
+    const V e = exp_of_negative(hn::Sub(load_n(x + i, count), load_n(shift + i, count)));
+    store_n(hn::Add(load_n(acc + i, count), e), acc + i, count);
+  });
+}
+
 float ExpRow(const float* x, float* out, int64_t n, float shift) {
   const F d;
   const V by = constant(shift);
@@ -185,23 +201,25 @@ HWY_EXPORT(CentredAffine);
 HWY_EXPORT(CentredAffineEach);
 HWY_EXPORT(AddScaled);
 HWY_EXPORT(AddSquaredDistance);
+HWY_EXPORT(AddExpDistance);
 HWY_EXPORT(ExpRow);
 
 float identity(Fold op) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  return op == Fold::kMax ? -kInfinity : op == Fold::kMin ? kInfinity : 0.0f;
+  return op == Fold::kMax ? -kInfinity : op == Fold::kMin ? kInfinity : op == Fold::kProduct ? 1.0f : 0.0f;
 }
 
 void fold(Fold op, float* acc, const float* x, int64_t count) { HWY_DYNAMIC_DISPATCH(FoldRows)(op, acc, x, count); }
 
 float fold_row(Fold op, const float* x, int64_t count) {
   constexpr int64_t kBlock = 4096;
-  const bool sums = op != Fold::kMax && op != Fold::kMin;
   double total = identity(op);
   for (int64_t i = 0; i < count; i += kBlock) {
     const double part = HWY_DYNAMIC_DISPATCH(FoldBlock)(op, x + i, std::min(kBlock, count - i), identity(op));
-    if (sums)
+    if (is_sum(op))
       total += part;
+    else if (op == Fold::kProduct)
+      total *= part;
     else if (part != part || (op == Fold::kMax ? part > total : part < total))
       total = part;
   }
@@ -250,6 +268,10 @@ void add_scaled(float* acc, const float* x, int64_t count, float a) {
 
 void add_squared_distance(float* acc, const float* x, const float* mean, int64_t count) {
   HWY_DYNAMIC_DISPATCH(AddSquaredDistance)(acc, x, mean, count);
+}
+
+void add_exp_distance(float* acc, const float* x, const float* shift, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(AddExpDistance)(acc, x, shift, count);
 }
 
 }  // namespace mlopt::cpu

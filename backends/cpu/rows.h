@@ -4,8 +4,9 @@
 namespace mlopt::cpu {
 
 /// What a row of numbers is reduced to. NaN wins over every number.
-enum class Fold { kSum, kSumAbs, kSumSquare, kMax, kMin };
+enum class Fold { kSum, kSumAbs, kSumSquare, kProduct, kMax, kMin };
 
+constexpr bool is_sum(Fold op) { return op <= Fold::kSumSquare; }
 /// What the reduction of nothing gives.
 float identity(Fold op);
 
@@ -32,6 +33,9 @@ void centred_affine(const float* x, float* out, int64_t count, const float* mean
 
 /// out[i] = exp(x[i] - shift), 0 where that is below e^-86; gives their sum. No x is above the shift. In place allowed.
 float exp_row(const float* x, float* out, int64_t count, float shift);
+
+/// acc[i] += exp(x[i] - shift[i]), or nothing where that is below e^-86. No x is above its shift.
+void add_exp_distance(float* acc, const float* x, const float* shift, int64_t count);
 
 /// acc[i] += a x[i].
 void add_scaled(float* acc, const float* x, int64_t count, float a);

@@ -19,6 +19,17 @@ TEST_CASE("numbers are cast between all types as the reference does") {
     }
 }
 
+TEST_CASE("some of many floats do not fit") {
+  for (const double odd : {2147483647.0, 2147483648.0, -2147483648.0, -2147483649.0, 1e20, std::nan("")})
+    for (const DType from : {DType::kF32, DType::kF64})
+      for (const DType to : {DType::kI64, DType::kI32, DType::kI8, DType::kU8}) {
+        INFO(odd << " as " << name(from) << " to " << name(to));
+        Tensor x = uniform({1000}, -1e9, 1e9, DType::kF64);
+        x.mutable_data<double>()[300] = odd;
+        require_as_reference("Cast", {cast(x, from)}, {.attrs = {{"to", static_cast<int64_t>(to), ""}}}, 0);
+      }
+}
+
 TEST_CASE("floats that no integer holds, and short floats") {
   const double inf = std::numeric_limits<double>::infinity();
   const Tensor odd = tensor({8}, {inf, -inf, std::nan(""), 1e30, -1e30, -0.0, 3e9, 65519});

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
@@ -30,6 +31,30 @@ TEST_CASE("reductions over any axes give what the reference gives") {
         if (!c.axes.empty()) attrs.push_back({"axes", c.axes, ""});
         require_as_reference(op, {uniform(c.x, -1, 3)}, {.attrs = attrs, .opset = 11}, kTolerance);
       }
+}
+
+TEST_CASE("products, and logarithms of sums, over any axes give what the reference gives") {
+  for (const char* op : {"ReduceProd", "ReduceLogSum", "ReduceLogSumExp"})
+    for (const Dims& x : {Dims{4, 5, 6}, Dims{3, 1, 1031}, Dims{2, 3, 4, 5, 6}, Dims{2, 5003}})
+      for (const Ints& axes : {Ints{0}, Ints{1}, Ints{-1}, Ints{0, -1}}) {
+        INFO(op << " of " << to_string(x) << " over " << axes.size() << " axes, the first " << axes[0]);
+        const std::vector<Attr> attrs{{"axes", axes, ""}};
+        // Products of up to 10,006 numbers stay within what float32 holds.
+        const bool product = std::string(op) == "ReduceProd";
+        require_as_reference(op, {uniform(x, product ? 0.99 : 0.1, product ? 1.01 : 3)}, {.attrs = attrs, .opset = 11},
+                             product ? 2e-4 : kTolerance);
+      }
+}
+
+TEST_CASE("exponentials neither overflow nor lose infinities and NaN") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor x =
+      tensor({6, 3}, {900, 901, 899, -900, -901, -899, -inf, 1, 2, -inf, -inf, -inf, inf, 3, 4, std::nan(""), inf, 0});
+  for (const int64_t axis : {0, 1}) {
+    const OpOptions options{.attrs = {{"axes", Ints{axis}, ""}}, .opset = 11};
+    require_as_reference("ReduceLogSumExp", {x}, options, kTolerance);
+    require_as_reference("ReduceLogSumExp", {tensor({2, 2}, {900, -inf, 901, -inf})}, options, kTolerance);
+  }
 }
 
 TEST_CASE("global pools give what the reference gives") {
