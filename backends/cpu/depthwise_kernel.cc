@@ -82,30 +82,52 @@ HWY_INLINE void any_taps(const DepthwiseRow& t, int64_t column, Taps side, int64
   finish<kColumns, kVectors>(t, column, channel, sums);
 }
 
-/// The same for few taps, a column being kStride taps from the next: a pixel is loaded once for all columns. With
-/// `kEdge` those that lie outside the input are left out.
+/// Columns of one vector, whose taps side by side are few: a pixel is loaded once for all of them. Unrolled by
+/// templates rather than as loops, for GCC then keeps weights and sums in registers.
+template <int kTaps, int kStride, int kColumns>
+struct Sliding {
+  V sums[kColumns][1];
+  V w[kTaps];
+
+  template <int kTap = 0>
+  HWY_INLINE void load(const float* weights, int64_t channels) {
+    w[kTap] = hn::LoadU(F(), weights);
+    if constexpr (kTap + 1 < kTaps) load<kTap + 1>(weights + channels, channels);
+  }
+
+  /// What pixel x gives to the columns that it lies under.
+  template <int kPixel, int kTap = 0>
+  HWY_INLINE void add(V x) {
+    constexpr int kFrom = kPixel - kTap;
+    if constexpr (kFrom >= 0 && kFrom % kStride == 0 && kFrom / kStride < kColumns)
+      sums[kFrom / kStride][0] = hn::MulAdd(x, w[kTap], sums[kFrom / kStride][0]);
+    if constexpr (kTap + 1 < kTaps) add<kPixel, kTap + 1>(x);
+  }
+
+  /// All pixels from this one on, `step` apart; `is_inside(pixel)` tells of each.
+  template <int kPixel = 0, class Source, class Inside>
+  HWY_INLINE void add_row(const float* pixel, int64_t step, const Source& source, const Inside& is_inside) {
+    if (is_inside(pixel)) add<kPixel>(source(pixel, 0));
+    if constexpr (kPixel < (kColumns - 1) * kStride + kTaps - 1)
+      add_row<kPixel + 1>(pixel + step, step, source, is_inside);
+  }
+};
+
+/// The same for few taps, a column being kStride taps from the next. With `kEdge` those that lie outside the input are
+/// left out.
 template <int kTaps, int kStride, bool kEdge, int kColumns, class Source>
 HWY_INLINE void few_taps(const DepthwiseRow& t, int64_t column, int64_t channel, const Source& source) {
-  const F d;
-  V sums[kColumns][1];
-  begin(t, channel, sums);
-  const int64_t step = t.src_tap, channels = t.channels, place = column * t.src_column;
-  const float *src = t.src + place, *weights = t.weights + channel;
+  Sliding<kTaps, kStride, kColumns> all;
+  begin(t, channel, all.sums);
+  const int64_t place = column * t.src_column;
+  const float *src = t.src, *weights = t.weights + channel;
   for (int64_t row = 0; row < t.rows; ++row, src += t.src_row, weights += t.weight_row) {
-    V w[kTaps];
-    each<1, kTaps>([&](int, int tap) HWY_ATTR { w[tap] = hn::LoadU(d, weights + tap * channels); });
-    const float* pixel = src;
-    HWY_UNROLL(32)
-    for (int i = 0; i < (kColumns - 1) * kStride + kTaps; ++i, pixel += step) {
-      if (kEdge && (place + i * step < -t.src_before || place + i * step >= t.src_after)) continue;
-      const V x = source(pixel, 0);
-      HWY_UNROLL(8)
-      for (int tap = 0; tap < kTaps; ++tap)
-        if (const int from = i - tap; from >= 0 && from % kStride == 0 && from / kStride < kColumns)
-          sums[from / kStride][0] = hn::MulAdd(x, w[tap], sums[from / kStride][0]);
-    }
+    all.load(weights, t.channels);
+    const float *first = src - t.src_before, *end = src + t.src_after;
+    all.add_row(src + place, t.src_tap, source,
+                [=](const float* pixel) HWY_ATTR { return !kEdge || (pixel >= first && pixel < end); });
   }
-  finish<kColumns, 1>(t, column, channel, sums);
+  finish<kColumns, 1>(t, column, channel, all.sums);
 }
 
 /// How a block of columns is computed.
@@ -198,13 +220,22 @@ HWY_INLINE void inner_columns(const DepthwiseRow& t, int64_t column) {
   if constexpr (kColumns > 1) inner_columns<Channels, kColumns / 2>(t, column);
 }
 
+/// Rows of pictures that are halved from 224 pixels are multiples of 7, those of others mostly of 8.
+template <class Channels, int kTaps, int kStride>
+void sliding_row(const DepthwiseRow& t) {
+  t.columns % 7 == 0 ? few_columns<Channels, kTaps, kStride, 7>(t, 0) : few_columns<Channels, kTaps, kStride, 8>(t, 0);
+}
+
 template <class Channels>
 void row(const DepthwiseRow& t) {
-  constexpr int kFew = 8, kAny = 6;
-  if (t.taps == 3 && t.src_column == t.src_tap) return few_columns<Channels, 3, 1, kFew>(t, 0);
-  if (t.taps == 3 && t.src_column == 2 * t.src_tap) return few_columns<Channels, 3, 2, kFew>(t, 0);
+  const bool next = t.src_column == t.src_tap, second = t.src_column == 2 * t.src_tap;
+  if (t.taps == 3 && next) return sliding_row<Channels, 3, 1>(t);
+  if (t.taps == 3 && second) return sliding_row<Channels, 3, 2>(t);
+  if (t.taps == 5 && next) return sliding_row<Channels, 5, 1>(t);
+  if (t.taps == 5 && second) return sliding_row<Channels, 5, 2>(t);
+  if (t.taps == 7 && next) return sliding_row<Channels, 7, 1>(t);
   for (int64_t column = 0; column < t.left; ++column) edge<Channels>(t, column);
-  inner_columns<Channels, kAny>(t, t.left);
+  inner_columns<Channels, 6>(t, t.left);
   for (int64_t column = t.columns - t.right; column < t.columns; ++column) edge<Channels>(t, column);
 }
 

@@ -35,13 +35,31 @@ TEST_CASE("nets of depthwise convolutions give what the reference gives") {
     }
 }
 
-TEST_CASE("depthwise convolutions are done by loops of our own") {
+namespace {
+
+/// Steps of a run that the loops for depthwise convolutions take.
+int64_t own_steps(const Model& model, const Dims& input) {
   CompileOptions options;
   options.profile = true;
-  const auto executable = cpu_with_fallback()->compile(mobile_net("Relu", 32).model, options);
-  (void)executable->run(std::vector<Datum>{uniform({2, 3, 21, 18}, -1, 1)});
+  const auto executable = cpu_with_fallback()->compile(model, options);
+  (void)executable->run(std::vector<Datum>{uniform(input, -1, 1)});
   const auto steps = executable->profile();
-  REQUIRE(std::count_if(steps.begin(), steps.end(), [](const auto& s) { return s.kernel == "depthwise"; }) == 3);
+  return std::count_if(steps.begin(), steps.end(), [](const auto& s) { return s.kernel == "depthwise"; });
+}
+
+}  // namespace
+
+TEST_CASE("depthwise convolutions are done by loops of our own") {
+  REQUIRE(own_steps(mobile_net("Relu", 32).model, {2, 3, 21, 18}) == 3);
+}
+
+TEST_CASE("those along one axis as well, also where nothing else is channels-last") {
+  Net net;
+  Value* x = net.input({2, 40, 70});
+  net.output(net.op("Conv", {x, net.constant(uniform({40, 1, 31}, -1, 1)), net.constant(uniform({40}, -1, 1))},
+                    {{"pads", std::vector<int64_t>{15, 15}, ""}, {"group", int64_t{40}, ""}}));
+  require_same_result(net.model, 1e-4, true);
+  REQUIRE(own_steps(net.model, {2, 40, 70}) == 1);
 }
 
 }  // namespace mlopt::test
