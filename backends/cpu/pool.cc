@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backends/cpu/kernels.h"
+#include "backends/cpu/pool_planes.h"
 #include "backends/cpu/pool_taps.h"
 #include "backends/cpu/rows.h"
 #include "core/base/align.h"
@@ -12,12 +13,6 @@
 
 namespace mlopt::cpu {
 namespace {
-
-void fold_into(const Pool& p, float* acc, const float* x, int64_t n) {
-  fold(p.average ? Fold::kSum : Fold::kMax, acc, x, n);
-}
-void fold_into(const Pool&, uint8_t* acc, const uint8_t* x, int64_t n) { fold_max(acc, x, n); }
-void fold_into(const Pool&, int8_t* acc, const int8_t* x, int64_t n) { fold_max(acc, x, n); }
 
 template <class T>
 T neutral(const Pool& p) {
@@ -56,12 +51,10 @@ void pool_row(const Pool& p, const T* plane, int64_t channels, int64_t d, int64_
   std::copy_n(rows.padded, elements, rows.folded);
   for (int64_t k = 1; k < width.kernel; ++k)
     fold_into(p, rows.folded, rows.padded + k * width.dilation * channels, elements);
+  if (channels == 1) return pick_row(rows.folded, width.stride, width.out, out);
   const T* from = rows.folded;
   for (int64_t w = 0; w < width.out; ++w, from += width.stride * channels, out += channels)
-    if (channels == 1)
-      *out = *from;  // a copy's call would take longer
-    else
-      std::copy_n(from, channels, out);
+    std::copy_n(from, channels, out);
 }
 
 void divide_row(const Pool& p, int64_t channels, int64_t d, int64_t h, float* out) {
@@ -106,6 +99,20 @@ void pool(const Pool& p, const T* in, T* out, int64_t planes, int64_t channels, 
                     if constexpr (std::is_same_v<T, float>)
                       if (p.average) divide_row(p, channels, d, h, y);
                   }
+                });
+}
+
+template <class T>
+void pool_planes(const PlanePool<T>& plane_pool, const Pool& p, const T* in, T* out, int64_t planes,
+                 const Workers& workers, std::byte* scratch) {
+  const int64_t depth = p.axes[0].out, size_in = p.axes[0].in * p.axes[1].in * p.axes[2].in;
+  const int64_t size_out = p.axes[1].out * p.axes[2].out;
+  constexpr int64_t kGrain = 16384;
+  const int64_t work = plane_pool.room() * (p.axes[0].kernel + p.axes[1].kernel + p.axes[2].kernel);
+  workers.share(planes * depth, std::max<int64_t>(1, kGrain / work), scratch,
+                [&](int64_t begin, int64_t end, std::byte* own) {
+                  for (int64_t i = begin; i < end; ++i)
+                    plane_pool.run(in + i / depth * size_in, i % depth, reinterpret_cast<T*>(own), out + i * size_out);
                 });
 }
 
@@ -180,6 +187,15 @@ template <class T>
 void set_run(PlannedStep& step, Pool p, int64_t images, int64_t channels, bool channels_last) {
   const int64_t planes = channels_last ? images : images * channels;
   const int64_t together = channels_last ? channels : take_still_axes(p);
+  if (together == 1 && PlanePool<T>::takes(p)) {
+    const PlanePool<T> by_planes(p);
+    const Workers workers{max_threads(), aligned_size(static_cast<size_t>(by_planes.room()) * sizeof(T))};
+    step.scratch_bytes = workers.scratch_bytes();
+    step.run = [=, p = std::move(p)](const Buffers& b) {
+      pool_planes(by_planes, p, b.in<T>(0), b.out<T>(0), planes, workers, b.scratch);
+    };
+    return;
+  }
   const bool by_rows = together == 1 || prefers_rows(p, together);
   const int64_t elements = padded_length(p, together) + folded_length(p, together);
   const size_t bytes = by_rows ? static_cast<size_t>(elements) * sizeof(T) : static_cast<size_t>(p.taps()) * sizeof(T*);

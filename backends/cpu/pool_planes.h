@@ -1,0 +1,42 @@
+#pragma once
+#include "core/ir/pool_shape.h"
+
+namespace mlopt::cpu {
+
+/// Folds so many numbers of x into acc: their sums where p.average, else their maxima.
+void fold_into(const Pool& p, float* acc, const float* x, int64_t n);
+void fold_into(const Pool& p, uint8_t* acc, const uint8_t* x, int64_t n);
+void fold_into(const Pool& p, int8_t* acc, const int8_t* x, int64_t n);
+
+/// out[i] = from[stride * i]; of the usual strides the compiler makes vectors.
+template <class T>
+void pick_row(const T* from, int64_t stride, int64_t count, T* out);
+
+/// A pool of planes whose rows are too short to be folded one by one: whole planes are, as if the strides were 1.
+template <class T>
+class PlanePool {
+ public:
+  /// Short rows, and planes that stay in the second cache.
+  static bool takes(const Pool& p);
+
+  explicit PlanePool(Pool pool);
+
+  int64_t room() const { return 2 * elements_; }  ///< elements of scratch
+  /// One plane of the result, number d along the depth, from planes[depth, height, width].
+  void run(const T* planes, int64_t d, T* room, T* out) const;
+
+ private:
+  const T* fold_depth(const T* planes, int64_t d, T* padded) const;
+  void pick(const T* folded, int64_t d, T* out) const;
+
+  Pool p_;
+  T neutral_;
+  int64_t pitch_, rows_, elements_;  ///< of a padded plane
+  std::vector<float> divisors_;      ///< along the width, of averages
+};
+
+extern template class PlanePool<float>;
+extern template class PlanePool<uint8_t>;
+extern template class PlanePool<int8_t>;
+
+}  // namespace mlopt::cpu
