@@ -32,6 +32,7 @@ Expected<PlannedStep> plan_with(const Site& site, MatMul product) {
   for (const int i : {product.bias, product.addend})
     if (i >= 0 && broadcast(site.desc(i).dims, p->result) != p->result)
       return Decline{"what is added does not broadcast to the product"};
+  if (auto step = plan_vector(product, *p, site)) return step;
   const bool float32 = site.context.precision == Precision::kF32;
   const bool constant = constant_right(site) != nullptr;
   const bool tiles = float32 && (prefers_tiles(p->m(), p->k(), p->n(), constant) ||

@@ -24,7 +24,8 @@ bool waits_for_weights(int64_t m, int64_t k, int64_t n, const Node& node);
 /// The right operand where it is one constant matrix, else null.
 const Tensor* constant_right(const Site& site);
 
-// Plans of a product whose operands are float32 and fit.
+// Plans of a product whose operands are float32 and fit. Rows by one column, the first declines anything else.
+Expected<PlannedStep> plan_vector(const MatMul& s, const Product& product, const Site& site);
 PlannedStep plan_tiles(const MatMul& s, const Product& product, const Site& site);
 Expected<PlannedStep> plan_primitive(const MatMul& s, const Product& product, const Site& site);
 
