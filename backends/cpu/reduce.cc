@@ -29,11 +29,42 @@ void fold_columns(Fold op, const float* in, float* out, const Middle& m) {
   });
 }
 
+/// Rows of so few numbers that a vector would be mostly empty: one after the other by step(accumulator, number).
+constexpr int64_t kShort = 8;
+
+template <class Step>
+void fold_short_rows(float start, const float* in, float* out, int64_t rows, int64_t n, const Step& step) {
+  for (int64_t row = 0; row < rows; ++row, in += n) {
+    float all = start;
+    for (int64_t k = 0; k < n; ++k) all = step(all, in[k]);
+    out[row] = all;
+  }
+}
+
+void fold_short_rows(Fold op, const float* in, float* out, int64_t rows, int64_t n) {
+  const auto run = [&](const auto& step) { fold_short_rows(identity(op), in, out, rows, n, step); };
+  switch (op) {
+    case Fold::kSum:
+      return run([](float all, float x) { return all + x; });
+    case Fold::kSumAbs:
+      return run([](float all, float x) { return all + std::abs(x); });
+    case Fold::kSumSquare:
+      return run([](float all, float x) { return all + x * x; });
+    case Fold::kProduct:
+      return run([](float all, float x) { return all * x; });
+    case Fold::kMax:
+      return run([](float all, float x) { return x > all || x != x ? x : all; });
+    case Fold::kMin:
+      return run([](float all, float x) { return x < all || x != x ? x : all; });
+  }
+}
+
 }  // namespace
 
 void fold_middle(Fold op, const float* in, float* out, const Middle& m) {
   if (m.inner > 1) return fold_columns(op, in, out, m);
   parallel_for(m.outer, std::max<int64_t>(1, kGrain / m.length), [&](int64_t begin, int64_t end) {
+    if (m.length <= kShort) return fold_short_rows(op, in + begin * m.length, out + begin, end - begin, m.length);
     for (int64_t i = begin; i < end; ++i) out[i] = fold_row(op, in + i * m.length, m.length);
   });
 }

@@ -1,6 +1,7 @@
 // Softmax and LogSoftmax: exp(x - max) / sum, or x - max - log(sum).
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "backends/cpu/arithmetic.h"
@@ -32,6 +33,36 @@ void ExpColumns(const float* x, const float* shift, float* y, float* sum, int64_
   for (; i < n; ++i) sum[i] += y[i] = std::exp(x[i] - shift[i]);
 }
 
+/// The largest of a row; NaN wins.
+HWY_INLINE float largest(const float* x, int64_t n) {
+  const F d;
+  const V least = constant(-std::numeric_limits<float>::infinity());
+  V most = least;
+  each_vector(0, n, [&](int64_t i, size_t count) HWY_ATTR {
+    const V v = load_n(x + i, count);
+    most = larger(most, count == hn::Lanes(d) ? v : hn::IfThenElse(hn::FirstN(d, count), v, least));
+  });
+  if (!hn::AllFalse(d, hn::IsNaN(most))) return std::numeric_limits<float>::quiet_NaN();
+  return hn::GetLane(hn::MaxOfLanes(d, most));
+}
+
+/// exp(x - max) / sum of each row of n numbers, so few that their sum is exact enough in float.
+void SoftmaxRows(const float* x, float* y, int64_t rows, int64_t n) {
+  const F d;
+  for (int64_t row = 0; row < rows; ++row, x += n, y += n) {
+    const V most = constant(largest(x, n));
+    V sums = hn::Zero(d);
+    each_vector(0, n, [&](int64_t i, size_t count) HWY_ATTR {
+      const V e = exp_of_negative(hn::Sub(load_n(x + i, count), most));
+      store_n(e, y + i, count);
+      sums = hn::Add(sums, count == hn::Lanes(d) ? e : hn::IfThenElseZero(hn::FirstN(d, count), e));
+    });
+    const V factor = constant(1 / hn::GetLane(hn::SumOfLanes(d, sums)));
+    each_vector(
+        0, n, [&](int64_t i, size_t count) HWY_ATTR { store_n(hn::Mul(load_n(y + i, count), factor), y + i, count); });
+  }
+}
+
 }  // namespace
 }  // namespace mlopt::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -41,6 +72,7 @@ namespace mlopt::cpu {
 namespace {
 
 HWY_EXPORT(ExpColumns);
+HWY_EXPORT(SoftmaxRows);
 
 constexpr int64_t kGrain = 4096;  // elements below which a second thread costs more than it brings
 
@@ -64,6 +96,8 @@ void softmax_columns(const float* x, float* y, int64_t length, int64_t inner, bo
   run_arithmetic(Arithmetic::kSub, columns, x, most.data(), y);
   run_arithmetic(Arithmetic::kSub, columns, y, sum.data(), y);
 }
+
+constexpr int64_t kFew = 4096;  // numbers whose sum is exact enough in float
 
 /// Rows that take longer one by one than to turn into columns, many at a time.
 constexpr int64_t kShort = 16;
@@ -97,6 +131,9 @@ Expected<PlannedStep> plan(const Site& site) {
       if (m.inner == 1 && m.length <= kShort && m.outer > 1)
         return softmax_short_rows(b.in<float>(0) + begin * block, b.out<float>(0) + begin * block, end - begin, block,
                                   log);
+      if (m.inner == 1 && m.length <= kFew && !log)
+        return HWY_DYNAMIC_DISPATCH(SoftmaxRows)(b.in<float>(0) + begin * block, b.out<float>(0) + begin * block,
+                                                 end - begin, block);
       for (int64_t i = begin; i < end; ++i) {
         const float* in = b.in<float>(0) + i * block;
         float* out = b.out<float>(0) + i * block;

@@ -63,6 +63,19 @@ TEST_CASE("global pools give what the reference gives") {
       require_as_reference(op, {uniform(x, -3, 1)}, {}, kTolerance);
 }
 
+TEST_CASE("rows of few numbers") {
+  Tensor x = uniform({50, 3}, -2, 2);
+  x.mutable_data<float>()[40] = std::nanf("");
+  x.mutable_data<float>()[63] = -std::numeric_limits<float>::infinity();
+  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceProd"})
+    for (const int64_t length : {1, 2, 3, 8, 9}) {
+      INFO(op << " of rows of " << length);
+      const OpOptions options{.attrs = {{"axes", Ints{-1}, ""}}, .opset = 11};
+      require_as_reference(op, {x}, options, kTolerance);
+      require_as_reference(op, {uniform({70, length}, -2, 2)}, options, kTolerance);
+    }
+}
+
 TEST_CASE("the maximum of numbers and NaN is NaN") {
   Tensor x = uniform({3, 40}, -1, 1);
   x.mutable_data<float>()[50] = std::nanf("");
