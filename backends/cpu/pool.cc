@@ -14,13 +14,6 @@
 namespace mlopt::cpu {
 namespace {
 
-template <class T>
-T neutral(const Pool& p) {
-  if (p.average) return 0;
-  using Limits = std::numeric_limits<T>;
-  return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-}
-
 /// Rows that one thread folds in.
 template <class T>
 struct Rows {
@@ -30,18 +23,13 @@ struct Rows {
 int64_t folded_length(const Pool& p, int64_t channels) {
   return ((p.axes[2].out - 1) * p.axes[2].stride + 1) * channels;
 }
-int64_t padded_length(const Pool& p, int64_t channels) {
-  const PoolAxis& width = p.axes[2];
-  const int64_t reach = (width.out - 1) * width.stride + 1 + (width.kernel - 1) * width.dilation;
-  return std::max(reach, width.begin + width.in) * channels;
-}
 
 /// One row of the output: positions (d, h, all w) of one plane, whose pixels have so many channels side by side.
 template <class T>
 void pool_row(const Pool& p, const T* plane, int64_t channels, int64_t d, int64_t h, const Rows<T>& rows, T* out) {
   const PoolAxis &depth = p.axes[0], &height = p.axes[1], &width = p.axes[2];
   const int64_t row = width.in * channels;
-  std::fill_n(rows.padded, padded_length(p, channels), neutral<T>(p));
+  std::fill_n(rows.padded, padded_length(p.axes[2]) * channels, neutral<T>(p));
   depth.each_tap(d, [&](int64_t z) {
     height.each_tap(h, [&](int64_t y) {
       fold_into(p, rows.padded + width.begin * channels, plane + (z * height.in + y) * row, row);
@@ -91,7 +79,7 @@ void pool(const Pool& p, const T* in, T* out, int64_t planes, int64_t channels, 
   workers.share(planes * rows_out, std::max<int64_t>(1, kGrain / work), scratch,
                 [&](int64_t begin, int64_t end, std::byte* own) {
                   T* padded = reinterpret_cast<T*>(own);
-                  const Rows<T> rows{padded, padded + padded_length(p, channels)};
+                  const Rows<T> rows{padded, padded + padded_length(p.axes[2]) * channels};
                   for (int64_t i = begin; i < end; ++i) {
                     const int64_t d = i % rows_out / height.out, h = i % height.out;
                     T* y = out + i * width.out * channels;
@@ -173,7 +161,7 @@ int64_t take_still_axes(Pool& p) {
   int64_t elements = 1;
   for (int left = Pool::kAxes; left > 1; --left) {
     const PoolAxis& last = p.axes[Pool::kAxes - 1];
-    if (last.kernel != 1 || last.stride != 1 || last.begin != 0 || last.in != last.out) break;
+    if (!last.is_still()) break;
     elements *= last.in;
     std::rotate(std::begin(p.axes), std::end(p.axes) - 1, std::end(p.axes));
     std::rotate(std::begin(p.divisors), std::end(p.divisors) - 1, std::end(p.divisors));
@@ -197,7 +185,7 @@ void set_run(PlannedStep& step, Pool p, int64_t images, int64_t channels, bool c
     return;
   }
   const bool by_rows = together == 1 || prefers_rows(p, together);
-  const int64_t elements = padded_length(p, together) + folded_length(p, together);
+  const int64_t elements = padded_length(p.axes[2]) * together + folded_length(p, together);
   const size_t bytes = by_rows ? static_cast<size_t>(elements) * sizeof(T) : static_cast<size_t>(p.taps()) * sizeof(T*);
   const Workers workers{max_threads(), aligned_size(bytes)};
   step.scratch_bytes = workers.scratch_bytes();

@@ -1,6 +1,5 @@
 #include "backends/cpu/pool_planes.h"
 
-#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -14,21 +13,10 @@ void fold_into(const Pool& p, float* acc, const float* x, int64_t n) {
 void fold_into(const Pool&, uint8_t* acc, const uint8_t* x, int64_t n) { fold_max(acc, x, n); }
 void fold_into(const Pool&, int8_t* acc, const int8_t* x, int64_t n) { fold_max(acc, x, n); }
 
-namespace {
-
-/// Elements under all windows of an axis, with what lies outside.
 int64_t padded_length(const PoolAxis& a) {
   const int64_t reach = (a.out - 1) * a.stride + 1 + (a.kernel - 1) * a.dilation;
   return std::max(reach, a.begin + a.in);
 }
-
-template <class T>
-T neutral_of(const Pool& p) {
-  using Limits = std::numeric_limits<T>;
-  return p.average ? 0 : Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-}
-
-}  // namespace
 
 template <class T>
 void pick_row(const T* from, int64_t stride, int64_t count, T* out) {
@@ -54,7 +42,7 @@ bool PlanePool<T>::takes(const Pool& p) {
 template <class T>
 PlanePool<T>::PlanePool(Pool pool)
     : p_(std::move(pool)),
-      neutral_(neutral_of<T>(p_)),
+      neutral_(neutral<T>(p_)),
       pitch_(padded_length(p_.axes[2])),
       rows_(padded_length(p_.axes[1])),
       elements_(pitch_ * rows_) {
@@ -67,8 +55,7 @@ PlanePool<T>::PlanePool(Pool pool)
 template <class T>
 const T* PlanePool<T>::fold_depth(const T* planes, int64_t d, T* padded) const {
   const PoolAxis &depth = p_.axes[0], &height = p_.axes[1], &width = p_.axes[2];
-  if (depth.kernel == 1 && depth.in == depth.out && elements_ == height.in * width.in && pitch_ == width.in)
-    return planes + d * elements_;
+  if (depth.is_still() && pitch_ == width.in && rows_ == height.in) return planes + d * elements_;
   std::fill_n(padded, elements_, neutral_);
   depth.each_tap(d, [&](int64_t z) {
     const T* plane = planes + z * height.in * width.in;

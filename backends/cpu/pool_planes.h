@@ -1,7 +1,19 @@
 #pragma once
+#include <limits>
+
 #include "core/ir/pool_shape.h"
 
 namespace mlopt::cpu {
+
+/// What counts as nothing under a window.
+template <class T>
+T neutral(const Pool& p) {
+  using Limits = std::numeric_limits<T>;
+  return p.average ? 0 : Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+}
+
+/// Elements under all windows of an axis, with what lies outside.
+int64_t padded_length(const PoolAxis& a);
 
 /// Folds so many numbers of x into acc: their sums where p.average, else their maxima.
 void fold_into(const Pool& p, float* acc, const float* x, int64_t n);

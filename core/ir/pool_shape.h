@@ -12,6 +12,9 @@ namespace mlopt {
 struct PoolAxis {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, begin = 0, end = 0;
 
+  /// Nothing is pooled along it: every position is its own window.
+  bool is_still() const { return kernel == 1 && stride == 1 && begin == 0 && in == out; }
+
   /// fn(input index) for the taps of position `o` that lie on the input.
   template <class Fn>
   void each_tap(int64_t o, const Fn& fn) const {

@@ -28,6 +28,8 @@ const Case kCases[] = {
     // Rows that are long enough to be folded one by one.
     {{1, 2, 6, 300}, {3, 2}, {1, 2}, {1, 1}, {1, 0, 1, 1}},
     {{2, 2, 3, 5, 270}, {2, 3, 3}, {1, 2, 1}, {1, 1, 2}, {0, 1, 2, 1, 1, 2}},
+    // As many planes out as in, but not the same ones: the first lies in the padding.
+    {{1, 2, 3, 4, 5}, {1, 2, 2}, {2, 1, 1}, {1, 1, 1}, {1, 0, 0, 2, 0, 0}},
     // Nothing is pooled along the innermost axes.
     {{2, 3, 12, 5, 6}, {5, 1, 1}, {1, 1, 1}, {1, 1, 1}, {2, 0, 0, 2, 0, 0}},
     {{1, 2, 11, 90}, {3, 1}, {2, 1}, {2, 1}, {1, 0, 0, 0}},
