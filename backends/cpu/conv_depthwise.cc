@@ -14,10 +14,9 @@ namespace {
 /// once for each of them. It has none over one axis, or with gaps, or for several results of a channel.
 bool primitive_is_faster(const ConvShape& s) {
   constexpr int64_t kFewTaps = 7;
-  const bool has_wide = static_cast<int>(dnnl::get_effective_cpu_isa()) >= static_cast<int>(dnnl::cpu_isa::avx512_core);
   const bool dense =
       std::all_of(s.window.dilations.begin(), s.window.dilations.end(), [](int64_t d) { return d == 1; });
-  return has_wide && dense && s.src.size() == 4 && s.src[1] == s.dst[1] && s.window.kernel[1] > kFewTaps;
+  return has_avx512() && dense && s.src.size() == 4 && s.src[1] == s.dst[1] && s.window.kernel[1] > kFewTaps;
 }
 
 Expected<PlannedStep> plan_depthwise(const Site& site) {

@@ -43,10 +43,12 @@ Memory wrap(const Desc& desc, const Tensor& tensor) {
   return Memory(desc, engine(), const_cast<std::byte*>(tensor.raw()));  // primitives only read it
 }
 
-bool has_bf16() {
+bool has_avx512() {
   constexpr auto kNeeded = static_cast<int>(dnnl::cpu_isa::avx512_core);
   return (static_cast<int>(dnnl::get_effective_cpu_isa()) & kNeeded) == kNeeded;
 }
+
+bool has_bf16() { return has_avx512(); }
 
 dnnl::primitive_attr new_attr() {
   dnnl::primitive_attr attr;

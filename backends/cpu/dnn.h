@@ -31,6 +31,8 @@ Desc plain(Elem type, const Dims& dims);
 /// The tensor's own bytes, which must be laid out as `desc` says.
 Memory wrap(const Desc& desc, const Tensor& tensor);
 
+/// Whether primitives use AVX-512.
+bool has_avx512();
 /// Does oneDNN multiply bfloat16 here? Processors with AVX-512 but without its instructions for that are slow at it.
 bool has_bf16();
 

@@ -92,22 +92,19 @@ void run_rows(const Response& r, const Planes& p, const float* x, float* out, in
 
 Expected<PlannedStep> plan(const Site& site) {
   const NodeView& view = site.view;
-  auto p = planes_of(site);
-  if (!p) return p.error();
-  if (p->size == 1) {  // rows of channels
-    std::swap(p->images, p->size);
-    p->channels_last = true;
-  }
+  const auto planes = planes_of(site);
+  if (!planes) return planes.error();
+  const Planes p = planes->as_rows();
   const int64_t size = view.get_int("size", 0);
   const Response r{(size - 1) / 2, size / 2, view.get_float("alpha", 1e-4f), view.get_float("beta", 0.75f),
                    view.get_float("bias", 1)};
   constexpr int64_t kMostTaps = 1 << 16;
-  if (size < 1 || size > kMostTaps || p->count() == 0) return Decline{"no window, or nothing in it"};
+  if (size < 1 || size > kMostTaps || p.count() == 0) return Decline{"no window, or nothing in it"};
   if (!(r.beta > 0)) return Decline{"powers that are not negative"};
   PlannedStep step{.out = {site.desc(0)}};
   const int threads = site.context.threads;
-  if (p->channels_last) step.scratch_bytes = static_cast<size_t>(2 * threads * room_of(r, *p)) * sizeof(float);
-  step.run = [r, p = *p, threads](const Buffers& b) {
+  if (p.channels_last) step.scratch_bytes = static_cast<size_t>(2 * threads * room_of(r, p)) * sizeof(float);
+  step.run = [r, p, threads](const Buffers& b) {
     if (p.channels_last)
       run_rows(r, p, b.in<float>(0), b.out<float>(0), threads, reinterpret_cast<float*>(b.scratch));
     else

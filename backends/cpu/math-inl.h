@@ -185,6 +185,19 @@ HWY_INLINE void each_vector(int64_t begin, int64_t end, const Fn& fn) {
   if (i < end) fn(i, static_cast<size_t>(end - i));
 }
 
+/// out[i] = exp(in[i] - shift) of differences that are not above 0; gives their sum in float.
+HWY_INLINE float exp_row(const float* in, float* out, int64_t n, float shift) {
+  const F d;
+  const V by = constant(shift);
+  V sums = hn::Zero(d);
+  each_vector(0, n, [&](int64_t i, size_t count) HWY_ATTR {
+    const V e = exp_of_negative(hn::Sub(load_n(in + i, count), by));
+    store_n(e, out + i, count);
+    sums = hn::Add(sums, count == hn::Lanes(d) ? e : hn::IfThenElseZero(hn::FirstN(d, count), e));
+  });
+  return hn::GetLane(hn::SumOfLanes(d, sums));
+}
+
 /// fn(vector) for each vector of in[0, n), stored to out; the last one is partial.
 template <class Fn>
 HWY_INLINE void map(const float* in, float* out, int64_t n, const Fn& fn) {

@@ -52,7 +52,7 @@ std::shared_ptr<const PackedMatrix> packed_tiles(const MatMul& s, const Site& si
 bool prefers_tiles(int64_t m, int64_t k, int64_t n, bool constant_right) {
   constexpr int64_t kFewRows = 8, kFewColumns = 4, kSmall = 1 << 14;
   if (m * n * k < kSmall) return true;  // a primitive's call costs more than all of it
-  if (static_cast<int>(dnnl::get_effective_cpu_isa()) >= static_cast<int>(dnnl::cpu_isa::avx512_core)) return false;
+  if (has_avx512()) return false;
   return n >= kFewColumns && (constant_right || m >= kFewRows);
 }
 

@@ -18,17 +18,13 @@ Expected<PlannedStep> plan_batch_norm(const Site& site) {
   if (view.get_int("training_mode", 0) != 0 || view.node().outputs().size() > 1) return Decline{"training"};
   if (view.get_int("spatial", 1) != 1) return Decline{"statistics for each element"};
   if (view.opset() < 7 && view.get_int("is_test", 0) == 0) return Decline{"training"};
-  auto p = planes_of(site);
+  const auto p = planes_of(site);
   if (!p) return p.error();
   if (!are_by_channel(site, 5, p->channels)) return Decline{"statistics do not fit the channels"};
-  if (p->size == 1) {  // rows of channels
-    std::swap(p->images, p->size);
-    p->channels_last = true;
-  }
   PlannedStep step{.out = {site.desc(0)}};
   step.in_place = 0;
   step.scratch_bytes = static_cast<size_t>(p->channels) * sizeof(float);
-  step.run = [p = *p, epsilon = view.get_float("epsilon", 1e-5f)](const Buffers& buffers) {
+  step.run = [p = p->as_rows(), epsilon = view.get_float("epsilon", 1e-5f)](const Buffers& buffers) {
     const float *scale = buffers.in<float>(1), *variance = buffers.in<float>(4);
     auto* a = reinterpret_cast<float*>(buffers.scratch);
     for (int64_t c = 0; c < p.channels; ++c) a[c] = scale[c] / std::sqrt(variance[c] + epsilon);

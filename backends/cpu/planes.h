@@ -12,6 +12,8 @@ struct Planes {
   bool channels_last = false;
 
   int64_t count() const { return images * size; }  ///< elements of a channel
+  /// The same memory where planes of one element are rows of channels.
+  Planes as_rows() const { return size == 1 ? Planes{1, channels, images, true} : *this; }
 };
 
 /// Positions whose channels, side by side, are handled as one row, where a row of channels alone is too short for

@@ -171,17 +171,7 @@ void AddExpDistance(float* acc, const float* x, const float* shift, int64_t n) {
   });
 }
 
-float ExpRow(const float* x, float* out, int64_t n, float shift) {
-  const F d;
-  const V by = constant(shift);
-  V sums = hn::Zero(d);
-  each_vector(0, n, [&](int64_t i, size_t count) HWY_ATTR {
-    const V e = exp_of_negative(hn::Sub(load_n(x + i, count), by));
-    store_n(e, out + i, count);
-    sums = hn::Add(sums, count == hn::Lanes(d) ? e : hn::IfThenElseZero(hn::FirstN(d, count), e));
-  });
-  return hn::GetLane(hn::SumOfLanes(d, sums));
-}
+float ExpRow(const float* x, float* out, int64_t n, float shift) { return exp_row(x, out, n, shift); }
 
 }  // namespace
 }  // namespace mlopt::cpu::HWY_NAMESPACE

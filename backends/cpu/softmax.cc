@@ -48,18 +48,9 @@ HWY_INLINE float largest(const float* x, int64_t n) {
 
 /// exp(x - max) / sum of each row of n numbers, so few that their sum is exact enough in float.
 void SoftmaxRows(const float* x, float* y, int64_t rows, int64_t n) {
-  const F d;
   for (int64_t row = 0; row < rows; ++row, x += n, y += n) {
-    const V most = constant(largest(x, n));
-    V sums = hn::Zero(d);
-    each_vector(0, n, [&](int64_t i, size_t count) HWY_ATTR {
-      const V e = exp_of_negative(hn::Sub(load_n(x + i, count), most));
-      store_n(e, y + i, count);
-      sums = hn::Add(sums, count == hn::Lanes(d) ? e : hn::IfThenElseZero(hn::FirstN(d, count), e));
-    });
-    const V factor = constant(1 / hn::GetLane(hn::SumOfLanes(d, sums)));
-    each_vector(
-        0, n, [&](int64_t i, size_t count) HWY_ATTR { store_n(hn::Mul(load_n(y + i, count), factor), y + i, count); });
+    const V factor = constant(1 / exp_row(x, y, n, largest(x, n)));
+    map(y, y, n, [=](V e) HWY_ATTR { return hn::Mul(e, factor); });
   }
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/net.h"
 
+#include <algorithm>
 #include <map>
 
 #include "backends/cpu/backend.h"
@@ -102,10 +103,28 @@ std::string specialized_ops(const Model& model) {
   return listed_ops(copy);
 }
 
-void require_same_result(const Model& model, double tolerance, bool alone) {
+namespace {
+
+std::vector<Datum> seeded_inputs(const Model& model) {
   std::vector<Datum> inputs;
   for (const Value* v : model.graph->inputs())
     inputs.emplace_back(uniform(*v->type.static_dims(), -1, 1, v->type.dtype, 9));
+  return inputs;
+}
+
+}  // namespace
+
+int64_t steps_by(const Model& model, std::string_view kernel) {
+  CompileOptions options;
+  options.profile = true;
+  const auto executable = cpu_with_fallback()->compile(model, options);
+  (void)executable->run(seeded_inputs(model));
+  const auto steps = executable->profile();
+  return std::count_if(steps.begin(), steps.end(), [&](const StepProfile& s) { return s.kernel == kernel; });
+}
+
+void require_same_result(const Model& model, double tolerance, bool alone) {
+  const std::vector<Datum> inputs = seeded_inputs(model);
   const auto expected = reference_backend()->compile(model, {})->run(inputs);
   const auto cpu = alone ? cpu_backend({}, standard_types) : cpu_with_fallback();
   const auto actual = cpu->compile(model, {})->run(inputs);

@@ -47,4 +47,7 @@ std::string specialized_ops(const Model& model);
 /// kernel of the reference helps the CPU backend.
 void require_same_result(const Model& model, double tolerance, bool alone = false);
 
+/// Steps that the CPU backend gives to this kernel, in a run of the model on seeded inputs in [-1, 1).
+int64_t steps_by(const Model& model, std::string_view kernel);
+
 }  // namespace mlopt::test

@@ -18,24 +18,28 @@ Decoded first_character(std::string_view text) {
   return {c, bytes, true};
 }
 
-std::u32string decode_utf8(std::string_view text) {
+namespace {
+
+/// All characters, and invalid(byte) of a byte that begins none.
+template <class Invalid>
+std::u32string decoded(std::string_view text, const Invalid& invalid) {
   std::u32string out;
   while (!text.empty()) {
     const Decoded next = first_character(text);
-    out += next.character;
+    out += next.valid ? next.character : invalid(static_cast<unsigned char>(text[0]));
     text.remove_prefix(next.bytes);
   }
   return out;
 }
 
+}  // namespace
+
+std::u32string decode_utf8(std::string_view text) {
+  return decoded(text, [](char32_t) { return kReplacement; });
+}
+
 std::u32string code_points(std::string_view text) {
-  std::u32string out;
-  while (!text.empty()) {
-    const Decoded next = first_character(text);
-    out += next.valid ? next.character : static_cast<unsigned char>(text[0]);
-    text.remove_prefix(next.bytes);
-  }
-  return out;
+  return decoded(text, [](char32_t byte) { return byte; });
 }
 
 void append_utf8(std::string& out, char32_t c) {

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
 #include "tests/support/net.h"
@@ -7,23 +5,12 @@
 namespace mlopt::test {
 namespace {
 
-bool is_by_rows(const Model& model, const std::vector<Dims>& inputs) {
-  CompileOptions options;
-  options.profile = true;
-  const auto executable = cpu_with_fallback()->compile(model, options);
-  std::vector<Datum> data;
-  for (const Dims& dims : inputs) data.emplace_back(uniform(dims, -1, 1));
-  (void)executable->run(data);
-  const auto steps = executable->profile();
-  return std::any_of(steps.begin(), steps.end(), [](const auto& s) { return s.kernel == "rows"; });
-}
-
 bool product_is_by_rows(const Dims& a, const Dims& b) {
   Net net;
   Value* left = net.input(a);
   Value* right = net.graph().add_input("column", Type::tensor(DType::kF32, b));
   net.output(net.op("MatMul", {left, right}));
-  return is_by_rows(net.model, {a, b});
+  return steps_by(net.model, "rows") > 0;
 }
 
 }  // namespace
