@@ -11,8 +11,9 @@ struct Ratio {
   double median = 1, low = 1, high = 1;  ///< over pairs of neighbouring blocks, and its 95 % interval
   size_t blocks = 0;
 
-  bool faster() const { return low > 1; }
-  bool slower() const { return high < 1; }
+  /// Surely, and by enough to show in two decimals.
+  bool faster() const { return low > 1 && median >= 1.005; }
+  bool slower() const { return high < 1 && median <= 1 / 1.005; }
   /// The interval rests on too few blocks to say anything.
   bool rests_on_few() const;
   /// That, or neither faster nor slower, and the interval is too wide to call them equal.

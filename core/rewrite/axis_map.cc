@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace mlopt {
+namespace {
+
+/// Where an axis of length 1 joins view axes that a Transpose is to put in order: behind the one before it, so that the
+/// two move as one, which runtimes copy in blocks, unless 0 in the Reshape's target could then not copy a free size.
+std::vector<int64_t>::iterator place_of_one(std::vector<int64_t>& middle, int64_t one, const SymDims& view) {
+  const auto before = std::find(middle.begin(), middle.end(), one - 1);
+  if (before == middle.end()) return before;
+  const bool fixed = std::all_of(before + 1, middle.end(),
+                                 [&](int64_t axis) { return view[static_cast<size_t>(axis)].value().has_value(); });
+  return fixed ? before + 1 : middle.end();
+}
+
+}  // namespace
 
 AxisMap::AxisMap(SymDims source) : source_(std::move(source)) {
   for (size_t i = 0; i < source_.size(); ++i) {
@@ -170,8 +183,8 @@ AxisMap::Steps AxisMap::to_view() const {
     }
   }
   while (next < order.size()) middle.push_back(order[next++].second);
-  middle.insert(middle.end(), ones.begin(), ones.end());
   Step parted, turned{true, dims(), std::vector<int64_t>(axes_.size())};
+  for (const int64_t one : ones) middle.insert(place_of_one(middle, one, turned.dims), one);
   for (size_t i = 0; i < middle.size(); ++i) {
     parted.dims.push_back(turned.dims[static_cast<size_t>(middle[i])]);
     turned.perm[static_cast<size_t>(middle[i])] = static_cast<int64_t>(i);

@@ -48,6 +48,8 @@ TEST_CASE("a ratio in words") {
   CHECK(words(1.43, 1.38, 1.49) == "1.43x faster (1.38 to 1.49)");
   CHECK(words(0.8, 0.78, 0.82) == "1.25x slower (1.22 to 1.28)");
   CHECK(words(1.01, 0.99, 1.02) == "as fast (0.99 to 1.02)");
+  CHECK(words(0.998, 0.991, 0.999) == "as fast (0.99 to 1.00)");
+  CHECK(words(1.003, 1.001, 1.012) == "as fast (1.00 to 1.01)");
   CHECK(words(1.1, 0.71, 1.6) == "inconclusive (0.71 to 1.60)");
   CHECK(words(1.43, 1.38, 1.49, 2) == "inconclusive (too few runs)");
   CHECK(speed_ratio({}, {}, 0).inconclusive());

@@ -1,3 +1,4 @@
+#include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -15,6 +16,19 @@ TEST_CASE("heads that are parted after samples were joined with them are parted 
     <int64[4] s = {0, 0, 3, 4}>
     { a = Transpose <perm = [1, 0, 2]> (x)  b = Reshape (a, s)  y = Transpose <perm = [1, 2, 0, 3]> (b) })") ==
         "Reshape Transpose");
+}
+
+TEST_CASE("an axis of length 1 that is put in moves with the one before it") {
+  Model model = test::fixture(R"(g (double[B,N,12] x) => (double[B,3,1,N,4] y)
+    <int64[4] s = {0, 0, 3, 4}, int64[1] at = {2}>
+    { a = Reshape (x, s)  b = Transpose <perm = [0, 2, 1, 3]> (a)  y = Unsqueeze (b, at) })");
+  infer(model);
+  const Model source = clone(model);
+  REQUIRE(run_pass(model, merge_layouts, test::pass_context()).applied == 1);
+  test::require_same_model(source, model, 0);
+  const Node& moved = *model.graph->outputs()[0]->producer;
+  REQUIRE(moved.is("Transpose"));
+  CHECK(permutation_of(NodeView(moved, 21), 5) == std::vector<int64_t>{0, 2, 3, 1, 4});
 }
 
 TEST_CASE("axes that come back need nothing") {
