@@ -129,7 +129,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::rope},
     {2, &fusion::rope_interleaved},
     {2, &fusion::rope_part},
-    {2, &fusion::rope_rows},
+    {2, &fusion::head_rows},
     {1, &fusion::rotary_tables},
     {1, &fusion::joined_scores},
     {1, &fusion::head_scales},

@@ -212,10 +212,14 @@ AxisMap::Steps AxisMap::by_parts() const {
   return {parted, turned, {false, dims(), {}}};
 }
 
+bool AxisMap::in_order() const {
+  for (size_t i = 0; i + 1 < lengths_.size(); ++i)
+    if (!follows(i)) return false;
+  return true;
+}
+
 AxisMap::Steps AxisMap::plan() const {
-  bool moved = false;
-  for (size_t i = 0; i + 1 < lengths_.size(); ++i) moved = moved || !follows(i);
-  if (!moved) return source_ == dims() ? Steps{} : Steps{{false, dims(), {}}};
+  if (in_order()) return source_ == dims() ? Steps{} : Steps{{false, dims(), {}}};
   const Steps first = from_source(), second = to_view();
   const Steps& shorter = second.empty() || (!first.empty() && first.size() <= second.size()) ? first : second;
   return shorter.empty() ? by_parts() : shorter;

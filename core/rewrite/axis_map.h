@@ -31,6 +31,8 @@ class AxisMap {
   /// The view's axis that is the source's last one, whole, where only axes of length 1 are behind it.
   std::optional<size_t> place_of_last() const;
 
+  /// Do its elements lie in the source's order, so that a Reshape at most makes it?
+  bool in_order() const;
   /// How many operators make() writes.
   int64_t cost() const { return static_cast<int64_t>(plan().size()); }
   /// Can the Reshapes' shapes be written as constants?

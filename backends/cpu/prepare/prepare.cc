@@ -50,7 +50,7 @@ void prepare(Model& model, const Evaluate& evaluate, Precision precision) {
                                       &fusion::rope,
                                       &fusion::rope_interleaved,
                                       &fusion::rope_part,
-                                      &fusion::rope_rows};
+                                      &fusion::head_rows};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
   run_pass(model, qdq::gather_before_dequantize, context);
   // Codes of weights are multiplied in float32.

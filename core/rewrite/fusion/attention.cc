@@ -227,7 +227,7 @@ Expected<Site> best_site(const Node& root, const Ending& end, const Builder& bui
   // A head that products repeat by themselves is better off there.
   const bool single = site && site->k.count == 1;
   const bool repeated =
-      repeats && ((site->k.flat() && site->v.flat()) || (comes_parted(site->k) && comes_parted(site->v)));
+      repeats && ((site->k.beside() && site->v.beside()) || (comes_parted(site->k) && comes_parted(site->v)));
   if (repeats && (single || !repeated)) site = site_of(end, {false, false, false}, builder);
   return site;
 }

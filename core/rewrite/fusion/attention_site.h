@@ -56,6 +56,8 @@ struct Heads {
 
   /// [batch, rows, heads * size] that they were split from; null: they were made otherwise.
   Value* flat() const { return way->cost() == 0 ? source : nullptr; }
+  /// Do they lie as [batch, rows, heads * size] already?
+  bool beside() const { return way->in_order(); }
 };
 
 /// Where [batch, rows, heads * size] lies as [batch, heads, rows, size]; nothing where dimensions are not known.

@@ -44,7 +44,7 @@ extern const Pass shared_masks;
 extern const Pass rope;
 extern const Pass rope_interleaved;
 extern const Pass rope_part;
-extern const Pass rope_rows;
+extern const Pass head_rows;
 extern const Pass rotary_tables;
 extern const Pass attention;
 extern const Pass attention_heads;

@@ -103,6 +103,22 @@ TEST_CASE("heads may be repeated as parts of rows, by Tile too") {
             .ends_with("MultiHeadAttention"));
 }
 
+TEST_CASE("shared keys that lie as rows, normalized head by head, are repeated there") {
+  CHECK(rewritten(fusion::attention, R"(g (float[B,N,32] q3, float[B,N,16] k3, float[B,N,16] v3, float[8] S)
+    => (float[B,N,32] y)
+    <int64[4] four = {0, 0, 4, 8}, int64[4] two = {0, 0, 2, 8}, int64[1] l2 = {2}, int64[5] twice = {1, 1, 2, 1, 1},
+     int64[4] all = {0, 4, -1, 8}, int64[3] joint = {0, 0, 32}> {
+    q4 = Reshape (q3, four)  k4 = Reshape (k3, two)  v4 = Reshape (v3, two)  n = LayerNormalization (k4, S)
+    q = Transpose <perm = [0, 2, 1, 3]> (q4)  kt = Transpose <perm = [0, 2, 1, 3]> (n)
+    vt = Transpose <perm = [0, 2, 1, 3]> (v4)
+    ku = Unsqueeze (kt, l2)  ke = Expand (ku, twice)  kr = Reshape (ke, all)
+    vu = Unsqueeze (vt, l2)  ve = Expand (vu, twice)  v = Reshape (ve, all)
+    k = Transpose <perm = [0, 1, 3, 2]> (kr)  s = MatMul (q, k)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)
+    t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) })",
+                  17, 1e-4, Target::kOrt) ==
+        "Reshape LayerNormalization Reshape Reshape Expand Reshape Reshape Expand Reshape MultiHeadAttention");
+}
+
 TEST_CASE("a head that the products repeat is one that the standard's operator takes for all queries") {
   const std::string text = R"(g (float[B,N,32] x, float[32,32] Q, float[32,8] K, float[32,8] V) => (float[B,N,32] y)
     <int64[4] four = {0, 0, 4, 8}, int64[4] one = {0, 0, 1, 8}, int64[3] joint = {0, 0, 32}> {
