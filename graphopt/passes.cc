@@ -60,6 +60,7 @@ constexpr Line kRecognizing[] = {
     {1, &eliminate_nop_tile},
     {1, &eliminate_concat_of_split},
     {1, &eliminate_split_of_concat},
+    {1, &eliminate_slice_of_concat},
     {1, &eliminate_zero_state},
     {1, &read_last_state},
     {1, &eliminate_unused_outputs},
@@ -76,6 +77,7 @@ constexpr Line kRecognizing[] = {
     {1, &fusion::conditions},
     {2, &fusion::where},
     {1, &eliminate_index_wrap},
+    {1, &scatter_to_concat},
     // What is spelt out for each step of time.
     {2, &fuse_gru},
     {2, &fuse_lstm},

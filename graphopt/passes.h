@@ -25,6 +25,7 @@ const Pass& find_pass(std::string_view name);
 extern const Pass inline_functions_pass;  // inline_functions() is taken
 extern const Pass eliminate_identity;
 extern const Pass eliminate_index_wrap;
+extern const Pass scatter_to_concat;
 extern const Pass eliminate_dropout;
 extern const Pass eliminate_nop_cast;
 extern const Pass eliminate_nop_reshape;
@@ -74,6 +75,7 @@ extern const Pass materialize_expand_shape;
 extern const Pass eliminate_nop_tile;
 extern const Pass eliminate_concat_of_split;
 extern const Pass eliminate_split_of_concat;
+extern const Pass eliminate_slice_of_concat;
 extern const Pass eliminate_unused_outputs;
 extern const Pass eliminate_common_shapes;
 extern const Pass concat_to_shape;

@@ -54,4 +54,71 @@ Value* reversed(Builder& builder, Value* x, size_t axis) {
   return all.make(builder, x, x->type);
 }
 
+Type Cut::type_of(const Value& x) const {
+  Type type = x.type;
+  if (type.dims) (*type.dims)[axis] = (to ? Dim(*to) : (*type.dims)[axis]) - Dim(from);
+  return type;
+}
+
+Value* CutPiece::make(Builder& builder) const {
+  if (is_whole()) return of;
+  const Slicing slicing{{static_cast<int64_t>(cut.axis)}, {cut.from}, {cut.to.value_or(INT64_MAX)}, {1}};
+  return slicing.make(builder, of, cut.type_of(*of));
+}
+
+namespace {
+
+/// Of what a Concat along the same axis joins; nothing where it is another operator, or lengths are not known.
+std::optional<std::vector<CutPiece>> joined_pieces(const Value* x, const Cut& cut, const Builder& builder) {
+  const Node* concat = producer_of(x, "Concat");
+  const auto& dims = x->type.dims;
+  const int64_t axis = concat && dims ? builder.view(*concat).get_int("axis", 1) : 0;
+  if (!concat || !dims || axis + (axis < 0 ? std::ssize(*dims) : 0) != static_cast<int64_t>(cut.axis))
+    return std::nullopt;
+  std::vector<CutPiece> pieces;
+  int64_t start = 0;
+  for (Value* input : concat->inputs()) {
+    if (cut.to && *cut.to <= start) break;
+    const auto length = input->type.dims ? (*input->type.dims)[cut.axis].value() : std::nullopt;
+    if (!length && input != concat->inputs().back()) return std::nullopt;
+    const int64_t from = std::max<int64_t>(cut.from - start, 0);
+    std::optional<int64_t> to;
+    if (cut.to && (!length || *cut.to - start < *length)) to = *cut.to - start;
+    if (!length || from < *length) {
+      const std::vector<CutPiece> inner = cut_pieces(input, {cut.axis, from, to}, builder);
+      pieces.insert(pieces.end(), inner.begin(), inner.end());
+    }
+    start += length.value_or(0);
+  }
+  return pieces;
+}
+
+/// The same part of what a Slice along the same axis cuts.
+std::optional<CutPiece> inner_piece(const Value* x, const Cut& cut, const Builder& builder) {
+  const Node* slice = producer_of(x, "Slice");
+  const auto slicing = slice ? Slicing::of(builder.view(*slice)) : std::nullopt;
+  if (!slicing || slicing->axes != std::vector{static_cast<int64_t>(cut.axis)} || slicing->steps[0] != 1)
+    return std::nullopt;
+  const int64_t start = slicing->starts[0], end = slicing->ends[0];
+  if (start < 0 || (!cut.to && end < 0)) return std::nullopt;
+  std::optional<int64_t> to;
+  if (cut.to)
+    to = start + *cut.to;
+  else if (end < kBeyondSizes)
+    to = end;
+  return CutPiece{slice->input(0), {cut.axis, start + cut.from, to}};
+}
+
+}  // namespace
+
+std::vector<CutPiece> cut_pieces(Value* x, const Cut& cut, const Builder& builder) {
+  const auto length = x->type.dims ? (*x->type.dims)[cut.axis] : Dim();
+  if (cut.to ? *cut.to == cut.from : length.is(cut.from)) return {};
+  if (cut.to && length.is(*cut.to)) return cut_pieces(x, {cut.axis, cut.from, std::nullopt}, builder);
+  if (cut.from == 0 && !cut.to) return {{x, cut}};
+  if (auto pieces = joined_pieces(x, cut, builder)) return *pieces;
+  if (const auto inner = inner_piece(x, cut, builder)) return cut_pieces(inner->of, inner->cut, builder);
+  return {{x, cut}};
+}
+
 }  // namespace mlopt::graphopt

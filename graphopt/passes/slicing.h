@@ -20,4 +20,27 @@ std::optional<size_t> reversed_axis(const NodeView& slice);
 /// x turned round along an axis; the opset has steps of Slice (10).
 Value* reversed(Builder& builder, Value* x, size_t axis);
 
+/// A part of a value along one axis: from a place, from 0, to another, or to its end.
+struct Cut {
+  size_t axis = 0;
+  int64_t from = 0;
+  std::optional<int64_t> to;
+
+  /// Of what it leaves of x.
+  Type type_of(const Value& x) const;
+};
+
+/// A part of a value, or all of it.
+struct CutPiece {
+  Value* of = nullptr;
+  Cut cut;
+
+  bool is_whole() const { return cut.from == 0 && !cut.to; }
+  Value* make(Builder& builder) const;
+};
+
+/// What a part of x is joined from, in order: where x is a Concat, of what that joins, where it is a Slice, of what
+/// that cuts; else of x itself. None where the part is empty.
+std::vector<CutPiece> cut_pieces(Value* x, const Cut& cut, const Builder& builder);
+
 }  // namespace mlopt::graphopt

@@ -1,11 +1,14 @@
 #include "core/rewrite/fusion/counting.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
 namespace {
+
+constexpr int64_t kMostNumbers = 1 << 20;  // of a constant that are looked at
 
 /// The only axis that is longer than 1, or may be; nothing where there are several, or none.
 std::optional<size_t> long_axis(const Value* v) {
@@ -40,12 +43,6 @@ std::optional<Dim> start_in(const Value* v) {
 }
 
 using Counted = std::optional<Count>;
-
-Counted of_constant(const Value* v, const Tensor& t) {
-  const auto axis = long_axis(v);
-  const auto from = axis ? first_of(t) : std::nullopt;
-  return from ? Counted({*axis, *from}) : std::nullopt;
-}
 
 Counted of_range(const Node& range, const Builder&) {
   const auto from = is_constant(range.input(2), 1) ? start_in(range.input(0)) : std::nullopt;
@@ -189,8 +186,24 @@ bool keeps_elements(const Node& node) {
   return false;
 }
 
+std::optional<Count> count_in(const Tensor& t) {
+  if (t.size() < 2 || t.size() > kMostNumbers || t.dtype() == DType::kString) return std::nullopt;
+  const std::vector<double> numbers = to_doubles(t);
+  if (numbers[0] != std::floor(numbers[0]) || std::abs(numbers[0]) > kMostNumbers) return std::nullopt;
+  auto stride = static_cast<size_t>(t.size());
+  for (size_t axis = 0; axis < t.dims().size(); ++axis) {
+    const auto length = static_cast<size_t>(t.dims()[axis]);
+    stride /= length;
+    if (length == 1 || numbers[stride] != numbers[0] + 1) continue;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] != numbers[0] + static_cast<double>(i / stride % length)) return std::nullopt;
+    return Count{axis, Dim(static_cast<int64_t>(numbers[0]))};
+  }
+  return std::nullopt;
+}
+
 std::optional<Count> count_of(const Value* v, const Builder& builder) {
-  if (const Tensor* t = v->known_constant()) return of_constant(v, *t);
+  if (const Tensor* t = v->known_constant()) return count_in(*t);
   for (const Rule& rule : kRules)
     if (const Node* node = producer_of(v, rule.op)) return v->type.dims ? rule.count(*node, builder) : std::nullopt;
   return std::nullopt;
@@ -201,14 +214,15 @@ std::optional<size_t> counts_along(const Value* v, const Builder& builder) {
   return count && count->from.is(0) && long_axis(v) == count->axis ? std::optional(count->axis) : std::nullopt;
 }
 
+std::optional<double> only_number(const Tensor& t) {
+  if (t.size() == 0 || t.size() > kMostNumbers) return std::nullopt;
+  const std::vector<double> numbers = to_doubles(t);
+  const bool one = std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == numbers.front(); });
+  return one ? std::optional(numbers.front()) : std::nullopt;
+}
+
 std::optional<double> only_number(const Value* v) {
-  if (const Tensor* t = v->known_constant()) {
-    constexpr int64_t kMost = 1 << 20;
-    if (t->size() == 0 || t->size() > kMost) return std::nullopt;
-    const std::vector<double> numbers = to_doubles(*t);
-    const bool one = std::all_of(numbers.begin(), numbers.end(), [&](double x) { return x == numbers.front(); });
-    return one ? std::optional(numbers.front()) : std::nullopt;
-  }
+  if (const Tensor* t = v->known_constant()) return only_number(*t);
   const Node* node = v->producer;
   if (!node) return std::nullopt;
   if (node->is("ConstantOfShape")) {

@@ -14,6 +14,8 @@ struct Count {
 };
 
 std::optional<Count> count_of(const Value* v, const Builder& builder);
+/// The same of numbers; nothing where there is one alone.
+std::optional<Count> count_in(const Tensor& numbers);
 
 /// The axis along which the value is 0, 1, 2, ..., where all other axes have length 1.
 std::optional<size_t> counts_along(const Value* v, const Builder& builder);
@@ -28,6 +30,7 @@ std::optional<Dim> dim_in(const Value* v);
 
 /// The one number that all elements are.
 std::optional<double> only_number(const Value* v);
+std::optional<double> only_number(const Tensor& numbers);
 
 /// Is every element known to be true (of a bool)?
 bool always_true(const Value* v);
