@@ -72,7 +72,7 @@ constexpr Family kFamilies[] = {
     {"fake quantize", fake_quantize_kernels},
     {"dropout", seeded_dropout_kernels},
     {"elements", elements_kernels},
-    {"gather nd", gather_nd_kernels},
+    {"tuples", tuples_kernels},
     {"non zero", non_zero_kernels},
     {"boxes", non_max_suppression_kernels},
     {"update", optimizer_kernels},

@@ -36,7 +36,7 @@ std::span<const Kernel> expand_kernels();
 std::span<const Kernel> fake_quantize_kernels();
 std::span<const Kernel> gather_grad_kernels();
 std::span<const Kernel> gather_kernels();
-std::span<const Kernel> gather_nd_kernels();
+std::span<const Kernel> tuples_kernels();
 std::span<const Kernel> grid_sample_kernels();
 std::span<const Kernel> group_query_kernels();
 std::span<const Kernel> layer_norm_grad_kernels();

@@ -26,6 +26,19 @@ TEST_CASE("tuples for each of a batch") {
   }
 }
 
+TEST_CASE("blocks and elements are filled by tuples of every length, the last of equal ones stays") {
+  for (const DType type : {DType::kF32, DType::kI64, DType::kU8, DType::kF16})
+    for (const int64_t length : {1, 2, 3}) {
+      const Tensor x = uniform({4, 5, 6}, 0, 90, type);
+      Dims each = {40};
+      each.insert(each.end(), x.dims().begin() + length, x.dims().end());
+      const Tensor places = uniform({40, length}, -4, 3.9, DType::kI64);
+      require_as_reference("ScatterND", {x, places, uniform(each, 0, 90, type)}, {}, 0);
+    }
+  const Tensor places = uniform({3, 2, 1}, 0, 89, DType::kI64);
+  require_as_reference("ScatterND", {uniform({90, 30}, -1, 1), places, uniform({3, 2, 30}, -1, 1)}, {}, 0);
+}
+
 TEST_CASE("a place that is not on its axis is named") {
   const std::unique_ptr<Backend> cpu = cpu_with_fallback();
   for (const double place : {5.0, -6.0}) {
