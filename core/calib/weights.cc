@@ -211,7 +211,8 @@ class Finder {
     input_error(fmt::format("no weight of the model can be {}{}", choice_.done,
                             list.empty() ? "" : " (" + join(list, "; ") + ")"),
                 model_.path,
-                "there are none but constant float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN");
+                "there are none but constant float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN; mlopt "
+                "fuse, run before, makes constants of weights that are computed");
   }
 
   const Model& model_;

@@ -164,8 +164,10 @@ class Shrinker {
     input_error(fmt::format("no {} of the model can be removed{}", part(),
                             reasons.empty() ? "" : " (" + join(reasons, "; ") + ")"),
                 source_.path,
-                heads() ? "--granularity channel removes neurons and dimensions of heads"
-                        : "a channel can go where a constant weight makes it and all that read it are understood");
+                heads()
+                    ? "mlopt fuse, run before, finds heads in more spellings; --granularity channel removes neurons "
+                      "and dimensions of heads"
+                    : "a channel can go where a constant weight makes it and all that read it are understood");
   }
 
   Pruned unchanged() {
