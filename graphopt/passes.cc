@@ -83,6 +83,7 @@ constexpr Line kRecognizing[] = {
     {2, &fuse_lstm},
     {2, &fuse_rnn},
     {1, &stack_of_pieces_to_transpose},
+    {1, &stack_of_windows_to_gather},
     {1, &reverse_sequence_to_slice},
     {1, &reverse_recurrence},
     {1, &merge_steps},

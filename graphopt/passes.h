@@ -95,6 +95,7 @@ extern const Pass narrow_slices;
 extern const Pass read_last_state;
 extern const Pass sizes_from_inputs;
 extern const Pass stack_of_pieces_to_transpose;
+extern const Pass stack_of_windows_to_gather;
 extern const Pass reverse_sequence_to_slice;
 extern const Pass reverse_recurrence;
 extern const Pass stack_to_concat;
