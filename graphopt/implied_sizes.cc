@@ -4,6 +4,7 @@
 
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/dim_product.h"
 #include "graphopt/declared_types.h"
 #include "graphopt/equal_sizes.h"
 
@@ -34,9 +35,7 @@ std::optional<Dim> elements_of(const Node& reshape) {
 
 /// The size that makes `count` of the product of the dimensions, in which the symbol stands once.
 std::optional<int64_t> only_size(const SymDims& dims, const std::string& symbol, const Dim& count) {
-  Dim product = 1;
-  for (const Dim& d : dims) product = product * d;
-  const auto rest = Dim::divide(product, Dim::symbol(symbol));
+  const auto rest = Dim::divide(product(dims), Dim::symbol(symbol));
   const auto size = rest ? Dim::divide(count, *rest) : std::nullopt;
   const auto value = size ? size->value() : std::nullopt;
   return value && *value > 0 ? value : std::nullopt;

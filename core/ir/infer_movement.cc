@@ -4,6 +4,7 @@
 
 #include "core/ir/infer_types.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/dim_product.h"
 
 namespace mlopt::infer_rules {
 namespace {
@@ -11,8 +12,8 @@ namespace {
 /// Dimensions of Reshape's target: 0 copies (unless allowzero), -1 takes what is left where that can be computed.
 std::optional<SymDims> reshaped(const SymDims& x, const std::vector<Dim>& target, bool allow_zero) {
   SymDims out;
-  Dim total = 1, rest = 1;
-  for (const Dim& d : x) total = total * d;
+  const Dim total = product(x);
+  Dim rest = 1;
   std::optional<size_t> open;
   for (size_t i = 0; i < target.size(); ++i) {
     Dim d = target[i];

@@ -8,6 +8,7 @@
 #include "core/ir/size_arithmetic.h"
 #include "core/ir/slice_span.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/dim_product.h"
 
 namespace mlopt::infer_rules {
 namespace {
@@ -25,9 +26,7 @@ Elements same(const NodeView& view) { return elements(view.node().input(0)); }
 Elements size_of(const NodeView& view) {
   const Value* x = view.node().input(0);
   if (!x || !x->type.dims) return std::nullopt;
-  Dim product = 1;
-  for (const Dim& d : *x->type.dims) product = product * d;
-  return std::vector<Dim>{product};
+  return std::vector<Dim>{product(*x->type.dims)};
 }
 
 Elements gather(const NodeView& view) {
@@ -174,9 +173,7 @@ Elements range(const NodeView& view) {
 Elements reduce_prod(const NodeView& view) {
   const Elements data = elements(view.node().input(0));
   if (!data || !is_row(view.node().input(0)) || view.get_int("noop_with_empty_axes", 0) != 0) return std::nullopt;
-  Dim product = 1;
-  for (const Dim& d : *data) product = product * d;
-  return std::vector<Dim>{product};
+  return std::vector<Dim>{product(*data)};
 }
 
 const std::map<std::string_view, Rule>& rules() {

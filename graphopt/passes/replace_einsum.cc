@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/rewrite/axis_map.h"
+#include "core/tensor/dim_product.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/einsum.h"
 #include "graphopt/passes/reduction.h"
@@ -45,12 +46,6 @@ struct Operand {
     return all;
   }
 };
-
-Dim product(const SymDims& dims) {
-  Dim all = 1;
-  for (const Dim& d : dims) all = all * d;
-  return all;
-}
 
 /// The way of each operand to what is multiplied, and from there to the result.
 struct Plan {

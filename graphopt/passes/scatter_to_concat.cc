@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/rewrite/axis_map.h"
+#include "core/tensor/dim_product.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/scatter_box.h"
 #include "graphopt/passes/slicing.h"
@@ -91,19 +92,13 @@ Value* filled_unturned(Value* x, std::vector<Cut> cuts, Value* filling, Builder&
   return builder.op("Transpose", {filled(source, cuts, 0, filling, builder)}, {{"perm", perm, ""}}, x->type);
 }
 
-Dim product_of(const SymDims& dims) {
-  Dim product = 1;
-  for (const Dim& d : dims) product = product * d;
-  return product;
-}
-
 /// Does a runtime better fill the box in place? Blocks of it, where indices of a fixed shape are constants to it, and
 /// all of x would be copied for little, or piece by piece.
 bool suits_scatter(const Node& scatter, const std::vector<Cut>& cuts, const SymDims& box) {
   constexpr int64_t kBlock = 16, kShare = 8;
   const Value *x = scatter.input(0), *indices = scatter.input(1);
   const auto fixed = indices->type.static_dims();
-  const auto count = product_of(box).value(), all = product_of(*x->type.dims).value();
+  const auto count = product(box).value(), all = product(*x->type.dims).value();
   if (!scatter.is("ScatterND") || !fixed || !count || !all || fixed->back() == 0) return false;
   const int64_t places = element_count(*fixed) / fixed->back();
   if (*count < kBlock * places) return false;

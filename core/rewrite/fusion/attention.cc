@@ -15,6 +15,7 @@
 #include "core/rewrite/fusion/order.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/fusion/present_shape.h"
+#include "core/tensor/dim_product.h"
 
 namespace mlopt::fusion {
 namespace {
@@ -234,11 +235,7 @@ Expected<Site> best_site(const Node& root, const Ending& end, const Builder& bui
 
 /// Are the result's elements known to be as many as there are without a mask that repeats scores?
 bool keeps_size(const Node& product, const Value& result, const Site& s) {
-  const auto all = [](const Value& v) {
-    Dim count = v.type.dims ? Dim(1) : Dim();
-    for (const Dim& d : v.type.dims.value_or(SymDims())) count = count * d;
-    return count;
-  };
+  const auto all = [](const Value& v) { return v.type.dims ? mlopt::product(*v.type.dims) : Dim(); };
   const Dim wanted = s.q.batch * s.q.rows * Dim(s.q.count * s.v.size);
   return all(*product.output(0)) == wanted || all(result) == wanted;
 }

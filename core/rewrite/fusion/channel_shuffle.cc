@@ -6,15 +6,10 @@
 #include <utility>
 
 #include "core/rewrite/fusion/passes.h"
+#include "core/tensor/dim_product.h"
 
 namespace mlopt::fusion {
 namespace {
-
-Dim product(std::span<const Dim> dims) {
-  Dim all = 1;
-  for (const Dim& d : dims) all = all * d;
-  return all;
-}
 
 /// How many groups the second and third axes of `parted` part the channels of x into; nothing where they are not
 /// parted so.

@@ -1,5 +1,6 @@
 #include "core/tensor/dim.h"
 
+#include "core/tensor/dim_product.h"
 #include "tests/support/catch.h"
 
 using namespace mlopt;
@@ -79,4 +80,11 @@ TEST_CASE("numbers that do not fit and expressions that grow become unknown") {
   }
   CHECK_FALSE(square.known());
   CHECK_FALSE(half.known());
+}
+
+TEST_CASE("axes of these lengths have so many elements") {
+  const Dim n = Dim::symbol("N");
+  CHECK(product(SymDims{}).is(1));
+  CHECK(product(SymDims{2, n, 3}) == 6 * n);
+  CHECK_FALSE(product(SymDims{2, Dim()}).known());
 }
