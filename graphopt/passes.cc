@@ -78,6 +78,7 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::where},
     {1, &eliminate_index_wrap},
     {1, &scatter_to_concat},
+    {1, &masked_scatter_to_where},
     // What is spelt out for each step of time.
     {2, &fuse_gru},
     {2, &fuse_lstm},

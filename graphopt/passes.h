@@ -26,6 +26,7 @@ extern const Pass inline_functions_pass;  // inline_functions() is taken
 extern const Pass eliminate_identity;
 extern const Pass eliminate_index_wrap;
 extern const Pass scatter_to_concat;
+extern const Pass masked_scatter_to_where;
 extern const Pass eliminate_dropout;
 extern const Pass eliminate_nop_cast;
 extern const Pass eliminate_nop_reshape;
