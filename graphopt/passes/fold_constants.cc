@@ -54,8 +54,7 @@ class Folder {
 
   void run() {
     walk(*model_.graph);
-    for (auto it = too_large_.rbegin(); it != too_large_.rend(); ++it)
-      used(*it->second) ? decline(*it->second, kTooLarge) : it->first->erase(it->second);
+    for (const auto& [graph, node] : too_large_) decline(*node, kTooLarge);
   }
 
  private:
@@ -164,6 +163,23 @@ class Folder {
       if (y) replace_by_constant(graph, y, results[next++].tensor());
     graph.erase(&node);
     ++tally_.applied;
+    forget_unused();
+  }
+
+  /// Results that nothing needs any more make room for others, and what they were made of goes with the last one.
+  void forget_unused() {
+    for (size_t i = too_large_.size(); i-- > 0;) {
+      const auto [graph, node] = too_large_[i];
+      if (used(*node)) continue;
+      for (const Value* y : node->outputs()) {
+        const auto it = y ? tried_.find(y) : tried_.end();
+        if (it == tried_.end()) continue;
+        tried_bytes_ -= static_cast<int64_t>(it->second.result.bytes());
+        tried_.erase(it);
+      }
+      graph->erase(node);
+      too_large_.erase(too_large_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
   void set_aside(Graph& graph, Node& node, const std::vector<Datum>& results, int64_t bytes) {
@@ -175,7 +191,7 @@ class Folder {
   }
 
   static constexpr int64_t kMostMacs = 10'000'000'000;  // a few seconds
-  static constexpr int64_t kMostTried = 16 << 20;       // some milliseconds, in each round of the passes
+  static constexpr int64_t kMostTried = 64 << 20;       // at once; some milliseconds, in each round of the passes
   static constexpr const char* kTooLarge = "its result is larger than the folding limit";
   static constexpr int64_t kFree = 128;  // about what the node itself takes in the file
 

@@ -96,6 +96,18 @@ TEST_CASE("a chain whose middle is too large is computed where its end is small"
   CHECK(one.size() == 1);
 }
 
+TEST_CASE("what was only needed on the way gives back what it was made of") {
+  // A weight that is divided by its own deviation, as of weight standardization: the file does not grow.
+  Model model = test::fixture(R"(g (double[1000] x, double[1000] A) => (double[1000] y) {
+    mean = ReduceMean (A)  d = Sub (A, mean)  square = Mul (d, d)  v = ReduceMean (square)  w = Div (A, v)
+    y = Add (x, w) })");
+  infer(model);
+  PassContext context = test::pass_context();
+  context.fold_bytes = 100;
+  CHECK(run_pass(model, fold_constants, context).declined.empty());
+  CHECK(test::operators(*model.graph) == "Add");
+}
+
 TEST_CASE("a size beyond all memory is declined before it is computed") {
   CHECK(declined(fold_constants, R"(g (double[1] x) => (double[N] y) <int64[1] s = {1152921504606846976}>
     { a = ConstantOfShape (s)  b = Cast <to = 11> (a)  y = Add (x, b) })") ==
