@@ -40,6 +40,14 @@ bool is_storage(const Node& node) {
   return small && stored->size() >= kLeast && node.output(0)->type.dtype == DType::kF32;
 }
 
+/// About what the node takes in the file, less what a constant in the place of its result takes besides its elements.
+int64_t text_bytes(const Node& node) {
+  constexpr int64_t kTags = 2, kLeast = 128;
+  int64_t bytes = std::ssize(node.name) + std::ssize(node.op) + std::ssize(node.domain);
+  for (const Value* v : node.inputs()) bytes += kTags + (v ? std::ssize(v->name) : 0);
+  return std::max(bytes, kLeast);
+}
+
 bool used(const Node& node) {
   return std::any_of(node.outputs().begin(), node.outputs().end(),
                      [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
@@ -58,7 +66,7 @@ class Folder {
   }
 
  private:
-  /// A result that is not kept, and the bytes of constants that go away with what computes it.
+  /// A result that is not kept, and the bytes that go away with what computes it.
   struct Tried {
     Tensor result;
     int64_t freed;
@@ -88,9 +96,9 @@ class Folder {
            node.bodies().empty() && !is_random(node) && !listed(kNever, node.op) && !is_storage(node);
   }
 
-  /// Bytes of the constants that go away when the node is folded: nothing else reads them.
+  /// Bytes that go away when the node is folded: of itself, and of constants that nothing else reads.
   int64_t freed_bytes(const Node& node) const {
-    int64_t bytes = 0;
+    int64_t bytes = text_bytes(node);
     for (const Value* v : node.inputs()) {
       if (!v || v->uses.size() != 1) continue;
       const auto it = tried_.find(v);
@@ -101,7 +109,7 @@ class Folder {
 
   bool too_large(const Node& node, int64_t bytes) const {
     const int64_t growth = bytes - freed_bytes(node);
-    return growth > kFree && bytes_ + growth > limit_;
+    return growth > 0 && bytes_ + growth > limit_;
   }
 
   /// Why not, where that is known before anything is computed.
@@ -193,7 +201,6 @@ class Folder {
   static constexpr int64_t kMostMacs = 10'000'000'000;  // a few seconds
   static constexpr int64_t kMostTried = 64 << 20;       // at once; some milliseconds, in each round of the passes
   static constexpr const char* kTooLarge = "its result is larger than the folding limit";
-  static constexpr int64_t kFree = 128;  // about what the node itself takes in the file
 
   Model& model_;
   const PassContext& context_;
