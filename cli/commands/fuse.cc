@@ -214,7 +214,7 @@ Action setup(Options& options) {
       "it");
   options.add("--bisect", o->bisect, "the same, but only once the result differs from the source");
   options.add("--fold-limit", o->fold_limit, "SIZE",
-              "bytes that folded constants may add to the file (default: a hundredth of it)");
+              "bytes that folded constants may add to the file (default: a hundredth of it, at least 4K)");
   options.add("--explain", o->explain, "say what was declined, why and how often");
   options.add("--diff", o->diff, "show both graphs side by side: | rewritten, < gone, > new");
   options.add("--html", o->html, "FILE", "write the report with both graphs as one page");

@@ -215,7 +215,10 @@ int64_t constant_bytes(const Model& model) {
   return bytes;
 }
 
-int64_t usual_fold_bytes(const Model& model) { return std::max(model.file_bytes, constant_bytes(model)) / 100; }
+int64_t usual_fold_bytes(const Model& model) {
+  constexpr int64_t kLeast = 4096;  // small tables that small models compute, too
+  return std::max(kLeast, std::max(model.file_bytes, constant_bytes(model)) / 100);
+}
 
 int64_t remove_dead(Model& model) {
   const int64_t removed = remove_dead_nodes(*model.graph);

@@ -49,7 +49,7 @@ struct PassContext {
 
 /// Bytes of all constants of the model: initializers and Constant nodes, bodies included.
 int64_t constant_bytes(const Model& model);
-/// What folding may add where nobody says more: a hundredth of the file or of the constants.
+/// What folding may add where nobody says more: a hundredth of the file or of the constants, 4 KB at least.
 int64_t usual_fold_bytes(const Model& model);
 
 /// Adds the nodes of a replacement directly before the root of a match.
