@@ -6,6 +6,7 @@
 
 #include "core/ir/slice_span.h"
 #include "graphopt/passes/reduction.h"
+#include "graphopt/passes/taken_rows.h"
 
 namespace mlopt::graphopt {
 
@@ -72,15 +73,15 @@ namespace {
 std::optional<std::vector<CutPiece>> joined_pieces(const Value* x, const Cut& cut, const Builder& builder) {
   const Node* concat = producer_of(x, "Concat");
   const auto& dims = x->type.dims;
-  const int64_t axis = concat && dims ? builder.view(*concat).get_int("axis", 1) : 0;
-  if (!concat || !dims || axis + (axis < 0 ? std::ssize(*dims) : 0) != static_cast<int64_t>(cut.axis))
+  if (!concat || !dims || place_in(builder.view(*concat).get_int("axis", 1), dims->size()) != cut.axis)
     return std::nullopt;
   std::vector<CutPiece> pieces;
   int64_t start = 0;
-  for (Value* input : concat->inputs()) {
+  for (size_t i = 0; i < concat->inputs().size(); ++i) {
     if (cut.to && *cut.to <= start) break;
+    Value* input = concat->inputs()[i];
     const auto length = input->type.dims ? (*input->type.dims)[cut.axis].value() : std::nullopt;
-    if (!length && input != concat->inputs().back()) return std::nullopt;
+    if (!length && i + 1 < concat->inputs().size()) return std::nullopt;
     const int64_t from = std::max<int64_t>(cut.from - start, 0);
     std::optional<int64_t> to;
     if (cut.to && (!length || *cut.to - start < *length)) to = *cut.to - start;

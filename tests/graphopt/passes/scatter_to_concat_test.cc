@@ -61,6 +61,11 @@ TEST_CASE("what several fill one after the other is joined once") {
       sv = Shape (v)  iv = Expand (more, sv)  y = ScatterElements <axis = -1> (a, iv, v) })") == "Slice Concat");
 }
 
+TEST_CASE("a value of any length that is joined twice is read twice") {
+  CHECK(rewritten(scatter_to_concat, R"(g (double[N,3] c, double[1,3] u) => (double[M,3] y) <int64[1,1] first = {0}>
+    { x = Concat <axis = 0> (c, c)  y = ScatterND (x, first, u) })") == "Concat Slice Concat");
+}
+
 TEST_CASE("the axis that an exporter brought to the front is filled where it lay") {
   CHECK(rewritten(scatter_to_concat, R"(g (double[4,B,6] x, double[4,B,2] u) => (double[4,B,6] y)
     <int64[2,1] at = {3, 4}>
