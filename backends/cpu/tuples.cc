@@ -26,7 +26,7 @@ struct Blocks {
   }
 };
 
-constexpr size_t kMostIndices = 6;
+constexpr size_t kMostIndices = 8;
 
 /// Calls what(index_constant) with the number of indices in a tuple, so that no loop over them is left.
 template <size_t N = 1, class Fn>

@@ -95,6 +95,18 @@ Value* AxisOrder::make(Builder& builder, Value* source, const Type& type) const 
   return added.empty() ? y : make_squeeze(builder, "Unsqueeze", y, added, type);
 }
 
+Unturned unturned(Value* v, const Builder& builder) {
+  std::vector<int64_t> perm(v->type.dims->size());
+  std::iota(perm.begin(), perm.end(), int64_t{0});
+  while (const Node* turn = producer_of(v, "Transpose")) {
+    const std::vector<int64_t> of = permutation_of(builder.view(*turn), perm.size());
+    if (of.size() != perm.size() || !turn->input(0)->type.dims) break;
+    for (int64_t& axis : perm) axis = of[static_cast<size_t>(axis)];
+    v = turn->input(0);
+  }
+  return {v, perm};
+}
+
 bool one_reader(const Value& v) {
   if (v.output_uses != 0 || v.uses.empty()) return false;
   return std::all_of(v.uses.begin(), v.uses.end(), [&](const Use& use) { return use.node == v.uses[0].node; });

@@ -48,6 +48,13 @@ struct Ordered {
   Value* source;
   AxisOrder order;
 };
+/// What v is of before Transposes, whoever else reads what is between, and which axis of that each of v's is.
+struct Unturned {
+  Value* source;
+  std::vector<int64_t> perm;
+};
+/// The rank of v is known; so is that of what it is of.
+Unturned unturned(Value* v, const Builder& builder);
 /// Does one node alone read v, once or more often?
 bool one_reader(const Value& v);
 /// What a chain of them makes v of, in the builder's graph, by all of the chain first, then by less and less of it.

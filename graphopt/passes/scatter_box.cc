@@ -1,8 +1,11 @@
 #include "graphopt/passes/scatter_box.h"
 
+#include <algorithm>
+
 #include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/counting.h"
 #include "core/tensor/cast.h"
+#include "graphopt/passes/taken_rows.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -22,15 +25,22 @@ std::optional<Column> column_of(const std::optional<double>& number, const std::
 
 constexpr const char* kNoBox = "its indices do not count along the axes";
 
-/// Column i of constant indices [..., columns].
-Tensor column_in(const Tensor& indices, size_t i) {
-  const auto columns = static_cast<size_t>(indices.dims().back());
+std::optional<Column> column_of(const Value* v, const SymDims& dims, const Builder& builder) {
+  return column_of(fusion::only_number(v), fusion::count_of(v, builder), dims);
+}
+
+/// The columns of constant indices [..., count].
+std::vector<Tensor> columns_in(const Tensor& indices, size_t count) {
   const std::vector<int64_t> all = to_ints(indices);
-  std::vector<int64_t> one;
-  for (size_t at = i; at < all.size(); at += columns) one.push_back(all[at]);
   Dims dims = indices.dims();
   dims.pop_back();
-  return Tensor::ints(one).reshaped(dims);
+  std::vector<Tensor> columns;
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<int64_t> one;
+    for (size_t at = i; at < all.size(); at += count) one.push_back(all[at]);
+    columns.push_back(Tensor::ints(one).reshaped(dims));
+  }
+  return columns;
 }
 
 /// The columns of indices [..., columns], which stand apart in a Concat, or are one, or constant.
@@ -42,23 +52,19 @@ std::optional<std::vector<Column>> columns_of(const Value* indices, size_t count
     if (column) columns.push_back(*column);
     return column.has_value();
   };
-  const auto of_value = [&](const Value* v) {
-    return add(column_of(fusion::only_number(v), fusion::count_of(v, builder), dims));
-  };
   if (const Tensor* t = indices->known_constant()) {
-    for (size_t i = 0; i < count; ++i) {
-      const Tensor column = column_in(*t, i);
+    if (t->size() / static_cast<int64_t>(std::max<size_t>(count, 1)) > fusion::kMostNumbers) return std::nullopt;
+    for (const Tensor& column : columns_in(*t, count))
       if (!add(column_of(fusion::only_number(column), fusion::count_in(column), dims))) return std::nullopt;
-    }
     return columns;
   }
-  if (count == 1) return of_value(indices) ? std::optional(columns) : std::nullopt;
+  if (count == 1) return add(column_of(indices, dims, builder)) ? std::optional(columns) : std::nullopt;
   const Node* joined = producer_of(indices, "Concat");
   if (!joined || joined->inputs().size() != count ||
       !is_last_axis(builder.view(*joined).get_int("axis", 0), dims.size() + 1))
     return std::nullopt;
   for (const Value* v : joined->inputs())
-    if (!of_value(v)) return std::nullopt;
+    if (!add(column_of(v, dims, builder))) return std::nullopt;
   return columns;
 }
 
@@ -88,17 +94,16 @@ Expected<std::vector<Span>> box_of_elements(const Node& scatter, const SymDims& 
   const Value* indices = scatter.input(1);
   const auto& dims = indices->type.dims;
   if (!dims || dims->size() != x.size()) return Decline{"the shapes are not known"};
-  const int64_t given = builder.view(scatter).get_int("axis", 0);
-  const auto axis = static_cast<size_t>(given < 0 ? given + std::ssize(x) : given);
+  const auto axis = place_in(builder.view(scatter).get_int("axis", 0), x.size());
+  if (!axis) return Decline{kNoBox};
   std::vector<Span> box;
   for (size_t i = 0; i < x.size(); ++i) {
     box.push_back({0, (*dims)[i]});
-    if (i != axis && !((*dims)[i] == x[i])) return Decline{"it does not fill all along the other axes"};
+    if (i != *axis && !((*dims)[i] == x[i])) return Decline{"it does not fill all along the other axes"};
   }
-  const auto column = column_of(fusion::only_number(indices), fusion::count_of(indices, builder), *dims);
-  const bool fits = column && axis < x.size() && (column->axis ? *column->axis == axis : (*dims)[axis].is(1));
-  if (!fits) return Decline{kNoBox};
-  box[axis] = column->span;
+  const auto column = column_of(indices, *dims, builder);
+  if (!column || !(column->axis ? *column->axis == *axis : (*dims)[*axis].is(1))) return Decline{kNoBox};
+  box[*axis] = column->span;
   return box;
 }
 

@@ -2,11 +2,11 @@
 // and what fills it: exporters of PyTorch write x[:, a:b] = y so. What several of them fill one after the other is one
 // Concat, as a loop writes its steps.
 #include <algorithm>
-#include <numeric>
 
 #include "core/rewrite/axis_map.h"
 #include "core/tensor/dim_product.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/axis_order.h"
 #include "graphopt/passes/scatter_box.h"
 #include "graphopt/passes/slicing.h"
 
@@ -54,24 +54,6 @@ Value* filled(Value* x, const std::vector<Cut>& cuts, size_t at, Value* filling,
   parts.push_back(filling);
   if (cut.to) take(x, {cut.axis, *cut.to, std::nullopt}, parts, builder);
   return joined(std::move(parts), cut.axis, x->type, builder);
-}
-
-/// What v is of before Transposes, and where its axes lie in that.
-struct Unturned {
-  Value* source;
-  std::vector<int64_t> perm;
-};
-
-Unturned unturned(Value* v, const Builder& builder) {
-  std::vector<int64_t> perm(v->type.dims->size());
-  std::iota(perm.begin(), perm.end(), int64_t{0});
-  while (const Node* turn = producer_of(v, "Transpose")) {
-    const std::vector<int64_t> of = permutation_of(builder.view(*turn), perm.size());
-    if (of.size() != perm.size() || !turn->input(0)->type.dims) break;
-    for (int64_t& axis : perm) axis = of[static_cast<size_t>(axis)];
-    v = turn->input(0);
-  }
-  return {v, perm};
 }
 
 /// The same, as x lies before Transposes where what fills it is transposed as well, and transposed then, which cancels

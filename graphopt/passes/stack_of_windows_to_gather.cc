@@ -5,6 +5,7 @@
 
 #include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/axis_order.h"
 #include "graphopt/passes/lanes.h"
 #include "graphopt/passes/taken_rows.h"
 
@@ -18,16 +19,11 @@ struct Window {
 };
 
 std::optional<Window> window_of(const Value* part, size_t axis, const Builder& builder) {
-  const Value* v = before_axis(part, axis);
+  Value* v = before_axis(part, axis);
   if (!v || !v->type.dims) return std::nullopt;
-  std::vector<int64_t> perm;
-  const Node* turn = producer_of(v, "Transpose");
-  if (turn) perm = permutation_of(builder.view(*turn), v->type.dims->size());
-  const auto piece = piece_of(turn ? turn->input(0) : v, builder);
-  if (!piece || !piece->stays || (turn && perm.empty())) return std::nullopt;
-  if (!turn)
-    for (size_t i = 0; i < v->type.dims->size(); ++i) perm.push_back(static_cast<int64_t>(i));
-  return Window{*piece, perm};
+  auto [source, perm] = unturned(v, builder);
+  const auto piece = piece_of(source, builder);
+  return piece && piece->stays ? std::optional(Window{*piece, std::move(perm)}) : std::nullopt;
 }
 
 /// The axes of [..., windows, length, ...] in the order that a stack along `axis` has them.

@@ -8,8 +8,6 @@
 namespace mlopt::fusion {
 namespace {
 
-constexpr int64_t kMostNumbers = 1 << 20;  // of a constant that are looked at
-
 /// The only axis that is longer than 1, or may be; nothing where there are several, or none.
 std::optional<size_t> long_axis(const Value* v) {
   if (!v->type.dims) return std::nullopt;

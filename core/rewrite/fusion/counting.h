@@ -7,6 +7,9 @@
 // What index arithmetic is known to hold, whatever the sizes.
 namespace mlopt::fusion {
 
+/// Of a constant: larger ones are not looked at.
+inline constexpr int64_t kMostNumbers = 1 << 20;
+
 /// The axis along which a value goes up by 1 with each element, and its first element; it is the same along others.
 struct Count {
   size_t axis = 0;
