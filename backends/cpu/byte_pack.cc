@@ -109,6 +109,19 @@ ByteShape ByteShape::product(int64_t m, int64_t k, int64_t n) {
   return s;
 }
 
+ByteShape ByteShape::conv(const ConvShape& c) {
+  ByteShape s;
+  s.images = c.src[0];
+  s.channels = c.src[1];
+  s.columns = c.channels_out();
+  s.groups = c.groups;
+  const size_t axes = c.src.size() - 2, absent = s.axes.size() - axes;
+  for (size_t k = 0; k < axes; ++k)
+    s.axes[absent + k] = {c.src[2 + k],        c.dst[2 + k],          c.window.kernel[k],
+                          c.window.strides[k], c.window.dilations[k], c.window.begin[k]};
+  return s;
+}
+
 bool ByteShape::is_product() const {
   return groups == 1 && std::all_of(axes.begin(), axes.end(), [](const Axis& a) {
            return a.taps == 1 && a.stride == 1 && a.begin == 0 && a.in == a.out;

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/byte_quads.h"
 #include "backends/cpu/byte_tile.h"
+#include "backends/cpu/conv_shape.h"
 #include "core/base/align.h"
 #include "core/tensor/tensor.h"
 
@@ -21,6 +22,7 @@ struct ByteShape {
   int64_t images = 1, channels = 1, columns = 1, groups = 1;  ///< columns: channels of the result
   std::array<Axis, 3> axes = {};                              ///< depth, height, width
 
+  static ByteShape conv(const ConvShape& conv);
   static ByteShape product(int64_t m, int64_t k, int64_t n);
   int64_t group_channels() const { return channels / groups; }
   int64_t group_columns() const { return columns / groups; }

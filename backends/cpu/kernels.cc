@@ -50,6 +50,7 @@ constexpr Family kFamilies[] = {
     {"rnn", rnn_kernels},
     {"quantize", quantize_linear_kernels},
     {"byte conv", qconv_kernels},
+    {"byte conv", conv_integer_kernels},
     {"byte product", qmatmul_kernels},
     {"byte eltwise", qpointwise_kernels},
     {"slice", slice_kernels},

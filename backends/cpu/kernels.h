@@ -54,6 +54,7 @@ std::span<const Kernel> pool_grad_kernels();
 std::span<const Kernel> pool_kernels();
 std::span<const Kernel> power_kernels();
 std::span<const Kernel> qconv_kernels();
+std::span<const Kernel> conv_integer_kernels();
 std::span<const Kernel> qmatmul_kernels();
 std::span<const Kernel> qpointwise_kernels();
 std::span<const Kernel> quantize_linear_kernels();

@@ -182,19 +182,6 @@ Expected<PlannedStep> plan_primitive(const Parameters& p, const ConvShape& given
 
 // ---- Tiles of our own elsewhere
 
-ByteShape byte_shape(const ConvShape& c) {
-  ByteShape s;
-  s.images = c.src[0];
-  s.channels = c.src[1];
-  s.columns = c.channels_out();
-  s.groups = c.groups;
-  const size_t axes = c.src.size() - 2, absent = s.axes.size() - axes;
-  for (size_t k = 0; k < axes; ++k)
-    s.axes[absent + k] = {c.src[2 + k],        c.dst[2 + k],          c.window.kernel[k],
-                          c.window.strides[k], c.window.dilations[k], c.window.begin[k]};
-  return s;
-}
-
 /// The factors and offsets that take sums to output steps.
 struct Rounding {
   std::vector<float> factors, offsets;
@@ -212,17 +199,18 @@ Rounding rounding_of(const Parameters& p) {
 }
 
 Expected<PlannedStep> plan_tiles(const Parameters& p, const ConvShape& shape, const Site& site) {
-  if (!ByteConv::fits(byte_shape(shape))) return Decline{"taps lie too far apart"};
+  if (!ByteConv::fits(ByteShape::conv(shape))) return Decline{"taps lie too far apart"};
   const bool from_last = site.desc(kSource).layout == mlopt::Layout::kChannelsLast;
   const bool to_last = site.layout == mlopt::Layout::kChannelsLast;
   const auto pack = [&] {
-    return std::make_shared<PackedTaps>(byte_shape(shape), p.weights.numbers, p.weights.zeros, false);
+    return std::make_shared<PackedTaps>(ByteShape::conv(shape), p.weights.numbers, p.weights.zeros, false);
   };
   const auto weights =
       shared_weights<PackedTaps>(site.context.weights, *site.constant(kWeights),
                                  taps_form(fmt::format("{} groups", shape.groups), p.weights.zeros), pack);
   const ByteSource source{p.source_type == DType::kI8, from_last};
-  const auto conv = std::make_shared<const ByteConv>(byte_shape(shape), source, to_last, weights.get(), max_threads());
+  const auto conv =
+      std::make_shared<const ByteConv>(ByteShape::conv(shape), source, to_last, weights.get(), max_threads());
   PlannedStep step{.out = {{p.type, shape.dst, site.layout}}};
   step.label = "byte tiles";
   step.packed_bytes = weights->bytes();

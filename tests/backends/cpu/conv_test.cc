@@ -1,4 +1,5 @@
 #include "tests/support/catch.h"
+#include "tests/support/conv_cases.h"
 #include "tests/support/cpu.h"
 #include "tests/support/net.h"
 
@@ -7,14 +8,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-struct Case {
-  Dims x, w;
-  Ints strides, dilations, pads;
-  int64_t group = 1;
-};
-
 // Odd sizes, axes of 1, groups, dilations, strides and paddings that differ between the sides, one to three axes.
-const Case kCases[] = {
+const ConvCase kCases[] = {
     {{1, 3, 9, 7}, {5, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
     {{2, 16, 11, 5}, {9, 16, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
     {{1, 8, 12, 13}, {24, 8, 1, 1}, {2, 3}, {1, 1}, {0, 0, 0, 0}},
@@ -31,22 +26,18 @@ const Case kCases[] = {
     {{2, 8, 21, 1}, {6, 4, 5, 1}, {2, 1}, {1, 1}, {3, 0, 1, 0}, 2},
 };
 
-std::vector<Attr> attrs_of(const Case& c) {
-  return {{"strides", c.strides, ""}, {"dilations", c.dilations, ""}, {"pads", c.pads, ""}, {"group", c.group, ""}};
-}
-
 // Sums of up to 600 products of numbers below 1, in another order than the reference's.
 constexpr double kTolerance = 3e-5;
 
 }  // namespace
 
 TEST_CASE("Conv gives what the reference gives") {
-  for (const Case& c : kCases) {
+  for (const ConvCase& c : kCases) {
     INFO(to_string(c.x) << " with " << to_string(c.w));
     const Tensor x = uniform(c.x, -1, 1, DType::kF32, 1), w = uniform(c.w, -1, 1, DType::kF32, 2);
     const Tensor bias = uniform({c.w[0]}, -1, 1, DType::kF32, 3);
-    require_as_reference("Conv", {x, w}, {.attrs = attrs_of(c)}, kTolerance);
-    require_as_reference("Conv", {x, w, bias}, {.attrs = attrs_of(c)}, kTolerance);
+    require_as_reference("Conv", {x, w}, {.attrs = c.attrs()}, kTolerance);
+    require_as_reference("Conv", {x, w, bias}, {.attrs = c.attrs()}, kTolerance);
   }
 }
 
@@ -69,10 +60,10 @@ TEST_CASE("one column and several are convolved with the same weights") {
 }
 
 TEST_CASE("FusedConv adds and activates after the bias") {
-  const Case& c = kCases[0];
+  const ConvCase& c = kCases[0];
   const Tensor x = uniform(c.x, -1, 1), w = uniform(c.w, -1, 1, DType::kF32, 2);
   const Tensor bias = uniform({5}, -1, 1, DType::kF32, 3), addend = uniform({1, 5, 9, 7}, -1, 1, DType::kF32, 4);
-  std::vector<Attr> attrs = attrs_of(c);
+  std::vector<Attr> attrs = c.attrs();
   attrs.push_back({"activation", std::string("LeakyRelu"), ""});
   attrs.push_back({"activation_params", std::vector<float>{0.3f}, ""});
   require_as_reference("FusedConv", {x, w, bias, addend}, {.attrs = attrs, .domain = "com.microsoft"}, kTolerance);
