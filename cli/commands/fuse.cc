@@ -12,6 +12,7 @@
 #include "cli/fuse/side_by_side.h"
 #include "cli/output.h"
 #include "cli/runner.h"
+#include "cli/targets/runtimes.h"
 #include "cli/verb/origin.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -76,12 +77,19 @@ Target target_of(const std::string& name) {
   usage_error(fmt::format("no target is called '{}'", name), "--target", "one of " + join(names, ", "));
 }
 
+/// What is written for any runtime has to run in ONNX Runtime at least.
+std::string (*objection_of(Target target))(const NodeView&) {
+  if (target == Target::kOpenvino) return openvino_objection;
+  return target == Target::kTensorrt ? tensorrt_objection : ort_objection;
+}
+
 PassContext context_of(const FuseFlags& o, const Model& source, Backend& judge) {
   PassContext context = judged_by(judge);
   context.only = list_items(o.only);
   context.skip = list_items(o.skip);
   context.fold_bytes = fold_bytes(o, source);
   context.target = target_of(o.target);
+  context.objection = objection_of(context.target);
   return context;
 }
 

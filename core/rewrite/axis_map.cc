@@ -113,11 +113,12 @@ SymDims AxisMap::parts_of(size_t axis) const {
 }
 
 std::optional<size_t> AxisMap::place_of_last() const {
+  // A last axis of length 1 has no parts by which it is told from other such axes.
+  if (source_.empty() || source_.back().is(1)) return std::nullopt;
   std::vector<size_t> whole;
   for (size_t i = 0; i < axis_of_.size(); ++i)
     if (axis_of_[i] + 1 == source_.size()) whole.push_back(i);
-  // A last axis of length 1 has no parts: only that of the view is it then.
-  for (size_t i = axes_.size(); i-- > 0 && !source_.empty();)
+  for (size_t i = axes_.size(); i-- > 0;)
     if (axes_[i] == whole)
       return i;
     else if (!axes_[i].empty())

@@ -60,7 +60,7 @@ std::optional<std::vector<int64_t>> following(std::vector<int64_t> target, const
   if (copied) return target;
   if (std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
   const auto found = std::find_if(target.begin(), target.end(), [&](int64_t t) {
-    return std::any_of(sizes.begin(), sizes.end(), [&](int64_t size) { return t % size == 0; });
+    return std::any_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size > 0 && t % size == 0; });
   });
   if (found == target.end()) return std::nullopt;
   *found = -1;

@@ -3,22 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <deque>
 #include <unordered_set>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/ir/verify.h"
+#include "core/rewrite/rule_walk.h"
 
 namespace mlopt {
 namespace {
-
-/// A node without outputs is there for what it does.
-bool has_no_effect(const Node& node) {
-  return !node.outputs().empty() && std::all_of(node.outputs().begin(), node.outputs().end(), [](const Value* v) {
-    return !v || (v->uses.empty() && !v->is_output());
-  });
-}
 
 int64_t remove_dead_nodes(Graph& graph) {
   int64_t removed = 0;
@@ -41,161 +34,7 @@ void remove_dead_constants(Graph& graph) {
     for (Graph* body : node->bodies()) remove_dead_constants(*body);
 }
 
-/// One walk over every node of a graph with the rules of a pass.
-class RuleWalk {
- public:
-  RuleWalk(Model& model, std::span<const Rule> rules, const PassContext& context, PassTally& tally)
-      : model_(model), rules_(rules), context_(context), tally_(tally) {}
-
-  /// Gives how many rewrites were done.
-  int64_t walk(Graph& graph) {
-    int64_t done = 0;
-    for (Node* node : graph.nodes()) {
-      if (erased_.contains(node)) continue;
-      for (Graph* body : node->bodies()) done += walk(*body);
-      done += visit(graph, node);
-    }
-    return done;
-  }
-
- private:
-  bool visit(Graph& graph, Node* node) {
-    for (const Rule& rule : rules_) {
-      auto match = rule.pattern.match(node);
-      if (!match) continue;
-      if (!*match) {
-        decline(*node, match->error().reason);
-        continue;
-      }
-      if (!context_.allows(*node)) {
-        decline(*node, "excluded by --only or --skip");
-        continue;
-      }
-      const Node* before = graph.previous(node);
-      Builder builder(model_, graph, node, context_.target);
-      const Expected<Replacement> replacement = rule.rewrite(**match, builder);
-      if (!replacement) {
-        decline(*node, replacement.error().reason);
-        continue;
-      }
-      if (!replaces_all(*node, *replacement)) {
-        decline(*node, "it has more outputs than the operator");
-        continue;
-      }
-      replace(graph, node, before, *replacement);
-      return true;
-    }
-    return false;
-  }
-
-  /// Else the node would stay, to be rewritten for ever. Models are read that give an operator outputs it does not
-  /// have.
-  static bool replaces_all(const Node& node, const Replacement& values) {
-    for (size_t i = 0; i < node.outputs().size(); ++i) {
-      const Value* old = node.outputs()[i];
-      const bool read = old && (!old->uses.empty() || old->is_output());
-      if (read && (i >= values.size() || !values[i])) return false;
-    }
-    return true;
-  }
-
-  void decline(const Node& node, const std::string& reason) {
-    if (reason.empty()) return;
-    ++tally_.declined[reason];
-    tally_.example.emplace(reason, node.label());
-  }
-
-  /// New nodes stand between `before` (null: the beginning) and the node.
-  void replace(Graph& graph, Node* node, const Node* before, const Replacement& values) {
-    std::vector<Node*> made;
-    for (Node* n = graph.next(before); n != node; n = graph.next(n)) made.push_back(n);
-    std::vector<std::string> origins = origins_of(*node);
-    for (size_t i = 0; i < node->outputs().size(); ++i) {
-      Value* old = node->outputs()[i];
-      if (!old || i >= values.size() || !values[i]) continue;
-      if (values[i]->type.kind == Type::Kind::kUnknown) values[i]->type = old->type;
-      if (!values[i]->symbolic && !values[i]->constant) values[i]->symbolic = old->symbolic;
-      if (old->is_output() && (!values[i]->producer || values[i]->is_output() || values[i]->graph != &graph)) {
-        // An output must keep its name, and what replaces it cannot take it over: an Identity carries it.
-        Value* bridge = graph.add_op("Identity", {values[i]}, {}, node)->output(0);
-        graph.replace_uses(old, bridge);
-      } else {
-        graph.replace_uses(old, values[i]);
-      }
-    }
-    erase_dead(node, origins);
-    for (Node* n : made) n->origins = origins;
-    ++tally_.applied;
-  }
-
-  static std::vector<std::string> origins_of(const Node& node) {
-    return node.origins.empty() ? std::vector{node.label()} : node.origins;
-  }
-
-  /// The node and whatever only it needed, whose origins come before those of the node.
-  void erase_dead(Node* node, std::vector<std::string>& origins) {
-    std::deque<Node*> waiting = {node};
-    std::unordered_set<const Node*> gone;  // of this call alone: a later node may lie where an erased one lay
-    while (!waiting.empty()) {
-      Node* dead = waiting.front();
-      waiting.pop_front();
-      if (gone.contains(dead) || !has_no_effect(*dead)) continue;
-      for (Value* v : dead->inputs())
-        if (v && v->producer && v->graph == dead->graph()) waiting.push_back(v->producer);
-      gone.insert(dead);
-      erased_.insert(dead);
-      if (dead != node && !dead->is("Constant")) {
-        std::vector<std::string> all = origins_of(*dead);
-        std::erase_if(all,
-                      [&](const auto& o) { return std::find(origins.begin(), origins.end(), o) != origins.end(); });
-        origins.insert(origins.begin(), all.begin(), all.end());
-      }
-      dead->graph()->erase(dead);
-    }
-  }
-
-  Model& model_;
-  std::span<const Rule> rules_;
-  const PassContext& context_;
-  PassTally& tally_;
-  std::unordered_set<const Node*> erased_;
-};
-
 }  // namespace
-
-std::string Builder::hint(std::string_view op) const {
-  return before_ && before_->output(0) ? before_->output(0)->name + "_" + std::string(op) : std::string(op);
-}
-
-Value* Builder::add(Node* made, Type type) {
-  Value* y = made->outputs().front();
-  // Runtimes refuse a name that two nodes have: the first takes that of the root, which goes.
-  if (before_ && !before_->name.empty()) made->name = named_ ? y->name : before_->name;
-  named_ = true;
-  y->type = std::move(type);
-  return y;
-}
-
-Value* Builder::op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type) {
-  return add(graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint(op)), std::move(type));
-}
-
-Value* Builder::contrib(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type,
-                        int outputs) {
-  Node* made =
-      graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint(op), outputs, "com.microsoft");
-  return add(made, std::move(type));
-}
-
-Value* Builder::constant(std::string_view hint, Tensor tensor) {
-  return graph.add_constant(std::string(hint), std::move(tensor));
-}
-
-Value* Builder::successor(Value* old, Tensor tensor) {
-  std::string name = old->name;
-  if (old->single_use() && !old->is_input && old->graph == &graph) graph.rename(old, graph.fresh_name(name));
-  return constant(name, std::move(tensor));
-}
 
 bool chosen(const Node& node, const std::vector<std::string>& only, const std::vector<std::string>& skip) {
   return (only.empty() || glob_any(only, node.called())) && !glob_any(skip, node.called());
@@ -250,7 +89,7 @@ PassTally run_pass(Model& model, const Pass& pass, const PassContext& context) {
     for (int walk = 0;; ++walk) {
       if (walk == kMostWalks) internal_error("a pass does not come to rest", std::string(pass.name));
       tally.declined.clear();  // a decline counts once, as it stands at the end
-      if (RuleWalk(model, rules, context, tally).walk(*model.graph) == 0) break;
+      if (walk_rules(model, rules, context, tally) == 0) break;
       remove_dead(model);
       infer(model, context.standard_types, context.keep_outputs);
     }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/expected.h"
@@ -41,6 +42,9 @@ struct PassContext {
   std::vector<std::string> only, skip;         ///< globs of node names; an unnamed node goes by its first output
 
   Target target = Target::kOnnx;
+  /// Why what the graph is for cannot run a node, or nothing: then a rewrite that makes such a node of one that could
+  /// be run is declined. Null: all nodes can be run.
+  std::string (*objection)(const NodeView&) = nullptr;
 
   bool keep_outputs = true;  ///< graph outputs have the types that the file declares, see infer()
 
@@ -77,6 +81,8 @@ class Builder {
   int64_t opset(std::string_view domain = "") const { return model_.opset(domain); }
   /// May an operator be written that the standard has since opset `since`?
   bool has(int64_t since) const { return target == Target::kKernels || opset() >= since; }
+  /// Once no node reads them: the constants that were made go, and names that they took are given back.
+  void undo_constants();
 
  private:
   Value* add(Node* made, Type type);
@@ -85,6 +91,8 @@ class Builder {
   const Model& model_;
   const Node* before_;
   bool named_ = false;  ///< has a node the root's name?
+  std::vector<Value*> constants_;
+  std::vector<std::pair<Value*, std::string>> renamed_;
 };
 
 /// New values for the root's outputs, in order; null keeps an output (which then must be unused).

@@ -111,7 +111,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
 /// Do constant indices name all elements of x, one after the other?
 bool names_all(const Tensor& indices, const Dims& x) {
   const int64_t count = element_count(x);
-  if (indices.rank() == 0 || indices.dims().back() != static_cast<int64_t>(x.size()) || x.empty() ||
+  if (count == 0 || indices.rank() == 0 || indices.dims().back() != static_cast<int64_t>(x.size()) || x.empty() ||
       indices.size() != count * static_cast<int64_t>(x.size()))
     return false;
   const std::vector<int64_t> places = to_ints(indices);

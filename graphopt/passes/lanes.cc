@@ -209,8 +209,9 @@ class Walk {
     for (size_t i = 0; i < rows->size(); ++i) {
       const Value* v = node.inputs()[i];
       if (!v) continue;
-      // The one sample of a lane is that row.
-      const bool row = (*rows)[i] == size_t{0} || (v->type.dims->size() == rank && v->type.dims->front().is(1));
+      // An operand that is broadcast along the samples is that row where a lane has one sample.
+      const bool single = works_by_element(node) && v->type.dims->size() == rank && v->type.dims->front().is(1);
+      const bool row = (*rows)[i] == size_t{0} || single;
       if (is_in_lane(v) ? !row : (*rows)[i].has_value()) return false;
     }
     return true;

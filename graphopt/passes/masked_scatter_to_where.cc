@@ -14,7 +14,8 @@ Value* mask_of(const Value* indices, const Builder& builder) {
   const Node* places = turn ? producer_of(turn->input(0), "NonZero") : nullptr;
   if (!places || permutation_of(builder.view(*turn), 2) != std::vector<int64_t>{1, 0}) return nullptr;
   Value* mask = places->input(0);
-  return mask->type.dtype == DType::kBool && mask->type.dims ? mask : nullptr;
+  // NonZero gives a scalar the index 0 of one axis.
+  return mask->type.dtype == DType::kBool && mask->type.dims && !mask->type.dims->empty() ? mask : nullptr;
 }
 
 /// What is written, as a value of x's shape or one number; null where it is something else.

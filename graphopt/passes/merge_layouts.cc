@@ -26,6 +26,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     AxisMap layout(*source->type.dims);
     const bool mapped = layout.apply(chain, builder);
     known = known || ordered || mapped;
+    const bool cheaper = ordered && order.cost() <= layout.cost() && order.cost() < cost_of(chain);
+    // As Unsqueeze and the like are for axes of any length, 0 included.
+    if (cheaper) return Replacement{order.make(builder, source, type)};
     if (mapped && layout.cost() < std::ssize(chain))
       if (Value* made = layout.make(builder, source, type)) return Replacement{made};
     if (ordered && order.cost() < cost_of(chain)) return Replacement{order.make(builder, source, type)};

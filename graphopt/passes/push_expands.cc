@@ -29,6 +29,14 @@ std::optional<Copies> copies_of(const Value* x, const Graph& graph) {
   return copies.repeated.back() ? std::nullopt : std::optional(copies);
 }
 
+/// Is a constant operand, whose axes are the last ones, the same for all copies?
+bool is_same_for_copies(const Tensor& other, const Copies& copies) {
+  const size_t rank = copies.repeated.size(), axes = other.dims().size();
+  for (size_t i = 0; i < axes; ++i)
+    if (axes > rank || (copies.repeated[rank - axes + i] && other.dims()[i] != 1)) return false;
+  return true;
+}
+
 /// May the last axis have another length? Not where the shape of an Expand names the length that it had.
 bool takes_width(const Node& copies) {
   if (copies.is("Tile")) return true;
@@ -65,6 +73,9 @@ Expected<Replacement> rewrite_rows(const Match& m, Builder& builder) {
     const int64_t axis = builder.view(node).get_int("axis", -1);
     if (axis >= 0 || std::any_of(copies->repeated.end() + axis, copies->repeated.end(), [](bool r) { return r; }))
       return Decline{"it is normalized over its copies"};
+    for (int i = 1; i < static_cast<int>(node.inputs().size()); ++i)
+      if (node.input(i) && !is_same_for_copies(*node.input(i)->known_constant(), *copies))
+        return Decline{"its scale or its bias differs between the copies"};
   }
   return pushed(node, 0, *copies, builder);
 }
@@ -77,12 +88,10 @@ Expected<Replacement> rewrite_row_by_row(const Match& m, Builder& builder) {
     const auto copies = copies_of(node.input(from), builder.graph);
     const Tensor* other = node.input(1 - from)->known_constant();
     if (!copies || !other || !dims || dims != node.input(from)->type.dims) continue;
+    if (!is_same_for_copies(*other, *copies)) return Decline{"the other operand differs between the copies"};
+    // An axis of the constant alone that grows would be one that the copies repeat.
     const size_t lacking = dims->size() - other->dims().size();
     bool same = true;
-    for (size_t i = lacking; i < dims->size(); ++i)
-      same = same && (!copies->repeated[i] || other->dims()[i - lacking] == 1);
-    if (!same) return Decline{"the other operand differs between the copies"};
-    // An axis of the constant alone that grows would be one that the copies repeat.
     for (size_t i = lacking; i < dims->size(); ++i)
       same = same && (other->dims()[i - lacking] == 1 || (*dims)[i].is(other->dims()[i - lacking]));
     if (!same) return Decline{"the other operand has further copies"};

@@ -5,6 +5,7 @@
 
 #include "core/rewrite/axis_map.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -38,6 +39,7 @@ Value* parted(Value* v, const SymDims& from, const SymDims& to, Builder& builder
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node& sum = *m.node("sum");
+  if (aligns_axes(sum)) return Decline{"it says which axes of its operands are aligned"};
   const auto &from = sum.output(0)->type.dims, &to = m.root->output(0)->type.dims;
   if (!from || !to || !parts_first(*from, *to)) return Decline{};
   const int at = is_of_product(sum.input(0)) ? 0 : 1;

@@ -62,6 +62,7 @@ Expected<Replacement> rewrite_reduction(const Match& m, Builder& builder) {
   const auto& [x, order] = orders.back();
   auto reduction = Reduction::of(builder.view(*m.root));
   if (!reduction) return reduction.error();
+  if (reduction->axes.empty()) return Decline{"it reduces nothing"};
   std::vector<int64_t> left, axes;
   for (size_t i = 0; i < order.axes().size(); ++i)
     (std::binary_search(reduction->axes.begin(), reduction->axes.end(), static_cast<int64_t>(i)) ? axes : left)

@@ -32,7 +32,8 @@ bool works_along_rows(const Node& node, size_t rank, const Builder& builder) {
   const NodeView view = builder.view(node);
   if (node.is("MatMul")) return has_rank(node.input(1), 2);
   if (node.is("LayerNormalization") || node.is("RMSNormalization") || node.is("SimplifiedLayerNormalization"))
-    return node.outputs().size() == 1 && is_last_axis(view.get_int("axis", -1), rank);
+    return node.outputs().size() == 1 && is_last_axis(view.get_int("axis", -1), rank) &&
+           is_same_for_rows(node.input(1), rank) && is_same_for_rows(node.input(2), rank);
   if (node.is("LpNormalization")) return is_last_axis(view.get_int("axis", -1), rank);
   if (node.is("Softmax") || node.is("LogSoftmax"))
     return is_last_axis(view.get_int("axis", builder.opset() < 13 ? 1 : -1), rank);

@@ -67,7 +67,9 @@ Needs needs_of_part(const Value& part, size_t axis, bool stays, const Builder& b
   if (!node->input(kWeights)->single_use()) return {};
   if (scores && (!scores->type.dims || scores->type.dims->size() != 4)) return {};
   Needs needs{{node->input(kX), axis}};
-  if (scores && !(*scores->type.dims)[2].is(1)) needs.emplace_back(scores, 2);
+  const Dim rows = scores ? (*scores->type.dims)[2] : Dim(1);
+  if (!rows.is(1) && !(rows == (*part.type.dims)[axis])) return {};
+  if (!rows.is(1)) needs.emplace_back(scores, 2);
   return needs;
 }
 

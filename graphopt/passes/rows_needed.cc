@@ -54,10 +54,19 @@ Answer of_matmul(const Question& ask) {
   return ask.stays || rank > 2 ? std::optional(ask.of_first(ask.axis)) : std::nullopt;
 }
 
+/// Does a scale or a bias not differ from row to row?
+bool is_for_all_rows(const Question& ask, int input) {
+  if (!ask.node.input(input)) return true;
+  const SymDims& dims = ask.dims(input);
+  const size_t missing = ask.y.size() - std::min(dims.size(), ask.y.size());
+  return ask.axis < missing || (ask.stays && dims[ask.axis - missing].is(1));
+}
+
 Answer of_norm(const Question& ask) {
   const int64_t from = ask.view().get_int("axis", -1);
   const bool before = from < 0 && static_cast<int64_t>(ask.axis) < from + static_cast<int64_t>(ask.y.size());
-  return before ? std::optional(ask.of_first(ask.axis)) : std::nullopt;
+  const bool alike = is_for_all_rows(ask, 1) && is_for_all_rows(ask, 2);
+  return before && alike ? std::optional(ask.of_first(ask.axis)) : std::nullopt;
 }
 
 /// ONNX Runtime's sum of two values, normalized.
@@ -104,6 +113,14 @@ Answer of_reshape(const Question& ask) {
   return std::nullopt;
 }
 
+/// The row of what is added to scores, unless it is the same for all queries. False where it has another number of
+/// rows.
+bool takes_row(RowOfInput& rows, size_t input, const SymDims& scores, size_t axis, const Question& ask) {
+  if (scores[axis].is(1)) return true;
+  rows[input] = axis;
+  return scores[axis] == ask.y[ask.axis];
+}
+
 /// Each query by itself, where none is told from others by its place.
 Answer of_attention(const Question& ask) {
   const Node& node = ask.node;
@@ -114,8 +131,7 @@ Answer of_attention(const Question& ask) {
   if (!node.input(3)) return rows;
   const SymDims& mask = ask.dims(3);
   if (mask.size() < 2) return std::nullopt;
-  if (!mask[mask.size() - 2].is(1)) rows[3] = mask.size() - 2;
-  return rows;
+  return takes_row(rows, 3, mask, mask.size() - 2, ask) ? std::optional(rows) : std::nullopt;
 }
 
 /// The same in ONNX Runtime, where queries come by themselves.
@@ -131,7 +147,7 @@ Answer of_multi_head(const Question& ask) {
     return std::nullopt;
   RowOfInput rows = ask.of_first(1);
   if (node.input(kScoreBias) && !has_rank(kScoreBias, 4)) return std::nullopt;
-  if (node.input(kScoreBias) && !ask.dims(kScoreBias)[2].is(1)) rows[kScoreBias] = 2;
+  if (node.input(kScoreBias) && !takes_row(rows, kScoreBias, ask.dims(kScoreBias), 2, ask)) return std::nullopt;
   return rows;
 }
 
@@ -168,9 +184,13 @@ std::optional<RowOfInput> rows_needed(const Node& node, size_t axis, bool stays,
   const Question ask{node, *y->type.dims, axis, stays, builder};
   for (const RowRule& rule : kRules)
     if (node.is(rule.op, rule.domain)) return rule.answer(ask);
+  return works_by_element(node) ? of_elements(ask) : std::nullopt;
+}
+
+bool works_by_element(const Node& node) {
   const bool condition =
       node.domain.empty() && std::find(kConditions.begin(), kConditions.end(), node.op) != kConditions.end();
-  return condition || is_elementwise(node) ? of_elements(ask) : std::nullopt;
+  return condition || is_elementwise(node);
 }
 
 Value* shape_of_row(const Node& reshape, size_t axis, Builder& builder) {

@@ -14,6 +14,9 @@ using RowOfInput = std::vector<std::optional<size_t>>;
 /// goes.
 std::optional<RowOfInput> rows_needed(const Node& node, size_t axis, bool stays, const Builder& builder);
 
+/// Is it an operator on each element by itself, whose operands may be broadcast?
+bool works_by_element(const Node& node);
+
 /// The shape that such a Reshape, whose axis stays, makes of that row.
 Value* shape_of_row(const Node& reshape, size_t axis, Builder& builder);
 

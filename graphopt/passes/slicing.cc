@@ -57,12 +57,15 @@ Value* reversed(Builder& builder, Value* x, size_t axis) {
 
 Type Cut::type_of(const Value& x) const {
   Type type = x.type;
-  if (type.dims) (*type.dims)[axis] = (to ? Dim(*to) : (*type.dims)[axis]) - Dim(from);
+  if (!type.dims || is_whole()) return type;
+  const Dim rest = (*type.dims)[axis] - Dim(from);
+  // What is shorter than `from` has no rest, rather than a negative one.
+  (*type.dims)[axis] = to ? Dim(*to - from) : rest.value() || rest.symbol_name() ? rest : Dim();
   return type;
 }
 
 Value* CutPiece::make(Builder& builder) const {
-  if (is_whole()) return of;
+  if (cut.is_whole()) return of;
   const Slicing slicing{{static_cast<int64_t>(cut.axis)}, {cut.from}, {cut.to.value_or(INT64_MAX)}, {1}};
   return slicing.make(builder, of, cut.type_of(*of));
 }
@@ -100,14 +103,13 @@ std::optional<CutPiece> inner_piece(const Value* x, const Cut& cut, const Builde
   const auto slicing = slice ? Slicing::of(builder.view(*slice)) : std::nullopt;
   if (!slicing || slicing->axes != std::vector{static_cast<int64_t>(cut.axis)} || slicing->steps[0] != 1)
     return std::nullopt;
-  const int64_t start = slicing->starts[0], end = slicing->ends[0];
-  if (start < 0 || (!cut.to && end < 0)) return std::nullopt;
-  std::optional<int64_t> to;
-  if (cut.to)
-    to = start + *cut.to;
-  else if (end < kBeyondSizes)
-    to = end;
-  return CutPiece{slice->input(0), {cut.axis, start + cut.from, to}};
+  const int64_t start = slicing->starts[0];
+  if (start < 0) return std::nullopt;
+  const auto to = cut.to || !x->type.dims ? cut.to : (*x->type.dims)[cut.axis].value();
+  if (to) return CutPiece{slice->input(0), {cut.axis, start + cut.from, start + *to}};
+  // An end that is a number may lie behind the last one.
+  if (slicing->ends[0] < kBeyondSizes) return std::nullopt;
+  return CutPiece{slice->input(0), {cut.axis, start + cut.from, std::nullopt}};
 }
 
 }  // namespace

@@ -20,12 +20,13 @@ std::optional<size_t> reversed_axis(const NodeView& slice);
 /// x turned round along an axis; the opset has steps of Slice (10).
 Value* reversed(Builder& builder, Value* x, size_t axis);
 
-/// A part of a value along one axis: from a place, from 0, to another, or to its end.
+/// A part of a value along one axis: from a place, from 0, to another that the axis has, or to its end.
 struct Cut {
   size_t axis = 0;
   int64_t from = 0;
   std::optional<int64_t> to;
 
+  bool is_whole() const { return from == 0 && !to; }
   /// Of what it leaves of x.
   Type type_of(const Value& x) const;
 };
@@ -35,7 +36,6 @@ struct CutPiece {
   Value* of = nullptr;
   Cut cut;
 
-  bool is_whole() const { return cut.from == 0 && !cut.to; }
   Value* make(Builder& builder) const;
 };
 

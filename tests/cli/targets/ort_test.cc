@@ -38,6 +38,17 @@ TEST_CASE("what ONNX Runtime runs is told by operator, opset and type") {
             .empty());
 }
 
+TEST_CASE("operators that ONNX Runtime takes apart need kernels for their parts") {
+  const auto of = [](const std::string& op, const std::string& type, int64_t opset) {
+    return objections("g (" + type + "[4] x) => (" + type + "[4] y) { y = " + op + " (x) }", opset);
+  };
+  CHECK(of("HardSwish", "float", 14).empty());
+  CHECK(of("HardSwish", "float16", 14).empty());
+  CHECK(of("HardSwish", "double", 14) == "ONNX Runtime does not run HardSwish on float64 in opset 14");
+  CHECK(of("Mish", "double", 19) == "ONNX Runtime does not run Mish on float64 in opset 19");
+  CHECK(of("Swish", "double", 24).empty());
+}
+
 TEST_CASE("limits of single operators in ONNX Runtime are told") {
   const auto quantized = [](const std::string& type, int64_t opset) {
     return objections("g (float[4] x) => (" + type + "[4] y) <float s = {0.5}, " + type +

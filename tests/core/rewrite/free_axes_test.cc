@@ -45,6 +45,14 @@ TEST_CASE("an axis is freed, and targets of Reshape follow it") {
   CHECK(reshaped("1,6,4", "24", "-1", 0) == "float32[24*B]");
 }
 
+TEST_CASE("an axis of length 0 divides nothing") {
+  CHECK(output_of("g (float[0,6] x) => (float[0,6] y) <int64[2] t = {-1, 6}> { r = Reshape (x, t)  y = Relu (r) }",
+                  {{"x", 0, "B"}}) == "float32[B,6]");
+  CHECK(output_of("g (float[3,0,6] x) => (float[3,6] y) <int64[1] axes = {1}, int64[2] t = {3, 6}> "
+                  "{ s = ReduceSum <keepdims = 0> (x, axes)  r = Reshape (s, t)  y = Relu (r) }",
+                  {{"x", 1, "B"}}) == "float32[3,6]");
+}
+
 TEST_CASE("what is no fixed axis of an input is not freed") {
   CHECK(refused({{"z", 0, "B"}}) == "no input is called 'z'");
   CHECK(refused({{"x", 2, "B"}}) == "'x' has no axis 2");

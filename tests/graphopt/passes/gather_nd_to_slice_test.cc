@@ -76,3 +76,9 @@ TEST_CASE("indices that do not count through all of it stay") {
       .replace(later.find("<int64 zero"), 1, "<int64 from = {-1}, ");
   CHECK(declined(gather_nd_to_slice, later, 18) == "its indices do not count");
 }
+
+TEST_CASE("what has no elements is not given another shape") {
+  CHECK(declined(gather_nd_to_slice,
+                 "g (double[3,0] x) => (double[0] y) <int64[0,2] at = {}> { y = GatherND (x, at) }") ==
+        "its indices do not count");
+}

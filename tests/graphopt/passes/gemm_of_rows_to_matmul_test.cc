@@ -89,3 +89,9 @@ TEST_CASE("a Gemm stays where it is scaled, where it is read as a matrix too") {
     <int64[2] s = {5, 6}, int64[3] t = {1, 5, 8}>
     { a = Reshape (x, s)  g = Gemm (a, W, C)  y = Reshape (g, t) })") == "its bias is no row");
 }
+
+TEST_CASE("columns of length 1 are not told from other such axes") {
+  CHECK(declined(gemm_of_rows_to_matmul, R"(g (double[N,1,1] x, double[1,4] W) => (double[N,4,1] y)
+    { a = Transpose <perm = [0, 2, 1]> (x)  m = MatMul (a, W)  y = Transpose <perm = [0, 2, 1]> (m) })") ==
+        "its columns move, or the axes are not known");
+}

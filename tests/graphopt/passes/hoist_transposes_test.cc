@@ -134,3 +134,13 @@ TEST_CASE("what a file states of a value that is turned is not written again") {
   CHECK(to_string(*model.graph->find("d")->type.dims) == "[3,5,4]");
   CHECK_FALSE(model.graph->find("d")->declared);
 }
+
+TEST_CASE("a scale that differs from row to row stays between Transposes") {
+  const auto normed = [](const std::string& scale) {
+    return graph(
+        kFirst + "d = LayerNormalization (c, " + scale + ")" + turn("f", "d") + "h = CumSum (f, one)" + turn("y", "h"),
+        "double[S,N,4] y", ", double[N,4] r, double[1,1,4] q");
+  };
+  CHECK(rewritten(hoist_transposes, normed("q")) == "Transpose CumSum LayerNormalization CumSum Transpose");
+  CHECK(declined(hoist_transposes, normed("r")) == kNone);
+}

@@ -45,3 +45,11 @@ TEST_CASE("other updates, other places and sums stay") {
         "what it writes is not taken from such places");
   CHECK(declined(masked_scatter_to_where, masked(kRows, kGathered), 12) == "Unsqueeze takes its axes from opset 13 on");
 }
+
+TEST_CASE("a condition that is no list of places stays") {
+  CHECK(declined(masked_scatter_to_where,
+                 "g (double[3] x, double[3] z, bool c) => (double[3] y) { n = NonZero (c) "
+                 "at = Transpose <perm = [1, 0]> (n)  u = GatherND (z, at)  y = ScatterND (x, at, "
+                 "u) }")
+            .empty());
+}

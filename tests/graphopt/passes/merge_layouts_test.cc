@@ -58,3 +58,10 @@ TEST_CASE("a chain that cannot be shorter stays, and so does one that is read on
   CHECK(declined(merge_layouts, R"(g (double[B,6] x, int64[2] s) => (double[P,Q] y)
     { a = Reshape (x, s)  y = Transpose <perm = [1, 0]> (a) })") == "how the axes are parted is not known");
 }
+
+TEST_CASE("axes that are put in by themselves may be as many as a constant shape could not say") {
+  // A Reshape to [0, 1, -1, 1] fails where the first axis is empty.
+  CHECK(
+      rewritten(merge_layouts, R"(g (double[N,M] x) => (double[N,1,M,1] y) <int64[1] last = {2}, int64[1] second = {1}>
+    { a = Unsqueeze (x, last)  y = Unsqueeze (a, second) })") == "Unsqueeze");
+}

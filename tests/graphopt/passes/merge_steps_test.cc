@@ -107,3 +107,10 @@ TEST_CASE("what only moves elements stays, as do the first opsets") {
                  6)
             .empty());
 }
+
+TEST_CASE("what mixes the steps stays where a lane has one sample too") {
+  const std::string parts = "p0, p1, p2 = Split <axis = 1, num_outputs = 3> (x) ";
+  const std::string turned = "q# = Transpose <perm = [1, 0, 2]> (p#) r# = Softmax <axis = 1> (q#) t# = Tanh (r#) ";
+  CHECK(declined(merge_steps, graph("1,3,4", turned, "o = Concat <axis = 0> (t0, t1, t2)", parts)) ==
+        "a step mixes samples, or may: Transpose");
+}

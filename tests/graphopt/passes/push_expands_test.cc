@@ -41,6 +41,8 @@ TEST_CASE("an Expand to lengths keeps them, where these stay") {
 TEST_CASE("what differs between copies, mixes them or is computed with no constant stays") {
   CHECK(kept("c = Expand (C, twice)  y = Mul (c, P)", "double[2,3,4] y") ==
         "the other operand differs between the copies");
+  CHECK(kept("c = Expand (C, twice)  y = LayerNormalization (c, P)", "double[2,3,4] y") ==
+        "its scale or its bias differs between the copies");
   CHECK(kept("c = Expand (C, s)  y = LayerNormalization <axis = -3> (c, C)") == "it is normalized over its copies");
   CHECK(declined(push_expands, R"(g (double[B,5] x, double[4,4] w, double[1,3,4] C) => (double[B,3,4] y)
     <int64[2] ones = {1, 1}> { b = Shape <end = 1> (x)  s = Concat <axis = 0> (b, ones)  c = Expand (C, s)

@@ -44,3 +44,8 @@ TEST_CASE("what is parted otherwise, is of no such product, or is read elsewhere
                "{2}> { m = MatMul (x, w)  t = Mul (m, two)  y = Reshape (t, s) }")
           .empty());
 }
+
+TEST_CASE("operands that are aligned by an axis stay") {
+  CHECK(declined(push_reshapes_to_products, graph("t = Mul <axis = 0, broadcast = 1> (m, two)"), 6) ==
+        "it says which axes of its operands are aligned");
+}

@@ -82,3 +82,9 @@ TEST_CASE("a Transpose stays where none goes, others read it, or a matrix is add
     { a = Transpose <perm = [0, 2, 1]> (x)  y = ReduceSum <keepdims = 0> (a, axes) })") ==
         "the axes that it leaves are in another order");
 }
+
+TEST_CASE("a reduction over no axes stays behind its Transpose") {
+  CHECK(declined(push_transposes, R"(g (double[2,3,4] x) => (double[4,2,3] y) <int64[0] none = {}>
+    { a = Transpose <perm = [2, 0, 1]> (x)  y = ReduceSum <noop_with_empty_axes = 1> (a, none) })") ==
+        "it reduces nothing");
+}

@@ -51,6 +51,19 @@ TEST_CASE("whole axes of any length are filled too") {
   CHECK(rewritten(scatter_to_concat, box("B,5,3", "B,3", place, columns)).ends_with("Reshape Slice Slice Concat"));
 }
 
+TEST_CASE("what a Slice leaves may be shorter than its end says") {
+  const std::string slice = "g (double[N] x, double[1] u) => (double[M] y) <int64[1] from = {0}, int64[1] to = {2}, ";
+  CHECK(rewritten(scatter_to_concat,
+                  slice + "int64[1,1] at = {0}> { a = Slice (x, from, to)  y = ScatterND (a, at, u) }") ==
+        "Slice Slice Concat");
+  // All that there is, less one.
+  const std::string rest =
+      "g (double[N] x, double[1] u) => (double[M] y) <int64[1] from = {1}, int64[1] to = {9223372036854775807}, ";
+  CHECK(rewritten(scatter_to_concat,
+                  rest + "int64[1,1] at = {0}> { a = Slice (x, from, to)  y = ScatterND (a, at, u) }") ==
+        "Slice Concat");
+}
+
 TEST_CASE("what several fill one after the other is joined once") {
   CHECK(rewritten(scatter_to_concat, R"(g (double[2,3] x, double[1,3] u, double[1,3] v) => (double[2,3] y)
     <int64[1,1] first = {0}, int64[1,1] second = {1}>

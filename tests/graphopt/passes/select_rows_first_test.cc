@@ -136,3 +136,8 @@ TEST_CASE("what mixes rows, others read, or gives two rows stays") {
   CHECK(kept("a = MatMul (x, W)  y = Slice (a, zero, two, one)", "double[N,2,4] y"));
   CHECK(kept("a = Relu (x)  y = Gather <axis = 1> (a, first)"));
 }
+
+TEST_CASE("a scale or a bias that differs from row to row is not one of a row") {
+  CHECK(kept("a = LayerNormalization (x, z)  y = Gather <axis = 1> (a, first)"));
+  CHECK(kept("a = LayerNormalization (x, S, z)  y = Gather <axis = 1> (a, first)"));
+}
