@@ -22,9 +22,9 @@ void Session::claim_stdout(std::string_view option) {
 Action declare_all(const Command& command, Options& options, Common& common) {
   Action action = command.setup(options);
   const size_t own = options.all().size();
-  options.add("--json", common.json, "FILE", "write the whole report as JSON; - is standard output");
-  options.add("--markdown", common.markdown, "FILE", "write the report as Markdown");
-  options.add("--junit", common.junit, "FILE", "write the gates as a JUnit test suite");
+  options.add("--json", common.json, "FILE", "write the whole report as JSON; - is standard output").writes = true;
+  options.add("--markdown", common.markdown, "FILE", "write the report as Markdown").writes = true;
+  options.add("--junit", common.junit, "FILE", "write the gates as a JUnit test suite").writes = true;
   options.add("--device", common.device, "DEVICE",
               "cpu, reference, or gpu[:k] (default: cpu, or reference in a build without it)");
   options.add("--fallback", common.fallback, "DEVICE",

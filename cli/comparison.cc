@@ -11,10 +11,12 @@ constexpr double kEqualSqnr = 999;  // JSON has no infinity, and scripts compare
 
 }  // namespace
 
-double shown_sqnr(const Difference& d) { return std::clamp(d.sqnr_db, -kEqualSqnr, kEqualSqnr); }
+double shown_sqnr(const Difference& d) {
+  return d.same_nonfinite ? std::clamp(d.sqnr_db, -kEqualSqnr, kEqualSqnr) : -kEqualSqnr;
+}
 
 std::string sqnr_words(const Difference& d) {
-  return d.sqnr_db >= kEqualSqnr ? "equal" : fmt::format("{:.1f} dB", shown_sqnr(d));
+  return shown_sqnr(d) >= kEqualSqnr ? "equal" : fmt::format("{:.1f} dB", shown_sqnr(d));
 }
 
 Json to_json(const Score& score) {
@@ -27,12 +29,13 @@ Json to_json(const RunComparison& comparison) {
     Json item = Json::object({{"name", output.name}});
     if (output.difference) {
       const Difference& d = *output.difference;
-      item["max_abs"] = d.max_abs;
-      item["max_rel"] = d.max_rel;
+      const auto known = [&](double number) { return d.same_nonfinite ? Json(number) : Json(); };
+      item["max_abs"] = known(d.max_abs);
+      item["max_rel"] = known(d.max_rel);
       item["max_expected"] = d.max_expected;
       item["sqnr_db"] = shown_sqnr(d);
-      item["cosine"] = d.cosine;
-      item["argmax_agreement"] = d.argmax_agreement;
+      item["cosine"] = known(d.cosine);
+      item["argmax_agreement"] = d.same_nonfinite ? d.argmax_agreement : 0;
       item["same_nonfinite"] = d.same_nonfinite;
     } else {
       item["problem"] = output.problem;
@@ -50,9 +53,14 @@ void add_table(const RunComparison& comparison, Report& report) {
       continue;
     }
     const Difference& d = *output.difference;
-    table.rows.push_back({output.name + (d.same_nonfinite ? "" : " (NaN or infinity in one only)"),
-                          fmt::format("{:.4g}", d.max_abs), fmt::format("{:.4g}", d.max_rel), sqnr_words(d),
-                          fmt::format("{:.6f}", d.cosine), fmt::format("{:.2f} %", 100 * d.argmax_agreement)});
+    if (!d.same_nonfinite) {  // the figures are of the other elements
+      table.rows.push_back(
+          {output.name + " (NaN or infinity in one only)", "inf", "inf", sqnr_words(d), "-", "0.00 %"});
+      continue;
+    }
+    table.rows.push_back({output.name, fmt::format("{:.4g}", d.max_abs), fmt::format("{:.4g}", d.max_rel),
+                          sqnr_words(d), fmt::format("{:.6f}", d.cosine),
+                          fmt::format("{:.2f} %", 100 * d.argmax_agreement)});
   }
 }
 

@@ -5,7 +5,7 @@
 
 namespace mlopt::cli {
 
-/// The SQNR from -999 to 999 dB: 999 when both are equal, -999 when zero was expected.
+/// The SQNR from -999 to 999 dB: 999 when both are equal, -999 when zero was expected, or only one has NaN or infinity.
 double shown_sqnr(const Difference& difference);
 /// "43.1 dB", "equal".
 std::string sqnr_words(const Difference& difference);

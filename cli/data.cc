@@ -125,6 +125,7 @@ std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, c
     return expected ? read_test_outputs(folder, *graph) : read_inputs(folder, *graph);
   };
   std::vector<InputSpec> inputs = model_inputs(model);
+  check_given_names(inputs, options.random);
   if (starts_with(flags.spec, "random")) {
     options.random.sizes = graphopt::implied_sizes(model, standard_types);
     name_equal_sizes(inputs, options.random, model);

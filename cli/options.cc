@@ -71,7 +71,7 @@ Option& Options::positional(std::string_view name, std::string& into, std::strin
   Option& option = options_.emplace_back();
   option.name = name;
   option.help = help;
-  option.positional = option.required = true;
+  option.positional = option.required = option.reads = true;
   option.store = [&into](const std::string& text) { into = text; };
   return option;
 }
@@ -80,7 +80,7 @@ Option& Options::positional(std::string_view name, std::vector<std::string>& int
   Option& option = options_.emplace_back();
   option.name = name;
   option.help = help;
-  option.positional = option.many = option.required = true;
+  option.positional = option.many = option.required = option.reads = true;
   option.store = [&into](const std::string& text) { into.push_back(text); };
   return option;
 }

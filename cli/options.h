@@ -19,9 +19,12 @@ struct Option {
   std::vector<std::string> choices;  ///< the legal values, when they are a fixed list
   bool positional = false;
   bool required = false;
-  bool many = false;    ///< may be given again
-  bool common = false;  ///< belongs to every command
-  bool alone = false;   ///< a flag that asks for something else: nothing else is required beside it
+  bool many = false;                    ///< may be given again
+  bool common = false;                  ///< belongs to every command
+  bool alone = false;                   ///< a flag that asks for something else: nothing else is required beside it
+  bool reads = false;                   ///< names models
+  bool writes = false;                  ///< names a file to write
+  std::vector<std::string> given = {};  ///< its values, once parsed; of a flag none
   std::function<void(const std::string&)> store;
 
   bool is_flag() const { return value.empty() && !positional; }
@@ -65,6 +68,7 @@ class Options {
   void mark_common(size_t first);
 
   const std::deque<Option>& all() const { return options_; }
+  std::deque<Option>& all() { return options_; }
   const Option* find(std::string_view name) const;
   /// "--data", "--json", ...: for suggestions.
   std::vector<std::string> long_names() const;
@@ -78,6 +82,6 @@ class Options {
 };
 
 /// Parses what follows the command's name. Throws Error{kUsage}, with a suggestion for a mistyped option or choice.
-void parse(const Options& options, std::span<const std::string> args);
+void parse(Options& options, std::span<const std::string> args);
 
 }  // namespace mlopt::cli

@@ -5,10 +5,33 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "core/base/file.h"
 
 namespace mlopt::cli {
+namespace {
+
+/// Where a path leads, through links; empty for what is no file.
+std::filesystem::path real_path(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (path.empty() || path == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return {};
+  const fs::path whole = fs::absolute(path, failure);
+  return failure ? fs::path() : fs::weakly_canonical(whole, failure);
+}
+
+void require_different(const Option& a, const Option& b) {
+  for (const std::string& one : a.given) {
+    for (const std::string& other : b.given) {
+      if (same_file(one, other))
+        usage_error(fmt::format("{} and {} name the same file", a.shown(), b.shown()), one, "name another file");
+    }
+  }
+}
+
+}  // namespace
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
@@ -33,7 +56,30 @@ void write_reports(const Session& session) {
   if (session.stdout_owner.empty()) print(text);
   // A model on standard output leaves the report to standard error; a report there replaces it.
   else if (session.stdout_owner == "-o -")
-    fmt::print(stderr, "{}", text);
+    write_stderr(text);
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  const std::filesystem::path real = real_path(a);
+  return !real.empty() && real == real_path(b);
+}
+
+void check_written_files(const Options& options) {
+  for (const Option& written : options.all()) {
+    if (!written.writes) continue;
+    for (const Option& other : options.all()) {
+      const bool replaces = other.positional && written.name == "output";
+      if (&other != &written && (other.reads || other.writes) && !replaces) require_different(written, other);
+    }
+  }
+}
+
+void require_writable_files(const Options& options) {
+  for (const Option& option : options.all()) {
+    if (!option.writes) continue;
+    for (const std::string& path : option.given)
+      if (!path.empty() && path != "-") require_writable(path);
+  }
 }
 
 Json to_json(const Error& error) {
@@ -42,13 +88,13 @@ Json to_json(const Error& error) {
 }
 
 void report_error(const Error& error, const std::string& json_path) {
-  fmt::print(stderr, "{}\n", error.what());
+  write_stderr(fmt::format("{}\n", error.what()));
   if (json_path.empty()) return;
   try {
     write_text(json_path, Json::object({{"error", to_json(error)}}).dump() + "\n");
   } catch (const Error& e) {
     // Where the report itself could not be written, that has been said.
-    if (e.where != error.where) fmt::print(stderr, "{}\n", e.what());
+    if (e.where != error.where) write_stderr(fmt::format("{}\n", e.what()));
   }
 }
 

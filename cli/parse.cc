@@ -25,14 +25,15 @@ void store(const Option& option, const std::string& value) {
   }
 }
 
-CLI::callback_t callback(const Option& option) {
+CLI::callback_t callback(Option& option) {
   return [&option](const CLI::results_t& values) {
+    option.given = values;
     for (const std::string& value : values) store(option, value);
     return true;
   };
 }
 
-void declare(CLI::App& app, const Option& option, bool require) {
+void declare(CLI::App& app, Option& option, bool require) {
   std::string names = option.shown();
   if (option.letter) names = fmt::format("-{},{}", option.letter, names);
   if (option.is_flag()) {
@@ -64,27 +65,31 @@ bool has_lone_flag(const Options& options, std::span<const std::string> words) {
   });
 }
 
-/// "--data=" would otherwise take the next word as its value.
-void reject_empty_values(std::span<const std::string> args) {
+/// "--data=" would otherwise take the next word as its value, and "--quiet=5" be taken for "--quiet".
+void reject_odd_values(const Options& options, std::span<const std::string> args) {
   for (const std::string& word : args) {
     if (word == "--") return;
-    if (starts_with(word, "--") && word.back() == '=') {
-      usage_error("the option has no value", word.substr(0, word.size() - 1));
-    }
+    const size_t at = word.find('=');
+    if (!starts_with(word, "--") || at == std::string::npos) continue;
+    const std::string name = word.substr(0, at);
+    const Option* option = options.find(std::string_view(name).substr(2));
+    if (option && option->is_flag())
+      usage_error("the option takes no value", name, fmt::format("write {} alone", name));
+    if (at + 1 == word.size()) usage_error("the option has no value", name);
   }
 }
 
 }  // namespace
 
-void parse(const Options& options, std::span<const std::string> args) {
-  reject_empty_values(args);
+void parse(Options& options, std::span<const std::string> args) {
+  reject_odd_values(options, args);
   std::vector<std::string> words = config_words(options, args);
   words.insert(words.end(), args.begin(), args.end());
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
   const bool require = !has_lone_flag(options, words);
-  for (const Option& option : options.all()) declare(app, option, require);
+  for (Option& option : options.all()) declare(app, option, require);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   const auto remaining = [&] {
     for (const std::string& word : app.remaining()) {

@@ -30,14 +30,24 @@ bool asks_for_help(const std::vector<std::string>& args) {
   return false;
 }
 
-/// The file of --json as far as a command line tells it that need not parse.
+/// The file of --json as far as a command line tells it that need not parse; none where the line also names it
+/// otherwise, as it may be a model.
 std::string json_path(const std::vector<std::string>& args) {
   std::string path;
-  for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
-    if (args[i] == "--json" && i + 1 < args.size()) path = args[i + 1];
-    if (starts_with(args[i], "--json=")) path = args[i].substr(7);
+  std::vector<std::string> others;
+  bool options = true;
+  for (size_t i = 0; i < args.size(); ++i) {
+    options = options && args[i] != "--";
+    if (options && args[i] == "--json" && i + 1 < args.size())
+      path = args[++i];
+    else if (options && starts_with(args[i], "--json="))
+      path = args[i].substr(7);
+    else
+      others.push_back(starts_with(args[i], "--") ? args[i].substr(args[i].find('=') + 1) : args[i]);
   }
-  return path;
+  return std::any_of(others.begin(), others.end(), [&](const std::string& word) { return same_file(path, word); })
+             ? ""
+             : path;
 }
 
 constexpr int kMostThreads = 1024;  // more than that is a mistake
@@ -62,6 +72,12 @@ std::shared_ptr<train::Communicator> open_ranks(const Command& command, const tr
   return ranks;
 }
 
+void claim_stdout(Session& session) {
+  if (session.common.json == "-") session.claim_stdout("--json -");
+  if (session.common.markdown == "-") session.claim_stdout("--markdown -");
+  if (session.common.junit == "-") session.claim_stdout("--junit -");
+}
+
 /// Puts into `json` where errors are reported too, once the options are known.
 int run_command(const Command& command, const std::vector<std::string>& args, const train::Launch& launch,
                 std::string& json) {
@@ -73,6 +89,7 @@ int run_command(const Command& command, const std::vector<std::string>& args, co
   Common common;
   const Action action = declare_all(command, options, common);
   parse(options, args);
+  check_written_files(options);
   json = common.json;
   check_common(common, launch);
   keep_to_cores(common.threads);
@@ -80,11 +97,10 @@ int run_command(const Command& command, const std::vector<std::string>& args, co
   const std::shared_ptr<train::Communicator> ranks = open_ranks(command, launch);
   const bool silent = ranks->rank() > 0;
   if (silent) common.json = common.markdown = common.junit = json = {};
+  if (!silent) require_writable_files(options);
   Session session{common, Console(common.quiet || silent, common.verbose && !silent), {}};
   session.ranks = ranks;
-  if (common.json == "-") session.claim_stdout("--json -");
-  if (common.markdown == "-") session.claim_stdout("--markdown -");
-  if (common.junit == "-") session.claim_stdout("--junit -");
+  claim_stdout(session);
   session.report.title = fmt::format("mlopt {} {}", command.name, join(args, " "));
   session.report.data["command"] = command.name;
   const auto start = std::chrono::steady_clock::now();
@@ -98,7 +114,7 @@ int run_command(const Command& command, const std::vector<std::string>& args, co
     session.report.failure = session.failure->message;
   }
   write_reports(session);
-  if (session.failure) fmt::print(stderr, "{}\n", session.failure->what());
+  if (session.failure) write_stderr(fmt::format("{}\n", session.failure->what()));
   if (session.failure) return static_cast<int>(session.failure->code);
   return static_cast<int>(session.report.holds() ? Code::kOk : Code::kGate);
 }

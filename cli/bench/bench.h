@@ -71,6 +71,8 @@ struct Comparison {
 Json to_json(const Entry& entry);
 Json to_json(const Comparison& comparison, const std::vector<Entry>& entries);
 
+/// An earlier report of this command; throws Error{kBadInput} when the file is none.
+Json read_bench_report(const std::string& path);
 /// Every combination, those that are timed against one another next to one another.
 std::vector<Entry> list_entries(const BenchOptions& options);
 /// The peak memory of one run of each entry, in a process of its own.

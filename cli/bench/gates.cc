@@ -4,6 +4,8 @@
 
 #include "cli/bench/bench.h"
 #include "cli/environment.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 
 namespace mlopt::cli {
@@ -103,6 +105,18 @@ void regress_gates(const Entry& entry, const BenchOptions& options, uint64_t see
 }
 
 }  // namespace
+
+Json read_bench_report(const std::string& path) {
+  Json report = Json::parse(read_file(path), path);
+  const Json* models = report.find("models");
+  const auto has_path = [](const Json& model) {
+    const Json* name = model.find("path");
+    return name && name->is_string();
+  };
+  if (!models || models->items().empty() || !std::all_of(models->items().begin(), models->items().end(), has_path))
+    input_error("the file is no report of bench", path, "give what --json wrote");
+  return report;
+}
 
 void check_gates(const std::vector<Entry>& entries, const std::vector<Comparison>& comparisons,
                  const BenchOptions& options, uint64_t seed, Report& report) {

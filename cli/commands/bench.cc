@@ -11,7 +11,6 @@
 #include "cli/precision.h"
 #include "core/base/cpus.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
 
 namespace mlopt::cli {
@@ -69,7 +68,7 @@ BenchOptions checked(const Flags& flags, const Common& common) {
     usage_error("--show-plan times nothing", {}, "leave out --profile and the gates");
   if (bench.max_regress && bench.baseline_file.empty())
     usage_error("--max-regress needs --baseline", {}, "give an earlier report of --json");
-  if (!bench.baseline_file.empty()) bench.baseline = Json::parse(read_file(bench.baseline_file), bench.baseline_file);
+  if (!bench.baseline_file.empty()) bench.baseline = read_bench_report(bench.baseline_file);
   if (bench.min_speedup && bench.models.size() * bench.devices.size() < 2)
     usage_error("--min-speedup needs a second model", {}, "give the model to compare with first");
   if (std::count(bench.models.begin(), bench.models.end(), "-") > 0 &&
@@ -123,8 +122,8 @@ Action setup(Options& options) {
   options.add("--show-plan", flags->bench.show_plan,
               "print what would run, in which layouts and memory; times nothing");
   options.add("--sweep-threads", flags->sweep_threads, "measure 1, 2, 4, ... threads");
-  options.add("--csv", flags->csv, "FILE", "write the tables as CSV");
-  options.add("--html", flags->html, "FILE", "write the report as one page");
+  options.add("--csv", flags->csv, "FILE", "write the tables as CSV").writes = true;
+  options.add("--html", flags->html, "FILE", "write the report as one page").writes = true;
   declare_gates(options, *flags);
   return [flags](Session& session) { run(*flags, session); };
 }

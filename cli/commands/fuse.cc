@@ -225,7 +225,7 @@ Action setup(Options& options) {
               "bytes that folded constants may add to the file (default: a hundredth of it, at least 4K)");
   options.add("--explain", o->explain, "say what was declined, why and how often");
   options.add("--diff", o->diff, "show both graphs side by side: | rewritten, < gone, > new");
-  options.add("--html", o->html, "FILE", "write the report with both graphs as one page");
+  options.add("--html", o->html, "FILE", "write the report with both graphs as one page").writes = true;
   options.add("--list-passes", o->list_passes, "list the passes in the order in which they run").alone = true;
   return [o](Session& session) { run(*o, session); };
 }

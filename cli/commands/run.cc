@@ -163,7 +163,8 @@ Action setup(Options& options) {
   options.add("--rtol", o->rtol, "T", "relative tolerance of the comparison (default: 1e-3)");
   options.add("--atol", o->atol, "T", "absolute tolerance of the comparison (default: 1e-5)");
   options.add("--output-dir", o->output_dir, "DIR", "write the outputs as output_K.pb");
-  options.add("--npz", o->npz, "FILE", "write the outputs as one archive of arrays, named as the outputs");
+  options.add("--npz", o->npz, "FILE", "write the outputs as one archive of arrays, named as the outputs").writes =
+      true;
   return [o](Session& session) { run(*o, session); };
 }
 

@@ -20,8 +20,10 @@ std::string losses_help() {
 
 void declare_distill(Options& options, DistillOptions& o) {
   declare_train(options, o.train);
-  options.add("--teacher", o.teachers, "MODEL",
-              "the network to follow; given again, the mean of several (default with --student: MODEL)");
+  options
+      .add("--teacher", o.teachers, "MODEL",
+           "the network to follow; given again, the mean of several (default with --student: MODEL)")
+      .reads = true;
   options.add(
       "--student", o.student, "HOW",
       "make the student of MODEL: layers=I/J/... takes of its repeated blocks (a transformer's layers, residual "

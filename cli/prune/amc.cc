@@ -63,7 +63,8 @@ AmcSearch::AmcSearch(const std::string& file, const VerbOptions& verb, const pru
     session.console.warn(
         "what results are worth is measured on random numbers; --data with real inputs tells it better");
   means_.reward = [this](const Model& made) { return reward(made); };
-  if (!file.empty() && std::filesystem::exists(file)) recall(file);
+  std::error_code ignored;
+  if (!file.empty() && std::filesystem::exists(file, ignored)) recall(file);
   if (!file.empty()) require_writable(file);
   means_.keep = [this, file](const std::vector<prune::Episode>& episodes) { keep(file, episodes); };
 }

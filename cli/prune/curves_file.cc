@@ -66,7 +66,8 @@ std::vector<prune::Curve> curves_for(const std::string& file, const VerbOptions&
                                      const Model& source, const TryPruning& prune, Session& session) {
   const prune::Spec plain = measured(spec);
   Json key = key_of(verb, plain, source);
-  if (!file.empty() && std::filesystem::exists(file)) {
+  std::error_code ignored;
+  if (!file.empty() && std::filesystem::exists(file, ignored)) {
     const Json kept = Json::parse(read_file(file), file);
     for (const auto& [name, value] : key.members())
       if (member(kept, name.c_str(), file).dump() != value.dump())

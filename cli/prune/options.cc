@@ -184,7 +184,7 @@ void declare_prune(Options& options, PruneOptions& o) {
            "write no model: prune each layer, or group, alone by 25, 50, 75 and 90 %, and report what is left of the "
            "score (--metric) or of the outputs and what it saves; --html F draws it")
       .alone = true;
-  options.add("--csv", o.csv, "FILE", "with --analyse: its tables, comma-separated");
+  options.add("--csv", o.csv, "FILE", "with --analyse: its tables, comma-separated").writes = true;
 }
 
 }  // namespace mlopt::cli

@@ -35,8 +35,8 @@ void declare_options(Options& options, QuantizeOptions& o) {
            "write no model: try the formats of --to (a list; default: the usual ones), and show size, error, score and "
            "speed of each, and which are best")
       .alone = true;
-  options.add("--csv", o.csv, "FILE", "of --analyse: write the tables as CSV");
-  options.add("--html", o.html, "FILE", "of --analyse: write the report as one page");
+  options.add("--csv", o.csv, "FILE", "of --analyse: write the tables as CSV").writes = true;
+  options.add("--html", o.html, "FILE", "of --analyse: write the report as one page").writes = true;
   options.add("--layer-plan", o.layer_plan, "FILE",
               "a format for each layer: a --json report of this command, or an object of layer and format, which may "
               "stand here itself: '{\"/head/MatMul\": \"w8\"}'");

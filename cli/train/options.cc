@@ -25,7 +25,7 @@ std::string help_of(std::string_view what, const Defs& defs) {
 
 /// What the outputs are most likely scores of.
 std::string usual_loss(const Model& model, const std::string& output) {
-  const Value* scored = output.empty() ? model.graph->outputs().at(0) : model.graph->find(output);
+  const Value* scored = output.empty() ? model.graph->outputs().front() : model.graph->find(output);
   const size_t rank = scored && scored->type.dims ? scored->type.dims->size() : 0;
   return rank == 2 ? "cross-entropy" : rank == 3 ? "next-token" : "mse";
 }
@@ -112,17 +112,19 @@ void declare_train(Options& options, TrainOptions& o) {
   options.add("--patience", o.patience, "N",
               "end when --metric on --val has not improved for N epochs; keep the best weights");
   options.add("--val", o.val, "SPEC", "data to score with --metric after each epoch, and at the end");
-  options.add("--log", o.log, "FILE", "a line of CSV for each update");
+  options.add("--log", o.log, "FILE", "a line of CSV for each update").writes = true;
   options.add("--bucket", o.bucket_mb, "MB",
               "under mpirun: megabytes of gradients that ranks add up at once (default: 4; 25 by NCCL)");
   options.add("--compress", o.compress, "C",
               help_of("under mpirun: gradients on their way to other ranks", train::compressions()));
   options.add("--sync", o.sync, "local:H", "under mpirun: each rank by itself, the mean of all after every H updates");
   options.add("--tensorboard", o.tensorboard, "DIR", "curves as TensorBoard reads them");
-  options.add("--html", o.html, "FILE", "write the report, with its curves, as one page");
+  options.add("--html", o.html, "FILE", "write the report, with its curves, as one page").writes = true;
 }
 
 train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
+  if (model.graph->outputs().empty())
+    input_error("the model has no outputs", model.path, "give a model with an output that a loss can be of");
   train::Recipe recipe;
   recipe.loss = train::find_loss(o.loss.empty() ? usual_loss(model, o.output) : o.loss);
   recipe.optimizer = train::find_optimizer(o.optimizer);

@@ -2,7 +2,6 @@
 
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/ir/verify.h"
 
 namespace mlopt::cli {
@@ -14,7 +13,8 @@ constexpr int kMaxSeconds = 1000000;
 
 void declare_verb(Options& options, VerbOptions& verb) {
   options.positional("MODEL", verb.model, "the model file; - is standard input");
-  options.add("-o,--output", verb.output, "FILE", "the model to write; - is standard output").required = true;
+  Option& output = options.add("-o,--output", verb.output, "FILE", "the model to write; - is standard output");
+  output.required = output.writes = true;
   declare_data(options, verb.data, "");
   options.add("--metric", verb.metric, "M", "score source and result on the data").choices = metric_names();
   options.add("--samples", verb.samples, "N", "compare the results on at most N samples (default: 16)");
@@ -56,7 +56,6 @@ Model begin_verb(const VerbOptions& verb, Session& session) {
     usage_error("--no-bench leaves nothing to judge for --min-speedup and --max-latency", "--no-bench");
   }
   if (!verb.baseline.empty()) read_baseline(verb.baseline);
-  if (verb.output != "-" && session.writes()) require_writable(verb.output);
   return read_source(verb);
 }
 

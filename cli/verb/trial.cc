@@ -6,7 +6,6 @@
 #include "cli/comparison.h"
 #include "cli/output.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/calib/compare_runs.h"
 #include "core/data/metrics.h"
 #include "core/train/communicator.h"
@@ -75,7 +74,7 @@ std::optional<Difference> Trials::difference_of_result() {
     const RunComparison found = compare_runs(*outputs_, plans_.result(), *compared_,
                                              {.samples = verb_.samples, .batch = batch_, .seconds = kSeconds});
     for (const OutputComparison& output : found.outputs)
-      if (output.difference && (!furthest || output.difference->sqnr_db < furthest->sqnr_db))
+      if (output.difference && (!furthest || shown_sqnr(*output.difference) < shown_sqnr(*furthest)))
         furthest = output.difference;
   } catch (const Error& e) {
     if (e.code != Code::kUnsupported) throw;
@@ -115,8 +114,6 @@ void check_analysis(const VerbOptions& verb, const AnalysisFiles& files, Session
   if (!verb.output.empty()) usage_error("an analysis writes no model", "--output", "leave one of --analyse and -o out");
   if (files.csv == "-") session.claim_stdout("--csv -");
   if (files.html == "-") session.claim_stdout("--html -");
-  for (const std::string* file : {&files.csv, &files.html})
-    if (!file->empty() && *file != "-") require_writable(*file);
 }
 
 void write_analysis(const AnalysisFiles& files, const Report& report) {

@@ -6,6 +6,9 @@
 
 namespace mlopt {
 
+/// Writes to standard error. Where that is closed or full nobody can be told, and the command goes on.
+void write_stderr(std::string_view text);
+
 /// A bar on the last line of the terminal, removed when it goes out of scope.
 class Progress {
  public:

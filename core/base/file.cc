@@ -149,6 +149,12 @@ void require_writable(const std::string& path) {
   struct stat info {};
   // Opening a pipe would wait for its reader, and closing it end him.
   if (::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) AtomicFile probe(path);
+  if (!S_ISCHR(info.st_mode)) return;
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  const bool takes = fd >= 0 && ::write(fd, "", 0) == 0;  // /dev/full refuses even that
+  const std::string why = takes ? "" : reason();
+  if (fd >= 0) ::close(fd);
+  if (!takes) input_error("cannot write here (" + why + ")", path, "write elsewhere");
 }
 
 void install_signal_cleanup() {

@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kDefaultBatch = 16;
 
 size_t find_output(const std::vector<std::string>& names, const std::string& wanted) {
+  if (names.empty()) input_error("the model has no outputs", {}, "give a model with an output that can be scored");
   if (wanted.empty()) return 0;
   const auto found = std::find(names.begin(), names.end(), wanted);
   if (found == names.end())

@@ -91,12 +91,24 @@ Shard make_shard(std::vector<ArrayFile> arrays, const std::vector<InputSpec>& in
   return shard;
 }
 
+constexpr int64_t kMostOthers = 100000;  // a folder of more that are no arrays is another than was meant
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
 std::vector<fs::path> files_below(const std::string& folder) {
   std::vector<fs::path> files;
-  std::error_code failure;
+  int64_t others = 0;
+  std::error_code failure, ignored;
   fs::recursive_directory_iterator entry(folder, failure), end;
   for (; !failure && entry != end; entry.increment(failure)) {
-    if (entry->is_regular_file()) files.push_back(entry->path());
+    const fs::path extension = entry->path().extension();
+    if (extension != ".npy" && extension != ".npz" && ++others > kMostOthers)
+      input_error(fmt::format("more than {} files and folders in it are no arrays", kMostOthers), folder,
+                  "give a folder of NAME.npy files, one for each input, or an .npz archive");
+    if (entry->is_regular_file(ignored)) files.push_back(entry->path());
   }
   if (failure)
     input_error(fmt::format("cannot read the folder ({})", failure.message()), folder, "check its permissions");
@@ -126,7 +138,7 @@ std::vector<fs::path> with_extension(const std::vector<fs::path>& files, std::st
 std::vector<ArrayFile> open_npy_files(const std::vector<fs::path>& files, const std::string& folder) {
   std::vector<ArrayFile> arrays;
   for (const fs::path& file : files) {
-    const std::string name = fs::relative(file, folder).replace_extension().string();
+    const std::string name = file.lexically_relative(folder).replace_extension().string();
     arrays.emplace_back(name, open_source(file.string()));
   }
   return arrays;
@@ -135,7 +147,7 @@ std::vector<ArrayFile> open_npy_files(const std::vector<fs::path>& files, const 
 }  // namespace
 
 std::vector<ArrayFile> open_arrays(const std::string& path) {
-  if (!fs::is_directory(path)) {
+  if (!is_folder(path)) {
     if (ends_with(path, ".npz")) return open_npz(path);
     std::vector<ArrayFile> one;
     one.push_back(open_npy(path));
@@ -152,7 +164,7 @@ std::vector<ArrayFile> open_arrays(const std::string& path) {
 
 ReaderPtr arrays_reader(const DataSpec& spec, const std::vector<InputSpec>& inputs) {
   std::vector<Shard> shards;
-  if (!fs::is_directory(spec.path)) {
+  if (!is_folder(spec.path)) {
     std::vector<ArrayFile> arrays = open_arrays(spec.path);
     // A single array has no name of its own.
     if (!ends_with(spec.path, ".npz")) arrays[0].rename(only_input(inputs, spec.path).name);

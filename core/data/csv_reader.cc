@@ -29,7 +29,8 @@ std::optional<int64_t> width_of(const InputSpec& input) {
   return width;
 }
 
-/// A first row with a word where a feature stands is a header; words may stand in columns that are no features.
+/// A first row with words where the features stand is a header; words may stand in columns that are no features. One
+/// with both words and numbers there would be a sample that is lost, unless the numbers count the columns (pandas).
 bool has_header(const std::vector<std::string>& first, const DataSpec& spec) {
   std::vector<std::string> others = spec.ignore;
   if (spec.label_column != "none") others.push_back(spec.label_column.empty() ? "-1" : spec.label_column);
@@ -39,10 +40,21 @@ bool has_header(const std::vector<std::string>& first, const DataSpec& spec) {
     if (!index) return true;  // named columns need a header
     skipped.insert(*index < 0 ? *index + static_cast<int64_t>(first.size()) : *index);
   }
+  std::optional<size_t> word, number;
+  double numbers = 0;
+  bool counted = true;
   for (size_t i = 0; i < first.size(); ++i) {
-    if (!cell_number(first[i]) && !skipped.count(static_cast<int64_t>(i))) return true;
+    if (skipped.count(static_cast<int64_t>(i))) continue;
+    const auto cell = cell_number(first[i]);
+    (cell ? number : word) = i;
+    if (cell) counted = counted && *cell == numbers++;
   }
-  return false;
+  if (word && number && !(counted && numbers > 1))
+    input_error(fmt::format("'{}' in column {} of the first row is not a number, '{}' in column {} is one",
+                            first[*word], *word, first[*number], *number),
+                spec.path,
+                "mend the cell, or leave the column out with ignore=; of a header name a column: label=NAME");
+  return word.has_value();
 }
 
 class CsvReader final : public Reader {

@@ -27,6 +27,9 @@ struct RandomOptions {
 void add_shape(RandomOptions& options, const std::string& text);
 void add_range(RandomOptions& options, const std::string& text);
 
+/// Throws Error{kUsage} for a shape or a range under a name that no input or symbol has.
+void check_given_names(const std::vector<InputSpec>& inputs, const RandomOptions& options);
+
 /// The shape of each input: as given, else the model's with equal sizes for equal symbols; sums and products of symbols
 /// ("past+1") follow from theirs. Throws Error{kUsage} for a name that no input or symbol has, and for a shape that
 /// does not fit.

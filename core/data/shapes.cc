@@ -107,27 +107,6 @@ bool is_sum(const Dim& dim) {
   return dim.known() && !dim.value() && dim.str().find_first_of("+-*") != std::string::npos;
 }
 
-void check_names(const std::vector<InputSpec>& inputs, const RandomOptions& options) {
-  std::vector<std::string> names, symbols;
-  for (const InputSpec& input : inputs) {
-    names.push_back(input.name);
-    for (const Dim& dim : input.dims) {
-      if (const auto symbol = dim.symbol_name()) symbols.push_back(*symbol);
-    }
-  }
-  std::vector<std::string> shapes = names;
-  shapes.insert(shapes.end(), symbols.begin(), symbols.end());
-  for (const auto& [name, dims] : options.shapes) {
-    if (std::find(shapes.begin(), shapes.end(), name) != shapes.end()) continue;
-    usage_error(fmt::format("--shape: the model has no input and no free dimension '{}'", name), {},
-                suggestion(name, shapes));
-  }
-  for (const auto& [name, range] : options.ranges) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    usage_error(fmt::format("--range: the model has no input '{}'", name), {}, suggestion(name, names));
-  }
-}
-
 bool takes_batch(const InputSpec& input, const RandomOptions& options) {
   return options.batch > 0 && !input.dims.empty() && !input.dims[0].value() && !is_sum(input.dims[0]);
 }
@@ -152,6 +131,27 @@ void fix_symbols(const InputSpec& input, const Dims& dims, Sizes& sizes) {
 
 }  // namespace
 
+void check_given_names(const std::vector<InputSpec>& inputs, const RandomOptions& options) {
+  std::vector<std::string> names, symbols;
+  for (const InputSpec& input : inputs) {
+    names.push_back(input.name);
+    for (const Dim& dim : input.dims) {
+      if (const auto symbol = dim.symbol_name()) symbols.push_back(*symbol);
+    }
+  }
+  std::vector<std::string> shapes = names;
+  shapes.insert(shapes.end(), symbols.begin(), symbols.end());
+  for (const auto& [name, dims] : options.shapes) {
+    if (std::find(shapes.begin(), shapes.end(), name) != shapes.end()) continue;
+    usage_error(fmt::format("--shape: the model has no input and no free dimension '{}'", name), {},
+                suggestion(name, shapes));
+  }
+  for (const auto& [name, range] : options.ranges) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    usage_error(fmt::format("--range: the model has no input '{}'", name), {}, suggestion(name, names));
+  }
+}
+
 void add_shape(RandomOptions& options, const std::string& text) {
   const auto [name, value] = name_and_value("--shape", text, "input=1x3x224x224");
   Dims dims;
@@ -175,7 +175,7 @@ void add_range(RandomOptions& options, const std::string& text) {
 }
 
 std::vector<Dims> concrete_shapes(const std::vector<InputSpec>& inputs, const RandomOptions& options) {
-  check_names(inputs, options);
+  check_given_names(inputs, options);
   Sizes sizes(options);
   std::map<std::string, Dims> given;
   for (const auto& [name, dims] : options.shapes) {

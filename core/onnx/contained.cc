@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +19,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kGrace = 10;  // seconds in which the parent should have ended it
+
+/// Nobody else ends a child whose parent is gone.
+void end_with(pid_t parent, int seconds) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // it was gone before
+  ::alarm(static_cast<unsigned>(seconds + kGrace));
+}
+
 [[noreturn]] void run_in_child(const std::function<std::string()>& work, int out) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGABRT, SIGSEGV}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGABRT, SIGSEGV, SIGALRM}) ::signal(signal, SIG_DFL);
   const int nowhere = ::open("/dev/null", O_WRONLY);
   ::dup2(nowhere, STDOUT_FILENO);
   ::dup2(nowhere, STDERR_FILENO);
@@ -59,9 +69,12 @@ std::optional<std::string> read_until(int in, Clock::time_point deadline) {
 Expected<std::string, Unfinished> run_contained(const std::function<std::string()>& work, int seconds) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) unsupported_error("the system gives no pipe");
-  const pid_t child = ::fork();
+  const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) unsupported_error("the system gives no process");
-  if (child == 0) run_in_child(work, ends[1]);
+  if (child == 0) {
+    end_with(parent, seconds);
+    run_in_child(work, ends[1]);
+  }
   ::close(ends[1]);
   std::optional<std::string> result = read_until(ends[0], Clock::now() + std::chrono::seconds(seconds));
   ::close(ends[0]);

@@ -69,3 +69,28 @@ TEST_CASE("models that cannot be compared are an error that lists both") {
   CHECK(outcome.status == 3);
   CHECK(outcome.err.find("x and z") != std::string::npos);
 }
+
+TEST_CASE("NaN in one model only is no equality") {
+  const test::TempDir folder;
+  const auto model = [&](const std::string& name, const std::string& number) {
+    return write_text_model(folder, name,
+                            "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N,2] x) => (float[N,2] y) "
+                            "<float[2] zero = {0, 0}, float[2] one = {1, " +
+                                number + "}> { q = Div (zero, one) y = Add (x, q) }");
+  };
+  const std::string a = model("a.onnx", "1"), b = model("b.onnx", "0");
+  for (const bool swapped : {false, true}) {
+    const std::vector<std::string> args = {"compare", swapped ? b : a, swapped ? a : b, "--device", "reference"};
+    const test::Outcome text = run_mlopt(args);
+    CHECK(text.out.find("NaN or infinity in one only") != std::string::npos);
+    CHECK(text.out.find("equal") == std::string::npos);
+    std::vector<std::string> with_json = args;
+    with_json.insert(with_json.end(), {"--json", "-"});
+    const Json report = Json::parse(run_mlopt(with_json).out);
+    const Json& output = report.find("outputs")->items().at(0);
+    for (const char* key : {"max_abs", "max_rel", "cosine"}) CHECK(output.find(key)->is_null());
+    CHECK(output.find("sqnr_db")->number() == -999);
+    CHECK(output.find("argmax_agreement")->number() == 0);
+    CHECK_FALSE(output.find("same_nonfinite")->boolean());
+  }
+}

@@ -63,7 +63,29 @@ TEST_CASE("eval refuses what it cannot score, with the status that says whose fa
   CHECK(status({"--data", labelled.folder / "none.npz", "--metric", "top1"}, "none.npz") == 3);
   CHECK(status({"--data", other.data, "--metric", "top1"},
                "the model takes 'x' float32[N,4]; the data hold 'pixels'") == 3);
+  CHECK(status({"--data", labelled.data, "--metric", "top1", "--shape", "z=3"}, "no free dimension 'z'") == 2);
+  CHECK(status({"--data", labelled.data, "--metric", "top1", "--range", "z=1:2"}, "no input 'z'") == 2);
+  CHECK(status({"--data", labelled.data, "--metric", "top1", "--shape", "N=2", "--range", "x=1:2"}, "") == 0);
   for (const char* metric : {"top1", "top5", "f1"})
     CHECK(status({"--data", beyond.data, "--metric", metric}, "beyond the 3 classes") == 3);
   CHECK(status({"--data", "random", "--metric", "top1"}, "no labels") == 3);
+}
+
+TEST_CASE("a model without outputs is neither scored, trained nor pruned") {
+  Labelled labelled({0, 2, 2, 0});
+  const std::string model =
+      write_text_model(labelled.folder, "none.onnx",
+                       "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N,4] x) => () { y = Relu (x) }");
+  const std::string out = labelled.folder / "o.onnx";
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"eval", model, "--metric", "top1"},
+                                               {"train", model, "-o", out, "--steps", "1", "--batch-size", "2"},
+                                               {"train", model, "-o", out, "--batch-size", "2", "--loss", "mse"},
+                                               {"prune", model, "-o", out, "--sparsity", "0.5", "--no-bench"}}) {
+    std::vector<std::string> with_data = args;
+    with_data.insert(with_data.end(), {"--data", labelled.data});
+    const test::Outcome outcome = run_mlopt(with_data);
+    INFO(args[0] << ": " << outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.err.find("the model has no outputs") != std::string::npos);
+  }
 }

@@ -106,6 +106,12 @@ TEST_CASE("fuse stores weights in float16, and its second run leaves them so") {
   REQUIRE(run_mlopt({"fuse", once, "-o", twice, "--no-bench"}).status == 0);
   CHECK(test::operators(*read_model(twice).graph) == "Cast MatMul");
   CHECK(run_mlopt({"fuse", model, "-o", once, "--store", "fp8"}).status == 2);
+  const std::string old = test::write_text_model(
+      folder, "old.onnx",
+      "<ir_version: 10, opset_import: [\"\" : 5]> g (float[N,16] x) => (float[N,16] y) <float[16,16] w = {" + numbers +
+          "}> { y = MatMul (x, w) }");
+  CHECK(run_mlopt({"fuse", old, "-o", once, "--store", "fp16"}).err.find("fp16 needs opset 6") != std::string::npos);
+  CHECK(run_mlopt({"fuse", old, "-o", once, "--no-bench", "--store", "fp16", "--opset", "6"}).status == 0);
   REQUIRE(run_mlopt({"fuse", model, "-o", once, "--no-bench", "--low-rank", "60%"}).status == 0);
   CHECK(test::operators(*read_model(once).graph) == "MatMul MatMul");
   CHECK(run_mlopt({"fuse", model, "-o", once, "--low-rank", "0%"}).status == 2);
@@ -210,4 +216,25 @@ TEST_CASE("fuse frees axes of inputs where the model bears that") {
           .err.find("hold the axis to its size") != std::string::npos);
   CHECK(fuse("y = Reshape (x, t)", "x").status == 2);
   CHECK(fuse("y = Reshape (x, t)", "z=0").status == 2);
+}
+
+TEST_CASE("axes that are freed together share a name, which is not that of what is free already") {
+  const test::TempDir folder;
+  const std::string out = folder / "o.onnx";
+  const auto inputs = [&](const std::string& rows, const std::string& axes) {
+    const std::string model =
+        test::write_text_model(folder, "m.onnx",
+                               "<ir_version: 10, opset_import: [\"\" : 21]> g (float[" + rows +
+                                   ",4] x, float[1,4] q, float[1,4] p) => (float[1,4] z) "
+                                   "{ m = ReduceMax <keepdims = 0> (x)  s = Add (q, p)  z = Add (s, m) }");
+    const test::Outcome outcome = run_mlopt({"fuse", model, "-o", out, "--no-bench", "--dynamic", axes});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const Model made = read_model(out);
+    std::string types;
+    for (const Value* v : made.graph->inputs()) types += to_string(v->type) + " ";
+    return types;
+  };
+  CHECK(inputs("batch", "q=0,p=0") == "float32[batch,4] float32[batch_1,4] float32[batch_1,4] ");
+  CHECK(inputs("3", "q=0,p=0") == "float32[3,4] float32[batch,4] float32[batch,4] ");
 }

@@ -37,8 +37,10 @@ std::string error_of(const std::vector<std::string>& args) {
   Options options("test");
   std::string model, format, data;
   int count = 0;
+  bool flag = false;
   options.positional("MODEL", model, "the model");
   options.add("--count", count, "N", "a number");
+  options.add("--flag", flag, "a flag");
   options.add("--data", data, "D", "data");
   options.add("--format", format, "F", "a format").choices = {"qdq", "qoperator"};
   try {
@@ -61,6 +63,8 @@ TEST_CASE("a mistake on the command line is named, with the nearest right word")
   CHECK(error_of({"m", "n"}).find("unexpected argument 'n'") != std::string::npos);
   CHECK(error_of({"m", "--count", "many"}) == "error: 'many' is not a whole number: --count");
   CHECK(error_of({"m", "--count", "99999999999"}) == "error: 99999999999 is out of range: --count");
+  for (const char* word : {"--flag=abc", "--flag=5", "--flag=true", "--flag="})
+    CHECK(error_of({"m", word}) == "error: the option takes no value: --flag\n  fix: write --flag alone");
   CHECK(error_of({"m", "--data="}) == "error: the option has no value: --data");
   CHECK(error_of({"m", "--format", "qdqq"}) == "error: unknown value 'qdqq': --format\n  fix: did you mean 'qdq'?");
   CHECK(error_of({"m", "--count"}).find("--count") != std::string::npos);

@@ -4,6 +4,7 @@
 #include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
+#include "tests/support/paths.h"
 
 using namespace mlopt;
 using test::run_mlopt;
@@ -105,4 +106,21 @@ TEST_CASE("options come from a configuration file") {
   CHECK(run_mlopt({"info", folder / "none.onnx", "--config", reported}).status == 3);
   CHECK(Json::parse(read_file(folder / "r.json")).find("error"));
   CHECK(run_mlopt({"info", model, "--config", folder.write("d.toml", "thrads = 2")}).status == 2);
+}
+
+TEST_CASE("a standard error that is full or closed changes neither the status nor what is written") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "o.onnx";
+  const auto status = [](const std::string& line) {
+    const std::string script = "exec \"$0\" " + line;
+    return test::run_command({"sh", "-c", script, test::program().string()}, 60).status;
+  };
+  for (const char* nowhere : {" 2>/dev/full", " 2>&-"}) {
+    INFO(nowhere);
+    CHECK(status("inof" + std::string(nowhere)) == 2);
+    CHECK(status("info " + (folder / "none.onnx") + nowhere) == 3);
+    CHECK(status("fuse " + model + " -o " + out + " --only 'none*' --no-bench" + nowhere) == 0);
+    CHECK(run_mlopt({"info", out}).status == 0);
+  }
+  CHECK(status("info " + model + " >&-") == 3);
 }

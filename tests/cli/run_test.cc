@@ -59,6 +59,16 @@ TEST_CASE("outputs are written as they are read") {
   CHECK_FALSE(mismatch(y, Tensor::of<float>({1, 3}, {2, -0.5, 2}), 0, 1e-6));
 }
 
+TEST_CASE("data under a name that no file can have are missing") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  for (const char* command : {"run", "bench"}) {
+    const test::Outcome outcome = run_mlopt({command, model, "--data", std::string(300, 'a')});
+    CHECK(outcome.status == 3);
+    CHECK(outcome.err.find("no such file") != std::string::npos);
+  }
+}
+
 TEST_CASE("stored data that do not fit the model are refused, listing what it wants") {
   const Stored stored;
   const test::Outcome none = run_mlopt({"run", stored.model, "--data", stored.folder.path().string()});

@@ -1,7 +1,10 @@
 #include <fmt/core.h>
 
 #include "cli/bench/bench.h"
+#include "core/base/error.h"
 #include "tests/support/catch.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/thrown.h"
 
 using namespace mlopt;
 
@@ -79,4 +82,17 @@ TEST_CASE("an earlier report's size and p50 are compared, the latter on the same
   CHECK(says(earlier("another", 1000, 1).at(1), "not comparable"));
   options.strict = true;
   CHECK_FALSE(earlier("another", 1000, 1).at(1).holds);
+}
+
+TEST_CASE("a baseline that is no report of bench is an error") {
+  const test::TempDir folder;
+  for (const char* text : {"{}", "[1, 2]", "7", R"({"models": 3})", R"({"models": []})", R"({"models": {"path": "m"}})",
+                           R"({"models": [{"path": 3}]})", R"({"models": [{"path": "m"}, "n"]})"}) {
+    INFO(text);
+    const std::string path = folder.write("base.json", text);
+    const Error error = test::thrown_by([&] { cli::read_bench_report(path); });
+    CHECK(error.code == Code::kBadInput);
+    CHECK(error.where == path);
+  }
+  CHECK(cli::read_bench_report(folder.write("base.json", R"({"models": [{"path": "m"}]})")).find("models"));
 }

@@ -98,6 +98,7 @@ TEST_CASE("whether a file can be written is told without a trace") {
   CHECK(read_file(old) == "old");
   CHECK(files_in(folder) == 2);
   CHECK(thrown_by([&] { require_writable(folder / "no/such/folder/x"); }).code == Code::kBadInput);
+  CHECK(test::says(thrown_by([] { require_writable("/dev/full"); }), "No space left"));
 }
 
 TEST_CASE("a signal that is ignored stays ignored") {

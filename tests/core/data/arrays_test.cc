@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "core/data/array_file.h"
 #include "core/data/open.h"
 #include "core/tensor/cast.h"
@@ -86,6 +88,15 @@ TEST_CASE("folders hold an array for each input, or archives one after the other
   CHECK(joined->size() == 6);
   CHECK(to_doubles(joined->batch(0, 2).inputs[0].tensor()) == std::vector<double>{-1, -2, 0, 1});
   CHECK(joined->name_of(1).find("1.npz, row 0") != std::string::npos);
+}
+
+TEST_CASE("links in a folder lead to arrays or to nothing") {
+  const test::TempDir folder, elsewhere;
+  std::filesystem::create_symlink(elsewhere.write("any.npy", npy_bytes(kX)), folder / "x.npy");
+  std::filesystem::create_symlink("loop.npy", folder / "loop.npy");
+  std::filesystem::create_symlink(folder / "none", folder / "broken.npy");
+  CHECK(open(folder.path().string(), {kPair})->size() == 5);
+  CHECK(open(folder.path().string(), {kPair}, true)->batch(0, 1).inputs[0].tensor().dims() == Dims{5, 2});
 }
 
 TEST_CASE("a file of one array needs a model of one input") {

@@ -79,6 +79,20 @@ TEST_CASE("columns are chosen by name and by index") {
   CHECK(!unlabelled.data->labelled());
 }
 
+TEST_CASE("a first row of numbers in which one is damaged is no header") {
+  for (const char* row : {"1,x2,0\n3,4,1\n", ",2,0\n3,4,1\n", "1,,0\n3,4,1\n"}) {
+    INFO(row);
+    const Error error = refused(row, kTwo);
+    CHECK(error.code == Code::kBadInput);
+    CHECK(test::says(error, "of the first row is not a number"));
+  }
+  CHECK(test::says(refused("1,x2,0\n3,4,1\n", kTwo), "'x2' in column 1"));
+  const Opened counted(",0,1,2\n9,1,2,0\n", kTwo);
+  CHECK(counted.data->size() == 1);
+  const Opened named("7,b,kind\n1,2,0\n", kTwo, ",label=kind");
+  CHECK(named.data->size() == 1);
+}
+
 TEST_CASE("a column that numbers the rows is no feature where the model has no room for it") {
   const Opened opened("Id,a,b,y\n1,10,20,0\n2,30,40,1\n", kTwo);
   CHECK(to_doubles(opened.data->batch(0, 1).inputs[0].tensor()) == std::vector<double>{10, 20});

@@ -1,5 +1,7 @@
 #include "core/onnx/contained.h"
 
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -37,4 +39,29 @@ TEST_CASE("what goes wrong there is a reason here") {
     while (true) ::pause();
   }));
   CHECK_FALSE(late([]() -> std::string { throw 1; }));
+}
+
+TEST_CASE("it ends when the process that waits for it is killed") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t waiting = ::fork();
+  if (waiting == 0) {
+    ::close(ends[0]);
+    run_contained(
+        [&]() -> std::string {
+          if (::write(ends[1], "x", 1) != 1) return {};
+          while (true) ::pause();
+        },
+        60);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char byte = 0;
+  CHECK(::read(ends[0], &byte, 1) == 1);  // it has begun
+  ::kill(waiting, SIGKILL);
+  ::waitpid(waiting, nullptr, 0);
+  pollfd end{ends[0], POLLIN, 0};
+  CHECK(::poll(&end, 1, 10000) == 1);
+  CHECK(::read(ends[0], &byte, 1) == 0);  // nobody has its end of the pipe any more
+  ::close(ends[0]);
 }
