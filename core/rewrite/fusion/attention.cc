@@ -48,7 +48,8 @@ void find_order(Site& s, const Builder& builder) {
   if (s.mask && s.choice.condition) return;
   const Dim past = s.k.past ? (*s.k.past->type.dims)[2] : Dim(0);
   const bool rows = s.k.rows == s.q.rows + past;
-  const bool ordered = s.mask ? is_causal(s.mask, past, builder)
+  const auto causal = [&](const Value* mask) { return !is_for_all(*mask, s) && is_causal(mask, past, builder); };
+  const bool ordered = s.mask ? causal(s.mask)
                               : rows && s.choice.condition && !is_for_all(*s.choice.condition, s) &&
                                     is_order(s.choice.condition, !s.choice.seen, past, builder);
   if (ordered && !s.k.past) s.mask = nullptr, s.choice = {};
@@ -56,7 +57,7 @@ void find_order(Site& s, const Builder& builder) {
   if (rows) s.window = window_of(s, past, builder);
   const Node* sum = s.mask && s.mask->producer && s.mask->producer->is("Add") ? s.mask->producer : nullptr;
   for (const int i : {0, 1})
-    if (sum && !s.beside && is_causal(sum->input(i), past, builder)) s.beside = sum->input(1 - i);
+    if (sum && !s.beside && causal(sum->input(i))) s.beside = sum->input(1 - i);
 }
 
 /// Is it sure that each row keeps a key that minus infinity does not hide?
@@ -90,6 +91,8 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   const auto joined = joined_in(end, builder);
   const int64_t rank = joined ? 3 : 4, axis = builder.view(*end.softmax).get_int("axis", builder.opset() < 13 ? 1 : -1);
   if (axis != -1 && axis != rank - 1) return Decline{"another axis than the keys"};
+  if (const auto& dims = probabilities->type.dims; dims && std::ssize(*dims) != rank)
+    return Decline{"the scores have other axes than samples, heads, queries and keys"};
   const DType type = probabilities->type.dtype;
   const bool half = type == DType::kF16 && builder.target != Target::kKernels;
   if (type != DType::kF32 && !half) return Decline{"it is not float32, nor float16 for a runtime"};
@@ -118,8 +121,7 @@ Expected<Site> site_of(const Ending& end, const Abilities& able, const Builder& 
   const bool kept = end.kept.condition && !site.causal && !site.ordered, finite = std::isfinite(site.choice.hidden);
   site.guarded = (end.guarded && !is_finite(site)) || (kept && !finite);
   if (kept && finite) site.kept = end.kept;
-  if (site.choice.condition && !site.ordered && !kept && site.choice.hidden > kSwallows)
-    return Decline{"a row without keys would be another one, as its scores are hidden by a small number"};
+  if (site.choice.condition && !site.ordered && !kept && site.choice.hidden > kSwallows) return Decline{kHiddenBySmall};
   return site;
 }
 

@@ -30,7 +30,8 @@ Expected<Site> site_of(const Node& node, const Abilities& able, const Builder& b
   if (q->count % (v->count * v->repeats) == 0) v->repeats = q->count / v->count;
   if (!fit(*q, *k, *v)) return Decline{"the heads do not fit one another"};
   const Type type = Type::tensor(node.output(0)->type.dtype, SymDims{q->batch, q->rows, q->count * v->size});
-  Site site{*q, *k, *v, node.input(3)};
+  Site site{*q, *k, *v};
+  site.own = node.input(3);
   site.causal = view.get_int("is_causal", 0) != 0;
   const auto size = static_cast<double>(q->size);
   site.scale = view.get_float("scale", static_cast<float>(1 / std::sqrt(size))) * q->scale * k->scale;

@@ -25,6 +25,7 @@ struct Site {
   Value* beside = nullptr;  ///< what mask is the sum of, beside what hides later keys; null: it is no such sum
   Choice kept = {};         ///< rows whose keys it hides all become zeros, where it has a condition
   bool guarded = false;     ///< rows that are no numbers, as all of their keys are hidden, become zeros
+  Value* own = nullptr;     ///< the mask that the standard's operator has already, to be taken as it is
   double scale = 1;
   double cap = 0;  ///< as in Scores
   Type type = {};  ///< of the result, [batch, rows, heads * size]
@@ -66,7 +67,7 @@ Value* whole_of(const Site& s, const Builder& builder);
 Expected<Replacement> standard_attention(const Site& s, Builder& builder);
 /// ONNX Runtime's operator for heads that share keys and values, which always hides later keys.
 Expected<Replacement> group_query(const Site& s, Builder& builder);
-/// Can it do so? With a past it takes one sample, or one row, at a time.
+/// Can it do so? With a past it takes one sample, or one row, at a time, and as many new keys as queries.
 bool suits_group_query(const Site& s);
 /// Does it turn queries and keys as they are turned: alike, of heads of this size, and so much of them?
 bool turns_heads(const Site& s);

@@ -16,11 +16,13 @@ bool read_late(const Heads& heads, const Node& root, const Graph& graph) {
 
 Value* score_shape(const Heads& q, const Heads& k, Builder& builder) {
   Value* rows = row_shape(q.rows, builder);
-  if (!rows) return nullptr;
+  Value* keys = k.made == q.rows ? rows : row_shape(k.made, builder);
+  if (!rows || !keys) return nullptr;
   Value *two = builder.constant("two", Tensor::ints({2})), *ones = builder.constant("ones", Tensor::ints({1, 1}));
-  Value* made = builder.op("Gather", {rows, two});
+  Value* queries = builder.op("Gather", {rows, two});
+  Value* made = keys == rows ? queries : builder.op("Gather", {keys, two});
   Value* past = builder.op("Gather", {builder.op("Shape", {k.past}), two});
-  return builder.op("Concat", {ones, made, builder.op("Add", {past, made})}, {{"axis", int64_t{0}, ""}});
+  return builder.op("Concat", {ones, queries, builder.op("Add", {past, made})}, {{"axis", int64_t{0}, ""}});
 }
 
 Value* with_past(std::string_view op, const Heads& k, const Heads& v, const Type& type, std::vector<Value*> inputs,

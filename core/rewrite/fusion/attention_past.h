@@ -10,7 +10,7 @@ namespace mlopt::fusion {
 bool read_late(const Heads& heads, const Node& root, const Graph& graph);
 
 /// [1, 1, rows, keys] of scores with a past, for masks that may hold one number for all; null where no input of the
-/// graph has the rows as an axis.
+/// graph has the queries, or the keys made now, as an axis.
 Value* score_shape(const Heads& q, const Heads& k, Builder& builder);
 
 /// Attention, MultiHeadAttention or GroupQueryAttention that puts keys and values behind those of the past, which join

@@ -189,6 +189,7 @@ Expected<Scores> chosen_scores(Value* scores) {
   if (parts.mask && scale != 1) return Decline{kNoProduct};
   parts.choice = choice->first;
   parts.choice.hidden *= scale, parts.scale *= scale, parts.cap *= scale;
+  if (parts.choice.hidden > kHidden) return Decline{kHiddenBySmall};
   return parts;
 }
 

@@ -27,6 +27,9 @@ Scores scores_of(Value* scores);
 /// Said of scores whose condition may have more samples or heads than they have.
 inline constexpr const char* kMayRepeat =
     "what hides keys may repeat the scores; --fix NAME=OTHER says which of the inputs' dimensions are the same";
+/// Said of scores that are hidden by a number that other scores may come near.
+inline constexpr const char* kHiddenBySmall =
+    "a row without keys would be another one, as its scores are hidden by a small number";
 /// The same, of scores also where a condition puts a number in their place, and where none is below the least number.
 Expected<Scores> chosen_scores_of(Value* scores, const Builder& builder);
 

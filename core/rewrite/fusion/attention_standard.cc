@@ -5,7 +5,9 @@
 #include "core/ir/infer_types.h"
 #include "core/rewrite/fusion/attention_parts.h"
 #include "core/rewrite/fusion/attention_past.h"
+#include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/lengths.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
 namespace {
@@ -17,12 +19,64 @@ Attr integer(const char* name, int64_t x) { return {name, x, ""}; }
 /// all keys alike there. Of this number it does so too, and scores are swallowed by either.
 constexpr double kLeastTaken = -1e30;
 
+bool is_lower(double x) { return std::isfinite(x) && x < kLeastTaken; }
+bool is_lower(const Value* v) { return is_lower(only_number(v).value_or(0)); }
+
+Value* least_taken(const Dims& dims, DType type, Builder& builder) {
+  const std::vector<double> numbers(static_cast<size_t>(element_count(dims)), kLeastTaken);
+  return builder.constant("hidden", cast(Tensor::of<double>(dims, numbers), type));
+}
+
+/// The mask with that number as this operand of its operator; itself where that may change its shape.
+Value* with_least_taken(Value* mask, int operand, Builder& builder) {
+  std::vector<Value*> inputs = mask->producer->inputs();
+  Value*& low = inputs[static_cast<size_t>(operand)];
+  const Tensor* known = low->known_constant();
+  low = least_taken(known ? known->dims() : Dims(), mask->type.dtype, builder);
+  std::optional<SymDims> dims = SymDims{};
+  for (const Value* input : inputs) dims = infer_rules::broadcast_dims(dims, input->type.dims);
+  if (!known && dims != mask->type.dims) return mask;
+  return builder.op(mask->producer->op, std::move(inputs), {}, mask->type);
+}
+
+/// Is all that is not zero in v so far from it that a product with the number swallows scores too?
+bool is_coarse(const Value* v) {
+  const Node* node = v->producer;
+  if (!node) return false;
+  if (keeps_elements(*node)) return is_coarse(node->input(0));
+  return node->is("Sub") ? only_number(node->input(0)) == 1.0
+                         : node->is("Cast") && !is_float(node->input(0)->type.dtype);
+}
+
+Value* raised_constant(Value* mask, Builder& builder) {
+  const std::vector<double> numbers = to_doubles(*mask->known_constant());
+  const bool infinite = std::any_of(numbers.begin(), numbers.end(), [](double x) { return std::isinf(x); });
+  const bool lower = std::any_of(numbers.begin(), numbers.end(), [](double x) { return is_lower(x); });
+  if (infinite || !lower) return mask;
+  return builder.op("Max", {mask, least_taken({}, mask->type.dtype, builder)}, {}, mask->type);
+}
+
+/// A mask that hides by no lower number, as far as it is a choice, a product or a sum of so many.
+Value* raised(Value* mask, Builder& builder, int sums = 3) {
+  const Node* node = mask->producer;
+  if (!node || !node->domain.empty()) return mask;
+  for (const int i : {0, 1, 2}) {
+    const bool chosen = i > 0 && node->op == "Where", factor = i < 2 && node->op == "Mul";
+    if ((chosen || (factor && is_coarse(node->input(1 - i)))) && is_lower(node->input(i)))
+      return with_least_taken(mask, i, builder);
+  }
+  if (node->op != "Add" || sums == 0) return mask;
+  std::vector<Value*> parts = node->inputs();
+  // All of them, as a row may be hidden partly by one and partly by another.
+  for (Value*& part : parts)
+    part = part->known_constant() ? raised_constant(part, builder) : raised(part, builder, sums - 1);
+  return parts == node->inputs() ? mask : builder.op("Add", std::move(parts), {}, mask->type);
+}
+
 /// The site with no lower number in the place of hidden scores.
-Site within_limits(const Site& s) {
+Site within_limits(const Site& s, Builder& builder) {
   Site other = s;
-  const auto chosen = s.mask && !s.choice.condition && !s.joined ? choice_of(s.mask) : std::nullopt;
-  if (chosen && std::isfinite(chosen->first.hidden) && chosen->first.hidden < kLeastTaken)
-    other.mask = chosen->second, other.choice = chosen->first;
+  if (s.mask && !s.joined) other.mask = raised(s.mask, builder);
   if (std::isfinite(other.choice.hidden)) other.choice.hidden = std::max(other.choice.hidden, kLeastTaken);
   return other;
 }
@@ -46,7 +100,8 @@ Expected<Replacement> standard_attention(const Site& s, Builder& builder) {
   if ((keys || rows) && !shape)
     return Decline{"no input of the graph has the axes that the mask would be repeated for"};
   for (const Heads* heads : {&s.q, &s.k, &s.v}) inputs.push_back(flattened(*heads, builder));
-  if (masked) inputs.push_back(added_mask(builder.target == Target::kKernels ? s : within_limits(s), builder));
+  if (masked) inputs.push_back(added_mask(builder.target == Target::kKernels ? s : within_limits(s, builder), builder));
+  if (s.own) inputs.push_back(s.own);
   if (shape) inputs.back() = builder.op("Expand", {inputs.back(), shape});
   std::vector<Attr> attrs{integer("q_num_heads", s.q.count), integer("kv_num_heads", s.k.count),
                           number("scale", s.scale)};

@@ -18,7 +18,9 @@ bool is_last_row(const Site& s) { return s.k.past && s.q.rows.is(1); }
 /// Are later keys hidden, whatever else is?
 bool hides_order(const Site& s) { return s.causal || s.ordered || s.window > 0 || s.beside || is_last_row(s); }
 
-/// The site with the mask that is left when later keys are hidden by the operator.
+/// The site with the mask that is left when later keys are hidden by the operator. It hides them for good, where a sum
+/// of finite numbers still shows them to rows without any other key: those of padding in front become other ones.
+/// Nothing says of a mask that is an input whether it has such rows.
 Site besides_order(const Site& s) {
   Site other = s;
   if (s.beside) other.mask = s.beside;
@@ -28,7 +30,9 @@ Site besides_order(const Site& s) {
 
 }  // namespace
 
-bool suits_group_query(const Site& s) { return hides_order(s) && (!s.k.past || s.q.rows.is(1) || s.q.batch.is(1)); }
+bool suits_group_query(const Site& s) {
+  return hides_order(s) && (!s.k.past || (s.k.made == s.q.rows && (s.q.rows.is(1) || s.q.batch.is(1))));
+}
 
 bool turns_heads(const Site& s) {
   if (!s.q.cosines || !s.k.cosines || s.q.interleaved != s.k.interleaved) return false;

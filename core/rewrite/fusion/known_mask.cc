@@ -53,12 +53,16 @@ Expected<Replacement> gathered(const Match& m, Builder& builder) {
       builder.op("Reshape", {x, builder.constant("shape", Tensor::ints(target))}, {}, m.root->output(0)->type)};
 }
 
+/// Does the root have the shape that its Expand, or that before it, asks for, whatever is expanded?
+bool is_whole_shape(const Match& m) {
+  const auto shape = dims_in(m.value("shape"));
+  return shape && m.root->output(0)->type.dims == shape;
+}
+
 Expected<Replacement> joined(const Match& m, Builder& builder) {
   Value* other = beside_true(*m.node("both"), builder);
   if (!other) return Decline{"no condition always holds"};
-  const auto &out = m.root->output(0)->type.dims, &shape = m.value("shape")->symbolic;
-  if (!out || !shape || shape->size() != out->size() || !std::equal(out->begin(), out->end(), shape->begin()))
-    return Decline{"it may not be repeated over all axes"};
+  if (!is_whole_shape(m)) return Decline{"it may not be repeated over all axes"};
   return Replacement{builder.op("Expand", {other, m.value("shape")}, {}, m.root->output(0)->type)};
 }
 
@@ -74,7 +78,7 @@ Expected<Replacement> repeated(const Match& m, Builder& builder) {
   const Value* wide = m.node("wide")->output(0);
   const auto &dims = wide->type.dims, &out = m.root->output(0)->type.dims;
   if (!always_true(wide, builder)) return Decline{"no condition always holds"};
-  if (!dims || !out || *dims != *out) return Decline{"the other may be repeated further"};
+  if (!dims || !out || *dims != *out || !is_whole_shape(m)) return Decline{"the other may be repeated further"};
   return Replacement{builder.op("Expand", {m.value("c"), m.value("shape")}, {}, m.root->output(0)->type)};
 }
 

@@ -13,13 +13,21 @@ namespace {
 
 bool is_zero(const Value* v) { return only_number(v) == 0.0; }
 
-/// What v is made of by giving it further axes of length 1, or by repeating it; null where it is something else.
+/// Are all samples and keys of v those of `inner`, so that what is between is all that v repeats?
+bool keeps_ends(const Value& inner, const Value& v) {
+  const auto &in = inner.type.dims, &out = v.type.dims;
+  if (!in || !out || in->empty() || !(in->back() == out->back())) return false;
+  return in->size() == out->size() ? in->front() == out->front() : out->front().is(1);
+}
+
+/// What v is made of by giving it further axes of length 1, or by repeating it for queries; null where it is something
+/// else.
 Value* before_axes_of(const Value& v) {
   const Node* node = v.producer;
   if (!node || !node->domain.empty()) return nullptr;
-  if (node->op == "And") return beside_true(*node);
-  const bool axes = node->op == "Unsqueeze" || node->op == "Reshape" || node->op == "Expand";
-  return axes ? node->input(0) : nullptr;
+  if (node->op == "Unsqueeze" || node->op == "Reshape") return node->input(0);
+  Value* inner = node->op == "And" ? beside_true(*node) : node->op == "Expand" ? node->input(0) : nullptr;
+  return inner && keeps_ends(*inner, v) ? inner : nullptr;
 }
 
 /// [batch, keys] of what is only given further axes of length 1, or repeated for every query.

@@ -45,6 +45,7 @@ const Value* table_of(Value* v, const SymDims& x, const Builder& builder) {
   const Value* end = slice ? slice->input(2) : nullptr;
   if (!table || table->rank() != 2 || !is_float(table->dtype()) || !x.back().is(table->dim(1))) return nullptr;
   if (!end || !end->symbolic || end->symbolic->size() != 1 || !(end->symbolic->front() == x[2])) return nullptr;
+  if (table->dim(0) == 1 && !x[2].is(1)) return nullptr;  // one row is repeated for any number of them
   const NodeView view = builder.view(*slice);
   const std::vector<int64_t> zero{0}, one{1};
   const auto starts = view.ints("starts", 1), axes = view.ints("axes", 3, zero), steps = view.ints("steps", 4, one);

@@ -72,7 +72,9 @@ Value* once(const Value* v) {
 std::optional<Dim> first_rows(const Value* v, const Builder& builder) {
   const Node* slice = producer_of(v, "Slice");
   const Value* end = slice && builder.opset() >= 10 ? slice->input(2) : nullptr;
-  if (!end || !end->symbolic || end->symbolic->size() != 1 || !slice->input(0)->known_constant()) return std::nullopt;
+  const Tensor* table = end ? slice->input(0)->known_constant() : nullptr;
+  if (!table || !end->symbolic || end->symbolic->size() != 1) return std::nullopt;
+  if (table->rank() == 0 || table->dim(0) == 1) return std::nullopt;  // one row is repeated for any number of them
   const NodeView view = builder.view(*slice);
   const std::vector<int64_t> zero{0}, one{1};
   const auto starts = view.ints("starts", 1), axes = view.ints("axes", 3, zero), steps = view.ints("steps", 4, one);

@@ -51,7 +51,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* added = builder.successor(m.value("mask"), *mask);
   if (scores.bias) added = builder.op("Add", {added, scores.bias});
   if (shape) added = builder.op("Expand", {added, shape});
-  const int64_t heads = scores.bias ? scores.bias->type.static_dims()->at(1) : mask->dim(2);
+  const int64_t own = scores.bias ? scores.bias->type.static_dims()->at(1) : 1;
+  const int64_t heads = own == 1 ? mask->dim(2) : own;
   added = make_reshape(builder, added, {-1, heads, mask->dim(3), mask->dim(4)},
                        Type::tensor(v->type.dtype, SymDims{(*from)[0], heads, mask->dim(3), mask->dim(4)}));
   return Replacement{builder.op("Add", {scores.scores, added}, {}, v->type)};

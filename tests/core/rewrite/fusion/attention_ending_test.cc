@@ -54,7 +54,8 @@ TEST_CASE("a mask that all samples and heads share stays one") {
 
 TEST_CASE("a mask for one number of samples, which the model does not have, cannot be looked into") {
   CHECK(kept({.inputs = "float[B,5,16] x, float[20,5,5] m", .scores = kMask}) ==
-        "queries, keys or values are not split into heads");
+        "queries, keys or values are not split into heads; the scores have other axes than samples, heads, queries and "
+        "keys");
 }
 
 TEST_CASE("an axis that nothing takes apart is no axis of heads") {

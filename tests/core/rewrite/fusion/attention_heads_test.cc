@@ -70,10 +70,15 @@ TEST_CASE("the past is the operator's, but for a causal one whose keys would cou
 
 TEST_CASE("the cap of scores stays") { CHECK(fused({.attrs = "<softcap = 2.0>"}) == kMade + "Attention"); }
 
-TEST_CASE("a mask is repeated for all rows where ONNX Runtime wants that") {
-  const Parts c{.mask = ", m", .inputs = ", bool[B,1,1,N] m"};
-  CHECK(fused(c) == kMade + "Shape Gather Concat Expand Attention");
-  CHECK(fused(c, Target::kKernels) == kMade + "Attention");
+TEST_CASE("the mask of the operator stays, whose rest is hidden where it has fewer keys") {
+  for (const std::string mask : {"bool[B,1,1,N]", "float[B,1,1,N]", "float[N,1]", "bool[B,1,N,1]"}) {
+    const Parts c{.mask = ", m", .inputs = ", " + mask + " m"};
+    CHECK(fused(c) == kMade + "Attention");
+    CHECK(fused(c, Target::kKernels) == kMade + "Attention");
+  }
+  Parts c{.k = "kc", .v = "vc", .mask = ", m", .inputs = ", float[B,4,P,4] pk, float[B,4,P,4] pv, float[N,1] m"};
+  c.more = "kc = Concat <axis = 2> (pk, kt)  vc = Concat <axis = 2> (pv, vt)";
+  CHECK(fused(c) == kMade + "Attention");
 }
 
 TEST_CASE("heads that are not joined, other results, and targets that want four axes stay") {

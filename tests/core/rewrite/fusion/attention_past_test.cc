@@ -150,6 +150,25 @@ TEST_CASE("ONNX Runtime takes shared keys and values of the past for one sample 
   CHECK(ends_with(operators(one(wide(ordered()), "")), " MultiHeadAttention Identity Identity"));
 }
 
+namespace {
+
+/// Of keys and values that are made of other rows than queries are.
+std::string of_others(const std::string& text) {
+  return replaced(replaced(replaced(text, "] x, ", "] x, float[B,M,16] z, "), "MatMul (x, K)", "MatMul (z, K)"),
+                  "MatMul (x, V)", "MatMul (z, V)");
+}
+
+}  // namespace
+
+TEST_CASE("keys made now that are not as many as queries join those of the past") {
+  Cached c;
+  c.scores = "m = ReduceMean <keepdims = 1> (m1, three)  d = Mul (p, half)  s = Add (d, m)";
+  CHECK(ends_with(rewritten(fusion::attention, of_others(graph(c)), 23, 1e-4), " Expand Attention Identity Identity"));
+  // GroupQueryAttention makes as many as there are queries.
+  CHECK(ends_with(rewritten(fusion::attention, of_others(one(wide(grouped()), "N")), 17, 1e-4, Target::kOrt),
+                  " MultiHeadAttention Identity Identity"));
+}
+
 TEST_CASE("a triangle that does not lie behind the past hides other keys") {
   Cached c = ordered();
   c.scores = replaced(c.scores, "m = Trilu (low, d1)", "m = Trilu (low, past)");

@@ -12,7 +12,8 @@ namespace {
 
 std::string graph(const std::string& scores) {
   return "g (float[B,N,16] x, bool[B,N] m, float[16,16] Q, float[16,16] K, float[16,16] V) => (float[B,N,16] y) "
-         "<int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, float half = {0.5}, float less = {-0.5}, "
+         "<int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, float half = {0.5}, float tiny = {0.001}, "
+         "int64[1] l0 = {0}, int64[1] l1 = {1}, int64 i0 = {0}, int64 i1 = {1}, float less = {-0.5}, "
          "float hide = {-1.0e20}, float zero = {0}, float lowest = {-3.4028234663852886e38}, float infinite = "
          "{-inf}, "
          "float least = {-10000}, int64[2] l12 = {1, 2}> { "
@@ -51,6 +52,15 @@ TEST_CASE("scores that are scaled after some were hidden are hidden by the scale
         "Cast Attention");
   CHECK(kept("c = Where (u, p, least)  s = Mul (c, half)") ==
         "a row without keys would be another one, as its scores are hidden by a small number");
+}
+
+TEST_CASE("a number that no longer hides when it is scaled hides no later keys either") {
+  const std::string order =
+      "h = Shape (x)  n = Gather (h, i1)  r = Range (i0, n, i1)  key = Unsqueeze (r, l0)  query = Unsqueeze (r, l1)  "
+      "f = LessOrEqual (key, query)  ";
+  CHECK(rewritten(fusion::attention, graph(order + "c = Where (f, p, hide)  s = Mul (c, tiny)"), 17, 1e-4,
+                  Target::kOrt) == "Attention");
+  CHECK(kept(order + "c = Where (f, p, least)  s = Mul (c, tiny)") == fusion::kHiddenBySmall);
 }
 
 TEST_CASE("a condition of another batch may repeat the scores") {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
@@ -12,7 +14,8 @@ std::string graph(const std::string& type, const std::string& low, const std::st
   const std::string weight = ", " + type + "[16,16] ";
   return "g (" + type + "[B,5,16] x, bool[B,1,1,5] m" + weight + "Q" + weight + "K" + weight + "V) => (" + type +
          "[B,5,16] y) <int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, " + type + " zero = {0}, " + type +
-         " low = {" + low +
+         " low = {" + low + "}, " + type + " one = {1}, " + type + "[1,1,1,1] nil = {0}, " + type +
+         "[5] few = {0, 0, 0, 0, " + low +
          "}> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
          "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
          "k = Transpose <perm = [0, 2, 3, 1]> (k4)  v = Transpose <perm = [0, 2, 1, 3]> (v4)  p = MatMul (q, k)  " +
@@ -20,6 +23,9 @@ std::string graph(const std::string& type, const std::string& low, const std::st
          "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  t = Transpose <perm = [0, 2, 1, 3]> (o)  "
          "y = Reshape (t, rows) }";
 }
+
+const std::string kLeast = "-3.4028234663852886e38", kAdded = "z = Where (m, zero, low)  s = Add (p, z)",
+                  kChosen = "s = Where (m, p, low)", kBeside = "n = Neg (zero)  z = Where (m, n, low)  s = Add (p, z)";
 
 /// The number by which the mask of the standard's Attention hides keys, where the source hides them by `low`.
 double hidden(const std::string& low, const std::string& scores) {
@@ -31,17 +37,51 @@ double hidden(const std::string& low, const std::string& scores) {
   return 0;
 }
 
-const std::string kAdded = "z = Where (m, zero, low)  s = Add (p, z)", kChosen = "s = Where (m, p, low)",
-                  kBeside = "n = Neg (zero)  z = Where (m, n, low)  s = Add (p, z)";
+/// The lowest number that an operator of the standard's attention reads, where the source hides keys by the least.
+double lowest(const std::string& scores) {
+  Model model = test::fixture(graph("float", kLeast, scores), 23);
+  infer(model);
+  CHECK(run_pass(model, fusion::attention, test::pass_context()).applied > 0);
+  double low = 0;
+  for (const Node* node : model.graph->nodes())
+    for (const Value* input : node->inputs()) low = std::min(low, fusion::only_number(input).value_or(0));
+  return low;
+}
 
 }  // namespace
 
 TEST_CASE("the least float, which ONNX Runtime takes for minus infinity, becomes another that hides alike") {
   for (const std::string& scores : {kAdded, kChosen, kBeside}) {
-    CHECK(hidden("-3.4028234663852886e38", scores) == Approx(-1e30));
+    CHECK(hidden(kLeast, scores) == Approx(-1e30));
     CHECK(hidden("-1.0e20", scores) == Approx(-1e20));
     CHECK(hidden("-inf", scores) == -INFINITY);
   }
+}
+
+TEST_CASE("the least float becomes another also as the factor of what is hidden, and in sums of masks") {
+  const std::string product = "c = Cast <to = 1> (m)  r = Sub (one, c)  a = Mul (r, low)  ";
+  CHECK(lowest(product + "s = Add (p, a)") == Approx(-1e30));
+  CHECK(lowest(product + "z = Add (a, nil)  s = Add (p, z)") == Approx(-1e30));
+  CHECK(lowest(product + "b = Where (m, zero, low)  z = Add (b, a)  s = Add (p, z)") == Approx(-1e30));
+  CHECK(
+      test::rewritten(fusion::attention, graph("float", kLeast, product + "z = Add (a, few)  s = Add (p, z)"), 23, 1e-4)
+          .find("Max Add") != std::string::npos);
+  // What is multiplied may be as small as the number is low.
+  CHECK(lowest("c = Cast <to = 1> (m)  r = Sqrt (c)  z = Mul (r, low)  s = Add (p, z)") < -1e38);
+}
+
+TEST_CASE("one number for all keys hides no later ones") {
+  CHECK(test::rewritten(fusion::attention, graph("float", "-1", "s = Add (p, nil)"), 23, 1e-4)
+            .ends_with(" Expand Attention"));
+}
+
+TEST_CASE("scores of five axes stay") {
+  const std::string text =
+      "g (float[B,N,4] x, float[B,N,4] z, float[1,1,1,N,N] m) => (float[B,N,4] y) <int64[1] l1 = {1}> { "
+      "q = Unsqueeze (x, l1)  v = Unsqueeze (z, l1)  k = Transpose <perm = [0, 1, 3, 2]> (v)  p = MatMul (q, k)  "
+      "s = Add (p, m)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  n = Shape (x)  y = Reshape (o, n) }";
+  CHECK(test::declined(fusion::attention, text, 23)
+            .find("the scores have other axes than samples, heads, queries and keys") != std::string::npos);
 }
 
 TEST_CASE("float16 is one operator where no row depends on a finite number that hides") {

@@ -56,6 +56,17 @@ TEST_CASE("a condition that always holds goes") {
         "no condition always holds");
 }
 
+TEST_CASE("the other condition is repeated by the whole shape only") {
+  const auto text = [](const std::string& shape) {
+    return "g (bool[1,M] c, float[N,M] like) => (bool[N,M] y) <int64[1] l0 = {0}, int64[1] l1 = {1}> { whole = Shape "
+           "(like)  n = Gather (whole, l0)  m = Gather (whole, l1)  t = ConstantOfShape <value = bool[1] {1}> (n)  "
+           "u = Unsqueeze (t, l1)  row = Concat <axis = 0> (l1, m)  w = Expand (u, " +
+           shape + ")  y = And (w, c) }";
+  };
+  CHECK(rewritten(fusion::known_mask, text("whole"), 17).ends_with("Expand"));
+  CHECK(declined(fusion::known_mask, text("row"), 17).find("the other may be repeated further") != std::string::npos);
+}
+
 TEST_CASE("a mask that a condition repeats for every query is repeated by the scores that it is added to") {
   const auto scores = [](const std::string& dims, const std::string& then) {
     return "g (float[" + dims +

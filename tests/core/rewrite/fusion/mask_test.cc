@@ -14,6 +14,19 @@ bool leaves_keys(const std::string& inputs, const std::string& constants, const 
   return fusion::leaves_keys(model.graph->find("m"));
 }
 
+/// The name of what the mask m, made of c, hides keys by for all queries; empty: there is none.
+std::string padding(const std::string& c, const std::string& like, const std::string& nodes) {
+  Model model =
+      test::fixture("g (bool[" + c + "] c, float[" + like +
+                        "] like) => (float y) <float zero = {0}, float low = {-1e9}, bool t = {1}, int64[2] l01 = "
+                        "{0, 1}, int64[2] l12 = {1, 2}, int64[2] l13 = {1, 3}> { shape = Shape (like)  " +
+                        nodes + "  y = ReduceSum <keepdims = 0> (m) }",
+                    17);
+  infer(model);
+  const auto found = fusion::padding_of(model.graph->find("m"));
+  return found ? found->keys->name : "";
+}
+
 }  // namespace
 
 TEST_CASE("keys are left by no mask, finite numbers, and constants that hide no row whole") {
@@ -28,4 +41,21 @@ TEST_CASE("minus infinity where the run says may hide all") {
   CHECK_FALSE(leaves_keys(", bool[2,3] seen", ", float low = {-inf}", "m = Where (seen, zero, low)"));
   CHECK_FALSE(leaves_keys(", bool[2,3] seen, float[3] other", ", float low = {-1e9}", "m = Where (seen, other, low)"));
   CHECK_FALSE(leaves_keys(", float[2,3] m", "", ""));
+}
+
+TEST_CASE("a mask that is repeated for queries is one of keys, whatever repeats it") {
+  for (const std::string repeated : {"e = Expand (u, shape)", "w = Expand (t, shape)  e = And (w, u)"}) {
+    const std::string end = "  " + repeated + "  m = Where (e, zero, low)";
+    CHECK(padding("B,N", "B,1,N,N", "u = Unsqueeze (c, l12)" + end) == "c");
+    CHECK(padding("B,N", "B,1,N,N", "u = Unsqueeze (c, l13)" + end).empty());
+    CHECK(padding("4,4", "4,1,4,4", "u = Unsqueeze (c, l12)" + end) == "c");
+    CHECK(padding("4,4", "4,1,4,4", "u = Unsqueeze (c, l01)" + end).empty());
+  }
+}
+
+TEST_CASE("numbers that are chosen before they are repeated are those of keys likewise") {
+  const std::string chosen = "n = Where (c, zero, low)  ", end = "  m = Expand (u, shape)";
+  CHECK(padding("B,N", "B,1,N,N", chosen + "u = Unsqueeze (n, l12)" + end) == "c");
+  CHECK(padding("B,N", "B,1,N,N", chosen + "u = Unsqueeze (n, l13)" + end).empty());
+  CHECK(padding("4,4", "4,1,4,4", chosen + "u = Unsqueeze (n, l01)" + end).empty());
 }

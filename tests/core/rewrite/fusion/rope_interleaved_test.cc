@@ -103,15 +103,20 @@ TEST_CASE("cosines of all samples are read by all, or repeated for each") {
 }
 
 TEST_CASE("the first rows of constant tables are as many as the rows of heads") {
-  const std::string text =
-      "g (float[B,N,2,4] x, float[9,2] C, float[9,2] S) => (float[B,N,2,4] y) <" + kNumbers +
-      ", int64[2] around = {0, 2}> { shape = Shape (x)  rows = Slice (shape, one, two)  c0 = Slice (C, zero, rows) "
-      "s0 = Slice (S, zero, rows)  c = Unsqueeze (c0, around)  s = Unsqueeze (s0, around)  r = Reshape (x, parts) "
-      "a = Gather <axis = -1> (r, i0)  b = Gather <axis = -1> (r, i1)  k = Mul (a, c)  l = Mul (b, s)  w = Mul (a, s) "
-      "z = Mul (b, c)  m = Sub (k, l)  n = Add (w, z)  mu = Unsqueeze (m, last)  nu = Unsqueeze (n, last) "
-      "st = Concat <axis = -1> (mu, nu)  y = Reshape (st, whole) }";
-  CHECK(fused(text).find("RotaryEmbedding") != std::string::npos);
-  CHECK(fused(text, Target::kOnnx, 23).find("RotaryEmbedding") != std::string::npos);
+  const auto text = [](const std::string& rows) {
+    return "g (float[B,N,2,4] x, float[" + rows + ",2] C, float[" + rows + ",2] S) => (float[B,N,2,4] y) <" + kNumbers +
+           ", int64[2] around = {0, 2}> { shape = Shape (x)  rows = Slice (shape, one, two)  c0 = Slice (C, zero, "
+           "rows) "
+           "s0 = Slice (S, zero, rows)  c = Unsqueeze (c0, around)  s = Unsqueeze (s0, around)  r = Reshape (x, parts) "
+           "a = Gather <axis = -1> (r, i0)  b = Gather <axis = -1> (r, i1)  k = Mul (a, c)  l = Mul (b, s)  w = Mul "
+           "(a, s) "
+           "z = Mul (b, c)  m = Sub (k, l)  n = Add (w, z)  mu = Unsqueeze (m, last)  nu = Unsqueeze (n, last) "
+           "st = Concat <axis = -1> (mu, nu)  y = Reshape (st, whole) }";
+  };
+  CHECK(fused(text("9")).find("RotaryEmbedding") != std::string::npos);
+  CHECK(fused(text("9"), Target::kOnnx, 23).find("RotaryEmbedding") != std::string::npos);
+  // One row is for all.
+  CHECK(kept(text("1")) == "cosines and sines are not those of rows");
 }
 
 TEST_CASE("constant cosines and sines of all rows are those of the operator") {

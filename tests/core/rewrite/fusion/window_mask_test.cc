@@ -17,7 +17,7 @@ struct Spelling {
 
 /// Scores of two heads in three windows of every sample.
 std::string graph(const Spelling& s = {}) {
-  return "g (double[" + s.x + "] x, double[1,2,5,5] Bias, double[" + s.mask +
+  return "g (double[" + s.x + "] x, double[1,2,5,5] Bias, double[1,1,5,5] Flat, double[" + s.mask +
          "] Mask) => (double[P,2,5,5] y) <int64[4] heads = {-1, 2, 5, 5}, int64[5] parted = {" + s.parted +
          "}> { m = Reshape (x, heads)  " + s.scores +
          "  p = Reshape (s, parted)  a = Add (p, Mask)  "
@@ -36,6 +36,8 @@ TEST_CASE("masks of windows are repeated for every sample and added at once") {
   CHECK(joined({.x = "1,6,5,5"}) == "Reshape Add Reshape Add Softmax Relu");
   CHECK(joined({.x = "1,6,5,5", .scores = "s = Neg (m)"}) == "Reshape Neg Reshape Add Softmax Relu");
   CHECK(joined({.x = "1,6,5,5", .mask = "3,1,5,5"}) == "Reshape Add Reshape Add Softmax Relu");
+  CHECK(joined({.scores = "s = Add (m, Flat)", .mask = "1,3,2,5,5"}) ==
+        "Reshape Shape Gather Concat Add Expand Reshape Add Softmax Relu");
   CHECK(rewritten(window_mask, graph({.x = "1,6,5,5"}), 23) == "Reshape Add Reshape Add Softmax Relu");
 }
 
