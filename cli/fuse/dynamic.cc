@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "cli/describe.h"
 #include "cli/fuse/flags.h"
@@ -17,14 +19,28 @@ namespace {
 
 constexpr const char* kFix = "export the model with this axis free";
 
-std::vector<FreeAxis> axes_of(const FuseFlags& flags) {
+std::set<std::string> symbols_of(const Model& model) {
+  std::set<std::string> symbols;
+  for (const Value* v : model.graph->values())
+    for (const Dim& d : v->type.dims.value_or(SymDims()))
+      if (auto name = d.symbol_name()) symbols.insert(*std::move(name));
+  return symbols;
+}
+
+/// Axes that are freed together share a name, but none with what is free already, which need not be as long.
+std::vector<FreeAxis> axes_of(const FuseFlags& flags, const Model& source) {
   std::vector<FreeAxis> axes;
+  std::set<std::string> taken = symbols_of(source);
+  std::map<std::string, std::string> names;
   for (const std::string& item : list_items(flags.dynamic)) {
     const size_t at = item.rfind('=');
     const auto axis = at == std::string::npos ? std::nullopt : parse_int(item.substr(at + 1));
     if (at == 0 || !axis) usage_error(fmt::format("'{}' is not INPUT=AXIS", item), "--dynamic", "as in images=0");
     const std::string input = item.substr(0, at);
-    axes.push_back({input, *axis, *axis == 0 ? "batch" : fmt::format("{}_{}", input, *axis)});
+    const std::string plain = *axis == 0 ? "batch" : fmt::format("{}_{}", input, *axis);
+    const auto [name, is_new] = names.try_emplace(plain, plain);
+    for (int k = 1; is_new && !taken.insert(name->second).second; ++k) name->second = fmt::format("{}_{}", plain, k);
+    axes.push_back({input, *axis, name->second});
   }
   return axes;
 }
@@ -100,7 +116,7 @@ void require_runs(const FuseFlags& flags, const Model& freed, Backend& judge, co
 }  // namespace
 
 std::vector<std::string> free_axes(const FuseFlags& flags, Model& source, Backend& judge, const Session& session) {
-  const std::vector<FreeAxis> axes = axes_of(flags);
+  const std::vector<FreeAxis> axes = axes_of(flags, source);
   if (axes.empty()) return {};
   inline_functions(source);
   infer(source, standard_types);

@@ -33,10 +33,11 @@ void factor(double percent, const PassContext& context, VerbResult& result, Repo
 }
 
 void store(const std::string& type, const PassContext& context, VerbResult& result, Report& report) {
-  constexpr int64_t kLeast = 64;  // a Cast takes as much as it saves
-  constexpr int64_t kBfloat16Cast = 13;
-  if (type == "bf16" && result.model.opset() < kBfloat16Cast)
-    usage_error("bfloat16 needs opset 13", "--store", "raise it by --opset 13");
+  constexpr int64_t kLeast = 64;                       // a Cast takes as much as it saves
+  const int64_t cast_since = type == "bf16" ? 13 : 6;  // before 6 the type of a Cast is a string
+  if (result.model.opset() < cast_since)
+    usage_error(fmt::format("{} needs opset {}", type, cast_since), "--store",
+                fmt::format("raise it by --opset {}", cast_since));
   const Narrowed made = store_narrow(result.model, type == "bf16" ? DType::kBF16 : DType::kF16, kLeast,
                                      [&](const Node& node) { return context.allows(node); });
   infer(result.model, standard_types);

@@ -218,8 +218,10 @@ std::string ort_objection(const NodeView& view) {
     type = node.first_output()->type.dtype;
     runs = takes(*family_of(node.op == "Cast" ? "Cast" : "DequantizeLinear", view.opset()), type);
   }
-  if (runs || runs_as_function(view, type)) return {};
-  if (!family || family->types == 0)
+  // Of an operator that has kernels, but none of this type, not all opsets' definitions are found.
+  const bool has_kernels = family && family->types != 0;
+  if (runs || (!has_kernels && runs_as_function(view, type))) return {};
+  if (!has_kernels && (family || !standard_function(view)))
     return fmt::format("ONNX Runtime does not run {} of opset {}", node.op, view.opset());
   return fmt::format("ONNX Runtime does not run {} on {} in opset {}", node.op, name(type), view.opset());
 }

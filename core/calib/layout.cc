@@ -31,6 +31,7 @@ int64_t product(const Dims& dims, size_t from, size_t to) {
 bool lay_out_conv(const Node& node, const Dims& dims, Weight& w) {
   if (dims.size() < 3) return false;
   w.groups = NodeView(node, 0).get_int("group", 1);
+  if (w.groups < 1) return false;
   w.kernel = product(dims, 2, dims.size());
   w.column_at = places(dims[1] * w.kernel, 1);
   w.row_at = places(dims[0], dims[1] * w.kernel);

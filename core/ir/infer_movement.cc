@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/ir/infer_types.h"
+#include "core/ir/size_arithmetic.h"
 #include "core/tensor/cast.h"
 #include "core/tensor/dim_product.h"
 
@@ -177,9 +178,8 @@ Types range(const NodeView& view) {
     const int64_t whole = *span / *step, more = *span % *step != 0 && (*span > 0) == (*step > 0) ? 1 : 0;
     return one(dtype_of(view, 0), SymDims{std::max<int64_t>(0, whole + more)});
   }
-  // A size is no less than nothing, as a sum may be.
   const Dim length = limit - start;
-  if (!delta.is(1) || !(start.is(0) || length.symbol_name())) return {};
+  if (!delta.is(1) || !never_negative(length)) return {};
   return one(dtype_of(view, 0), SymDims{length});
 }
 

@@ -7,14 +7,14 @@
 #include "core/ir/infer_types.h"
 
 namespace mlopt::infer_rules {
-namespace {
 
-/// Every symbol is the size of an axis: a sum of positive terms is not negative.
 bool never_negative(const Dim& d) {
   if (!d.known()) return false;
   if (const auto v = d.value()) return *v >= 0;
   return d.str().find('-') == std::string::npos;
 }
+
+namespace {
 
 Dim equal(const Dim& a, const Dim& b) {
   if (a == b) return 1;

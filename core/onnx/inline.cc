@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/base/error.h"
@@ -34,11 +35,35 @@ class Inliner {
   }
 
   void run() {
+    if (nodes_of_calls(*model_.graph) > kMostNodes) refuse_size();
     expand_in(*model_.graph);
     model_.functions.clear();
   }
 
  private:
+  [[noreturn]] void refuse_size() const { input_error("functions expand to too many nodes", model_.path); }
+
+  const Function* called_by(const Node& node) const {
+    const auto found = functions_.find({node.domain, node.op, node.overload});
+    return found == functions_.end() ? nullptr : found->second;
+  }
+
+  /// What the calls in a graph will become, counted before any node is made. A function that calls itself is not the
+  /// business of this: expand() finds it.
+  int64_t nodes_of_calls(const Graph& graph) {
+    int64_t total = 0;
+    for (const Node* node : all_nodes(graph))
+      if (const Function* function = called_by(*node)) total = std::min(total + nodes_of(*function), kMostNodes + 1);
+    return total;
+  }
+
+  int64_t nodes_of(const Function& function) {
+    const auto [at, fresh] = counted_.try_emplace(&function, 0);
+    if (!fresh) return at->second;
+    const int64_t total = std::ssize(all_nodes(*function.body)) + nodes_of_calls(*function.body);
+    return counted_[&function] = total;
+  }
+
   /// Bodies first: a call that has some goes with them.
   void expand_in(Graph& graph) {
     for (Node* node : graph.nodes()) {
@@ -49,15 +74,15 @@ class Inliner {
 
   /// Replaces a call and the calls in what replaces it.
   void expand(Node* node) {
-    const auto found = functions_.find({node->domain, node->op, node->overload});
-    if (found == functions_.end()) return;
-    const Function& function = *found->second;
+    const Function* called = called_by(*node);
+    if (!called) return;
+    const Function& function = *called;
     if (std::find(open_.begin(), open_.end(), &function) != open_.end())
       input_error(fmt::format("function '{}' calls itself", function.name), model_.path);
     match_opsets(function);
     open_.push_back(&function);
     for (Node* made : instantiate(node, function, names_)) {
-      if (++made_ > kMostNodes) input_error("functions expand to too many nodes", model_.path);
+      if (++made_ > kMostNodes) refuse_size();
       for (Graph* body : made->bodies()) expand_in(*body);
       expand(made);
     }
@@ -88,6 +113,7 @@ class Inliner {
   std::map<std::tuple<std::string, std::string, std::string>, const Function*> functions_;
   std::vector<const Function*> open_;
   std::unordered_set<const Function*> matched_;
+  std::unordered_map<const Function*, int64_t> counted_;
   int64_t made_ = 0;
 };
 

@@ -1,6 +1,15 @@
 #include "core/rewrite/pass.h"
 
 namespace mlopt {
+namespace {
+
+/// Without those that are omitted at the end, which runtimes take for inputs.
+std::vector<Value*> trimmed(std::vector<Value*> inputs) {
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  return inputs;
+}
+
+}  // namespace
 
 std::string Builder::hint(std::string_view op) const {
   return before_ && before_->output(0) ? before_->output(0)->name + "_" + std::string(op) : std::string(op);
@@ -16,13 +25,14 @@ Value* Builder::add(Node* made, Type type) {
 }
 
 Value* Builder::op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type) {
-  return add(graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint(op)), std::move(type));
+  return add(graph.add_op(std::string(op), trimmed(std::move(inputs)), std::move(attrs), before_, hint(op)),
+             std::move(type));
 }
 
 Value* Builder::contrib(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type,
                         int outputs) {
-  Node* made =
-      graph.add_op(std::string(op), std::move(inputs), std::move(attrs), before_, hint(op), outputs, "com.microsoft");
+  Node* made = graph.add_op(std::string(op), trimmed(std::move(inputs)), std::move(attrs), before_, hint(op), outputs,
+                            "com.microsoft");
   return add(made, std::move(type));
 }
 

@@ -15,10 +15,10 @@ struct FreeAxis {
   std::string name;
 };
 
-/// Frees the axes, and writes constant targets of Reshape so that they follow: an axis that was copied is copied, else
-/// the first that is a multiple of a size that is free now is left to be inferred. Whether the model then runs at other
+/// Frees the axes, and writes constant targets of Reshape so that they follow: an axis that keeps its place is copied,
+/// else the entry that it became, alone or with others, is left to be inferred. Whether the model then runs at other
 /// sizes is to be tried. Types must be inferred. Throws Error{kUsage} for an input or axis that there is not, or that
-/// is free already.
+/// is free already, and Error{kUnsupported} where the entry cannot be told.
 void free_axes(Model& model, const std::vector<FreeAxis>& axes, TypeRule standard = nullptr);
 
 }  // namespace mlopt

@@ -16,13 +16,13 @@ std::optional<bool> known_condition(const Node& node) {
   return number_at(*known, 0) != 0;
 }
 
-int64_t inline_branches(Graph& graph) {
+int64_t inline_branches(Graph& graph, const PassContext& context) {
   int64_t inlined = 0;
   for (Node* node : graph.nodes()) {
-    const auto condition = node->is("If") ? known_condition(*node) : std::nullopt;
+    const auto condition = node->is("If") && context.allows(*node) ? known_condition(*node) : std::nullopt;
     const Attr* attr = condition ? node->attr(*condition ? "then_branch" : "else_branch") : nullptr;
     if (!attr) {
-      for (Graph* body : node->bodies()) inlined += inline_branches(*body);
+      for (Graph* body : node->bodies()) inlined += inline_branches(*body, context);
       continue;
     }
     const GraphPtr branch = std::get<GraphPtr>(attr->value);  // outlives the node
@@ -35,7 +35,7 @@ int64_t inline_branches(Graph& graph) {
 
 /// What is known of a branch's own conditions is known once it is in its place.
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  while (const int64_t inlined = inline_branches(*model.graph)) {
+  while (const int64_t inlined = inline_branches(*model.graph, context)) {
     tally.applied += inlined;
     infer(model, context.standard_types, context.keep_outputs);
   }

@@ -22,6 +22,9 @@ inline std::optional<double> known_number(const Value* v) {
   return number_at(*t, 0);
 }
 
+/// The most axes that an operand may have without adding to those of x.
+inline size_t axes_of(const Value& x) { return x.type.dims ? x.type.dims->size() : 0; }
+
 /// Is it this number, but for rounding?
 inline bool is_number(const Value* v, double number, size_t most_axes = 1) {
   const auto found = number_in(v, most_axes);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <unordered_set>
+#include <utility>
 
 namespace mlopt {
 namespace {
@@ -94,7 +96,7 @@ class RuleWalk {
   }
 
   void replace(Graph& graph, Node* node, const std::vector<Node*>& made, const Replacement& values) {
-    std::vector<std::string> origins = origins_of(*node);
+    std::vector<std::string> origins = taken_origins(*node);
     for (size_t i = 0; i < node->outputs().size(); ++i) {
       Value* old = node->outputs()[i];
       if (!old || i >= values.size() || !values[i]) continue;
@@ -109,12 +111,32 @@ class RuleWalk {
       }
     }
     erase_dead(node, origins);
-    for (Node* n : made) n->origins = origins;
+    for (Node* n : made)
+      if (n == made.back())
+        n->origins = std::move(origins);
+      else
+        n->origins = origins;
     ++tally_.applied;
   }
 
-  static std::vector<std::string> origins_of(const Node& node) {
-    return node.origins.empty() ? std::vector{node.label()} : node.origins;
+  /// Of a node that goes. The lists of long chains are moved from node to node, never copied.
+  static std::vector<std::string> taken_origins(Node& node) {
+    return node.origins.empty() ? std::vector{node.label()} : std::move(node.origins);
+  }
+
+  /// Puts those of `first` that are not among them yet in front of the others. Of a long and a short list, only the
+  /// short one is copied.
+  static void put_first(std::vector<std::string> first, std::vector<std::string>& origins) {
+    if (first.size() < origins.size()) {
+      std::unordered_set<std::string> fresh(first.begin(), first.end());
+      for (const std::string& o : origins) fresh.erase(o);
+      std::erase_if(first, [&](const std::string& o) { return !fresh.contains(o); });
+    } else {
+      const std::unordered_set<std::string> known(origins.begin(), origins.end());
+      std::erase_if(first, [&](const std::string& o) { return known.contains(o); });
+    }
+    first.insert(first.end(), std::make_move_iterator(origins.begin()), std::make_move_iterator(origins.end()));
+    origins = std::move(first);
   }
 
   /// The node and whatever only it needed, whose origins come before those of the node.
@@ -129,12 +151,7 @@ class RuleWalk {
         if (v && v->producer && v->graph == dead->graph()) waiting.push_back(v->producer);
       gone.insert(dead);
       erased_.insert(dead);
-      if (dead != node && !dead->is("Constant")) {
-        std::vector<std::string> all = origins_of(*dead);
-        std::erase_if(all,
-                      [&](const auto& o) { return std::find(origins.begin(), origins.end(), o) != origins.end(); });
-        origins.insert(origins.begin(), all.begin(), all.end());
-      }
+      if (dead != node && !dead->is("Constant")) put_first(taken_origins(*dead), origins);
       dead->graph()->erase(dead);
     }
   }

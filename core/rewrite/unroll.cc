@@ -1,6 +1,7 @@
 #include "core/rewrite/unroll.h"
 
 #include "core/ir/instantiate.h"
+#include "core/rewrite/carried.h"
 #include "core/rewrite/numbers.h"
 
 namespace mlopt {
@@ -87,21 +88,13 @@ class Unroller {
   int64_t opset_;
 };
 
-bool is_true(const Value* v) { return known_number(v).value_or(0) != 0; }
-
-/// Is the condition that the body gives the one that it is given, or true?
-bool goes_on(const Graph& body) {
-  const Value* condition = before_identities(body.outputs()[0]);
-  return condition == body.inputs()[1] || is_true(condition);
-}
-
 Expected<Repeated> loop_of(const Node& loop, const Graph& body, Unroller& unroller) {
   const size_t carried = loop.inputs().size() < 2 ? 0 : loop.inputs().size() - 2;
   if (body.inputs().size() != carried + 2 || body.outputs().size() < carried + 1)
     return Decline{"its body does not fit it"};
   const auto trips = known_number(loop.input(0));
   if (!trips || loop.input(0)->type.dtype != DType::kI64) return Decline{"its trip count is not known"};
-  if ((loop.input(1) && !is_true(loop.input(1))) || !goes_on(body)) return Decline{"a condition may end it earlier"};
+  if (!only_count_ends(loop, body)) return Decline{"a condition may end it earlier"};
   const size_t lists = body.outputs().size() - 1 - carried;
   return Repeated{static_cast<int64_t>(*trips),
                   {loop.inputs().begin() + 2, loop.inputs().end()},

@@ -25,7 +25,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto factor = tensor_like(c, c.dims(), inverse);
   if (!factor) return Decline{"its divisor has no inverse of its type"};
   Value* made = builder.successor(m.value("c"), *factor);
-  return Replacement{builder.op("Mul", {m.value("x"), made}, {}, m.root->output(0)->type)};
+  return Replacement{builder.op("Mul", {m.value("x"), made}, m.root->attrs, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() { return {{Pattern::op("Div", {Pattern::any("x"), Pattern::constant("c")}), rewrite}}; }

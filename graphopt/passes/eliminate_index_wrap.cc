@@ -3,6 +3,7 @@
 // more than one length below zero, is refused where it was wrapped before.
 #include "core/rewrite/fusion/counting.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -32,6 +33,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* i = m.value("i");
   if (builder.opset() < kSince) return Decline{"indices are not negative before opset 11"};
   if (!dims || !is_integer(i->type.dtype) || !is_signed(i->type.dtype)) return Decline{"its types are not known"};
+  if (!same_dims(m.root->input(1)->type.dims, i->type.dims)) return Decline{"what wraps the indices adds axes"};
   int64_t axis = builder.view(*m.root).get_int("axis", 0);
   axis += axis < 0 ? std::ssize(*dims) : 0;
   if (axis < 0 || axis >= std::ssize(*dims)) return Decline{"its axis is not valid"};

@@ -24,8 +24,10 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Decline{"its steps are others than those before"};
   const Tensor* scale = quantize.input(1)->known_constant();
   if (!scale) return Decline{"its scale is not constant"};
+  constexpr double kCodes = 255;
+  const double most = scale->dtype() == DType::kF16 ? 65504 / kCodes : 1e30;
   for (const double s : to_doubles(*scale))
-    if (!(s > 1e-30 && s < 1e30)) return Decline{"its scale is not an ordinary number"};
+    if (!(s > 1e-30 && s < most)) return Decline{"its scale is not an ordinary number"};
   const NodeView first = builder.view(dequantize), second = builder.view(quantize);
   if (scale->size() > 1 && (first.get_int("axis", 1) != second.get_int("axis", 1) ||
                             first.get_int("block_size", 0) != second.get_int("block_size", 0)))

@@ -1,5 +1,6 @@
 // Sequences of values that are known one by one: SequenceAt(SequenceConstruct(a, b), 1) -> b,
-// ConcatFromSequence(SequenceConstruct(a, b)) -> Concat(a, b), SequenceLength(SequenceConstruct(a, b)) -> 2.
+// ConcatFromSequence(SequenceConstruct(a, b)) -> Concat(a, b), SequenceLength(SequenceConstruct(a, b)) -> 2, and
+// SequenceInsert(SequenceConstruct(a), b) -> SequenceConstruct(a, b), as a list that a loop appends to is exported.
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 
@@ -19,9 +20,29 @@ Expected<Replacement> at(const Match& m, Builder&) {
 
 Expected<Replacement> concat(const Match& m, Builder& builder) {
   const NodeView view = builder.view(*m.root);
-  if (view.get_int("new_axis", 0) != 0) return Decline{"it adds an axis"};
-  return Replacement{builder.op("Concat", m.node("sequence")->inputs(), {{"axis", view.get_int("axis"), {}}},
-                                m.root->output(0)->type)};
+  const int64_t axis = view.get_int("axis");
+  std::vector<Value*> items = m.node("sequence")->inputs();
+  if (view.get_int("new_axis", 0) != 0) {
+    if (builder.opset() < 13) return Decline{"Unsqueeze takes its axes from opset 13 on"};
+    Value* axes = builder.constant("axes", Tensor::ints({axis}));
+    for (Value*& item : items) item = builder.op("Unsqueeze", {item, axes});
+  }
+  return Replacement{builder.op("Concat", std::move(items), {{"axis", axis, {}}}, m.root->output(0)->type)};
+}
+
+Expected<Replacement> insert(const Match& m, Builder& builder) {
+  std::vector<Value*> items;
+  if (m.has("sequence")) items = m.node("sequence")->inputs();
+  int64_t at = std::ssize(items);
+  if (const Value* position = m.root->input(2)) {
+    const Tensor* known = position->known_constant();
+    if (!known || known->size() != 1) return Decline{"its position is not one number"};
+    const int64_t given = to_ints(*known)[0];
+    at = given < 0 ? given + std::ssize(items) : given;
+    if (at < 0 || at > std::ssize(items)) return Decline{"its position is not valid"};
+  }
+  items.insert(items.begin() + at, m.value("item"));
+  return Replacement{builder.op("SequenceConstruct", std::move(items), {}, m.root->output(0)->type)};
 }
 
 Expected<Replacement> length(const Match& m, Builder& builder) {
@@ -33,7 +54,9 @@ std::vector<Rule> rules() {
   const auto sequence = [] { return Pattern::op("SequenceConstruct", {}).open().as("sequence"); };
   return {{Pattern::op("SequenceAt", {sequence(), Pattern::constant("index")}), at},
           {Pattern::op("ConcatFromSequence", {sequence()}), concat},
-          {Pattern::op("SequenceLength", {sequence()}), length}};
+          {Pattern::op("SequenceLength", {sequence()}), length},
+          {Pattern::op("SequenceInsert", {sequence(), Pattern::any("item")}).open(), insert},
+          {Pattern::op("SequenceInsert", {Pattern::op("SequenceEmpty", {}), Pattern::any("item")}).open(), insert}};
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const std::string how = view.get_string("auto_pad", "NOTSET");
   if (how != "SAME_UPPER" && how != "SAME_LOWER" && how != "VALID") return Decline{};
   if (m.root->outputs().size() != 1) return Decline{"its indices are used"};
+  if (how == "VALID" && view.get_int("ceil_mode", 0) != 0) return Decline{"runtimes differ in how they round its size"};
   const auto& dims = m.value("x")->type.dims;
   const std::vector<int64_t> window = window_of(view);
   if (!dims || window.empty() || dims->size() != window.size() + 2) return Decline{"its window is not known"};
@@ -33,6 +34,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const std::vector<int64_t> strides = or_ones(view.get_ints("strides"), axes),
                              dilations = or_ones(view.get_ints("dilations"), axes);
   if (strides.size() != axes || dilations.size() != axes) return Decline{"its window is not valid"};
+  if (!m.root->is("Conv") && std::any_of(dilations.begin(), dilations.end(), [](int64_t d) { return d != 1; }))
+    return Decline{"runtimes differ in the size of a dilated pool"};
   std::vector<int64_t> pads(2 * axes, 0);
   for (size_t i = 0; i < axes && how != "VALID"; ++i) {
     const auto size = (*dims)[i + 2].value();

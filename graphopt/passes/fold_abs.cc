@@ -17,7 +17,7 @@ Expected<Replacement> of_power(const Match& m, Builder& builder) {
   const Tensor& exponent = m.constant("c");
   for (const double c : to_doubles(exponent))
     if (std::fmod(c, 2) != 0) return Decline{"its exponent is not even"};
-  return Replacement{builder.op("Pow", {m.value("x"), m.root->input(1)}, {}, m.root->output(0)->type)};
+  return Replacement{builder.op("Pow", {m.value("x"), m.root->input(1)}, m.root->attrs, m.root->output(0)->type)};
 }
 
 Expected<Replacement> of_sum(const Match& m, Builder& builder) {

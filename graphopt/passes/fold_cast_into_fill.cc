@@ -9,7 +9,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const NodeView fill = builder.view(*m.node("fill"));
   const auto to = static_cast<DType>(builder.view(*m.root).get_int("to"));
   const Tensor value = fill.get_tensor("value") ? *fill.get_tensor("value") : Tensor::of<float>({1}, {0});
-  if (!(is_float(to) || is_integer(to) || to == DType::kBool) || bits(to) < 8)
+  if (to == DType::kBF16 && builder.opset() < 20) return Decline{"ConstantOfShape has bfloat16 from opset 20 on"};
+  if (!(is_float(to) || is_integer(to) || to == DType::kBool) || bits(to) < 8 || (is_float(to) && bits(to) < 16))
     return Decline{"it casts to another kind"};
   if (value.dtype() == DType::kString || value.size() != 1) return Decline{"its value is no number"};
   return Replacement{

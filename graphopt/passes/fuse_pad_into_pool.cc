@@ -12,11 +12,11 @@ namespace {
 /// Why MaxPool cannot add these pads.
 std::optional<Decline> max_pool_objection(const Match& m, const SpatialPadding& padding, const Builder& builder) {
   if (m.root->outputs().size() > 1) return Decline{"its indices are used"};
+  for (const int64_t d : builder.view(*m.root).get_ints("dilations"))
+    if (d != 1) return Decline{"a dilated window may see pads only"};
   if (std::isinf(padding.value) && padding.value < 0) return std::nullopt;
   if (padding.value != 0) return Decline{"it pads with something else than -infinity"};
   if (!never_negative(*m.value("x"), builder)) return Decline{"it pads with zeros what may be negative"};
-  for (const int64_t d : builder.view(*m.root).get_ints("dilations"))
-    if (d != 1) return Decline{"a dilated window may see zeros only"};
   return std::nullopt;
 }
 

@@ -19,17 +19,13 @@ std::optional<Limits> Limits::of(const NodeView& view) {
 Value* make_clip(Builder& builder, Value* x, const Limits& limits) {
   if (limits.low == 0 && std::isinf(limits.high)) return builder.op("Relu", {x}, {}, x->type);
   if (builder.opset() < 11) {
-    std::vector<Attr> attrs;
-    if (std::isfinite(limits.low)) attrs.push_back({"min", static_cast<float>(limits.low), {}});
-    if (std::isfinite(limits.high)) attrs.push_back({"max", static_cast<float>(limits.high), {}});
-    return builder.op("Clip", {x}, std::move(attrs), x->type);
+    const Attr low{"min", static_cast<float>(limits.low), {}}, high{"max", static_cast<float>(limits.high), {}};
+    return builder.op("Clip", {x}, {low, high}, x->type);
   }
   const auto limit = [&](const char* name, double number) {
     return builder.constant(x->name + name, cast(Tensor::scalar(number), x->type.dtype));
   };
-  std::vector<Value*> inputs = {x, std::isfinite(limits.low) ? limit("_min", limits.low) : nullptr};
-  if (std::isfinite(limits.high)) inputs.push_back(limit("_max", limits.high));
-  return builder.op("Clip", std::move(inputs), {}, x->type);
+  return builder.op("Clip", {x, limit("_min", limits.low), limit("_max", limits.high)}, {}, x->type);
 }
 
 bool never_negative(const Value& value, const Builder& builder) {
@@ -39,8 +35,9 @@ bool never_negative(const Value& value, const Builder& builder) {
   constexpr std::string_view kNeverNegative[] = {"Relu", "Sigmoid",  "HardSigmoid",     "Softmax",  "Exp",     "Sqrt",
                                                  "Abs",  "Softplus", "ReduceSumSquare", "ReduceL1", "ReduceL2"};
   const Node& node = *made;
-  if (node.op == "Clip") return builder.view(node).number("min", 1, -1.0).value_or(-1.0) >= 0;
-  if (node.op == "Mul") return node.input(0) == node.input(1);
+  // Limits that are not in order give the upper one.
+  if (node.op == "Clip") return Limits::of(builder.view(node)).value_or(Limits{}).low >= 0;
+  if (node.op == "Mul") return node.input(0) == node.input(1) && is_float(value.type.dtype);
   return std::find(std::begin(kNeverNegative), std::end(kNeverNegative), node.op) != std::end(kNeverNegative);
 }
 

@@ -15,7 +15,8 @@ struct Limits {
   static std::optional<Limits> of(const NodeView& view);
 };
 
-/// Clip(x, limits), or Relu where that is the same. `x` is of floats, the opset 6 or more.
+/// Clip(x, limits), or Relu where that is the same. Infinite limits are written too: a limit that Clip lacks is the
+/// largest finite number, beyond which infinities would not get. `x` is of floats, the opset 6 or more.
 Value* make_clip(Builder& builder, Value* x, const Limits& limits);
 
 /// Is no element of it ever negative? NaN may be.

@@ -1,5 +1,6 @@
 // x + a + b -> x + (a + b), x * a * b -> x * (a b), with Sub and Div likewise, for constants a and b of floats.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "core/tensor/cast.h"
@@ -19,7 +20,10 @@ std::optional<Tensor> combined(const Tensor& a, const Tensor& b, const std::func
   Dims dims = a.size() == 1 ? b.dims() : a.dims();
   const auto rank = static_cast<size_t>(std::max(a.rank(), b.rank()));
   dims.insert(dims.begin(), rank - dims.size(), 1);
-  for (size_t i = 0; i < count; ++i) left[i] = f(left[i], right[i]);
+  for (size_t i = 0; i < count; ++i) {
+    left[i] = f(left[i], right[i]);
+    if (left[i] != 0 && std::abs(left[i]) < least_normal(a.dtype())) return std::nullopt;
+  }
   return tensor_like(a, std::move(dims), left);
 }
 

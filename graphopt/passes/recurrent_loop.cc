@@ -1,7 +1,6 @@
 #include "core/ir/constant.h"
 #include "core/rewrite/carried.h"
 #include "core/rewrite/fusion/counting.h"
-#include "core/tensor/cast.h"
 #include "graphopt/passes/recurrent.h"
 
 namespace mlopt::graphopt {
@@ -46,9 +45,7 @@ Expected<Replacement> layer_of_loop(Recognizer recognize, const Match& m, Builde
   const Value* next = before_identities(carried.made(body, 0));
   for (const Value* given : body.outputs())
     if (given != body.outputs()[0] && before_identities(given) != next) return Decline{"it gives more than states"};
-  const Tensor* go_on = before_identities(body.outputs()[0])->known_constant();
-  if (loop.input(1) || !go_on || go_on->size() != 1 || number_at(*go_on, 0) == 0)
-    return Decline{"a condition may end it"};
+  if (!only_count_ends(loop, body)) return Decline{"a condition may end it"};
   const auto entry = entry_of(body, builder);
   if (!entry) return entry.error();
   Value *sequence = (*entry)->input(0), *initial = loop.input(2);

@@ -104,7 +104,7 @@ std::optional<CutPiece> inner_piece(const Value* x, const Cut& cut, const Builde
   if (!slicing || slicing->axes != std::vector{static_cast<int64_t>(cut.axis)} || slicing->steps[0] != 1)
     return std::nullopt;
   const int64_t start = slicing->starts[0];
-  if (start < 0) return std::nullopt;
+  if (start < 0 || start >= kBeyondSizes) return std::nullopt;
   const auto to = cut.to || !x->type.dims ? cut.to : (*x->type.dims)[cut.axis].value();
   if (to) return CutPiece{slice->input(0), {cut.axis, start + cut.from, start + *to}};
   // An end that is a number may lie behind the last one.

@@ -59,6 +59,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (builder.target == Target::kOrt) return Decline{"ONNX Runtime has it"};
   if (builder.opset() < 7) return Decline{"Add broadcasts in another way before opset 7"};
   if (fused.output(0)->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  if (fused.is("FusedGemm", "com.microsoft") && !fused.input(2) && builder.opset() < 11)
+    return Decline{"Gemm needs a third operand before opset 11"};
   auto then = following(builder.view(fused), builder.opset());
   if (!then) return then.error();
   const bool conv = fused.op == "FusedConv";

@@ -13,12 +13,23 @@ bool is_foldable_float(DType type) {
   return type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
 }
 
+double least_normal(DType type) {
+  if (type == DType::kF64) return std::numeric_limits<double>::min();
+  return type == DType::kF16 ? 0x1p-14 : std::numeric_limits<float>::min();
+}
+
 std::optional<Tensor> tensor_like(const Tensor& like, Dims dims, const std::vector<double>& numbers) {
   if (!is_foldable_float(like.dtype())) return std::nullopt;
   Tensor made = cast(Tensor::of<double>(std::move(dims), numbers), like.dtype());
-  for (const double n : to_doubles(made))
+  double largest = 0;
+  for (const double n : to_doubles(made)) {
     if (!std::isfinite(n)) return std::nullopt;
-  return made;
+    largest = std::max(largest, std::abs(n));
+  }
+  // Below the least normal number bits are lost, at last all of them.
+  const bool lost = largest < least_normal(like.dtype()) &&
+                    std::any_of(numbers.begin(), numbers.end(), [](double n) { return n != 0; });
+  return lost ? std::nullopt : std::optional(made);
 }
 
 Expected<ConvWeight> ConvWeight::of(const Node& conv, const Builder& builder) {

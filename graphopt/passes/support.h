@@ -7,9 +7,11 @@
 
 namespace mlopt::graphopt {
 
-/// Numbers in the tensor's own float type; nothing when the type is no float of 16 bits or more, or a number does not
-/// fit it.
+/// Numbers in the tensor's own float type; nothing when the type is no float of 16 bits or more, a number does not fit
+/// it, or the largest one is not 0 but below its least normal number.
 std::optional<Tensor> tensor_like(const Tensor& like, Dims dims, const std::vector<double>& numbers);
+/// The least positive number of a float type that has all its bits.
+double least_normal(DType type);
 bool is_foldable_float(DType type);
 
 /// The output channels of a convolution's weight: [M, C/g, k...] of Conv, [C, M/g, k...] of ConvTranspose.

@@ -1,6 +1,9 @@
+#include <fmt/core.h>
+
 #include <numeric>
 #include <unordered_map>
 
+#include "core/base/error.h"
 #include "core/ir/infer.h"
 #include "core/tensor/cast.h"
 #include "prune/structure/mask_normalization.h"
@@ -24,8 +27,19 @@ std::unordered_map<size_t, std::vector<float>> axis_masks(const Relations& all, 
   return masks;
 }
 
+/// Types follow from those of the inputs.
+void require_type(const Model& model, const Value& x) {
+  if (x.type.dtype != DType::kUndefined) return;
+  const Value* unknown = &x;
+  for (const Value* input : model.graph->inputs())
+    if (input->type.dtype == DType::kUndefined) unknown = input;
+  input_error(fmt::format("the element type of '{}' is not known", unknown->name), model.path,
+              "export the model with the types of its inputs");
+}
+
 /// x times the mask along the axis, before the node.
 Value* masked(const Model& model, Node& node, Value& x, int axis, const std::vector<float>& mask) {
+  require_type(model, x);
   Graph& graph = *node.graph();
   const auto rank = static_cast<int>(x.type.dims->size());
   const bool legacy = model.opset() < 7;  // which aligns operands with an attribute

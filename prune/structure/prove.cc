@@ -84,6 +84,9 @@ void require_proof(const Difference& difference, const Model& model) {
   const double limit = std::min(kCoefficient * epsilon_of(model), kMost) * largest;
   const bool amplified = difference.sqnr_db >= kLeastSqnr && difference.max_abs <= kMostPlaces * largest;
   if (difference.same_nonfinite && (difference.max_abs <= limit || amplified)) return;
+  if (!difference.same_nonfinite && !difference.lost_numbers)
+    input_error("the model gives NaN or infinity on the samples: whether the pruned one is right cannot be told",
+                model.path, "give --data on which its outputs are finite, or mend its weights and attributes");
   internal_error(
       fmt::format("the pruned model differs by {:.3g} (SQNR {:.1f} dB) from the model whose removed channels "
                   "are zero, more than the {:.3g} that rounding explains",

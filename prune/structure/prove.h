@@ -15,7 +15,8 @@ namespace mlopt::prune {
 Difference pruned_from_masked(const Model& masked, const Model& pruned, const Runner& runner, const Dataset* data,
                               uint64_t seed);
 
-/// Throws Error{kInternal} unless that difference is what another order of sums makes of the numbers.
+/// Throws Error{kInternal} unless that difference is what another order of sums makes of the numbers, Error{kBadInput}
+/// where the masked model gives no numbers.
 void require_proof(const Difference& difference, const Model& model);
 
 /// Both for result.model: keeps the proof there, or why there is none.

@@ -214,4 +214,7 @@ TEST_CASE("the opset is what was asked for, or refused") {
   CHECK(bench.run(source, "w4g32:target=onnx").model.opset() == 21);
   const std::string refused = test::error_of([&] { bench.run(source, "w16a16:opset=20"); });
   CHECK(test::contains(refused, "w16a16 needs opset 21"));
+  const Model old = test::fixture("g (float[4,32] x, float[32,16] W) => (float[4,16] y) { y = MatMul (x, W) }", 5);
+  CHECK(bench.run(old, "fp16").model.opset() == 6);  // before it the type of a Cast is a string
+  CHECK(test::contains(test::error_of([&] { bench.run(old, "fp16:opset=5"); }), "fp16 needs opset 6"));
 }

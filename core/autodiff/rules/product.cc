@@ -21,7 +21,7 @@ Value* turned(GradArgs& a, Value* x) {
 /// Rows of all leading axes as one.
 Value* rows(GradArgs& a, Value* x) {
   const Dims dims = a.dims(x);
-  return a.reshaped(x, {element_count(dims) / dims.back(), dims.back()});
+  return a.reshaped(x, {element_count({dims.begin(), dims.end() - 1}), dims.back()});
 }
 
 /// Y = A B with a matrix B: every row of A is a row of one product, so the sum over the leading axes is part of it.

@@ -22,6 +22,7 @@ std::optional<int64_t> groups_of(const SymDims& x, const SymDims& parted, int64_
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
+  if (m.value("x")->type.dtype == DType::kString) return Decline{"ONNX Runtime gathers blocks of strings wrongly"};
   const auto &in = m.value("x")->type.dims, &out = m.root->output(0)->type.dims;
   const auto& parted = m.node("part")->output(0)->type.dims;
   if (!in || !out || !parted || in->size() < 3 || *in != *out) return Decline{"the channels may not be the same"};

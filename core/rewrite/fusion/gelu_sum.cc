@@ -10,6 +10,7 @@ namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (builder.target != Target::kOrt) return Decline{"other runtimes add before GELU"};
+  if (!builder.has(8)) return Decline{"Sum broadcasts from opset 8 on"};
   Value *x = m.value("x"), *bias = m.value("bias"), *total = m.node("sum")->output(0);
   if (!bias->type.dims || bias->type.dims->size() != 1) return Decline{"ONNX Runtime joins rows only"};
   if (x->producer && becomes_gemm(*x->producer)) return Decline{"the bias joins the product"};

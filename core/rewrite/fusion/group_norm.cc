@@ -65,6 +65,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   }
   std::vector<Attr> attrs{{"num_groups", *groups, ""},
                           {"epsilon", builder.view(*norm).get_float("epsilon", 1e-5f), ""}};
+  if (x->type.dtype == DType::kF64) attrs.push_back({"stash_type", static_cast<int64_t>(DType::kF64), ""});
   return Replacement{builder.op("GroupNormalization", std::move(inputs), std::move(attrs), x->type)};
 }
 

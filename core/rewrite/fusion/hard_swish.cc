@@ -21,8 +21,9 @@ const char* no_swish(const Value& x, const Builder& builder) {
 bool is_ramp(const Match& m, const Builder& builder) {
   const NodeView clip = builder.view(*m.node("clip"));
   const auto low = clip.number("min", 1, -1), high = clip.number("max", 2, -1);
-  return low == 0.0 && high == 6.0 && (!m.has("three") || is_number(m.value("three"), 3)) &&
-         is_number(m.value("sixth"), m.node("sixths")->is("Div") ? 6 : kSlope);
+  const size_t axes = axes_of(*m.value("inner"));
+  return low == 0.0 && high == 6.0 && (!m.has("three") || is_number(m.value("three"), 3, axes)) &&
+         is_number(m.value("sixth"), m.node("sixths")->is("Div") ? 6 : kSlope, axes);
 }
 
 Expected<Replacement> ramp(const Match& m, Builder& builder) {

@@ -34,8 +34,15 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return cast(Tensor::of<double>(b.dims(), numbers), b.dtype());
 }
 
+/// Would the normalization stay for its mean or its deviation?
+bool gives_more(const Node& norm) {
+  return std::any_of(norm.outputs().begin() + 1, norm.outputs().end(),
+                     [](const Value* v) { return v && (v->is_output() || !v->uses.empty()); });
+}
+
 Expected<Replacement> scaled(const Match& m, Builder& builder) {
   const Node* norm = m.node("norm");
+  if (gives_more(*norm)) return Decline{"its mean or its deviation is used too"};
   Value *scale = m.value("scale"), *own = norm->input(1);
   const Tensor *first = own->known_constant(), *second = scale->known_constant();
   if (norm->input(2) || (!is_one(own) && !(first && second && scale->single_use())))
@@ -48,6 +55,7 @@ Expected<Replacement> scaled(const Match& m, Builder& builder) {
 Expected<Replacement> shifted(const Match& m, Builder& builder) {
   const Node* norm = m.node("norm");
   Value* bias = m.value("bias");
+  if (gives_more(*norm)) return Decline{"its mean or its deviation is used too"};
   if (norm->input(2)) return Decline{"the normalization has a bias"};
   if (!fits(*bias, *norm->input(1))) return Decline{"the addend is not as long as the normalized axes"};
   return Replacement{again(*norm, {norm->input(0), norm->input(1), bias}, builder)};

@@ -7,6 +7,7 @@ namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (builder.target != Target::kOrt) return Decline{"other runtimes add before they normalize"};
+  if (!builder.has(8)) return Decline{"Sum broadcasts from opset 8 on"};
   const Node* sum = m.node("sum");
   const Value *a = m.value("a"), *b = m.value("b"), *total = sum->output(0);
   const auto rank = [](const Value* v) { return v->type.dims ? v->type.dims->size() : 0; };

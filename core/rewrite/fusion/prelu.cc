@@ -9,7 +9,7 @@
 namespace mlopt::fusion {
 namespace {
 
-bool is_zero(const Value* v) { return number_in(v) == 0.0; }
+bool is_zero(const Value* v, const Value& x) { return number_in(v, axes_of(x)) == 0.0; }
 
 /// The factor that v is of min(x, 0); nothing for other values.
 std::optional<double> negative_part(const Value* v, const Value* x, const Builder& builder) {
@@ -19,7 +19,7 @@ std::optional<double> negative_part(const Value* v, const Value* x, const Builde
   }
   if (const Node* least = producer_of(v, "Min"); least && least->inputs().size() == 2)
     for (const int i : {0, 1})
-      if (least->input(i) == x && is_zero(least->input(1 - i))) return 1.0;
+      if (least->input(i) == x && is_zero(least->input(1 - i), *x)) return 1.0;
   if (const Node* clip = producer_of(v, "Clip"); clip && clip->input(0) == x) {
     const NodeView view = builder.view(*clip);
     const bool open = view.opset() < 11 ? !view.has("min") : !clip->input(1);
@@ -49,7 +49,7 @@ std::optional<Slopes> slopes_of(const Value* v, const Value* x, const Builder& b
     const int at = product->input(0)->known_constant() ? 0 : 1;
     const Value* c = product->input(at);
     if (!c->known_constant()) return std::nullopt;
-    if (const auto number = number_in(c)) {
+    if (const auto number = number_in(c, axes_of(*x))) {
       found.factor *= *number;
     } else if (!found.constant) {
       found.constant = c;

@@ -26,7 +26,8 @@ Value* mean_of(const Value* v, const Value* rows, const Builder& builder) {
   const Node* node = v->producer;
   const bool flat = node && (node->is("Squeeze") || node->is("Reshape"));
   Value* mean = flat ? node->input(0) : nullptr;
-  return mean && reduced(mean, "ReduceMean", builder) == rows ? mean : nullptr;
+  if (!mean || reduced(mean, "ReduceMean", builder) != rows) return nullptr;
+  return builder.view(*mean->producer).get_int("keepdims", 1) != 0 ? mean : nullptr;
 }
 
 /// Is v the sum of (rows - mean)^2, divided by `length`?

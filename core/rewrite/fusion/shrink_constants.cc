@@ -28,7 +28,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     const Tensor* t = v ? v->known_constant() : nullptr;
     const auto dims = t ? shrunk(*t) : std::nullopt;
     if (!dims) continue;
-    if (builder.opset() < 7) return Decline{"its opset broadcasts in another way"};
+    if (builder.opset() < (m.root->is("Min") || m.root->is("Max") ? 8 : 7))
+      return Decline{"its opset broadcasts in another way"};
     if (!others_have(inputs, v, t->dims().size())) {
       why = "no other operand is known to have as many axes";
       continue;

@@ -83,7 +83,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const auto steps = steps_of(view, *table);
   if (!steps) return steps.error();
   Value *codes = dequantize->input(0), *zeros = zero && !all_zero(*zero) ? dequantize->input(2) : nullptr;
-  if (!steps->one && !builder.has(kBlocksSince))
+  // One row has one scale, for which DequantizeLinear knows no block.
+  const bool single = gather->input(1)->type.dims->empty() && steps->block >= table->dim(1);
+  if (!steps->one && (single || !builder.has(kBlocksSince)))
     return Replacement{spelt_out(codes, dequantize->input(1), zeros, *gather, builder)};
   std::vector<Value*> inputs{looked_up(codes, *gather, builder)};
   for (Value* given : {dequantize->input(1), zeros})

@@ -30,15 +30,17 @@ void expand(Ties& t) {
 void rewrite_expand(Rewriting& r) { r.want_shape(1, r.node.output(0)); }
 
 void tile(Ties& t) {
+  constexpr int64_t kMostTied = 1 << 20;  // elements of an axis, which are tied one by one
   const Value *x = t.in(0), *y = t.out();
   if (t.view.opset() < 6 || Ties::rank(*x) != Ties::rank(*y)) return t.pin_node("how often it repeats is not known");
   for (int axis = 0; axis < Ties::rank(*x); ++axis) {
     const auto before = Ties::size(*x, axis), after = Ties::size(*y, axis);
-    if (!before || !after || *before < 1 || *after % *before != 0) {
-      t.pin(x, axis, "how often it repeats is not known");
-      t.pin(y, axis, "how often it repeats is not known");
-    } else if (before == 1) {
+    const bool known = before && after && *before >= 1 && *after % *before == 0;
+    if (known && *before == 1) {
       t.pin(y, axis, "it repeats along this axis");
+    } else if (!known || *after > kMostTied) {
+      for (const Value* v : {x, y})
+        t.pin(v, axis, known ? "it repeats too often" : "how often it repeats is not known");
     } else {
       for (int64_t i = 0; i < *after; ++i) t.tie(x, axis, i % *before, y, axis, i);
     }

@@ -134,6 +134,9 @@ TEST_CASE("globs choose by the names of layers and of weights") {
 TEST_CASE("integers and models without weights are refused with the reason") {
   const auto refused = [](const char* graph) { return test::error_of([&] { Loaded l(graph); }); };
   CHECK(test::contains(refused("g (float[N,2] x) => (float[N,2] y) { y = Relu (x) }"), "no weight of the model"));
+  CHECK(test::contains(refused("g (float[1,4,5,5] x, float[2,2,1,2] W) => (float[1,2,5,4] y) "
+                               "{ y = Conv <group = 0> (x, W) }"),
+                       "no weight of the model"));
   CHECK(test::contains(refused(R"(g (float[N,2] x) => (float[N,2] y)
     <int8[2,2] W = {1, 2, 3, 4}, float s = {0.1}> {
     w = DequantizeLinear (W, s)

@@ -53,6 +53,8 @@ TEST_CASE("Range counts what shape arithmetic gives") {
     return types_in("float[N,4] x", limit + nodes, "y", 21, nullptr,
                     std::string(numbers) + ", float fzero = {0}, float fone = {1}, float half = {0.5}");
   };
+  // Nothing where N is less than 10.
+  CHECK(more("m = Sub(n, ten) y = Range(zero, m, one)") == "?");
   // From 1 - N to 1, as positions of a bias, and in floats, as Keras counts.
   CHECK(more("m = Sub(one, n) y = Range(m, one, one)") == "int64[N]");
   CHECK(more("f = Cast<to = 1>(n) y = Range(fzero, f, fone)") == "float32[N]");

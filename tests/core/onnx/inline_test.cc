@@ -96,6 +96,19 @@ TEST_CASE("a call that has bodies itself gives them to its function, with the ca
   CHECK(model.graph->nodes().size() == 3);
 }
 
+TEST_CASE("functions that expand to too many nodes are refused before any is made") {
+  std::string text = "main (float[4] x) => (float[4] y) { y = local.f0 (x) }\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = "local.f" + std::to_string(i + 1);
+    text += "<domain: \"local\", opset_import: [\"\" : 21, \"local\" : 1]> f" + std::to_string(i) +
+            " (a) => (c) { b = " + next + " (a)  c = " + next + " (b) }\n";
+  }
+  Model model =
+      parse_text(kHeader + text + "<domain: \"local\", opset_import: [\"\" : 21]> f40 (a) => (b) { b = Relu (a) }");
+  CHECK(contains(error_of([&] { inline_functions(model); }), "too many nodes"));
+  CHECK(model.graph->nodes()[0]->op == "f0");
+}
+
 TEST_CASE("functions that cannot be inlined are refused") {
   const auto error = [](const std::string& text) { return error_of([&] { inlined(text); }); };
   CHECK(contains(error(R"(

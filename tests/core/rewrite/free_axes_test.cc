@@ -6,6 +6,7 @@
 #include "core/onnx/infer.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
+#include "tests/support/thrown.h"
 
 using namespace mlopt;
 
@@ -43,6 +44,31 @@ TEST_CASE("an axis is freed, and targets of Reshape follow it") {
   CHECK(reshaped("1,6,4", "1,6,2,2", "1, 6, 2, 2", 1) == "float32[1,B,2,2]");
   CHECK(reshaped("1,6,4", "1,6,2,2", "1, 6, 2, 2", -2) == "float32[1,B,2,2]");
   CHECK(reshaped("1,6,4", "24", "-1", 0) == "float32[24*B]");
+  // An axis of the same size that stays is not taken for it.
+  CHECK(reshaped("4,4,6", "4,24", "4, 24", 1) == "float32[4,6*B]");
+  CHECK(reshaped("4,4,6", "4,6,4", "4, 6, 4", 1) == "float32[4,6,B]");
+  CHECK(reshaped("4,4,6", "4,24", "4, 24", 0) == "float32[B,24]");
+  CHECK(reshaped("1,1,6", "1,6", "1, 6", 1) == "float32[1,6*B]");
+  CHECK(reshaped("4,6,1", "4,6", "0, 6", 0) == "float32[B,6]");
+}
+
+TEST_CASE("a target of which cannot be told what is free is refused") {
+  const auto reason = [](const std::string& first, const std::string& second, const std::vector<FreeAxis>& axes) {
+    const auto count = [](const std::string& t) { return std::to_string(1 + std::count(t.begin(), t.end(), ',')); };
+    const Error error = test::thrown_by([&] {
+      output_of("g (float[2,3,4] x) => (float[K,L] y) <int64[" + count(first) + "] s = {" + first + "}, int64[" +
+                    count(second) + "] t = {" + second +
+                    "}> { r = Reshape (x, s)  q = Reshape (r, t)  y = Flatten (q) }",
+                axes);
+    });
+    CHECK(error.code == Code::kUnsupported);
+    return error.message;
+  };
+  const std::string held = "constants of the model hold the axis to its size: ";
+  const std::string untold = held + "which entry of its target is free cannot be told";
+  CHECK(reason("6, 4", "2, 3, 4", {{"x", 0, "A"}, {"x", 1, "B"}}) == untold);
+  CHECK(reason("2, 12", "2, 2, 6", {{"x", 2, "B"}}) == untold);
+  CHECK(reason("2, 3, 4", "6, -1", {{"x", 0, "A"}}) == held + "two entries of its target are free");
 }
 
 TEST_CASE("an axis of length 0 divides nothing") {

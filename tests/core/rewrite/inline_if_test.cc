@@ -1,5 +1,8 @@
+#include "core/rewrite/inline_if.h"
+
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -48,6 +51,27 @@ TEST_CASE("an If whose condition is data stays") {
   net.output(choice(net, condition, x, "Neg", "Abs"));
   REQUIRE(specialized_ops(net.model).find("If 1") != std::string::npos);
   require_same_result(net.model, 1e-5);
+}
+
+TEST_CASE("an If that is skipped stays, what is in its branches does not") {
+  const Model source = fixture(R"(g (float[3] x) => (float[3] y) <bool yes = {1}> {
+    [outer] y = If (yes) <
+      then_branch = t () => (float[3] a) {
+        [inner] a = If (yes) <then_branch = p () => (float[3] b) { b = Exp (x) },
+                              else_branch = q () => (float[3] c) { c = Abs (x) }> },
+      else_branch = e () => (float[3] d) { d = Neg (x) }>
+  })");
+  const auto left = [&](std::vector<std::string> only, std::vector<std::string> skip) {
+    Model model = clone(source);
+    PassContext context = pass_context();
+    context.only = std::move(only);
+    context.skip = std::move(skip);
+    run_pass(model, inline_if, context);
+    return operators(*model.graph);
+  };
+  CHECK(left({}, {}) == "Exp");
+  CHECK(left({}, {"outer"}) == "If[Exp][Neg]");
+  CHECK(left({"inner"}, {}) == "If[Exp][Neg]");
 }
 
 }  // namespace mlopt::test

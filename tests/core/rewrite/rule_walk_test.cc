@@ -40,6 +40,36 @@ Outcome outcome(int64_t opset, std::string (*objection)(const NodeView&)) {
   return o;
 }
 
+Expected<Replacement> one_relu(const Match& m, Builder& builder) {
+  return Replacement{builder.op("Relu", {m.value("x")})};
+}
+
+/// Tanh(x) -> two nodes, which another rule joins.
+Expected<Replacement> two_nodes(const Match& m, Builder& builder) {
+  Value* x = m.value("x");
+  return Replacement{builder.op("Mul", {builder.op("Sigmoid", {x}), x})};
+}
+
+Expected<Replacement> joined(const Match& m, Builder& builder) {
+  return Replacement{builder.op("Abs", {m.value("x")})};
+}
+
+std::vector<Rule> joining() {
+  const Pattern x = Pattern::any("x");
+  return {{Pattern::op("Relu", {Pattern::op("Relu", {x})}), one_relu},
+          {Pattern::op("Tanh", {x}), two_nodes},
+          {Pattern::op("Mul", {Pattern::op("Sigmoid", {x}), Pattern::any("again")}), joined}};
+}
+
+const Pass kJoining = {"joining", "for tests", joining};
+
+std::vector<std::string> origins_of_last(const std::string& nodes) {
+  Model model = test::fixture("g (double[3] x) => (double[3] y) { " + nodes + " }");
+  run_pass(model, kJoining, test::pass_context());
+  CHECK(model.graph->nodes().size() == 1);
+  return model.graph->nodes().back()->origins;
+}
+
 }  // namespace
 
 TEST_CASE("what a rule made and then declined is taken back") {
@@ -58,3 +88,15 @@ TEST_CASE("a rewrite to what cannot be run is declined") {
 }
 
 TEST_CASE("what cannot be run anyway is rewritten") { CHECK(outcome(21, no_mul_or_max).operators == "Max"); }
+
+TEST_CASE("a node says what it was put in place of, in order and once") {
+  std::string chain = "[n0] a0 = Relu (x)";
+  std::vector<std::string> expected = {"Relu 'n0'"};
+  for (int i = 1; i < 500; ++i) {
+    const std::string n = std::to_string(i), before = std::to_string(i - 1);
+    chain += " [n" + n + "] " + (i == 499 ? "y" : "a" + n) + " = Relu (a" + before + ")";
+    expected.push_back("Relu 'n" + n + "'");
+  }
+  CHECK(origins_of_last(chain) == expected);
+  CHECK(origins_of_last("[t] y = Tanh (x)") == std::vector<std::string>{"Tanh 't'"});
+}

@@ -1,6 +1,10 @@
 #include "core/rewrite/store_narrow.h"
 
+#include <cmath>
+#include <limits>
+
 #include "core/ir/infer.h"
+#include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
 
@@ -33,6 +37,17 @@ TEST_CASE("weights are stored in float16 behind a Cast, unless they are small, b
   CHECK(store_narrow(none, DType::kF16, 64, [](const Node&) { return false; }).tensors == 0);
   Model wide = clone(net.model);
   CHECK(store_narrow(wide, DType::kBF16, 64, all).tensors == 2);  // which has the range of float32
+}
+
+TEST_CASE("bfloat16 keeps the largest numbers finite, which a mask means") {
+  Net net;
+  Tensor mask = uniform({8, 8}, -1, 1);
+  mask.mutable_data<float>()[5] = std::numeric_limits<float>::lowest();
+  net.output(net.op("Add", {net.input({8, 8}), net.constant(std::move(mask))}));
+  infer(net.model);
+  REQUIRE(store_narrow(net.model, DType::kBF16, 64, all).tensors == 1);
+  for (const Value* v : net.graph().initializers())
+    for (const float x : to_floats(*v->constant)) CHECK(std::isfinite(x));
 }
 
 }  // namespace mlopt::test

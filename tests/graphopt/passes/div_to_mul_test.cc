@@ -24,3 +24,10 @@ TEST_CASE("other divisors, integers, and attention, stay") {
                  "(p, c) }") == "runtimes look for a quotient in attention");
   CHECK(declined(div_to_mul, "g (double[N] x, double c) => (double[N] y) { y = Div (x, c) }") == "'c' is not constant");
 }
+
+TEST_CASE("how a quotient of the first opsets broadcasts is kept") {
+  Model model = test::fixture(
+      "g (float[2,3] x) => (float[2,3] y) <float[3] c = {2, 4, 8}> { y = Div <broadcast = 1> (x, c) }", 6);
+  REQUIRE(run_pass(model, div_to_mul, test::pass_context()).applied == 1);
+  CHECK(model.graph->outputs()[0]->producer->attrs.size() == 1);
+}

@@ -36,3 +36,10 @@ TEST_CASE("another length, another condition, and an opset before negative indic
   CHECK(declined(eliminate_index_wrap, graph("Less (i, zero)", "seven", "Gather <axis = 1> (x, k)")) == other);
   CHECK(declined(eliminate_index_wrap, graph(), 10) == "indices are not negative before opset 11");
 }
+
+TEST_CASE("what wraps the indices and adds axes stays") {
+  CHECK(declined(eliminate_index_wrap, R"(g (double[7,3] x, int64[N] i) => (double[1,N,3] y)
+    <int64 zero = {0}, int64[1,1] seven = {7}>
+    { c = Less (i, zero)  w = Add (i, seven)  k = Where (c, w, i)  y = Gather (x, k) })") ==
+        "what wraps the indices adds axes");
+}

@@ -27,3 +27,12 @@ TEST_CASE("other steps, other types and computed scales stay") {
   CHECK(declined(eliminate_requantization, pair("s, z", "s, i", "int8")) == "its codes have another type");
   CHECK(declined(eliminate_requantization, pair("v, z", "v, z")) == "its scale is not constant");
 }
+
+TEST_CASE("codes whose numbers are infinite in the type of the scale stay") {
+  const auto pair = [](const std::string& scale) {  // the bits of a float16
+    return "g (int8[N] x) => (int8[N] y) <float16 s = {" + scale +
+           "}, int8 z = {-128}> { a = DequantizeLinear (x, s, z)  b = QuantizeLinear (a, s, z)  y = Abs (b) }";
+  };
+  CHECK(declined(eliminate_requantization, pair("25552")) == "its scale is not an ordinary number");
+  CHECK(rewritten(eliminate_requantization, pair("16896")) == "Abs");
+}

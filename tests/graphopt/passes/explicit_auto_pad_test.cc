@@ -27,3 +27,14 @@ TEST_CASE("pads that depend on a free size, and those that are written, stay") {
   CHECK(declined(explicit_auto_pad, conv("auto_pad = \"SAME_UPPER\"", "M,8")) == "its pads depend on a free dimension");
   CHECK(declined(explicit_auto_pad, conv("pads = [1, 1, 1, 1]")).empty());
 }
+
+TEST_CASE("pools whose size runtimes compute differently stay") {
+  const auto reason = [](const std::string& attrs) {
+    return declined(explicit_auto_pad,
+                    "g (double[1,1,7,7] x) => (double[1,1,H,L] y) { y = MaxPool <kernel_shape = [2, "
+                    "2], strides = [3, 3], " +
+                        attrs + "> (x) }");
+  };
+  CHECK(reason("auto_pad = \"VALID\", ceil_mode = 1") == "runtimes differ in how they round its size");
+  CHECK(reason("auto_pad = \"SAME_UPPER\", dilations = [2, 1]") == "runtimes differ in the size of a dilated pool");
+}

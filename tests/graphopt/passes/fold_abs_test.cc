@@ -32,3 +32,13 @@ TEST_CASE("other products, odd powers and sums need Abs") {
   CHECK(declined(fold_abs, graph("y = Pow (a, three)")) == "its exponent is not even");
   CHECK(declined(fold_abs, graph("y = Pow (a, half)")) == "its exponent is not even");
 }
+
+TEST_CASE("how a Pow of the first opsets broadcasts is kept") {
+  Model model = test::fixture(
+      "g (float[2,3] x) => (float[2,3] y) <float[2] c = {2, 4}> { a = Abs (x)  y = Pow <broadcast = 1, axis = 0> (a, "
+      "c) "
+      "}",
+      6);
+  REQUIRE(run_pass(model, fold_abs, test::pass_context()).applied == 1);
+  CHECK(model.graph->outputs()[0]->producer->attrs.size() == 2);
+}

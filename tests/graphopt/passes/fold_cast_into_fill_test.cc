@@ -21,3 +21,11 @@ TEST_CASE("texts, and values that others read, stay") {
     { f = ConstantOfShape (s)  y = Cast <to = 7> (f) })")
             .find("used elsewhere") != std::string::npos);
 }
+
+TEST_CASE("types that ConstantOfShape lacks stay behind a Cast") {
+  const std::string fill = "g (int64[1] s) => (bfloat16[N] y) { f = ConstantOfShape (s)  y = Cast <to = 16> (f) }";
+  CHECK(declined(fold_cast_into_fill, fill, 19) == "ConstantOfShape has bfloat16 from opset 20 on");
+  CHECK(declined(fold_cast_into_fill,
+                 "g (int64[1] s) => (float8e4m3fn[N] y) { f = ConstantOfShape (s)  y = Cast <to = 17> (f) }") ==
+        "it casts to another kind");
+}

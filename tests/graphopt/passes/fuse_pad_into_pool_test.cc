@@ -40,7 +40,9 @@ TEST_CASE("MaxPool takes zeros only where nothing is negative: they would beat n
   CHECK(declined(fuse_pad_into_pool, after("Tanh (x)")) == negative);
   CHECK(declined(fuse_pad_into_pool, graph("zero", "MaxPool <kernel_shape = [3, 3]>")) == negative);
   CHECK(declined(fuse_pad_into_pool, after("Relu (x)", ", dilations = [1, 2]")) ==
-        "a dilated window may see zeros only");
+        "a dilated window may see pads only");
+  CHECK(declined(fuse_pad_into_pool, graph("infinite", "MaxPool <kernel_shape = [3, 3], dilations = [2, 2]>")) ==
+        "a dilated window may see pads only");
   CHECK(declined(fuse_pad_into_pool, graph("one", "MaxPool <kernel_shape = [3, 3]>")) ==
         "it pads with something else than -infinity");
 }

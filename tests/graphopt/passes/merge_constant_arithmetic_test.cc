@@ -38,3 +38,14 @@ TEST_CASE("sums of products, integers, other shapes and second readers stay") {
   CHECK(declines("g (double[3] x, double[3] c, double[3] A) => (double[3] y) { a = Add (x, c)  y = Add (a, A) }",
                  "is not constant"));
 }
+
+TEST_CASE("factors whose product would lose its bits stay two") {
+  const auto scaled = [](const std::string& type, const std::string& factor) {
+    return "g (" + type + "[N] x) => (" + type + "[N] y) <" + type + " a = {" + factor + "}, " + type + " b = {" +
+           factor + "}> { p = Mul (x, a)  y = Mul (p, b) }";
+  };
+  const std::string reason = "its constants have different shapes, or their result does not fit the type";
+  CHECK(declined(merge_constant_arithmetic, scaled("float16", "5145")) == reason);  // 0.001
+  CHECK(declined(merge_constant_arithmetic, scaled("float", "0.0000000000000000000000001")) == reason);
+  CHECK(rewritten(merge_constant_arithmetic, scaled("float", "0.001"), 21, 1e-6) == "Mul");
+}

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "graphopt/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -28,4 +30,11 @@ TEST_CASE("Min and Max of tensors, of integers and with more axes stay") {
   CHECK(declined(min_max_to_clip, "g (double[N] x) => (double[N] y) <double c = {1}> { y = Max (x, c, x) }").empty());
   CHECK(declined(min_max_to_clip, "g (float[N] x) => (float[N] y) <float[1] c = {1}> { y = Max (x, c) }", 7) ==
         "its opset does not broadcast");
+}
+
+TEST_CASE("infinities pass where there was no limit") {
+  const Model source = test::fixture("g (double[3] x) => (double[3] y) <double hi = {0.5}> { y = Min (x, hi) }");
+  Model result = clone(source);
+  REQUIRE(run_pass(result, min_max_to_clip, test::pass_context()).applied == 1);
+  CHECK(std::isinf(*NodeView(*result.graph->outputs()[0]->producer, 21).number("min", 1, 0)));
 }

@@ -61,3 +61,8 @@ TEST_CASE("limits that cross, of which runtimes make different numbers, and oper
               17)
               .empty());
 }
+
+TEST_CASE("a Gemm without a third operand needs opset 11") {
+  const std::string text = "g (float[N,4] x, float[4,5] W) => (float[N,5] y) { y = com.microsoft.FusedGemm (x, W) }";
+  CHECK(declined(graphopt::split_fused_operators, text, 10) == "Gemm needs a third operand before opset 11");
+}

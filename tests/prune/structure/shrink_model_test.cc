@@ -205,6 +205,43 @@ TEST_CASE("the proof finds what is not what it should be") {
   CHECK_FALSE(accepts(0.2, 80));
 }
 
+TEST_CASE("a model that gives NaN or infinity cannot be proven, one that gets them by the removal is wrong") {
+  const Model model = test::fixture(kNet);
+  const auto code_of = [&](bool lost_numbers) {
+    const Difference difference{.max_expected = 1, .same_nonfinite = false, .lost_numbers = lost_numbers};
+    return test::thrown_by([&] { prune::require_proof(difference, model); }).code;
+  };
+  CHECK(code_of(false) == Code::kBadInput);
+  CHECK(code_of(true) == Code::kInternal);
+}
+
+TEST_CASE("an input whose element type is not known is named") {
+  Model model = test::fixture(R"(g (float[N,8] x, float[8,16] U, float[16,4] W) => (float[N,4] y) {
+    a = MatMul (x, U)
+    r = Relu (a)
+    y = MatMul (r, W)
+  })");
+  model.graph->find("x")->type.dtype = DType::kUndefined;
+  const Error error =
+      test::thrown_by([&] { Bench().run(model, "magnitude:granularity=channel;sparsity=0.5;round=none"); });
+  CHECK(error.code == Code::kBadInput);
+  CHECK(test::says(error, "the element type of 'x' is not known"));
+}
+
+TEST_CASE("channels that are repeated without end stay") {
+  Model model = test::fixture(R"(g (float[N,3] x, float[3,8] U) => (float[N,8796093022208] y)
+      <int64[2] times = {1, 1099511627776}> {
+    a = MatMul (x, U)
+    t = Tile (a, times)
+    y = Relu (t)
+  })");
+  infer(model, standard_types);
+  const prune::Groups found = prune::find_groups(prune::relate_axes(model, prune::SplitBy::kInner));
+  CHECK(found.groups.empty());
+  REQUIRE(found.pinned.size() == 1);
+  CHECK_THAT(found.pinned[0].reason, Catch::Matchers::Contains("it repeats too often"));
+}
+
 TEST_CASE("what is cut waits in a file where a folder is given, and is the same") {
   const Model source = test::fixture(kNet);
   Bench bench;

@@ -46,3 +46,10 @@ TEST_CASE("another order, a part of the picture, a second reader and targets tha
         "the result of Transpose giving 'b' is used elsewhere too");
   CHECK(declined(channel_shuffle, graph(), 17, Target::kTensorrt) == "the target finds the channel shuffle by itself");
 }
+
+TEST_CASE("texts stay") {
+  CHECK(declined(channel_shuffle,
+                 R"(g (string[2,12,5] x) => (string[2,12,5] y) <int64[4] p = {2, 3, 4, 5}, int64[3] j = {2, 12, 5}> {
+    a = Reshape (x, p)  b = Transpose <perm = [0, 2, 1, 3]> (a)  y = Reshape (b, j) })") ==
+        "ONNX Runtime gathers blocks of strings wrongly");
+}

@@ -33,3 +33,7 @@ TEST_CASE("a bias that it gives to the product stays, and so does what it leaves
         "the result of Add giving 's' is used elsewhere too");
   CHECK(kept(graph(kProduct), 17, Target::kOnnx) == "other runtimes add before GELU");
 }
+
+TEST_CASE("before GELU a Sum that does not broadcast is not written") {
+  CHECK(kept(graph(kProduct), 7) == "Sum broadcasts from opset 8 on");
+}

@@ -62,3 +62,10 @@ TEST_CASE("a length that is an output of the graph stays beside the operator") {
   text.replace(text.find("[N,3,5] y"), 9, "[N,3,5] y, double[N,3,1] n");
   CHECK(rewritten(fusion::l2_norm, text, 22) == "ReduceL2 LpNormalization");
 }
+
+TEST_CASE("a length that repeats what it divides stays") {
+  CHECK(declined(fusion::l2_norm,
+                 "g (float[1,4] x) => (float[3,4] y) <float e = {1e-12}, int64[2] wide = {3, 4}, int64[1] last = {-1}> "
+                 "{ n = ReduceL2 (x, last)  c = Clip (n, e)  w = Expand (c, wide)  y = Div (x, w) }",
+                 22) == "what divides it repeats it");
+}

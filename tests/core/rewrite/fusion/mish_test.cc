@@ -28,3 +28,8 @@ TEST_CASE("what only looks like Mish stays") {
     p = Softplus (x)  c = Greater (x, limit)  s = Where (c, x, p)  t = Tanh (s)  y = Mul (t, x) })") ==
         "it is not softplus above a limit");
 }
+
+TEST_CASE("a constant that adds an axis stays") {
+  CHECK(declined(fusion::mish, R"(g (double x) => (double[1] y) <double[1] one = {1}> {
+    e = Exp (x)  a = Add (one, e)  s = Log (a)  t = Tanh (s)  y = Mul (t, x) })") == "another number than 1 is added");
+}

@@ -70,6 +70,14 @@ TEST_CASE("a normalization that something else reads stays") {
         "the result of LayerNormalization giving 'n' is used elsewhere too");
 }
 
+TEST_CASE("a normalization whose mean is used too stays") {
+  const std::string both =
+      "g (float[N,4] x, float[4] W) => (float[N,4] y, float[N,1] m) <float[4] ones = {1, 1, 1, 1}> { "
+      "n, m = LayerNormalization <axis = -1> (x, ones)  y = ";
+  CHECK(declined(fusion::norm_scale, both + "Mul (n, W) }", 17) == "its mean or its deviation is used too");
+  CHECK(declined(fusion::norm_scale, both + "Add (n, W) }", 17) == "its mean or its deviation is used too");
+}
+
 TEST_CASE("constants for each channel behind an InstanceNormalization become its scale and its bias") {
   const std::string norm = "n = InstanceNormalization (x, ones, zeros)  ";
   CHECK(rewritten(fusion::norm_scale, images(norm + "y = Mul (n, W)")) == "InstanceNormalization");

@@ -32,3 +32,10 @@ TEST_CASE("additions that it leaves alone stay, and so do all for other runtimes
   CHECK(kept("s = Add (x, z)  y = LayerNormalization (s, S, B)", "float[N,M,6] y", Target::kOnnx) ==
         "other runtimes add before they normalize");
 }
+
+TEST_CASE("a Sum that does not broadcast is not written") {
+  CHECK(declined(fusion::norm_sum,
+                 "g (float[N,M,6] x, float[1,M,6] z, float[6] S) => (float[N,M,6] y) { s = Add (x, z)  y = "
+                 "LayerNormalization (s, S) }",
+                 7, Target::kOrt) == "Sum broadcasts from opset 8 on");
+}

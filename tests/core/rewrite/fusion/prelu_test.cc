@@ -47,3 +47,9 @@ TEST_CASE("PRelu repeats slopes, not what they are for, and broadcasts since ops
         "the slopes have more axes than what they are for");
   CHECK(declined(fusion::prelu, graph("n = Neg (x)  m = Relu (n)  s = Mul (C, m)"), 8) == "PRelu needs opset 9");
 }
+
+TEST_CASE("a slope that adds an axis stays") {
+  CHECK_FALSE(declined(fusion::prelu, R"(g (double x) => (double[1] y) <double[1] c = {0.5}>
+    { r = Relu (x)  n = Neg (x)  m = Relu (n)  s = Mul (c, m)  y = Add (r, s) })")
+                  .empty());
+}

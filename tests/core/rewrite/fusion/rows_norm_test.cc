@@ -25,6 +25,14 @@ TEST_CASE("rows that are normalized as channels of one sample are by LayerNormal
   CHECK(rewritten(fusion::rows_norm, graph(), 17, 1e-6) == "LayerNormalization");
 }
 
+TEST_CASE("a mean that is subtracted along another axis stays") {
+  std::string flat = graph();
+  const std::string kept = "m = ReduceMean <axes = [0, 2, 3]> (r)",
+                    gone = "m = ReduceMean <axes = [0, 2, 3], keepdims = 0> (r)";
+  flat.replace(flat.find(kept), kept.size(), gone);
+  CHECK(declined(fusion::rows_norm, flat, 17) == "mean and variance are not the rows' own");
+}
+
 TEST_CASE("another variance, a scale, other rows and older opsets stay") {
   CHECK(declined(fusion::rows_norm, graph("5"), 17) == "mean and variance are not the rows' own");
   CHECK(declined(fusion::rows_norm, graph("6", "2"), 17) == "it has a scale or a bias of its own");

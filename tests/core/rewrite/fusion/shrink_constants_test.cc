@@ -42,3 +42,9 @@ TEST_CASE("constants keep axes that the result has from them, and those that are
   CHECK(declined(fusion::shrink_constants, "g (double[N,6] x, double[1,6] c) => (double[N,6] y) { y = Mul (x, c) }")
             .empty());
 }
+
+TEST_CASE("Min and Max broadcast one opset later") {
+  const std::string text = "g (float[1,3] x, float[1,3] C) => (float[1,3] y) { y = Min (x, C) }";
+  CHECK(declined(fusion::shrink_constants, text, 7) == "its opset broadcasts in another way");
+  CHECK(rewritten(fusion::shrink_constants, text, 8) == "Min");
+}
