@@ -82,7 +82,7 @@ std::vector<prune::Curve> curves_for(const std::string& file, const VerbOptions&
   how.no_bench = !spec.latency && spec.allocation != prune::kByLatency;
   Sensitivity sensitivity(how, plain, source, prune, session);
   sensitivity.measure();
-  const std::vector<prune::Curve> curves = sensitivity.curves();
+  std::vector<prune::Curve> curves = sensitivity.curves();
   key["curves"] = to_json(curves);
   if (!file.empty()) write_text(file, key.dump() + "\n");
   return curves;

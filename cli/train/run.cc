@@ -211,7 +211,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   const Validation validation(o, plan.model, *backend, session, plan.scored_deployed ? plan.deploy : nullptr);
   Training training(o, graphs, trainer, validation, plan.spec, session);
   training.set_hooks(plan.hooks);
-  const std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
+  std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
   if (graphs.scaled) report_loss_scale(trainer.loss_scale(), session.report);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
   trainer.finish();

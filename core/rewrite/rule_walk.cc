@@ -111,11 +111,8 @@ class RuleWalk {
       }
     }
     erase_dead(node, origins);
-    for (Node* n : made)
-      if (n == made.back())
-        n->origins = std::move(origins);
-      else
-        n->origins = origins;
+    for (size_t i = 1; i < made.size(); ++i) made[i]->origins = origins;
+    if (!made.empty()) made.front()->origins = std::move(origins);
     ++tally_.applied;
   }
 

@@ -37,8 +37,8 @@ Expected<ConvWeight> ConvWeight::of(const Node& conv, const Builder& builder) {
                          builder.view(conv).get_int("group", 1)};
   if (found.weight.rank() < 3 || found.weight.size() == 0 || found.group < 1 || found.weight.dim(0) % found.group != 0)
     return Decline{"the convolution's weight is not valid"};
-  const Value* bias = conv.input(2);
-  if (bias && bias->known_constant()->size() != found.channels()) return Decline{"the convolution's bias is not valid"};
+  const Tensor* bias = conv.input(2) ? conv.input(2)->known_constant() : nullptr;
+  if (bias && bias->size() != found.channels()) return Decline{"the convolution's bias is not valid"};
   constexpr int64_t kSmall = 4096;
   if (static_cast<int64_t>(found.weight.bytes()) > kSmall && !conv.input(1)->single_use())
     return Decline{"the convolution's weight is used elsewhere too"};

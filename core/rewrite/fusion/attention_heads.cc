@@ -56,7 +56,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!site) return site.error();
   const auto way = way_out(chain, site->q, site->v.size, builder);
   if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};
-  const auto written = standard_attention(*site, builder);
+  auto written = standard_attention(*site, builder);
   if (!written) return written;
   return Replacement{way->make(builder, written->front(), m.root->output(0)->type)};
 }
