@@ -33,24 +33,24 @@ void prepare(Model& model, bool float8) {
                                       &qdq::dynamic_matmul,
                                       &qdq::integer_matmul_bias,
                                       &fusion::shrink_constants,
-                                      &fusion::gelu,
-                                      &fusion::swish,
-                                      &fusion::hard_swish,
-                                      &fusion::conv_sum,
-                                      &fusion::conv_activation,
-                                      &fusion::mish,
-                                      &fusion::prelu,
-                                      &fusion::layer_norm,
-                                      &fusion::norm_scale};
+                                      &fusion::fuse_gelu,
+                                      &fusion::fuse_swish,
+                                      &fusion::fuse_hard_swish,
+                                      &fusion::fuse_conv_sum,
+                                      &fusion::fuse_conv_activation,
+                                      &fusion::fuse_mish,
+                                      &fusion::fuse_prelu,
+                                      &fusion::fuse_layer_norm,
+                                      &fusion::fold_scale_into_norm};
   if (float8) run_pass(model, qdq::float8_matmul, context);
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
 }
 
 void specialize(Model& model, TypeRule types) {
   static constexpr std::array kPasses{
-      &lower::counted_nothing, &lower::empty_pieces, &qdq::float8_weights,      &lower::contrib_gelu,
-      &fusion::gelu,           &fusion::conv_sum,    &fusion::conv_activation,  &lower::attention_to_256,
-      &lower::attention_heads, &lower::matmul_add,   &fusion::matmul_transpose, &lower::chain};
+      &lower::counted_nothing, &lower::empty_pieces,   &qdq::float8_weights,           &lower::contrib_gelu,
+      &fusion::fuse_gelu,      &fusion::fuse_conv_sum, &fusion::fuse_conv_activation,  &lower::attention_to_256,
+      &lower::attention_heads, &lower::matmul_add,     &fusion::fuse_matmul_transpose, &lower::chain};
   PassContext context;
   context.standard_types = types;
   context.keep_outputs = false;

@@ -126,7 +126,7 @@ TrainingGraphs make_graphs(const Model& model, const BatchInputs& inputs, const 
   PassContext context;
   context.standard_types = types;
   context.target = Target::kKernels;
-  run_pass(g.gradients, fusion::gelu, context);  // a fraction of the memory and of the time
+  run_pass(g.gradients, fusion::fuse_gelu, context);  // a fraction of the memory and of the time
   if (recipe.train_batch_norm) g.statistics = train_batch_norm(g.gradients, *g.state, g.gradient_updates, types);
   const std::vector<Node*> dropouts = dropouts_of(g.gradients);  // a teacher's, which the loss may add, stay
   Builder build(g.gradients, types);

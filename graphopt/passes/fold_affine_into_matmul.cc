@@ -3,7 +3,7 @@
 // BatchNormalization(Reshape(MatMul(x, W))) -> Reshape(MatMul(x, W') + b').
 #include <cmath>
 
-#include "core/rewrite/fusion/gelu.h"
+#include "core/rewrite/fusion/fuse_gelu.h"
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"

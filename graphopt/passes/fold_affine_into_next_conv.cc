@@ -2,7 +2,7 @@
 // t[c]. A convolution that pads pads zeros, not t: it takes factors only.
 #include <algorithm>
 
-#include "core/rewrite/fusion/gelu.h"
+#include "core/rewrite/fusion/fuse_gelu.h"
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"

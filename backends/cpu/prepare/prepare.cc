@@ -37,20 +37,20 @@ void prepare(Model& model, const Evaluate& evaluate, Precision precision) {
                                       &qdq::dynamic_matmul,
                                       &qdq::integer_matmul_bias,
                                       &fusion::shrink_constants,
-                                      &fusion::gelu,
-                                      &fusion::swish,
-                                      &fusion::hard_swish,
-                                      &fusion::conv_sum,
-                                      &fusion::conv_activation,
-                                      &fusion::channel_shuffle,
-                                      &fusion::mish,
-                                      &fusion::prelu,
-                                      &fusion::layer_norm,
-                                      &fusion::norm_scale,
-                                      &fusion::rope,
-                                      &fusion::rope_interleaved,
-                                      &fusion::rope_part,
-                                      &fusion::head_rows};
+                                      &fusion::fuse_gelu,
+                                      &fusion::fuse_swish,
+                                      &fusion::fuse_hard_swish,
+                                      &fusion::fuse_conv_sum,
+                                      &fusion::fuse_conv_activation,
+                                      &fusion::fuse_channel_shuffle,
+                                      &fusion::fuse_mish,
+                                      &fusion::fuse_prelu,
+                                      &fusion::fuse_layer_norm,
+                                      &fusion::fold_scale_into_norm,
+                                      &fusion::fuse_rope,
+                                      &fusion::fuse_rope_interleaved,
+                                      &fusion::fuse_rope_part,
+                                      &fusion::fuse_head_rows};
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
   run_pass(model, qdq::gather_before_dequantize, context);
   // Codes of weights are multiplied in float32.
@@ -66,11 +66,11 @@ void specialize(Model& model, TypeRule types) {
                                       &lower::attention_groups,
                                       &lower::attention_rows,
                                       &lower::contrib_gelu,
-                                      &fusion::gelu,
-                                      &fusion::conv_sum,
-                                      &fusion::conv_activation,
+                                      &fusion::fuse_gelu,
+                                      &fusion::fuse_conv_sum,
+                                      &fusion::fuse_conv_activation,
                                       &lower::matmul_add,
-                                      &fusion::matmul_transpose,
+                                      &fusion::fuse_matmul_transpose,
                                       &lower::chain};
   PassContext context;
   context.standard_types = types;

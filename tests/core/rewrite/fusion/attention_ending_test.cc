@@ -34,8 +34,10 @@ std::string graph(const Spelling& s = {}) {
          "  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  " + s.end + " }";
 }
 
-std::string fused(const Spelling& s = {}) { return rewritten(fusion::attention, graph(s), 17, 1e-4, Target::kOrt); }
-std::string kept(const Spelling& s) { return declined(fusion::attention, graph(s), 17, Target::kOrt); }
+std::string fused(const Spelling& s = {}) {
+  return rewritten(fusion::fuse_attention, graph(s), 17, 1e-4, Target::kOrt);
+}
+std::string kept(const Spelling& s) { return declined(fusion::fuse_attention, graph(s), 17, Target::kOrt); }
 
 const std::string kMask = "d = Mul (p, half)  s = Add (d, m)";
 
@@ -43,7 +45,7 @@ const std::string kMask = "d = Mul (p, half)  s = Add (d, m)";
 
 TEST_CASE("attention is found where samples and heads are one axis") {
   CHECK(fused() == "MatMul MatMul MatMul MultiHeadAttention");
-  CHECK(rewritten(fusion::attention, graph(), 23, 1e-4) == "MatMul MatMul MatMul Attention");
+  CHECK(rewritten(fusion::fuse_attention, graph(), 23, 1e-4) == "MatMul MatMul MatMul Attention");
   CHECK(fused({.inputs = "float[1,5,16] x", .y = "1,5,16"}) == "MatMul MatMul MatMul MultiHeadAttention");
 }
 
@@ -72,7 +74,7 @@ TEST_CASE("an axis that nothing takes apart is no axis of heads") {
 TEST_CASE("softmax along another axis than the keys is no attention") {
   std::string text = graph();
   text.replace(text.find("<axis = -1>"), 11, "<axis = 1>");
-  CHECK(declined(fusion::attention, text, 17, Target::kOrt) == "another axis than the keys");
+  CHECK(declined(fusion::fuse_attention, text, 17, Target::kOrt) == "another axis than the keys");
 }
 
 namespace {
@@ -89,18 +91,18 @@ std::string one_head(const std::string& rows, const std::string& size, const std
 }  // namespace
 
 TEST_CASE("attention of one head without an axis of heads") {
-  CHECK(rewritten(fusion::attention, one_head("S", "32"), 17, 1e-4, Target::kKernels) == "Attention Neg");
-  CHECK(rewritten(fusion::attention, one_head("1024", "32"), 17, 1e-4, Target::kOrt) == "MultiHeadAttention Neg");
-  CHECK(rewritten(fusion::attention, one_head("5", "32", "d = Mul (p, half)  s = Add (d, m)", ", float[B,5,5] m"), 17,
-                  1e-4, Target::kKernels) == "Reshape Attention Neg");
+  CHECK(rewritten(fusion::fuse_attention, one_head("S", "32"), 17, 1e-4, Target::kKernels) == "Attention Neg");
+  CHECK(rewritten(fusion::fuse_attention, one_head("1024", "32"), 17, 1e-4, Target::kOrt) == "MultiHeadAttention Neg");
+  CHECK(rewritten(fusion::fuse_attention, one_head("5", "32", "d = Mul (p, half)  s = Add (d, m)", ", float[B,5,5] m"),
+                  17, 1e-4, Target::kKernels) == "Reshape Attention Neg");
 }
 
 TEST_CASE("one head stays two products where they are faster") {
   const std::string reason = "one head is faster as two products";
-  CHECK(declined(fusion::attention, one_head("S", "128"), 17, Target::kKernels) == reason);
-  CHECK(declined(fusion::attention, one_head("S", "32"), 17, Target::kOrt) == reason);
-  CHECK(declined(fusion::attention, one_head("1024", "256"), 17, Target::kOrt) == reason);
-  CHECK(declined(fusion::attention, one_head("1024", "32"), 23) == reason);
+  CHECK(declined(fusion::fuse_attention, one_head("S", "128"), 17, Target::kKernels) == reason);
+  CHECK(declined(fusion::fuse_attention, one_head("S", "32"), 17, Target::kOrt) == reason);
+  CHECK(declined(fusion::fuse_attention, one_head("1024", "256"), 17, Target::kOrt) == reason);
+  CHECK(declined(fusion::fuse_attention, one_head("1024", "32"), 23) == reason);
 }
 
 TEST_CASE("what takes the first axis apart has several heads there") {
@@ -109,7 +111,8 @@ TEST_CASE("what takes the first axis apart has several heads there") {
       "4, 1024, 32}> { t = Transpose <perm = [0, 2, 1]> (k)  p = MatMul (q, t)  w = Softmax <axis = -1> (p)  o = "
       "MatMul "
       "(w, v)  a = Reshape (o, parted)  y = Transpose <perm = [0, 2, 1, 3]> (a) }";
-  CHECK(rewritten(fusion::attention, graph, 17, 1e-4, Target::kOrt).find("MultiHeadAttention") != std::string::npos);
+  CHECK(rewritten(fusion::fuse_attention, graph, 17, 1e-4, Target::kOrt).find("MultiHeadAttention") !=
+        std::string::npos);
   Model model = test::fixture(graph);
   infer(model, test::pass_context().standard_types);
   const Node* product = model.graph->find("o")->producer;

@@ -28,29 +28,30 @@ std::string graph(const std::string& m = "bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}",
 }  // namespace
 
 TEST_CASE("rows without keys are zero where the probabilities are") {
-  CHECK(
-      rewritten(fusion::attention, graph(), 17, 1e-4, Target::kOrt).ends_with("Attention Cast ReduceMax Squeeze Mul"));
-  CHECK(
-      rewritten(fusion::attention, graph(), 18, 1e-4, Target::kOrt).ends_with("Attention Cast ReduceMax Squeeze Mul"));
-  CHECK(declined(fusion::attention, graph("bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}", "Where (m, zero, w)"), 17,
+  CHECK(rewritten(fusion::fuse_attention, graph(), 17, 1e-4, Target::kOrt)
+            .ends_with("Attention Cast ReduceMax Squeeze Mul"));
+  CHECK(rewritten(fusion::fuse_attention, graph(), 18, 1e-4, Target::kOrt)
+            .ends_with("Attention Cast ReduceMax Squeeze Mul"));
+  CHECK(declined(fusion::fuse_attention, graph("bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}", "Where (m, zero, w)"), 17,
                  Target::kOrt) == "probabilities are zero for other keys than those that are hidden");
 }
 
 TEST_CASE("so they are where something is added to the scores, whose numbers are not known") {
-  CHECK(rewritten(fusion::attention, graph("bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}", "Where (m, w, zero)", "-1.0e9", "e"),
-                  17, 1e-4, Target::kOrt)
+  CHECK(rewritten(fusion::fuse_attention,
+                  graph("bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}", "Where (m, w, zero)", "-1.0e9", "e"), 17, 1e-4,
+                  Target::kOrt)
             .ends_with("Attention Cast ReduceMax Squeeze Mul"));
 }
 
 TEST_CASE("rows that minus infinity hides are no numbers before they are zero") {
   const std::string mask = "bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}";
-  CHECK(rewritten(fusion::attention, graph(mask, "Where (m, w, zero)", "-inf"), 17, 1e-4, Target::kOrt)
+  CHECK(rewritten(fusion::fuse_attention, graph(mask, "Where (m, w, zero)", "-inf"), 17, 1e-4, Target::kOrt)
             .ends_with("Attention IsNaN Where"));
 }
 
 TEST_CASE("other probabilities that are zero, and conditions of single heads, stay") {
-  CHECK(declined(fusion::attention, graph("bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}", "Where (other, w, zero)"), 17,
+  CHECK(declined(fusion::fuse_attention, graph("bool[2,1,1,3] m = {0, 0, 0, 1, 0, 1}", "Where (other, w, zero)"), 17,
                  Target::kOrt) == "probabilities are zero for other keys than those that are hidden");
-  CHECK(declined(fusion::attention, graph("bool[1,4,1,3] m = {0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0}"), 17,
+  CHECK(declined(fusion::fuse_attention, graph("bool[1,4,1,3] m = {0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0}"), 17,
                  Target::kOrt) == "which rows have no keys depends on the head");
 }

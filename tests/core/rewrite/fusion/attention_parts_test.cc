@@ -35,7 +35,7 @@ std::string graph(const std::string& inputs, const std::string& rows, const std:
 }  // namespace
 
 TEST_CASE("scores that something is added to may be hidden by a number besides") {
-  CHECK(rewritten(fusion::attention,
+  CHECK(rewritten(fusion::fuse_attention,
                   graph("float[B,N,16] x0, bool[B,N] m, float[1,4,1,N] a", "x = Neg (x0)",
                         "e = Add (d, a)  u = Unsqueeze (m, l12)  s = Where (u, e, least)"),
                   17, 1e-4, Target::kOrt) == "Neg Unsqueeze Shape Gather Concat Where Expand Attention Relu");
@@ -48,11 +48,11 @@ TEST_CASE("what is added beside may have a length of its own, which can only be 
     return graph("float[B,N,16] x0, bool[B,N] m, bool[1] r", "x = Neg (x0)", last + hidden)
         .replace(0, 3, "g (float[4,1,64] A, ");
   };
-  CHECK(rewritten(fusion::attention, text("e = Add (d, a)  u = Unsqueeze (m, l12)  s = Where (u, e, least)"), 17, 1e-4,
-                  Target::kOrt)
+  CHECK(rewritten(fusion::fuse_attention, text("e = Add (d, a)  u = Unsqueeze (m, l12)  s = Where (u, e, least)"), 17,
+                  1e-4, Target::kOrt)
             .ends_with("Attention Relu"));
   // It may have one column for all keys where the condition does not have them.
-  CHECK(rewritten(fusion::attention, text("e = Add (d, a)  s = Where (r, e, least)"), 17, 1e-4, Target::kOrt)
+  CHECK(rewritten(fusion::fuse_attention, text("e = Add (d, a)  s = Where (r, e, least)"), 17, 1e-4, Target::kOrt)
             .ends_with("Expand Attention Relu"));
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("a mask for which no input has the axes is repeated as the rows say") 
   const std::string text =
       graph("float[B,H,16] x0, float[B,1,1,2] m0", twice,
             "c = Concat <axis = -1> (m0, m0)  m = ReduceSum <keepdims = 1> (c, l3)  s = Add (d, m)");
-  CHECK(rewritten(fusion::attention, test::fixture(text, 17), 1e-4, Target::kOrt)
+  CHECK(rewritten(fusion::fuse_attention, test::fixture(text, 17), 1e-4, Target::kOrt)
             .find("Shape Gather Concat Mul Expand Attention") != std::string::npos);
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("a mask that may have one sample or all is repeated for all") {
     infer(result, standard_types);
     PassContext context = test::pass_context();
     context.target = target;
-    const PassTally tally = run_pass(result, fusion::attention, context);
+    const PassTally tally = run_pass(result, fusion::fuse_attention, context);
     for (const auto& [reason, times] : tally.declined) UNSCOPED_INFO(reason);
     INFO(dump(*result.graph));
     REQUIRE(tally.applied == 1);
@@ -90,13 +90,14 @@ TEST_CASE("a mask that may have one sample or all is repeated for all") {
   CHECK(fused(Target::kOrt, 18) == "Cast ReduceMax Unsqueeze Add Cast Shape Expand Attention Relu");
   CHECK(fused(Target::kOnnx, 23).ends_with("Mul Where Expand Attention Relu"));
   // Without, the mask may have more samples than the rows.
-  CHECK(declined(fusion::attention, graph(inputs, "x = Neg (x0)", hidden), 18, Target::kOrt) == fusion::kMayRepeat);
+  CHECK(declined(fusion::fuse_attention, graph(inputs, "x = Neg (x0)", hidden), 18, Target::kOrt) ==
+        fusion::kMayRepeat);
 }
 
 TEST_CASE("a scale that is not positive is no attribute that ONNX Runtime takes from the standard") {
   std::string text = graph("float[B,N,16] x0", "x = Neg (x0)", "");
   const std::string scaled = "d = Div (p, two)";
   text.replace(text.find(scaled), scaled.size(), "s = Div (p, minus)");
-  CHECK(declined(fusion::attention, text, 23) == "ONNX Runtime takes no scale that is not positive");
-  CHECK(rewritten(fusion::attention, text, 17, 1e-4, Target::kOrt).ends_with("MultiHeadAttention Relu"));
+  CHECK(declined(fusion::fuse_attention, text, 23) == "ONNX Runtime takes no scale that is not positive");
+  CHECK(rewritten(fusion::fuse_attention, text, 17, 1e-4, Target::kOrt).ends_with("MultiHeadAttention Relu"));
 }

@@ -37,7 +37,7 @@ std::string graph(const Cached& c) {
 }
 
 std::string fused(const Cached& c, Target target = Target::kOrt, int64_t opset = 17) {
-  return rewritten(fusion::attention, graph(c), opset, 1e-4, target);
+  return rewritten(fusion::fuse_attention, graph(c), opset, 1e-4, target);
 }
 
 /// Two heads of the cache for four of queries.
@@ -140,7 +140,7 @@ std::string one(const std::string& text, const std::string& dim) {
 
 TEST_CASE("ONNX Runtime takes shared keys and values of the past for one sample or one row") {
   const auto operators = [](const std::string& text) {
-    return rewritten(fusion::attention, text, 17, 1e-4, Target::kOrt);
+    return rewritten(fusion::fuse_attention, text, 17, 1e-4, Target::kOrt);
   };
   CHECK(ends_with(operators(one(wide(grouped()), "N")), " MatMul GroupQueryAttention Identity Identity"));
   CHECK(ends_with(operators(one(wide(ordered()), "B")), " GroupQueryAttention Identity Identity"));
@@ -163,16 +163,17 @@ std::string of_others(const std::string& text) {
 TEST_CASE("keys made now that are not as many as queries join those of the past") {
   Cached c;
   c.scores = "m = ReduceMean <keepdims = 1> (m1, three)  d = Mul (p, half)  s = Add (d, m)";
-  CHECK(ends_with(rewritten(fusion::attention, of_others(graph(c)), 23, 1e-4), " Expand Attention Identity Identity"));
+  CHECK(ends_with(rewritten(fusion::fuse_attention, of_others(graph(c)), 23, 1e-4),
+                  " Expand Attention Identity Identity"));
   // GroupQueryAttention makes as many as there are queries.
-  CHECK(ends_with(rewritten(fusion::attention, of_others(one(wide(grouped()), "N")), 17, 1e-4, Target::kOrt),
+  CHECK(ends_with(rewritten(fusion::fuse_attention, of_others(one(wide(grouped()), "N")), 17, 1e-4, Target::kOrt),
                   " MultiHeadAttention Identity Identity"));
 }
 
 TEST_CASE("a triangle that does not lie behind the past hides other keys") {
   Cached c = ordered();
   c.scores = replaced(c.scores, "m = Trilu (low, d1)", "m = Trilu (low, past)");
-  CHECK(ends_with(rewritten(fusion::attention, one(wide(c), "B"), 17, 1e-4, Target::kOrt),
+  CHECK(ends_with(rewritten(fusion::fuse_attention, one(wide(c), "B"), 17, 1e-4, Target::kOrt),
                   " MultiHeadAttention Identity Identity"));
 }
 
@@ -184,12 +185,12 @@ TEST_CASE("the shape of all keys, which a mask is made of, comes from the shapes
     return replaced(replaced(graph(c), "int64[1] two = {2}", "int64[1] two = {2}, int64[1] three1 = {3}"), from, to);
   };
   const auto operators = [](const std::string& text) {
-    return rewritten(fusion::attention, text, 17, 1e-4, Target::kOrt);
+    return rewritten(fusion::fuse_attention, text, 17, 1e-4, Target::kOrt);
   };
   CHECK(operators(with("three1", "last")).find("Shape Gather Shape Gather Shape Gather Add") != std::string::npos);
   const std::string part = with("ks = Shape (k)  n = Gather (ks, three1)  b = Gather (ks, two)",
                                 "ks = Shape <start = 2> (k)  b, n = Split <num_outputs = 2> (ks)");
-  CHECK(rewritten(fusion::attention, part, 18, 1e-4, Target::kOrt).find("Shape Shape Mul Add Split") !=
+  CHECK(rewritten(fusion::fuse_attention, part, 18, 1e-4, Target::kOrt).find("Shape Shape Mul Add Split") !=
         std::string::npos);
 }
 
@@ -205,7 +206,7 @@ TEST_CASE("a mask whose sizes have names of their own is made as large as the sc
     Model model = test::fixture(text, 23);
     infer(model);
     PassContext context = test::pass_context();
-    run_pass(model, fusion::attention, context);
+    run_pass(model, fusion::fuse_attention, context);
     return test::operators(*model.graph);
   };
   // As many elements as the rows of x have: the mask repeats none of them.

@@ -26,7 +26,9 @@ std::string graph(const std::string& scores) {
          "y = Reshape (t, rows) }";
 }
 
-std::string kept(const std::string& scores) { return declined(fusion::attention, graph(scores), 17, Target::kOrt); }
+std::string kept(const std::string& scores) {
+  return declined(fusion::fuse_attention, graph(scores), 17, Target::kOrt);
+}
 
 /// Four heads whose scores are a product that ONNX Runtime has joined with a scale, of keys that `perm` made.
 Model joined(const std::string& attrs, const std::string& perm) {
@@ -48,7 +50,7 @@ const std::string kAsTheyLie = "[0, 2, 1, 3]", kTurned = "[0, 2, 3, 1]";
 }  // namespace
 
 TEST_CASE("scores that are scaled after some were hidden are hidden by the scaled number") {
-  CHECK(rewritten(fusion::attention, graph("c = Where (u, p, hide)  s = Mul (c, half)"), 17, 1e-4, Target::kOrt) ==
+  CHECK(rewritten(fusion::fuse_attention, graph("c = Where (u, p, hide)  s = Mul (c, half)"), 17, 1e-4, Target::kOrt) ==
         "Cast Attention");
   CHECK(kept("c = Where (u, p, least)  s = Mul (c, half)") ==
         "a row without keys would be another one, as its scores are hidden by a small number");
@@ -58,7 +60,7 @@ TEST_CASE("a number that no longer hides when it is scaled hides no later keys e
   const std::string order =
       "h = Shape (x)  n = Gather (h, i1)  r = Range (i0, n, i1)  key = Unsqueeze (r, l0)  query = Unsqueeze (r, l1)  "
       "f = LessOrEqual (key, query)  ";
-  CHECK(rewritten(fusion::attention, graph(order + "c = Where (f, p, hide)  s = Mul (c, tiny)"), 17, 1e-4,
+  CHECK(rewritten(fusion::fuse_attention, graph(order + "c = Where (f, p, hide)  s = Mul (c, tiny)"), 17, 1e-4,
                   Target::kOrt) == "Attention");
   CHECK(kept(order + "c = Where (f, p, least)  s = Mul (c, tiny)") == fusion::kHiddenBySmall);
 }
@@ -66,12 +68,12 @@ TEST_CASE("a number that no longer hides when it is scaled hides no later keys e
 TEST_CASE("a condition of another batch may repeat the scores") {
   std::string text = graph("c = Where (u, p, hide)  s = Mul (c, half)");
   text.replace(text.find("bool[B"), 6, "bool[C");
-  CHECK(declined(fusion::attention, text, 17, Target::kOrt) == fusion::kMayRepeat);
+  CHECK(declined(fusion::fuse_attention, text, 17, Target::kOrt) == fusion::kMayRepeat);
 }
 
 TEST_CASE("the least number in the place of minus infinity makes no difference in rows with other numbers") {
   const std::string hidden = "z = Where (u, zero, lowest)  a = Add (p, z)  ";
-  CHECK(rewritten(fusion::attention, graph(hidden + "s = Clip (a, lowest)"), 17, 1e-4, Target::kOrt) ==
+  CHECK(rewritten(fusion::fuse_attention, graph(hidden + "s = Clip (a, lowest)"), 17, 1e-4, Target::kOrt) ==
         "Cast Attention");
   CHECK(kept(hidden + "s = Clip (a, half)") == "the scores are not a product");
   CHECK(kept(hidden + "s = Clip (a, lowest, half)") == "the scores are not a product");
@@ -104,17 +106,17 @@ TEST_CASE("heads may be repeated as parts of rows, by Tile too") {
            "y = Reshape (t, joint) }";
   };
   const std::string plain = text("s = MatMul (q, k)");
-  CHECK(rewritten(fusion::attention, plain, 17, 1e-4, Target::kOrt) ==
+  CHECK(rewritten(fusion::fuse_attention, plain, 17, 1e-4, Target::kOrt) ==
         "MatMul MatMul MatMul Reshape Expand Reshape Reshape Expand Reshape MultiHeadAttention");
-  CHECK(rewritten(fusion::attention, plain, 23, 1e-4) == "MatMul MatMul MatMul Attention");
+  CHECK(rewritten(fusion::fuse_attention, plain, 23, 1e-4) == "MatMul MatMul MatMul Attention");
   // The operator that makes heads itself makes as many of each kind.
-  CHECK(rewritten(fusion::attention, text("p = MatMul (q, k)  u = Unsqueeze (m, l12)  s = Where (u, p, least)"), 17,
-                  1e-4, Target::kOrt)
+  CHECK(rewritten(fusion::fuse_attention, text("p = MatMul (q, k)  u = Unsqueeze (m, l12)  s = Where (u, p, least)"),
+                  17, 1e-4, Target::kOrt)
             .ends_with("MultiHeadAttention"));
 }
 
 TEST_CASE("shared keys that lie as rows, normalized head by head, are repeated there") {
-  CHECK(rewritten(fusion::attention, R"(g (float[B,N,32] q3, float[B,N,16] k3, float[B,N,16] v3, float[8] S)
+  CHECK(rewritten(fusion::fuse_attention, R"(g (float[B,N,32] q3, float[B,N,16] k3, float[B,N,16] v3, float[8] S)
     => (float[B,N,32] y)
     <int64[4] four = {0, 0, 4, 8}, int64[4] two = {0, 0, 2, 8}, int64[1] l2 = {2}, int64[5] twice = {1, 1, 2, 1, 1},
      int64[4] all = {0, 4, -1, 8}, int64[3] joint = {0, 0, 32}> {
@@ -137,9 +139,9 @@ TEST_CASE("a head that the products repeat is one that the standard's operator t
     q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = Transpose <perm = [0, 2, 3, 1]> (k4)
     v = Transpose <perm = [0, 2, 1, 3]> (v4)  s = MatMul (q, k)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)
     t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) })";
-  CHECK(rewritten(fusion::attention, text, 23, 1e-4) == "MatMul MatMul MatMul Attention");
+  CHECK(rewritten(fusion::fuse_attention, text, 23, 1e-4) == "MatMul MatMul MatMul Attention");
   // ONNX Runtime's needs it as often as there are queries, which takes longer than the products do.
-  CHECK(declined(fusion::attention, text, 17, Target::kOrt) == "the heads do not fit one another");
+  CHECK(declined(fusion::fuse_attention, text, 17, Target::kOrt) == "the heads do not fit one another");
 }
 
 TEST_CASE("keys that are rotated where queries are not stay so") {
@@ -153,12 +155,12 @@ TEST_CASE("keys that are rotated where queries are not stay so") {
     t = Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) })",
                               17);
   model.set_opset("com.microsoft", 1);
-  CHECK(rewritten(fusion::attention, model, 1e-4, Target::kOrt).find("RotaryEmbedding") != std::string::npos);
+  CHECK(rewritten(fusion::fuse_attention, model, 1e-4, Target::kOrt).find("RotaryEmbedding") != std::string::npos);
 }
 
 TEST_CASE("products that ONNX Runtime has joined with a scale and with the turning of keys are scores too") {
   for (const Model& source : {joined(", transB = 1", kAsTheyLie), joined("", kTurned)})
-    CHECK(rewritten(fusion::attention, source, 1e-4, Target::kOrt) == "MatMul MatMul MultiHeadAttention");
+    CHECK(rewritten(fusion::fuse_attention, source, 1e-4, Target::kOrt) == "MatMul MatMul MultiHeadAttention");
 }
 
 TEST_CASE("products that move batches are no scores") {
@@ -166,7 +168,7 @@ TEST_CASE("products that move batches are no scores") {
   infer(other);
   PassContext context = test::pass_context();
   context.target = Target::kOrt;
-  CHECK(run_pass(other, fusion::attention, context).applied == 0);
+  CHECK(run_pass(other, fusion::fuse_attention, context).applied == 0);
 }
 
 namespace {
@@ -192,11 +194,11 @@ std::string causal(const std::string& capped) {
 
 TEST_CASE("scores that tanh keeps below a cap are capped by the operators that do so") {
   const std::string cap = "a = Div (p, cap)  b = Tanh (a)  c = Mul (b, cap)  s = Add (c, e)";
-  CHECK(rewritten(fusion::attention, causal(cap), 17, 1e-4, Target::kOrt).ends_with(" GroupQueryAttention"));
-  CHECK(rewritten(fusion::attention, causal(cap), 23).ends_with(" Attention"));
-  CHECK(rewritten(fusion::attention, causal("b = Tanh (p)  s = Add (b, e)"), 23).ends_with(" Attention"));
+  CHECK(rewritten(fusion::fuse_attention, causal(cap), 17, 1e-4, Target::kOrt).ends_with(" GroupQueryAttention"));
+  CHECK(rewritten(fusion::fuse_attention, causal(cap), 23).ends_with(" Attention"));
+  CHECK(rewritten(fusion::fuse_attention, causal("b = Tanh (p)  s = Add (b, e)"), 23).ends_with(" Attention"));
   const auto at = [](const std::string& scores, int64_t opset) {
-    return declined(fusion::attention, causal(scores), opset, Target::kOrt);
+    return declined(fusion::fuse_attention, causal(scores), opset, Target::kOrt);
   };
   CHECK(at("a = Div (p, cap)  b = Tanh (a)  s = Mul (b, cap)", 17) ==
         "MultiHeadAttention caps no scores, and Attention needs opset 23");

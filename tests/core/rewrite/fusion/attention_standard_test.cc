@@ -31,7 +31,7 @@ const std::string kLeast = "-3.4028234663852886e38", kAdded = "z = Where (m, zer
 double hidden(const std::string& low, const std::string& scores) {
   Model model = test::fixture(graph("float", low, scores), 23);
   infer(model);
-  run_pass(model, fusion::attention, test::pass_context());
+  run_pass(model, fusion::fuse_attention, test::pass_context());
   for (const Node* node : model.graph->nodes())
     if (node->is("Where")) return fusion::only_number(node->input(2)).value_or(0);
   return 0;
@@ -41,7 +41,7 @@ double hidden(const std::string& low, const std::string& scores) {
 double lowest(const std::string& scores) {
   Model model = test::fixture(graph("float", kLeast, scores), 23);
   infer(model);
-  CHECK(run_pass(model, fusion::attention, test::pass_context()).applied > 0);
+  CHECK(run_pass(model, fusion::fuse_attention, test::pass_context()).applied > 0);
   double low = 0;
   for (const Node* node : model.graph->nodes())
     for (const Value* input : node->inputs()) low = std::min(low, fusion::only_number(input).value_or(0));
@@ -63,15 +63,15 @@ TEST_CASE("the least float becomes another also as the factor of what is hidden,
   CHECK(lowest(product + "s = Add (p, a)") == Approx(-1e30));
   CHECK(lowest(product + "z = Add (a, nil)  s = Add (p, z)") == Approx(-1e30));
   CHECK(lowest(product + "b = Where (m, zero, low)  z = Add (b, a)  s = Add (p, z)") == Approx(-1e30));
-  CHECK(
-      test::rewritten(fusion::attention, graph("float", kLeast, product + "z = Add (a, few)  s = Add (p, z)"), 23, 1e-4)
-          .find("Max Add") != std::string::npos);
+  CHECK(test::rewritten(fusion::fuse_attention, graph("float", kLeast, product + "z = Add (a, few)  s = Add (p, z)"),
+                        23, 1e-4)
+            .find("Max Add") != std::string::npos);
   // What is multiplied may be as small as the number is low.
   CHECK(lowest("c = Cast <to = 1> (m)  r = Sqrt (c)  z = Mul (r, low)  s = Add (p, z)") < -1e38);
 }
 
 TEST_CASE("one number for all keys hides no later ones") {
-  CHECK(test::rewritten(fusion::attention, graph("float", "-1", "s = Add (p, nil)"), 23, 1e-4)
+  CHECK(test::rewritten(fusion::fuse_attention, graph("float", "-1", "s = Add (p, nil)"), 23, 1e-4)
             .ends_with(" Expand Attention"));
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("scores of five axes stay") {
       "g (float[B,N,4] x, float[B,N,4] z, float[1,1,1,N,N] m) => (float[B,N,4] y) <int64[1] l1 = {1}> { "
       "q = Unsqueeze (x, l1)  v = Unsqueeze (z, l1)  k = Transpose <perm = [0, 1, 3, 2]> (v)  p = MatMul (q, k)  "
       "s = Add (p, m)  w = Softmax <axis = -1> (s)  o = MatMul (w, v)  n = Shape (x)  y = Reshape (o, n) }";
-  CHECK(test::declined(fusion::attention, text, 23)
+  CHECK(test::declined(fusion::fuse_attention, text, 23)
             .find("the scores have other axes than samples, heads, queries and keys") != std::string::npos);
 }
 
@@ -90,10 +90,10 @@ TEST_CASE("float16 is one operator where no row depends on a finite number that 
   const std::string infinite = "64512", least = "64511";
   using test::declined;
   using test::rewritten;
-  CHECK(rewritten(fusion::attention, text(infinite, kChosen), 17, 3e-2, Target::kOrt).ends_with("Attention"));
-  CHECK(rewritten(fusion::attention, text(infinite, kAdded), 23, 3e-2).ends_with("Attention"));
-  CHECK(declined(fusion::attention, text(least, kAdded), 17, Target::kOrt) ==
+  CHECK(rewritten(fusion::fuse_attention, text(infinite, kChosen), 17, 3e-2, Target::kOrt).ends_with("Attention"));
+  CHECK(rewritten(fusion::fuse_attention, text(infinite, kAdded), 23, 3e-2).ends_with("Attention"));
+  CHECK(declined(fusion::fuse_attention, text(least, kAdded), 17, Target::kOrt) ==
         "float16 rounds what its mask leaves of a row without keys");
-  CHECK(declined(fusion::attention, text(infinite, kAdded), 17, Target::kKernels) ==
+  CHECK(declined(fusion::fuse_attention, text(infinite, kAdded), 17, Target::kKernels) ==
         "it is not float32, nor float16 for a runtime");
 }

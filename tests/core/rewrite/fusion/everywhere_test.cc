@@ -19,10 +19,10 @@ std::string beside(const std::string& condition) {
 }
 
 bool holds(const std::string& condition) {
-  return rewritten(fusion::known_mask, beside(condition), 18).find("And") == std::string::npos;
+  return rewritten(fusion::fold_known_mask, beside(condition), 18).find("And") == std::string::npos;
 }
 bool stays(const std::string& condition) {
-  return declined(fusion::known_mask, beside(condition), 18) == "no condition always holds";
+  return declined(fusion::fold_known_mask, beside(condition), 18) == "no condition always holds";
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ TEST_CASE("a condition holds everywhere by arithmetic with what is the same ever
 
 TEST_CASE("what counts along two axes, or in other steps, is not the same") {
   const auto kept = [](const std::string& condition) {
-    return declined(fusion::known_mask,
+    return declined(fusion::fold_known_mask,
                     "g (float[N] x, bool[N,N] z) => (bool[N,N] y) <int64 i0 = {0}, int64 i1 = {1}, int64 i2 = {2}, "
                     "int64[1] l0 = {0}, int64[1] l1 = {1}> { n = Shape (x)  s = Squeeze (n)  c = Range (i0, s, i1)  "
                     "e = Range (i0, s, i2)  a = Unsqueeze (c, l0)  b = Unsqueeze (c, l1)  k = " +

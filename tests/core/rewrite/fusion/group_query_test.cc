@@ -41,7 +41,7 @@ std::string fused(int size, int turned, const Turns& turns = {}) {
           "Transpose <perm = [0, 2, 1, 3]> (o)  y = Reshape (t, joint) }",
       17);
   model.set_opset("com.microsoft", 1);
-  return test::rewritten(fusion::attention, model, 1e-4, Target::kOrt);
+  return test::rewritten(fusion::fuse_attention, model, 1e-4, Target::kOrt);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ int64_t window(const std::string& scores) {
   infer(model);
   PassContext context = test::pass_context();
   context.target = Target::kOrt;
-  run_pass(model, fusion::attention, context);
+  run_pass(model, fusion::fuse_attention, context);
   for (const Node* node : model.graph->nodes())
     if (const Attr* size = node->attr("local_window_size")) return std::get<int64_t>(size->value);
   return 0;
@@ -114,7 +114,7 @@ TEST_CASE("keys that are hidden so far before a query are the operator's window"
   const std::string near = "near = Greater (key, first)  ", both = "f = And (near, order)  ";
   const std::string added = "e = Where (f, zero, hide)  s = Add (p, e)", chosen = "s = Where (f, p, hide)";
   for (const std::string& hides : {added, chosen}) {
-    CHECK(test::rewritten(fusion::attention, masked(near + both + hides), 17, 1e-4, Target::kOrt)
+    CHECK(test::rewritten(fusion::fuse_attention, masked(near + both + hides), 17, 1e-4, Target::kOrt)
               .ends_with(" MatMul GroupQueryAttention"));
     CHECK(window(near + both + hides) == 3);
     CHECK(window("near = GreaterOrEqual (key, first)  " + both + hides) == 4);

@@ -29,9 +29,11 @@ std::string graph(const std::string& hidden) {
 }
 
 std::string fused(const std::string& hidden) {
-  return rewritten(fusion::attention, graph(hidden), 17, 1e-4, Target::kOrt);
+  return rewritten(fusion::fuse_attention, graph(hidden), 17, 1e-4, Target::kOrt);
 }
-std::string kept(const std::string& hidden) { return declined(fusion::attention, graph(hidden), 17, Target::kOrt); }
+std::string kept(const std::string& hidden) {
+  return declined(fusion::fuse_attention, graph(hidden), 17, Target::kOrt);
+}
 
 }  // namespace
 

@@ -23,7 +23,7 @@ const std::string kSplit = "Reshape Reshape Transpose Transpose ";
 
 /// What was done with the parted heads.
 std::string parted(const std::string& nodes, const std::string& dims = "5,5") {
-  const std::string all = rewritten(fusion::joined_scores, graph(nodes, dims));
+  const std::string all = rewritten(fusion::part_joined_scores, graph(nodes, dims));
   for (const char* once : {"Reshape", "Transpose"}) CHECK(all.find(once) != std::string::npos);
   return all;
 }
@@ -37,9 +37,9 @@ TEST_CASE("products, sums and what repeats alike for all matrices are made with 
   CHECK(with("s = Add (p, M)") == kSplit + "Transpose MatMul Add");
   CHECK(with("s = Sub (R, p)") == kSplit + "Transpose MatMul Sub");
   CHECK(with("s = Softmax <axis = 2> (p)") == kSplit + "Transpose MatMul Softmax");
-  CHECK(declined(fusion::joined_scores, graph(product + "s = Softmax <axis = 1> (p)")) ==
+  CHECK(declined(fusion::part_joined_scores, graph(product + "s = Softmax <axis = 1> (p)")) ==
         "an operator takes batch and heads as one axis");
-  CHECK(declined(fusion::joined_scores, graph(product + "e = Exp (p)  s = Add (p, e)")) ==
+  CHECK(declined(fusion::part_joined_scores, graph(product + "e = Exp (p)  s = Add (p, e)")) ==
         "an operator takes batch and heads as one axis");
 }
 
@@ -61,14 +61,14 @@ TEST_CASE("elements are taken by an index of all matrices") {
   const std::string taken = parted(product + index + "g = GatherElements <axis = 2> (p, e)  s = Mul (g, half)", "5,4");
   CHECK(taken.find("Tile") == std::string::npos);
   CHECK(taken.find("GatherElements Mul") != std::string::npos);
-  CHECK(declined(fusion::joined_scores,
+  CHECK(declined(fusion::part_joined_scores,
                  graph(product + index + "g = GatherElements <axis = 0> (p, e)  s = Mul (g, half)", "5,4")) ==
         "an operator takes batch and heads as one axis");
 }
 
 TEST_CASE("what others read of the way to one axis for both stays") {
   const std::string twice = rewritten(
-      fusion::joined_scores,
+      fusion::part_joined_scores,
       "g (double[B,5,6] q) => (double[B,2,5,5] y, double[H,5,3] z) <int64[4] split = {0, 0, 2, 3}, int64[3] joined = "
       "{-1, 5, 3}, int64[4] parted = {-1, 2, 5, 5}> { q4 = Reshape (q, split)  qt = Transpose <perm = [0, 2, 1, 3]> "
       "(q4) "

@@ -36,13 +36,14 @@ const std::string kBefore = "kr = Reshape (ke, all)  k = Transpose <perm = [0, 1
 
 TEST_CASE("heads that are repeated before or after they are turned are one operator's, which repeats them itself") {
   for (const std::string& turned : {kBefore, kAfter})
-    CHECK(test::rewritten(fusion::attention, grouped(turned), 17, 1e-4, Target::kOrt) ==
+    CHECK(test::rewritten(fusion::fuse_attention, grouped(turned), 17, 1e-4, Target::kOrt) ==
           "Shape Gather Cast Sub Gather Expand MatMul GroupQueryAttention");
 }
 
 TEST_CASE("heads in another order, and what others read too, are written out") {
   const auto kept = [](const std::string& turned) {
-    return test::declined(fusion::attention, grouped(turned), 17, Target::kOrt) == "the heads do not fit one another";
+    return test::declined(fusion::fuse_attention, grouped(turned), 17, Target::kOrt) ==
+           "the heads do not fit one another";
   };
   CHECK(kept("kr = Transpose <perm = [0, 2, 1, 4, 3]> (ke)  k = Reshape (kr, columns)"));
   CHECK(kept(kAfter + "  other = Neg (ke)"));
