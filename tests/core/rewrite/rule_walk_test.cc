@@ -100,3 +100,11 @@ TEST_CASE("a node says what it was put in place of, in order and once") {
   CHECK(origins_of_last(chain) == expected);
   CHECK(origins_of_last("[t] y = Tanh (x)") == std::vector<std::string>{"Tanh 't'"});
 }
+
+TEST_CASE("inputs that are omitted at the end are not written") {
+  Model model = test::fixture("g (double[3] x) => (double[3] y) { y = Relu (x) }");
+  Builder builder(model, *model.graph, model.graph->outputs()[0]->producer);
+  Value* x = model.graph->inputs()[0];
+  CHECK(builder.op("Clip", {x, nullptr, nullptr})->producer->inputs().size() == 1);
+  CHECK(builder.contrib("Attention", {x, nullptr, x, nullptr})->producer->inputs().size() == 3);
+}

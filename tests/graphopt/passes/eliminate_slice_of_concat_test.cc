@@ -45,3 +45,14 @@ TEST_CASE("parts of several, of another axis, or that length decides, stay") {
   CHECK(declined(eliminate_slice_of_concat, sliced("1", "9223372036854775807", "0")) == "it takes parts of several");
   CHECK(declined(eliminate_slice_of_concat, sliced("0", "9223372036854775807", "1", "2")).empty());
 }
+
+TEST_CASE("the rest of what may be shorter is not said to have a length") {
+  Model model = test::fixture(R"(g (double[2] a, double[N] b) => (double[M] y)
+    <int64[1] three = {3}, int64[1] end = {9223372036854775807}>
+    { j = Concat <axis = 0> (a, b)  s = Slice (j, three, end)  y = Neg (s) })");
+  infer(model);
+  REQUIRE(run_pass(model, eliminate_slice_of_concat, test::pass_context()).applied == 1);
+  const Node* slice = model.graph->outputs()[0]->producer->input(0)->producer;
+  REQUIRE(slice->is("Slice"));
+  CHECK_FALSE((*slice->output(0)->type.dims)[0].known());
+}

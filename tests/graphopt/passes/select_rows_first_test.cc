@@ -106,14 +106,21 @@ TEST_CASE("a product that gives keys and values too is parted for it") {
 }
 
 TEST_CASE("each query of the standard's attention is a row") {
-  const auto graph = [](const std::string& attributes, const std::string& operands) {
-    return "g (double[N,M,4] x, double[N,M,4] z, double[4,4] Wq, double[4,4] Wo, double[M,M] mask) => (double[N,4] y) "
+  const auto graph = [](const std::string& attributes, const std::string& operands, const std::string& mask = "M,M") {
+    return "g (double[N,M,4] x, double[N,M,4] z, double[4,4] Wq, double[4,4] Wo, double[" + mask +
+           "] mask) => (double[N,4] y) "
            "<int64 first = {0}> { q = MatMul (x, Wq)  a = Attention <q_num_heads = 2, kv_num_heads = 2" +
            attributes + "> (q, " + operands + ")  o = MatMul (a, Wo)  y = Gather <axis = 1> (o, first) }";
   };
   CHECK(rewritten(select_rows_first, graph("", "x, z"), 23) == "Gather MatMul Attention Squeeze MatMul");
   CHECK(rewritten(select_rows_first, graph("", "x, z, mask"), 23) == "Gather MatMul Gather Attention Squeeze MatMul");
+  CHECK(rewritten(select_rows_first, graph("", "x, z, mask", "1,M"), 23) == "Gather MatMul Attention Squeeze MatMul");
   CHECK(rewritten(select_rows_first, graph(", is_causal = 1", "x, z"), 23) == "MatMul Attention Gather MatMul");
+  // Of a mask with a number of rows of its own nothing is known.
+  Model other = test::fixture(graph("", "x, z, mask", "R,M"), 23);
+  infer(other, test::pass_context().standard_types);
+  run_pass(other, select_rows_first, test::pass_context());
+  CHECK(test::operators(*other.graph) == "MatMul Attention Gather MatMul");
 }
 
 TEST_CASE("packed attention is taken apart for one query") {

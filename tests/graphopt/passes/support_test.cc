@@ -22,3 +22,13 @@ TEST_CASE("rewrites are counted until there are no more") {
       *model.graph, [&](Graph&) { return left-- > 0; }, tally);
   CHECK(tally.applied == 7);
 }
+
+TEST_CASE("numbers that fit a type only without their bits are no constant of it") {
+  const Tensor half(DType::kF16, {2}), single(DType::kF32, {2});
+  CHECK_FALSE(graphopt::tensor_like(half, {2}, {1e-5, -3e-6}));
+  CHECK(graphopt::tensor_like(half, {2}, {1e-5, 1}));
+  CHECK(graphopt::tensor_like(half, {2}, {0, 0}));
+  CHECK_FALSE(graphopt::tensor_like(half, {2}, {1e5, 1}));
+  CHECK(graphopt::tensor_like(single, {2}, {1e-5, -3e-6}));
+  CHECK_FALSE(graphopt::tensor_like(single, {2}, {1e-40, 0}));
+}

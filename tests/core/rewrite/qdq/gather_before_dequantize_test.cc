@@ -15,11 +15,12 @@ struct Table {
   int64_t axis = 0, block = 0;
   bool zeros = true;
   int64_t gathered = 0;  ///< axis of the Gather
+  SymDims places = {2, 3};
 };
 
 Net net_of(const Table& t) {
   Net net;
-  Value* indices = net.graph().add_input("i", Type::tensor(DType::kI64, SymDims{2, 3}));
+  Value* indices = net.graph().add_input("i", Type::tensor(DType::kI64, t.places));
   const bool narrow = t.type == DType::kI4;
   const auto codes = [&](const Dims& dims) {
     return net.constant(uniform(dims, narrow ? -8 : 0, narrow ? 7 : 120, t.type, 3));
@@ -59,6 +60,13 @@ TEST_CASE("rows of a stored table are looked up before they become floats") {
   Net old = net_of({.scales = {}});
   old.model.set_opset("", 17);
   CHECK(rewritten(qdq::gather_before_dequantize, old.model, 0) == "Gather DequantizeLinear");
+}
+
+TEST_CASE("a single row has one scale, for which there are no blocks") {
+  CHECK(rewritten(qdq::gather_before_dequantize, net_of({.places = {}}).model, 0) ==
+        "Gather Cast Gather Cast Sub Gather Mul");
+  const Table blocks{.scales = {kRows, 3}, .axis = 1, .block = 8, .places = {}};
+  CHECK(rewritten(qdq::gather_before_dequantize, net_of(blocks).model, 0) == "Gather Gather Gather DequantizeLinear");
 }
 
 TEST_CASE("a scale that is one number stays one, however many axes it is given with, also for a single index") {
