@@ -16,7 +16,7 @@ std::optional<Cut> cut_of(const Slicing& slicing, const Dim& length) {
     const int64_t to = span.first + span.count;
     return Cut{axis, span.first, to == *all ? std::nullopt : std::optional(to)};
   }
-  if (start < 0 || end < kBeyondSizes) return std::nullopt;
+  if (start < 0 || start >= kBeyondSizes || end < kBeyondSizes) return std::nullopt;
   return Cut{axis, start, std::nullopt};
 }
 

@@ -40,8 +40,9 @@ TEST_CASE("a slice of a slice that was joined is one slice") {
 TEST_CASE("parts of several, of another axis, or that length decides, stay") {
   CHECK(declined(eliminate_slice_of_concat, sliced("1", "9223372036854775807")) == "it takes parts of several");
   CHECK(declined(eliminate_slice_of_concat, sliced("1", "-1")) == "where it begins or ends is not known");
-  CHECK(declined(eliminate_slice_of_concat, sliced("-1", "9223372036854775807")) ==
-        "where it begins or ends is not known");
+  for (const char* from : {"-1", "9223372036854775807"})
+    CHECK(declined(eliminate_slice_of_concat, sliced(from, "9223372036854775807")) ==
+          "where it begins or ends is not known");
   CHECK(declined(eliminate_slice_of_concat, sliced("1", "9223372036854775807", "0")) == "it takes parts of several");
   CHECK(declined(eliminate_slice_of_concat, sliced("0", "9223372036854775807", "1", "2")).empty());
 }
