@@ -7,7 +7,7 @@ namespace {
 
 struct Alias {
   std::string_view name;
-  std::string_view passes;  ///< ours that do the same, separated by spaces
+  std::string_view passes;  ///< ours that do the same, separated by spaces; none: it is so in every result
 };
 
 // By whose name it is. A name that two of them use stands once; those that are ours too are not listed.
@@ -47,6 +47,17 @@ constexpr Alias kAliases[] = {
     {"extract_constant_to_initializer", "constant_to_initializer"},
     {"replace_einsum_with_matmul", "replace_einsum"},
     {"rewrite_where", "fold_not_into_where"},
+    {"adjust_slice_and_matmul", "select_rows_first"},
+    {"fuse_consecutive_log_softmax", "fuse_log_softmax"},
+    {"fuse_matmul_add_bias_into_gemm_batched", "fuse_matmul_add_into_gemm"},
+    {"fuse_matmul_into_conv", "merge_matmuls"},
+    {"fuse_rms_norm", "fuse_layer_norm"},
+    {"fuse_gqa", "fuse_attention"},
+    {"adjust_add", ""},  // patterns take operands in either order
+    {"lift_lexical_references", ""},
+    {"nop", ""},
+    {"rename_input_output", ""},  // inputs and outputs keep their names
+    {"set_unique_name_for_nodes", ""},
     // OnnxSlim
     {"constant_folding", "fold_constants fold_shapes"},
     {"dead_node_elimination", "eliminate_dead_code"},
@@ -113,10 +124,10 @@ constexpr Alias kAliases[] = {
 
 }  // namespace
 
-std::vector<std::string> passes_of_alias(std::string_view name) {
+std::optional<std::vector<std::string>> passes_of_alias(std::string_view name) {
   for (const Alias& alias : kAliases)
-    if (alias.name == name) return split(alias.passes, ' ');
-  return {};
+    if (alias.name == name) return alias.passes.empty() ? std::vector<std::string>{} : split(alias.passes, ' ');
+  return std::nullopt;
 }
 
 std::vector<std::string> aliases() {

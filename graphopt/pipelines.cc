@@ -63,9 +63,8 @@ class ContribImport {
 std::vector<std::string> in_our_names(const std::vector<std::string>& globs) {
   std::vector<std::string> all;
   for (const std::string& glob : globs) {
-    const std::vector<std::string> passes = passes_of_alias(glob);
+    const std::vector<std::string> passes = passes_of_alias(glob).value_or(std::vector{glob});
     all.insert(all.end(), passes.begin(), passes.end());
-    if (passes.empty()) all.push_back(glob);
   }
   return all;
 }
@@ -131,7 +130,7 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
   std::vector<const Pass*> chosen, recognizing;
   const size_t first = recognizing_passes().size();
   for (size_t i = 0; i < all.size(); ++i) {
-    if ((!passes.empty() && !glob_any(passes, all[i]->name)) || glob_any(no_passes, all[i]->name)) continue;
+    if ((!selection.passes.empty() && !glob_any(passes, all[i]->name)) || glob_any(no_passes, all[i]->name)) continue;
     const int level = level_of(*all[i]);
     const bool named = std::find(passes.begin(), passes.end(), all[i]->name) != passes.end();
     if (level > selection.level && !(level == kOnRequest && named && selection.level == kLevels)) continue;

@@ -16,6 +16,7 @@ extern const Pass fuse_hard_swish;
 extern const Pass fuse_mish;
 extern const Pass fuse_prelu;
 extern const Pass fuse_softmax;
+extern const Pass fuse_log_softmax;
 extern const Pass fuse_depth_to_space;
 extern const Pass fuse_channel_shuffle;
 extern const Pass fuse_layer_norm;
