@@ -1,5 +1,5 @@
-// ArgMax(Softmax(x)) -> ArgMax(x), and ArgMin likewise, also of LogSoftmax and Exp: they leave the order of elements. Only
-// elements that they round to one number were a tie before.
+// ArgMax(Softmax(x)) -> ArgMax(x), and ArgMin likewise, also of LogSoftmax and Exp: they leave the order of elements.
+// Only elements that they round to one number were a tie before.
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -31,7 +31,7 @@ std::vector<Rule> rules() {
 
 }  // namespace
 
-const Pass eliminate_nop_monotone_argmax = {
-    "eliminate_nop_monotone_argmax", "remove Softmax and the like before ArgMax, whose order they keep", rules};
+const Pass eliminate_nop_monotone_argmax = {"eliminate_nop_monotone_argmax",
+                                            "remove Softmax and the like before ArgMax, whose order they keep", rules};
 
 }  // namespace mlopt::graphopt

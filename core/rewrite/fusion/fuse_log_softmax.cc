@@ -5,8 +5,7 @@ namespace mlopt::fusion {
 namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
-  return Replacement{
-      builder.op("LogSoftmax", {m.value("x")}, m.node("softmax")->attrs, m.root->output(0)->type)};
+  return Replacement{builder.op("LogSoftmax", {m.value("x")}, m.node("softmax")->attrs, m.root->output(0)->type)};
 }
 
 std::vector<Rule> rules() {

@@ -18,8 +18,8 @@ std::string graph(const std::string& inner, const std::string& outer = "ArgMax <
 
 TEST_CASE("the place of an extremum needs no Softmax along its axis") {
   CHECK(rewritten(eliminate_nop_monotone_argmax, graph("Softmax")) == "ArgMax");
-  CHECK(rewritten(eliminate_nop_monotone_argmax, graph("LogSoftmax <axis = 2>", "ArgMin <axis = 2>",
-                                                       "int64[N,3,1] y")) == "ArgMin");
+  CHECK(rewritten(eliminate_nop_monotone_argmax,
+                  graph("LogSoftmax <axis = 2>", "ArgMin <axis = 2>", "int64[N,3,1] y")) == "ArgMin");
   CHECK(rewritten(eliminate_nop_monotone_argmax, graph("Exp", "ArgMax <axis = 1>", "int64[N,1,4] y")) == "ArgMax");
   // Over both axes at once.
   CHECK(rewritten(eliminate_nop_monotone_argmax, graph("Softmax <axis = 1>"), 11) == "ArgMax");
@@ -28,8 +28,8 @@ TEST_CASE("the place of an extremum needs no Softmax along its axis") {
 TEST_CASE("Softmax along another axis, other functions and a second reader stay") {
   const std::string other = "it is normalized along another axis";
   CHECK(declined(eliminate_nop_monotone_argmax, graph("Softmax <axis = 1>")) == other);
-  CHECK(declined(eliminate_nop_monotone_argmax, graph("Softmax <axis = 2>", "ArgMax <axis = 1>", "int64[N,1,4] y"), 11) ==
-        other);
+  CHECK(declined(eliminate_nop_monotone_argmax, graph("Softmax <axis = 2>", "ArgMax <axis = 1>", "int64[N,1,4] y"),
+                 11) == other);
   CHECK(declined(eliminate_nop_monotone_argmax, graph("Abs")).empty());
   CHECK(declined(eliminate_nop_monotone_argmax,
                  graph("Softmax", "ArgMax <axis = -1, keepdims = 0>", "int64[N,3] y, double[N,3,4] a"))
