@@ -13,6 +13,7 @@
 #include "core/ir/view.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/dim_product.h"
 
 namespace mlopt {
 namespace {
@@ -43,10 +44,8 @@ Shapes shapes_of(const Model& model) {
   return shapes;
 }
 
-Dim product(const SymDims& dims, size_t from, size_t to) {
-  Dim all = 1;
-  for (size_t i = from; i < to; ++i) all = all * dims[i];
-  return all;
+Dim product_of(const SymDims& dims, size_t from, size_t to) {
+  return product(std::span(dims).subspan(from, to - from));
 }
 
 /// What the entries of a target are for x: 0 copies, -1 is what the others leave.
@@ -57,7 +56,7 @@ SymDims sizes_of(const std::vector<int64_t>& target, const SymDims& x) {
     sizes.push_back(target[j] == 0 && j < x.size() ? x[j] : Dim(target[j]));
     if (target[j] != -1) given = given * sizes[j];
   }
-  const auto left = given.is(0) ? std::nullopt : Dim::divide(product(x, 0, x.size()), given);
+  const auto left = given.is(0) ? std::nullopt : Dim::divide(product(x), given);
   for (size_t j = 0; j < target.size(); ++j)
     if (target[j] == -1) sizes[j] = left.value_or(Dim());
   return sizes;
@@ -74,7 +73,8 @@ Part part_at(const SymDims& x, size_t axis, const SymDims& sizes, size_t entry) 
   for (size_t both = 2; both <= axes + entries; ++both)
     for (size_t a = 1; a <= std::min(axes, both - 1); ++a) {
       const size_t b = both - a;
-      if (b <= entries && product(x, axis, axis + a) == product(sizes, entry, entry + b)) return {axis, a, entry, b};
+      if (b <= entries && product_of(x, axis, axis + a) == product_of(sizes, entry, entry + b))
+        return {axis, a, entry, b};
     }
   return {};
 }
@@ -89,18 +89,18 @@ std::vector<Part> parts_of(const SymDims& x, const SymDims& sizes) {
     axis += part.axes;
     entry += part.entries;
   }
-  if (!parts.empty() && product(x, axis, x.size()).is(1)) parts.back().axes += x.size() - axis;
+  if (!parts.empty() && product_of(x, axis, x.size()).is(1)) parts.back().axes += x.size() - axis;
   return parts;
 }
 
 /// The only one that can be what is free now while the others stay.
 std::optional<size_t> entry_of(const Part& part, const SymDims& now, const SymDims& sizes) {
   if (part.entries == 1) return part.entry;
-  const Dim whole = product(now, part.axis, part.axis + part.axes);
+  const Dim whole = product_of(now, part.axis, part.axis + part.axes);
   const size_t end = part.entry + part.entries;
   std::optional<size_t> found;
   for (size_t j = part.entry; j < end; ++j) {
-    const Dim others = product(sizes, part.entry, j) * product(sizes, j + 1, end);
+    const Dim others = product_of(sizes, part.entry, j) * product_of(sizes, j + 1, end);
     const auto own = others.is(0) ? std::nullopt : Dim::divide(whole, others);
     if (!own || !own->symbol_name()) continue;
     if (found) return std::nullopt;

@@ -24,7 +24,7 @@ std::vector<Rule> rules() { return {{Pattern::op("Softmax|LogSoftmax", {Pattern:
 
 }  // namespace
 
-const Pass eliminate_nop_softmax = {"eliminate_nop_softmax", "replace a softmax over one element by what it always gives",
-                                    rules};
+const Pass eliminate_nop_softmax = {"eliminate_nop_softmax",
+                                    "replace a softmax over one element by what it always gives", rules};
 
 }  // namespace mlopt::graphopt

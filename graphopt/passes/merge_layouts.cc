@@ -26,12 +26,12 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     AxisMap layout(*source->type.dims);
     const bool mapped = layout.apply(chain, builder);
     known = known || ordered || mapped;
-    const bool cheaper = ordered && order.cost() <= layout.cost() && order.cost() < cost_of(chain);
-    // As Unsqueeze and the like are for axes of any length, 0 included.
-    if (cheaper) return Replacement{order.make(builder, source, type)};
-    if (mapped && layout.cost() < std::ssize(chain))
+    const bool fewer = ordered && order.cost() < cost_of(chain);
+    // Unsqueeze and the like take axes of any length, 0 included, where a Reshape may not.
+    const bool preferred = fewer && order.cost() <= layout.cost();
+    if (mapped && !preferred && layout.cost() < std::ssize(chain))
       if (Value* made = layout.make(builder, source, type)) return Replacement{made};
-    if (ordered && order.cost() < cost_of(chain)) return Replacement{order.make(builder, source, type)};
+    if (fewer) return Replacement{order.make(builder, source, type)};
   }
   return known ? Decline{} : Decline{"how the axes are parted is not known"};
 }
