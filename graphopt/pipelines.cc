@@ -8,11 +8,11 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/onnx/tools.h"
+#include "core/rewrite/unknown_sizes.h"
 #include "graphopt/aliases.h"
 #include "graphopt/declared_types.h"
 #include "graphopt/implied_sizes.h"
 #include "graphopt/passes.h"
-#include "graphopt/unknown_sizes.h"
 
 namespace mlopt::graphopt {
 namespace {

@@ -107,7 +107,7 @@ void put_back(std::vector<int64_t>& perm, const std::vector<int64_t>& axes);
 bool is_last_axis(int64_t axis, size_t rank);
 
 /// A target for Reshape from shape x to shape y: integers, 0 where y copies x's axis, at most one -1. Nothing when y is
-/// not known well enough, or holds a zero.
+/// not known well enough, or holds a zero. No -1 beside an axis that data may leave empty: it would not follow then.
 std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y);
 /// Reshape of x to that target, with its constant shape input (attribute before opset 5).
 Value* make_reshape(Builder& builder, Value* x, const std::vector<int64_t>& target, Type type);

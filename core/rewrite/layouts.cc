@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/rewrite/axis_map.h"
+#include "core/rewrite/unknown_sizes.h"
 
 namespace mlopt {
 
@@ -106,7 +107,7 @@ bool is_last_axis(int64_t axis, size_t rank) { return axis == -1 || axis + 1 == 
 std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>& x, const std::optional<SymDims>& y) {
   if (!y) return std::nullopt;
   std::vector<int64_t> target;
-  bool open = false;
+  bool open = false, maybe_empty = false;
   for (size_t i = 0; i < y->size(); ++i) {
     const Dim& d = (*y)[i];
     if (const auto v = d.value()) {
@@ -114,12 +115,14 @@ std::optional<std::vector<int64_t>> reshape_target(const std::optional<SymDims>&
       target.push_back(*v);
     } else if (x && i < x->size() && (*x)[i] == d) {
       target.push_back(0);
+      maybe_empty |= is_named_size(d);
     } else {
       if (open) return std::nullopt;
       open = true;
       target.push_back(-1);
     }
   }
+  if (open && maybe_empty) return std::nullopt;
   return target;
 }
 

@@ -22,10 +22,9 @@ struct Site {
   bool causal = false;                    ///< hides later keys besides, where there is no past
   bool ordered = false;                   ///< with a past, mask or choice hide later keys and nothing else
   int64_t window = 0;  ///< mask or choice hide later keys and those so far before a query, and nothing else; 0: others
-  Value* beside = nullptr;  ///< what mask is the sum of, beside what hides later keys; null: it is no such sum
-  Choice kept = {};         ///< rows whose keys it hides all become zeros, where it has a condition
-  bool guarded = false;     ///< rows that are no numbers, as all of their keys are hidden, become zeros
-  Value* own = nullptr;     ///< the mask that the standard's operator has already, to be taken as it is
+  Choice kept = {};    ///< rows whose keys it hides all become zeros, where it has a condition
+  bool guarded = false;  ///< rows that are no numbers, as all of their keys are hidden, become zeros
+  Value* own = nullptr;  ///< the mask that the standard's operator has already, to be taken as it is
   double scale = 1;
   double cap = 0;  ///< as in Scores
   Type type = {};  ///< of the result, [batch, rows, heads * size]

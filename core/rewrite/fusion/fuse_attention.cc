@@ -55,9 +55,6 @@ void find_order(Site& s, const Builder& builder) {
   if (ordered && !s.k.past) s.mask = nullptr, s.choice = {};
   (s.k.past ? s.ordered : s.causal) = ordered;
   if (rows) s.window = window_of(s, past, builder);
-  const Node* sum = s.mask && s.mask->producer && s.mask->producer->is("Add") ? s.mask->producer : nullptr;
-  for (const int i : {0, 1})
-    if (sum && !s.beside && causal(sum->input(i))) s.beside = sum->input(1 - i);
 }
 
 /// Is it sure that each row keeps a key that minus infinity does not hide?

@@ -16,14 +16,13 @@ Attr integer(const char* name, int64_t x) { return {name, x, ""}; }
 bool is_last_row(const Site& s) { return s.k.past && s.q.rows.is(1); }
 
 /// Are later keys hidden, whatever else is?
-bool hides_order(const Site& s) { return s.causal || s.ordered || s.window > 0 || s.beside || is_last_row(s); }
+bool hides_order(const Site& s) { return s.causal || s.ordered || s.window > 0 || is_last_row(s); }
 
-/// The site with the mask that is left when later keys are hidden by the operator. It hides them for good, where a sum
-/// of finite numbers still shows them to rows without any other key: those of padding in front become other ones.
-/// Nothing says of a mask that is an input whether it has such rows.
+/// The site with the mask that is left when later keys are hidden by the operator. It hides them for good: a sum of
+/// finite numbers with another mask still shows them to rows that the other leaves no key, so that it is not taken
+/// apart.
 Site besides_order(const Site& s) {
   Site other = s;
-  if (s.beside) other.mask = s.beside;
   if (s.causal || s.ordered || s.window > 0) other.mask = nullptr, other.choice = {};
   return other;
 }

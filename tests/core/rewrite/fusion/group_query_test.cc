@@ -131,3 +131,11 @@ TEST_CASE("other bounds are no window") {
   CHECK(window("f = Greater (key, first)" + added) == 0);
   CHECK(window("after = Add (query, i1)  near = Greater (key, after)" + both + added) == 0);
 }
+
+TEST_CASE("rows that a second mask leaves no key still see later ones, which the operator hides for good") {
+  CHECK(test::rewritten(fusion::fuse_attention,
+                        masked("near = Greater (key, i3)  far = Where (near, zero, low)  e = Where (order, zero, low)  "
+                               "m = Add (e, far)  s = Add (p, m)"),
+                        17, 1e-4, Target::kOrt)
+            .find("GroupQueryAttention") == std::string::npos);
+}

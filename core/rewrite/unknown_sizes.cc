@@ -1,10 +1,10 @@
-#include "graphopt/unknown_sizes.h"
+#include "core/rewrite/unknown_sizes.h"
 
 #include <fmt/core.h>
 
 #include <string_view>
 
-namespace mlopt::graphopt {
+namespace mlopt {
 namespace {
 
 constexpr std::string_view kPrefix = "?size";  // no name that exporters give
@@ -13,7 +13,7 @@ void forget(Graph& graph) {
   for (Value* v : graph.values()) {
     if (!v->type.dims) continue;
     for (Dim& size : *v->type.dims)
-      if (size.known() && !size.value() && size.str().find(kPrefix) != std::string::npos) size = Dim();
+      if (is_named_size(size)) size = Dim();
   }
   for (Node* node : graph.nodes())
     for (Graph* body : node->bodies()) forget(*body);
@@ -35,4 +35,8 @@ void name_unknown_sizes(Model& model, TypeRule standard) {
 
 void forget_named_sizes(Model& model) { forget(*model.graph); }
 
-}  // namespace mlopt::graphopt
+bool is_named_size(const Dim& size) {
+  return size.known() && !size.value() && size.str().find(kPrefix) != std::string::npos;
+}
+
+}  // namespace mlopt
