@@ -26,7 +26,8 @@ struct ConvertOptions {
   bool text = false;
 };
 
-constexpr int64_t kBfloat16Cast = 13;  // the first opset whose Cast knows bfloat16
+/// The first opset whose Cast knows the type: before 6 it names types by strings.
+int64_t cast_since(const std::string& type) { return type == "bf16" ? 13 : type == "fp16" ? 6 : 1; }
 
 /// The options that decide the result, in the order in which they are applied.
 std::string spec_of(const ConvertOptions& o) {
@@ -71,7 +72,7 @@ VerbResult converted(const ConvertOptions& o, const Model& source) {
     inline_functions(model);
   }
   if (o.opset) to_opset(*o.opset, model, result.changes);
-  if (o.to == "bf16") to_opset(std::max(model.opset(), kBfloat16Cast), model, result.changes);
+  to_opset(std::max(model.opset(), cast_since(o.to)), model, result.changes);
   if (!o.to.empty()) to_type(o.to, model, result);
   return result;
 }
@@ -87,9 +88,8 @@ void check_text(const VerbOptions& verb) {
 
 void run(const ConvertOptions& o, Session& session) {
   if (o.text) check_text(o.verb);
-  if (o.to == "bf16" && o.opset.value_or(kBfloat16Cast) < kBfloat16Cast) {
-    usage_error(fmt::format("bfloat16 needs opset {}", kBfloat16Cast), "--opset");
-  }
+  if (const int64_t since = cast_since(o.to); o.opset.value_or(since) < since)
+    usage_error(fmt::format("{} needs opset {}", o.to, since), "--opset");
   const Model source = begin_verb(o.verb, session);
   VerbResult result = converted(o, source);
   if (o.text) {

@@ -80,7 +80,8 @@ std::optional<Calibration> from_arrays(const NamedTensors& arrays) {
 
 std::optional<Calibration> load_calibration(const std::string& folder, const std::string& key) {
   const std::string path = path_of(folder, key);
-  if (!std::filesystem::exists(path)) return std::nullopt;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   try {
     return from_arrays(read_npz(path));
   } catch (const Error& e) {

@@ -122,6 +122,14 @@ TEST_CASE("bfloat16 weights raise the opset that cannot cast them") {
   CHECK(typo.err.find("fp16") != std::string::npos);
 }
 
+TEST_CASE("float16 raises the opset whose Cast names types by strings") {
+  const test::TempDir folder;
+  const std::string old = wide_layer(folder, 5), out = folder / "out.onnx";
+  converted(old, out, {"--to", "fp16", "--tolerance", "0.1"});
+  CHECK(read_model(out).opset() == 6);
+  CHECK(run_mlopt({"convert", old, "-o", out, "--to", "fp16", "--opset", "5"}).status == 2);
+}
+
 TEST_CASE("commands pipe models") {
   const test::TempDir folder;
   const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
