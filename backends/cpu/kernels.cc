@@ -45,6 +45,7 @@ constexpr Family kFamilies[] = {
     {"concat", concat_kernels},
     {"resize", resize_kernels},
     {"grid sample", grid_sample_kernels},
+    {"fourier", fourier_kernels},
     {"deformed conv", deform_conv_kernels},
     {"regions", roi_align_kernels},
     {"rnn", rnn_kernels},

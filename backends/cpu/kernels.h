@@ -34,6 +34,7 @@ std::span<const Kernel> elements_kernels();
 std::span<const Kernel> eltwise_kernels();
 std::span<const Kernel> expand_kernels();
 std::span<const Kernel> fake_quantize_kernels();
+std::span<const Kernel> fourier_kernels();
 std::span<const Kernel> gather_grad_kernels();
 std::span<const Kernel> gather_kernels();
 std::span<const Kernel> grid_sample_kernels();

@@ -1,5 +1,7 @@
 // DFT of a constant length, by its definition: each number of the spectrum is a sum, in double, so that imaginary parts
 // that are none stay so. STFT comes to this by core/rewrite/lower/stft.cc.
+#include "core/ir/fourier.h"
+
 #include <cmath>
 #include <numbers>
 
@@ -20,54 +22,34 @@ std::shared_ptr<Brought> turns_of(int64_t length, bool inverse) {
   return brought(turns);
 }
 
-/// Of the input; declines what is not constant.
-Expected<size_t> axis_of(const NodeView& view, const Dims& dims) {
-  const auto given = view.opset() < 20 ? std::optional(std::vector{view.get_int("axis", 1)}) : view.ints("", 2, {-2});
-  if (!given || given->size() != 1) return Decline{"its axis is not constant"};
-  const auto axis = static_cast<size_t>(normalize_axis(given->front(), static_cast<int64_t>(dims.size())));
-  if (axis + 1 >= dims.size()) return Decline{"the last axis holds the parts of numbers"};
-  return axis;
-}
-
-/// How many numbers are transformed and made, of how many parts.
-Expected<DftArgs> lengths_of(const NodeView& view, const Dims& x, size_t axis) {
-  DftArgs args{};
-  const bool onesided = view.get_int("onesided", 0) != 0;
-  args.inverse = view.get_int("inverse", 0) != 0;
-  args.mirrored = args.inverse && onesided;
-  args.in_count = x[axis];
-  args.in_parts = x.back();
-  const auto length = view.ints("", 1, {args.mirrored ? 2 * (args.in_count - 1) : args.in_count});
-  if (!length || length->size() != 1) return Decline{"its length is not constant"};
-  args.length = length->front();
-  if (args.length < 1 || args.length > kLongest || args.in_parts < 1 || args.in_parts > 2)
-    return Decline{"its length, or the parts of its numbers"};
-  if (onesided && !args.inverse && args.in_parts == 2) return Decline{"one half of a spectrum that has two"};
-  args.out_count = onesided && !args.inverse ? args.length / 2 + 1 : args.length;
-  args.out_parts = args.mirrored ? 1 : 2;
-  return args;
-}
-
 Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   const auto type = float_of(x.dtype);
   if (!type) return type.error();
-  if (x.dims.size() < 2) return Decline{"no axis"};
-  const auto axis = axis_of(site.view, x.dims);
-  if (!axis) return axis.error();
-  auto args = lengths_of(site.view, x.dims, *axis);
-  if (!args) return args.error();
-  const Middle m = around(x.dims, *axis, *axis + 1);
-  args->type = *type;
-  args->outer = m.outer;
-  args->inner = m.inner / args->in_parts;
+  const auto f = fourier_of(site.view, x.dims);
+  if (!f) return f.error();
+  if (f->length > kLongest) return Decline{"its length"};
+  const Middle m = around(x.dims, f->axis, f->axis + 1);
+  DftArgs args{.type = *type,
+               .inverse = f->inverse,
+               .mirrored = f->mirrored,
+               .outer = m.outer,
+               .in_count = f->in_count,
+               .out_count = f->out_count,
+               .inner = m.inner / f->in_parts,
+               .in_parts = f->in_parts,
+               .out_parts = f->out_parts,
+               .length = f->length,
+               .turns = nullptr,
+               .in = nullptr,
+               .out = nullptr};
   TensorDesc out = x;
-  out.dims[*axis] = args->out_count;
-  out.dims.back() = args->out_parts;
+  out.dims[f->axis] = f->out_count;
+  out.dims.back() = f->out_parts;
   if (!is_countable(x) || !is_countable(out)) return Decline{"more elements than kernels count"};
   PlannedStep step{.out = {out}};
   step.packed = {1, 2};
-  step.run = [args = *args, turns = turns_of(args->length, args->inverse)](const Buffers& b) {
+  step.run = [args, turns = turns_of(f->length, f->inverse)](const Buffers& b) {
     DftArgs now = args;
     now.turns = reinterpret_cast<const double*>(turns->at(queue_of(b)));
     now.in = b.in<void>(0);
