@@ -24,7 +24,7 @@ constexpr Family kFamilies[] = {
     {"codes", block_matmul_kernels},
     {"eltwise", eltwise_kernels},
     {"power", power_kernels},
-    {"sine", sin_cos_kernels},
+    {"angle", trigonometry_kernels},
     {"binary", binary_kernels},
     {"variadic", variadic_kernels},
     {"chain", chain_kernels},

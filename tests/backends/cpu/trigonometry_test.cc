@@ -14,4 +14,13 @@ TEST_CASE("sines and cosines near and far, and of what is no number") {
   }
 }
 
+TEST_CASE("angles of sines, cosines and tangents, also of what is none") {
+  for (const char* op : {"Asin", "Acos", "Atan"}) {
+    for (const double range : {1e-3, 0.5, 1.0, 1.5, 1e6})
+      require_as_reference(op, {uniform({3, 700}, -range, range)}, {}, 5e-7);
+    require_as_reference(op, {tensor({11}, {0, -0.0, 1, -1, 0.5, -0.5, INFINITY, -INFINITY, NAN, 1e-40, 3e38})}, {},
+                         5e-7);
+  }
+}
+
 }  // namespace mlopt::test
