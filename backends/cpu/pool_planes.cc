@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "backends/cpu/pool_taps.h"
 #include "backends/cpu/rows.h"
 
 namespace mlopt::cpu {
@@ -57,6 +58,12 @@ const T* PlanePool<T>::fold_depth(const T* planes, int64_t d, T* padded) const {
   const PoolAxis &depth = p_.axes[0], &height = p_.axes[1], &width = p_.axes[2];
   if (depth.is_still() && pitch_ == width.in && rows_ == height.in) return planes + d * elements_;
   std::fill_n(padded, elements_, neutral_);
+  if (depth.is_still()) {
+    T* out = padded + height.begin * pitch_ + width.begin;
+    for (int64_t y = 0; y < height.in; ++y)
+      std::copy_n(planes + (d * height.in + y) * width.in, width.in, out + y * pitch_);
+    return padded;
+  }
   depth.each_tap(d, [&](int64_t z) {
     const T* plane = planes + z * height.in * width.in;
     T* out = padded + height.begin * pitch_ + width.begin;
@@ -67,18 +74,36 @@ const T* PlanePool<T>::fold_depth(const T* planes, int64_t d, T* padded) const {
 }
 
 template <class T>
-void PlanePool<T>::pick(const T* folded, int64_t d, T* out) const {
+void PlanePool<T>::pick(const T* folded, int64_t d, T* shares, T* out) const {
   const PoolAxis &height = p_.axes[1], &width = p_.axes[2];
+  int64_t above = -1;  // taps of the shares
   for (int64_t h = 0; h < height.out; ++h, out += width.out) {
-    pick_row(folded + h * height.stride * pitch_, width.stride, width.out, out);
+    pick_row(folded + h * pitch_, width.stride, width.out, out);
     if constexpr (std::is_same_v<T, float>) {
       if (!p_.average) continue;
       const int64_t taps = p_.divisors[0][static_cast<size_t>(d)] * p_.divisors[1][static_cast<size_t>(h)];
-      const float above = static_cast<float>(taps);
       // Where nothing lies under a window the sum is 0, and is to stay so.
-      for (int64_t w = 0; w < width.out; ++w) out[w] /= std::max(1.0f, above * divisors_[static_cast<size_t>(w)]);
+      for (int64_t w = 0; taps != above && w < width.out; ++w)
+        shares[w] = 1 / std::max(1.0f, static_cast<float>(taps) * divisors_[static_cast<size_t>(w)]);
+      above = taps;
+      for (int64_t w = 0; w < width.out; ++w) out[w] *= shares[w];
     }
   }
+}
+
+/// out[i] = what is under the taps x[i], x[i + step], ... of a window, folded.
+template <class T>
+void PlanePool<T>::fold(const T* x, int64_t step, int64_t count, T* out, int64_t n) const {
+  constexpr int64_t kAtOnce = 16;
+  const T* taps[kAtOnce];
+  const int64_t first = std::min(count, kAtOnce);
+  for (int64_t k = 0; k < first; ++k) taps[k] = x + k * step;
+  if constexpr (std::is_same_v<T, float>) {
+    p_.average ? sum_of_taps(taps, first, out, n) : max_of_taps(taps, first, out, n);
+  } else {
+    max_of_taps(taps, first, out, n);
+  }
+  for (int64_t k = first; k < count; ++k) fold_into(p_, out, x + k * step, n);
 }
 
 template <class T>
@@ -86,13 +111,15 @@ void PlanePool<T>::run(const T* planes, int64_t d, T* room, T* out) const {
   const PoolAxis &height = p_.axes[1], &width = p_.axes[2];
   T *padded = room, *folded = room + elements_;
   const T* plane = fold_depth(planes, d, padded);
-  const int64_t down = ((height.out - 1) * height.stride + 1) * pitch_;
-  std::copy_n(plane, down, folded);
-  for (int64_t k = 1; k < height.kernel; ++k) fold_into(p_, folded, plane + k * height.dilation * pitch_, down);
-  const int64_t along = down - (width.kernel - 1) * width.dilation;
-  std::copy_n(folded, along, padded);
-  for (int64_t k = 1; k < width.kernel; ++k) fold_into(p_, padded, folded + k * width.dilation, along);
-  pick(padded, d, out);
+  const int64_t down = height.out * pitch_;
+  if (height.stride == 1) {
+    fold(plane, height.dilation * pitch_, height.kernel, folded, down);
+  } else {
+    for (int64_t h = 0; h < height.out; ++h)
+      fold(plane + h * height.stride * pitch_, height.dilation * pitch_, height.kernel, folded + h * pitch_, pitch_);
+  }
+  fold(folded, width.dilation, width.kernel, padded, down - (width.kernel - 1) * width.dilation);
+  pick(padded, d, room + 2 * elements_, out);
 }
 
 template class PlanePool<float>;

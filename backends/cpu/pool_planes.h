@@ -24,7 +24,8 @@ void fold_into(const Pool& p, int8_t* acc, const int8_t* x, int64_t n);
 template <class T>
 void pick_row(const T* from, int64_t stride, int64_t count, T* out);
 
-/// A pool of planes whose rows are too short to be folded one by one: whole planes are, as if the strides were 1.
+/// A pool of planes whose rows are too short to be folded one by one: whole planes are, as if the stride along them
+/// were 1.
 template <class T>
 class PlanePool {
  public:
@@ -33,13 +34,14 @@ class PlanePool {
 
   explicit PlanePool(Pool pool);
 
-  int64_t room() const { return 2 * elements_; }  ///< elements of scratch
+  int64_t room() const { return 2 * elements_ + p_.axes[2].out; }  ///< elements of scratch
   /// One plane of the result, number d along the depth, from planes[depth, height, width].
   void run(const T* planes, int64_t d, T* room, T* out) const;
 
  private:
   const T* fold_depth(const T* planes, int64_t d, T* padded) const;
-  void pick(const T* folded, int64_t d, T* out) const;
+  void pick(const T* folded, int64_t d, T* shares, T* out) const;
+  void fold(const T* x, int64_t step, int64_t count, T* out, int64_t n) const;
 
   Pool p_;
   T neutral_;

@@ -1,6 +1,7 @@
 #include "backends/cpu/pool_taps.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/cpu/targets.h"
 
@@ -14,46 +15,84 @@ HWY_BEFORE_NAMESPACE();
 namespace mlopt::cpu::HWY_NAMESPACE {
 namespace {
 
-/// out = last(step(step(taps[0], taps[1]), taps[2]) ...).
-template <class T, class Step, class Last>
-HWY_INLINE void reduce(const T* const* taps, int64_t count, T* out, int64_t n, const Step& step, const Last& last) {
+/// out = last(step(step(start(taps[0]), taps[1]), taps[2]) ...), four vectors at a time.
+template <class T, class Start, class Step, class Last>
+HWY_INLINE void reduce(const T* const* taps, int64_t count, T* out, int64_t n, const Start& start, const Step& step,
+                       const Last& last) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto at = [&](int64_t i) HWY_ATTR {
-    auto sum = hn::LoadU(d, taps[0] + i);
+    auto sum = start(hn::LoadU(d, taps[0] + i));
     for (int64_t k = 1; k < count; ++k) sum = step(sum, hn::LoadU(d, taps[k] + i));
     return last(sum);
   };
   int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const T* tap = taps[0] + i;
+    auto a = start(hn::LoadU(d, tap)), b = start(hn::LoadU(d, tap + lanes));
+    auto c = start(hn::LoadU(d, tap + 2 * lanes)), e = start(hn::LoadU(d, tap + 3 * lanes));
+    for (int64_t k = 1; k < count; ++k) {
+      tap = taps[k] + i;
+      a = step(a, hn::LoadU(d, tap));
+      b = step(b, hn::LoadU(d, tap + lanes));
+      c = step(c, hn::LoadU(d, tap + 2 * lanes));
+      e = step(e, hn::LoadU(d, tap + 3 * lanes));
+    }
+    hn::StoreU(last(a), d, out + i);
+    hn::StoreU(last(b), d, out + i + lanes);
+    hn::StoreU(last(c), d, out + i + 2 * lanes);
+    hn::StoreU(last(e), d, out + i + 3 * lanes);
+  }
   for (; i + lanes <= n; i += lanes) hn::StoreU(at(i), d, out + i);
   if (i == n) return;
   if (n >= lanes) return hn::StoreU(at(n - lanes), d, out + n - lanes);
-  HWY_ALIGN T sum[hn::MaxLanes(d)] = {}, tap[hn::MaxLanes(d)] = {};
-  std::copy_n(taps[0], n, sum);
+  HWY_ALIGN T tap[hn::MaxLanes(d)] = {};
+  std::copy_n(taps[0], n, tap);
+  auto sum = start(hn::Load(d, tap));
   for (int64_t k = 1; k < count; ++k) {
     std::copy_n(taps[k], n, tap);
-    hn::Store(step(hn::Load(d, sum), hn::Load(d, tap)), d, sum);
+    sum = step(sum, hn::Load(d, tap));
   }
-  hn::Store(last(hn::Load(d, sum)), d, sum);
-  std::copy_n(sum, n, out);
+  hn::Store(last(sum), d, tap);
+  std::copy_n(tap, n, out);
 }
 
 template <class T>
 HWY_INLINE void max_of_numbers(const T* const* taps, int64_t count, T* out, int64_t n) {
+  const auto same = [](auto x) HWY_ATTR { return x; };
   reduce(
-      taps, count, out, n, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); },
-      [](auto sum) HWY_ATTR { return sum; });
+      taps, count, out, n, same, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); }, same);
 }
+
+/// The largest of numbers that are some, and where one is none.
+struct Largest {
+  V number;
+  hn::Mask<F> none;
+};
 
 void MaxF32(const float* const* taps, int64_t count, float* out, int64_t n) {
   reduce(
-      taps, count, out, n, [](V a, V b) HWY_ATTR { return larger(a, b); }, [](V sum) HWY_ATTR { return sum; });
+      taps, count, out, n,
+      [](V x) HWY_ATTR {
+        return Largest{x, hn::IsNaN(x)};
+      },
+      [](const Largest& a, V x) HWY_ATTR {
+        return Largest{hn::Max(a.number, x), hn::Or(a.none, hn::IsNaN(x))};
+      },
+      [](const Largest& a)
+          HWY_ATTR { return hn::IfThenElse(a.none, constant(std::numeric_limits<float>::quiet_NaN()), a.number); });
+}
+
+void SumF32(const float* const* taps, int64_t count, float* out, int64_t n) {
+  const auto same = [](V x) HWY_ATTR { return x; };
+  reduce(
+      taps, count, out, n, same, [](V a, V b) HWY_ATTR { return hn::Add(a, b); }, same);
 }
 
 void MeanF32(const float* const* taps, int64_t count, float divisor, float* out, int64_t n) {
   const V by = constant(divisor);
   reduce(
-      taps, count, out, n, [](V a, V b) HWY_ATTR { return hn::Add(a, b); },
+      taps, count, out, n, [](V x) HWY_ATTR { return x; }, [](V a, V b) HWY_ATTR { return hn::Add(a, b); },
       [=](V sum) HWY_ATTR { return hn::Div(sum, by); });
 }
 
@@ -94,6 +133,7 @@ HWY_AFTER_NAMESPACE();
 namespace mlopt::cpu {
 
 HWY_EXPORT(MaxF32);
+HWY_EXPORT(SumF32);
 HWY_EXPORT(MeanF32);
 HWY_EXPORT(WeightedF32);
 HWY_EXPORT(MaxU8);
@@ -109,6 +149,10 @@ void max_of_taps(const uint8_t* const* taps, int64_t count, uint8_t* out, int64_
 
 void max_of_taps(const int8_t* const* taps, int64_t count, int8_t* out, int64_t n) {
   HWY_DYNAMIC_DISPATCH(MaxI8)(taps, count, out, n);
+}
+
+void sum_of_taps(const float* const* taps, int64_t count, float* out, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(SumF32)(taps, count, out, n);
 }
 
 void mean_of_taps(const float* const* taps, int64_t count, float divisor, float* out, int64_t n) {

@@ -10,7 +10,9 @@ namespace mlopt::cpu {
 void max_of_taps(const float* const* taps, int64_t count, float* out, int64_t n);
 void max_of_taps(const uint8_t* const* taps, int64_t count, uint8_t* out, int64_t n);
 void max_of_taps(const int8_t* const* taps, int64_t count, int8_t* out, int64_t n);
-/// out[i] = the sum of taps[k][i] / divisor.
+/// out[i] = the sum of taps[k][i].
+void sum_of_taps(const float* const* taps, int64_t count, float* out, int64_t n);
+/// The same, divided.
 void mean_of_taps(const float* const* taps, int64_t count, float divisor, float* out, int64_t n);
 /// out[i] = the sum of weights[k] taps[k][i], also of no taps.
 void weighted_taps(const float* const* taps, const float* weights, int64_t count, float* out, int64_t n);
