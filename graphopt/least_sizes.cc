@@ -1,5 +1,7 @@
 #include "graphopt/least_sizes.h"
 
+#include <algorithm>
+
 #include "core/ir/bind.h"
 #include "graphopt/implied_sizes.h"
 
@@ -18,9 +20,18 @@ std::vector<std::string> growing(const std::vector<InputSpec>& inputs) {
   return names;
 }
 
+/// Has it windows that do not fit into what it is given? Then a size of its result is not known.
+bool reaches_beyond(const Node& node) {
+  const bool windows = node.op.ends_with("Conv") || node.op.ends_with("Pool");
+  const Value *x = node.input(0), *y = node.output(0);
+  if (!windows || !x || !y || !x->type.static_dims() || !y->type.dims) return false;
+  return std::any_of(y->type.dims->begin(), y->type.dims->end(), [](const Dim& d) { return !d.known(); });
+}
+
 Fit fit_of(const Model& model) {
   Fit fit = Fit::kWell;
   for (const Node* node : met_nodes(*model.graph)) {
+    if (reaches_beyond(*node)) return Fit::kNot;
     for (const Value* v : node->outputs()) {
       if (!v || !v->type.dims) continue;
       for (const Dim& d : *v->type.dims) {

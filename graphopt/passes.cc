@@ -102,7 +102,6 @@ constexpr Line kRecognizing[] = {
     {2, &fusion::fuse_softmax},
     {2, &fusion::fuse_log_softmax},
     {2, &eliminate_nop_monotone_argmax},
-    {2, &eliminate_nop_softmax},
     {1, &fusion::fuse_depth_to_space},
     {1, &fusion::fuse_channel_shuffle},
     {2, &fusion::fuse_layer_norm},

@@ -62,7 +62,6 @@ extern const Pass eliminate_nop_resize;
 extern const Pass eliminate_nop_pool;
 extern const Pass eliminate_nop_reduce;
 extern const Pass eliminate_nop_monotone_argmax;
-extern const Pass eliminate_nop_softmax;
 extern const Pass eliminate_nop_where;
 extern const Pass eliminate_double_negation;
 extern const Pass eliminate_idempotent;

@@ -31,7 +31,8 @@ struct Family {
   std::string_view operators;
 };
 
-/// What is registered for the CPU in ONNX Runtime 1.31; of several rows of an operator the last that is old enough.
+/// What is registered for the CPU in ONNX Runtime 1.31, but for kernels that then refuse their type (GRU and LSTM of
+/// float64); of several rows of an operator the last that is old enough.
 constexpr Family kStandard[] = {
     {1, kReal | kBF16, "LayerNormalization SimplifiedLayerNormalization"},
     {1, kF32, "Affine Crop ImageScaler ParametricSoftplus Scale ScaledTanh"},
@@ -50,11 +51,11 @@ constexpr Family kStandard[] = {
     {1, kNumbers | kBool | kString, "Size"},
     {7, kAll, "Concat Split"},
     {7, kReal,
-     "BatchNormalization Ceil Cos Dropout Exp Floor GRU Gemm Greater LSTM Less Log Pad Pow Reciprocal Relu "
+     "BatchNormalization Ceil Cos Dropout Exp Floor Gemm Greater Less Log Pad Pow Reciprocal Relu "
      "Sigmoid Sin Sqrt Sum Tanh"},
     {7, kNumbers, "Abs"},
     {7, kF32,
-     "Acos Asin Atan AveragePool Clip Elu GlobalLpPool HardSigmoid InstanceNormalization LeakyRelu LpPool "
+     "Acos Asin Atan AveragePool Clip Elu GRU GlobalLpPool HardSigmoid InstanceNormalization LSTM LeakyRelu LpPool "
      "Max Mean Min Multinomial PRelu RNN Selu Tan"},
     {7, kBool, "And Or Xor"},
     {7, kBasic | kBool, "Equal"},

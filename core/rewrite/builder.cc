@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
 #include "core/rewrite/pass.h"
 
 namespace mlopt {
@@ -15,6 +19,18 @@ std::string Builder::hint(std::string_view op) const {
   return before_ && before_->output(0) ? before_->output(0)->name + "_" + std::string(op) : std::string(op);
 }
 
+Builder Builder::at(const Node* before) const {
+  Builder other{model_, graph, before, target};
+  other.made_ = made_;
+  return other;
+}
+
+Node* Builder::node(std::string op, std::vector<Value*> inputs, std::vector<Attr> attrs, std::string hint, int outputs,
+                    std::string domain) {
+  return made_->nodes.emplace_back(graph.add_op(std::move(op), trimmed(std::move(inputs)), std::move(attrs), before_,
+                                                std::move(hint), outputs, std::move(domain)));
+}
+
 Value* Builder::add(Node* made, Type type) {
   Value* y = made->outputs().front();
   // Runtimes refuse a name that two nodes have: the first takes that of the root, which goes.
@@ -25,34 +41,46 @@ Value* Builder::add(Node* made, Type type) {
 }
 
 Value* Builder::op(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type) {
-  return add(graph.add_op(std::string(op), trimmed(std::move(inputs)), std::move(attrs), before_, hint(op)),
-             std::move(type));
+  return add(node(std::string(op), std::move(inputs), std::move(attrs), hint(op), 1), std::move(type));
 }
 
 Value* Builder::contrib(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs, Type type,
                         int outputs) {
-  Node* made = graph.add_op(std::string(op), trimmed(std::move(inputs)), std::move(attrs), before_, hint(op), outputs,
-                            "com.microsoft");
-  return add(made, std::move(type));
+  return add(node(std::string(op), std::move(inputs), std::move(attrs), hint(op), outputs, "com.microsoft"),
+             std::move(type));
 }
 
 Value* Builder::constant(std::string_view hint, Tensor tensor) {
-  return constants_.emplace_back(graph.add_constant(std::string(hint), std::move(tensor)));
+  return made_->constants.emplace_back(graph.add_constant(std::string(hint), std::move(tensor)));
 }
 
 Value* Builder::successor(Value* old, Tensor tensor) {
   std::string name = old->name;
   if (old->single_use() && !old->is_input && old->graph == &graph) {
     graph.rename(old, graph.fresh_name(name));
-    renamed_.emplace_back(old, name);
+    made_->renamed.emplace_back(old, name);
   }
   return constant(name, std::move(tensor));
 }
 
+void Builder::replace(Value* old, Value* made) { made_->replaced.emplace_back(old, made); }
+
+std::vector<Node*> Builder::made_beside(const std::vector<Node*>& others) const {
+  const std::unordered_set<const Node*> known(others.begin(), others.end());
+  std::vector<Node*> rest;
+  std::copy_if(made_->nodes.begin(), made_->nodes.end(), std::back_inserter(rest),
+               [&](const Node* n) { return !known.contains(n); });
+  return rest;
+}
+
+void Builder::settle() {
+  for (const auto& [old, made] : made_->replaced) graph.replace_uses(old, made);
+}
+
 void Builder::undo_constants() {
-  for (Value* v : constants_)
+  for (Value* v : made_->constants)
     if (v->uses.empty()) graph.erase(v);
-  for (const auto& [value, name] : renamed_) graph.rename(value, name);
+  for (const auto& [value, name] : made_->renamed) graph.rename(value, name);
 }
 
 }  // namespace mlopt

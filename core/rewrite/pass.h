@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,7 +67,7 @@ class Builder {
   const Target target;
 
   /// The same in front of another node of the graph.
-  Builder at(const Node* before) const { return {model_, graph, before, target}; }
+  Builder at(const Node* before) const;
 
   /// The first output of a new node; the first node takes the root's name. `type` is known at once where the rule knows
   /// it.
@@ -74,6 +75,11 @@ class Builder {
   /// The same for an operator of com.microsoft with so many outputs.
   Value* contrib(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, Type type = {},
                  int outputs = 1);
+  /// The same for a node of any domain, named after `hint`, whose outputs have no types yet.
+  Node* node(std::string op, std::vector<Value*> inputs, std::vector<Attr> attrs, std::string hint, int outputs,
+             std::string domain = "");
+  /// Where the replacement stands, what reads `old` shall read `made`, beside what reads the root's outputs.
+  void replace(Value* old, Value* made);
   Value* constant(std::string_view hint, Tensor tensor);
   /// A constant in the place of `old`, whose name it takes when nothing but the node that is replaced reads that.
   Value* successor(Value* old, Tensor tensor);
@@ -81,18 +87,30 @@ class Builder {
   int64_t opset(std::string_view domain = "") const { return model_.opset(domain); }
   /// May an operator be written that the standard has since opset `since`?
   bool has(int64_t since) const { return target == Target::kKernels || opset() >= since; }
+
+  /// Of all nodes that this builder and those of at() made, those that are not among `others`.
+  std::vector<Node*> made_beside(const std::vector<Node*>& others) const;
+  /// Does what replace() was asked for.
+  void settle();
   /// Once no node reads them: the constants that were made go, and names that they took are given back.
   void undo_constants();
 
  private:
+  /// What was made, for builders at all places.
+  struct Made {
+    std::vector<Node*> nodes;
+    std::vector<Value*> constants;
+    std::vector<std::pair<Value*, std::string>> renamed;
+    std::vector<std::pair<Value*, Value*>> replaced;
+  };
+
   Value* add(Node* made, Type type);
   std::string hint(std::string_view op) const;
 
   const Model& model_;
   const Node* before_;
   bool named_ = false;  ///< has a node the root's name?
-  std::vector<Value*> constants_;
-  std::vector<std::pair<Value*, std::string>> renamed_;
+  std::shared_ptr<Made> made_ = std::make_shared<Made>();
 };
 
 /// New values for the root's outputs, in order; null keeps an output (which then must be unused).

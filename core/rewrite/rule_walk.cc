@@ -42,13 +42,15 @@ class RuleWalk {
       const Node* before = graph.previous(node);  // new nodes stand behind it; null: at the beginning
       Builder builder(model_, graph, node, context_.target);
       const Expected<Replacement> replacement = rule.rewrite(**match, builder);
-      const std::vector<Node*> made = between(graph, before, node);
+      std::vector<Node*> made = between(graph, before, node);
+      for (Node* elsewhere : builder.made_beside(made)) made.push_back(elsewhere);
       const std::string why = !replacement ? replacement.error().reason : objection(*node, *replacement, made);
       if (!replacement || !why.empty()) {
         undo(made, builder);
         decline(*node, why);
         continue;
       }
+      builder.settle();
       replace(graph, node, made, *replacement);
       return true;
     }

@@ -1,5 +1,5 @@
-// ArgMax(Softmax(x)) -> ArgMax(x), and ArgMin likewise, also of LogSoftmax and Exp: they leave the order of elements.
-// Only elements that they round to one number were a tie before.
+// ArgMax(Softmax(x)) -> ArgMax(x), ArgMax or ArgMin of LogSoftmax likewise: they leave the order of elements. Only
+// elements that they round to one number were a tie before. The least of probabilities are often all 0.
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -19,14 +19,16 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   const int64_t axis = builder.view(*m.root).get_int("axis", 0);
   if (!x->type.dims) return Decline{"the axes are not known"};
-  if (!inner.is("Exp") && !is_normalized_along(builder.view(inner), axis, std::ssize(*x->type.dims)))
+  if (!is_normalized_along(builder.view(inner), axis, std::ssize(*x->type.dims)))
     return Decline{"it is normalized along another axis"};
   return Replacement{builder.op(m.root->op, {x}, m.root->attrs, m.root->output(0)->type)};
 }
 
+Pattern inner(const char* op) { return Pattern::op(op, {Pattern::any("x")}).as("inner").single_use(); }
+
 std::vector<Rule> rules() {
-  Pattern inner = Pattern::op("Softmax|LogSoftmax|Exp", {Pattern::any("x")}).as("inner").single_use();
-  return {{Pattern::op("ArgMax|ArgMin", {std::move(inner)}), rewrite}};
+  return {{Pattern::op("ArgMax", {inner("Softmax|LogSoftmax")}), rewrite},
+          {Pattern::op("ArgMin", {inner("LogSoftmax")}), rewrite}};
 }
 
 }  // namespace

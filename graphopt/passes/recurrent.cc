@@ -105,7 +105,7 @@ Node* make_layer(const Recurrent& step, const LayerWeights& weights, const Layer
   while (!inputs.back()) inputs.pop_back();
   const Value* named = before.output(0);
   const std::string hint = named ? named->name : step.op;
-  Node* node = builder.graph.add_op(step.op, inputs, attributes(step, layer), &before, hint, step.op == "LSTM" ? 3 : 2);
+  Node* node = builder.at(&before).node(step.op, inputs, attributes(step, layer), hint, step.op == "LSTM" ? 3 : 2);
   if (!before.name.empty()) node->name = before.name + "_" + step.op;
   const SymDims& dims = *layer.sequence->type.dims;
   const DType type = layer.sequence->type.dtype;

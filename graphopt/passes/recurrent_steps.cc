@@ -246,14 +246,14 @@ Expected<Replacement> layer_of_steps(Recognizer recognize, const Match& m, Build
   Builder early = builder.at(first.next->producer);
   Written layer(steps, *weights, early);
   layer.say_origins(nodes);
-  if (last.cell.next_memory) builder.graph.replace_uses(last.cell.next_memory, layer.last(2, early));
+  if (last.cell.next_memory) builder.replace(last.cell.next_memory, layer.last(2, early));
   if (!are_read(steps, nodes)) return Replacement{layer.last(1, early)};
   Value* all = layer.all(early);
   const int64_t lowest = std::min(first.piece.start, last.piece.start);
   const auto state = [&](const Step& step) {
     return layer.one(all, step.piece.start - lowest, step.next->type, early);
   };
-  for (size_t i = 1; i < steps.size(); ++i) builder.graph.replace_uses(steps[i].next, state(steps[i]));
+  for (size_t i = 1; i < steps.size(); ++i) builder.replace(steps[i].next, state(steps[i]));
   return Replacement{state(last)};
 }
 

@@ -30,8 +30,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::erase_if(attrs, [](const Attr& attr) { return attr.name == "direction"; });
   if (direction == "forward") attrs.push_back({"direction", std::string("reverse"), ""});
   const auto count = static_cast<int>(node.outputs().size());
-  const std::string hint = node.called();
-  Node* turned = builder.graph.add_op(node.op, inputs, attrs, &node, hint, count);
+  Node* turned = builder.node(node.op, inputs, attrs, node.called(), count);
   turned->name = node.name;
   for (int i = 0; i < count; ++i)
     if (node.output(i)) turned->output(i)->type = node.output(i)->type;
@@ -41,7 +40,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (!old->type.dims || builder.opset() < 10) return Decline{"the shape of its outputs is not known"};
   if (const Node* squeeze = squeeze_of(*old, builder)) {
     Value* flat = make_squeeze(builder, "Squeeze", all, {1}, squeeze->output(0)->type);
-    builder.graph.replace_uses(squeeze->output(0), reversed(builder, flat, 0));
+    builder.replace(squeeze->output(0), reversed(builder, flat, 0));
   } else {
     made[0] = reversed(builder, all, 0);
   }

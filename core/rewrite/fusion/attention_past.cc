@@ -38,7 +38,7 @@ Value* with_past(std::string_view op, const Heads& k, const Heads& v, const Type
   for (int i = 0; i < 2; ++i) {
     Value* present = y->producer->output(i + 1);
     present->type = all[i]->type;
-    builder.graph.replace_uses(all[i], present);
+    builder.replace(all[i], present);
   }
   return y;
 }

@@ -117,6 +117,8 @@ bool keeps_shape(const Value& x, const Value& y) {
 
 /// Gelu of x, or why the target has none.
 Expected<Replacement> write(Value* x, bool by_tanh, Builder& builder) {
+  const bool number = x->type.dims && x->type.dims->empty();
+  if (builder.target == Target::kOrt && by_tanh && number) return Decline{"FastGelu takes no single number"};
   if (builder.target == Target::kOrt && (x->type.dtype == DType::kF32 || x->type.dtype == DType::kF16))
     return Replacement{builder.contrib(by_tanh ? "FastGelu" : "Gelu", {x}, {}, x->type)};
   if (!builder.has(20)) return Decline{"Gelu needs opset 20"};

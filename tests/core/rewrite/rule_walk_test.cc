@@ -70,6 +70,21 @@ std::vector<std::string> origins_of_last(const std::string& nodes) {
   return model.graph->nodes().back()->origins;
 }
 
+/// Softmax(Exp(x)) -> Max(x), made in front of Exp, which a Max besides takes the place of for all that read it.
+Expected<Replacement> early(const Match& m, Builder& builder) {
+  Value *x = m.value("x"), *exp = m.root->input(0);
+  Builder before = builder.at(exp->producer);
+  Value* made = before.op("Max", {x}, {}, exp->type);
+  builder.replace(exp, made);
+  return Replacement{made};
+}
+
+std::vector<Rule> at_another_place() {
+  return {{Pattern::op("Softmax", {Pattern::op("Exp", {Pattern::any("x")})}), early}};
+}
+
+const Pass kEarly = {"early", "for tests", at_another_place};
+
 }  // namespace
 
 TEST_CASE("what a rule made and then declined is taken back") {
@@ -85,6 +100,19 @@ TEST_CASE("a rewrite to what cannot be run is declined") {
   CHECK(o.operators == "Relu Mul");
   CHECK(o.initializers == "W ");
   CHECK(o.tally.declined.at("no Max here") == 1);
+}
+
+TEST_CASE("so is what was made at another place, and other values are replaced only where the rewrite stands") {
+  const auto fused = [](std::string (*objection)(const NodeView&)) {
+    Model model =
+        test::fixture("g (double[3] x) => (double[3] y, double[3] z) { e = Exp (x)  z = Abs (e)  y = Softmax (e) }");
+    PassContext context = test::pass_context();
+    context.objection = objection;
+    run_pass(model, kEarly, context);
+    return test::operators(*model.graph);
+  };
+  CHECK(fused(nullptr) == "Max Abs");
+  CHECK(fused(no_max) == "Exp Abs Softmax");
 }
 
 TEST_CASE("what cannot be run anyway is rewritten") { CHECK(outcome(21, no_mul_or_max).operators == "Max"); }

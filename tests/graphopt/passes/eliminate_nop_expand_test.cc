@@ -26,3 +26,8 @@ TEST_CASE("Expand and Tile that may change the shape stay") {
   CHECK(declined(eliminate_nop_expand, "g (double[N] x) => (double[M] y) <int64[1] s = {2}> { y = Tile (x, s) }") ==
         reason);
 }
+
+TEST_CASE("an Expand that is an error stays one") {
+  CHECK(declined(eliminate_nop_expand, R"(g (double[3,2] x) => (double[3,2] y)
+    <int64[2] s = {7, 2}> { a = Expand (x, s)  y = Relu (a) })") == "it does not broadcast");
+}

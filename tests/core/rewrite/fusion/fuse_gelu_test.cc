@@ -103,4 +103,16 @@ TEST_CASE("numbers in float16 are GELU's within what rounding makes of them") {
         std::string::npos);
 }
 
+TEST_CASE("ONNX Runtime's FastGelu takes no single number") {
+  const auto fused = [](const std::string& dims) {
+    return declined(fusion::fuse_gelu,
+                    "g (float" + dims + " x) => (float" + dims + R"( y) <float c = {0.044715}, float three = {3},
+                    float root = {0.7978845608}, float one = {1}, float half = {0.5}>
+      { p = Pow (x, three)  q = Mul (p, c)  r = Add (x, q)  s = Mul (r, root)  t = Tanh (s)  u = Add (t, one)
+        v = Mul (x, half)  y = Mul (v, u) })",
+                    17, Target::kOrt);
+  };
+  CHECK(fused("").starts_with("FastGelu takes no single number"));
+}
+
 }  // namespace mlopt::test
