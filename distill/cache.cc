@@ -15,8 +15,6 @@
 namespace mlopt::distill {
 namespace {
 
-constexpr int64_t kLookedAt = 8;  // samples whose inputs are part of the digest
-
 class CachedData : public Dataset {
  public:
   CachedData(std::unique_ptr<Dataset> data, std::vector<ArrayFile> files)
@@ -55,11 +53,10 @@ void add(Hash& hash, const std::string& text) {
   hash.add(std::as_bytes(std::span(ended)));
 }
 
-/// What some samples are, evenly spread: the same spec may have come to mean other data.
+/// What the samples are: the same spec may have come to mean other data.
 std::string fingerprint(const Dataset& data) {
   Hash hash;
-  for (int64_t k = 0; k < std::min(kLookedAt, data.size()); ++k) {
-    const int64_t i = k * (data.size() - 1) / std::max<int64_t>(1, std::min(kLookedAt, data.size()) - 1);
+  for (int64_t i = 0; i < data.size(); ++i) {
     add(hash, data.name_of(i));
     for (const Datum& input : data.batch(i, 1).inputs) hash.add({input.tensor().raw(), input.tensor().bytes()});
   }

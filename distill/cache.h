@@ -20,7 +20,7 @@ struct CacheSettings {
 
 /// The data, whose batches have behind their inputs what the tapped teachers of the wiring give for these samples, in
 /// the order of teachers and taps. It lies in FOLDER/DIGEST.npy, a row for each sample; what is missing there is
-/// computed first, on `backend`, and written atomically. The digest is of teacher, tap, data and some of the samples
+/// computed first, on `backend`, and written atomically. The digest is of teacher, tap, data and the samples
 /// themselves. Throws Error{kBadInput} where a tap has no row for each sample, or the folder cannot be written.
 std::unique_ptr<Dataset> with_cached_teachers(std::unique_ptr<Dataset> data, const Wiring& wiring, Backend& backend,
                                               const CacheSettings& settings);

@@ -10,6 +10,7 @@
 #include "core/tensor/cast.h"
 #include "core/train/graphs.h"
 #include "core/train/schedule.h"
+#include "core/train/scores.h"
 #include "distill/ops.h"
 
 namespace mlopt::distill {
@@ -99,7 +100,7 @@ Value* sureness(train::Builder& b, Value* output) {
   std::vector<int64_t> classes;
   for (int64_t i = 0; i < dims[0]; ++i) classes.push_back(i % dims[1]);
   train::LossArgs args{b, output};
-  return train::mean_cross_entropy(args, output, b.indices(classes));
+  return train::mean_cross_entropy(args, train::before_softmax(output, 1, b.opset()), b.indices(classes));
 }
 
 train::LossGraph objective(train::LossArgs& args) {

@@ -60,7 +60,6 @@ train::LossGraph objective(train::LossArgs& args, const Wiring& wiring, const Ob
   for (const Term& term : wiring.terms)
     add(loss_of(build, term, taps[term.teacher][term.tap], whole.learned, settings), term.weight);
   if (wiring.hard_weight > 0) {
-    if (Value* scores = build.graph().find(wiring.scores)) args.output = scores;
     const train::LossGraph hard = settings.hard->build(args);
     whole.labels = hard.labels;
     whole.classes = hard.classes;

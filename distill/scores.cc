@@ -1,6 +1,7 @@
 #include "distill/scores.h"
 
 #include "core/tensor/dims.h"
+#include "core/train/scores.h"
 
 namespace mlopt::distill {
 namespace {
@@ -11,19 +12,15 @@ bool is_of_scores(const Value& output) {
   if (node && (node->is("Add") || node->is("Identity")))
     for (const Value* in : node->inputs())
       if (in && in->producer) node = in->producer;
-  if (!node) return false;
-  return node->is("MatMul") || node->is("Gemm") || node->is("Softmax") || node->is("LogSoftmax");
+  return node && (node->is("MatMul") || node->is("Gemm") || node->is("Softmax") || node->is("LogSoftmax"));
 }
 
 }  // namespace
 
-const Value* scores_behind(const Value* output) {
-  const Node* node = output->producer;
-  if (!node || !node->is("Softmax") || !output->type.dims) return output;
+Value* scores_behind(Value* output, int64_t opset) {
+  if (!output->type.dims) return output;
   const auto rank = static_cast<int64_t>(output->type.dims->size());
-  const Attr* axis = node->attr("axis");
-  const int64_t along = axis ? std::get<int64_t>(axis->value) : rank == 2 ? 1 : -1;
-  return along == rank - 1 || along == -1 ? node->input(0) : output;
+  return train::before_softmax(output, rank == 4 ? 1 : rank - 1, opset);
 }
 
 const LossDef& usual_loss(const Value& output) {
@@ -31,6 +28,11 @@ const LossDef& usual_loss(const Value& output) {
   const bool sigmoid = output.producer && output.producer->is("Sigmoid");
   const bool classes = dims.size() == 2 ? !sigmoid : dims.size() == 3 && is_of_scores(output);
   return find_loss(classes && dims.back() > 1 ? "kl" : "mse", "--soft");
+}
+
+bool is_of_shares(const Value& output) {
+  const Node* node = output.producer;
+  return node && (node->is("Softmax") || node->is("LogSoftmax"));
 }
 
 }  // namespace mlopt::distill

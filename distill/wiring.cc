@@ -20,6 +20,8 @@ std::vector<std::string> names_of(const Graph& graph) {
   return names;
 }
 
+bool is_of_classes(const train::LossDef& loss) { return loss.name == "cross-entropy" || loss.name == "next-token"; }
+
 class Wirer {
  public:
   Wirer(const Model& student, std::vector<Teacher> teachers, const train::BatchInputs& inputs, const Settings& settings,
@@ -30,9 +32,8 @@ class Wirer {
   }
 
   Wiring run() {
-    const Value* labelled = output();
-    wiring_.scores = scores_behind(labelled)->name;
-    const bool labels = settings_.hard && labels_fit(*labelled);
+    const bool labels = settings_.hard && labels_fit(*output());
+    said_ = settings_.named ? settings_.named : labels ? settings_.hard : nullptr;
     if (labels) wiring_.hard_weight = weight_of("hard", 1 - settings_.alpha);
     alpha_ = settings_.hard && !labels ? 1 : settings_.alpha;
     if (alpha_ > 0) follow_outputs();
@@ -51,11 +52,11 @@ class Wirer {
     return found == settings_.weights.end() ? usual : found->second;
   }
 
-  const Value* output() const {
+  Value* output() const {
     const std::vector<Value*>& all = own().outputs();
     if (settings_.output.empty()) return all.at(0);
     std::vector<std::string> names;
-    for (const Value* v : all) {
+    for (Value* v : all) {
       if (v->name == settings_.output) return v;
       names.push_back(v->name);
     }
@@ -68,28 +69,28 @@ class Wirer {
     const Dims dims = output.type.static_dims().value_or(Dims{});
     if (!settings_.label_numbers || dims.empty()) return true;
     const int64_t numbers = element_count(dims) / std::max<int64_t>(1, dims[0]);
-    const bool classes = settings_.hard->name == "cross-entropy" || settings_.hard->name == "next-token";
+    const bool classes = is_of_classes(*settings_.hard);
     return *settings_.label_numbers == (classes ? numbers / std::max<int64_t>(1, dims.back()) : numbers);
   }
 
   /// The teacher's output that is that of the student: of its name, else in its place.
-  const Value* counterpart(const Value& output, size_t teacher) const {
+  Value* counterpart(const Value& output, size_t teacher) const {
     const std::vector<Value*>&all = own().outputs(), &theirs = graph(teacher).outputs();
-    for (const Value* v : theirs)
+    for (Value* v : theirs)
       if (v->name == output.name) return v;
     const auto place = static_cast<size_t>(std::find(all.begin(), all.end(), &output) - all.begin());
     return all.size() == theirs.size() || place == 0 ? theirs.at(place) : nullptr;
   }
 
   void follow_outputs() {
-    for (const Value* output : own().outputs()) {
+    for (Value* output : own().outputs()) {
       const bool must = output == this->output();
       if ((!must && !settings_.output.empty()) || !is_float(output->type.dtype)) continue;
       for (size_t t = 0; t < wiring_.teachers.size(); ++t) {
-        const Value* theirs = counterpart(*output, t);
+        Value* theirs = counterpart(*output, t);
         const bool same = theirs && theirs->type.static_dims() == output->type.static_dims();
         if (same)
-          follow(*output, t, *theirs);
+          follow(output, t, theirs);
         else if (must)
           input_error(fmt::format("the teacher's outputs do not match the student's: {} is to follow {}",
                                   shown(*output), theirs ? shown(*theirs) : "no output"),
@@ -99,12 +100,25 @@ class Wirer {
     }
   }
 
-  void follow(const Value& output, size_t teacher, const Value& theirs) {
-    const LossDef& loss = settings_.soft ? *settings_.soft : usual_loss(output);
-    const bool scores = loss.name == "kl";
+  /// By its shape, unless the loss of the labels says that these are no classes.
+  const LossDef& soft_loss(const Value* output) {
+    if (settings_.soft) return *settings_.soft;
+    const LossDef& loss = usual_loss(*output);
+    if (loss.name != "kl") return loss;
+    const train::LossDef* said = output == this->output() ? said_ : nullptr;
+    if (said && !is_of_classes(*said)) return find_loss("mse", "--soft");
+    if (!said && !is_of_shares(*output)) wiring_.guessed = true;
+    return loss;
+  }
+
+  void follow(Value* output, size_t teacher, Value* theirs) {
+    const LossDef& loss = soft_loss(output);
     const double weight = weight_of(std::string(loss.name), alpha_);
-    add({(scores ? scores_behind(&output) : &output)->name, teacher, 0, &loss, weight},
-        scores ? *scores_behind(&theirs) : theirs, wiring_.teachers.size());
+    if (loss.name == "kl") {
+      output = scores_behind(output, student_.opset());
+      theirs = scores_behind(theirs, wiring_.teachers[teacher].model.opset());
+    }
+    add({output->name, teacher, 0, &loss, weight}, *theirs, wiring_.teachers.size());
   }
 
   void follow(const Match& match) {
@@ -168,6 +182,7 @@ class Wirer {
   Model student_;
   const Settings& settings_;
   double alpha_ = 1;
+  const train::LossDef* said_ = nullptr;  ///< what the output is to the labels
   Wiring wiring_;
 };
 

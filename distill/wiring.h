@@ -18,6 +18,8 @@ struct Settings {
   double alpha = 1;                      ///< share of the teachers' outputs; the rest is the labels'
   const LossDef* soft = nullptr;         ///< of all outputs; null: as the shape of each suggests
   const train::LossDef* hard = nullptr;  ///< of the labels; null: there are none
+  const train::LossDef* named =
+      nullptr;                           ///< the loss that the user says is right for the output; null: nothing is said
   std::optional<int64_t> label_numbers;  ///< of a sample: where they do not fit the output, labels are left out
   std::string output;                    ///< of the student: what labels are for, and alone follows; "": the first; all
 };
@@ -34,8 +36,8 @@ struct Term {
 struct Wiring {
   std::vector<Teacher> teachers;  ///< not tapped yet
   std::vector<Term> terms;
-  std::string scores;  ///< the student's value that labels are for
   double hard_weight = 0;
+  bool guessed = false;  ///< an output follows as class scores by its shape alone
 };
 
 /// Finds what settings name in student and teachers; `inputs` are the student's. Throws Error{kBadInput} where outputs

@@ -63,6 +63,7 @@ distill::Settings settings_of(const DistillOptions& o, const train::Recipe& reci
   settings.temperature = o.temperature;
   settings.alpha = o.alpha.value_or(labelled ? kUsualAlpha : 1);
   if (!o.soft.empty()) settings.soft = &distill::find_loss(o.soft, "--soft");
+  if (!o.train.loss.empty()) settings.named = recipe.loss;
   settings.output = o.train.output;
   const bool follows_tensors_alone = settings.alpha == 0 && !settings.matches.empty();
   if (!labelled && settings.alpha < 1 && !follows_tensors_alone)

@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/io.h"
+#include "core/onnx/tools.h"
 #include "distill/blocks.h"
 #include "distill/cache.h"
 #include "distill/data_free.h"
@@ -21,6 +22,11 @@
 namespace mlopt::cli {
 namespace {
 
+Model inlined(Model model) {
+  inline_functions(model);
+  return model;
+}
+
 /// A training under way from teacher to student.
 class Distillation {
  public:
@@ -28,14 +34,14 @@ class Distillation {
       : options_(std::move(o)), o_(*options_), session_(session) {}
 
   Model student_of(const Model& source) {
-    for (const std::string& path : o_.teachers) teachers_.push_back(read_model(path));
-    Model student = clone(source);
+    for (const std::string& path : o_.teachers) teachers_.push_back(inlined(read_model(path)));
+    Model student = inlined(clone(source));
     if (o_.student.empty()) {
       if (teachers_.empty())
         usage_error("a student needs a teacher", "--teacher", "name one, or make a --student of it");
       return student;
     }
-    if (teachers_.empty()) teachers_.push_back(clone(source));
+    if (teachers_.empty()) teachers_.push_back(clone(student));
     if (is_shrunk(o_.student)) return shrunk_student(source, o_.student, o_.train, session_);
     infer(student, standard_types);
     const auto layers = distill::parse_layers(o_.student, "--student");
@@ -80,6 +86,10 @@ class Distillation {
     const distill::ObjectiveSettings how{settings.hard, settings.temperature, session_.common.seed, !o_.cache.empty()};
     plan.recipe.objective = [wiring, how](train::LossArgs& args) { return distill::objective(args, *wiring, how); };
     plan.loss = distill::in_words(*wiring);
+    if (wiring->guessed)
+      session_.report.line(
+          "outputs follow as class scores (kl), as their shape suggests; --loss mse, or --soft mse of distill, says "
+          "that they are other numbers");
     if (settings.label_numbers && wiring->hard_weight == 0)
       session_.report.line("labels are left out, as the loss of this output takes others; --loss names one");
     // The data come first in a spec, and are none of --data-free.

@@ -130,6 +130,9 @@ train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
   recipe.optimizer = train::find_optimizer(o.optimizer);
   if (!(o.label_smoothing >= 0 && o.label_smoothing < 1))
     usage_error("a share from 0 to below 1 is needed", "--label-smoothing");
+  if (o.label_smoothing > 0 && !recipe.loss->smooths)
+    usage_error(fmt::format("the loss {} has no classes to smooth", recipe.loss->name), "--label-smoothing",
+                "leave it out, or give --loss cross-entropy");
   if (!(o.momentum >= 0 && o.momentum < 1)) usage_error("a number from 0 to below 1 is needed", "--momentum");
   if (!(o.weight_decay >= 0)) usage_error("it is not negative", "--weight-decay");
   if (!(o.clip >= 0)) usage_error("it is not negative", "--clip");
@@ -157,6 +160,9 @@ train::LoopSettings loop_of(const TrainOptions& o, int64_t samples, uint64_t see
   if (o.patience) require_positive(*o.patience, "--patience");
   if (o.patience && (o.val.empty() || o.verb.metric.empty()))
     usage_error("--patience needs --val and --metric", "--patience");
+  if (o.schedule == "plateau" && (o.val.empty() || o.verb.metric.empty()))
+    usage_error("plateau follows the score on validation data, of which there are none", "--schedule",
+                "give --val and --metric, or choose another schedule");
   if (o.steps) require_positive(*o.steps, "--steps");
   if (o.batch_size % o.accumulate != 0)
     usage_error(fmt::format("a batch of {} has no {} equal portions", o.batch_size, o.accumulate), "--accumulate");
@@ -212,6 +218,9 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (o.weight_decay > 0) add("weight-decay", o.weight_decay);
   if (o.clip > 0) add("clip", o.clip);
   if (o.average > 0) add("average", o.average);
+  if (o.momentum != TrainOptions().momentum) add("momentum", o.momentum);
+  if (!o.output.empty()) add("loss-output", o.output);
+  if (o.patience) add("patience", *o.patience);
   if (o.label_smoothing > 0) add("label-smoothing", o.label_smoothing);
   if (!o.trainable.empty()) add("trainable", join(list_items(o.trainable), ","));
   if (!o.freeze.empty()) add("freeze", join(list_items(o.freeze), ","));

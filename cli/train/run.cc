@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/data/gather.h"
 #include "core/onnx/infer.h"
+#include "core/onnx/tools.h"
 #include "core/train/agreement.h"
 #include "core/train/constants.h"
 #include "core/train/reset.h"
@@ -119,6 +120,7 @@ std::optional<Qat> begin_rounding(const TrainOptions& o, TrainingPlan& plan, Ses
   if (o.qat.empty() && !quantize::has_coded_layers(plan.model)) return std::nullopt;
   Qat qat = o.qat.empty() ? begin_coded(plan.model, session) : begin_qat(o, plan.model, *plan.data, session);
   plan.model = clone(qat.model);
+  train::untie_weights(plan.model);
   return qat;
 }
 
@@ -126,11 +128,12 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   const uint64_t seed = session.common.seed;
   TrainingPlan plan;
   plan.model = steps.model ? steps.model(source) : clone(source);
+  inline_functions(plan.model);
   train::constants_to_initializers(plan.model);
+  train::untie_weights(plan.model);
   if (o.reset_weights) train::reset_weights(plan.model, seed);
   plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
   const std::optional<Qat> qat = begin_rounding(o, plan, session);
-  train::untie_weights(plan.model);
   plan.loop = loop_of(o, plan.data->size(), seed);
   share_loop(o, session.ranks, plan.loop);
   fit_portions(*plan.data, plan.loop);
@@ -211,7 +214,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   const Validation validation(o, plan.model, *backend, session, plan.scored_deployed ? plan.deploy : nullptr);
   Training training(o, graphs, trainer, validation, plan.spec, session);
   training.set_hooks(plan.hooks);
-  std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps);
+  std::vector<Epoch> epochs = training.run(plan.loop.schedule.steps, standing.best);
   if (graphs.scaled) report_loss_scale(trainer.loss_scale(), session.report);
   session.report.data["training_fallback_nodes"] = trainer.fallback_nodes();
   trainer.finish();

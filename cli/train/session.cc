@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/ranks.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/data/metrics.h"
 #include "core/train/residuals.h"
 
@@ -18,6 +20,18 @@ constexpr int64_t kPlateau = 5;  // epochs without a better score after which th
 std::string in_words(const Epoch& epoch) {
   return fmt::format("epoch {}: loss {:.4g}{}, {:.1f} s", epoch.number, epoch.loss,
                      epoch.score ? ", " + mlopt::in_words(*epoch.score) : "", epoch.seconds);
+}
+
+/// The log up to that update: those behind the checkpoint are made again.
+std::string lines_before(int64_t step, const std::string& log) {
+  if (!std::filesystem::is_regular_file(log)) return {};
+  std::ifstream file(log);
+  std::string lines, line;
+  while (std::getline(file, line) && !file.eof()) {  // one without an end was being written
+    const auto number = parse_int(line.substr(0, line.find(',')));
+    if (!number || *number < step) lines += line + "\n";
+  }
+  return lines;
 }
 
 }  // namespace
@@ -47,8 +61,9 @@ Training::Training(const TrainOptions& o, const train::TrainingGraphs& graphs, t
   if (!o.tensorboard.empty() && session.writes()) events_.emplace(o.tensorboard);
 }
 
-std::vector<Epoch> Training::run(int64_t steps) {
+std::vector<Epoch> Training::run(int64_t steps, train::Best best) {
   steps_ = steps;
+  best_ = std::move(best);
   mlopt::Progress progress = session_.console.progress("training", steps);
   session_.ranks->set_stop([this] { return interrupt_.came(); });
   std::vector<Epoch> epochs;
@@ -58,26 +73,29 @@ std::vector<Epoch> Training::run(int64_t steps) {
     end("the run was ended, or a rank of it");
   }
   session_.ranks->set_stop({});
-  for (const auto& [name, value] : weights_) graphs_.state->set(name, value);
+  for (const auto& [name, value] : best_.weights) graphs_.state->set(name, value);
   if (!o_.html.empty()) report_curves(epochs);
   return epochs;
 }
 
 std::vector<Epoch> Training::run_epochs(mlopt::Progress& progress) {
   std::vector<Epoch> epochs;
+  if (o_.patience && best_.epochs_since >= *o_.patience) return epochs;  // it had ended before
   const int64_t length = trainer_.steps_in_epoch();
   while (trainer_.done() < steps_ || goes_back()) {
-    const int64_t end = (trainer_.done() / length + 1) * length;
-    const int64_t number = epochs.empty() ? end / length : epochs.back().number + 1;
-    epochs.push_back(run_epoch(std::min(steps_, end), progress));
+    const int64_t until = (trainer_.done() / length + 1) * length;
+    const int64_t number = epochs.empty() ? until / length : epochs.back().number + 1;
+    epochs.push_back(run_epoch(std::min(steps_, until), progress));
     epochs.back().number = number;
     trainer_.synchronize();
     epochs.back().score = validation_.score(graphs_);
     session_.console.note(in_words(epochs.back()));
     if (events_ && epochs.back().score)
       events_->add("val/" + o_.verb.metric, trainer_.done(), epochs.back().score->value);
+    const bool more = goes_on(epochs.back());
     if (!o_.checkpoint.empty()) save();
-    if (!goes_on(epochs.back())) break;
+    if (interrupt_.came()) end("interrupted");
+    if (!more) break;
   }
   return epochs;
 }
@@ -119,8 +137,11 @@ Epoch Training::run_epoch(int64_t end, mlopt::Progress& progress) {
   return epoch;
 }
 
+bool Training::ends_epoch(int64_t step) const { return step == steps_ || step % trainer_.steps_in_epoch() == 0; }
+
 void Training::after_step(const train::StepReport& done) {
   record(done);
+  if (ends_epoch(done.step)) return;  // what its score decides belongs to the checkpoint
   if (interrupt_.came()) end("interrupted");
   if (o_.checkpoint.empty() || !o_.checkpoint_every || done.step % *o_.checkpoint_every != 0) return;
   trainer_.synchronize();
@@ -140,16 +161,17 @@ void Training::end(const std::string& why) {
 bool Training::goes_on(const Epoch& epoch) {
   if (!epoch.score) return true;
   const double value = epoch.score->value;
-  const bool better = !best_ || (find_metric(o_.verb.metric).higher_is_better ? value > *best_ : value < *best_);
-  since_best_ = better ? 0 : since_best_ + 1;
-  if (better) best_ = value;
-  if (o_.schedule == "plateau" && since_best_ > 0 && since_best_ % kPlateau == 0) trainer_.slow_down(0.1);
+  const std::optional<double> best = best_.score;
+  const bool better = !best || (find_metric(o_.verb.metric).higher_is_better ? value > *best : value < *best);
+  best_.epochs_since = better ? 0 : best_.epochs_since + 1;
+  if (better) best_.score = value;
+  if (o_.schedule == "plateau" && best_.epochs_since > 0 && best_.epochs_since % kPlateau == 0) trainer_.slow_down(0.1);
   if (!o_.patience) return true;
   if (better) {
-    weights_.clear();
-    for (const std::string& name : train::results(graphs_)) weights_.emplace_back(name, graphs_.state->at(name));
+    best_.weights.clear();
+    for (const std::string& name : train::results(graphs_)) best_.weights.emplace_back(name, graphs_.state->at(name));
   }
-  return since_best_ < *o_.patience;
+  return best_.epochs_since < *o_.patience;
 }
 
 void Training::record(const train::StepReport& done) {
@@ -175,8 +197,10 @@ void Training::report_curves(const std::vector<Epoch>& epochs) const {
 /// Readable while the training goes on.
 void Training::log_line(const train::StepReport& done) {
   if (!log_.is_open()) {
-    log_ = std::ofstream(o_.log, o_.resume ? std::ios::app : std::ios::trunc);
-    if (log_.tellp() == 0)
+    const std::string before = o_.resume ? lines_before(done.step, o_.log) : "";
+    log_ = std::ofstream(o_.log, std::ios::trunc);
+    log_ << before;
+    if (before.empty())
       log_ << "step,loss,lr,grad_norm,compute_s,wait_s,reduce_s" << (graphs_.scaled ? ",loss_scale,skipped\n" : "\n");
   }
   log_ << fmt::format("{},{:.7g},{:.7g},{:.7g},{:.6f},{:.6f},{:.6f}", done.step, done.loss, done.rate, done.norm,
@@ -189,7 +213,8 @@ void Training::log_line(const train::StepReport& done) {
 void Training::save() {
   train::save_residuals(o_.checkpoint, trainer_.done(), *session_.ranks, trainer_.residuals());
   if (!session_.writes()) return;
-  train::save_checkpoint(o_.checkpoint, graphs_, {trainer_.done(), trainer_.slower(), spec_, trainer_.loss_scale()});
+  train::save_checkpoint(o_.checkpoint, graphs_,
+                         {trainer_.done(), trainer_.slower(), spec_, trainer_.loss_scale(), best_});
 }
 
 Json report_epochs(const std::vector<Epoch>& epochs, const std::string& metric, Report& report) {

@@ -48,8 +48,9 @@ class Training {
   void set_hooks(train::TrainingHooks hooks) { hooks_ = std::move(hooks); }
 
   /// Leaves the last weights in the state, or with --patience the best. Ctrl-C and SIGTERM end the process after
-  /// the update under way, and a checkpoint where one is asked for.
-  std::vector<Epoch> run(int64_t steps);
+  /// the update under way, and behind the score of the epoch that it ends, and a checkpoint where one is asked for.
+  /// `best`: so far, where it goes on.
+  std::vector<Epoch> run(int64_t steps, train::Best best);
   /// Those that it made.
   int64_t updates() const { return made_; }
 
@@ -58,6 +59,7 @@ class Training {
   bool goes_back();
   Epoch run_epoch(int64_t end, mlopt::Progress& progress);
   std::string pace(const Epoch& epoch, int64_t steps, const train::StepReport& done) const;
+  bool ends_epoch(int64_t step) const;
   void after_step(const train::StepReport& done);
   [[noreturn]] void end(const std::string& why);
   bool goes_on(const Epoch& epoch);
@@ -79,9 +81,7 @@ class Training {
   std::ofstream log_;
   std::optional<EventFile> events_;
   std::vector<Chart::Point> losses_;  ///< by update, for --html
-  std::optional<double> best_;
-  int64_t since_best_ = 0;                               ///< epochs
-  std::vector<std::pair<std::string, Tensor>> weights_;  ///< the best, with --patience
+  train::Best best_;                  ///< its weights with --patience
 };
 
 /// The table of epochs; gives them for the JSON report.

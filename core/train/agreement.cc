@@ -38,12 +38,20 @@ void require_agreement(Communicator& ranks, std::string_view mine, const std::st
 
 void share_standing(Communicator& ranks, const TrainingGraphs& graphs, Standing& standing) {
   if (ranks.size() == 1) return;
-  double numbers[] = {static_cast<double>(standing.steps), standing.slower, standing.scale.value,
-                      static_cast<double>(standing.scale.good), static_cast<double>(standing.scale.skipped)};
+  double numbers[] = {static_cast<double>(standing.steps),
+                      standing.slower,
+                      standing.scale.value,
+                      static_cast<double>(standing.scale.good),
+                      static_cast<double>(standing.scale.skipped),
+                      standing.best.score.value_or(0),
+                      standing.best.score ? 1.0 : 0.0,
+                      static_cast<double>(standing.best.epochs_since)};
   ranks.wait(ranks.begin_broadcast(std::as_writable_bytes(std::span(numbers))));
   standing.steps = static_cast<int64_t>(numbers[0]);
   standing.slower = numbers[1];
   standing.scale = {numbers[2], static_cast<int64_t>(numbers[3]), static_cast<int64_t>(numbers[4])};
+  if (numbers[6] != 0) standing.best.score = numbers[5];
+  standing.best.epochs_since = static_cast<int64_t>(numbers[7]);
   for (const std::string& name : kept_names(graphs))
     ranks.wait(ranks.begin_broadcast({graphs.state->bytes(name), graphs.state->at(name).bytes()}));
 }

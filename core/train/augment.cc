@@ -89,7 +89,7 @@ Tensor augment(const Augmentation& how, const Tensor& pictures, std::span<const 
   Tensor changed(pictures.dtype(), pictures.dims());
   float* to = changed.mutable_data<float>();
   for (size_t i = 0; i < samples.size(); ++i) {
-    Rng rng(seed ^ (static_cast<uint64_t>(epoch) << 40) ^ static_cast<uint64_t>(samples[i]));
+    Rng rng(seed_of({seed, static_cast<uint64_t>(epoch), static_cast<uint64_t>(samples[i])}));
     const Change change = draw(how, height, width, rng);
     for (int64_t c = 0; c < channels; ++c) {
       const int64_t at = (static_cast<int64_t>(i) * channels + c) * plane;

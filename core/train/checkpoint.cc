@@ -16,7 +16,8 @@ namespace mlopt::train {
 namespace {
 
 constexpr const char *kSteps = "train/steps", *kSlower = "train/slower", *kRecipe = "train/recipe",
-                     *kScale = "train/loss-scale";  // value, good, skipped
+                     *kScale = "train/loss-scale";                          // value, good, skipped
+constexpr const char *kBest = "train/best", *kBestWeights = "train/best/";  // score, epochs since; before names
 constexpr size_t kKept = 2;
 
 /// Checkpoints of the folder, the newest first.
@@ -36,6 +37,20 @@ const Tensor& find(const std::map<std::string, Tensor>& all, const std::string& 
   if (found == all.end())
     input_error(fmt::format("the checkpoint lacks '{}'", name), path, "it is of another training");
   return found->second;
+}
+
+/// Nothing in checkpoints of trainings without scores.
+Best best_of(const std::map<std::string, Tensor>& all, const StateStore& state) {
+  const auto found = all.find(kBest);
+  if (found == all.end()) return {};
+  const std::vector<double> numbers = to_doubles(found->second);
+  Best best{numbers.at(0), static_cast<int64_t>(numbers.at(1))};
+  for (const auto& [key, value] : all) {
+    if (!starts_with(key, kBestWeights)) continue;
+    const std::string name = key.substr(std::string_view(kBestWeights).size());
+    if (state.has(name)) best.weights.emplace_back(name, cast(value, state.at(name).dtype()));
+  }
+  return best;
 }
 
 Standing restore(const std::string& path, const std::map<std::string, Tensor>& all, const TrainingGraphs& graphs,
@@ -59,6 +74,7 @@ Standing restore(const std::string& path, const std::map<std::string, Tensor>& a
     const std::vector<double> scale = to_doubles(find(all, kScale, path));
     standing.scale = {scale.at(0), static_cast<int64_t>(scale.at(1)), static_cast<int64_t>(scale.at(2))};
   }
+  standing.best = best_of(all, *graphs.state);
   return standing;
 }
 
@@ -88,6 +104,10 @@ void save_checkpoint(const std::string& folder, const TrainingGraphs& graphs, co
   if (graphs.scaled)
     arrays.emplace_back(kScale, Tensor::of<double>({3}, {standing.scale.value, static_cast<double>(standing.scale.good),
                                                          static_cast<double>(standing.scale.skipped)}));
+  const Best& best = standing.best;
+  if (best.score)
+    arrays.emplace_back(kBest, Tensor::of<double>({2}, {*best.score, static_cast<double>(best.epochs_since)}));
+  for (const auto& [name, value] : best.weights) arrays.emplace_back(kBestWeights + name, value);
   arrays.emplace_back(kRecipe, Tensor::of<uint8_t>({static_cast<int64_t>(standing.recipe.size())},
                                                    {standing.recipe.begin(), standing.recipe.end()}));
   write_npz((std::filesystem::path(folder) / fmt::format("step-{:08}.npz", standing.steps)).string(), arrays);

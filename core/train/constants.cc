@@ -7,13 +7,24 @@ namespace {
 
 bool is_matrix(const Tensor& tensor) { return is_float(tensor.dtype()) && tensor.rank() > 1 && tensor.size() > 1; }
 
-/// Those of `body`, the graph itself or a branch in it, become initializers of `graph`.
-void hoist(Graph& graph, const Graph& body) {
+/// Weights of layers, and a bias that is added to a product.
+bool is_of_layer(const Use& use) {
+  constexpr std::string_view kLayers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "PRelu", "GRU", "LSTM", "RNN"};
+  const Node& node = *use.node;
+  if (node.op == "MatMul") return true;
+  if (std::ranges::count(kLayers, node.op) > 0 || node.op.ends_with("Normalization")) return use.index > 0;
+  const Value* other = node.op == "Add" ? node.input(1 - use.index) : nullptr;
+  return other && other->producer && std::ranges::count(kLayers, other->producer->op) > 0;
+}
+
+/// Those of `body`, the graph itself or a branch in it, become initializers of `graph`: all, or what layers read.
+void hoist(Graph& graph, const Graph& body, bool all) {
   for (Node* node : body.nodes()) {
     if (node->is("If"))
-      for (const Graph* branch : node->bodies()) hoist(graph, *branch);
+      for (const Graph* branch : node->bodies()) hoist(graph, *branch, all);
     const Value* value = node->is("Constant") ? node->output(0) : nullptr;
     if (!value || !value->constant || value->is_output() || !is_float(value->constant->dtype())) continue;
+    if (!all && !std::ranges::any_of(value->uses, is_of_layer)) continue;
     replace_by_initializer(graph, node, *value->constant);
   }
 }
@@ -32,9 +43,8 @@ void replace_by_initializer(Graph& graph, Node* node, const Tensor& value) {
 void constants_to_initializers(Model& model) {
   Graph& graph = *model.graph;
   const std::vector<Value*> weights = graph.initializers();
-  if (std::any_of(weights.begin(), weights.end(), [](const Value* v) { return !v->opaque && is_matrix(*v->constant); }))
-    return;
-  hoist(graph, graph);
+  hoist(graph, graph,
+        std::ranges::none_of(weights, [](const Value* v) { return !v->opaque && is_matrix(*v->constant); }));
 }
 
 }  // namespace mlopt::train

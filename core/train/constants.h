@@ -6,8 +6,9 @@ namespace mlopt::train {
 /// The node, of `graph` or of a branch in it, gives way to an initializer of `graph` of the name of its only output.
 void replace_by_initializer(Graph& graph, Node* node, const Tensor& value);
 
-/// Where a model keeps its weights in Constant nodes (no initializer is a matrix or more), these become initializers,
-/// those of the branches of If too.
+/// Weights and biases of layers, and statistics of normalizations, in Constant nodes become initializers, those of the
+/// branches of If too; so does every other float where no initializer is a matrix or more. Beside such initializers,
+/// other Constant nodes are settings of the model.
 void constants_to_initializers(Model& model);
 
 }  // namespace mlopt::train

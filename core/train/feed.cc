@@ -63,11 +63,13 @@ Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) 
   const Tensor labels = cast(*batch.labels, shares ? DType::kI64 : settings_.labels->dtype).reshaped(dims);
   if (settings_.classes == 0) return labels;
   const auto values = labels.span<int64_t>();
-  for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] < 0 || values[i] >= settings_.classes)
-      input_error(fmt::format("the label {} is none of {} classes", values[i], settings_.classes),
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double given = number_at(*batch.labels, static_cast<int64_t>(i));  // may be no whole number
+    if (values[i] < 0 || values[i] >= settings_.classes || static_cast<double>(values[i]) != given)
+      input_error(fmt::format("the label {} is none of {} classes", given, settings_.classes),
                   data_.name_of(samples[i * samples.size() / values.size()]),
                   "mend the labels, or choose another model");
+  }
   return shares ? cast(one_hot(values, settings_.classes), settings_.labels->dtype) : labels;
 }
 

@@ -23,7 +23,7 @@ Value* output_of(const Model& model, const std::string& name) {
   if (found != outputs.end()) return *found;
   std::vector<std::string> names;
   for (const Value* v : outputs) names.push_back(v->name);
-  usage_error(fmt::format("the model has no output '{}'", name), "--output", suggestion(name, names));
+  usage_error(fmt::format("the model has no output '{}'", name), "--loss-output", suggestion(name, names));
 }
 
 std::string gradient_name(const std::string& parameter) { return parameter + "/gradient"; }
@@ -147,7 +147,7 @@ TrainingGraphs make_graphs(const Model& model, const BatchInputs& inputs, const 
   if (recipe.recompute.on) g.recomputed = recompute(g.gradients, loss.loss->name, recipe.recompute);
   if (g.parameters.empty())
     input_error("the loss depends on nothing that is trained", model.path,
-                "train more (--trainable GLOB), or take the loss of another --output");
+                "train more (--trainable GLOB), or take the loss of another --loss-output");
   make_update(g, recipe, types);
   return g;
 }

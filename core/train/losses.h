@@ -29,6 +29,7 @@ struct LossDef {
   std::string_view name;
   std::string_view doc;  ///< one line
   LossGraph (*build)(LossArgs&);
+  bool smooths = false;  ///< label smoothing changes it
 };
 
 // One a file.

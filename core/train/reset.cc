@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/rng.h"
+#include "core/base/text.h"
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
 #include "core/train/trainable.h"
@@ -39,11 +40,20 @@ std::optional<double> fan_in(const NodeView& view, int input) {
 
 bool is_normalization(const Node& node) { return node.op.find("Normalization") != std::string::npos; }
 
+/// Of an input of a normalization: 1 for scales and variances, 0 for shifts and means.
+Start start_of_normalization(const Node& node, int input) {
+  constexpr int kTables = 2;  // of EmbedLayerNormalization, three from here on
+  if (node.op == "EmbedLayerNormalization" && input < kTables + 3) return {0, 0.02, 0};
+  const bool joined = starts_with(node.op, "Skip");  // the sum that is normalized has a second input
+  const int scale = node.op == "EmbedLayerNormalization" ? kTables + 3 : joined ? 2 : 1;
+  return {input == scale || (node.op == "BatchNormalization" && input == 4) ? 1.0 : 0.0};
+}
+
 Start start_of(const Model& model, const Value& value) {
   const bool vector = value.constant->dims().size() < 2;
   for (const Use& use : value.uses) {
     const NodeView view(*use.node, model.opset(use.node->domain));
-    if (is_normalization(*use.node)) return {use.index == 1 || use.index == 4 ? 1.0 : 0.0};
+    if (is_normalization(*use.node)) return start_of_normalization(*use.node, use.index);
     if (use.node->op == "Gather") return {0, 0.02, 0};
     if (use.node->op == "PRelu") return {0.25};
     if (use.node->op == "Mul" && vector) return {1};

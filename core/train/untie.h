@@ -3,8 +3,10 @@
 
 namespace mlopt::train {
 
-/// Exporters write weights that happen to be equal once, and give the others as Identity of it; each becomes a weight
-/// of its own again, so that training may tell them apart.
+/// Gives values that happen to be equal, and are stored once, a weight each, so that training may tell them apart:
+/// exporters give the others as Identity of one, optimizers let several nodes read one vector. The statistics of each
+/// BatchNormalization become its own; other vectors stay shared by readers in one role beside one matrix, as a layer
+/// that is applied twice has them.
 void untie_weights(Model& model);
 
 }  // namespace mlopt::train

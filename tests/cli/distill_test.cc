@@ -76,6 +76,23 @@ TEST_CASE("the same distillation gives the same model, and the parts of its loss
   CHECK(read_file(s.out) == first);
 }
 
+TEST_CASE("the report tells when only a shape says that outputs are of classes, and --loss says what they are") {
+  const Setup s;
+  const std::vector<std::string> options = {"--data", s.bare, "--steps", "2", "--batch-size", "16"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = options;
+    all.insert(all.end(), more.begin(), more.end());
+    const test::Outcome done = s.distill(all);
+    REQUIRE(done.status == 0);
+    return done.out;
+  };
+  const std::string guessed = with({}), numbers = with({"--loss", "mse"});
+  CHECK(guessed.find("kl 1,") != std::string::npos);
+  CHECK(guessed.find("as their shape suggests") != std::string::npos);
+  CHECK(numbers.find("mse 1,") != std::string::npos);
+  CHECK(numbers.find("as their shape suggests") == std::string::npos);
+}
+
 TEST_CASE("what a teacher gave is kept on disk, and makes the same student") {
   const Setup s;
   const std::vector<std::string> options = {"--data", s.data, "--epochs", "2", "--batch-size", "16"};

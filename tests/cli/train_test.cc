@@ -2,6 +2,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include "core/base/file.h"
 #include "core/onnx/io.h"
@@ -82,6 +83,9 @@ TEST_CASE("training that makes no sense is refused") {
       {{"--freeze", "*"}, 3, "nothing is left to train"},
       {{"--loss", "hinge"}, 2, "--loss"},
       {{"--lr", "-1"}, 2, "--lr"},
+      {{"--loss-output", "z"}, 2, "the model has no output 'z'"},
+      {{"--schedule", "plateau"}, 2, "plateau follows the score on validation data"},
+      {{"--loss", "mse", "--label-smoothing", "0.1"}, 2, "the loss mse has no classes to smooth"},
       {{"--dropout", "1"}, 2, "'1' is neither model, off nor a share"},
       {{"--dropout", "0.5"}, 2, "the model has no Dropout"},
       {{"--augment", "mixup=0"}, 2, "'mixup=0' needs a number above 0"},
@@ -141,6 +145,49 @@ TEST_CASE("a training that goes on from a checkpoint ends as if it had never sto
   const test::Outcome other = broken.train({"--epochs", "4", "--batch-size", "8", "--checkpoint", folder, "--resume"});
   CHECK(other.status == 3);
   CHECK(other.err.find("of another training") != std::string::npos);
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--momentum", "0.5"},
+                                               {"--loss-output", "y"},
+                                               {"--patience", "3", "--val", broken.data, "--metric", "top1"}}) {
+    std::vector<std::string> changed = with(more);
+    changed.insert(changed.end(), {"--checkpoint", folder, "--resume"});
+    CHECK(broken.train(changed).err.find("of another training") != std::string::npos);
+  }
+}
+
+TEST_CASE("a training that goes on knows its best score, and logs no update twice") {
+  const test::TrainSetup s;
+  const std::string folder = s.folder / "checkpoints", log = s.folder / "log.csv";
+  const auto run = [&](std::vector<std::string> options, const std::string& gone) {
+    const auto once = [&](const std::vector<std::string>& more) {
+      std::vector<std::string> all = {"--batch-size", "16",    "--lr", "1e-6",   "--metric", "top1",         "--val",
+                                      s.data,         "--log", log,    "--json", "-",        "--checkpoint", folder};
+      all.insert(all.end(), options.begin(), options.end());
+      all.insert(all.end(), more.begin(), more.end());
+      const test::Outcome done = s.train(all);
+      INFO(done.err);
+      REQUIRE(done.status == 0);
+      const Model model = read_model(s.out);
+      std::ifstream lines(log);
+      std::string line, steps;
+      while (std::getline(lines, line)) {
+        size_t end = 0;  // of step, loss and rate: seconds differ
+        for (int i = 0; i < 3; ++i) end = line.find(',', end + 1);
+        steps += line.substr(0, end) + "\n";
+      }
+      return std::tuple{to_doubles(*model.graph->find("w")->constant), steps,
+                        Json::parse(done.out).find("epochs")->items().size()};
+    };
+    std::filesystem::remove_all(folder);
+    const auto whole = once({});
+    std::filesystem::remove(folder + "/" + gone);
+    const auto resumed = once({"--resume"});
+    CHECK(std::get<0>(resumed) == std::get<0>(whole));
+    CHECK(std::get<1>(resumed) == std::get<1>(whole));
+    CHECK(std::get<2>(resumed) == 1);
+  };
+  // The score stays what it is after the first epoch.
+  run({"--epochs", "7", "--schedule", "plateau"}, "step-00000042.npz");  // slower from epoch 7 on
+  run({"--epochs", "50", "--patience", "3"}, "step-00000024.npz");
 }
 
 TEST_CASE("Dropouts drop in training unless they are not to, and stay in the model") {
@@ -226,4 +273,26 @@ TEST_CASE("curves go to a page and to TensorBoard's files") {
     CHECK(bytes.find("learning rate") != std::string::npos);
   }
   CHECK(files == 1);
+}
+
+TEST_CASE("a model with local functions is trained as if it had none") {
+  test::TrainSetup s;
+  const auto weights = [&] {
+    const test::Outcome done = s.train({"--steps", "4", "--batch-size", "16"});
+    INFO(done.err);
+    REQUIRE(done.status == 0);
+    return to_doubles(*read_model(s.out).graph->find("w")->constant);
+  };
+  const std::vector<double> plain = weights();
+  s.model = test::write_text_model(s.folder, "f.onnx", R"(<ir_version: 10, opset_import: ["" : 21, "local" : 1]>
+    two_layers (float[N,4] x) => (float[N,3] y)
+    <float[4,3] w = {1,-2,3,4,5,-6,7,8,9,-1,1,2}, float[3] b = {0.5, -1, 2}>
+    { positive = local.layer (x, w)  y = Add (positive, b) }
+    <domain: "local", opset_import: ["" : 21]>
+    layer (a, m) => (c) { p = MatMul (a, m)  c = Relu (p) })");
+  CHECK(weights() == plain);
+  const test::Outcome done = run_mlopt({"distill", s.model, "--teacher", s.model, "-o", s.out, "--data", s.data,
+                                        "--steps", "2", "--batch-size", "16", "--no-bench"});
+  INFO(done.err);
+  CHECK(done.status == 0);
 }

@@ -86,6 +86,11 @@ TEST_CASE("what is kept is used again, for the same teacher, data and samples al
   s.samples = uniform({10, 3}, -1, 1, DType::kF32, 5);  // the files changed behind the same spec
   s.open();
   CHECK(s.computed == 9);
+  for (int64_t i = 0; i < s.samples.size(); i += 3) {  // one sample after the other
+    s.samples.mutable_data<float>()[i] += 1;
+    s.open();
+  }
+  CHECK(s.computed == 9 + 3 * 10);
 }
 
 TEST_CASE("a run that ends half-way leaves nothing that would be used") {

@@ -50,7 +50,46 @@ TEST_CASE("shares are followed by the scores behind them") {
   CHECK(wiring.teachers[0].taps == std::vector<std::string>{"s"});
   const distill::Wiring turned = wired(teacher, {&student}, {});
   CHECK(turned.terms[0].student == "s");
-  CHECK(turned.scores == "s");
+}
+
+TEST_CASE("of pictures the scores behind shares are those of a Softmax over the channels") {
+  const auto pictures = [](int axis) {
+    Model model = parse_text(R"(<ir_version: 8, opset_import: ["" : 21]>
+      net (float[N,4,2,2] x) => (float[N,3,2,2] y) <float[3,4,1,1] w = {1,0,2,1, 0,1,1,2, 2,1,0,1}>
+      { s = Conv (x, w)  y = Softmax <axis = )" +
+                             std::to_string(axis) + "> (s) }");
+    model.path = "teacher.onnx";
+    return model;
+  };
+  distill::Settings settings;
+  settings.soft = &distill::find_loss("kl", "--soft");
+  const std::vector<Dims> dims = {{2, 4, 2, 2}};
+  for (const auto& [axis, followed] : {std::pair{1, "s"}, std::pair{-3, "s"}, std::pair{3, "y"}}) {
+    const Model student = pictures(axis);
+    std::vector<distill::Teacher> teachers;
+    teachers.push_back(distill::make_teacher(student, student, dims, standard_types));
+    const distill::Wiring wiring = distill::wire(student, std::move(teachers), dims, settings, standard_types);
+    CHECK(wiring.terms[0].student == followed);
+    CHECK(wiring.teachers[0].taps == std::vector<std::string>{followed});
+  }
+}
+
+TEST_CASE("what labels, or the user, say of an output decides how it follows, and a guess is noted") {
+  const Model student = classifier(4, 3), teacher = classifier(4, 3), shares = classifier(4, 3, "p", "p = Softmax (s)");
+  distill::Settings settings;
+  CHECK(wired(student, {&teacher}, settings).guessed);
+  CHECK(!wired(shares, {&teacher}, settings).guessed);
+  settings.named = train::find_loss("l1");
+  const distill::Wiring numbers = wired(student, {&teacher}, settings);
+  CHECK(distill::in_words(numbers) == "mse 1");
+  CHECK(!numbers.guessed);
+  settings.soft = &distill::find_loss("kl", "--soft");
+  CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "kl 1");
+  settings = {};
+  settings.hard = train::find_loss("cross-entropy");
+  const distill::Wiring classes = wired(student, {&teacher}, settings);
+  CHECK(distill::in_words(classes) == "kl 1");
+  CHECK(!classes.guessed);
 }
 
 TEST_CASE("a teacher's input that the student's data fix is fixed for it too") {
@@ -122,7 +161,7 @@ TEST_CASE("labels that the loss cannot take are left out, and the teacher has th
   settings.label_numbers = 1;  // a class of each picture, where the loss takes three numbers
   CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "kl 1");
   settings.label_numbers = 3;
-  CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "kl 0.9 + hard 0.1");
+  CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "mse 0.9 + hard 0.1");
   settings.hard = train::find_loss("cross-entropy");
   settings.label_numbers = 1;
   CHECK(distill::in_words(wired(student, {&teacher}, settings)) == "kl 0.9 + hard 0.1");

@@ -18,12 +18,14 @@ std::vector<Value*> div(GradArgs& a) {
   return {first, a.needs(1) ? a.op("Neg", {a.op("Mul", {first, a.out()})}) : nullptr};
 }
 
-/// y = a ^ b: b * a ^ (b - 1) * dy, and y * log(a) * dy, which is 0 where a is not positive.
+/// y = a ^ b: b * a ^ (b - 1) * dy, which is 0 where b is, also of a = 0; and y * log(a) * dy, which is 0 where a is
+/// not positive.
 std::vector<Value*> pow(GradArgs& a) {
   Value *base = a.in(0), *exponent = a.converted(a.in(1), base->type.dtype);
   std::vector<Value*> grads(2);
   if (a.needs(0)) {
-    Value* less = a.op("Sub", {exponent, a.number(1, base)});
+    Value* flat = a.op("Equal", {exponent, a.number(0, base)});
+    Value* less = a.op("Where", {flat, exponent, a.op("Sub", {exponent, a.number(1, base)})});
     grads[0] = a.op("Mul", {a.grad(), a.op("Mul", {exponent, a.op("Pow", {base, less})})});
   }
   if (a.needs(1)) {

@@ -61,10 +61,15 @@ std::vector<Value*> log_sum_exp(GradArgs& a) {
   return {a.op("Mul", {a.op("Exp", {a.op("Sub", {a.in(0), r.out})}), r.grad})};
 }
 
-/// The product of the others, which is out / x only where x is not 0.
+/// The product of the others: that of all that is not 0, over x where it is one of these, unless another is 0.
 std::vector<Value*> prod(GradArgs& a) {
   const Reduction r = reduction(a);
-  return {a.op("Div", {a.op("Mul", {r.grad, r.out}), a.in(0)})};
+  Value *x = a.in(0), *zero = a.op("Equal", {x, a.number(0, x)}), *zeros = a.converted(zero, x->type.dtype);
+  std::vector<Value*> inputs = a.view.node().inputs();
+  inputs[0] = a.op("Where", {zero, a.number(1, x), x});
+  Value* product = a.reshaped(a.again(inputs), a.dims(r.grad));
+  Value* others = a.op("Div", {a.op("Mul", {r.grad, product}), inputs[0]});
+  return {a.op("Where", {a.op("Equal", {a.sum(zeros, r.axes), zeros}), others, a.number(0, x)})};
 }
 
 std::vector<Value*> sum_square(GradArgs& a) { return {a.op("Mul", {a.in(0), a.scaled(reduction(a).grad, 2)})}; }

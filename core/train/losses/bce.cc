@@ -1,4 +1,5 @@
 #include "core/train/losses.h"
+#include "core/train/scores.h"
 
 namespace mlopt::train {
 
@@ -6,7 +7,8 @@ namespace mlopt::train {
 LossGraph bce_loss(LossArgs& args) {
   Builder& b = args.build;
   Value* labels = add_labels(args, args.output->type.dtype, Builder::dims(args.output));
-  return {labels, b.mean(b.op("Sub", {b.op("Softplus", {args.output}), b.op("Mul", {args.output, labels})}))};
+  Value* scores = before_sigmoid(args.output);
+  return {labels, b.mean(b.op("Sub", {b.op("Softplus", {scores}), b.op("Mul", {scores, labels})}))};
 }
 
 }  // namespace mlopt::train

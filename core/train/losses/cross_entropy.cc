@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/train/losses.h"
+#include "core/train/scores.h"
 
 namespace mlopt::train {
 namespace {
@@ -33,10 +34,11 @@ LossGraph cross_entropy_loss(LossArgs& args) {
   const Dims dims = Builder::dims(args.output);
   if (dims.size() != 2)
     input_error(fmt::format("cross-entropy needs class scores [batch, classes], not {}", to_string(dims)),
-                fmt::format("output '{}'", args.output->name), "choose another --loss, or another --output");
+                fmt::format("output '{}'", args.output->name), "choose another --loss, or another --loss-output");
   Value* labels =
       args.mixed ? add_labels(args, args.output->type.dtype, dims) : add_labels(args, DType::kI64, {dims[0]});
-  return {labels, mean_cross_entropy(args, args.output, labels), {}, dims[1]};
+  Value* scores = before_softmax(args.output, 1, args.build.opset());
+  return {labels, mean_cross_entropy(args, scores, labels), {}, dims[1]};
 }
 
 }  // namespace mlopt::train

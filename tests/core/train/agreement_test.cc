@@ -50,14 +50,15 @@ TEST_CASE("all ranks go on from where rank 0 stands") {
     const auto rank = static_cast<size_t>(ranks.rank());
     const train::TrainingGraphs g = graphs(static_cast<double>(rank) + 5);
     train::Standing standing;
-    if (rank == 0) standing = {17, 0.1, "recipe"};
+    if (rank == 0) standing = {17, 0.1, "recipe", {}, {0.5, 3}};
     share_standing(ranks, g, standing);
     weights[rank] = to_doubles(g.state->at("w"));
-    steps[rank] = {static_cast<double>(standing.steps), standing.slower};
+    steps[rank] = {static_cast<double>(standing.steps), standing.slower, standing.best.score.value_or(0),
+                   static_cast<double>(standing.best.epochs_since)};
   });
   for (size_t rank = 0; rank < 3; ++rank) {
     CHECK(weights[rank] == std::vector<double>{5, 2});
-    CHECK(steps[rank] == std::vector<double>{17, 0.1});
+    CHECK(steps[rank] == std::vector<double>{17, 0.1, 0.5, 3});
   }
 }
 

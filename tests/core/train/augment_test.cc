@@ -67,6 +67,14 @@ TEST_CASE("what happens to a sample depends on seed, epoch and sample alone") {
   CHECK(std::memcmp(train::augment(how, pictures(8), ids(0, 8), 3, 8).raw(), all.raw(), all.bytes()) != 0);
 }
 
+TEST_CASE("neighbouring seeds draw other changes for neighbouring samples") {
+  const train::Augmentation how = train::parse_augmentation("crop=2/flip/cutout=2");
+  const Tensor even = train::augment(how, pictures(8), ids(0, 8), 0, 0),
+               odd = train::augment(how, pictures(8), ids(0, 8), 0, 1);
+  const size_t bytes = static_cast<size_t>(kSide * kSide) * sizeof(float);
+  for (size_t i = 0; i < 8; i += 2) CHECK(std::memcmp(even.raw() + i * bytes, odd.raw() + (i + 1) * bytes, bytes) != 0);
+}
+
 TEST_CASE("a square of each picture is cut out") {
   const Tensor changed = train::augment(train::parse_augmentation("cutout=2"), pictures(50), ids(0, 50), 0, 1);
   std::map<int64_t, int> zeros;

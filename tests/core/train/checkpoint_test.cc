@@ -50,11 +50,29 @@ TEST_CASE("a checkpoint gives back the state and where the training stood") {
   REQUIRE(standing);
   CHECK(standing->steps == 12);
   CHECK(standing->slower == 0.1);
+  CHECK(!standing->best.score);
   require_close(later.state->at("w"), tensor({2}, {5, 2}), 0);
   require_close(later.state->at("w/momentum"), tensor({2}, {6, 3}), 0);
   require_close(later.state->at("mean"), tensor({}, {7}, DType::kBF16), 0);
   CHECK(read_npz(path + "/step-00000012.npz").size() == 6);
   CHECK(!load_checkpoint(folder / "none", later, "recipe", kQuiet));
+}
+
+TEST_CASE("a checkpoint gives back the best score, its weights and the epochs since") {
+  const TempDir folder;
+  train::open_checkpoints(folder / "c", false);
+  train::Standing standing{12, 1, "recipe"};
+  standing.best = {0.75, 3, {{"w", tensor({2}, {7, 8})}, {"mean", tensor({}, {4}, DType::kBF16)}}};
+  save_checkpoint(folder / "c", graphs(5), standing);
+  const train::TrainingGraphs later = graphs(0);
+  const auto found = load_checkpoint(folder / "c", later, "recipe", kQuiet);
+  REQUIRE(found);
+  CHECK(found->best.score == 0.75);
+  CHECK(found->best.epochs_since == 3);
+  REQUIRE(found->best.weights.size() == 2);
+  for (const auto& [name, value] : found->best.weights)
+    require_close(value, name == "w" ? tensor({2}, {7, 8}) : tensor({}, {4}, DType::kBF16), 0);
+  require_close(later.state->at("w"), tensor({2}, {5, 2}), 0);
 }
 
 TEST_CASE("the newest two are kept, and a damaged one gives way to the one before") {

@@ -6,6 +6,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -54,10 +55,20 @@ TEST_CASE("weights in branches become initializers of the model, names that two 
   CHECK(changed_by(source, written).max_abs == 0);
 }
 
-TEST_CASE("Constant nodes of a model with other weights stay") {
+TEST_CASE("of a model with other weights, Constant nodes that layers read become initializers") {
   Net net = product(false);
   train::constants_to_initializers(net.model);
-  CHECK(listed_ops(net.model) == "Add 1, Constant 1, MatMul 1");
+  CHECK(listed_ops(net.model) == "Add 1, MatMul 1");
+  Model model = fixture(R"(g (float[2,2,3,3] x, float[2,2,1,1] V, float[2] S) => (float[2,2,3,3] y) {
+    m = Constant <value = float[2] {1, 2}> ()  v = Constant <value = float[2] {3, 4}> ()
+    k = Constant <value = float[3] {5, 6, 7}> ()
+    a = Conv (x, V)  b = BatchNormalization (a, S, S, m, v)  y = Mul (b, k)
+  })");
+  const Model source = clone(model);
+  train::constants_to_initializers(model);
+  verify(model);
+  CHECK(operators(*model.graph) == "Constant Conv BatchNormalization Mul");
+  CHECK(changed_by(source, model).max_abs == 0);
 }
 
 }  // namespace mlopt::test

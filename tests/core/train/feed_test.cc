@@ -187,6 +187,10 @@ TEST_CASE("data that do not fit the training are refused") {
   const Error error = thrown_by([&] { train::Feed(data, two).next(); });
   CHECK(says(error, "the label 2 is none of 2 classes"));
   CHECK((error.where == "sample 2" || error.where == "sample 5"));
+  const MemoryData halves(Tensor::zeros(DType::kF32, {6, 1}), tensor({6}, {0, 1, 2, 1.5, 1, 0}));
+  const Error broken = thrown_by([&] { train::Feed(halves, settings(6)).next(); });
+  CHECK(says(broken, "the label 1.5 is none of 3 classes"));
+  CHECK(broken.where == "sample 3");
   train::FeedSettings wide = settings(6);
   wide.labels = Type::tensor(DType::kF32, Dims{6, 4});
   CHECK(says(thrown_by([&] { train::Feed(data, wide).next(); }), "labels of shape 6"));

@@ -1,8 +1,12 @@
 #include "core/train/losses.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "core/onnx/infer.h"
+#include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/gradients.h"
 #include "tests/support/thrown.h"
@@ -30,6 +34,18 @@ const Tensor& scores() {
   return kScores;
 }
 
+/// The loss of what `ops` make of the scores "x", as "y".
+double loss_behind(const std::string& ops, const char* name, const Dims& dims, const Tensor& labels, int opset = 21) {
+  const std::string shape = "double[" + fmt::format("{}", fmt::join(dims, ",")) + "]";
+  Model model = parse_text(fmt::format("<ir_version: 8, opset_import: [\"\" : {}]>\nnet ({} x) => ({} y) {{ {} }}",
+                                       opset, shape, shape, ops));
+  infer(model, standard_types);
+  train::Builder build(model, standard_types);
+  train::LossArgs args{build, model.graph->outputs()[0]};
+  model.graph->add_output(train::find_loss(name)->build(args).loss);
+  return reference_outputs(model, {scores().reshaped(dims), labels})[1].data<double>()[0];
+}
+
 }  // namespace
 
 TEST_CASE("losses are PyTorch's") {
@@ -43,6 +59,26 @@ TEST_CASE("losses are PyTorch's") {
   CHECK(loss_of("l1", scores(), target) == Approx(1.458333333).epsilon(1e-9));
   CHECK(loss_of("bce", scores(), target) == Approx(1.140710484).epsilon(1e-9));
   CHECK(train::losses().size() == 5);
+}
+
+TEST_CASE("where a network ends in the shares that a loss makes itself, its scores count") {
+  const Tensor classes = tensor({2}, {2, 1}, DType::kI64), positions = classes.reshaped({1, 2});
+  const Tensor target = tensor({2, 3}, {0, 1, 0.25, 1, 0.5, 0}, DType::kF64);
+  for (const char* ops : {"y = Softmax <axis = 1> (x)", "y = Softmax (x)", "s = Softmax (x) y = Identity (s)",
+                          "y = LogSoftmax <axis = -1> (x)"})
+    CHECK(loss_behind(ops, "cross-entropy", {2, 3}, classes) == Approx(0.535240403).epsilon(1e-9));
+  CHECK(loss_behind("y = Softmax (x)", "cross-entropy", {2, 3}, classes, 11) == Approx(0.535240403).epsilon(1e-9));
+  CHECK(loss_behind("y = Softmax (x)", "next-token", {1, 2, 3}, positions) == Approx(0.535240403).epsilon(1e-9));
+  CHECK(loss_behind("y = Sigmoid (x)", "bce", {2, 3}, target) == Approx(1.140710484).epsilon(1e-9));
+}
+
+TEST_CASE("a softmax over anything else than the classes is part of the network") {
+  const Tensor classes = tensor({2}, {2, 1}, DType::kI64), positions = classes.reshaped({1, 2});
+  const double scored = 0.535240403;
+  CHECK(std::abs(loss_behind("y = Softmax <axis = 0> (x)", "cross-entropy", {2, 3}, classes) - scored) > 0.1);
+  CHECK(std::abs(loss_behind("y = Softmax (x)", "next-token", {1, 2, 3}, positions, 11) - scored) > 0.1);
+  CHECK(loss_behind("y = Softmax (x)", "next-token", {2, 1, 3}, positions.reshaped({2, 1}), 11) ==
+        Approx(scored).epsilon(1e-9));
 }
 
 TEST_CASE("the loss of mixed labels is the mixed loss of labels") {

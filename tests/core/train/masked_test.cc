@@ -42,6 +42,32 @@ TEST_CASE("weights that are 0 stay 0 under every optimizer, and the others are l
   }
 }
 
+TEST_CASE("a layer of zeros stays one, and what begins as zeros beside it is learned") {
+  const MemoryData data(uniform({8, 3}, -1, 1, DType::kF32, 5), uniform({8, 2}, -1, 1, DType::kF32, 6));
+  for (const bool corrected : {false, true}) {
+    Net net;
+    Value* w = net.graph().add_constant("w", Tensor::zeros(DType::kF32, {2, 3}));
+    Value* b = net.graph().add_constant("b", Tensor::zeros(DType::kF32, {1, 2}));
+    Value* turned = net.op("Transpose", {w});
+    net.output(net.op("Add", {net.op("MatMul", {net.input({4, 3}), turned}), b}));
+    infer(net.model, standard_types);
+    train::Recipe recipe;
+    recipe.loss = train::find_loss("mse");
+    recipe.optimizer = train::find_optimizer("adam");
+    recipe.keep_zeros = true;
+    if (corrected) recipe.corrected = {"w"};
+    const train::TrainingGraphs graphs = train::make_graphs(net.model, {{4, 3}}, recipe, standard_types);
+    train::LoopSettings loop;
+    loop.batch = 4;
+    loop.schedule = {train::find_schedule("constant"), 0.05, 100, 0};
+    const auto backend = cpu_with_fallback();
+    train::Trainer trainer(graphs, data, *backend, {}, loop);
+    for (int i = 0; i < 3; ++i) trainer.step();
+    CHECK(to_doubles(graphs.state->at("w")) == std::vector<double>(6, 0));
+    for (const double x : to_doubles(graphs.state->at("b"))) CHECK(x != 0);
+  }
+}
+
 TEST_CASE("weights of which all or none are 0 keep their gradient") {
   Model model;
   model.ir_version = 10;

@@ -7,6 +7,7 @@
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -52,6 +53,26 @@ TEST_CASE("random weights are spread as their layers need it") {
   CHECK(spread(net, "var").high == 1);
   CHECK(spread(net, "shift").deviation == 0);
   CHECK(spread(net, "mean").deviation == 0);
+}
+
+TEST_CASE("scales and shifts of joined normalizations begin as 1 and 0, tables at random") {
+  Model model =
+      fixture(R"(g (int32[2,3] i, int32[2,3] s, float[9,4] W, float[3,4] P, float[2,4] S, float[4] G, float[4] B,
+      float[4] H, float[4] C, float[4] D, float[4] K) => (float[2,3,4] y) {
+    e, m = com.microsoft.EmbedLayerNormalization (i, s, W, P, S, G, B)
+    t = com.microsoft.SkipLayerNormalization (e, e, H, C, D)
+    y = com.microsoft.SkipSimplifiedLayerNormalization (t, e, K)
+  })");
+  model.set_opset("com.microsoft", 1);
+  CHECK(train::reset_weights(model, 1) == 9);
+  for (const auto& [name, value] : {std::pair{"G", 1.0}, {"B", 0.0}, {"H", 1.0}, {"C", 0.0}, {"D", 0.0}, {"K", 1.0}}) {
+    INFO(name);
+    CHECK(to_doubles(*model.graph->find(name)->constant) == std::vector<double>(4, value));
+  }
+  for (const char* table : {"W", "P", "S"}) {
+    const std::vector<double> numbers = to_doubles(*model.graph->find(table)->constant);
+    CHECK(std::ranges::all_of(numbers, [](double x) { return x != 0 && std::abs(x) < 0.2; }));
+  }
 }
 
 TEST_CASE("the same seed gives the same weights") {

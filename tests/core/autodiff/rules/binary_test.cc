@@ -14,6 +14,8 @@ std::vector<GradCase> binary_cases() {
       {"Mean", {a, row, one}},   {"Sum", {a, row, middle}},      {"PRelu", {a, row}},
       {"PRelu", {a, middle}},    {"Where", {condition, a, row}}, {"Where", {condition, one, middle}},
   };
+  // Of 0, whose powers of 0 and 1 have a finite gradient.
+  rows.push_back({"Pow", {tensor({4}, {0, 0, 2, 3}, DType::kF64), tensor({4}, {0, 1, 0, 2}, DType::kI64)}});
   for (const char* op : {"Add", "Sub", "Mul", "Div"})
     for (const Tensor& b : {positive, row, middle, one}) {
       rows.push_back({op, {a, b}});

@@ -14,6 +14,9 @@ std::vector<GradCase> reduce_cases() {
       {"ReduceSum", {x, Datum()}, {.attrs = {attr("noop_with_empty_axes", 1)}}},
       {"ReduceSum", {x}, {.attrs = {attr("axes", std::vector<int64_t>{-2}), attr("keepdims", 0)}, .opset = 11}},
   };
+  const Tensor zeros = tensor({3, 3}, {0, 2, 3, 0, 4, 0, 5, 6, 7}, DType::kF64), rows_of = Tensor::ints({1});
+  rows.push_back({"ReduceProd", {zeros, rows_of}});
+  rows.push_back({"ReduceProd", {zeros, rows_of}, {.attrs = {attr("keepdims", 0)}}});
   for (const char* op : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
                          "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"}) {
     rows.push_back({op, {x}});
