@@ -12,6 +12,7 @@
 #include "core/tensor/kept_in_file.h"
 #include "prune/allocations.h"
 #include "prune/criteria.h"
+#include "prune/finite.h"
 #include "prune/fit.h"
 #include "prune/masks.h"
 #include "prune/scales.h"
@@ -27,8 +28,9 @@ constexpr int64_t kProductBytes = int64_t{512} << 20;  // of inputs, held at onc
 
 int64_t count_zeros(const Matrix& values) { return std::count(values.values.begin(), values.values.end(), 0.0F); }
 
-/// The weight's numbers, of which the file that they may lie in is not kept in memory.
-Matrix passing_load(const Weight& weight) {
+/// The weight's numbers, or those of its like in `other`; the file that they may lie in is not kept in memory.
+Matrix passing_load(Weight weight, const Model* other = nullptr) {
+  if (other) weight.value = other->graph->find(weight.name());
   Matrix values = load(weight);
   weight.value->constant->release_pages();
   return values;
@@ -56,7 +58,7 @@ class Masker {
     weights_ = std::move(found.weights);
     leave_out_what_does_not_fit();
     name_weights();
-    for (const Weight& weight : weights_) zeros_before_.push_back(count_zeros(passing_load(weight)));
+    for (const Weight& weight : weights_) look_before(weight);
     for (int64_t i = 1; i <= spec_.iterations; ++i) {
       // Most goes at first, when there is most to choose from (Zhu and Gupta 2017).
       const double rest = 1 - static_cast<double>(i) / static_cast<double>(spec_.iterations);
@@ -74,6 +76,13 @@ class Masker {
  private:
   const Allocation& allocation() const {
     return *find_named(allocations(), spec_.allocation.empty() ? criterion_.allocation : spec_.allocation);
+  }
+
+  void look_before(const Weight& weight) {
+    Matrix values = passing_load(weight);
+    require_finite(values.values, weight.name());
+    if (means_.before && means_.before->graph->find(weight.name())) values = passing_load(weight, means_.before);
+    zeros_before_.push_back(count_zeros(values));
   }
 
   void prune_all() {
@@ -228,11 +237,7 @@ class Masker {
   /// Layer by layer, each when those before are fitted.
   void fit_all() {
     std::vector<Matrix> wanted;
-    for (const Weight& weight : weights_) {
-      Weight before = weight;
-      before.value = dense_.graph->find(weight.name());
-      wanted.push_back(load(before));
-    }
+    for (const Weight& weight : weights_) wanted.push_back(passing_load(weight, &dense_));
     in_stages(
         kFitStages, Look::kProducts,
         [&](size_t i, const Evidence& e) {

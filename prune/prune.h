@@ -36,6 +36,7 @@ struct Means {
   const Runner* runner = nullptr;     ///< for criteria that look at what layers are given
   PassContext passes = {};            ///< for what is folded before channels are looked for
   const Dataset* data = nullptr;      ///< inputs of the source model; null: none
+  const Model* before = nullptr;      ///< whose zeros the source's are compared with; null: its own
   int64_t calibration_samples = 128;  ///< at most, evenly spaced over the data
   std::string spill = {};             ///< folder for weights that were changed until they are written; empty: memory
   std::function<void(std::string_view what, int64_t done, int64_t total)> progress = {};

@@ -30,9 +30,11 @@ Pruner pruner_of(const PruneOptions& o, const Model& source, const Session& sess
   return {o.distill.train, o.calibration_samples, source, session};
 }
 
-/// The source pruned, and what there is to say of it.
-VerbResult prune_source(const PruneOptions& o, const Model& source, prune::Spec spec, Session& session) {
+/// The source pruned, and what there is to say of it. `before`: what it was made of, if of anything.
+VerbResult prune_source(const PruneOptions& o, const Model& source, prune::Spec spec, Session& session,
+                        const Model* before = nullptr) {
   Pruner prune = pruner_of(o, source, session);
+  prune.compare_with(before);
   const TryPruning tried = [&](const prune::Spec& one) { return prune.tried(one); };
   if (prune::needs_curves(spec)) prune.use(curves_for(o.curves, o.verb, spec, source, tried, session));
   if (o.sparsity == kSearched)
@@ -125,7 +127,9 @@ void train_sparse(const PruneOptions& o, const prune::Spec& asked, Session& sess
   SparseTraining how;
   how.spec = spec;
   how.distill = retraining(o) == "distill";
-  how.finish = [&](const Model& trained) { return prune_source(o, trained, behind(spec), session); };
+  how.finish = [&](const Model& source, const Model& trained) {
+    return prune_source(o, trained, behind(spec), session, &source);
+  };
   how.prune = [&](const Model& model, const prune::Spec& part, const prune::Movements* movements) {
     now = clone(model);
     if (!pruner) pruner = std::make_unique<Pruner>(o.distill.train, o.calibration_samples, now, session);

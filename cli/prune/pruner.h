@@ -22,6 +22,8 @@ class Pruner {
   Model zeroed(const prune::Spec& spec);
   /// For the method "movement"; null: nothing is known.
   void use(const std::map<std::string, Tensor>* movements) { means_.movements = movements; }
+  /// Whose zeros were there before, where the source was made of it; null: the source's.
+  void compare_with(const Model* before) { means_.before = before; }
   /// For the allocation "sensitivity".
   void use(std::vector<prune::Curve> curves) {
     curves_ = std::move(curves);

@@ -45,14 +45,16 @@ void run_sparse_training(const DistillOptions& options, const SparseTraining& sp
   check(options.train, sparse.spec);
   const auto how = std::make_shared<DistillOptions>(options);
   how->teachers = {how->train.verb.model};
+  Model source;
   TrainingSteps steps;
   if (sparse.distill) steps = distill_steps(how, session);
   steps.adapt = [&, adapt = steps.adapt](TrainingPlan& plan) {
     if (adapt) adapt(plan);
+    source = clone(plan.model);
     adapt_plan(sparse, plan);
   };
   steps.finish = [&](Model& trained, VerbResult& result) {
-    VerbResult made = sparse.finish(trained);
+    VerbResult made = sparse.finish(source, trained);
     trained = std::move(made.model);
     result.declined = std::move(made.declined);
     result.not_verified = std::move(made.not_verified);

@@ -11,8 +11,8 @@ namespace mlopt::cli {
 struct SparseTraining {
   prune::Spec spec;
   bool distill = false;  ///< by what the model gives itself, else by labels
-  /// Removes what the training was for from what was learned.
-  std::function<VerbResult(const Model& trained)> finish;
+  /// Removes what the training was for from what was learned of `source`.
+  std::function<VerbResult(const Model& source, const Model& trained)> finish;
   /// As prune::ScheduleSetting's.
   std::function<Model(const Model& now, const prune::Spec& spec, const prune::Movements* movements)> prune;
 };

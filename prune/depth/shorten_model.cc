@@ -11,7 +11,9 @@
 #include "core/ir/verify.h"
 #include "graphopt/pipelines.h"
 #include "prune/depth/block_scores.h"
+#include "prune/finite.h"
 #include "prune/statistics.h"
+#include "prune/structure/choose.h"
 #include "prune/structure/prove.h"
 #include "prune/structure/refit.h"
 #include "prune/structure/tidy.h"
@@ -94,6 +96,7 @@ class Shortener {
       BlockScores found = score_blocks(model_, blocks_, spec_, means_);
       scores_ = std::move(found.scores);
       result_.samples = found.samples;
+      for (size_t b = 0; b < scores_.size(); ++b) require_ordered({&scores_[b], 1}, blocks_[b].name);
     }
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores_[a] < scores_[b]; });
     return order;
@@ -113,7 +116,7 @@ class Shortener {
     std::vector<size_t> gone;
     if (!spec_.shares.empty() || spec_.threshold) {
       for (const size_t b : order_)
-        if (spec_.threshold ? scores_[b] <= *spec_.threshold
+        if (spec_.threshold ? is_below(scores_[b], *spec_.threshold)
                             : share_of(spec_.shares, blocks_[b].name).value_or(0) >= 0.5)
           gone.push_back(b);
       return gone;

@@ -67,7 +67,7 @@ Removed choose_global(const std::vector<std::vector<double>>& scores, double rat
 Removed choose_below(const std::vector<std::vector<double>>& scores, double threshold) {
   Removed removed;
   for (const std::vector<double>& group : scores) {
-    const auto above = std::count_if(group.begin(), group.end(), [&](double s) { return s > threshold; });
+    const auto above = std::count_if(group.begin(), group.end(), [&](double s) { return !is_below(s, threshold); });
     removed.push_back(lowest(group, static_cast<size_t>(std::max<int64_t>(above, 1))));
   }
   return removed;

@@ -27,7 +27,10 @@ Removed choose_uniform(const std::vector<std::vector<double>>& scores, double ra
 /// and one stays.
 Removed choose_global(const std::vector<std::vector<double>>& scores, double ratio, const Rounding& rounding);
 
-/// All channels whose score is at most `threshold`; at least one stays.
+/// Less than `threshold`, or nothing at all, which a threshold of 0 asks for.
+inline bool is_below(double score, double threshold) { return score < threshold || score <= 0; }
+
+/// All channels whose score is below `threshold`; at least one stays.
 Removed choose_below(const std::vector<std::vector<double>>& scores, double threshold);
 
 }  // namespace mlopt::prune

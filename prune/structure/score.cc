@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/base/rng.h"
+#include "prune/finite.h"
 #include "prune/structure/member_weight.h"
 
 namespace mlopt::prune {
@@ -24,6 +25,13 @@ std::vector<double> slice_sums(const Tensor& numbers, int axis, bool squared) {
       sums[i] += sum;
     }
   return sums;
+}
+
+/// Of what is added to scores of attention, infinities say nothing of what is needed.
+bool is_mask(const Axis& axis, const std::vector<double>& sums) {
+  const auto& uses = axis.value->uses;
+  return std::all_of(uses.begin(), uses.end(), [](const Use& use) { return use.node->is("Add"); }) &&
+         std::any_of(sums.begin(), sums.end(), [](double x) { return std::isinf(x); });
 }
 
 class Scorer {
@@ -81,6 +89,8 @@ class Scorer {
     if (!numbers) return {};
     std::vector<double> sums = slice_sums(*numbers, axis.axis, squared_);
     if (axis.value->constant) axis.value->constant->release_pages();
+    if (is_mask(axis, sums)) return {};
+    require_finite(sums, axis.value->name);
     return sums;
   }
 

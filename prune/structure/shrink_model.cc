@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/ir/verify.h"
+#include "prune/finite.h"
 #include "prune/statistics.h"
 #include "prune/structure/channel_methods.h"
 #include "prune/structure/loss_score.h"
@@ -40,6 +41,7 @@ class Shrinker {
     scores_ = scores();
     if (spec_.method != "magnitude") put_zeros_first(all_, groups_, scores_);  // there they are already
     const std::vector<std::string> names = group_names(groups_);
+    for (size_t g = 0; g < names.size(); ++g) require_ordered(scores_[g], names[g]);
     Target target({model_, all_, groups_, names, scores_, [&](const Removed& gone) { return smaller(gone); }}, spec_,
                   means_);
     result_.macs_before = target.macs();

@@ -13,6 +13,7 @@
 #include "tests/support/op.h"
 #include "tests/support/rewrite.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/thrown.h"
 
 using namespace mlopt;
 using prune::parse_spec;
@@ -70,6 +71,28 @@ TEST_CASE("a threshold removes what is less") {
   const auto before = weight(source, "W"), after = weight(pruned(source, "magnitude:threshold=0.75").model, "W");
   for (size_t i = 0; i < after.size(); ++i) CHECK(after[i] == (before[i] < 0.75F ? 0 : before[i]));
   CHECK(zeros(after) > 0);
+}
+
+TEST_CASE("weights that are no numbers are refused, unless they are left out") {
+  for (const float bad : {NAN, INFINITY}) {
+    Model source = test::fixture(kTwo);
+    source.graph->find("V")->constant->mutable_data<float>()[3] = bad;
+    const Error error = test::thrown_by([&] { pruned(source, "magnitude:granularity=2:4"); });
+    CHECK(error.code == Code::kBadInput);
+    CHECK(test::says(error, "NaN or infinity, which cannot be compared: V"));
+    CHECK(pruned(source, "magnitude:sparsity=0.5;skip=first").layers.size() == 1);
+  }
+}
+
+TEST_CASE("zeros that were there before are those of the model that a source was made of") {
+  const Model original = test::fixture(kTwo);
+  const Model source = pruned(original, "magnitude:sparsity=0.5").model;
+  prune::Means means;
+  means.before = &original;
+  const Pruned made = prune::prune(source, parse_spec("magnitude:sparsity=0.5"), means);
+  for (const prune::PrunedLayer& layer : made.layers) CHECK(layer.zeros_before == 0);
+  CHECK(made.warnings.empty());
+  CHECK(pruned(source, "magnitude:sparsity=0.5").warnings.size() == 1);
 }
 
 TEST_CASE("a pattern holds in every group") {

@@ -87,6 +87,8 @@ TEST_CASE("a schedule removes in the course of a training") {
     const Json report = Json::parse(done.out);
     CHECK(report.find("changes")->find("updates")->integer() == c.updates);
     CHECK(report.find("spec")->string().find(c.spec + " by ") == 0);
+    CHECK(report.find("warnings")->items().empty());
+    for (const Json& layer : report.find("layers")->items()) CHECK(layer.find("zeros_before")->integer() == 0);
     const Model written = read_model(files.out);
     int64_t zeros = 0;
     for (const char* name : {"V", "W"})

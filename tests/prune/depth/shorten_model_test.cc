@@ -1,5 +1,8 @@
 #include "prune/depth/shorten_model.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "backends/reference/backend.h"
 #include "core/calib/model_inputs.h"
 #include "core/data/random.h"
@@ -90,6 +93,20 @@ TEST_CASE("blocks go until a share of the FLOPs is left") {
   const Error error = test::thrown_by([] { Bench().run("magnitude:granularity=layer;flops=0.01"); });
   CHECK(error.code == Code::kBadInput);
   CHECK(test::says(error, "without all 4 blocks"));
+}
+
+TEST_CASE("blocks whose weights have less than a threshold go, at 0 those without any") {
+  Model source = network();
+  float* w = source.graph->find("W")->constant->mutable_data<float>();
+  std::fill_n(w, 36, 0.0F);
+  CHECK(gone(Bench().run("magnitude:granularity=layer;threshold=0", source)) == List{"three"});
+  w[7] = 1;
+  CHECK(gone(Bench().run("magnitude:granularity=layer;threshold=1", source)).empty());
+  CHECK(gone(Bench().run("magnitude:granularity=layer;threshold=1.01", source)) == List{"three"});
+  w[7] = NAN;
+  const Error error = test::thrown_by([&] { Bench().run("magnitude:granularity=layer;sparsity=0.25", source); });
+  CHECK(error.code == Code::kBadInput);
+  CHECK(test::says(error, "three"));
 }
 
 TEST_CASE("a time is met by as few blocks as are measured to be enough") {

@@ -31,6 +31,7 @@ TEST_CASE("over all groups the lowest go wherever they are, but some of each sta
   CHECK(prune::choose_global(scores, 0.5, {.multiple = 1}) == Removed{{0, 1, 2}, {3}});
 }
 
-TEST_CASE("what is at or below a threshold goes, and one stays") {
+TEST_CASE("what is below a threshold goes, at 0 what is nothing, and one stays") {
+  CHECK(prune::choose_below({{1, 0.5, 2}, {1, 1}, {0.5, 0}}, 1) == Removed{{1}, {}, {1}});
   CHECK(prune::choose_below({{0, 1, 0, 2}, {0, 0}}, 0) == Removed{{0, 2}, {1}});
 }

@@ -7,6 +7,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
 #include "tests/support/rewrite.h"
+#include "tests/support/thrown.h"
 
 using namespace mlopt;
 using namespace mlopt::prune;
@@ -54,6 +55,25 @@ TEST_CASE("a channel that nothing makes has no score, and where no weight reads 
   squares.graph->find("V")->constant = test::tensor({2, 3}, {1, 0, 2, 0, 0, 0});
   squares.graph->find("W")->constant = test::tensor({2, 3}, {0, 3, 0, 1, 0, 2});
   CHECK(scores_of(std::move(squares), ChannelScore::kL2)[0] == std::vector<double>{0.75, 0.75, 1.5});
+}
+
+TEST_CASE("a weight that is no number is refused, and a mask of infinities does not count") {
+  Model model = test::fixture(kTwoLayers);
+  const std::vector<std::vector<double>> plain = scores_of(clone(model), ChannelScore::kL2);
+  for (const float bad : {NAN, INFINITY})
+    for (const std::string name : {"V", "W"}) {
+      Model broken = clone(model);
+      broken.graph->find(name)->constant->mutable_data<float>()[1] = bad;
+      const Error error = test::thrown_by([&] { scores_of(std::move(broken), ChannelScore::kL2); });
+      CHECK(error.code == Code::kBadInput);
+      CHECK(test::says(error, "NaN or infinity, which cannot be compared: " + name));
+    }
+  Model masked = test::fixture(
+      "g (float[1,2] x, float[2,3] V, float[1,3] M, float[3,1] W) => (float[1,1] y) "
+      "{ a = MatMul (x, V) m = Add (a, M) b = Relu (m) y = MatMul (b, W) }");
+  for (const char* name : {"V", "W"}) masked.graph->find(name)->constant = model.graph->find(name)->constant;
+  masked.graph->find("M")->constant = test::tensor({1, 3}, {-INFINITY, 0, 0});
+  CHECK(scores_of(std::move(masked), ChannelScore::kL2) == plain);
 }
 
 TEST_CASE("the scale of a layer does not count") {
