@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "core/calib/channels.h"
@@ -11,49 +13,14 @@
 #include "core/rewrite/end_with.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/scaled.h"
 #include "quantize/emit/weights.h"
+#include "quantize/layer_bias.h"
 
 namespace mlopt::quantize {
 namespace {
 
-/// A bias that readers share is not one to correct.
-void put_bias(Graph& graph, Node* node, int index, Tensor numbers) {
-  Value* old = node->input(index);
-  graph.set_input(node, index, graph.add_constant(old->name + "_corrected", std::move(numbers)));
-}
-
-/// Adds to a bias in float32, or to its int32 codes behind a DequantizeLinear. Gives what was added, which steps may
-/// make another number; nothing where it is neither.
-std::vector<double> add_to_bias(Graph& graph, Node* node, const std::vector<double>& change) {
-  const auto at = [](size_t count, size_t c) { return count == 1 ? 0 : c; };
-  Value* bias = node->input(2);
-  if (!bias) return {};
-  if (const Tensor* b = bias->known_constant(); b && b->dtype() == DType::kF32) {
-    if (b->size() != 1 && b->size() != std::ssize(change)) return {};
-    const std::vector<float> old = to_floats(*b);
-    std::vector<float> numbers;
-    for (size_t c = 0; c < change.size(); ++c)
-      numbers.push_back(static_cast<float>(static_cast<double>(old[at(old.size(), c)]) + change[c]));
-    put_bias(graph, node, 2, Tensor::of<float>({std::ssize(numbers)}, numbers));
-    return change;
-  }
-  Node* dq = bias->producer;
-  if (!dq || !dq->is("DequantizeLinear") || !bias->single_use()) return {};
-  const Tensor *codes = dq->input(0)->known_constant(), *scale = dq->input(1)->known_constant();
-  if (!codes || !scale || codes->dtype() != DType::kI32 || codes->size() != std::ssize(change)) return {};
-  const std::vector<float> steps = to_floats(*scale);
-  Tensor moved(DType::kI32, codes->dims());
-  int32_t* to = moved.mutable_data<int32_t>();
-  std::vector<double> added;
-  for (size_t c = 0; c < change.size(); ++c) {
-    const auto step = static_cast<double>(steps[at(steps.size(), c)]),
-               was = static_cast<double>(codes->data<int32_t>()[c]);
-    to[c] = static_cast<int32_t>(std::clamp(was + std::nearbyint(change[c] / step), -2147483648.0, 2147483647.0));
-    added.push_back((static_cast<double>(to[c]) - was) * step);
-  }
-  put_bias(graph, dq, 0, std::move(moved));
-  return added;
-}
+constexpr std::string_view kMicrosoft = "com.microsoft";
 
 /// Adds to each entry of axis 1.
 void add_to_channels(Datum& value, const std::vector<double>& change) {
@@ -86,20 +53,58 @@ std::vector<double> mean_off(const std::vector<std::vector<double>>& wanted, con
 
 /// The axis of the outputs is 1.
 bool can_be_corrected(const Node& node, const Spec& spec) {
-  if ((!node.is("Conv") && !node.is("Gemm")) || !node.input(1)->known_constant()) return false;
-  return chosen(node, spec.only, spec.skip);
+  if (!node.is("Conv") && !node.is("Gemm")) return false;
+  const Tensor* weight = node.input(1)->known_constant();
+  return weight && weight->dtype() == DType::kF32 && chosen(node, spec.only, spec.skip);
 }
 
-/// Convolutions and Gemms of the main graph by name.
+/// beta * C in the place of C, so that what is added to it is added to the outputs.
+void take_in_beta(Graph& graph, Node* gemm) {
+  const float beta = NodeView(*gemm, 0).get_float("beta", 1);
+  Value* c = gemm->input(2);
+  if (c && beta != 0) {
+    if (!c->known_constant()) return;
+    const Tensor numbers = scaled(*c->constant, static_cast<double>(beta));
+    graph.set_input(gemm, 2, graph.add_constant(c->name + "_scaled", numbers));
+  } else if (c) {
+    graph.resize_inputs(gemm, 2);
+  }
+  gemm->remove_attr("beta");
+}
+
+/// Layers of the main graph, and what they have become, by name.
 std::unordered_map<std::string, Node*> layers_by_name(const Model& model) {
   std::unordered_map<std::string, Node*> nodes;
   for (Node* node : model.graph->nodes())
-    if (node->is("Conv") || node->is("Gemm")) nodes.emplace(node->name, node);
+    if (bias_index(*node) >= 0) nodes.emplace(node->name, node);
   return nodes;
 }
 
-/// Values that follow from constants alone.
-std::map<std::string, Tensor> computed(const Model& model, const std::vector<std::string>& names,
+/// The operator of com.microsoft that multiplies by a layer's stored weight; null where there is none.
+const Node* stored_product(const Node& layer) {
+  const Node* node = layer.is("Add") ? layer.input(0)->producer : &layer;
+  const bool stored = node && (node->is("MatMulNBits", kMicrosoft) || node->is("MatMulBnb4", kMicrosoft));
+  return stored ? node : nullptr;
+}
+
+using Rows = std::map<std::string, Tensor>;  // by the result of the stored product that is given one
+
+/// Each product is of such a row alone, in floats and without a bias.
+void give_rows(Model& part, const Rows& rows) {
+  constexpr int kOperands = 4;
+  for (const auto& [result, row] : rows) {
+    Value* y = part.graph->find(result);
+    Node* product = y->producer;
+    const Attr* outputs = product->attr("N");
+    y->type = Type::tensor(DType::kF32, Dims{1, std::get<int64_t>(outputs->value)});
+    if (std::ssize(product->inputs()) > kOperands) part.graph->resize_inputs(product, kOperands);
+    part.graph->set_input(product, 0, part.graph->add_constant(result + "_row", row));
+    product->remove_attr("accuracy_level");
+  }
+}
+
+/// Values that follow from constants and rows alone.
+std::map<std::string, Tensor> computed(const Model& model, const std::set<std::string>& names, const Rows& rows,
                                        const Runner& runner) {
   std::map<std::string, Tensor> found;
   std::vector<std::string> open;
@@ -112,6 +117,7 @@ std::map<std::string, Tensor> computed(const Model& model, const std::vector<std
   }
   if (open.empty()) return found;
   Model part = clone(model);
+  give_rows(part, rows);
   end_with(part, open);
   for (int i = static_cast<int>(part.graph->inputs().size()) - 1; i >= 0; --i) {
     Value* input = part.graph->inputs()[static_cast<size_t>(i)];
@@ -128,24 +134,41 @@ std::map<std::string, Tensor> computed(const Model& model, const std::vector<std
   return found;
 }
 
-/// By which the mean of each output changes when the weight does; nothing where the channels do not fit.
-std::vector<double> mean_change(const Node& layer, const Tensor& before, const Tensor& after,
-                                const std::vector<double>& means) {
+/// The mean of each output without the bias, where the layer has this weight; nothing where the channels do not fit.
+std::vector<double> mean_outputs(const Node& layer, const Tensor& weight, const std::vector<double>& means) {
   const NodeView view(layer, 0);
-  const std::vector<double> was = to_doubles(before), is = to_doubles(after);
   const bool conv = layer.is("Conv"), by_rows = conv || view.get_int("transB", 0) != 0;
-  const int64_t outputs = before.dim(by_rows ? 0 : 1), inputs = before.size() / outputs;
+  const int64_t outputs = weight.dim(by_rows ? 0 : 1), inputs = weight.size() / outputs;
   const int64_t group = conv ? view.get_int("group", 1) : 1, channels = std::ssize(means) / group;
-  if (was.size() != is.size() || channels == 0 || inputs % channels != 0) return {};
-  std::vector<double> change(static_cast<size_t>(outputs));
+  if (channels == 0 || inputs % channels != 0 || view.get_int("transA", 0) != 0) return {};
+  const auto alpha = static_cast<double>(view.get_float("alpha", 1));
+  const std::vector<double> numbers = to_doubles(weight);
+  std::vector<double> made(static_cast<size_t>(outputs));
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t i = 0; i < inputs; ++i) {
       const auto at = static_cast<size_t>(by_rows ? o * inputs + i : i * outputs + o);
       const int64_t channel = o / (outputs / group) * channels + i / (inputs / channels);
-      change[static_cast<size_t>(o)] += (is[at] - was[at]) * means[static_cast<size_t>(channel)];
+      made[static_cast<size_t>(o)] += alpha * numbers[at] * means[static_cast<size_t>(channel)];
     }
-  return change;
+  return made;
 }
+
+/// A row of as many numbers as a Gemm adds products, each with the mean of its channel.
+Tensor row_of(const Tensor& weight, size_t outputs, const std::vector<double>& means) {
+  const auto inputs = static_cast<size_t>(weight.size()) / outputs;
+  std::vector<float> row;
+  for (size_t i = 0; i < inputs; ++i) row.push_back(static_cast<float>(means[i / (inputs / means.size())]));
+  return Tensor::of<float>({1, std::ssize(row)}, row);
+}
+
+/// A layer of which it is known what it is given.
+struct KnownLayer {
+  Node* node;
+  const Node* source;
+  const std::vector<double>& means;
+  std::vector<double> outputs;  // means as the source has them
+  std::string value;            // of the weight, or of the product that is given a row of means
+};
 
 }  // namespace
 
@@ -155,6 +178,7 @@ std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec) {
   for (Node* node : graph.nodes()) {
     if (!can_be_corrected(*node, spec)) continue;
     node->name = node->called();
+    if (node->is("Gemm")) take_in_beta(graph, node);
     if (!node->input(2)) {
       const int64_t outputs = node->input(1)->constant->dim(weight_axis(*node));
       graph.set_input(node, 2, graph.add_constant(node->name + "_bias", Tensor::zeros(DType::kF32, {outputs})));
@@ -181,7 +205,7 @@ int64_t correct_biases(Model& quantized, const Model& original, const std::vecto
   int64_t corrected = 0, seen = 0;
   for (Node* node : quantized.graph->nodes()) {
     const auto at = numbers.find(node->name);
-    if (at == numbers.end() || (!node->is("Conv") && !node->is("Gemm"))) continue;
+    if (at == numbers.end() || bias_index(*node) < 0) continue;
     const std::string result = node->output(0)->name;
     stages.advance(quantized, result);
     const std::vector<double> off = mean_off(wanted[at->second], stages.of(result));
@@ -197,21 +221,34 @@ int64_t correct_biases(Model& quantized, const Model& original, const std::vecto
 int64_t correct_biases(Model& quantized, const Model& original, const std::vector<CorrectableLayer>& layers,
                        const MomentsByName& moments, const Runner& runner) {
   const auto nodes = layers_by_name(quantized), sources = layers_by_name(original);
-  std::vector<std::string> weights;
-  for (const auto& layer : layers)
-    if (const auto at = nodes.find(layer.node); at != nodes.end()) weights.push_back(at->second->input(1)->name);
-  const std::map<std::string, Tensor> rounded = computed(quantized, weights, runner);
-  int64_t corrected = 0;
+  std::vector<KnownLayer> known;
+  std::set<std::string> values;
+  Rows rows;
   for (const auto& layer : layers) {
     const auto at = nodes.find(layer.node), from = sources.find(layer.node);
     if (at == nodes.end() || from == sources.end()) continue;
     const auto given = moments.find(from->second->input(0)->name);
-    const auto weight = rounded.find(at->second->input(1)->name);
     const Tensor* before = from->second->input(1)->known_constant();
-    if (given == moments.end() || weight == rounded.end() || !before) continue;
-    std::vector<double> change = mean_change(*from->second, *before, weight->second, given->second.means);
-    for (double& x : change) x = -x;
-    corrected += !change.empty() && !add_to_bias(*quantized.graph, at->second, change).empty();
+    const Node* product = stored_product(*at->second);
+    if (given == moments.end() || !before || (!product && at->second->is("Add"))) continue;
+    const std::vector<double>& means = given->second.means;
+    std::vector<double> outputs = mean_outputs(*from->second, *before, means);
+    if (outputs.empty()) continue;
+    const std::string& value = product ? product->output(0)->name : at->second->input(1)->name;
+    if (product) rows.emplace(value, row_of(*before, outputs.size(), means));
+    values.insert(value);
+    known.push_back({at->second, from->second, means, std::move(outputs), value});
+  }
+  const std::map<std::string, Tensor> made = computed(quantized, values, rows, runner);
+  int64_t corrected = 0;
+  for (const KnownLayer& layer : known) {
+    const auto at = made.find(layer.value);
+    if (at == made.end()) continue;
+    std::vector<double> change =
+        rows.contains(layer.value) ? to_doubles(at->second) : mean_outputs(*layer.source, at->second, layer.means);
+    if (change.size() != layer.outputs.size()) continue;
+    for (size_t c = 0; c < change.size(); ++c) change[c] = layer.outputs[c] - change[c];
+    corrected += !add_to_bias(*quantized.graph, layer.node, change).empty();
   }
   return corrected;
 }

@@ -14,8 +14,8 @@ struct CorrectableLayer {
   std::string node, output;  ///< their names
 };
 
-/// Gives each Conv and Gemm that may be quantized a name and a bias, zeros where it has none, so that there is
-/// something to correct. Gives them in the order of the graph.
+/// Gives each Conv and Gemm that may be quantized a name and a bias, zeros where it has none and scaled where a Gemm
+/// scales it, so that there is something to correct. Gives them in the order of the graph.
 std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec);
 
 /// Empirical bias correction (Nagel et al. 2019, "Data-Free Quantization Through Weight Equalization and Bias

@@ -80,6 +80,20 @@ void check_preparation(const Spec& spec) {
     usage_error("outliers are multiplied in float", "outliers", "leave it or require_integer out");
 }
 
+/// What says how integers and their steps are chosen.
+void check_levels(const Spec& spec) {
+  const bool floats = !is_integer(spec.format), weights = spec.format == Format::kWeights;
+  if (spec.format != Format::kStatic && spec.calibration.kind != RangeMethod::Kind::kMinMax)
+    usage_error(fmt::format("{} calibrates nothing", name(spec)), "calibration",
+                "leave it out, or choose a format such as w8a8");
+  if (floats && spec.per_tensor) usage_error(fmt::format("{} has no scales", name(spec)), "per_tensor", "leave it out");
+  const bool around_zero = weights && !spec.budget && spec.weights.family != Family::kUniform;
+  if (spec.symmetric && spec.target.runtime != Runtime::kTensorrt &&
+      (floats || around_zero || spec.format == Format::kW8A8Dynamic))
+    usage_error(fmt::format("{} leaves no choice of a zero point", name(spec)), "symmetric",
+                "leave it out, or choose a format such as w8a8 or w4");
+}
+
 }  // namespace
 
 void check_spec(const Spec& spec) {
@@ -93,10 +107,14 @@ void check_spec(const Spec& spec) {
     usage_error(fmt::format("{} leaves activations in floats", name(spec)), "require_integer", "choose such as w8a8");
   if (weights && spec.emit == Emit::kQOperator)
     usage_error("operators on integers take integers on both sides", "emit", "leave emit=qoperator out, or use w8a8");
+  if (!is_integer(spec.format) && spec.emit != Emit::kAuto)
+    usage_error(fmt::format("{} is a form of codes, and {} has none", name(spec.emit), name(spec)), "emit",
+                "leave it out, or choose a format such as w8a8 or w4g32");
   if (!weights && spec.emit != Emit::kAuto && spec.emit != Emit::kQOperator)
     usage_error(fmt::format("{} is a form of weights alone", name(spec.emit)), "emit",
                 "leave it out, or choose a format such as w4g32");
   check_preparation(spec);
+  check_levels(spec);
   if (spec.budget && spec.budget->amount == 0)
     usage_error("mixed formats need a budget", "--to", "such as mixed:size=40% or mixed:bits=4.5");
   const bool counts =

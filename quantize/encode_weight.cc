@@ -49,7 +49,8 @@ struct Bounds {
 
 /// Of numbers and of what is lost of them, side by side.
 struct Sums {
-  Lanes signal{}, noise{}, low, high;
+  std::array<double, kLanes> signal{}, noise{};  // squares of floats are out of the range of floats
+  Lanes low, high;
   std::array<uint32_t, kLanes> lost{}, clipped{};  ///< lost not 0: a number was not finite
 
   Sums() { low.fill(kInfinity), high.fill(-kInfinity); }
@@ -58,8 +59,8 @@ struct Sums {
     const float off = x - value;
     const uint32_t keep = finite_mask(off);
     const float number = masked(x, keep), kept = masked(off, keep);
-    signal[i] += number * number;
-    noise[i] += kept * kept;
+    signal[i] += static_cast<double>(number) * static_cast<double>(number);
+    noise[i] += static_cast<double>(kept) * static_cast<double>(kept);
     lost[i] |= ~keep;
     low[i] = number < low[i] ? number : low[i];
     high[i] = number > high[i] ? number : high[i];
@@ -146,7 +147,6 @@ struct Noise {
   }
   double sqnr_db() const {
     constexpr double kDecibels = 10;
-    if (!std::isfinite(signal) || !std::isfinite(noise)) return 0;  // squares of 1e19 and more: nothing is known
     return noise > 0 ? kDecibels * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
   }
   void tell(int64_t numbers, EncodedWeight& of) const {

@@ -18,8 +18,8 @@ namespace {
 constexpr int kSweeps = 40;
 constexpr double kSettled = 1e-3;    // of the logarithm of a factor
 constexpr double kMostFactor = 1e4;  // of one channel in all: what is further apart is noise beside the others
-constexpr std::string_view kPasses[] = {"Relu",     "LeakyRelu",     "MaxPool",           "AveragePool",
-                                        "Identity", "GlobalMaxPool", "GlobalAveragePool", "Dropout"};
+constexpr std::string_view kPasses[] = {"Relu", "LeakyRelu", "Identity", "Dropout"};
+constexpr std::string_view kPools[] = {"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"};
 
 /// Two layers of which the second alone reads the channels of the first.
 struct Pair {
@@ -45,9 +45,15 @@ bool has_simple_bias(const Weight& w) {
   return b && b->dtype() == DType::kF32 && (b->size() == 1 || (b->size() == w.rows && b->dims().back() == w.rows));
 }
 
-/// Does x -> f(x) give f(s x) = s f(x) for s > 0 in each channel alone?
-bool passes_factor(const Node& node) {
-  return node.domain.empty() && std::find(std::begin(kPasses), std::end(kPasses), node.op) != std::end(kPasses) &&
+template <size_t N>
+bool listed(const std::string_view (&names)[N], const Node& node) {
+  return std::find(std::begin(names), std::end(names), node.op) != std::end(names);
+}
+
+/// Does x -> f(x) give f(s x) = s f(x) for s > 0 in each channel alone? Pools do for axis 1; the features of a product
+/// are the last axis, over which they run.
+bool passes_factor(const Node& node, bool by_channels) {
+  return node.domain.empty() && (listed(kPasses, node) || (by_channels && listed(kPools, node))) &&
          (node.outputs().size() == 1 || !node.output(1) || node.output(1)->uses.empty());
 }
 
@@ -120,7 +126,7 @@ class Equalizer {
       }
       if (flattens(*node))
         flat = true;
-      else if (!passes_factor(*node) && !is_clip(*node, *y, pair))
+      else if (!passes_factor(*node, from.is("Conv") && !flat) && !is_clip(*node, *y, pair))
         return nullptr;
     }
   }

@@ -39,8 +39,9 @@ struct Method {
   Fit fit = nullptr;  ///< of uniform levels and of tables; codebooks are fitted by k-means
   Coded (*encode)(const Task& task, Fit fit) = nullptr;
   Look look = Look::kNothing;
-  /// Rewrites the graph and the weights before they are encoded, what was seen with them; null: leaves all as it is.
-  void (*prepare)(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec) = nullptr;
+  /// Rewrites the graph and the weights before they are encoded, each as its spec says, what was seen with them; gives
+  /// how many inputs were scaled. Null: leaves all as it is.
+  int64_t (*prepare)(std::span<const Weight> weights, std::span<Observed> seen, std::span<const Spec> specs) = nullptr;
   Use use = Use::kWeights;
   /// All weights of a block are learned together, see reconstruct(); `encode` is for those that are in none.
   bool blocks = false;
@@ -75,10 +76,10 @@ Coded adaround(const Task& task, Fit fit);
 
 /// Columns whose input is large are scaled up before they are rounded, and their input down, by the power of its size
 /// that leaves the least error in the outputs (Lin et al. 2023, "AWQ").
-void awq_scales(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec);
+int64_t awq_scales(std::span<const Weight> weights, std::span<Observed> seen, std::span<const Spec> specs);
 /// The peaks of activations go into the weights: columns are multiplied by peak^a / range^(1 - a), and the input
 /// divided by it, where constants that make the input take the division (Xiao et al. 2023, "SmoothQuant"). The a is
 /// that for which the noise of rounding both, taken as even over a step, is least in the outputs.
-void smoothquant_scales(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec);
+int64_t smoothquant_scales(std::span<const Weight> weights, std::span<Observed> seen, std::span<const Spec> specs);
 
 }  // namespace mlopt::quantize

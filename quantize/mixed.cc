@@ -1,15 +1,13 @@
 #include "quantize/mixed.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/tensor/cast.h"
 #include "quantize/methods.h"
-#include "quantize/outputs.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -17,12 +15,14 @@ namespace {
 constexpr int kProbeBits = 4;
 constexpr int kBits[] = {2, 3, 4, 6, 8};
 constexpr int64_t kGroup = 32;
+constexpr double kNegligible = 1e-6;  // of the weight's squares: what rounding of scales leaves
 
-/// In groups where a row is long enough to be worth a scale for each; convolutions have short rows.
-WeightFormat format_of(const Weight& weight, int bits) {
-  const bool groups = weight.kernel == 1 && weight.groups == 1 && weight.columns >= 2 * kGroup;
-  return {Family::kUniform, bits, groups ? kGroup : 0};
+/// Is a row long enough to be worth a scale for each group? Convolutions have short rows.
+bool has_groups(const Weight& weight) {
+  return weight.kernel == 1 && weight.groups == 1 && weight.columns >= 2 * kGroup;
 }
+
+WeightFormat format_of(bool groups, int bits) { return {Family::kUniform, bits, groups ? kGroup : 0}; }
 
 Coded coded_in(const WeightFormat& format, const Weight& weight, const Matrix& values, const Spec& spec) {
   const Scheme scheme = scheme_of(format, spec.per_tensor, spec.symmetric);
@@ -64,7 +64,7 @@ double moved_by(const Model& model, const Weight& weight, const Matrix& changed,
 
 std::vector<WeightFormat> mixed_formats(const Weight& weight) {
   std::vector<WeightFormat> formats;
-  for (const int bits : kBits) formats.push_back(format_of(weight, bits));
+  for (const int bits : kBits) formats.push_back(format_of(has_groups(weight), bits));
   return formats;
 }
 
@@ -73,24 +73,44 @@ MixedPlanner::MixedPlanner(const Model& model, std::span<const Weight> weights, 
     usage_error("mixed formats need data: what a weight's error does to the outputs is measured", "--data",
                 "give inputs of the kind that the model will see");
   const Outputs source(model, means);
+  std::set<std::string> grouped;  // layers with several weights have one format for all
+  for (const Weight& w : weights)
+    if (has_groups(w)) grouped.insert(w.layer);
+  std::map<std::string, size_t> row_of;
   for (size_t i = 0; i < weights.size(); ++i) {
     const Weight& weight = weights[i];
-    const Matrix values = load(weight);
-    std::vector<Option> options;
-    double per_error = 0;  // how far the outputs move for each unit of the weight's squared error
-    for (const WeightFormat& format : mixed_formats(weight)) {
-      const Coded coded = coded_in(format, weight, values, spec);
-      const Matrix tried = decode(coded);
-      options.push_back({format, bytes_of(coded), squared_distance(values, tried)});
-      if (format.bits == kProbeBits && options.back().error > 0)
-        per_error = moved_by(model, weight, tried, source, means) / options.back().error;
-    }
-    for (Option& option : options) option.error *= per_error;
-    rows_.push_back({weight.layer, hull_of(options)});
+    const auto [row, is_new] = row_of.emplace(weight.layer, rows_.size());
+    std::vector<Option> options = options_of(model, weight, grouped.contains(weight.layer), spec, source, means);
+    if (is_new) rows_.push_back({weight.layer, std::vector<Option>(options.size())});
+    std::vector<Option>& all = rows_[row->second].options;
+    for (size_t o = 0; o < all.size(); ++o)
+      all[o] = {options[o].format, all[o].bytes + options[o].bytes, all[o].error + options[o].error};
     elements_ += weight.size();
     if (means.progress)
       means.progress("measuring what weights matter", static_cast<int64_t>(i) + 1, std::ssize(weights));
   }
+  for (Row& row : rows_) row.options = hull_of(row.options);
+}
+
+std::vector<MixedPlanner::Option> MixedPlanner::options_of(const Model& model, const Weight& weight, bool groups,
+                                                           const Spec& spec, const Outputs& source,
+                                                           const Means& means) {
+  const Matrix values = load(weight);
+  std::vector<Option> options;
+  std::vector<Coded> probes;
+  for (const int bits : kBits) {
+    const WeightFormat format = format_of(groups, bits);
+    Coded coded = coded_in(format, weight, values, spec);
+    options.push_back({format, bytes_of(coded), squared_distance(values, decode(coded))});
+    if (bits <= kProbeBits) probes.push_back(std::move(coded));
+  }
+  const double least = kNegligible * squared_distance(values, Matrix::zeros(values.rows, values.columns));
+  double per_error = 0;  // how far the outputs move for each unit of the weight's squared error
+  for (size_t o = probes.size(); o-- > 0 && per_error == 0;)
+    if (options[o].error > least)
+      per_error = moved_by(model, weight, decode(probes[o]), source, means) / options[o].error;
+  for (Option& option : options) option.error *= per_error;
+  return options;
 }
 
 /// Only what no mix of its neighbours beats.
@@ -106,14 +126,15 @@ std::vector<MixedPlanner::Option> MixedPlanner::hull_of(const std::vector<Option
   return hull;
 }
 
-std::map<std::string, WeightFormat> MixedPlanner::choose(int64_t bytes) const {
+int64_t MixedPlanner::least_bytes() const {
+  int64_t bytes = 0;
+  for (const Row& row : rows_) bytes += row.options[0].bytes;
+  return bytes;
+}
+
+MixedPlanner::Choice MixedPlanner::choose(int64_t bytes) const {
   std::vector<size_t> chosen(rows_.size());
-  int64_t left = bytes;
-  for (const Row& row : rows_) left -= row.options[0].bytes;
-  if (left < 0)
-    usage_error(
-        fmt::format("the weights take {} bytes in two bits already, and {} are left for them", bytes - left, bytes),
-        "--to", "allow more, or prune the model first");
+  int64_t left = bytes - least_bytes();
   struct Step {
     double gain;
     size_t row, option;
@@ -132,9 +153,13 @@ std::map<std::string, WeightFormat> MixedPlanner::choose(int64_t bytes) const {
     chosen[step.row] = step.option;
     left -= cost;
   }
-  std::map<std::string, WeightFormat> plan;
-  for (size_t r = 0; r < rows_.size(); ++r) plan[rows_[r].layer] = rows_[r].options[chosen[r]].format;
-  return plan;
+  Choice choice;
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    const Option& option = rows_[r].options[chosen[r]];
+    choice.formats[rows_[r].layer] = option.format;
+    choice.bytes += option.bytes;
+  }
+  return choice;
 }
 
 }  // namespace mlopt::quantize

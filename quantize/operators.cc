@@ -73,7 +73,8 @@ Expected<bool> is_product(const NodeView& view, bool any_size) {
     if (view.get_float("alpha", 1) != 1 || (node.input(2) && view.get_float("beta", 1) != 1))
       return Decline{"it scales its product"};
     const int64_t columns = w.dim(transposed ? 0 : 1);
-    if (const Tensor* c = view.constant(2); c && c->size() != columns)
+    if (const Tensor* c = view.constant(2);
+        c && (c->size() != columns || (c->rank() > 0 && c->dims().back() != columns)))
       return Decline{"its bias is not one for each column"};
   }
   return any_size ? true : matrix_is_worth_it(w.dim(transposed ? 1 : 0), w.dim(transposed ? 0 : 1));

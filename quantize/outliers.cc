@@ -5,9 +5,11 @@
 #include <numeric>
 
 #include "core/calib/features.h"
+#include "core/ir/stored_weights.h"
 #include "core/ir/view.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/cast.h"
+#include "quantize/emit/weight_forms.h"
 #include "quantize/methods.h"
 
 namespace mlopt::quantize {
@@ -141,13 +143,22 @@ class Chooser {
   const Spec& spec_;
 };
 
+/// Do the codes of the outliers, all of zeros, add nothing, and do the outliers not stretch the steps of others?
+bool leaves_input(const Weight& weight, const Spec& spec) {
+  if (spec.format != Format::kWeights || spec.budget) return false;
+  const Levels levels = spec.scheme().levels;
+  if (levels == Levels::kCodebook || levels == Levels::kVectors) return false;
+  if (spec.weights.family == Family::kUniform && spec.weights.bits == 1) return false;
+  return form_of(weight, spec).emit != Emit::kMatMulNBits || spec.rounding_level() != kByteLevel;
+}
+
 /// Layer -> the same of the other channels + a product of the outliers.
 class Splitter {
  public:
-  Splitter(const Weight& weight, const Channels& channels, const Spec& spec)
+  Splitter(const Weight& weight, const Channels& channels, const Spec& spec, bool masks)
       : weight_(weight),
         channels_(channels),
-        spec_(spec),
+        masks_(masks || !leaves_input(weight, spec)),
         layer_(const_cast<Node*>(weight.readers[0])),
         graph_(*layer_->graph()),
         name_(layer_->called()) {}
@@ -157,7 +168,7 @@ class Splitter {
     Value* y = layer_->output(0);
     Value* aside = outliers(y->type);
     std::vector<Value*> inputs = layer_->inputs();
-    if (!has_exact_zero()) inputs[0] = masked();
+    if (masks_) inputs[0] = masked();
     inputs[1] = graph_.add_constant(weight_.name() + "_inner", without_outliers());
     Node* inner = graph_.add_op(layer_->op, inputs, layer_->attrs, layer_, y->name + "_inner");
     inner->name = name_;
@@ -173,14 +184,6 @@ class Splitter {
 
  private:
   bool is_conv() const { return weight_.op == "Conv"; }
-
-  /// Do the codes of the outliers, all of zeros, add nothing?
-  bool has_exact_zero() const {
-    if (spec_.format != Format::kWeights) return false;  // and the range of the input is to shrink
-    const bool none = spec_.scheme().levels == Levels::kCodebook || spec_.scheme().levels == Levels::kVectors ||
-                      (spec_.weights.family == Family::kUniform && spec_.weights.bits == 1);
-    return !none && !spec_.budget;
-  }
 
   Tensor without_outliers() const {
     const Tensor& w = *weight_.value->constant;
@@ -250,7 +253,7 @@ class Splitter {
 
   const Weight& weight_;
   const Channels& channels_;
-  const Spec& spec_;
+  bool masks_;
   Node* layer_;
   Graph& graph_;
   std::string name_;
@@ -258,7 +261,7 @@ class Splitter {
 
 }  // namespace
 
-SplitOff split_outliers(Model& model, const Spec& spec, const Looking* data) {
+SplitOff split_outliers(Model& model, const Spec& spec, const Looking* data, bool planned) {
   SplitOff done;
   const WeightChoice choice{spec.only, spec.skip, "quantize", "quantized", true};
   std::vector<Weight> weights = find_weights(model, choice).weights;
@@ -274,7 +277,7 @@ SplitOff split_outliers(Model& model, const Spec& spec, const Looking* data) {
     if (channels.empty())
       done.left.emplace(weights[i].layer, "no input channels stand out");
     else
-      done.products.push_back(Splitter(weights[i], channels, spec).run());
+      done.products.push_back(Splitter(weights[i], channels, spec, planned).run());
   }
   remove_dead(model);
   return done;

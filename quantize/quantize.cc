@@ -65,7 +65,9 @@ class Quantizer {
     if (spec_.equalize) equalize_layers();
     if (find_method(spec_.method).use == Use::kActivations) {
       require_data(fmt::format("{} looks at what layers are given", spec_.method), "--method");
-      prepare_products(result_.model, spec_, looking(means_.calibration_samples));
+      if (prepare_products(result_.model, spec_, looking(means_.calibration_samples)) == 0)
+        result_.warnings.push_back(spec_.method +
+                                   " changed nothing: no constants in front of a product take the division");
     }
     if (spec_.outliers > 0) split();
     if (spec_.correct_bias) correctable_ = correctable_layers();
@@ -121,9 +123,9 @@ class Quantizer {
   void split() {
     if (spec_.format != Format::kWeights) require_data("outliers are found among what layers are given", "--outliers");
     const Looking data = looking(means_.calibration_samples);
-    const SplitOff done = split_outliers(result_.model, spec_, has_data() ? &data : nullptr);
+    const SplitOff done = split_outliers(result_.model, spec_, has_data() ? &data : nullptr, !means_.plan.empty());
     result_.split = std::ssize(done.products);
-    spec_.skip.insert(spec_.skip.end(), done.products.begin(), done.products.end());
+    for (const std::string& product : done.products) spec_.skip.push_back(as_glob(product));
     if (done.products.empty())
       result_.warnings.push_back(
           fmt::format("no layer was split: of {:g} % of its input channels none takes four times their "
@@ -147,6 +149,10 @@ class Quantizer {
       result_.corrected = correct_biases(result_.model, before_, correctable_, moments_of(before_, std::move(moments_)),
                                          *means_.runner);
     }
+    if (result_.corrected == 0)
+      result_.warnings.emplace_back(
+          "no bias was corrected: there is no quantized Conv or Gemm of which both the bias and what it is given are "
+          "known");
   }
 
   void rewrite() {
@@ -177,7 +183,7 @@ class Quantizer {
     require_data("what integers do to the outputs is measured", "--data");
     const FloatLayers found = choose_float_layers(result_.model, spec_, means_, fit_target);
     spec_.budget.reset();
-    spec_.skip.insert(spec_.skip.end(), found.layers.begin(), found.layers.end());
+    for (const std::string& layer : found.layers) spec_.skip.push_back(as_glob(layer));
     for (const Node* node : result_.model.graph->nodes())
       if (std::find(found.layers.begin(), found.layers.end(), node->called()) != found.layers.end())
         floats_.emplace(node->label(), "it stays float32: there the time that integers would save gains most");

@@ -112,6 +112,9 @@ double parse_share(std::string_view key, std::string_view value) {
 
 /// Weights alone in fewer bits take less room; time takes integers on both sides.
 void set_budget(std::string_view key, std::string_view value, Spec& spec) {
+  if (spec.budget->amount != 0)
+    usage_error(fmt::format("'{}={}' is a second budget beside {}", key, value, to_string(*spec.budget)), "--to",
+                "give one: size, bits or latency");
   spec.budget = parse_budget(key, value);
   if (spec.budget->kind == Budget::Kind::kTime) spec.format = Format::kStatic;
 }
@@ -133,8 +136,9 @@ bool set_flag(std::string_view key, Spec& spec) {
 }
 
 std::vector<std::string> keys() {
-  std::vector<std::string> keys = {"calibration", "emit",    "method", "outliers", "sparse_outliers", "target", "only",
-                                   "skip",        "latency", "size",   "bits"};
+  std::vector<std::string> keys = {"calibration", "emit",  "method",        "outliers", "sparse_outliers",
+                                   "target",      "only",  "skip",          "latency",  "size",
+                                   "bits",        "opset", "accuracy_level"};
   for (const auto& [name, flag] : kFlags) keys.emplace_back(name);
   return keys;
 }
@@ -222,7 +226,8 @@ Spec parse_spec(std::string_view text) {
   Spec spec = parse_format(text.substr(0, colon));
   if (colon != std::string_view::npos)
     for (const std::string& part : spec_pieces(text.substr(colon + 1), ';')) parse_part(part, spec);
-  if (spec.format != Format::kWeights && spec.emit == Emit::kQdq) spec.emit = Emit::kAuto;
+  const bool integers = spec.format == Format::kStatic || spec.format == Format::kW8A8Dynamic;
+  if (integers && spec.emit == Emit::kQdq) spec.emit = Emit::kAuto;
   if (spec.target.runtime == Runtime::kTensorrt) spec.symmetric = true;
   check_spec(spec);
   return spec;

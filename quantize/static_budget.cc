@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "quantize/emit/qdq.h"
 #include "quantize/emit/weights.h"
 #include "quantize/grids.h"
@@ -45,12 +46,12 @@ class Chooser {
  private:
   Spec alone(const std::string& layer) const {
     Spec spec = spec_;
-    spec.only = {layer};
+    spec.only = {as_glob(layer)};
     return spec;
   }
   Spec without(const std::vector<std::string>& floats) const {
     Spec spec = spec_;
-    spec.skip.insert(spec.skip.end(), floats.begin(), floats.end());
+    for (const std::string& layer : floats) spec.skip.push_back(as_glob(layer));
     return spec;
   }
 

@@ -1,6 +1,7 @@
 #include "quantize/static_weights.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -55,7 +56,35 @@ Coded code(const Weight& w, const Method& method, const Observed* seen, std::spa
   return encode(method, {load(w), scheme, seen, w.groups, false, steps});
 }
 
-QuantizedWeight stored(const Weight& w, const Coded& coded, const std::vector<float>& steps, const Spec& spec) {
+bool is_depthwise(const Weight& w) { return w.groups > 1 && w.columns == w.kernel; }
+
+/// Steps have room for two products beside each other when codes are the nearest. Those that a method has moved to
+/// where a sum of two leaves int16 go back as far as is needed.
+void keep_room(const Weight& w, Coded& coded) {
+  constexpr int kMostPair = 128;
+  const Matrix values = load(w);
+  const int64_t inputs = w.columns / w.kernel;  // sums go by place, then by input
+  for (int64_t r = 0; r < w.rows; ++r)
+    for (int64_t k = 0; k + 1 < w.columns; k += 2) {
+      const std::array<int64_t, 2> columns = {k % inputs * w.kernel + k / inputs,
+                                              (k + 1) % inputs * w.kernel + (k + 1) / inputs};
+      const auto code = [&](int64_t c) -> uint8_t& { return coded.codes[static_cast<size_t>(r * w.columns + c)]; };
+      const int zero = 1 << (kByte - 1), sum = code(columns[0]) + code(columns[1]) - 2 * zero, sign = sum < 0 ? -1 : 1;
+      int over = sum * sign - kMostPair;
+      for (const int64_t c : columns) {
+        if (over <= 0) break;
+        const int nearest = coded.alphabet(coded.alphabet_at(r, c)).nearest(values.at(r, c));
+        const int back = std::clamp((code(c) - nearest) * sign, 0, over);
+        code(c) = static_cast<uint8_t>(code(c) - sign * back);
+        over -= back;
+      }
+    }
+}
+
+QuantizedWeight stored(const Weight& w, Coded coded, const std::vector<float>& steps, const Spec& spec) {
+  if (spec.weight_bits == kByte)
+    for (uint8_t& code : coded.codes) code = std::max<uint8_t>(code, 1);  // the range is as wide on both sides
+  if (spec.pairs_saturate() && !is_depthwise(w)) keep_room(w, coded);
   Tensor codes(DType::kI8, w.value->constant->dims());
   auto* to = codes.mutable_data<int8_t>();
   const int zero = 1 << (spec.weight_bits - 1);
@@ -99,16 +128,16 @@ void learn_blocks(const Model& model, std::vector<Weight>& weights, std::map<std
 
 }  // namespace
 
-void prepare_products(Model& model, const Spec& spec, const Looking& data) {
+int64_t prepare_products(Model& model, const Spec& spec, const Looking& data) {
   const WeightChoice choice{spec.only, spec.skip, "quantize", "quantized", true};
   std::vector<Weight> weights = find_weights(model, choice).weights;
   std::erase_if(weights, [](const Weight& w) {
     return (w.op != "MatMul" && w.op != "Gemm") || !features_problem(w).empty() ||
            w.value->constant->dtype() != DType::kF32 || !w.value->known_constant();
   });
-  if (weights.empty()) return;
+  if (weights.empty()) return 0;
   std::vector<Observed> seen = observe(model, weights, {}, data);
-  find_method(spec.method).prepare(weights, seen, spec);
+  return find_method(spec.method).prepare(weights, seen, std::vector<Spec>(weights.size(), spec));
 }
 
 RoundedWeights round_weights(const Model& model, const Plan& plan, std::map<std::string, Grid>& grids, const Spec& spec,

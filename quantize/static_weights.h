@@ -7,8 +7,9 @@
 
 namespace mlopt::quantize {
 
-/// Lets the method of the spec change matrix products before they are quantized, by what they are given.
-void prepare_products(Model& model, const Spec& spec, const Looking& data);
+/// Lets the method of the spec change matrix products before they are quantized, by what they are given; how many
+/// inputs it scaled.
+int64_t prepare_products(Model& model, const Spec& spec, const Looking& data);
 
 struct RoundedWeights {
   Rounded codes;

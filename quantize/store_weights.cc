@@ -13,7 +13,6 @@
 #include "core/base/parallel.h"
 #include "core/calib/features.h"
 #include "core/calib/observe.h"
-#include "core/onnx/io.h"
 #include "core/rewrite/pass.h"
 #include "core/tensor/kept_in_file.h"
 #include "quantize/code_entropy.h"
@@ -112,6 +111,7 @@ class Storer {
 
  private:
   bool looks() const { return method_.look != Look::kNothing && means_.data && !means_.generated; }
+  Looking looking() const { return {means_.runner, means_.data, means_.calibration_samples, means_.progress}; }
 
   /// Weights that are observed together, all before the first of them is changed.
   size_t stage_end(std::span<const Weight> weights, size_t first) const {
@@ -127,17 +127,22 @@ class Storer {
 
   /// Codes of the weights of blocks, before any is stored.
   void learn_blocks(std::span<const Weight> weights) {
+    std::vector<Weight> open;
+    std::copy_if(weights.begin(), weights.end(), std::back_inserter(open),
+                 [](const Weight& w) { return features_problem(w).empty(); });
+    std::vector<Observed> seen;
+    if (!open.empty()) seen = observe(model_, open, {}, looking());
     std::vector<SoftWeight> soft;
+    size_t next = 0;
     for (const Weight& w : weights) {
+      const Observed* given = next < open.size() && open[next].value == w.value ? &seen[next++] : nullptr;
       const Spec spec = spec_of(w, spec_, plan_);
       if (w.op == "Gather" || spec.scheme().levels == Levels::kVectors) continue;
       soft.emplace_back(w,
-                        encode_weight(w, find_method("mse"), spec.scheme(), nullptr, reads_rectified(model_, w)).coded);
+                        encode_weight(w, find_method("mse"), spec.scheme(), given, reads_rectified(model_, w)).coded);
     }
     Model student = clone(model_);
-    const Reconstructed done = reconstruct(model_, student, soft, {},
-                                           {means_.runner, means_.data, means_.calibration_samples, means_.progress},
-                                           means_.passes.standard_types);
+    const Reconstructed done = reconstruct(model_, student, soft, {}, looking(), means_.passes.standard_types);
     for (const SoftWeight& w : soft)
       if (std::find(done.weights.begin(), done.weights.end(), w.name()) != done.weights.end())
         learned_.emplace(w.name(), w.coded());
@@ -168,10 +173,13 @@ class Storer {
     way_.next.clear();
     for (const Weight& w : stage) way_.next.push_back(w.name());
     if (!open.empty())  // and values before the weights
-      seen = observe(model_, open, {.products = method_.look == Look::kProducts},
-                     {means_.runner, means_.data, means_.calibration_samples, means_.progress},
+      seen = observe(model_, open, {.products = method_.look == Look::kProducts}, looking(),
                      method_.prepare ? nullptr : &way_);
-    if (method_.prepare && !seen.empty()) method_.prepare(open, seen, spec_);
+    if (method_.prepare && !seen.empty()) {
+      std::vector<Spec> specs;
+      for (const Weight& w : open) specs.push_back(spec_of(w, spec_, plan_));
+      method_.prepare(open, seen, specs);
+    }
     size_t next = 0;
     for (const Weight& w : stage) {
       put(w, next < open.size() && open[next].value == w.value ? &seen[next++] : nullptr);
@@ -249,31 +257,6 @@ class Storer {
 
 Emitted store_weights(Model& model, const Spec& spec, const Means& means) {
   return Storer(model, spec, means, means.plan).run();
-}
-
-Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes) {
-  constexpr int kTries = 6;
-  const MixedPlanner planner(model, chosen_weights(model, spec).weights, spec, means);
-  const bool whole = spec.budget->kind != Budget::Kind::kBits;
-  const auto allowed = static_cast<int64_t>(
-      spec.budget->kind == Budget::Kind::kShare ? spec.budget->amount * static_cast<double>(source_bytes)
-      : whole                                   ? spec.budget->amount
-                                                : spec.budget->amount / 8 * static_cast<double>(planner.elements()));
-  // Of what is there now: much of the source may be gone already.
-  int64_t bytes = whole ? allowed - (written_size(model, "model.onnx") - planner.float_bytes()) : allowed;
-  for (int i = 0;; ++i) {
-    Model made = clone(model);
-    Emitted done = Storer(made, spec, means, planner.choose(bytes)).run();
-    const int64_t over = whole ? written_size(made, "model.onnx") - allowed : 0;
-    if (over <= 0) {
-      model = std::move(made);
-      return done;
-    }
-    if (i + 1 == kTries)
-      input_error(fmt::format("the least that was found takes {} bytes, and {} are allowed", allowed + over, allowed),
-                  to_string(*spec.budget), "allow more, or prune the model first");
-    bytes -= over << i;  // nodes and names take room too, and steps from one width to the next leave some
-  }
 }
 
 std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec,

@@ -17,7 +17,7 @@ namespace mlopt::quantize {
 Emitted store_weights(Model& model, const Spec& spec, const Means& means);
 
 /// The same with a format for each layer, chosen to meet the spec's budget; `source_bytes` are those of the source's
-/// file. Throws as MixedPlanner does.
+/// file. Throws as MixedPlanner does, and Error{kUsage} where the least that there is exceeds it.
 Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes);
 
 /// A weight that store_weights() would store, and how; without what data would say.

@@ -16,6 +16,7 @@
 #include "cli/quantize/layer_plan.h"
 #include "cli/quantize/options.h"
 #include "cli/quantize/report.h"
+#include "cli/quantize/within_gates.h"
 #include "cli/runner.h"
 #include "cli/verb/left.h"
 #include "cli/verb/origin.h"
@@ -56,26 +57,29 @@ void warn(const QuantizeOptions& o, const quantize::Quantized& made, bool calibr
   session.report.data["warnings"] = warnings;
 }
 
+void disappoint(const std::string& sentence, Session& session) {
+  session.console.warn(sentence);
+  session.report.data["warnings"].push_back(sentence);
+}
+
 /// A result that is no gain is called so.
 void judge_gain(bool computes_in_integers, Session& session) {
   Json& data = session.report.data;
-  const auto disappoint = [&](const std::string& sentence) {
-    session.console.warn(sentence);
-    data["warnings"].push_back(sentence);
-  };
   const Json *before = data["source"].find("size_bytes"), *after = data["result"].find("size_bytes");
   if (before && after && after->integer() >= before->integer())
-    disappoint("the result is not smaller than the source: its weights are too few to pay for what was added");
+    disappoint("the result is not smaller than the source: its weights are too few to pay for what was added", session);
   const Json* ratios = data["latency"].find("ratios");
   if (!ratios || ratios->items().empty()) return;
   const Json *low = ratios->items()[0].find("low"), *high = ratios->items()[0].find("high");
   if (high && high->is_number() && high->number() < 1)
     disappoint(
-        "the result is slower than the source on this machine; --skip leaves layers out, and other formats may do");
+        "the result is slower than the source on this machine; --skip leaves layers out, and other formats may do",
+        session);
   else if (computes_in_integers && low && low->is_number() && low->number() <= 1)
     disappoint(
         "the result is not shown to be faster than the source on this machine: measure it with the runtime and on the "
-        "processor that it is for");
+        "processor that it is for",
+        session);
 }
 
 quantize::Means means_of(const QuantizeOptions& o, const Model& source, const Runner& runner, Backend& judge,
@@ -113,7 +117,7 @@ void run(const QuantizeOptions& o, Session& session) {
   if (o.analyse) return run_analysis(o, session);
   if (!o.csv.empty() || !o.html.empty())
     usage_error("tables of formats are what --analyse makes", o.csv.empty() ? "--html" : "--csv");
-  const quantize::Spec spec = spec_of(o, o.to);
+  quantize::Spec spec = spec_of(o, o.to);
   const Model source = begin_verb(o.verb, session);
   check_node_names(spec.only, "--only", source, session);
   check_node_names(spec.skip, "--skip", source, session);
@@ -135,10 +139,12 @@ void run(const QuantizeOptions& o, Session& session) {
   means.time = [&](const Model& model) { return watch.share(model); };
   quantize::Quantized made;
   try {
-    with_data_hint(o.verb.data, source, [&] { made = quantize::quantize(source, spec, means); });
+    with_data_hint(o.verb.data, source, [&] { made = quantize_within(o.verb, source, means, spec); });
   } catch (const LeftToRank0&) {
     return;
   }
+  if (made.layers == 0)  // the source is written as it was
+    made.restored = made.rotated = made.equalized = made.split = made.corrected = 0;
   warn(o, made, calibrates, session);
   report_made(made, spec, session.report);
   report_left(made.left, session.report);
@@ -162,6 +168,7 @@ void run(const QuantizeOptions& o, Session& session) {
   finish_verb(o.verb, source, std::move(result), session);
   report_entropy(made, session.report);
   report_advice(made, spec, !means.plan.empty(), session.report);
+  for (const std::string& sentence : gates_beyond(spec, session.report.gates)) disappoint(sentence, session);
   if (changed) judge_gain(calibrates || spec.format == quantize::Format::kW8A8Dynamic, session);
 }
 

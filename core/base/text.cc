@@ -103,6 +103,7 @@ std::optional<std::string_view> match_set(std::string_view set, char c, bool& hi
 }  // namespace
 
 bool glob_match(std::string_view pattern, std::string_view text) {
+  if (pattern == text) return true;
   // The position after the last '*' and the text it has eaten so far: on a mismatch it eats one more.
   std::optional<std::pair<std::string_view, std::string_view>> star;
   while (true) {
@@ -132,6 +133,16 @@ bool glob_match(std::string_view pattern, std::string_view text) {
       return false;
     }
   }
+}
+
+std::string as_glob(std::string_view text) {
+  std::string glob;
+  for (const char c : text)
+    if (c == '*' || c == '?' || c == '[')
+      glob += {'[', c, ']'};
+    else
+      glob += c;
+  return glob;
 }
 
 bool glob_any(std::span<const std::string> patterns, std::string_view text) {

@@ -24,8 +24,10 @@ std::optional<int64_t> parse_bytes(std::string_view text);
 std::string format_bytes(double bytes);
 
 /// Does `text` match `pattern`, where * is any run of characters (also /), ? one character, [abc] or [a-z] one of a
-/// set?
+/// set? A text matches itself.
 bool glob_match(std::string_view pattern, std::string_view text);
+/// The pattern that this text alone matches.
+std::string as_glob(std::string_view text);
 /// Is `text` matched by any of `patterns`?
 bool glob_any(std::span<const std::string> patterns, std::string_view text);
 

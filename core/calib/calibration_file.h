@@ -10,12 +10,13 @@
 
 namespace mlopt {
 
-/// A digest of all that a calibration follows from: the graph and its constants, the values that are observed, what
-/// the samples hold, and `rest` (the device). Reads all samples.
+/// A digest of all that a calibration follows from: the graph, its bodies and all constants, the values that are
+/// observed, what the samples hold, and `rest` (the device). Reads all samples.
 std::string calibration_key(const Model& model, const std::vector<std::string>& values, const Dataset& data,
                             std::string_view rest);
 
-/// A calibration as arrays, for each value "NAME.limits" (float64) and "NAME.counts" (int64), and "samples".
+/// A calibration as arrays, for each value "NAME.limits" (float64) and "NAME.counts" (int64), and the numbers of
+/// "samples" and of "values".
 NamedTensors to_arrays(const Calibration& calibration);
 /// The way back; nothing for arrays that are none.
 std::optional<Calibration> from_arrays(const NamedTensors& arrays);

@@ -113,6 +113,7 @@ class DynamicEmitter {
     Value* y =
         x.peaks ? op("Mul", {op("Mul", {real, scale}), x.peaks}) : op("Mul", {real, op("Mul", {x.scale, scale})});
     if (node->input(2)) y = op("Add", {y, node->input(2)});
+    y->producer->name = node->name;
     graph_.replace_uses(node->output(0), y);
     results_.push_back(y);
     graph_.erase(node);

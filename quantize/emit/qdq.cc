@@ -94,6 +94,7 @@ class Emitter {
         if (integer_result || plan_.nodes.contains(use.node))
           use.node->graph()->set_input(use.node, use.index, dq->output(0));
     }
+    if (plan_.owner(v) != v) return;  // holds codes of another, which are within the limit
     const Grid& grid = grid_of(v);
     const int codes = grid.high - grid.low + 1;
     if (codes < 1 << bits(grid.type)) writer_.limit(q, grid.low - grid.zero_point, grid.high - grid.zero_point);

@@ -72,7 +72,8 @@ Value* WeightWriter::restored(Value* matrix) {
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return loops[static_cast<size_t>(a)].step > loops[static_cast<size_t>(b)].step;
   });
-  if (std::is_sorted(order.begin(), order.end())) return dims.size() == 2 ? matrix : reshaped(matrix, dims);
+  if (std::is_sorted(order.begin(), order.end()))
+    return dims == Dims{weight_.rows, weight_.columns} ? matrix : reshaped(matrix, dims);
   const bool plain = row_loops == 1 && loops.size() == 2;
   Value* parts = plain ? matrix : reshaped(matrix, counts_of(loops));
   Value* turned = op("Transpose", {parts}, {{"perm", order, {}}});

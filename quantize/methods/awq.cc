@@ -58,23 +58,30 @@ double output_error(const Matrix& rows, const Observed& seen, const Scheme& sche
 
 }  // namespace
 
-void awq_scales(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec) {
-  const Scheme scheme = spec.scheme();
+int64_t awq_scales(std::span<const Weight> weights, std::span<Observed> seen, std::span<const Spec> specs) {
   constexpr int kShares = 20;
+  int64_t scaled = 0;
   for (const SharedInput& input : shared_inputs(weights)) {
     std::vector<Matrix> rows;
-    for (const size_t i : input.weights) rows.push_back(sample_rows(load(weights[i])));
+    std::vector<Scheme> schemes;
+    for (const size_t i : input.weights) {
+      rows.push_back(sample_rows(load(weights[i])));
+      schemes.push_back(specs[i].scheme());
+    }
     double least = std::numeric_limits<double>::infinity();
     int best = 0;
     for (int k = 0; k < kShares; ++k) {
       const std::vector<float> scale = scale_of(seen[input.weights[0]], static_cast<double>(k) / kShares);
       double error = 0;
-      for (size_t i = 0; i < rows.size(); ++i) error += output_error(rows[i], seen[input.weights[i]], scheme, scale);
+      for (size_t i = 0; i < rows.size(); ++i)
+        error += output_error(rows[i], seen[input.weights[i]], schemes[i], scale);
       if (error < least) least = error, best = k;
     }
     if (best == 0) continue;
     scale_columns(input, weights, seen, scale_of(seen[input.weights[0]], static_cast<double>(best) / kShares));
+    ++scaled;
   }
+  return scaled;
 }
 
 }  // namespace mlopt::quantize

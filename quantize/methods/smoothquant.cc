@@ -73,10 +73,11 @@ class Smoothed {
 
 }  // namespace
 
-void smoothquant_scales(std::span<const Weight> weights, std::span<Observed> seen, const Spec& spec) {
+int64_t smoothquant_scales(std::span<const Weight> weights, std::span<Observed> seen, std::span<const Spec> specs) {
+  int64_t scaled = 0;
   for (const SharedInput& input : shared_inputs(weights)) {
     if (!folds_division(input, weights)) continue;
-    const Smoothed smoothed(input, weights, seen[input.weights[0]], spec);
+    const Smoothed smoothed(input, weights, seen[input.weights[0]], specs[input.weights[0]]);
     std::vector<float> best;
     double least = smoothed.noise(std::vector<float>(seen[input.weights[0]].peaks.size(), 1));
     for (int k = 0; k <= kShares; ++k) {
@@ -84,8 +85,11 @@ void smoothquant_scales(std::span<const Weight> weights, std::span<Observed> see
       const double noise = smoothed.noise(scale);
       if (noise < least) least = noise, best = std::move(scale);
     }
-    if (!best.empty()) scale_columns(input, weights, seen, best);
+    if (best.empty()) continue;
+    scale_columns(input, weights, seen, best);
+    ++scaled;
   }
+  return scaled;
 }
 
 }  // namespace mlopt::quantize

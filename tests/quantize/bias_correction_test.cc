@@ -1,5 +1,8 @@
 #include "quantize/bias_correction.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "backends/reference/backend.h"
@@ -70,13 +73,14 @@ struct Bench {
 
 TEST_CASE("corrected biases bring the means of the outputs back, in integers and in weights alone") {
   const Bench bench;
-  for (const std::string spec : {"w8a8:per_tensor", "w4a8", "w3", "w2:per_tensor"}) {
+  for (const std::string spec :
+       {"w8a8:per_tensor", "w4a8", "w3", "w2:per_tensor", "w4g32:accuracy_level=0", "nf4g32", "w8a8-dynamic"}) {
     INFO(spec);
     const quantize::Quantized plain = bench.run(spec, &bench.data);
     const quantize::Quantized made =
         bench.run(spec + (spec.find(':') == std::string::npos ? ":" : ";") + "correct_bias", &bench.data);
     CHECK(plain.corrected == 0);
-    CHECK(made.corrected >= 2);  // a Gemm whose weight has a form of its own is none any more
+    CHECK(made.corrected == 3);
     CHECK(bench.moved(made.model) < 0.25 * bench.moved(plain.model));
     for (const Node* node : made.model.graph->nodes())
       if (node->is("Conv")) CHECK(node->input(2) != nullptr);
@@ -130,6 +134,60 @@ TEST_CASE("without data biases are corrected by what BatchNormalizations say of 
     CHECK(made.corrected == 1);
     CHECK(bench.moved(made.model) < 0.2 * bench.moved(plain.model));
   }
+}
+
+TEST_CASE("a Gemm that scales its bias is corrected by what its outputs are off") {
+  Bench bench;
+  for (const char* beta : {"4.0", "0.0"}) {
+    bench.source = test::fixture(fmt::format(R"(g (float[N,40] x, float[40,32] G, float[32] C) => (float[N,32] y) {{
+        [head] y = Gemm <beta = {}> (x, G, C)
+      }})",
+                                             beta));
+    bench.data = test::MemoryData(test::uniform({24, 40}, 0, 1), std::nullopt);
+    for (const std::string spec : {"w3", "w2"}) {
+      INFO(beta << ' ' << spec);
+      const quantize::Quantized made = bench.run(spec + ":correct_bias", &bench.data);
+      CHECK(made.corrected == 1);
+      CHECK(bench.moved(made.model) < 0.01 * bench.moved(bench.run(spec, &bench.data).model));
+    }
+  }
+}
+
+TEST_CASE("without data a Gemm is corrected in each form and with each factor") {
+  Bench bench;
+  Rng rng(3);
+  std::vector<float> x(size_t{400} * 32);
+  for (float& number : x) number = static_cast<float>(2 + 3 * rng.normal());
+  bench.data = test::MemoryData(Tensor::of<float>({400, 32, 1, 1}, x), std::nullopt);
+  for (const auto& [spec, factors] : {std::pair("w3:per_tensor", "alpha = 2.0, beta = 3.0"),
+                                      std::pair("w4g32", "beta = 3.0"), std::pair("nf4g32", "beta = 3.0")}) {
+    INFO(spec);
+    bench.source = test::fixture(fmt::format(R"(
+      g (float[N,32,1,1] x, float[32] S, float[32] B, float[32] M, float[32] R, float[32,32] G, float[32] C)
+          => (float[N,32] y) {{
+        n = BatchNormalization (x, S, B, M, R)
+        f = Flatten (n)
+        [head] y = Gemm <transB = 1, {}> (f, G, C)
+      }})",
+                                             factors));
+    *bench.source.graph->find("M")->constant = Tensor::of<float>({32}, std::vector<float>(32, 2));
+    *bench.source.graph->find("R")->constant = Tensor::of<float>({32}, std::vector<float>(32, 9));
+    *bench.source.graph->find("B")->constant = Tensor::of<float>({32}, std::vector<float>(32, 5));
+    const quantize::Quantized made =
+        bench.run(std::string(spec) + (test::contains(spec, ":") ? ";" : ":") + "correct_bias", nullptr);
+    CHECK(made.corrected == 1);
+    CHECK(bench.moved(made.model) < 0.3 * bench.moved(bench.run(spec, nullptr).model));
+  }
+}
+
+TEST_CASE("it is said where no bias could be corrected") {
+  Bench bench;
+  bench.source = test::fixture("g (float[N,40] x, float[40,32] G) => (float[N,32] y) { y = MatMul (x, G) }");
+  bench.data = test::MemoryData(test::uniform({24, 40}, 0, 1), std::nullopt);
+  const quantize::Quantized made = bench.run("w4:correct_bias", &bench.data);
+  CHECK(made.corrected == 0);
+  CHECK(std::any_of(made.warnings.begin(), made.warnings.end(),
+                    [](const std::string& w) { return test::contains(w, "no bias was corrected"); }));
 }
 
 TEST_CASE("biases are not corrected without data that tell something") {

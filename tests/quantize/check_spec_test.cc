@@ -17,14 +17,27 @@ struct Case {
 }  // namespace
 
 TEST_CASE("parts that must not be together are refused, with what would do") {
-  for (const Case& c :
-       {Case{"codebook8v4:method=gptq", "codes of single numbers"},
-        Case{"bf16:outliers=1%", "has room for large numbers"}, Case{"fp16:rotate", "has room for large numbers"},
-        Case{"w8a8:outliers=1%;require_integer", "multiplied in float"},
-        Case{"w8a8:sparse_outliers=1%", "no numbers beside"}, Case{"fp16:sparse_outliers=1%", "no numbers beside"},
-        Case{"w4:sparse_outliers=60%", "at most 50%"}, Case{"mixed:bits=4;sparse_outliers=1%", "mixed:size="},
-        Case{"w4:method=brecq;sparse_outliers=1%", "all numbers of a block"},
-        Case{"fp16:equalize", "keeps what integers would lose"}}) {
+  for (const Case& c : {Case{"codebook8v4:method=gptq", "codes of single numbers"},
+                        Case{"bf16:outliers=1%", "has room for large numbers"},
+                        Case{"fp16:rotate", "has room for large numbers"},
+                        Case{"w8a8:outliers=1%;require_integer", "multiplied in float"},
+                        Case{"w8a8:sparse_outliers=1%", "no numbers beside"},
+                        Case{"fp16:sparse_outliers=1%", "no numbers beside"},
+                        Case{"w4:sparse_outliers=60%", "at most 50%"},
+                        Case{"mixed:bits=4;sparse_outliers=1%", "mixed:size="},
+                        Case{"w4:method=brecq;sparse_outliers=1%", "all numbers of a block"},
+                        Case{"fp16:equalize", "keeps what integers would lose"},
+                        Case{"w8:calibration=mse", "w8 calibrates nothing"},
+                        Case{"w8a8-dynamic:calibration=entropy", "w8a8-dynamic calibrates nothing"},
+                        Case{"bf16:calibration=mse", "calibrates nothing"},
+                        Case{"fp16:per_tensor", "fp16 has no scales"},
+                        Case{"fp16:symmetric", "no choice of a zero point"},
+                        Case{"w8a8-dynamic:symmetric", "no choice of a zero point"},
+                        Case{"nf4:symmetric", "no choice of a zero point"},
+                        Case{"ternary:symmetric", "no choice of a zero point"},
+                        Case{"fp16:emit=qdq", "qdq is a form of codes"},
+                        Case{"bf16:emit=qoperator", "bf16 has none"},
+                        Case{"mixed:bits=5;size=40%", "'size=40%' is a second budget beside bits=5"}}) {
     INFO(c.text);
     CHECK(test::contains(test::error_of([&] { parse_spec(c.text); }), c.part));
   }
@@ -36,6 +49,7 @@ TEST_CASE("parts that must not be together are refused, with what would do") {
 
 TEST_CASE("a target that cannot compute with a format refuses it") {
   CHECK(parse_spec("w8a8:target=tensorrt").symmetric);
+  CHECK_NOTHROW(parse_spec("fp16:target=tensorrt"));
   CHECK(to_string(parse_spec("w4g32:target=tensorrt:sm_86")) == "w4g32:symmetric;target=tensorrt:sm_86");
   for (const Case& c :
        {Case{"w4a8:target=tensorrt", "TensorRT does not compute with w4a8"}, Case{"w3:target=tensorrt", "choose w8a8"},

@@ -67,6 +67,19 @@ TEST_CASE("what is stored exactly has no noise") {
   CHECK(std::isinf(encode_weight(s.weight, find_method("rtn"), scheme, nullptr, false).sqnr_db));
 }
 
+TEST_CASE("numbers whose squares no float holds have the noise that they have") {
+  Setup s;
+  const Matrix numbers = load(s.weight);
+  Scheme scheme;
+  const double usual = encode_weight(s.weight, find_method("rtn"), scheme, nullptr, false).sqnr_db;
+  for (const float factor : {1e-25f, 1e25f}) {
+    Matrix values = numbers;
+    for (float& x : values.values) x *= factor;
+    store(s.weight, values);
+    CHECK(encode_weight(s.weight, find_method("rtn"), scheme, nullptr, false).sqnr_db == Approx(usual).margin(0.01));
+  }
+}
+
 TEST_CASE("what lies outside of the codes' reach is counted") {
   const Setup s;
   Matrix values = load(s.weight);

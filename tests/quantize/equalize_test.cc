@@ -158,6 +158,19 @@ TEST_CASE("what is read elsewhere, changed between, left out or shared keeps its
   CHECK(bench.run(skipped, true) == 1);
 }
 
+TEST_CASE("pools run over the features of products, and factors stay") {
+  Model model = test::fixture(R"(g (float[N,4,3] x, float[3,5] V, float[5,6] W) => (float[N,4,6] y) {
+    a = MatMul (x, V)
+    p = AveragePool <kernel_shape = [3], pads = [1, 1]> (a)
+    y = MatMul (p, W)
+  })");
+  fill(model, "W", {1, 50, 0.01F, 10, 0.1F}, 1);
+  const Model source = clone(model);
+  const Bench bench({4, 4, 3});
+  CHECK(bench.run(model, true) == 0);
+  test::require_close(bench.output(model), bench.output(source), 1e-5);
+}
+
 TEST_CASE("channels of zeros and infinite numbers do no harm") {
   Model model = test::fixture(
       "g (float[N,3] x, float[3,4] V, float[4,5] W) => (float[N,5] y) { a = MatMul (x, V)  b = Relu (a)  y = MatMul "

@@ -142,7 +142,7 @@ TEST_CASE("scales of columns with large inputs leave less error in the outputs")
   };
   const Matrix before = load(weights[0]);
   const double plain = error(std::vector<float>(Layer::kColumns, 1));
-  awq_scales(weights, seen, parse_spec("w4g16"));
+  CHECK(awq_scales(weights, seen, std::vector{parse_spec("w4g16")}) == 1);
   std::vector<float> scale;
   for (int64_t c = 0; c < Layer::kColumns; ++c) scale.push_back(load(weights[0]).at(0, c) / before.at(0, c));
   CHECK(scale[5] > 1.2f * scale[4]);
@@ -175,7 +175,7 @@ TEST_CASE("peaks of activations go into the weights, as far as the noise of roun
   }
   const Matrix before = load(weights[0]);
   const std::vector<float> gain = to_floats(*model.graph->find("G")->constant);
-  smoothquant_scales(weights, seen, parse_spec("w8a8"));
+  CHECK(smoothquant_scales(weights, seen, std::vector{parse_spec("w8a8")}) == 1);
   std::vector<double> scale;
   const Matrix after = load(weights[0]);
   const std::vector<float> now = to_floats(*model.graph->nodes()[0]->input(1)->constant);

@@ -46,6 +46,8 @@ TEST_CASE("what integer kernels cannot do is refused with its reason") {
              "it transposes its activation"},
         Case{"g (float[N,32] x, float[32,16] W) => (y) { y = Gemm <alpha = 0.5> (x, W) }", "it scales its product"},
         Case{"g (float[4,32] x, float[32,16] W, float[4,1] B) => (y) { y = Gemm (x, W, B) }",
+             "its bias is not one for each column"},
+        Case{"g (float[16,32] x, float[32,16] W, float[16,1] B) => (y) { y = Gemm (x, W, B) }",
              "its bias is not one for each column"}}) {
     INFO(c.graph);
     CHECK(refusal(c.graph) == c.reason);

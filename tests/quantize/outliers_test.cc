@@ -116,6 +116,37 @@ TEST_CASE("large activations in float leave the others finer steps") {
   }
 }
 
+TEST_CASE("a product of outliers stays float whatever its layer is called") {
+  Bench bench("g (float[N,512] x, float[512,32] W) => (float[N,32] y) { y = MatMul (x, W) }", {8, 512});
+  bench.source.graph->nodes()[0]->name = "mm[0]";
+  auto* x = bench.inputs.mutable_data<float>();
+  for (int64_t i = 5; i < bench.inputs.size(); i += 32) x[i] *= 100;
+  const Quantized made = bench.run("w8a8:outliers=4%", true);
+  CHECK(made.split == 1);
+  CHECK(made.layers == 1);
+  for (const Node* node : made.model.graph->nodes())
+    if (node->name == "mm[0]_outliers") CHECK(node->input(1)->known_constant());
+}
+
+TEST_CASE("kernels that round activations in blocks are not given the outliers") {
+  Bench bench(kProducts, {30, 64});
+  auto* x = bench.inputs.mutable_data<float>();
+  for (int64_t r = 0; r < 30; ++r) x[r * 64 + 9] *= 100;
+  const auto masks = [&](const std::string& spec, bool planned = false) {
+    const test::MemoryData data(bench.inputs, std::nullopt);
+    const Looking looking{&bench.runner, &data, 30};
+    Model split = clone(bench.source);
+    CHECK(split_outliers(split, parse_spec(spec + ";only=first"), &looking, planned).products.size() == 1);
+    CHECK(bench.sqnr(split) > 110);
+    const std::vector<Node*> nodes = split.graph->nodes();
+    return std::count_if(nodes.begin(), nodes.end(), [](const Node* n) { return n->is("Mul"); });
+  };
+  CHECK(masks("w4g32:outliers=2%") == 1);
+  CHECK(masks("w4g32:outliers=2%;accuracy_level=0") == 0);
+  CHECK(masks("w4g32:outliers=2%;target=onnx") == 0);
+  CHECK(masks("w4g32:outliers=2%;target=onnx", true) == 1);
+}
+
 TEST_CASE("convolutions take their outliers by channels of pictures") {
   Bench bench(R"(
     g (float[N,32,6,6] x, float[24,32,3,3] V, float[24] A) => (float[N,24,3,3] y) {

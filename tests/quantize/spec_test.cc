@@ -67,18 +67,26 @@ TEST_CASE("every format has one name") {
 }
 
 TEST_CASE("a mistake in a quantization spec is named, with what was meant") {
-  for (const Case& c :
-       {Case{"w8b8", "did you mean 'w8a8'"}, Case{"w8a8:calibraton=mse", "did you mean 'calibration'"},
-        Case{"w8a8:emit=qop", "no form is called 'qop'"}, Case{"w8a8:emit=gather", "a form of weights alone"},
-        Case{"w4:emit=qoperator", "integers on both sides"}, Case{"w4:method=rt", "did you mean 'rtn'"},
-        Case{"w8a8:method=hqq", "hqq is for formats of weights alone"},
-        Case{"w8a8-dynamic:method=gptq", "gptq is for weights alone and"},
-        Case{"w4:outliers=1", "no share of the input"}, Case{"w4:outliers=60%", "at most 50%"},
-        Case{"w4:method=smoothquant", "formats of weights and activations"}, Case{"nf5", "did you mean 'nf4'"},
-        Case{"w4:opset=new", "'new' is no number"}, Case{"w4:accuracy_level=5", "from 0 to 4"},
-        Case{"w8a8:accuracy_level=4", "for weights alone in ONNX Runtime"},
-        Case{"w8a8:target=ort:x86-amxx", "did you mean 'ort:x86-amx'"},
-        Case{"w8a8:per_tensor=1", "'per_tensor=1' is no part"}, Case{"", "no format is called ''"}}) {
+  for (const Case& c : {Case{"w8b8", "did you mean 'w8a8'"},
+                        Case{"w8a8:calibraton=mse", "did you mean 'calibration'"},
+                        Case{"w4:opse=17", "did you mean 'opset'"},
+                        Case{"w4:accuracy_levels=4", "did you mean 'accuracy_level'"},
+                        Case{"w8a8:emit=qop", "no form is called 'qop'"},
+                        Case{"w8a8:emit=gather", "a form of weights alone"},
+                        Case{"w4:emit=qoperator", "integers on both sides"},
+                        Case{"w4:method=rt", "did you mean 'rtn'"},
+                        Case{"w8a8:method=hqq", "hqq is for formats of weights alone"},
+                        Case{"w8a8-dynamic:method=gptq", "gptq is for weights alone and"},
+                        Case{"w4:outliers=1", "no share of the input"},
+                        Case{"w4:outliers=60%", "at most 50%"},
+                        Case{"w4:method=smoothquant", "formats of weights and activations"},
+                        Case{"nf5", "did you mean 'nf4'"},
+                        Case{"w4:opset=new", "'new' is no number"},
+                        Case{"w4:accuracy_level=5", "from 0 to 4"},
+                        Case{"w8a8:accuracy_level=4", "for weights alone in ONNX Runtime"},
+                        Case{"w8a8:target=ort:x86-amxx", "did you mean 'ort:x86-amx'"},
+                        Case{"w8a8:per_tensor=1", "'per_tensor=1' is no part"},
+                        Case{"", "no format is called ''"}}) {
     INFO(c.text);
     const std::string said = test::error_of([&] { parse_spec(c.text); });
     CHECK(test::contains(said, c.part));

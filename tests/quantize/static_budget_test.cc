@@ -80,6 +80,18 @@ TEST_CASE("the layer whose integers err most stays float where the time allows o
   CHECK(again.layers == 2);
 }
 
+TEST_CASE("names that read as globs stand for themselves") {
+  Bench bench;
+  for (Node* node : bench.source.graph->nodes())
+    if (node->is("Gemm")) node->name = node->name == "middle" ? "m[0]" : node->name == "first" ? "m0" : "m1";
+  const quantize::Quantized made = bench.run("mixed:latency=0.55x");
+  REQUIRE(made.decided);
+  CHECK(made.decided->skip == std::vector<std::string>{"m[[]0]"});
+  CHECK(made.layers == 2);
+  CHECK(made.left.contains("Gemm 'm[0]'"));
+  CHECK(made.time == Approx(0.5));
+}
+
 TEST_CASE("all layers are in integers where the time allows none, and none where it allows all") {
   const Bench bench;
   CHECK(bench.run("mixed:latency=0.25x").layers == 3);

@@ -1,5 +1,6 @@
 #include "quantize/static_weights.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/reference/backend.h"
@@ -103,6 +104,24 @@ TEST_CASE("the steps and shapes of chosen codes are those of the nearest, and wi
   const quantize::Fallbacks left = bench.run("w1a8:method=gptq").fell_back;
   CHECK(left.size() == 3);
   CHECK(left.begin()->second == "to nearest, for it has 1 bit, or more than 8");
+}
+
+TEST_CASE("no two chosen codes beside each other leave int16 where a processor adds their products there") {
+  Tensor x = test::uniform({64, 32}, 0, 1);  // the second half is nearly a small share of the first
+  for (int64_t i = 0; i < x.size(); ++i)
+    if (i % 32 >= 16) x.mutable_data<float>()[i] = 0.05f * x.data<float>()[i - 16] + 0.001f * x.data<float>()[i];
+  const Bench bench("g (float[N,32] x, float[32,48] W) => (float[N,48] y) { y = MatMul (x, W) }", std::move(x));
+  auto* w = bench.source.graph->find("W")->constant->mutable_data<float>();
+  for (int64_t k = 17; k < 32; k += 2) std::copy_n(w + (k - 1) * 48, 48, w + k * 48);
+  for (const char* method : {"mse", "gptq", "quantease", "adaround", "brecq"}) {
+    INFO(method);
+    const Model model = bench.run(std::string("w8a8:target=ort:x86-avx2;method=") + method).model;
+    const std::vector<float> codes = to_floats(*model.graph->find("W_quantized")->constant);
+    for (size_t i = 0; i < codes.size(); ++i) {
+      CHECK(codes[i] >= -127);
+      if (i / 48 % 2 == 0) CHECK(std::fabs(codes[i] + codes[i + 48]) <= 128);
+    }
+  }
 }
 
 TEST_CASE("smoothquant leaves less error where a feature of the activations is large") {

@@ -198,6 +198,50 @@ TEST_CASE("layer by layer, each weight is stored by what layers that were stored
   CHECK(sqnr(stored) > 15);
 }
 
+TEST_CASE("steps of weights whose block is learned fit what the weights are multiplied by") {
+  const Model model = test::fixture(R"(g (float[N,96] x, float[96,48] W) => (float[N,48] y) { y = MatMul (x, W) })");
+  model.graph->find("W")->constant = test::uniform({96, 48}, -0.3, 0.3);
+  Tensor x = test::uniform({128, 96}, -0.3, 0.3, DType::kF32, 2);
+  for (int64_t i = 0; i < x.size(); ++i)
+    if (i % 96 % 17 == 3) x.mutable_data<float>()[i] *= 20;
+  const test::MemoryData data(x, std::nullopt);
+  const auto backend = reference_backend();
+  const auto given = [&](const Model& m) { return backend->compile(m, {})->run(std::vector<Datum>{x})[0].tensor(); };
+  const Runner runner{*backend, inline_functions};
+  Means means;
+  means.runner = &runner;
+  means.data = &data;
+  const auto sqnr = [&](const char* spec) {
+    Model made = clone(model);
+    store_weights(made, parse_spec(spec), means);
+    return difference(given(made), given(model)).sqnr_db;
+  };
+  CHECK(sqnr("w3:method=brecq") > sqnr("w3") - 0.3);
+}
+
+TEST_CASE("columns are scaled for the format that a weight has, also where a plan gives it another than the spec") {
+  const Model model =
+      test::fixture(R"(g (float[N,96] x, float[96,48] W) => (float[N,48] y) { [m] y = MatMul (x, W) })");
+  model.graph->find("W")->constant = test::uniform({96, 48}, -0.3, 0.3);
+  Tensor x = test::uniform({128, 96}, -0.3, 0.3, DType::kF32, 2);
+  for (int64_t i = 0; i < x.size(); ++i)
+    if (i % 96 % 17 == 3) x.mutable_data<float>()[i] *= 20;
+  const test::MemoryData data(x, std::nullopt);
+  const auto backend = reference_backend();
+  const Runner runner{*backend, inline_functions};
+  Means means;
+  means.runner = &runner;
+  means.data = &data;
+  const auto codes = [&](const char* spec) {
+    Model made = clone(model);
+    store_weights(made, parse_spec(spec), means);
+    return to_floats(*made.graph->initializers().at(0)->constant);
+  };
+  const std::vector<float> expected = codes("w2g32:method=awq");
+  means.plan = {{"m", *parse_weight_format("w2g32")}};
+  CHECK(codes("w8:method=awq") == expected);
+}
+
 TEST_CASE("a weight that the method cannot round is rounded to nearest, and it is said why") {
   Model model = test::fixture(R"(g (int64[N,8] i, float[50,32] T, float[32,48] V) => (float[N,8,48] y) {
     [table] a = Gather (T, i)

@@ -36,6 +36,16 @@ TEST_CASE("sizes are read and shown in powers of 1024") {
   CHECK(format_bytes(5e15) == "4547 TB");
 }
 
+TEST_CASE("a text as a glob matches itself alone") {
+  for (const std::string text : {"", "plain/a-b", "a[0]", "a[!b]", "*?[x]", "a[", "a]"}) {
+    INFO(text);
+    const std::string glob = as_glob(text);
+    CHECK(glob_match(glob, text));
+    for (const char* other : {"a0", "ab", "a", "aa", "bbx", "plain/a", "xyz"}) CHECK_FALSE(glob_match(glob, other));
+    CHECK(glob_match("<" + glob + ">*", "<" + text + ">more"));
+  }
+}
+
 TEST_CASE("globs match as a shell's, slashes included") {
   CHECK(glob_match("*", ""));
   CHECK(glob_match("/head/*", "/head/a/b"));
@@ -47,6 +57,8 @@ TEST_CASE("globs match as a shell's, slashes included") {
   CHECK_FALSE(glob_match("[a-c]x[!0-9]", "bx7"));
   CHECK(glob_match("[]]", "]"));
   CHECK(glob_match("a[1", "a[1"));  // a set that never ends is only text
+  CHECK(glob_match("a[0]/b", "a[0]/b"));
+  CHECK(glob_match("a[0]/b", "a0/b"));
   CHECK_FALSE(glob_match("", "a"));
   CHECK(glob_any(Texts{"x", "y*"}, "yes"));
   CHECK_FALSE(glob_any({}, "yes"));

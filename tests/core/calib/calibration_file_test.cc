@@ -57,8 +57,15 @@ TEST_CASE("a file that is cut short or holds something else is as if there were 
   const std::string path = folder / "k.npz", whole = read_file(path);
   std::ofstream(path, std::ios::binary) << whole.substr(0, whole.size() / 2);
   CHECK_FALSE(load_calibration(folder / "", "k").has_value());
-  write_npz(path, {{"samples", Tensor::ints({1})}, {"a.limits", Tensor::ints({1, 2, 3})}});
+  write_npz(path,
+            {{"samples", Tensor::ints({1})}, {"values", Tensor::ints({1})}, {"a.limits", Tensor::ints({1, 2, 3})}});
   CHECK_FALSE(load_calibration(folder / "", "k").has_value());
+}
+
+TEST_CASE("a calibration that lacks a value is none") {
+  NamedTensors arrays = to_arrays(seen(1));
+  std::erase_if(arrays, [](const auto& entry) { return entry.first.starts_with("c."); });
+  CHECK_FALSE(from_arrays(arrays).has_value());
 }
 
 TEST_CASE("a key follows from the model, the values, the samples and the device") {
@@ -74,4 +81,28 @@ TEST_CASE("a key follows from the model, the values, the samples and the device"
   CHECK(key != calibration_key(model, {"x", "y"}, data, "cpu"));
   CHECK(key != calibration_key(model, {"y"}, more, "cpu"));
   CHECK(key != calibration_key(model, {"y"}, data, "reference"));
+}
+
+TEST_CASE("a key follows from constants in bodies and from whole attributes") {
+  const Model model = parse_text(R"(
+<ir_version: 10, opset_import: ["" : 21]>
+branches (bool c, float[2] x) => (float[2] y)
+{
+  k = Constant <value = float[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}> ()
+  y = If (c) <then_branch = other () => (float[2] a) <float[2] w = {1, 2}> { a = Add (x, w) },
+              else_branch = same () => (float[2] b) { b = LeakyRelu <alpha = 0.5> (x) }>
+})");
+  const test::MemoryData data(test::uniform({5, 2}, -1, 1), std::nullopt);
+  const auto key = [&](const Model& m) { return calibration_key(m, {"y"}, data, "cpu"); };
+  const auto changed = [&](const char* op, const auto& change) {
+    Model other = clone(model);
+    for (Node* node : all_nodes(*other.graph))
+      if (node->is(op)) change(*node);
+    return key(other);
+  };
+  CHECK(key(model) == key(clone(model)));
+  const auto last = [](Tensor& t) { t.mutable_data<float>()[t.size() - 1] += 1e-6f; };
+  CHECK(key(model) != changed("Constant", [&](Node& n) { last(std::get<Tensor>(n.attrs[0].value)); }));
+  CHECK(key(model) != changed("Add", [&](Node& n) { last(*n.input(1)->constant); }));
+  CHECK(key(model) != changed("LeakyRelu", [](Node& n) { std::get<float>(n.attrs[0].value) += 1e-7f; }));
 }

@@ -39,6 +39,7 @@ Net perceptron() {
   Value* b = net.op("Add", {net.op("MatMul", {x, weight(net, {32, 24})}), weight(net, {24})});
   Value* h = net.op("Tanh", {net.op("Add", {a, b})});
   net.output(net.op("Gemm", {h, weight(net, {16, 24}), weight(net, {16})}, {{"transB", int64_t{1}, ""}}));
+  net.graph().outputs()[0]->producer->name = "last";
   return net;
 }
 
@@ -51,6 +52,7 @@ TEST_CASE("products run on integers, and those of one activation share its codes
   REQUIRE(out.done.layers.size() == 3);
   REQUIRE(out.done.left.empty());
   // The CPU backend takes each product and its scaling as one operator.
+  REQUIRE(out.model.graph->outputs()[0]->producer->name == "last");
   REQUIRE(test::prepared_ops(out.model) == "Add 1, DynamicQuantizeLinear 2, MatMulIntegerToFloat 3, Tanh 1");
   test::require_same_result(out.model, 1e-4);
 }

@@ -44,6 +44,14 @@ TEST_CASE("activations of less than a byte are held in bytes") {
              "e)") == "Clip QuantizeLinear DequantizeLinear DequantizeLinear Add: uint8");
 }
 
+TEST_CASE("codes that have only moved since are not cut off again") {
+  const std::string first = "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) ";
+  CHECK(kept(first + "f = Flatten (d) r = QuantizeLinear (f, s, z) y = DequantizeLinear (r, s, z)") ==
+        "Clip QuantizeLinear DequantizeLinear Flatten QuantizeLinear DequantizeLinear: uint8 uint8");
+  CHECK(kept(first + "f = Add (d, d) r = QuantizeLinear (f, s, z) y = DequantizeLinear (r, s, z)") ==
+        "Clip QuantizeLinear DequantizeLinear Add Clip QuantizeLinear DequantizeLinear: uint8 uint8");
+}
+
 TEST_CASE("bytes stay bytes, and numbers that something else reads stay as they are") {
   CHECK(kept("q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, z)", "uint8") ==
         "QuantizeLinear DequantizeLinear: uint8");

@@ -201,6 +201,19 @@ TEST_CASE("few bits are for weights: constants that are multiplied element by el
     }
 }
 
+TEST_CASE("what moves codes of few bits is not cut off again") {
+  const Written w = write(R"(
+    g (float[4,32] x, float[32,32] V, float[16,16] W, int64[3] S) => (float[4,2,16] y) {
+      a = MatMul (x, V)
+      r = Reshape (a, S)
+      y = MatMul (r, W)
+    })",
+                          "w8a6:symmetric");
+  const std::vector<Node*> nodes = w.model.graph->nodes();
+  const auto clip = [](const Node* n) { return n->is("Clip"); };
+  CHECK(std::count_if(nodes.begin(), nodes.end(), clip) == 2);  // of x and of a
+}
+
 TEST_CASE("widths between those of types are cut off before they are rounded") {
   struct Case {
     const char *spec, *graph;

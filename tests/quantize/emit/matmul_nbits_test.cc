@@ -1,0 +1,24 @@
+#include "core/ir/infer.h"
+#include "quantize/store_weights.h"
+#include "tests/support/catch.h"
+#include "tests/support/net.h"
+
+namespace mlopt::quantize {
+
+TEST_CASE("blocks that padding would fill are for those who ask for them") {
+  for (const int64_t columns : {1, 33, 48, 60, 66}) {
+    test::Net net;
+    Value* weight = net.constant(test::uniform({columns, 2048}, -0.2, 0.3));
+    net.output(net.op("MatMul", {net.input({2, columns}), weight}));
+    infer(net.model);
+    const auto form = [&](const char* spec) {
+      Model made = clone(net.model);
+      return store_weights(made, parse_spec(spec), {}).weights.at(0).form;
+    };
+    INFO(columns);
+    CHECK((form("w4g32") == "matmulnbits") == (columns == 60));
+    CHECK(form("w4g32:emit=matmulnbits") == "matmulnbits");
+  }
+}
+
+}  // namespace mlopt::quantize
