@@ -7,6 +7,7 @@
 
 #ifdef MLOPT_CPU
 #include "backends/cpu/backend.h"
+#include "backends/cpu/steps.h"
 #endif
 #include "backends/gpu/backend.h"
 #include "backends/gpu/interface.h"
@@ -38,6 +39,18 @@ constexpr BuiltIn kBuiltIn[] = {
 #endif
     {"reference", reference_backend},
 };
+
+/// What a GPU has the host compute: constants, and with --fallback cpu what it cannot run itself. Then the CPU
+/// backend's kernels come first; constants alone are computed as the reference has them.
+std::vector<Kernel> host_kernels([[maybe_unused]] bool fallback) {
+  std::vector<Kernel> kernels;
+#ifdef MLOPT_CPU
+  if (fallback) kernels = cpu_steps();
+#endif
+  const std::vector<Kernel> others = reference::all_kernels();
+  kernels.insert(kernels.end(), others.begin(), others.end());
+  return kernels;
+}
 
 /// "gpu", "gpu:2" or "gpu:2+cpu+tune": the plugin's name, the device's number, whether the host may help, and whether
 /// algorithms are timed.
@@ -92,7 +105,7 @@ std::unique_ptr<Backend> open_backend(const std::string& device) {
     const Plugin& plugin = load_plugin(wanted->plugin, build_id());
     if (!plugin.gpu) unsupported_error("the plugin reaches no GPU", "--device " + device);
     return gpu_backend(*plugin.gpu, wanted->index,
-                       {reference::all_kernels(), wanted->fallback, standard_types, wanted->autotune});
+                       {host_kernels(wanted->fallback), wanted->fallback, standard_types, wanted->autotune});
   }
   if (device == "cpu") {
     unsupported_error("this build has no CPU backend", "--device cpu",

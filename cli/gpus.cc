@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "backends/gpu/backend.h"
 #include "backends/gpu/measure.h"
 #include "cli/backends.h"
 #include "cli/version.h"
@@ -92,6 +95,53 @@ void show_gpus(bool measure, Report& report) {
     if (measure) show_peaks({api, i}, report, entry);
     list.push_back(std::move(entry));
   }
+}
+
+std::optional<Roofline> gpu_roofline(const std::string& device, const std::string& precision) {
+  const std::optional<int> index = gpu_index(device);
+  const GpuInterface* api = index ? load_plugin("gpu", build_id()).gpu : nullptr;
+  if (!api) return std::nullopt;
+  Roofline limits;
+  limits.threads = 0;
+  limits.copy_bytes = int64_t{1} << 28;
+  std::vector<gpu::Peak> peaks;
+  try {
+    peaks = gpu::measure_peaks({api, *index}, 4096, limits.copy_bytes, 5);
+  } catch (const Error&) {  // too little memory is left for it, which is no reason to tell nothing else
+    return std::nullopt;
+  }
+  for (const gpu::Peak& peak : peaks) {
+    if (peak.what == "copy") limits.copy = {1e-9 * peak.best, 1e-9 * peak.median, peak.runs};
+    if (peak.what != precision) continue;
+    limits.size = peak.size;
+    limits.gflops = {1e-9 * peak.best, 1e-9 * peak.median, peak.runs};
+  }
+  return limits;
+}
+
+std::vector<NodeCopies> fallback_copies(const std::vector<StepProfile>& steps, int64_t runs) {
+  std::vector<NodeCopies> copies;
+  for (const StepProfile& step : steps)
+    if (step.op == kHostCopies) copies.push_back({step.node, 1e3 * step.seconds / static_cast<double>(runs)});
+  std::stable_sort(copies.begin(), copies.end(), [](const NodeCopies& a, const NodeCopies& b) { return a.ms > b.ms; });
+  return copies;
+}
+
+void show_copies(const std::vector<NodeCopies>& copies, const std::string& of, bool all, Report& report) {
+  constexpr size_t kShown = 12;
+  if (copies.empty()) return;
+  double sum = 0;
+  for (const NodeCopies& c : copies) sum += c.ms;
+  report.line(fmt::format("{}: copies for nodes on the processor take {:.4f} ms a run", of, sum));
+  Table& table = report.table("copies for nodes on the processor: " + of, {"node", "ms"});
+  for (const NodeCopies& c : std::span(copies).first(all ? copies.size() : std::min(copies.size(), kShown)))
+    table.rows.push_back({c.node, fmt::format("{:.4f}", c.ms)});
+}
+
+Json to_json(const std::vector<NodeCopies>& copies) {
+  Json list = Json::array();
+  for (const NodeCopies& c : copies) list.push_back(Json::object({{"node", c.node}, {"ms", c.ms}}));
+  return list;
 }
 
 std::optional<double> joules_per_run(const std::string& device, const std::function<void()>& run) {

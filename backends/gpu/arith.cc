@@ -24,10 +24,10 @@ bool are_alike(const Site& site) {
 
 Arith arith_named(std::string_view op) {
   static const std::map<std::string_view, Arith> kKnown{
-      {"Add", Arith::kAdd},          {"Sub", Arith::kSub}, {"Mul", Arith::kMul},           {"Div", Arith::kDiv},
-      {"Pow", Arith::kPow},          {"Max", Arith::kMax}, {"Min", Arith::kMin},           {"Sum", Arith::kAdd},
-      {"PRelu", Arith::kPRelu},      {"Mod", Arith::kMod}, {"BitwiseAnd", Arith::kBitAnd}, {"BitwiseOr", Arith::kBitOr},
-      {"BitwiseXor", Arith::kBitXor}};
+      {"Add", Arith::kAdd},         {"Sub", Arith::kSub},          {"Mul", Arith::kMul}, {"Div", Arith::kDiv},
+      {"Pow", Arith::kPow},         {"Max", Arith::kMax},          {"Min", Arith::kMin}, {"Sum", Arith::kAdd},
+      {"Mean", Arith::kAdd},        {"PRelu", Arith::kPRelu},      {"Mod", Arith::kMod}, {"BitwiseAnd", Arith::kBitAnd},
+      {"BitwiseOr", Arith::kBitOr}, {"BitwiseXor", Arith::kBitXor}};
   return kKnown.at(op);
 }
 
@@ -36,7 +36,7 @@ namespace {
 Expected<Arith> arith_of(const NodeView& view) {
   if (view.node().op == "BitShift")
     return view.get_string("direction", "") == "LEFT" ? Arith::kShiftLeft : Arith::kShiftRight;
-  const Arith op = view.node().op == "Mean" ? Arith::kAdd : arith_named(view.node().op);
+  const Arith op = arith_named(view.node().op);
   if (op == Arith::kMod && view.get_int("fmod", 0) != 0) return Arith::kFMod;
   if (view.has("broadcast") || view.has("axis")) return Decline{"broadcasting by attribute"};
   return op;
@@ -47,7 +47,6 @@ Expected<PlannedStep> plan_arith(const Site& site) {
   const auto type = number_of(site.desc(0).dtype);
   if (!op || !type) return op ? type.error() : op.error();
   if (!are_alike(site)) return Decline{"operands of two types"};
-  if (site.view.node().op == "Mean" && !float_of(site.desc(0).dtype)) return Decline{"a mean of integers"};
   if (site.in.size() == 1) {
     PlannedStep same{.out = {site.desc(0)}};
     same.view_of = 0;
@@ -70,18 +69,61 @@ Expected<PlannedStep> plan_arith(const Site& site) {
   }
   PlannedStep step{.out = {out}};
   step.in_place = site.in.size() > 2 ? -1 : site.desc(0).dims == dims ? 0 : site.desc(1).dims == dims ? 1 : -1;
-  const float divisor = site.view.node().op == "Mean" ? static_cast<float>(site.in.size()) : 1.0f;
-  step.run = [type = *type, op = *op, divisor, count = element_count(dims),
-              walks = std::move(walks)](const Buffers& b) {
+  step.run = [type = *type, op = *op, walks = std::move(walks)](const Buffers& b) {
     for (size_t i = 0; i < walks.size(); ++i) {
       const void* first = i == 0 ? b.in<void>(0) : b.out<void>(0);
       launch(b, &Kernels::arith,
              ArithArgs{type, op, {}, walks[i], first, b.in<void>(static_cast<int>(i) + 1), b.out<void>(0)});
     }
-    if (divisor != 1)
-      launch(b, &Kernels::reduce,
-             ReduceArgs{type, Fold::kSum, Before::kNothing, After::kNothing, divisor, count, 1, 1, b.out<void>(0),
-                        b.out<void>(0)});
+  };
+  return step;
+}
+
+/// Sums of the operands, as many at once as a chain takes, each chain on what the one before made.
+Expected<std::vector<ChainArgs>> chains_of_sum(const Site& site, Elem type, const TensorDesc& out) {
+  const auto terms = static_cast<int>(site.in.size());
+  const auto strides = [&](const TensorDesc& desc) {
+    return in_memory_order(broadcast_strides(desc, out.dims), out.layout);
+  };
+  std::vector<ChainArgs> chains;
+  for (int i = 1; i < terms;) {
+    ChainArgs args{};
+    args.type = type;
+    std::array<Dims, ChainArgs::kTensors> of_tensors;
+    of_tensors.fill(Dims(out.dims.size(), 0));
+    of_tensors[0] = strides(i == 1 ? site.desc(0) : out);
+    for (int k = 1; k < ChainArgs::kTensors && i < terms; ++k, ++i) {
+      of_tensors[static_cast<size_t>(k)] = strides(site.desc(i));
+      args.links[args.count++] = {{}, Arith::kAdd, k, true};
+    }
+    const auto walk = walk_over<ChainArgs::kTensors>(out.memory_dims(), of_tensors);
+    if (!walk) return walk.error();
+    args.walk = *walk;
+    chains.push_back(args);
+  }
+  return chains;
+}
+
+/// A sum or a mean, in registers: partial sums may be larger than 16 bits hold.
+Expected<PlannedStep> plan_total(const Site& site) {
+  const auto type = float_of(site.desc(0).dtype);
+  if (!type) return type.error();
+  if (site.in.size() == 1) return plan_arith(site);
+  if (!are_alike(site)) return Decline{"operands of two types"};
+  Dims dims = site.desc(0).dims;
+  for (const auto& desc : site.in) dims = broadcast(dims, desc->dims);
+  PlannedStep step{.out = {{site.desc(0).dtype, std::move(dims), site.layout}}};
+  auto chains = chains_of_sum(site, *type, step.out[0]);
+  if (!chains) return chains.error();
+  if (site.view.node().op == "Mean") chains->back().divisor = static_cast<float>(site.in.size());
+  step.run = [chains = *std::move(chains)](const Buffers& b) {
+    int next = 1;
+    for (ChainArgs args : chains) {
+      args.in[0] = next == 1 ? b.in<void>(0) : b.out<void>(0);
+      for (int k = 1; k <= args.count; ++k) args.in[k] = b.in<void>(next++);
+      args.out = b.out<void>(0);
+      launch(b, &Kernels::chain, args);
+    }
   };
   return step;
 }
@@ -171,8 +213,8 @@ constexpr Kernel kKernels[] = {
     {.domain = "", .op = "Pow", .plan = plan_arith, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Max", .plan = plan_arith, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Min", .plan = plan_arith, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Sum", .plan = plan_arith, .layout = LayoutRule::kFollows},
-    {.domain = "", .op = "Mean", .plan = plan_arith, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Sum", .plan = plan_total, .layout = LayoutRule::kFollows},
+    {.domain = "", .op = "Mean", .plan = plan_total, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Clip", .plan = plan_clip, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "PRelu", .plan = plan_arith, .layout = LayoutRule::kFollows},
     {.domain = "", .op = "Mod", .plan = plan_arith, .layout = LayoutRule::kFollows},

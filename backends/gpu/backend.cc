@@ -75,12 +75,13 @@ class GpuBackend : public Backend {
     if (half) require_half(options);
     const std::vector<Kernel> kernels = gpu::all_kernels(extras_of(device_));
     std::array lists{KernelList{"gpu", kernels}, KernelList{"host", host_.kernels}};
-    const auto weights = std::make_shared<gpu::Weights>(device_);
+    const auto store = std::make_shared<gpu::WeightStore>(device_);
     const auto state = options.state ? std::make_shared<gpu::DeviceState>(options.state, device_) : nullptr;
-    const MakePlan make_plan = [device = device_, weights, state, on_host = host_.may_run, tuning = tuning_](
+    const MakePlan make_plan = [device = device_, store, state, on_host = host_.may_run, tuning = tuning_](
                                    Plan::Parts parts, const CompileOptions& asked) {
       gpu::DevicePlan::Options how{on_host, {asked.taps.begin(), asked.taps.end()}, tuning, state};
-      return std::make_unique<const gpu::DevicePlan>(std::move(parts), device, weights, std::move(how));
+      return std::make_unique<const gpu::DevicePlan>(std::move(parts), device, std::make_shared<gpu::Weights>(store),
+                                                     std::move(how));
     };
     // Values that are watched must stay what they are.
     if (!options.taps.empty()) return compile_interpreter(model, options, lists, host_.types, nullptr, make_plan);

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "core/exec/backend.h"
@@ -9,6 +10,9 @@
 struct GpuInterface;
 
 namespace mlopt {
+
+/// The operator of the steps of a profile that are copies, for a node that the host runs (GpuHost::may_run).
+inline constexpr std::string_view kHostCopies = "HostCopies";
 
 /// What the GPU backend does not do itself.
 struct GpuHost {

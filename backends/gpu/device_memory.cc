@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/exec/plan.h"
 
 namespace mlopt::gpu {
 
@@ -13,8 +14,22 @@ void check(Status status, const std::string& what) {
                       "see whether nvidia-smi shows the device, and use --device cpu meanwhile");
 }
 
+namespace {
+
+[[noreturn]] void no_room(Device device, const std::string& needed) {
+  DeviceInfo info{};
+  device.api->describe(device.index, &info);
+  throw NoRoom(Code::kUnsupported,
+               fmt::format("out of device memory: {} needed, {} free", needed,
+                           format_bytes(static_cast<double>(info.free_bytes))),
+               info.name, "use a smaller batch, or free memory on the device");
+}
+
+}  // namespace
+
 WorkQueue::WorkQueue(Device device) : device_(device) {
   check(device.api->open(device.index, &queue_), fmt::format("opening gpu:{}", device.index));
+  if (!queue_) no_room(device, "the queue of a run");
 }
 
 WorkQueue::~WorkQueue() { device_.api->close(queue_); }
@@ -47,13 +62,7 @@ void WorkQueue::look(void* to, const void* from, size_t bytes) {
 Memory::Memory(Device device, size_t bytes) {
   void* where = nullptr;
   check(device.api->allocate(device.index, std::max<size_t>(bytes, 256), &where), "memory");
-  if (!where) {
-    DeviceInfo info{};
-    device.api->describe(device.index, &info);
-    unsupported_error(fmt::format("out of device memory: {} needed, {} free", format_bytes(static_cast<double>(bytes)),
-                                  format_bytes(static_cast<double>(info.free_bytes))),
-                      info.name, "use a smaller batch, or free memory on the device");
-  }
+  if (!where) no_room(device, format_bytes(static_cast<double>(bytes)));
   memory_ = {static_cast<std::byte*>(where), [device](std::byte* p) { device.api->release(device.index, p); }};
 }
 

@@ -35,7 +35,7 @@ class HostMemory {
 /// Work that is done in order, by one thread at a time.
 class WorkQueue {
  public:
-  /// Throws Error{kUnsupported} where the device refuses.
+  /// Throws Error{kUnsupported} where the device refuses, NoRoom where it has too little memory.
   explicit WorkQueue(Device device);
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
@@ -67,7 +67,7 @@ class WorkQueue {
   std::unique_ptr<WorkQueue> copies_;
 };
 
-/// Memory of a device. Throws Error{kUnsupported} where there is too little, with what was needed and free.
+/// Memory of a device. Throws NoRoom where there is too little, with what was needed and free.
 class Memory {
  public:
   Memory() = default;

@@ -6,10 +6,10 @@
 #include <any>
 #include <utility>
 
+#include "backends/gpu/copy_times.h"
+#include "backends/gpu/edges.h"
 #include "backends/gpu/plan_sums.h"
-#include "core/base/align.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 
 namespace mlopt::gpu {
 
@@ -40,6 +40,7 @@ struct DevicePlan::Frame {
   };
   explicit Frame(Device device) : queue(device) {}
   ~Frame() {
+    queue.api().wait(&queue.get());  // where a run failed, copies may be on their way
     for (const Recorded& recorded : {alone, summing})
       if (recorded.graph) queue.api().drop(recorded.graph);
   }
@@ -47,6 +48,7 @@ struct DevicePlan::Frame {
   Frame& operator=(const Frame&) = delete;
 
   WorkQueue queue;
+  std::optional<Edges> edges;  ///< of inputs, then outputs
   Memory memory;
   std::byte* scratch = nullptr;
   std::vector<std::byte*> where;  ///< of each slot, on the device
@@ -65,47 +67,12 @@ DevicePlan::DevicePlan(Parts parts, Device device, std::shared_ptr<Weights> weig
 
 DevicePlan::~DevicePlan() = default;
 
-void DevicePlan::refuse_host_steps() const {
-  std::vector<std::string> names;
-  for (const AnyStep& step : parts().steps) {
-    const auto* general = std::get_if<General>(&step);
-    if (!general) continue;
-    const auto makes_nothing = [&](int k) { return k < 0 || (slot(k).desc && slot(k).desc->size() == 0); };
-    if (std::all_of(general->out.begin(), general->out.end(), makes_nothing)) continue;
-    const Node& node = general->step.view().node();
-    std::string name = node.origins.empty() ? node.label() : node.origins.front();
-    if (!general->why_unplanned.empty()) name += fmt::format(" ({})", general->why_unplanned);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
-  }
-  if (!names.empty())
-    unsupported_error("the GPU backend cannot run " + mlopt::join(names, ", "), {},
-                      "use --fallback cpu, which copies what they read and make, or --device cpu");
-}
-
-bool DevicePlan::is_state(int k) const {
-  return options_.state && slot(k).home == Home::kInput && options_.state->has(slot(k).value->name);
-}
-
-/// Inputs, outputs and what the host makes have places that stay, so that a graph finds them.
-void DevicePlan::place() {
-  places_.resize(parts().slots.size());
-  const auto rounded = [](size_t bytes) { return static_cast<size_t>(round_up(static_cast<int64_t>(bytes), 256)); };
-  bytes_ = rounded(parts().arena_bytes + parts().scratch_bytes);
-  for (size_t k = 0; k < places_.size(); ++k) {
-    const Slot& s = parts().slots[k];
-    if (s.home == Home::kArena) places_[k] = s.offset;
-    if ((s.home != Home::kInput && s.home != Home::kOutput && s.home != Home::kDatum) || !s.desc) continue;
-    if (is_state(static_cast<int>(k))) continue;
-    places_[k] = bytes_;
-    bytes_ += rounded(s.desc->bytes());
-  }
-}
-
 std::unique_ptr<DevicePlan::Frame> DevicePlan::new_frame() const {
   const Parts& p = parts();
   auto frame = std::make_unique<Frame>(device_);
   if (options_.tuning) options_.tuning->begin(frame->queue);
   frame->memory = Memory(device_, bytes_);
+  frame->edges.emplace(device_, edge_sizes());
   std::byte* base = frame->memory.at();
   frame->scratch = base + p.arena_bytes;
   frame->where.resize(p.slots.size());
@@ -132,25 +99,38 @@ void DevicePlan::start(Frame& frame, std::span<const Datum> inputs, const RunCon
     if (is_state(parts().inputs[i]))
       options_.state->bring(slot(parts().inputs[i]).value->name, frame.queue);
     else
-      frame.queue.transfer(frame.where[k], given.raw(), given.bytes());
+      frame.edges->bring(i, frame.where[k], given.raw(), frame.queue);
     tap(parts().inputs[i], frame, context);
   }
 }
 
-/// The value on the host, which holds after the queue was waited for.
-Datum DevicePlan::begin_fetch(int k, Frame& frame) const {
-  const Slot& s = slot(k);
-  const bool given = s.home == Home::kInput && !is_state(k);
-  if (s.home == Home::kConstant || given || s.home == Home::kDatum) return frame.data[static_cast<size_t>(k)];
-  Tensor made(s.desc->dtype, s.desc->dims);
+Datum DevicePlan::fetch(int k, Frame& frame) const {
+  if (is_on_host(k)) return frame.data[static_cast<size_t>(k)];
+  Tensor made(slot(k).desc->dtype, slot(k).desc->dims);
   frame.queue.transfer(made.mutable_raw(), frame.where[static_cast<size_t>(k)], made.bytes());
+  frame.queue.wait();
   return made;
 }
 
-Datum DevicePlan::fetch(int k, Frame& frame) const {
-  Datum made = begin_fetch(k, frame);
+/// The outputs, when all has run.
+std::vector<Datum> DevicePlan::fetch_outputs(Frame& frame) const {
+  const Parts& p = parts();
+  std::vector<Datum> outputs;
+  std::vector<std::pair<size_t, std::byte*>> begun;
+  for (size_t i = 0; i < p.outputs.size(); ++i) {
+    const int k = p.outputs[i];
+    if (is_on_host(k)) {
+      outputs.push_back(frame.data[static_cast<size_t>(k)]);
+      continue;
+    }
+    Tensor made(slot(k).desc->dtype, slot(k).desc->dims);
+    begun.emplace_back(p.inputs.size() + i, made.mutable_raw());
+    frame.edges->begin_fetch(begun.back().first, begun.back().second, frame.where[static_cast<size_t>(k)], frame.queue);
+    outputs.emplace_back(std::move(made));
+  }
   frame.queue.wait();
-  return made;
+  for (const auto& [edge, to] : begun) frame.edges->finish(edge, to);
+  return outputs;
 }
 
 void DevicePlan::tap(int k, Frame& frame, const RunContext& context) const {
@@ -179,11 +159,15 @@ void DevicePlan::run_planned(const Planned& step, Frame& frame, const RunContext
 }
 
 void DevicePlan::run_on_host(const General& step, Frame& frame, const RunContext& context) const {
+  if (context.profile) frame.queue.wait();  // for what is no copy of this step
   std::map<int, Datum> fetched;
+  CopyTimes times(step.step.view().node(), context);
   const auto given = [&](int k) -> const Datum* {
     if (k < 0) return nullptr;
     const auto known = fetched.find(k);
-    return known != fetched.end() ? &known->second : &fetched.emplace(k, fetch(k, frame)).first->second;
+    if (known != fetched.end()) return &known->second;
+    const size_t bytes = is_on_host(k) ? 0 : slot(k).desc->bytes();
+    return &fetched.emplace(k, times.measure(bytes, [&] { return fetch(k, frame); })).first->second;
   };
   std::vector<const Datum*> inputs;
   for (const int k : step.in) inputs.push_back(given(k));
@@ -200,8 +184,10 @@ void DevicePlan::run_on_host(const General& step, Frame& frame, const RunContext
                         outputs[i].tensor().dims() == desc->dims;
       if (!fits) throw ShapeSurprise();
       const Tensor& made = outputs[i].tensor();
-      frame.queue.transfer(frame.where[static_cast<size_t>(k)], made.raw(), made.bytes());
-      frame.queue.wait();
+      times.measure(made.bytes(), [&] {
+        frame.queue.transfer(frame.where[static_cast<size_t>(k)], made.raw(), made.bytes());
+        frame.queue.wait();
+      });
     }
     frame.data[static_cast<size_t>(k)] = std::move(outputs[i]);
   }
@@ -281,9 +267,7 @@ std::vector<Datum> DevicePlan::run(std::span<const Datum> inputs, const RunConte
   for (const Update& update : p.updates) options_.state->note_change(slot(update.to).value->name);
   prepare_sums(*frame, context.hooks->sums);
   capture_or_launch(*frame, context);
-  std::vector<Datum> outputs;
-  for (const int k : p.outputs) outputs.push_back(begin_fetch(k, *frame));
-  frame->queue.wait();
+  std::vector<Datum> outputs = fetch_outputs(*frame);
   check_faults(*frame);
   if (context.hooks->sums) frame->sums->note();
   if (options_.tuning && !frame->alone.graph && !frame->summing.graph) options_.tuning->note(frame->queue);

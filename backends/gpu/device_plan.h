@@ -34,6 +34,9 @@ class DevicePlan : public Plan {
   void place();
   /// Does the input live on the device?
   bool is_state(int slot) const;
+  /// Does a run have the value on the host, so that nothing is copied?
+  bool is_on_host(int slot) const;
+  std::vector<size_t> edge_sizes() const;
   std::unique_ptr<Frame> new_frame() const;
   void prepare_sums(Frame& frame, const std::shared_ptr<StateSums>& sums) const;
   void start(Frame& frame, std::span<const Datum> inputs, const RunContext& context) const;
@@ -45,7 +48,7 @@ class DevicePlan : public Plan {
   void check_faults(Frame& frame) const;
   void tap(int slot, Frame& frame, const RunContext& context) const;
   Datum fetch(int slot, Frame& frame) const;
-  Datum begin_fetch(int slot, Frame& frame) const;
+  std::vector<Datum> fetch_outputs(Frame& frame) const;
   const Slot& slot(int k) const { return parts().slots[static_cast<size_t>(k)]; }
 
   Device device_;

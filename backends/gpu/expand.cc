@@ -50,6 +50,53 @@ bool is_wanted(const Node& node, int64_t opset) {
          !std::all_of(node.outputs().begin(), node.outputs().end(), is_known) && !is_left_to_kernels(node, opset);
 }
 
+/// What every opset from 13 on has as 13 has it, but for types and attributes that are new.
+constexpr std::array<std::string_view, 34> kStable{
+    "Abs",   "Add",    "Cast",    "CastLike", "Clip",    "Concat",    "Constant", "Div",   "Equal",
+    "Exp",   "Expand", "Flatten", "Gather",   "Greater", "Identity",  "Less",     "Log",   "Max",
+    "Mean",  "Min",    "Mul",     "Neg",      "Pow",     "ReduceSum", "Reshape",  "Shape", "Size",
+    "Slice", "Sqrt",   "Squeeze", "Sub",      "Sum",     "Transpose", "Unsqueeze"};
+
+bool is_reduction(const Node& node) { return node.op.starts_with("Reduce") && node.op != "ReduceSum"; }
+
+/// From opset 18 on reductions read their axes.
+void read_axes(mlopt::Graph& body, Node* node) {
+  const Attr* axes = node->attr("axes");
+  if (!axes) return;
+  Attr ints = *axes;
+  ints.name = "value_ints";
+  body.set_input(node, 1, body.add_op("Constant", {}, {std::move(ints)}, node, "axes")->output(0));
+  node->remove_attr("axes");
+}
+
+/// Writes a body of an older opset as that of the model has it, where its operators are such.
+void raise_opset(Function& function, int64_t opset) {
+  for (OpsetImport& import : function.opsets) {
+    if (!import.domain.empty() || import.version < 13 || import.version >= opset) continue;
+    const std::vector<Node*> nodes = all_nodes(*function.body);
+    const auto is_stable = [&](const Node* n) {
+      return !n->domain.empty() || is_reduction(*n) ||
+             std::find(kStable.begin(), kStable.end(), n->op) != kStable.end();
+    };
+    if (!std::all_of(nodes.begin(), nodes.end(), is_stable)) continue;
+    for (Node* node : nodes)
+      if (is_reduction(*node) && import.version < 18 && opset >= 18) read_axes(*node->graph(), node);
+    import.version = opset;
+  }
+}
+
+/// Bodies make a vector of one number of a scalar where their constants are such.
+void keep_scalar(mlopt::Graph& graph, Node* node) {
+  Value *x = node->input(0), *y = node->output(0);
+  if (!x || !y || x->type.static_dims() != Dims{} || y->type.static_dims() != Dims{}) return;
+  Value* dims = graph.add_constant("no_dims", Tensor::ints({}));
+  Node* scalar = graph.add_op("Reshape", {dims, dims}, {}, graph.next(node), y->name);
+  scalar->output(0)->type = y->type;
+  graph.replace_uses(y, scalar->output(0));
+  graph.set_input(scalar, 0, y);
+  y->type.dims.reset();
+}
+
 /// Puts the body in the place of the node, by whose label what cannot be planned of it will go.
 void put_in_place(Model& model, Node* node, Function function) {
   const std::vector<std::string> origins = node->origins.empty() ? std::vector{node->label()} : node->origins;
@@ -73,6 +120,8 @@ bool expand_once(Model& model) {
     std::optional<Function> function = standard_function(NodeView(*node, opset));
     if (!function) continue;
     model.set_opset(kDomain, 1);
+    raise_opset(*function, model.opset());
+    keep_scalar(*model.graph, node);
     try {
       put_in_place(model, node, *std::move(function));
     } catch (const Error&) {  // a body of another opset: the nodes are refused as they are
@@ -101,7 +150,8 @@ void expand_functions(Model& model, TypeRule types) {
                                        &lower::recurrent_layout,
                                        &lower::preview_training,
                                        &lower::binarizer,
-                                       &lower::array_feature_extractor};
+                                       &lower::array_feature_extractor,
+                                       &affine_grid};
   PassContext context;
   context.standard_types = types;
   context.keep_outputs = false;

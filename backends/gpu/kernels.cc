@@ -41,6 +41,7 @@ constexpr Family kFamilies[] = {
     {"integer", integer_conv_kernels},
     {"codes", code_map_kernels},
     {"nbits", nbits_kernels},
+    {"nbits", levels_kernels},
     {"scatter", scatter_kernels},
     {"top", top_kernels},
     {"counted", counted_kernels},

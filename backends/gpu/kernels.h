@@ -35,6 +35,7 @@ std::span<const Kernel> gru_grad_kernels();
 std::span<const Kernel> host_copy_kernels();
 std::span<const Kernel> integer_kernels();
 std::span<const Kernel> integer_conv_kernels();
+std::span<const Kernel> levels_kernels();
 std::span<const Kernel> lstm_kernels();
 std::span<const Kernel> lstm_grad_kernels();
 std::span<const Kernel> matmul_kernels();

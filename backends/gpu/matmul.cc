@@ -1,4 +1,5 @@
 // MatMul, Gemm and their fused forms, by the library of the device.
+#include <algorithm>
 #include <utility>
 
 #include "backends/gpu/kernels.h"
@@ -26,20 +27,28 @@ struct Calls {
   std::vector<At> at = {{0, 0, 0}};
 };
 
-/// A product of arrays of matrices [..., m, k] and [..., k, n], the last batch axis by strides.
+/// A product of arrays of matrices [..., m, k] and [..., k, n], the longest batch axis by strides.
 Expected<Calls> calls_of(const Dims& a, const Dims& b, const Dims& batch, ProductArgs args) {
-  constexpr size_t kMostCalls = 64;
+  constexpr size_t kMostCalls = 1024;
   const Dims out_strides = row_major_strides(batch);
   const auto strides = [&](const Dims& dims) { return broadcast_strides(Dims(dims.begin(), dims.end() - 2), batch); };
   const Dims left = strides(a), right = strides(b);
   const int64_t a_size = args.m * args.k, b_size = args.k * args.n, out_size = args.m * args.n;
-  const auto axes = walk_axes(batch, std::vector<Dims>{left, right, out_strides}, 8);
+  auto axes = walk_axes(batch, std::vector<Dims>{left, right, out_strides}, 8);
   if (!axes) return axes.error();
-  const WalkAxis& inner = axes->front();
-  args.batch = inner.count;
-  args.a_stride = inner.strides[0] * a_size;
-  args.b_stride = inner.strides[1] * b_size;
-  args.out_stride = inner.strides[2] * out_size;
+  // One matrix on the right serves all rows on the left.
+  if (const WalkAxis& inner = axes->front(); !args.a_transposed && inner.strides[0] == 1 && inner.strides[1] == 0) {
+    args.m *= inner.count;
+    axes->erase(axes->begin());
+    if (axes->empty()) axes->push_back({1, {0, 0, 0}});
+  }
+  const auto by_count = [](const WalkAxis& x, const WalkAxis& y) { return x.count < y.count; };
+  std::iter_swap(axes->begin(), std::max_element(axes->begin(), axes->end(), by_count));
+  const WalkAxis& longest = axes->front();
+  args.batch = longest.count;
+  args.a_stride = longest.strides[0] * a_size;
+  args.b_stride = longest.strides[1] * b_size;
+  args.out_stride = longest.strides[2] * out_size;
   Calls calls{args};
   for (size_t k = 1; k < axes->size(); ++k) {
     const WalkAxis& axis = (*axes)[k];
@@ -50,11 +59,6 @@ Expected<Calls> calls_of(const Dims& a, const Dims& b, const Dims& batch, Produc
                        at.out + i * axis.strides[2] * out_size});
     if (all.size() > kMostCalls) return Decline{"batches that broadcast in too many ways"};
     calls.at = std::move(all);
-  }
-  // One matrix on the right serves all rows on the left.
-  if (calls.at.size() == 1 && args.b_stride == 0 && !args.a_transposed && args.a_stride == a_size) {
-    calls.args.m *= args.batch;
-    calls.args.batch = 1;
   }
   return calls;
 }

@@ -26,7 +26,7 @@ Peak rate_of(std::string what, double work, int tries, WorkQueue& queue, const F
     all += spent;
   }
   std::sort(rates.begin(), rates.end());
-  return {std::move(what), rates.back(), rates[rates.size() / 2]};
+  return {std::move(what), rates.back(), rates[rates.size() / 2], static_cast<int>(rates.size())};
 }
 
 ProductArgs product_of(int64_t size, const Memory& a, const Memory& b, const Memory& out) {
@@ -78,6 +78,7 @@ std::vector<Peak> measure_peaks(Device device, int64_t size, int64_t copy_bytes,
     args.type = way.type;
     args.tf32 = way.tf32;
     peaks.push_back(rate_of(way.what, 2 * n * n * n, tries, queue, [&] { return kernels.product(queue.get(), args); }));
+    peaks.back().size = args.n;
   }
   const auto half = static_cast<size_t>(copy_bytes);
   const Memory from(device, half), to(device, half);

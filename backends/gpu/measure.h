@@ -12,6 +12,8 @@ namespace mlopt::gpu {
 struct Peak {
   std::string what;             ///< "fp32", "tf32", "fp16", "bf16": products; "copy"
   double best = 0, median = 0;  ///< operations (two for each multiplication) or bytes read and written, each second
+  int runs = 0;
+  int64_t size = 0;  ///< of the matrices; 0: a copy
 };
 
 /// Products of matrices of up to `size` by `size` and copies of `copy_bytes`, each `tries` times, or for a second.

@@ -1,15 +1,12 @@
 // com.microsoft.MatMulNBits, also of floats of 8 bits as qdq::float8_weights makes it: few rows read the weights as
 // they are stored, more rows have them unpacked before.
 #include "backends/gpu/kernels.h"
-#include "backends/gpu/operand.h"
 #include "backends/gpu/packed_codes.h"
+#include "backends/gpu/unpacked.h"
 #include "core/exec/weight_cache.h"
 
 namespace mlopt::gpu {
 namespace {
-
-/// Up to so many rows, weights are read once for every four of them.
-constexpr int64_t kFewRows = 16;
 
 enum Input { kSource, kWeights, kScales, kZeros, kGroups, kBias };
 
@@ -24,7 +21,7 @@ Expected<NBitsArgs> args_of(const Site& site) {
   args.n = site.view.get_int("N");
   args.k = site.view.get_int("K");
   args.block = site.view.get_int("block_size");
-  if (args.bits != 4 && args.bits != 8) return Decline{"weights of neither 4 nor 8 bits"};
+  if (args.bits != 2 && args.bits != 4 && args.bits != 8) return Decline{"weights of neither 2, 4 nor 8 bits"};
   if (args.n < 1 || args.k < 1 || args.block < 16 || args.block % 16 != 0 || args.block > 65536)
     return Decline{"blocks that are no multiple of 16"};
   if (a.dims.empty() || a.dims.back() != args.k) return Decline{"the operands do not fit"};
@@ -71,20 +68,7 @@ Expected<PlannedStep> plan(const Site& site) {
     now.out = few ? b.out<void>(0) : b.scratch;
     if (few) return launch(b, &Kernels::nbits_product, now);
     launch(b, &Kernels::nbits_unpack, now);
-    ProductArgs product{};
-    product.type = now.type;
-    product.tf32 = tf32;
-    product.b_transposed = true;
-    product.batch = 1;
-    product.m = now.m;
-    product.n = now.n;
-    product.k = now.k;
-    product.alpha = 1;
-    product.a = now.a;
-    product.b = b.scratch;
-    product.bias = now.bias;
-    product.out = b.out<void>(0);
-    launch(b, &Kernels::product, product);
+    multiply_unpacked(b, {now.type, tf32, now.m, now.n, now.k, now.a, now.bias});
   };
   return step;
 }

@@ -1,7 +1,11 @@
 // Normalizations: of rows (LayerNormalization, RMSNormalization and their fused forms), of channels and groups of them,
 // and by stored statistics.
+#include <algorithm>
+#include <utility>
+
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
+#include "core/base/align.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -11,12 +15,28 @@ struct Places {
   int skip = -1, skip_bias = -1, scale = -1, bias = -1, sum = -1;
 };
 
-PlannedStep norm_step(const Site& site, NormArgs args, Places places) {
+/// An input that is written out as it broadcasts.
+struct Spread {
+  int input;
+  Walk<2> walk;
+  int width;
+  size_t offset;  ///< in scratch
+};
+
+PlannedStep norm_step(const Site& site, NormArgs args, Places places, std::vector<Spread> spread = {}) {
   PlannedStep step{.out = {site.desc(0)}};
+  for (const Spread& s : spread)
+    step.scratch_bytes = s.offset + static_cast<size_t>(s.walk.count) * static_cast<size_t>(s.width);
   for (size_t i = 1; i < site.view.node().outputs().size(); ++i) step.out.push_back(site.desc(0));
-  step.run = [args, places](const Buffers& b) {
+  step.run = [args, places, spread = std::move(spread)](const Buffers& b) {
     NormArgs now = args;
-    const auto given = [&](int i) -> const void* { return i < 0 ? nullptr : b.in<void>(i); };
+    for (const Spread& s : spread)
+      launch(b, &Kernels::copy, CopyArgs{s.width, s.walk, b.in<void>(s.input), b.scratch + s.offset});
+    const auto given = [&](int i) -> const void* {
+      for (const Spread& s : spread)
+        if (s.input == i) return b.scratch + s.offset;
+      return i < 0 ? nullptr : b.in<void>(i);
+    };
     now.in = b.in<void>(0);
     now.skip = given(places.skip);
     now.skip_bias = given(places.skip_bias);
@@ -39,6 +59,30 @@ Expected<Elem> type_of(const Site& site) {
 
 bool has_size(const Site& site, int i, int64_t size) { return !site.has(i) || site.desc(i).size() == size; }
 
+/// Has it more than one element before its last `rank` axes?
+bool is_larger(const Site& site, int i, size_t rank) {
+  if (!site.has(i) || site.desc(i).dims.size() <= rank) return false;
+  const Dims& dims = site.desc(i).dims;
+  return std::any_of(dims.begin(), dims.end() - static_cast<int64_t>(rank), [](int64_t d) { return d != 1; });
+}
+
+/// Scale and bias where they are not as many as `dims`.
+Expected<std::vector<Spread>> spread_over(const Site& site, const Dims& dims) {
+  std::vector<Spread> all;
+  size_t offset = 0;
+  for (const int i : {1, 2}) {
+    if (has_size(site, i, element_count(dims))) continue;
+    Dims own = site.desc(i).dims;
+    while (own.size() > dims.size()) own.erase(own.begin());
+    const auto walk = walk_over<2>(dims, {broadcast_strides(own, dims), row_major_strides(dims)});
+    if (!walk) return walk.error();
+    const int width = bits(site.desc(i).dtype) / 8;
+    all.push_back({i, *walk, width, offset});
+    offset += static_cast<size_t>(round_up(walk->count * width, 256));
+  }
+  return all;
+}
+
 Expected<PlannedStep> plan_rows(const Site& site) {
   const auto type = type_of(site);
   if (!type) return type.error();
@@ -47,17 +91,21 @@ Expected<PlannedStep> plan_rows(const Site& site) {
   const auto rank = static_cast<int64_t>(x.size());
   const auto axis = static_cast<size_t>(normalize_axis(site.view.get_int("axis", -1), rank));
   const Middle m = around(x, axis, x.size());
-  if (!has_size(site, 1, m.length) || !has_size(site, 2, m.length)) return Decline{"scale or bias broadcast"};
+  // One number for each of a row, or for each of all where rows differ in them.
+  const size_t row_rank = x.size() - axis;
+  const bool differ = is_larger(site, 1, row_rank) || is_larger(site, 2, row_rank);
+  auto spread = spread_over(site, differ ? x : Dims(x.end() - static_cast<int64_t>(row_rank), x.end()));
+  if (!spread) return spread.error();
   const bool rms = site.view.node().op != "LayerNormalization";
   const NormArgs args{.type = *type,
                       .rms = rms,
                       .epsilon = site.view.get_float("epsilon", 1e-5f),
                       .rows = m.outer,
                       .length = m.length,
-                      .period = 1,
-                      .channels = 0,
+                      .period = differ ? m.outer : 1,
+                      .channels = differ ? m.length : 0,
                       .inner = 1};
-  return norm_step(site, args, {.scale = 1, .bias = site.has(2) ? 2 : -1});
+  return norm_step(site, args, {.scale = 1, .bias = site.has(2) ? 2 : -1}, *std::move(spread));
 }
 
 /// com.microsoft's: input + skip (+ bias), normalized; output 3 is the sum.
@@ -76,7 +124,7 @@ Expected<PlannedStep> plan_skip(const Site& site) {
     if (i != 3 && outputs[i]) return Decline{"statistics are wanted"};
   const NormArgs args{.type = *type,
                       .rms = rms,
-                      .epsilon = site.view.get_float("epsilon", 1e-5f),
+                      .epsilon = site.view.get_float("epsilon", 1e-12f),
                       .rows = site.desc(0).size() / length,
                       .length = length,
                       .period = 1,
@@ -121,16 +169,20 @@ Expected<PlannedStep> plan_stored(const Site& site) {
   const auto type = float_of(x.dtype);
   if (!type) return type.error();
   if (x.dims.size() < 2 || !is_countable(x)) return Decline{"no channels"};
-  for (int i = 1; i < 5; ++i)
-    if (site.desc(i).dtype != DType::kF32 || site.desc(i).dims != Dims{x.dims[1]})
-      return Decline{"statistics do not fit"};
+  for (int i = 1; i < 5; ++i) {
+    if (site.desc(i).dims != Dims{x.dims[1]}) return Decline{"statistics do not fit"};
+    const DType own = site.desc(i).dtype;
+    if ((own != DType::kF32 && own != x.dtype) || own != site.desc(i % 2 ? i : i - 1).dtype)
+      return Decline{"statistics of another type"};
+  }
   PlannedStep step{.out = {x}};
   step.in_place = 0;
-  step.run = [type = *type, epsilon = view.get_float("epsilon", 1e-5f), count = x.size(), channels = x.dims[1],
+  const bool narrow_scale = site.desc(1).dtype != DType::kF32, narrow_statistics = site.desc(3).dtype != DType::kF32;
+  step.run = [=, type = *type, epsilon = view.get_float("epsilon", 1e-5f), count = x.size(), channels = x.dims[1],
               inner = around(x.dims, 2, x.dims.size()).length](const Buffers& b) {
     launch(b, &Kernels::channel_norm,
-           ChannelNormArgs{type, epsilon, count, channels, inner, b.in<void>(0), b.in<float>(1), b.in<float>(2),
-                           b.in<float>(3), b.in<float>(4), b.out<void>(0)});
+           ChannelNormArgs{type, epsilon, count, channels, inner, b.in<void>(0), b.in<void>(1), b.in<void>(2),
+                           b.in<void>(3), b.in<void>(4), b.out<void>(0), narrow_scale, narrow_statistics});
   };
   return step;
 }

@@ -122,9 +122,9 @@ void DynamicQuantize::run(const Buffers& b, const void* in, std::byte* scratch, 
     launch(b, &Kernels::reduce,
            ReduceArgs{Elem::kF32, how, Before::kNothing, After::kNothing, 1, outer, n, 1, from, into});
   };
-  for (const Fold how : {Fold::kMin, Fold::kMax}) {
+  for (const Fold how : {Fold::kMinNumber, Fold::kMaxNumber}) {
     reduce(how, rows, length, in, partial);
-    reduce(how, 1, rows, partial, how == Fold::kMin ? ends : ends + 1);
+    reduce(how, 1, rows, partial, how == Fold::kMinNumber ? ends : ends + 1);
   }
   launch(b, &Kernels::quantized_range, RangeArgs{ends, ends + 1, scale, zero});
   launch(b, &Kernels::quantize, QuantizeArgs{Elem::kF32, Elem::kF32, {8, false}, {}, count, in, scale, zero, codes});

@@ -17,7 +17,7 @@ struct Reduction {
   bool mean = false;
 };
 
-Reduction reduction_of(std::string_view op) {
+Reduction reduction_of(const NodeView& view) {
   static const std::map<std::string_view, Reduction> kKnown{
       {"ReduceMean", {Fold::kSum, Before::kNothing, After::kNothing, true}},
       {"GlobalAveragePool", {Fold::kSum, Before::kNothing, After::kNothing, true}},
@@ -29,19 +29,21 @@ Reduction reduction_of(std::string_view op) {
       {"ReduceL1", {Fold::kSum, Before::kAbs}},
       {"ReduceL2", {Fold::kSum, Before::kSquare, After::kRoot}},
       {"ReduceSumSquare", {Fold::kSum, Before::kSquare}},
-      {"ReduceLogSum", {Fold::kSum, Before::kNothing, After::kLog}}};
-  return kKnown.at(op);
+      {"ReduceLogSum", {Fold::kSum, Before::kNothing, After::kLog}},
+      {"ReduceLogSumExp", {Fold::kLogSumExp}}};
+  const std::string& op = view.node().op;
+  return kKnown.at(op != "GlobalLpPool" ? op : view.get_int("p", 2) == 1 ? "ReduceL1" : "ReduceL2");
 }
 
 int64_t made_by(const Middle& m) { return m.outer * m.inner; }
 
 Expected<PlannedStep> plan_over(const Site& site, const std::vector<bool>& reduced, bool keep) {
   const TensorDesc& x = site.desc(0);
-  const Reduction r = reduction_of(site.view.node().op);
+  const Reduction r = reduction_of(site.view);
   const bool exact = x.dtype == DType::kI32 || x.dtype == DType::kI64;
   const auto type = exact ? elem_of(x.dtype) : float_of(x.dtype);
   if (!type) return type.error();
-  if (exact && (r.mean || r.after != After::kNothing)) return Decline{"not of integers"};
+  if (exact && (r.mean || r.after != After::kNothing || r.fold == Fold::kLogSumExp)) return Decline{"not of integers"};
   if (!is_countable(x)) return Decline{"more elements than kernels count"};
   Dims out;
   for (size_t k = 0; k < x.dims.size(); ++k)
@@ -49,7 +51,7 @@ Expected<PlannedStep> plan_over(const Site& site, const std::vector<bool>& reduc
   std::vector<Middle> groups = reduction_groups(x.memory_dims(), reduced);
   if (groups.empty()) groups.push_back({x.size(), 1, 1});
   PlannedStep step{.out = {{x.dtype, std::move(out)}}};
-  const auto width = static_cast<size_t>(bits(x.dtype) / 8);
+  const size_t width = x.dtype == DType::kI64 ? 8 : 4;  // of partial results
   int64_t terms = 1;
   for (size_t g = 0; g < groups.size(); ++g) {
     terms *= groups[g].length;
@@ -64,7 +66,8 @@ Expected<PlannedStep> plan_over(const Site& site, const std::vector<bool>& reduc
       const Middle& m = groups[g];
       launch(b, &Kernels::reduce,
              ReduceArgs{type, r.fold, first ? r.before : Before::kNothing, last ? r.after : After::kNothing,
-                        last && r.mean ? static_cast<float>(terms) : 1.0f, m.outer, m.length, m.inner, from, to});
+                        last && r.mean ? static_cast<float>(terms) : 1.0f, m.outer, m.length, m.inner, from, to, !first,
+                        !last});
       from = to;
       scratch += static_cast<size_t>(made_by(m)) * width;
     }
@@ -83,6 +86,7 @@ Expected<PlannedStep> plan_global(const Site& site) {
   const TensorDesc& x = site.desc(0);
   const size_t rank = x.dims.size();
   if (rank < 3) return Decline{"no spatial axes"};
+  if (const int64_t p = site.view.get_int("p", 2); p != 1 && p != 2) return Decline{"another norm than the first two"};
   std::vector<bool> reduced(rank, true);
   reduced[0] = reduced[x.layout == Layout::kChannelsLast ? rank - 1 : 1] = false;
   auto step = plan_over(site, reduced, true);
@@ -100,6 +104,8 @@ constexpr Kernel kKernels[] = {
     {.domain = "", .op = "ReduceL2", .plan = plan},
     {.domain = "", .op = "ReduceSumSquare", .plan = plan},
     {.domain = "", .op = "ReduceLogSum", .plan = plan},
+    {.domain = "", .op = "ReduceLogSumExp", .plan = plan},
+    {.domain = "", .op = "GlobalLpPool", .plan = plan_global, .layout = LayoutRule::kAny},
     {.domain = "", .op = "GlobalAveragePool", .plan = plan_global, .layout = LayoutRule::kAny},
     {.domain = "", .op = "GlobalMaxPool", .plan = plan_global, .layout = LayoutRule::kAny},
 };

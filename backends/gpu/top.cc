@@ -90,7 +90,8 @@ Expected<PlannedStep> plan_hardmax(const Site& site) {
   step.scratch_bytes = static_cast<size_t>(m.outer * m.inner) * sizeof(int64_t);
   step.run = [args, one, width = bits(x.dtype) / 8](const Buffers& b) {
     TopArgs now = args;
-    now.nan_first = false;
+    now.nan_first = false;  // as a search from the front that takes what is larger has it
+    now.leads = true;
     now.in = b.in<void>(0);
     now.places = reinterpret_cast<int64_t*>(b.scratch);
     launch(b, &Kernels::top, now);

@@ -39,7 +39,7 @@ std::string header_of(Device device) {
   check(device.api->describe(device.index, &info), "the device");
   Sensors sensors{};
   if (device.api->sense(device.index, &sensors)) sensors.driver[0] = 0;
-  return fmt::format("mlopt products 1; {}; {}.{}; CUDA {} {}; driver {}; cuBLASLt {}; cuDNN {}", info.name, info.major,
+  return fmt::format("mlopt products 2; {}; {}.{}; CUDA {} {}; driver {}; cuBLASLt {}; cuDNN {}", info.name, info.major,
                      info.minor, info.driver, info.runtime, sensors.driver, info.cublas, device.api->conv_version());
 }
 
@@ -55,34 +55,37 @@ Tuning::Tuning(Device device, std::string folder) : header_(header_of(device)) {
   if (folder.empty()) folder = default_folder();
   if (folder.empty()) return;
   path_ = folder + "/" + file_name(header_);
-  read();
+  known_ = stored();
 }
 
 /// A header; a line of numbers for each product; the digest of all that.
-void Tuning::read() {
+std::map<Tuning::Product, Tuning::Algorithm> Tuning::stored() const {
+  std::map<Product, Algorithm> all;
   std::string text;
   try {
     text = read_file(path_);
   } catch (const Error&) {  // none yet
-    return;
+    return all;
   }
   const size_t end = text.rfind(kEnd);
-  if (end == std::string::npos || text.substr(end) != ending(text.substr(0, end))) return;
+  if (end == std::string::npos || text.substr(end) != ending(text.substr(0, end))) return all;
   std::istringstream in(text.substr(0, end));
   std::string line;
-  if (!std::getline(in, line) || line != header_) return;
+  if (!std::getline(in, line) || line != header_) return all;
   while (std::getline(in, line)) {
     std::istringstream numbers(line);
     Product product;
     Algorithm algorithm;
     for (int64_t& number : product) numbers >> number;
     for (uint64_t& number : algorithm) numbers >> number;
-    if (numbers) known_[product] = algorithm;
+    if (numbers) all[product] = algorithm;
   }
+  return all;
 }
 
-void Tuning::write() const {
+void Tuning::write() {
   if (path_.empty()) return;
+  known_.merge(stored());  // what other processes have added meanwhile
   std::string text = header_ + "\n";
   for (const auto& [product, algorithm] : known_)
     text += fmt::format("{} {}\n", fmt::join(product, " "), fmt::join(algorithm, " "));

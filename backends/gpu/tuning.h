@@ -24,11 +24,11 @@ class Tuning {
   const std::string& path() const { return path_; }
 
  private:
-  void read();
-  void write() const;
-
   using Product = std::array<int64_t, 14>;
   using Algorithm = std::array<uint64_t, 8>;
+  std::map<Product, Algorithm> stored() const;
+  void write();
+
   std::string path_, header_;
   std::mutex mutex_;
   std::map<Product, Algorithm> known_;

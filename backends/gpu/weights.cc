@@ -2,16 +2,24 @@
 
 namespace mlopt::gpu {
 
+std::shared_ptr<const Weight> WeightStore::get(const Tensor& tensor) {
+  const std::lock_guard lock(mutex_);
+  const std::pair key{tensor.raw(), tensor.bytes()};
+  if (auto known = known_[key].lock()) return known;
+  std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+  auto made = std::make_shared<const Weight>(Weight{tensor, Memory(queue_.device(), tensor.bytes())});
+  queue_.transfer(made->memory.at(), tensor.raw(), tensor.bytes());
+  queue_.wait();
+  tensor.release_pages();
+  known_[key] = made;
+  return made;
+}
+
 std::byte* Weights::at(const Tensor& tensor) {
   const std::lock_guard lock(mutex_);
-  Kept& kept = kept_[tensor.raw()];
-  if (!kept.memory.at()) {
-    kept = {tensor, Memory(queue_.device(), tensor.bytes())};
-    queue_.transfer(kept.memory.at(), tensor.raw(), tensor.bytes());
-    queue_.wait();
-    tensor.release_pages();
-  }
-  return kept.memory.at();
+  std::shared_ptr<const Weight>& weight = held_[{tensor.raw(), tensor.bytes()}];
+  if (!weight) weight = store_->get(tensor);
+  return weight->memory.at();
 }
 
 }  // namespace mlopt::gpu

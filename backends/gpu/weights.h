@@ -1,27 +1,43 @@
 #pragma once
 #include <map>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 #include "backends/gpu/device_memory.h"
 #include "core/tensor/tensor.h"
 
 namespace mlopt::gpu {
 
-/// Weights on the device, each once, whatever plans read it.
+/// A tensor's bytes on the device.
+struct Weight {
+  Tensor tensor;  ///< so that nothing else comes to lie at its address
+  Memory memory;
+};
+
+/// Weights on the device, each once, whatever plans read it, as long as one of them holds it.
+class WeightStore {
+ public:
+  explicit WeightStore(Device device) : queue_(device) {}
+  std::shared_ptr<const Weight> get(const Tensor& tensor);
+
+ private:
+  WorkQueue queue_;
+  std::mutex mutex_;
+  std::map<std::pair<const std::byte*, size_t>, std::weak_ptr<const Weight>> known_;
+};
+
+/// Those that one plan reads, which it holds.
 class Weights {
  public:
-  explicit Weights(Device device) : queue_(device) {}
-  /// The tensor's bytes there.
+  explicit Weights(std::shared_ptr<WeightStore> store) : store_(std::move(store)) {}
+  /// The tensor's bytes on the device.
   std::byte* at(const Tensor& tensor);
 
  private:
-  struct Kept {
-    Tensor tensor;  ///< so that nothing else comes to lie at its address
-    Memory memory;
-  };
-  WorkQueue queue_;
+  std::shared_ptr<WeightStore> store_;
   std::mutex mutex_;
-  std::map<const std::byte*, Kept> kept_;
+  std::map<std::pair<const std::byte*, size_t>, std::shared_ptr<const Weight>> held_;
 };
 
 }  // namespace mlopt::gpu

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/data.h"
 #include "cli/gates.h"
+#include "cli/gpus.h"
 #include "core/calib/compare_runs.h"
 #include "core/exec/backend.h"
 #include "core/ir/model.h"
@@ -58,6 +59,8 @@ struct Entry {
   std::vector<StepProfile> profile;
   int64_t profiled_runs = 0;
   std::optional<Roofline> roofline;  ///< of the machine, measured with the profile
+  std::string peak_precision;        ///< of a GPU's roofline; empty: it is the processor's
+  std::vector<NodeCopies> copies;    ///< of a run, for what a GPU has the processor run
   std::optional<PlanInfo> plan;
 };
 
@@ -82,6 +85,8 @@ std::vector<Comparison> measure(std::vector<Entry>& entries, const BenchOptions&
 
 /// Times by step, from a plan of its own for each entry: keeping them slows it down.
 void profile(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);
+/// The copies alone, likewise, of entries that need some.
+void time_copies(std::vector<Entry>& entries, const BenchOptions& options, const Session& session);
 /// Prints what would run, and runs nothing.
 void show_plans(std::vector<Entry>& entries, const BenchOptions& options, Session& session);
 

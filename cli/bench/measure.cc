@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "cli/bench/load.h"
-#include "cli/gpus.h"
 #include "cli/peak.h"
 
 namespace mlopt::cli {
@@ -91,7 +90,10 @@ std::vector<Comparison> measure(std::vector<Entry>& entries, const BenchOptions&
     }
     begin = end;
   }
-  if (options.profile) profile(entries, options, session);
+  if (options.profile)
+    profile(entries, options, session);
+  else
+    time_copies(entries, options, session);
   return comparisons;
 }
 

@@ -9,7 +9,9 @@
 #include "cli/backends.h"
 #include "cli/bench/load.h"
 #include "cli/bench/step.h"
+#include "cli/precision.h"
 #include "core/base/text.h"
+#include "core/onnx/io.h"
 
 namespace mlopt::cli {
 namespace {
@@ -37,7 +39,7 @@ void time_steps(Entry& entry, const BenchOptions& options, const Session& sessio
 }
 
 /// A short measurement of what the processor can do, for entries that run on it.
-void find_rooflines(std::vector<Entry>& entries, const BenchOptions& options) {
+void find_cpu_rooflines(std::vector<Entry>& entries, const BenchOptions& options) {
   std::set<int> threads;
   for (const Entry& entry : entries)
     if (entry.device == "cpu") threads.insert(threads_of_run(entry, options));
@@ -47,6 +49,30 @@ void find_rooflines(std::vector<Entry>& entries, const BenchOptions& options) {
   for (Entry& entry : entries)
     for (const Roofline& r : found)
       if (entry.device == "cpu" && r.threads == threads_of_run(entry, options)) entry.roofline = r;
+}
+
+/// In which a GPU computes most: as was asked for, or as the weights are.
+std::string arithmetic_of(const Entry& entry, const BenchOptions& options) {
+  if (precision_of(options.precision) != Precision::kF32) return options.precision;
+  const Model model = read_model(entry.path);
+  for (const Value* v : model.graph->values()) {
+    if (!v->constant || v->constant->rank() < 2) continue;
+    if (v->constant->dtype() == DType::kF16) return "fp16";
+    if (v->constant->dtype() == DType::kBF16) return "bf16";
+  }
+  return "fp32";
+}
+
+void find_gpu_rooflines(std::vector<Entry>& entries, const BenchOptions& options) {
+  std::map<std::pair<int, std::string>, std::optional<Roofline>> found;
+  for (Entry& entry : entries) {
+    const std::optional<int> gpu = gpu_index(entry.device);
+    if (!gpu) continue;
+    entry.peak_precision = arithmetic_of(entry, options);
+    auto& limits = found[{*gpu, entry.peak_precision}];
+    if (!limits) limits = gpu_roofline(entry.device, entry.peak_precision);
+    entry.roofline = limits;
+  }
 }
 
 double total_seconds(const std::vector<StepProfile>& steps) {
@@ -95,8 +121,14 @@ Speed speed_of(const StepProfile& step, const std::optional<Roofline>& limits) {
   return speed;
 }
 
+/// The roofline of what ran the step: a GPU's says nothing of nodes on the processor.
+std::optional<Roofline> limits_of(const StepProfile& step, const Entry& entry) {
+  const bool on_processor = step.kernel == "cpu" || step.kernel == "host";
+  return gpu_index(entry.device) && on_processor ? std::nullopt : entry.roofline;
+}
+
 Json step_json(const StepProfile& step, const Entry& entry, double runs, double total) {
-  const Speed speed = speed_of(step, entry.roofline);
+  const Speed speed = speed_of(step, limits_of(step, entry));
   Json json = Json::object({{"node", step.node}, {"op", step.op}});
   add_step(step, json);
   json["ms"] = 1e3 * step.seconds / runs;
@@ -109,7 +141,7 @@ Json step_json(const StepProfile& step, const Entry& entry, double runs, double 
 }
 
 Json limits_json(const Roofline& limits) {
-  return Json::object({{"threads", limits.threads},
+  return Json::object({{"threads", limits.threads > 0 ? Json(limits.threads) : Json()},
                        {"matrix", limits.size},
                        {"gflops", limits.gflops.best},
                        {"int8_gops", limits.int8 ? Json(limits.int8->best) : Json()},
@@ -128,8 +160,21 @@ std::string percent(double part, double total) { return fmt::format("{:.1f} %", 
 }  // namespace
 
 void profile(std::vector<Entry>& entries, const BenchOptions& options, const Session& session) {
-  find_rooflines(entries, options);
-  for (Entry& entry : entries) time_steps(entry, options, session);
+  find_cpu_rooflines(entries, options);
+  find_gpu_rooflines(entries, options);
+  for (Entry& entry : entries) {
+    time_steps(entry, options, session);
+    entry.copies = fallback_copies(entry.profile, entry.profiled_runs);
+  }
+}
+
+void time_copies(std::vector<Entry>& entries, const BenchOptions& options, const Session& session) {
+  for (Entry& entry : entries) {
+    if (entry.fallback_nodes.empty() || !gpu_index(entry.device) || entry.path == "-") continue;
+    Entry timed = entry;
+    time_steps(timed, options, session);
+    entry.copies = fallback_copies(timed.profile, timed.profiled_runs);
+  }
 }
 
 Json profile_json(const Entry& entry) {
@@ -162,16 +207,17 @@ void profile_tables(const Entry& entry, const std::string& title, bool all, Repo
                                                           "GFLOP/s", "GB/s", "of the roofline"});
   table.left = 4;
   for (const StepProfile& step : steps) {
-    const Speed speed = speed_of(step, entry.roofline);
+    const Speed speed = speed_of(step, limits_of(step, entry));
     table.rows.push_back({shortened(step.node), operators_of(step), step.kernel, step.layout, ms(step.seconds / runs),
                           percent(step.seconds, total), cell("{:.1f}", speed.gflops), cell("{:.2f}", speed.gb_per_s),
                           cell("{:.0f} %", speed.roofline, 100)});
   }
   if (!entry.roofline) return;
   const Roofline& r = *entry.roofline;
-  report.line(fmt::format("roofline of {} threads, measured just now: {:.1f} GFLOP/s{}, {:.1f} GB/s of memory",
-                          r.threads, r.gflops.best, r.int8 ? fmt::format(" (8 bits: {:.1f})", r.int8->best) : "",
-                          r.copy.best));
+  const std::string of = entry.peak_precision.empty() ? fmt::format("{} threads", r.threads)
+                                                      : fmt::format("the GPU in {}", entry.peak_precision);
+  report.line(fmt::format("roofline of {}, measured just now: {:.1f} GFLOP/s{}, {:.1f} GB/s of memory", of,
+                          r.gflops.best, r.int8 ? fmt::format(" (8 bits: {:.1f})", r.int8->best) : "", r.copy.best));
 }
 
 }  // namespace mlopt::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/backends.h"
 #include "cli/bench/bench.h"
 #include "cli/bench/step.h"
 #include "cli/comparison.h"
@@ -73,6 +74,7 @@ Json to_json(const Entry& entry) {
   json["size_bytes"] = entry.size_bytes;
   json["nodes"] = entry.nodes;
   json["fallback_nodes"] = entry.fallback_nodes;
+  if (!entry.copies.empty()) json["fallback_copies"] = to_json(entry.copies);
   json["precision"] = entry.precision;
   if (entry.from_fp32) json["from_fp32"] = to_json(*entry.from_fp32);
   if (!entry.profile.empty()) json["profile"] = profile_json(entry);
@@ -108,9 +110,11 @@ void report_entries(const std::vector<Entry>& entries, const std::vector<Compari
   }
   for (const Entry& entry : entries) {
     if (!entry.fallback_nodes.empty()) {
-      report.line(fmt::format("{}: {} of {} nodes run on the reference backend", described(entry, entries),
-                              entry.fallback_nodes.size(), entry.nodes));
+      report.line(fmt::format("{}: {} of {} nodes run on the {}", described(entry, entries),
+                              entry.fallback_nodes.size(), entry.nodes,
+                              gpu_index(entry.device) ? "processor" : "reference backend"));
     }
+    show_copies(entry.copies, described(entry, entries), verbose, report);
     if (entry.joules)
       report.line(fmt::format("{}: {:.3g} J of the GPU a run", described(entry, entries), *entry.joules));
     if (entry.from_fp32)

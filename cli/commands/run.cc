@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/data.h"
 #include "cli/describe.h"
+#include "cli/gpus.h"
 #include "cli/precision.h"
 #include "cli/runner.h"
 #include "cli/test_data.h"
@@ -135,6 +136,7 @@ void run(const RunOptions& o, Session& session) {
   Runner runner =
       o.no_prepare ? make_runner(*backend, session.common) : make_preparing_runner(*backend, session.common);
   runner.options.precision = precision_of(o.precision);
+  runner.options.profile = !session.common.fallback.empty();
   const std::unique_ptr<Executable> plan = runner.compile(model);
   std::vector<Datum> outputs;
   with_data_hint(o.data, model, [&] { outputs = plan->run(in_order(inputs, plan->input_names())); });
@@ -144,7 +146,10 @@ void run(const RunOptions& o, Session& session) {
   report.data["device"] = backend->name();
   report.data["data"] = o.data.spec;
   report.data["fallback_nodes"] = plan->fallback_nodes();
+  const std::vector<NodeCopies> copies = fallback_copies(plan->profile(), 1);
+  if (!copies.empty()) report.data["fallback_copies"] = to_json(copies);
   describe(*model.graph, outputs, report);
+  show_copies(copies, o.model, session.common.verbose, report);
   if (!o.output_dir.empty()) write_test_outputs(o.output_dir, *model.graph, outputs);
   if (!o.npz.empty()) write_archive(o.npz, *model.graph, outputs, session.console);
   report.data["peak_memory_bytes"] = peak_memory();

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/exec/deciding_inputs.h"
 #include "core/exec/graph_input.h"
+#include "core/exec/known_plans.h"
 #include "core/exec/listed.h"
 #include "core/exec/pieces.h"
 #include "core/exec/plan.h"
@@ -36,18 +37,9 @@ class Interpreter : public Executable {
   ProgramContext context();
   void keep(ProgramContext&& context);
   void compile_program();
-  /// What runs for inputs of these shapes, and these values of those that decide shapes (where nothing can run node by
-  /// node); without a plan where inference was wrong.
-  struct Known {
-    std::vector<Dims> shapes;
-    std::vector<std::optional<Tensor>> values;
-    std::unique_ptr<const Plan> plan;
-    Pieces pieces;
-  };
-  std::shared_ptr<const Known> plan_shapes(const std::vector<Dims>& shapes,
-                                           std::vector<std::optional<Tensor>> values = {});
-  std::shared_ptr<const Known> plan_for(std::span<const Datum> inputs);  ///< null: there is no plan
-  void forget(const std::shared_ptr<const Known>& known);
+  KnownPlans::Known plan_shapes(const std::vector<Dims>& shapes, std::vector<std::optional<Tensor>> values = {});
+  KnownPlans::Known plan_for(std::span<const Datum> inputs);  ///< null: there is no plan
+  std::vector<Datum> run_plan(const KnownPlan& known, std::span<const Datum> inputs, const RunContext& context);
   std::vector<Datum> run_node_by_node(std::span<const Datum> inputs, const RunContext& context);
 
   Model model_;  // nodes that steps look at
@@ -58,9 +50,9 @@ class Interpreter : public Executable {
   std::vector<std::vector<Kernel>> kernels_;  ///< behind lists_
   std::vector<KernelList> lists_;
   std::unique_ptr<Program> program_;  ///< null until something has to run node by node
+  std::mutex program_mutex_;
   bool plans_allowed_;
-  std::mutex plans_mutex_;
-  std::vector<std::shared_ptr<const Known>> plans_;
+  KnownPlans plans_;
   std::vector<std::string> input_names_, output_names_, fallback_;
   /// A plan that runs in pieces has no output as a whole before the end; one with state does not.
   bool may_announce(const RunHooks& hooks) const { return !hooks.on_ready || options_.state; }
@@ -109,7 +101,7 @@ Interpreter::Interpreter(const Model& model, const CompileOptions& options, std:
   if (make_plan_ && options_.taps.empty()) deciding_ = deciding_inputs(*model_.graph);
   known = known && std::find(deciding_.begin(), deciding_.end(), true) == deciding_.end();
   if (known)
-    plans_.push_back(plan_shapes(shapes));
+    plans_.add(plan_shapes(shapes));
   else if (!make_plan_)
     compile_program();
 }
@@ -140,12 +132,11 @@ void Interpreter::compile_program() {
   keep(std::move(made));
 }
 
-std::shared_ptr<const Interpreter::Known> Interpreter::plan_shapes(const std::vector<Dims>& shapes,
-                                                                   std::vector<std::optional<Tensor>> values) {
+KnownPlans::Known Interpreter::plan_shapes(const std::vector<Dims>& shapes, std::vector<std::optional<Tensor>> values) {
   Model bound = clone(model_);
   fix_inputs(bound, values);
   bind_input_shapes(bound, undecided<Dims>(shapes, values), types_);
-  auto known = std::make_shared<Known>();
+  auto known = std::make_shared<KnownPlan>();
   known->shapes = shapes;
   known->values = std::move(values);
   if (!options_.state && !make_plan_) known->pieces = choose_pieces(model_, bound, shapes, options_.threads, types_);
@@ -163,23 +154,15 @@ std::shared_ptr<const Interpreter::Known> Interpreter::plan_shapes(const std::ve
   return known;
 }
 
-std::shared_ptr<const Interpreter::Known> Interpreter::plan_for(std::span<const Datum> inputs) {
-  constexpr size_t kRemembered = 16;
+KnownPlans::Known Interpreter::plan_for(std::span<const Datum> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].is_tensor() || inputs[i].tensor().dtype() != inputs_[i].type.dtype) return nullptr;
-  const auto has_shape = [](const Datum& input, const Dims& dims) { return input.tensor().dims() == dims; };
-  const std::lock_guard lock(plans_mutex_);
-  const auto known = std::find_if(plans_.begin(), plans_.end(), [&](const auto& p) {
-    return std::equal(inputs.begin(), inputs.end(), p->shapes.begin(), p->shapes.end(), has_shape) &&
-           same_decisions(inputs, p->values);
+  const KnownPlans::Known known = plans_.get(inputs, [&] {
+    std::vector<Dims> shapes;
+    for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
+    return plan_shapes(shapes, deciding_.empty() ? std::vector<std::optional<Tensor>>() : decisions(inputs, deciding_));
   });
-  if (known != plans_.end()) return (*known)->plan ? *known : nullptr;
-  if (plans_.size() == kRemembered) plans_.erase(plans_.begin());
-  std::vector<Dims> shapes;
-  for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
-  auto values = deciding_.empty() ? std::vector<std::optional<Tensor>>() : decisions(inputs, deciding_);
-  const auto made = plans_.emplace_back(plan_shapes(shapes, std::move(values)));
-  return made->plan ? made : nullptr;
+  return known->plan ? known : nullptr;
 }
 
 void Interpreter::check_inputs(std::span<const Datum> given) const {
@@ -223,13 +206,12 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
     const std::vector<Datum> all = options_.state ? with_state(given) : std::vector<Datum>();
     const std::span<const Datum> inputs = options_.state ? std::span(all) : given;
     if (options_.one_size_per_name) check_names(inputs_, inputs);
-    const std::shared_ptr<const Known> known = plans_allowed_ && may_announce(hooks) ? plan_for(inputs) : nullptr;
+    const KnownPlans::Known known = plans_allowed_ && may_announce(hooks) ? plan_for(inputs) : nullptr;
     if (!known) return run_node_by_node(inputs, context);
     try {
-      if (!known->values.empty()) return known->plan->run(undecided<Datum>(inputs, known->values), context);
-      return run_pieces(*known->plan, known->pieces, inputs, context);
-    } catch (const ShapeSurprise&) {
-      forget(known);
+      return run_plan(*known, inputs, context);
+    } catch (const ShapeSurprise&) {  // such inputs run node by node from now on
+      plans_.forget(known);
       return run_node_by_node(inputs, context);
     }
   } catch (const Error& e) {
@@ -239,10 +221,23 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
   }
 }
 
+/// Where a device has too little memory, plans that were used longest ago make room.
+std::vector<Datum> Interpreter::run_plan(const KnownPlan& known, std::span<const Datum> inputs,
+                                         const RunContext& context) {
+  while (true) {
+    try {
+      if (!known.values.empty()) return known.plan->run(undecided<Datum>(inputs, known.values), context);
+      return run_pieces(*known.plan, known.pieces, inputs, context);
+    } catch (const NoRoom&) {
+      if (!plans_.drop_idle()) throw;
+    }
+  }
+}
+
 std::vector<Datum> Interpreter::run_node_by_node(std::span<const Datum> inputs, const RunContext& context) {
   if (make_plan_) refuse_unplanned(*model_.graph, inputs_, inputs, lists_[0].backend);
   {
-    const std::lock_guard lock(plans_mutex_);
+    const std::lock_guard lock(program_mutex_);
     if (!program_) compile_program();
   }
   const std::vector<Datum> made = program_->run(inputs, {}, context);
@@ -257,15 +252,6 @@ std::vector<Datum> Interpreter::run_node_by_node(std::span<const Datum> inputs, 
   return outputs;
 }
 
-/// Shapes that inference gets wrong run node by node from now on.
-void Interpreter::forget(const std::shared_ptr<const Known>& known) {
-  const std::lock_guard lock(plans_mutex_);
-  auto none = std::make_shared<Known>();
-  none->shapes = known->shapes;
-  none->values = known->values;
-  std::replace(plans_.begin(), plans_.end(), known, std::shared_ptr<const Known>(std::move(none)));
-}
-
 std::vector<StepProfile> Interpreter::profile() const {
   const std::lock_guard lock(profile_mutex_);
   std::vector<StepProfile> ran;
@@ -276,7 +262,7 @@ std::vector<StepProfile> Interpreter::profile() const {
 
 std::optional<PlanInfo> Interpreter::plan_info(std::span<const Datum> inputs) {
   check_inputs(inputs);
-  const std::shared_ptr<const Known> known = plans_allowed_ ? plan_for(with_state(inputs)) : nullptr;
+  const KnownPlans::Known known = plans_allowed_ ? plan_for(with_state(inputs)) : nullptr;
   if (!known) return std::nullopt;
   PlanInfo info = known->plan->info();
   const int64_t pieces = known->pieces.count;

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/exec/kept.h"
 #include "core/exec/node_step.h"
 
@@ -13,6 +14,11 @@ namespace mlopt {
 
 /// Thrown by Plan::run where a value turns out to have another shape than inference gave it.
 struct ShapeSurprise {};
+
+/// Thrown by Plan::run before it has done anything, where the device has too little memory for its values.
+struct NoRoom : Error {
+  using Error::Error;
+};
 
 /// A main graph lowered for inputs of known types and shapes: every value whose shape follows from them has its place
 /// in one arena, and kernels run on memory alone. What cannot be planned runs node by node between the planned steps.

@@ -1,6 +1,9 @@
 // Where values lie: the copies in other layouts and types that steps read.
+#include <fmt/core.h>
+
 #include "core/exec/plan_builder.h"
 #include "core/exec/run_alone.h"
+#include "core/exec/weight_cache.h"
 
 namespace mlopt {
 
@@ -31,16 +34,33 @@ DType PlanBuilder::type_of(const Value* value) const {
   return narrowed ? DType::kF32 : desc ? desc->dtype : value->type.dtype;
 }
 
+namespace {
+
+/// The tensor where kernels can read it: a copy, where a file has it at an odd place, which all plans share.
+Tensor aligned_once(const Tensor& tensor, WeightCache* cache) {
+  if (!tensor.is_view()) return tensor;
+  struct Copied {
+    Tensor from, made;
+  };
+  const auto copied = shared_weights<Copied>(cache, tensor, fmt::format("aligned {}", name(tensor.dtype())), [&] {
+    auto made = std::make_shared<Copied>(Copied{tensor, tensor.aligned()});
+    if (made->made.raw() != tensor.raw()) tensor.release_pages();
+    return made;
+  });
+  if (copied->made.raw() == tensor.raw()) return tensor;
+  return Tensor::view(tensor.dtype(), tensor.dims(), copied->made.raw_bytes(), copied);
+}
+
+}  // namespace
+
 int PlanBuilder::slot_of(const Value* value, Layout layout, const KernelList& list) {
   return slot_of(value, layout, type_of(value), list);
 }
 
 int PlanBuilder::slot_of(const Value* value, Layout layout, DType type, const KernelList& list) {
   const int k = slots_.at(value);
-  if (slot(k).home == Plan::Home::kConstant && !p_.constants.contains(k)) {
-    const Tensor& kept = p_.constants.emplace(k, value->constant->aligned()).first->second;
-    if (kept.raw() != value->constant->raw()) value->constant->release_pages();
-  }
+  if (slot(k).home == Plan::Home::kConstant && !p_.constants.contains(k))
+    p_.constants.emplace(k, aligned_once(*value->constant, context_->kernel.weights));
   if (!slot(k).desc) return k;
   const TensorDesc& lies = *slot(k).desc;
   if (lies.dtype == type && (lies.layout == layout || lies.is_any_layout())) return k;

@@ -4,6 +4,7 @@
 #include "core/onnx/io.h"
 #include "core/report/json.h"
 #include "tests/support/catch.h"
+#include "tests/support/error.h"
 #include "tests/support/op.h"
 #include "tests/support/product_files.h"
 #include "tests/support/program.h"
@@ -88,6 +89,45 @@ TEST_CASE("random calibration, and results that gain nothing, are called so") {
   CHECK(nothing.status == 0);
   CHECK(nothing.err.find("no layer gains from the format") != std::string::npos);
   CHECK(test::operators(*read_model(files.out).graph) == "MatMul Relu MatMul");
+}
+
+TEST_CASE("formats that a budget chooses hold --max-size too, and a gate that none holds within it is named") {
+  const test::TempDir folder;
+  const std::string model = folder / "m.onnx", data = folder / "d.npz", out = folder / "o.onnx";
+  write_model(test::fixture("g (float[N,128] x, float[128,128] W) => (float[N,128] y) { y = MatMul (x, W) }"), model);
+  write_npz(data, {{"x", test::uniform({40, 128}, -1, 1)}});
+  const auto quantize = [&](const std::string& to, const char* gate, const char* limit) {
+    const test::Outcome done =
+        run_mlopt({"quantize", model, "-o", out, "--no-bench", "--to", to, "--data", data, gate, limit, "--json", "-"});
+    INFO(done.err);
+    return std::pair(done.status, Json::parse(done.out));
+  };
+  const auto held = quantize("mixed:bits=9", "--max-size", "20%");
+  CHECK(held.first == 0);
+  CHECK(held.second.find("spec")->string().starts_with("mixed:size="));
+  CHECK(held.second.find("weights")->items().at(0).find("format")->string() == "w4g32");
+  CHECK(quantize("mixed:bits=9", "--max-size", "90%").second.find("spec")->string() == "mixed:bits=9");
+  for (const auto& [gate, limit] : {std::pair("--max-size", "1%"), std::pair("--min-sqnr", "90")}) {
+    const auto failed = quantize("mixed:bits=6", gate, limit);
+    CHECK(failed.first == 1);
+    const Json& warnings = *failed.second.find("warnings");
+    REQUIRE_FALSE(warnings.items().empty());
+    CHECK(test::contains(warnings.items().back().string(), std::string("was found that holds ") + gate));
+  }
+}
+
+TEST_CASE("what a source that stays as it was would have had done to it is not counted") {
+  const test::TempDir folder;
+  const std::string model = folder / "m.onnx", codes = folder / "c.onnx", out = folder / "o.onnx";
+  write_model(test::fixture("g (float[N,64] x, float[64,64] W) => (float[N,64] y) { y = MatMul (x, W) }"), model);
+  REQUIRE(run_mlopt({"quantize", model, "-o", codes, "--no-bench", "--to", "w4g32"}).status == 0);
+  const test::Outcome done = run_mlopt(
+      {"quantize", codes, "-o", out, "--no-bench", "--to", "w8", "--requantize", "--skip", "*", "--json", "-"});
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  const Json report = Json::parse(done.out);
+  CHECK(report.find("changes")->find("layers")->integer() == 0);
+  CHECK(report.find("changes")->find("restored_nodes")->integer() == 0);
 }
 
 TEST_CASE("sizes that were assumed and do not fit are asked for") {

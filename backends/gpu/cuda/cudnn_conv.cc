@@ -40,8 +40,8 @@ struct Way {
 
 int type_of(Elem type) { return type == Elem::kF16 ? dnn::kHalf : type == Elem::kBF16 ? dnn::kBFloat16 : dnn::kFloat; }
 
-/// Two spatial axes at least; three where the first is one.
-int first_axis(const Windows& w) { return w.in[0] == 1 && w.kernel[0] == 1 ? 1 : 0; }
+/// Two spatial axes at least; three where the first is more than one place with one tap.
+int first_axis(const Windows& w) { return w.in[0] == 1 && w.kernel[0] == 1 && w.before[0] == 0 && w.out[0] == 1; }
 
 struct Conv {
   Described x{library().create_tensor, library().destroy_tensor};
@@ -184,17 +184,17 @@ dnn::Code propose(const Convolver& convolver, const Conv& conv, ConvKind kind, i
   return l.propose(handle, x, weights, conv.how.get(), out, dnn::kAlgorithms, found, into.data());
 }
 
-/// Algorithms that give the same bytes every time, those first that are faster.
-std::vector<Way> ways_of(const Convolver& convolver, const Conv& conv, const LibraryConvArgs& args, bool timed) {
+/// Algorithms that give the same bytes every time, those first that are faster; `timed` is no more so where they cannot
+/// be timed.
+std::vector<Way> ways_of(const Convolver& convolver, const Conv& conv, const LibraryConvArgs& args, bool& timed) {
   Proposals proposals{};
   int found = 0;
   const ConvArgs& c = args.conv;
-  const dnn::Code failed = timed ? library().time(convolver.handle.get(), conv.x.get(), c.in, conv.weights.get(),
-                                                  c.weights, conv.how.get(), conv.out.get(), c.out, dnn::kAlgorithms,
-                                                  &found, proposals.data(), args.room, args.room_bytes)
-                                 : propose(convolver, conv, args.kind, &found, proposals);
+  timed = timed && library().time(convolver.handle.get(), conv.x.get(), c.in, conv.weights.get(), c.weights,
+                                  conv.how.get(), conv.out.get(), c.out, dnn::kAlgorithms, &found, proposals.data(),
+                                  args.room, args.room_bytes) == 0;
   std::vector<Way> ways;
-  if (failed) return ways;
+  if (!timed && propose(convolver, conv, args.kind, &found, proposals) != 0) return ways;
   for (const dnn::Proposal& p : std::span(proposals).first(static_cast<size_t>(found))) {
     if (p.status != 0 || p.determinism != dnn::kDeterministic || p.room > args.room_bytes) continue;
     if (fuses(args, p.algorithm)) ways.push_back({p.algorithm, true});

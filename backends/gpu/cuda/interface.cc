@@ -50,6 +50,7 @@ Status describe(int device, DeviceInfo* info) {
   if (cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device) == cudaSuccess) info->clock_mhz = khz / 1000;
   if (cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, device) == cudaSuccess)
     info->memory_clock_mhz = khz / 1000;
+  cudaGetLastError();  // what a driver does not say is no failure
   cudaDriverGetVersion(&info->driver);
   cudaRuntimeGetVersion(&info->runtime);
   info->cublas = static_cast<int>(cublasLtGetVersion());
@@ -73,25 +74,26 @@ void close(Queue* queue) {
   delete queue;
 }
 
+/// Too little memory is no failure of the device, and leaves nothing behind.
+Status allocated(cudaError_t error) {
+  if (error != cudaErrorMemoryAllocation) return in_words(error);
+  cudaGetLastError();
+  return nullptr;
+}
+
 Status open(int device, Queue** made) {
   std::unique_ptr<Queue, void (*)(Queue*)> queue(new Queue{}, close);
   queue->device = device;
   if (const Status failed = in_words(cudaSetDevice(device))) return failed;
   if (const Status failed = in_words(cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking))) return failed;
   if (const Status failed = in_words(cublasLtCreate(&queue->blas))) return failed;
-  if (const Status failed = in_words(cudaMalloc(&queue->working_memory, kWorkingBytes))) return failed;
+  if (const Status failed = allocated(cudaMalloc(&queue->working_memory, kWorkingBytes))) return failed;
+  if (!queue->working_memory) return nullptr;
   void* fault = nullptr;
   if (const Status failed = in_words(cudaHostAlloc(&fault, sizeof(Fault), cudaHostAllocMapped))) return failed;
   queue->fault = new (fault) Fault{};
   if (const Status failed = in_words(cudaEventCreateWithFlags(&queue->passed, cudaEventDisableTiming))) return failed;
   *made = queue.release();
-  return nullptr;
-}
-
-/// Too little memory is no failure of the device, and leaves nothing behind.
-Status allocated(cudaError_t error) {
-  if (error != cudaErrorMemoryAllocation) return in_words(error);
-  cudaGetLastError();
   return nullptr;
 }
 

@@ -22,6 +22,9 @@ Status propose(Queue& queue, const LtProduct& p, int most, std::vector<cublasLtM
     cublasLtMatmulPreferenceSetAttribute(made, what, &value, sizeof value);
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkingBytes);
+  // Partial sums of halves would overflow, and be rounded, in the type of the product.
+  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+      static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, x);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, a);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, out);
@@ -44,8 +47,9 @@ Status choose(Queue& queue, const LtProduct& p, const ProductKey& key, cublasLtM
   const bool tunes = tunes_now(queue);
   std::vector<cublasLtMatmulAlgo_t> proposed;
   if (const Status failed = propose(queue, p, tunes ? kMostTried : 1, proposed)) return failed;
-  *algorithm = tunes ? fastest(queue, p, proposed) : proposed.front();
-  if (tunes) queue.timed.emplace(key, *algorithm);
+  const auto timed = tunes ? fastest(queue, p, proposed) : std::nullopt;
+  if (timed) queue.timed.emplace(key, *timed);
+  *algorithm = timed.value_or(proposed.front());
   return nullptr;
 }
 

@@ -38,8 +38,9 @@ inline Status multiply_by(Queue& queue, const LtProduct& p, const cublasLtMatmul
                                  kWorkingBytes, queue.stream));
 }
 
-/// The fastest of these for the product, each timed; the first where they cannot be.
-cublasLtMatmulAlgo_t fastest(Queue& queue, const LtProduct& p, std::span<const cublasLtMatmulAlgo_t> algorithms);
+/// The fastest of these for the product, each timed; none where they cannot be.
+std::optional<cublasLtMatmulAlgo_t> fastest(Queue& queue, const LtProduct& p,
+                                            std::span<const cublasLtMatmulAlgo_t> algorithms);
 /// The algorithm that was known before, where the library still takes it.
 std::optional<cublasLtMatmulAlgo_t> known_before(Queue& queue, const LtProduct& p, const ProductKey& key);
 

@@ -41,7 +41,12 @@ struct Graph {
 
 inline constexpr size_t kWorkingBytes = size_t{32} << 20;
 
-inline Status in_words(cudaError_t error) { return error == cudaSuccess ? nullptr : cudaGetErrorString(error); }
+/// Null, or what went wrong, which is no error of the next call then.
+inline Status in_words(cudaError_t error) {
+  if (error == cudaSuccess) return nullptr;
+  cudaGetLastError();
+  return cudaGetErrorString(error);
+}
 inline Status in_words(cublasStatus_t status) {
   return status == CUBLAS_STATUS_SUCCESS ? nullptr : cublasLtGetStatusString(status);
 }

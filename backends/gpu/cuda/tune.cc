@@ -30,26 +30,27 @@ float time_of(Queue& queue, const LtProduct& p, const cublasLtMatmulAlgo_t& algo
 
 }  // namespace
 
-cublasLtMatmulAlgo_t fastest(Queue& queue, const LtProduct& p, std::span<const cublasLtMatmulAlgo_t> algorithms) {
+std::optional<cublasLtMatmulAlgo_t> fastest(Queue& queue, const LtProduct& p,
+                                            std::span<const cublasLtMatmulAlgo_t> algorithms) {
   // Not in place: what is there may be added to the product.
   void* out = nullptr;
   cudaEvent_t start = nullptr, end = nullptr;
-  size_t best = 0;
+  std::optional<cublasLtMatmulAlgo_t> best;
   if (cudaMalloc(&out, p.out_bytes) == cudaSuccess && cudaEventCreate(&start) == cudaSuccess &&
       cudaEventCreate(&end) == cudaSuccess) {
     float least = -1;
-    for (size_t i = 0; i < algorithms.size(); ++i) {
-      const float time = time_of(queue, p, algorithms[i], out, start, end);
+    for (const cublasLtMatmulAlgo_t& algorithm : algorithms) {
+      const float time = time_of(queue, p, algorithm, out, start, end);
       if (time < 0 || (least >= 0 && time >= least)) continue;
       least = time;
-      best = i;
+      best = algorithm;
     }
   }
   for (cudaEvent_t event : {start, end})
     if (event) cudaEventDestroy(event);
   cudaFree(out);
   cudaGetLastError();  // too little memory to try is no failure
-  return algorithms[best];
+  return best;
 }
 
 std::optional<cublasLtMatmulAlgo_t> known_before(Queue& queue, const LtProduct& p, const ProductKey& key) {

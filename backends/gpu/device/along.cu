@@ -99,7 +99,7 @@ struct Top {
   MLOPT_DEVICE bool before(const Found<Wide<T>>& a, const Found<Wide<T>>& b) const {
     if (a.place < 0 || b.place < 0) return a.place >= 0;
     const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
-    if (a_nan != b_nan) return a_nan == args.nan_first;
+    if (a_nan != b_nan) return a_nan == (args.nan_first || (args.leads && (a_nan ? a : b).place == 0));
     if (!a_nan && a.value != b.value) return args.largest ? a.value > b.value : a.value < b.value;
     return args.last && !a_nan ? a.place > b.place : a.place < b.place;
   }

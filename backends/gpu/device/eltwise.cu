@@ -234,7 +234,7 @@ struct ChainOf {
         made = link.left ? compute(link.op, made, other) : compute(link.op, other, made);
       }
     }
-    static_cast<T*>(args.out)[i] = narrow<T>(made);
+    static_cast<T*>(args.out)[i] = narrow<T>(args.divisor != 0 ? made / args.divisor : made);
   }
 };
 

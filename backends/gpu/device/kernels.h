@@ -88,7 +88,8 @@ struct ChainLink {
   bool left;       ///< what the operator before made is the left operand
 };
 
-/// out[i] = the links one after the other on in[i], of float numbers; tensor k of `walk` is operand k, `in` is 0.
+/// out[i] = the links one after the other on in[i], of float numbers, and over `divisor` unless that is 0; tensor k of
+/// `walk` is operand k, `in` is 0.
 struct ChainArgs {
   static constexpr int kLinks = 16, kTensors = 7;
   Elem type;
@@ -97,6 +98,7 @@ struct ChainArgs {
   Walk<kTensors> walk;
   const void* in[kTensors];
   void* out;
+  float divisor;
 };
 Status chain(Queue& queue, const ChainArgs& args);
 
@@ -241,6 +243,8 @@ struct Kernels {
   decltype(&gpu::rescale) rescale = gpu::rescale;
   decltype(&gpu::nbits_product) nbits_product = gpu::nbits_product;
   decltype(&gpu::nbits_unpack) nbits_unpack = gpu::nbits_unpack;
+  decltype(&gpu::levels_product) levels_product = gpu::levels_product;
+  decltype(&gpu::levels_unpack) levels_unpack = gpu::levels_unpack;
   decltype(&gpu::gather_elements) gather_elements = gpu::gather_elements;
   decltype(&gpu::gather_tuples) gather_tuples = gpu::gather_tuples;
   decltype(&gpu::scatter_elements) scatter_elements = gpu::scatter_elements;

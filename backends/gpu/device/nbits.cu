@@ -1,5 +1,8 @@
-// Products with weights of 4 and 8 bits, unpacked in registers.
+// Products with weights of 2, 4 and 8 bits, unpacked in registers.
+#include <type_traits>
+
 #include "backends/gpu/device/codes.h"
+#include "backends/gpu/device/few_rows.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -44,114 +47,37 @@ struct Unpack {
 
 MLOPT_DEVICE float unit_of(Float8 type) { return type.exponent == 4 ? 0x1p-8f : 0x1p-15f; }
 
-/// Each warp takes 8 bytes of codes in each of some columns at a time, and the numbers of a that they meet.
-template <class T, int kBits, int kRows, bool kFloat>
-struct FewRows {
-  static constexpr int kLanes = 32, kWarps = 4, kColumns = 4, kCodes = 64 / kBits;
-  struct Shared {
-    float partial[kRows][kColumns][kLanes * kWarps];
-  };
-  struct Local {
-    float sums[kRows][kColumns];
-  };
-  struct alignas(16) Piece {
-    T numbers[16 / sizeof(T)];
-  };
+/// Words of codes of a few bits, or of floats of 8 bits.
+template <int kBits, bool kFloat>
+struct BlockWeights {
+  using Word = std::conditional_t<kBits == 2, uint32_t, uint64_t>;  // no more codes than the smallest block has
+  static constexpr int kCodes = static_cast<int>(8 * sizeof(Word)) / kBits;
+  struct Shared {};
   Blocks blocks;
-  bool aligned;  ///< rows of a, to 16 bytes
 
-  /// The numbers of row `row` of a from k on.
-  MLOPT_DEVICE void load(int64_t row, int64_t k, float (&a)[kCodes]) const {
+  MLOPT_DEVICE void prepare(Shared&, int) const {}
+  MLOPT_DEVICE int64_t words() const { return blocks.blocks * blocks.args.block / kCodes; }
+  MLOPT_DEVICE void unpack(const Shared&, int64_t n, int64_t word, float (&numbers)[kCodes]) const {
     const NBitsArgs& args = blocks.args;
-    const T* from = static_cast<const T*>(args.a) + row * args.k + k;
-    constexpr int kEach = 16 / sizeof(T);
-    if (aligned && k + kCodes <= args.k) {
+    const uint32_t block = blocks.by_block.quotient(static_cast<uint32_t>(word * kCodes));
+    const Word codes = static_cast<const Word*>(args.codes)[n * words() + word];
+    const float scale = blocks.scale(n, block) * (kFloat ? unit_of(args.float8) : 1);
+    const float zero = kFloat ? 0 : blocks.zero(n, block);
 #ifdef __CUDACC__
 #pragma unroll
 #endif
-      for (int p = 0; p < kCodes / kEach; ++p) {
-        const Piece piece = reinterpret_cast<const Piece*>(from)[p];
-        for (int i = 0; i < kEach; ++i) a[p * kEach + i] = widen(piece.numbers[i]);
-      }
-    } else {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-      for (int i = 0; i < kCodes; ++i) a[i] = k + i < args.k ? widen(from[i]) : 0;
+    for (int i = 0; i < kCodes; ++i) {
+      const uint32_t code = static_cast<uint32_t>(codes >> (i * kBits)) & ((1u << kBits) - 1);
+      const float number = kFloat ? args.float8.widen(static_cast<uint8_t>(code)) : static_cast<float>(code) - zero;
+      numbers[i] = number * scale;
     }
-  }
-
-  MLOPT_DEVICE void multiply(int lane, int64_t row, int64_t column, Local& local) const {
-    const NBitsArgs& args = blocks.args;
-    const int64_t words = blocks.blocks * args.block / kCodes;
-    for (int64_t word = lane; word < words; word += kLanes) {
-      const uint32_t block = blocks.by_block.quotient(static_cast<uint32_t>(word * kCodes));
-      float weights[kColumns][kCodes];
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-      for (int c = 0; c < kColumns; ++c) {
-        const int64_t n = column + c < args.n ? column + c : args.n - 1;  // what is too much is not stored
-        const uint64_t codes = static_cast<const uint64_t*>(args.codes)[n * words + word];
-        const float scale = blocks.scale(n, block) * (kFloat ? unit_of(args.float8) : 1);
-        const float zero = kFloat ? 0 : blocks.zero(n, block);
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-        for (int i = 0; i < kCodes; ++i) {
-          const uint32_t code = static_cast<uint32_t>(codes >> (i * kBits)) & ((1u << kBits) - 1);
-          const float number = kFloat ? args.float8.widen(static_cast<uint8_t>(code)) : static_cast<float>(code) - zero;
-          weights[c][i] = number * scale;
-        }
-      }
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-      for (int r = 0; r < kRows; ++r) {
-        if (row + r >= args.m) continue;
-        float a[kCodes];
-        load(row + r, word * kCodes, a);
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-        for (int c = 0; c < kColumns; ++c)
-          for (int i = 0; i < kCodes; ++i) local.sums[r][c] += weights[c][i] * a[i];
-      }
-    }
-  }
-
-  MLOPT_DEVICE void operator()(Block<Shared, Local>& block) const {
-    const NBitsArgs& args = blocks.args;
-    constexpr int kTile = kWarps * kColumns;
-    const int tiles = static_cast<int>((args.n + kTile - 1) / kTile);
-    const int64_t row = block.index / tiles * kRows, first = static_cast<int64_t>(block.index % tiles) * kTile;
-    block.each([&](int t, Local& local) {
-      for (auto& line : local.sums)
-        for (float& sum : line) sum = 0;
-      multiply(t % kLanes, row, first + t / kLanes * kColumns, local);
-      for (int r = 0; r < kRows; ++r)
-        for (int c = 0; c < kColumns; ++c) block.shared.partial[r][c][t] = local.sums[r][c];
-    });
-    // One thread for each sum.
-    block.each([&](int t, Local&) {
-      const int r = t / kTile, warp = t / kColumns % kWarps, c = t % kColumns;
-      const int64_t column = first + t % kTile;
-      if (r >= kRows || row + r >= args.m || column >= args.n) return;
-      float sum = args.bias ? widen(static_cast<const T*>(args.bias)[column]) : 0;
-      for (int lane = 0; lane < kLanes; ++lane) sum += block.shared.partial[r][c][warp * kLanes + lane];
-      static_cast<T*>(args.out)[(row + r) * args.n + column] = narrow<T>(sum);
-    });
   }
 };
 
-template <class T, int kBits, int kRows, bool kFloat = false>
-Status few_rows(Queue& queue, const NBitsArgs& args) {
-  using Work = FewRows<T, kBits, kRows, kFloat>;
-  const bool aligned =
-      reinterpret_cast<uintptr_t>(args.a) % 16 == 0 && args.k * static_cast<int64_t>(sizeof(T)) % 16 == 0;
-  constexpr int kTile = Work::kWarps * Work::kColumns;
-  return for_blocks<Work::kWarps * Work::kLanes>(queue, (args.m + kRows - 1) / kRows * ((args.n + kTile - 1) / kTile),
-                                                 Work{Blocks(args), aligned});
+template <class T, int kBits, bool kFloat = false>
+Status multiply(Queue& queue, const NBitsArgs& args) {
+  return few_rows<T>(queue, {args.m, args.n, args.k, args.a, args.bias, args.out},
+                     BlockWeights<kBits, kFloat>{Blocks(args)});
 }
 
 }  // namespace
@@ -159,10 +85,10 @@ Status few_rows(Queue& queue, const NBitsArgs& args) {
 Status nbits_product(Queue& queue, const NBitsArgs& args) {
   return by_float(args.type, [&](auto one) -> Status {
     using T = decltype(one);
-    if (args.float8.exponent > 0)
-      return args.m == 1 ? few_rows<T, 8, 1, true>(queue, args) : few_rows<T, 8, 4, true>(queue, args);
-    if (args.bits == 4) return args.m == 1 ? few_rows<T, 4, 1>(queue, args) : few_rows<T, 4, 4>(queue, args);
-    if (args.bits == 8) return args.m == 1 ? few_rows<T, 8, 1>(queue, args) : few_rows<T, 8, 4>(queue, args);
+    if (args.float8.exponent > 0) return multiply<T, 8, true>(queue, args);
+    if (args.bits == 2) return multiply<T, 2>(queue, args);
+    if (args.bits == 4) return multiply<T, 4>(queue, args);
+    if (args.bits == 8) return multiply<T, 8>(queue, args);
     return "no kernel for weights of so many bits";
   });
 }

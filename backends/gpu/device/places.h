@@ -110,7 +110,7 @@ Status one_hot(Queue& queue, const OneHotArgs& args);
 
 /// Along the middle axis of [outer, length, inner] the `count` largest (or smallest) numbers and their places, the
 /// first one first; equal ones in the order of their places, or of the last places first. NaN is the first of all, or
-/// the last.
+/// the last, but at place 0 the first if it `leads`.
 struct TopArgs {
   Elem type;
   bool largest, nan_first, last;
@@ -118,6 +118,7 @@ struct TopArgs {
   const void* in;
   void* values;     ///< may be null
   int64_t* places;  ///< [outer, count, inner]
+  bool leads;
 };
 Status top(Queue& queue, const TopArgs& args);
 

@@ -20,9 +20,8 @@ struct Quantize {
     const uint32_t s = args.map.at(i);
     float scaled = quotient(i, s);
     if (args.codes.exponent > 0) return float_code(args.codes, scaled);
-    if (scaled != scaled) scaled = 0;
-    constexpr float kFar = 4294967296.0f;  // beyond all codes, but safe to convert
-    scaled = scaled < -kFar ? -kFar : scaled > kFar ? kFar : scaled;
+    constexpr float kFar = 4294967296.0f;                                 // beyond all codes, but safe to convert
+    scaled = !(scaled >= -kFar) ? -kFar : scaled > kFar ? kFar : scaled;  // NaN gives the lowest code
     const int64_t whole = static_cast<int64_t>(rintf(scaled)) + (args.zero ? code_at(args.codes, args.zero, s) : 0);
     const int64_t low = args.codes.is_signed ? -(int64_t{1} << (args.codes.bits - 1)) : 0;
     const int64_t high = (int64_t{1} << (args.codes.bits - (args.codes.is_signed ? 1 : 0))) - 1;
@@ -70,7 +69,7 @@ struct Range {
   MLOPT_DEVICE void operator()(uint32_t) const {
     const float low = *args.low < 0 ? *args.low : 0, high = *args.high > 0 ? *args.high : 0;
     const float step = (high - low) / 255, scale = step > 0 ? step : 1;  // zeros keep a scale to divide by
-    const float zero = -low / scale;
+    const float zero = scale <= 3.402823466e+38f ? -low / scale : 0;     // not of an infinite range
     *args.scale = scale;
     *args.zero = static_cast<uint8_t>(rintf(zero > 255 ? 255 : zero));
   }

@@ -94,7 +94,7 @@ struct NBitsArgs {
   Elem type;  ///< of a, scales, bias and out: float
   Elem zero_type;
   bool packed_zeros;
-  int bits;          ///< 4 or 8
+  int bits;          ///< 2, 4 or 8
   Float8 float8{0};  ///< else codes are worth 2^-8 of what such floats are (E5M2: 2^-15), of 8 bits without zero points
   int64_t m, n, k, block;
   const void *a, *codes, *scales, *zeros, *bias;
@@ -104,5 +104,19 @@ struct NBitsArgs {
 Status nbits_product(Queue& queue, const NBitsArgs& args);
 /// out [n, k] = the weights.
 Status nbits_unpack(Queue& queue, const NBitsArgs& args);
+
+/// Weights [n, k] as codes of 4 bits, the high half of a byte first, in blocks that may run from one row into the next.
+/// A code c is worth levels[c] * scale.
+struct LevelsArgs {
+  Elem type, scale_type;  ///< of a and out, and of the scales: float
+  float levels[16];
+  int64_t m, n, k, block;
+  const void *a, *codes, *scales;
+  void* out;
+};
+/// out [m, n] = a [m, k] times the weights, transposed; for few rows, k and block that are multiples of 16.
+Status levels_product(Queue& queue, const LevelsArgs& args);
+/// out [n, k] = the weights.
+Status levels_unpack(Queue& queue, const LevelsArgs& args);
 
 }  // namespace mlopt::gpu

@@ -5,7 +5,7 @@ namespace mlopt::gpu {
 namespace {
 
 MLOPT_DEVICE float before(Before how, float x) {
-  return how == Before::kAbs ? fabsf(x) : how == Before::kSquare ? x * x : how == Before::kExp ? expf(x) : x;
+  return how == Before::kAbs ? fabsf(x) : how == Before::kSquare ? x * x : x;
 }
 template <class T>
 MLOPT_DEVICE T before(Before how, T x) {
@@ -30,7 +30,17 @@ MLOPT_DEVICE T highest() {
 
 template <class T>
 MLOPT_DEVICE T identity(Fold fold) {
-  return fold == Fold::kSum ? T(0) : fold == Fold::kProd ? T(1) : fold == Fold::kMax ? lowest<T>() : highest<T>();
+  switch (fold) {
+    case Fold::kSum:
+      return T(0);
+    case Fold::kProd:
+      return T(1);
+    case Fold::kMax:
+    case Fold::kMaxNumber:
+      return lowest<T>();
+    default:
+      return highest<T>();
+  }
 }
 
 template <class T>
@@ -42,9 +52,28 @@ MLOPT_DEVICE T folded(Fold fold, T x, T y) {
       return x * y;
     case Fold::kMax:
       return x != x || x > y ? x : y;
-    default:
+    case Fold::kMin:
       return x != x || x < y ? x : y;
+    case Fold::kMaxNumber:
+      return y != y || x > y ? x : y;
+    default:
+      return y != y || x < y ? x : y;
   }
+}
+
+template <class T>
+MLOPT_DEVICE Wide<T> read(const ReduceArgs& args, int64_t i) {
+  const Wide<T> x =
+      args.from_partial ? static_cast<const Wide<T>*>(args.in)[i] : widen(static_cast<const T*>(args.in)[i]);
+  return before(args.before, x);
+}
+template <class T>
+MLOPT_DEVICE void write(const ReduceArgs& args, int64_t i, Wide<T> acc) {
+  const Wide<T> y = after(args.after, acc / static_cast<Wide<T>>(args.divisor));
+  if (args.to_partial)
+    static_cast<Wide<T>*>(args.out)[i] = y;
+  else
+    static_cast<T*>(args.out)[i] = narrow<T>(y);
 }
 
 template <class T>
@@ -53,11 +82,10 @@ struct ReduceColumn {
   Divider inner;
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t o = inner.quotient(i), k = i - o * inner.divisor;
-    const T* x = static_cast<const T*>(args.in) + o * args.length * args.inner + k;
+    const int64_t first = o * args.length * args.inner + k;
     Wide<T> acc = identity<Wide<T>>(args.fold);
-    for (int64_t n = 0; n < args.length; ++n)
-      acc = folded(args.fold, acc, before(args.before, widen(x[n * args.inner])));
-    static_cast<T*>(args.out)[i] = narrow<T>(after(args.after, acc / static_cast<Wide<T>>(args.divisor)));
+    for (int64_t n = 0; n < args.length; ++n) acc = folded(args.fold, acc, read<T>(args, first + n * args.inner));
+    write<T>(args, i, acc);
   }
 };
 
@@ -75,18 +103,15 @@ struct ReduceRow {
   ReduceArgs args;
 
   MLOPT_DEVICE void operator()(Block<Shared, Local>& block) const {
-    const T* x = static_cast<const T*>(args.in) + block.index * args.length;
+    const int64_t first = block.index * args.length;
     block.each([&](int t, Local&) {
       Wide<T> acc = identity<Wide<T>>(args.fold);
-      for (int64_t n = t; n < args.length; n += kThreads)
-        acc = folded(args.fold, acc, before(args.before, widen(x[n])));
+      for (int64_t n = t; n < args.length; n += kThreads) acc = folded(args.fold, acc, read<T>(args, first + n));
       block.shared.partial[t] = acc;
     });
     combine(block, [&](Wide<T> a, Wide<T> b) { return folded(args.fold, a, b); });
     block.each([&](int t, Local&) {
-      if (t == 0)
-        static_cast<T*>(args.out)[block.index] =
-            narrow<T>(after(args.after, block.shared.partial[0] / static_cast<Wide<T>>(args.divisor)));
+      if (t == 0) write<T>(args, block.index, block.shared.partial[0]);
     });
   }
 };
@@ -107,6 +132,28 @@ MLOPT_DEVICE ExpSum joined(ExpSum x, ExpSum y) {
 }
 
 template <class T, int kThreads>
+struct LogSumExp {
+  using Shared = Partial<ExpSum, kThreads>;
+  using Local = Nothing;
+  ReduceArgs args;
+
+  MLOPT_DEVICE void operator()(Block<Shared, Local>& block) const {
+    const int64_t start = block.index / args.inner * args.length * args.inner + block.index % args.inner;
+    block.each([&](int t, Local&) {
+      ExpSum mine{-std::numeric_limits<float>::infinity(), 0};
+      for (int64_t n = t; n < args.length; n += kThreads)
+        mine = joined(mine, {read<T>(args, start + n * args.inner), 1});
+      block.shared.partial[t] = mine;
+    });
+    combine(block, [](ExpSum a, ExpSum b) { return joined(a, b); });
+    block.each([&](int t, Local&) {
+      const ExpSum all = block.shared.partial[0];
+      if (t == 0) write<T>(args, block.index, all.most + logf(all.sum));
+    });
+  }
+};
+
+template <class T, int kThreads>
 struct Softmax {
   using Shared = Partial<ExpSum, kThreads>;
   using Local = Nothing;
@@ -123,7 +170,8 @@ struct Softmax {
     });
     combine(block, [](ExpSum a, ExpSum b) { return joined(a, b); });
     block.each([&](int t, Local&) {
-      const ExpSum all = block.shared.partial[0];
+      ExpSum all = block.shared.partial[0];
+      all.sum += all.most - all.most;  // NaN where the largest is infinite: no share is known then
       const float log_sum = logf(all.sum);
       for (int64_t n = t; n < args.length; n += kThreads) {
         const float v = widen(x[n * args.inner]) - all.most;
@@ -184,11 +232,16 @@ template <class T>
 struct ChannelNorm {
   ChannelNormArgs args;
   Divider inner, channels;
+  static MLOPT_DEVICE float number(const void* at, bool is_narrow, uint32_t c) {
+    return is_narrow ? widen(static_cast<const T*>(at)[c]) : static_cast<const float*>(at)[c];
+  }
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t plane = inner.quotient(i), c = plane - channels.quotient(plane) * channels.divisor;
-    const float factor = args.scale[c] / sqrtf(args.variance[c] + args.epsilon);
-    static_cast<T*>(args.out)[i] =
-        narrow<T>((widen(static_cast<const T*>(args.in)[i]) - args.mean[c]) * factor + args.bias[c]);
+    const float mean = number(args.mean, args.narrow_statistics, c);
+    const float variance = number(args.variance, args.narrow_statistics, c);
+    const float factor = number(args.scale, args.narrow_scale, c) / sqrtf(variance + args.epsilon);
+    const float x = widen(static_cast<const T*>(args.in)[i]);
+    static_cast<T*>(args.out)[i] = narrow<T>((x - mean) * factor + number(args.bias, args.narrow_scale, c));
   }
 };
 
@@ -202,6 +255,10 @@ Status for_rows(Queue& queue, int64_t rows, int64_t length, const Args& args) {
 }  // namespace
 
 Status reduce(Queue& queue, const ReduceArgs& args) {
+  if (args.fold == Fold::kLogSumExp)
+    return by_float(args.type, [&](auto one) {
+      return for_rows<LogSumExp, decltype(one)>(queue, args.outer * args.inner, args.length, args);
+    });
   return by_number(args.type, [&](auto one) {
     using T = decltype(one);
     if (args.inner == 1 && args.length > 8) return for_rows<ReduceRow, T>(queue, args.outer, args.length, args);

@@ -4,11 +4,14 @@
 
 namespace mlopt::gpu {
 
-enum class Fold { kSum, kMax, kMin, kProd };
-enum class Before { kNothing, kAbs, kSquare, kExp };
+/// kMaxNumber and kMinNumber leave NaN out; kLogSumExp, of float numbers, is the logarithm of the sum of exponentials.
+enum class Fold { kSum, kMax, kMin, kProd, kMaxNumber, kMinNumber, kLogSumExp };
+enum class Before { kNothing, kAbs, kSquare };
 enum class After { kNothing, kRoot, kLog };
 
-/// out[o, i] = after(fold of before(in[o, :, i]) / divisor) of [outer, length, inner].
+/// out[o, i] = after(fold of before(in[o, :, i]) / divisor) of [outer, length, inner]. Partial results are of the type
+/// that is computed in, float32 where `type` has 16 bits: `in` where it is `from_partial`, `out` where it is
+/// `to_partial`.
 struct ReduceArgs {
   Elem type;
   Fold fold;
@@ -18,6 +21,7 @@ struct ReduceArgs {
   int64_t outer, length, inner;
   const void* in;
   void* out;
+  bool from_partial = false, to_partial = false;
 };
 Status reduce(Queue& queue, const ReduceArgs& args);
 
@@ -44,14 +48,16 @@ struct NormArgs {
 };
 Status norm(Queue& queue, const NormArgs& args);
 
-/// (in - mean) / sqrt(variance + epsilon) * scale + bias of channel i / inner % channels; parameters are float32.
+/// (in - mean) / sqrt(variance + epsilon) * scale + bias of channel i / inner % channels; parameters are float32, or of
+/// `type` where they are narrow.
 struct ChannelNormArgs {
   Elem type;
   float epsilon;
   int64_t count, channels, inner;
-  const void* in;
-  const float *scale, *bias, *mean, *variance;
+  const void *in, *scale, *bias, *mean, *variance;
   void* out;
+  bool narrow_scale = false;       ///< and bias
+  bool narrow_statistics = false;  ///< mean and variance
 };
 Status channel_norm(Queue& queue, const ChannelNormArgs& args);
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "backends/gpu/device/number.h"
 
 namespace mlopt::gpu {
@@ -6,6 +8,7 @@ namespace mlopt::gpu {
 /// Floats to integers as NumPy and ONNX Runtime do on this kind of machine: what does not fit is the lowest number.
 template <class To>
 MLOPT_DEVICE To integer(float x) {
+  if (std::is_same_v<To, uint64_t> && x >= 0x1p63f && x < 0x1p64f) return static_cast<To>(static_cast<uint64_t>(x));
   if (sizeof(To) == 8) {
     const bool fits = x >= -0x1p63f && x < 0x1p63f;
     return static_cast<To>(fits ? static_cast<int64_t>(x) : std::numeric_limits<int64_t>::min());

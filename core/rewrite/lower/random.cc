@@ -1,5 +1,5 @@
-// RandomUniform, RandomNormal and their Like forms -> mlopt.SeededUniform and SeededNormal, whose numbers follow from a
-// constant key: the node's seed or, where it has none, its name.
+// RandomUniform, RandomNormal, their Like forms and Bernoulli -> mlopt.SeededUniform and SeededNormal, whose numbers
+// follow from a constant key: the node's seed or, where it has none, its name.
 #include <bit>
 
 #include "core/rewrite/lower/draw.h"
@@ -39,8 +39,23 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   return Replacement{numbers};
 }
 
+/// 1 with the probability that is given: where a number below 1 is below it.
+Expected<Replacement> rewrite_bernoulli(const Match& m, Builder& builder) {
+  Value* share = m.root->input(0);
+  const auto cast_to = [&](Value* x, DType type) {
+    return builder.op("Cast", {x}, {{"to", static_cast<int64_t>(type), ""}}, Type::tensor(type, share->type.dims));
+  };
+  if (share->type.dtype == DType::kF16 || share->type.dtype == DType::kBF16) share = cast_to(share, DType::kF32);
+  Value* numbers = draw(builder, *m.root, "SeededUniform", share);
+  Value* below = builder.op("Less", {numbers, share}, {}, Type::tensor(DType::kBool, share->type.dims));
+  const auto type =
+      static_cast<DType>(builder.view(*m.root).get_int("dtype", static_cast<int64_t>(m.root->input(0)->type.dtype)));
+  return Replacement{type == DType::kBool ? below : cast_to(below, type)};
+}
+
 std::vector<Rule> rules() {
-  return {{Pattern::op("RandomUniform|RandomNormal|RandomUniformLike|RandomNormalLike", {}).open(), rewrite}};
+  return {{Pattern::op("Bernoulli", {Pattern::any("share")}), rewrite_bernoulli},
+          {Pattern::op("RandomUniform|RandomNormal|RandomUniformLike|RandomNormalLike", {}).open(), rewrite}};
 }
 
 int64_t key_of(const Node& node) {

@@ -8,6 +8,9 @@ namespace {
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const std::vector<Value*>& terms = m.root->inputs();
   if (terms.size() < 2) return Decline{"it has one term"};
+  const DType number = m.root->output(0)->type.dtype;
+  if (terms.size() > 2 && (number == DType::kF16 || number == DType::kBF16))
+    return Decline{"16 bits hold no partial sums"};
   Value* total = terms.front();
   for (size_t i = 1; i < terms.size(); ++i) {
     Type type =

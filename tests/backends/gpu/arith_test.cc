@@ -54,6 +54,16 @@ TEST_CASE("means, limits and infinities on a GPU") {
   require_on_gpu("IsInf", {x}, {.attrs = {attr("detect_positive", 0)}});
 }
 
+TEST_CASE("sums and means of halves on a GPU overflow only at the end") {
+  const auto half = [](double x) { return tensor({2}, {x, 1}, DType::kF16); };
+  require_on_gpu("Mean", {half(60000), half(50000)});
+  require_on_gpu("Sum", {half(60000), half(50000), half(-60000)});
+  std::vector<Datum> many;
+  for (int k = 0; k < 20; ++k)
+    many.emplace_back(uniform({k % 2 ? 3 : 1, 5}, -1, 1, DType::kF32, static_cast<uint64_t>(k)));
+  for (const char* op : {"Mean", "Sum"}) require_on_gpu(op, many);
+}
+
 TEST_CASE("NaN wins the larger and the smaller on a GPU") {
   const Tensor a = tensor({4}, {NAN, 1, NAN, INFINITY}), b = tensor({4}, {1, NAN, NAN, 2});
   for (const char* op : {"Max", "Min", "Add"}) require_on_gpu(op, {a, b});

@@ -43,6 +43,20 @@ void require_by_library(const Present& fake, const std::string& op, const std::v
 
 constexpr const char* kPacked = "these tests were packed without libmlopt_fake_cudnn.so";
 
+/// A convolution with --autotune by two processes, one after the other.
+void run_tuned_twice() {
+  const TempDir folder;
+  const char* before = std::getenv("XDG_CACHE_HOME");
+  const std::string old = before ? before : "";
+  ::setenv("XDG_CACHE_HOME", std::string(folder.path()).c_str(), 1);
+  const Tensor x = uniform({2, 8, 7, 7}, -1, 1), w = uniform({24, 8, 3, 3}, -1, 1), b = uniform({24}, -1, 1);
+  const Tensor expected = run_op("Conv", {x, w, b}, {});
+  GpuHost host{.kernels = reference::all_kernels(), .autotune = true};
+  for (int process = 0; process < 2; ++process)
+    require_close(ran("Conv", {x, w, b}, {}, *gpu_backend(gpu::gpu_interface(), 0, host)), expected, 1e-5);
+  before ? ::setenv("XDG_CACHE_HOME", old.c_str(), 1) : ::unsetenv("XDG_CACHE_HOME");
+}
+
 }  // namespace
 
 TEST_CASE("convolutions by a library that stands for cuDNN") {
@@ -59,6 +73,7 @@ TEST_CASE("convolutions by a library that stands for cuDNN") {
       {{2, 8, 6, 6}, {6, 4, 3, 3}, {attr("group", 2), attr("dilations", Ints{2, 1})}},
       {{2, 6, 30}, {18, 6, 5}, {attr("strides", Ints{3})}},
       {{1, 3, 5, 6, 7}, {17, 3, 2, 3, 3}, {attr("auto_pad", "VALID")}},
+      {{2, 3, 1, 6, 6}, {5, 3, 1, 3, 3}, {attr("pads", Ints{1, 1, 1, 1, 1, 1})}},
       // As many windows fit where the padding behind is not what it is before.
       {{1, 3, 8, 8}, {5, 3, 3, 3}, {attr("strides", Ints{2, 2}), attr("pads", Ints{1, 1, 0, 0})}},
   };
@@ -121,19 +136,20 @@ TEST_CASE("what such a library declines, our own kernels do") {
 TEST_CASE("such a library's algorithms are timed once") {
   const Present fake;
   if (!fake) return skip(kPacked);
-  const TempDir folder;
-  const char* before = std::getenv("XDG_CACHE_HOME");
-  const std::string old = before ? before : "";
-  ::setenv("XDG_CACHE_HOME", std::string(folder.path()).c_str(), 1);
-  const Tensor x = uniform({2, 8, 7, 7}, -1, 1), w = uniform({24, 8, 3, 3}, -1, 1), b = uniform({24}, -1, 1);
-  const Tensor expected = run_op("Conv", {x, w, b}, {});
-  GpuHost host{.kernels = reference::all_kernels(), .autotune = true};
-  for (int process = 0; process < 2; ++process)
-    require_close(ran("Conv", {x, w, b}, {}, *gpu_backend(gpu::gpu_interface(), 0, host)), expected, 1e-5);
-  before ? ::setenv("XDG_CACHE_HOME", old.c_str(), 1) : ::unsetenv("XDG_CACHE_HOME");
+  run_tuned_twice();
   CHECK(fake->timed == 1);
   CHECK(fake->proposed == 1);
   CHECK(fake->plain == 6);  // what was the fastest fuses no bias without ReLU
+}
+
+TEST_CASE("algorithms that cannot be timed run as such a library proposes them, and are timed again later") {
+  const Present fake;
+  if (!fake) return skip(kPacked);
+  fake->refuses_timing = true;
+  run_tuned_twice();
+  CHECK(fake->timed == 2);
+  CHECK(fake->proposed == 2);
+  CHECK(fake->plain + fake->fused == 6);
 }
 
 TEST_CASE("gradients of convolutions by such a library, by algorithms that give the same bytes every time") {

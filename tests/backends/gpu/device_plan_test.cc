@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "backends/gpu/backend.h"
 #include "backends/reference/backend.h"
 #include "core/base/error.h"
 #include "core/onnx/io.h"
@@ -95,6 +96,27 @@ TEST_CASE("steps that only the host can do are refused by name, or done there on
     CHECK(e.message.find("Exp") == std::string::npos);
     CHECK(e.fix.find("--fallback cpu") != std::string::npos);
   }
+}
+
+TEST_CASE("what the copies of a step on the host cost is a row of the profile") {
+  const Model model = fixture(
+      "g (float[2,2] x) => (float[2] z) { [exp] e = Exp (x) [diagonal] y = Einsum <equation = "
+      "\"ii->i\"> (e) z = Neg (y) }");
+  CompileOptions options;
+  options.profile = true;
+  const auto plan = gpu_on_host(true)->compile(model, options);
+  for (int time = 0; time < 3; ++time) plan->run(std::vector<Datum>{tensor({2, 2}, {1, 2, 3, 5})});
+  int rows = 0;
+  for (const StepProfile& step : plan->profile()) {
+    if (step.op != kHostCopies) continue;
+    ++rows;
+    CHECK(step.node == "diagonal");
+    CHECK(step.nodes == std::vector<std::string>{"Einsum 'diagonal'"});
+    CHECK(step.calls == 3);
+    CHECK(step.bytes == 4 * 4 + 2 * 4);
+    CHECK(step.seconds > 0);
+  }
+  CHECK(rows == 1);
 }
 
 TEST_CASE("why a kernel does not run a step is said") {

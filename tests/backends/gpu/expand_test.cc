@@ -26,8 +26,13 @@ void require_graph_on_gpu(const std::string& graph, const std::vector<Datum>& in
 TEST_CASE("operators that the standard defines by others run on a GPU as these") {
   const Tensor x = uniform({3, 4, 5}, -2, 2), y = uniform({3, 4, 5}, -2, 2, DType::kF32, 2);
   require_on_gpu("Celu", {x}, {.attrs = {attr("alpha", 0.7f)}});
+  require_on_gpu("Celu", {Tensor::scalar(-0.5f)});
   require_on_gpu("SwiGLU", {x, y}, {.attrs = {attr("alpha", 1.3f)}, .opset = 28});
-  require_on_gpu("MeanVarianceNormalization", {uniform({2, 3, 4, 5}, -1, 1)}, {.opset = 13}, 1e-4);
+  for (const int64_t opset : {13, 17, 18, 21, 23}) {
+    require_on_gpu("MeanVarianceNormalization", {uniform({2, 3, 4, 5}, -1, 1)}, {.opset = opset}, 1e-4);
+    require_on_gpu("MeanVarianceNormalization", {x},
+                   {.attrs = {attr("axes", std::vector<int64_t>{0, 2})}, .opset = opset}, 1e-4);
+  }
   const Tensor labels = tensor({3, 5}, {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2}, DType::kI64);
   require_on_gpu("SoftmaxCrossEntropyLoss", {x, labels}, {.attrs = {attr("reduction", "sum")}});
 }
@@ -44,6 +49,25 @@ TEST_CASE("operators that kernels run in part only run as what the standard says
     require_on_gpu("Attention", {q, k, k, uniform({4, 6}, -1, 1)},
                    {.attrs = {attr("qk_matmul_output_mode", mode)}, .opset = 23, .outputs = 4}, 1e-5);
   require_on_gpu("Clip", {uniform({3, 4}, -9, 9, DType::kI8), tensor({}, {2}, DType::kI8)}, {}, 0);
+}
+
+TEST_CASE("grids of matrices on a GPU") {
+  for (const int corners : {0, 1})
+    for (const int64_t opset : {20, 23}) {
+      const OpOptions options{.attrs = {attr("align_corners", corners)}, .opset = opset, .fixed = true};
+      for (const int64_t n : {1, 2}) {
+        require_on_gpu("AffineGrid", {uniform({n, 2, 3}, -1, 1), Tensor::ints({n, 3, 4, 5})}, options);
+        require_on_gpu("AffineGrid", {uniform({n, 3, 4}, -1, 1), Tensor::ints({n, 1, 2, 1, 3})}, options);
+      }
+    }
+}
+
+TEST_CASE("Bernoulli on a GPU gives one with the probability that it reads") {
+  const Model model = fixture("g (float[4000] x) => (int32[4000] y) { y = Bernoulli <dtype = 6, seed = 1.0> (x) }", 17);
+  const std::vector<Datum> inputs{Tensor::of(Dims{4000}, std::vector<float>(4000, 0.9f))};
+  const Tensor drawn = gpu_on_host()->compile(model, {})->run(inputs)[0].tensor();
+  const auto ones = std::count(drawn.data<int32_t>(), drawn.data<int32_t>() + drawn.size(), 1);
+  CHECK(std::abs(static_cast<double>(ones) - 3600) < 100);
 }
 
 TEST_CASE("what is known when a plan is made decides branches, loops and shapes on a GPU") {

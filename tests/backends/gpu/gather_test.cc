@@ -56,6 +56,8 @@ TEST_CASE("casts on a GPU") {
     require_on_gpu("Cast", {x}, {.attrs = {attr("to", static_cast<int>(to))}}, 0);
   for (const DType from : {DType::kBool, DType::kU8, DType::kI32, DType::kI64, DType::kF16})
     require_on_gpu("Cast", {counting({5}, from)}, {.attrs = {attr("to", 1)}}, 0);
+  require_on_gpu("Cast", {tensor({5}, {1e19, 1.8e19, 1e20, -5, NAN})},
+                 {.attrs = {attr("to", static_cast<int>(DType::kU64))}}, 0);
   require_on_gpu("CastLike", {x, tensor({1}, {1}, DType::kF16)}, {}, 0);
 }
 

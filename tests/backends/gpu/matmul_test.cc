@@ -15,7 +15,10 @@ TEST_CASE("products of arrays of matrices on a GPU") {
                                          {{2, 1, 3, 5}, {4, 5, 7}},
                                          {{2, 4, 3, 5}, {2, 1, 5, 7}},
                                          {{1, 3, 5}, {6, 5, 7}},
-                                         {{2, 4, 3, 5}, {1, 1, 5, 7}}};
+                                         {{2, 4, 3, 5}, {1, 1, 5, 7}},
+                                         {{80, 4, 3, 5}, {80, 1, 5, 7}},
+                                         {{80, 1, 3, 5}, {1, 70, 5, 2}},
+                                         {{3, 1, 2, 5, 4}, {1, 2, 1, 4, 6}}};
   for (const auto& [a, b] : cases) {
     INFO(to_string(a) << " by " << to_string(b));
     require_on_gpu("MatMul", {uniform(a, -1, 1), uniform(b, -1, 1, DType::kF32, 2)});

@@ -10,6 +10,8 @@ TEST_CASE("peaks of a GPU are rates of products and of a copy") {
   for (const auto& peak : peaks) {
     CHECK(peak.median > 0);
     CHECK(peak.best >= peak.median);
+    CHECK(peak.runs >= 1);
+    CHECK((peak.size > 0) == (peak.what != "copy"));
   }
 }
 

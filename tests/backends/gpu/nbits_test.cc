@@ -22,10 +22,32 @@ void check(int64_t rows, int bits, DType type, double tolerance) {
 
 }  // namespace
 
-TEST_CASE("products with weights of 4 and 8 bits on a GPU, for any number of rows") {
-  for (const int bits : {4, 8})
+TEST_CASE("products with weights of 2, 4 and 8 bits on a GPU, for any number of rows") {
+  for (const int bits : {2, 4, 8})
     for (const int64_t rows : {1, 2, 5, 16, 17}) check(rows, bits, DType::kF32, 1e-5);
-  for (const int64_t rows : {1, 3, 20}) check(rows, 4, DType::kF16, 5e-2);
+  for (const int bits : {2, 4})
+    for (const int64_t rows : {1, 3, 20}) check(rows, bits, DType::kF16, 5e-2);
+}
+
+TEST_CASE("weights of 2, 4 and 8 bits of many sizes on a GPU, with and without zero points") {
+  int seed = 10;
+  for (const int bits : {2, 4, 8}) {
+    for (const int block : {16, 32, 128}) {
+      seed += 4;
+      const int n = 1 + seed * 7 % 40, k = 1 + seed * 53 % 300, rows = 1 + seed % 6, blocks = (k + block - 1) / block;
+      const auto random = static_cast<uint64_t>(seed);
+      INFO(bits << " bits, blocks of " << block << ", " << rows << " x " << k << " x " << n);
+      const OpOptions options{.attrs = {attr("N", n), attr("K", k), attr("bits", bits), attr("block_size", block)},
+                              .domain = "com.microsoft"};
+      const std::vector<Datum> inputs{uniform({rows, k}, -1, 1, DType::kF32, random),
+                                      codes({n, blocks, block * bits / 8}, random + 1),
+                                      uniform({n * blocks}, 0.01, 0.1, DType::kF32, random + 2)};
+      require_on_gpu("MatMulNBits", inputs, options, 1e-4);
+      std::vector<Datum> with_zeros = inputs;
+      with_zeros.emplace_back(codes({n * ((blocks * bits + 7) / 8)}, random + 3));
+      require_on_gpu("MatMulNBits", with_zeros, options, 1e-4);
+    }
+  }
 }
 
 TEST_CASE("rows that are not aligned and odd sizes of weights on a GPU") {

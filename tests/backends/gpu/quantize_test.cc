@@ -56,6 +56,9 @@ TEST_CASE("codes of a tensor's own range on a GPU") {
   require_on_gpu("DynamicQuantizeLinear", {uniform({3, 5, 200}, -2, 5)}, options, 0);
   require_on_gpu("DynamicQuantizeLinear", {uniform({40}, 2, 5)}, options, 0);
   require_on_gpu("DynamicQuantizeLinear", {tensor({2, 2}, {0, 0, 0, 0})}, options, 0);
+  for (const double x : {double{NAN}, double{INFINITY}, -double{INFINITY}})
+    for (const double y : {1.0, double{NAN}, -double{INFINITY}})
+      require_on_gpu("DynamicQuantizeLinear", {tensor({4}, {x, y, 2, -3})}, options, 0);
 }
 
 }  // namespace mlopt::test

@@ -34,6 +34,7 @@ TEST_CASE("ones at places on a GPU") {
   const Tensor x = uniform({3, 5, 40}, -9, 9);
   for (const int axis : {0, 1, 2}) require_on_gpu("Hardmax", {x}, {.attrs = {attr("axis", axis)}}, 0);
   require_on_gpu("Hardmax", {x}, {.opset = 11}, 0);
+  require_on_gpu("Hardmax", {tensor({3, 3}, {NAN, 1, 2, 0, NAN, 2, NAN, NAN, NAN})}, {}, 0);
   require_on_gpu("Hardmax", {uniform({3, 5}, -9, 9, DType::kF16)}, {}, 0);
   for (const int axis : {0, 1, -1}) {
     const OpOptions options{.attrs = {attr("axis", axis)}, .fixed = true};

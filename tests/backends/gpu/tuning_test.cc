@@ -80,6 +80,20 @@ TEST_CASE("what was timed is known to later runs of the same GPU, driver and lib
   CHECK(known(other, cache) == 0);
 }
 
+TEST_CASE("what two processes have timed at once is known to later ones") {
+  const TempDir folder;
+  const GpuInterface api = tuned_interface();
+  gpu::WorkQueue queue({&api, 0});
+  gpu::Tuning first({&api, 0}, folder.path()), second({&api, 0}, folder.path());
+  timed() = {choice(3, 11), choice(4, 12)};
+  first.note(queue);
+  timed() = {choice(4, 99), choice(5, 13)};
+  second.note(queue);
+  REQUIRE(known(api, folder.path()) == 3);
+  CHECK(told()[0].algorithm[0] == 11);
+  CHECK(told()[1].algorithm[0] == 99);
+}
+
 TEST_CASE("damaged and foreign files of what was timed count for nothing and are replaced") {
   const TempDir folder;
   const GpuInterface api = tuned_interface();

@@ -79,3 +79,34 @@ TEST_CASE("shape arithmetic that the first run folds is no fallback") {
   if (entry.find("device")->string() != "cpu") return test::skip("this build has no CPU backend");
   CHECK(entry.find("fallback_nodes")->items().empty());
 }
+
+TEST_CASE("a profile on a GPU has its peaks, and what the copies for nodes on the processor cost") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", R"(
+<ir_version: 10, opset_import: ["" : 21]>
+net (float[64,64] x) => (float[64] y, float[64,64] z)
+{
+  [product] z = MatMul (x, x)
+  [diagonal] y = Einsum <equation = "ii->i"> (z)
+})");
+  const std::vector<std::string> args{model, "--device", "gpu", "--fallback", "cpu"};
+  if (run_mlopt({"run", model, "--device", "gpu", "--fallback", "cpu"}).status == 4)
+    return test::skip("this machine has no GPU");
+  const Json plain = model_of(args);
+  CHECK_FALSE(plain.find("profile"));
+  std::vector<std::string> profiled = args;
+  profiled.emplace_back("--profile");
+  const Json entry = model_of(profiled);
+  for (const Json* of : {&plain, &entry}) {
+    const Json* copies = of->find("fallback_copies");
+    REQUIRE(copies);
+    REQUIRE(copies->items().size() == 1);
+    CHECK(copies->items()[0].find("node")->string() == "diagonal");
+    CHECK(number(copies->items()[0], "ms") > 0);
+  }
+  const Json& profile = *entry.find("profile");
+  CHECK(number(*profile.find("peak"), "gflops") > 0);
+  CHECK(number(*profile.find("peak"), "copy_gb_per_s") > 0);
+  for (const Json& step : profile.find("nodes")->items())
+    CHECK(step.find("roofline")->is_null() == (step.find("op")->string() != "MatMul"));
+}
