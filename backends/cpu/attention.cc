@@ -1,4 +1,5 @@
-// Attention, where it is softmax(scale Q K^T + mask) V.
+// Attention, where it is softmax(scale Q K^T + mask) V. Attribute hidden_are_nan, which is none of the standard's,
+// tells that it was com.microsoft's.
 #include <algorithm>
 #include <cmath>
 
@@ -50,6 +51,7 @@ Expected<PlannedStep> plan(const Site& site) {
     const auto strides = mask_strides(site.desc(kMask).dims, s);
     if (!strides) return strides.error();
     s.mask = *strides;
+    s.hidden_are_nan = view.get_int("hidden_are_nan", 0) != 0;
   }
   const auto plan = std::make_shared<const AttentionPlan>(s, site.context.threads);
   PlannedStep step{.out = {{DType::kF32, s.rows_first ? Dims{s.batch, s.queries, s.heads * s.value_depth}

@@ -210,7 +210,8 @@ void AttentionPlan::cap(const float* mask, float* row, const Range& range) const
 }
 
 /// Scores become their exponentials, and zeros up to `seen` where they are hidden; gives their sum, with that of the
-/// sink. Rows without keys, or `masked` ones whose keys are all hidden, become zeros, as the standard has it.
+/// sink. Rows without keys become zeros, and so do `masked` ones whose keys are all hidden, as the standard has it, or
+/// NaN.
 float AttentionPlan::exponentiate_row(float* row, const Range& range, int64_t seen, bool masked, float sink) const {
   float* scores = row + range.begin;
   const int64_t count = range.end - range.begin;
@@ -218,7 +219,7 @@ float AttentionPlan::exponentiate_row(float* row, const Range& range, int64_t se
   std::fill(row, scores, 0.0f);
   std::fill(row + range.end, row + seen, 0.0f);
   if (count == 0 || (masked && most == kNever)) {
-    std::fill_n(scores, count, 0.0f);
+    std::fill_n(scores, count, s_.hidden_are_nan ? std::numeric_limits<float>::quiet_NaN() : 0.0f);
     return 1;
   }
   const float shift = std::max(most, sink);

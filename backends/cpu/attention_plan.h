@@ -21,8 +21,9 @@ struct AttentionShape {
   /// Distances in elements between what belongs to neighbouring batches, heads and queries in the mask, 0: the same;
   /// keys lie side by side.
   std::array<int64_t, 3> mask = {};
-  bool sink = false;   ///< 0 is one more score, which takes its share of the sum
-  int64_t window = 0;  ///< of the keys up to its own, those that a query with a KeySpan sees; 0: all
+  bool hidden_are_nan = false;  ///< what comes of a row whose keys the mask hides all is NaN, not 0
+  bool sink = false;            ///< 0 is one more score, which takes its share of the sum
+  int64_t window = 0;           ///< of the keys up to its own, those that a query with a KeySpan sees; 0: all
 };
 
 /// Where a sample's queries are among its keys. They see none behind their own.

@@ -77,6 +77,13 @@ void run_skip(const Skip& s, const Buffers& b) {
   });
 }
 
+/// Do rows of `skip`, over and over, lie beside those of x?
+bool repeats(const Dims& skip, const Dims& x) {
+  const auto own = std::find_if(skip.begin(), skip.end(), [](int64_t d) { return d != 1; });
+  const auto count = skip.end() - own;
+  return count <= std::ssize(x) && std::equal(own, skip.end(), x.end() - count);
+}
+
 Expected<PlannedStep> plan_skip(const Site& site) {
   const Node& node = site.view.node();
   const TensorDesc &x = site.desc(0), &skip = site.desc(1);
@@ -92,7 +99,7 @@ Expected<PlannedStep> plan_skip(const Site& site) {
                x.size() / row,
                row,
                skip.size() / row};
-  if (skip.dims.back() != row || x.size() % skip.size() != 0) return Decline{"skip does not fit"};
+  if (skip.dims.back() != row || !repeats(skip.dims, x.dims)) return Decline{"skip does not fit"};
   for (int i = 2; i < static_cast<int>(site.in.size()); ++i)
     if (site.has(i) && site.desc(i).dims != Dims{row}) return Decline{"scale or bias does not fit"};
   TensorDesc statistics = x;

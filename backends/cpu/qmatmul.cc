@@ -69,17 +69,16 @@ struct Scaling {
 
   size_t bytes() const { return 2 * aligned_size(static_cast<size_t>(n + ByteFinish::kSlack) * sizeof(float)); }
 
-  /// The bias is float32, or in steps of the operands.
+  /// The bias is float32, or in steps of the product.
   void read(const Buffers& b, float left_scale, float* factors, float* offsets) const {
     const float step = scale.scale(b, 0), whole = left_scale / step;
     for (int64_t i = 0; i < n; ++i) {
-      const float factor = whole * b_scale.scale(b, i);
-      factors[i] = alpha * factor;
+      factors[i] = alpha * whole * b_scale.scale(b, i);
       offsets[i] = 0;
       if (bias.input < 0) continue;
       const int64_t at = bias.is_single ? 0 : i;
       offsets[i] = bias.type == DType::kF32 ? b.in<float>(bias.input)[at] / step
-                                            : static_cast<float>(b.in<int32_t>(bias.input)[at]) * factor;
+                                            : static_cast<float>(b.in<int32_t>(bias.input)[at]) * factors[i];
     }
   }
 };

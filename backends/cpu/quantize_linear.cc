@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "backends/cpu/bytes.h"
 #include "backends/cpu/dynamic_quantize.h"
@@ -107,14 +108,23 @@ Expected<PlannedStep> plan_dequantize(const Site& site) {
   return step;
 }
 
-/// The smallest or the largest element, on the threads of the plan.
+/// The smallest or the largest number; NaN is none.
+float extreme_number(Fold op, const float* x, int64_t count) {
+  const float found = fold_row(op, x, count);
+  if (!std::isnan(found)) return found;
+  return std::accumulate(x, x + count, identity(op),
+                         [op](float a, float b) { return op == Fold::kMin ? std::fmin(a, b) : std::fmax(a, b); });
+}
+
+/// That of all elements, on the threads of the plan.
 float extreme(Fold op, const float* x, int64_t count) {
   constexpr int64_t kMost = 256;
   const int64_t pieces = std::clamp<int64_t>(count / kGrain, 1, kMost), piece = (count + pieces - 1) / pieces;
   std::array<float, kMost> found;
   parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      found[static_cast<size_t>(i)] = fold_row(op, x + i * piece, std::clamp<int64_t>(count - i * piece, 0, piece));
+      found[static_cast<size_t>(i)] =
+          extreme_number(op, x + i * piece, std::clamp<int64_t>(count - i * piece, 0, piece));
   });
   return fold_row(op, found.data(), pieces);
 }
@@ -125,7 +135,8 @@ Steps dynamic_steps(const float* x, int64_t count) {
   const float low = std::min(0.0f, extreme(Fold::kMin, x, count)), high = std::max(0.0f, extreme(Fold::kMax, x, count));
   constexpr float kSteps = 255;
   const float step = (high - low) / kSteps, scale = step > 0 ? step : 1.0f;  // zeros keep a scale to divide by
-  return {scale, static_cast<int32_t>(std::nearbyint(std::clamp(-low / scale, 0.0f, kSteps)))};
+  const float zero = std::isinf(scale) ? 0 : std::clamp(-low / scale, 0.0f, kSteps);
+  return {scale, static_cast<int32_t>(std::nearbyint(zero))};
 }
 
 void quantize_all(const float* x, int64_t count, const Steps& steps, uint8_t* out) {

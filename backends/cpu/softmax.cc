@@ -112,7 +112,9 @@ Expected<PlannedStep> plan(const Site& site) {
   const bool log = site.view.node().op == "LogSoftmax";
   const bool old = site.view.opset() < 13;  // before, all axes from `axis` on are one
   const auto rank = static_cast<int64_t>(x.dims.size());
-  const auto at = static_cast<size_t>(normalize_axis(site.view.get_int("axis", old ? 1 : -1), rank));
+  const int64_t axis = site.view.get_int("axis", old ? 1 : -1);
+  // That of old opsets, where it is not given, lies behind the axis of a vector: each element is a row then.
+  const auto at = static_cast<size_t>(old && axis == rank ? rank : normalize_axis(axis, rank));
   const Middle m = around(x.dims, at, old ? x.dims.size() : at + 1);
   PlannedStep step{.out = {x}};
   if (!log) step.in_place = 0;  // logarithms read x again

@@ -165,7 +165,8 @@ Tensor ContribAttention::run(const Call& call, Tensor* scores) const {
     a.bias = [&](int64_t b, int64_t h, T* sum) {
       if (hidden) hidden->add(b, h, sum);
       if (added) added->add(b, h, sum);
-      for (int64_t i = 0; i < a.queries && causal; ++i)
+      // The last query sees all keys, as ONNX Runtime has it.
+      for (int64_t i = 0; i < a.queries - 1 && causal; ++i)
         for (int64_t j = past + i + 1; j < a.keys; ++j) sum[i * a.keys + j] = -std::numeric_limits<T>::infinity();
     };
     if (!hidden && !added && !causal) a.bias = nullptr;

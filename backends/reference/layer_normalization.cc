@@ -21,10 +21,16 @@ RowFactor row_factor(const Call& call, const Tensor& factor, const Tensor& x, in
 }
 
 template <class T>
+double mean_square(const T* x, int64_t count) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return sum / static_cast<double>(count);
+}
+
+template <class T>
 void normalize(const T* x, int64_t length, const RowNormalization& how, const T* scale, const T* bias, T* y, T* mean,
                T* inverse) {
-  Moments m = moments(x, length);
-  if (!how.centered) m = {0, m.variance + m.mean * m.mean};
+  const Moments m = how.centered ? moments(x, length) : Moments{0, mean_square(x, length)};
   const double factor = 1 / std::sqrt(m.variance + how.epsilon);
   for (int64_t i = 0; i < length; ++i) {
     const double normal = (static_cast<double>(x[i]) - m.mean) * factor * static_cast<double>(scale[i]);
@@ -34,9 +40,8 @@ void normalize(const T* x, int64_t length, const RowNormalization& how, const T*
   *inverse = static_cast<T>(factor);
 }
 
-/// The type of the saved statistics: double where the graph is in double, else what stash_type says.
-DType statistics_type(const Call& call, DType type) {
-  if (type == DType::kF64) return type;
+/// The type of the saved statistics.
+DType statistics_type(const Call& call) {
   return call.view.get_int("stash_type", 1) == static_cast<int64_t>(DType::kBF16) ? DType::kBF16 : DType::kF32;
 }
 
@@ -47,7 +52,7 @@ void run(Call& call, bool centered) {
   if (call.has(2)) bias = call.in(2);
   const NormalizedRows rows =
       normalize_rows(call, x, axis, call.in(1), bias, {centered, call.view.get_float("epsilon", 1e-5f)});
-  const DType saved = statistics_type(call, x.dtype());
+  const DType saved = statistics_type(call);
   call.set(0, as(rows.y, centered ? x.dtype() : call.in(1).dtype()));
   // The root-mean-square form of old ONNX Runtime exports has the inverse deviation as its second output.
   if (!centered) return call.set(1, as(rows.inverse_deviation, saved));

@@ -14,11 +14,11 @@ struct QuantRange {
 };
 QuantRange quant_range(const Call& call, DType type);
 
-/// round(scaled) + zero_point within the range; halves go to the even neighbour, NaN to the zero point.
+/// round(scaled) + zero_point within the range; halves go to the even neighbour, NaN to the lowest.
 template <class T>
 int32_t quantize_one(T scaled, int64_t zero_point, QuantRange range) {
   constexpr T kFar = T{4294967296};  // beyond any range, but safe to convert
-  if (scaled != scaled) scaled = 0;
+  if (scaled != scaled) return static_cast<int32_t>(range.low);
   const auto whole = static_cast<int64_t>(std::nearbyint(std::clamp(scaled, -kFar, kFar)));
   return static_cast<int32_t>(std::clamp(whole + zero_point, range.low, range.high));
 }

@@ -64,9 +64,7 @@ Window sliding_window(const Call& call, const Dims& input, Dims kernel) {
   for (size_t i = 0; i < rank; ++i) {
     if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
       pad_to_same(w, i, mode == "SAME_UPPER");
-    else if (mode == "VALID")
-      w.out[i] = explicit_length(call, w, i, false);
-    else if (mode == "NOTSET" || mode.empty())
+    else if (mode == "VALID" || mode == "NOTSET" || mode.empty())
       w.out[i] = explicit_length(call, w, i, ceil_mode);
     else
       fail(call, fmt::format("unknown auto_pad '{}'", mode));

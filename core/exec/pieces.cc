@@ -84,12 +84,12 @@ Pieces choose_pieces(const Model& model, Model& bound, const std::vector<Dims>& 
   if (samples < 2) return {};
   const int64_t piece = samples_of_piece(samples, wanted_samples(bound, static_cast<double>(samples), threads));
   if (piece == samples) return {};
-  const auto rows = rows_of_samples(bound, pieces.batched, samples);
-  if (!rows) return {};
+  const auto dims = dims_of_samples(bound, pieces.batched, samples);
+  if (!dims) return {};
   pieces.count = samples / piece;
   Model part = clone(model);
   bind_input_shapes(part, pieces.shapes(shapes), types);
-  if (rows_of_samples(part, pieces.batched, piece) != rows) return {};
+  if (dims_of_samples(part, pieces.batched, piece) != dims) return {};
   bound = std::move(part);
   return pieces;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "core/exec/node_step.h"
+
 namespace mlopt {
 
 Expected<PlannedStep> plan_step(Expected<PlannedStep> (*plan)(const Site&), const Site& site) {
@@ -13,6 +15,8 @@ Expected<PlannedStep> plan_step(Expected<PlannedStep> (*plan)(const Site&), cons
     return step;
   } catch (const MissingInput& missing) {
     return Decline{fmt::format("input {} is missing", missing.index)};
+  } catch (...) {
+    rethrow_with_node(site.view.node());
   }
 }
 

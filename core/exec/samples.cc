@@ -8,6 +8,7 @@
 
 #include "core/exec/inferred.h"
 #include "core/ir/constant.h"
+#include "core/ir/resize_plan.h"
 #include "core/ir/view.h"
 
 namespace mlopt {
@@ -145,7 +146,12 @@ class Judge {
   bool fused_conv() const { return rows_of({0, 3}); }
   bool conv_add() const { return rows_of({0, 9}); }
   bool quantizes() const { return rows_of({0}) && (rank(1) == 0 || (rank(1) == 1 && axis(1) != 0)); }
-  bool resizes() const { return rows_of({0}) && (in_.size() < 4 || !in_[3]); }
+  bool resizes() const {
+    if (!rows_of({0}) || (in_.size() > 3 && in_[3])) return false;
+    const auto plan = resize_plan(view_, *in_[0]);
+    if (!plan) return false;
+    return std::none_of(plan->filters.begin(), plan->filters.end(), [](const ResizeFilter& f) { return f.axis == 0; });
+  }
   bool pairs_of_integers() const {
     return holds(0) && same_rows(0) && (holds(3) ? same_rows(3) : repeated(3)) && rows_of({0, 3});
   }
@@ -253,8 +259,7 @@ Kind kind_of(const Node& node, const Model& model, const Kinds& kinds, int64_t c
 
 }  // namespace
 
-std::optional<std::vector<int64_t>> rows_of_samples(const Model& model, const std::vector<bool>& batched,
-                                                    int64_t count) {
+std::optional<std::vector<Dims>> dims_of_samples(const Model& model, const std::vector<bool>& batched, int64_t count) {
   Kinds kinds;
   size_t next = 0;
   for (const Value* v : model.graph->inputs()) {
@@ -265,12 +270,13 @@ std::optional<std::vector<int64_t>> rows_of_samples(const Model& model, const st
       return std::nullopt;
     kinds[v] = samples ? Kind::kSamples : Kind::kSame;
   }
-  std::vector<int64_t> rows;
+  std::vector<Dims> of_sample;
   for (const Node* node : model.graph->nodes()) {
     const Kind kind = kind_of(*node, model, kinds, count);
     for (const Value* v : node->outputs()) kinds[v] = kind;
-    const auto dims = kind == Kind::kSamples ? Judge::dims_of(*node->output(0)) : std::nullopt;
-    rows.push_back(dims ? (*dims)[0] / count : 0);
+    auto dims = kind == Kind::kSamples ? Judge::dims_of(*node->output(0)) : std::nullopt;
+    if (dims) (*dims)[0] /= count;
+    of_sample.push_back(dims.value_or(Dims()));
   }
   for (const Value* v : model.graph->outputs()) {
     const auto desc = inferred(*v);
@@ -278,7 +284,7 @@ std::optional<std::vector<int64_t>> rows_of_samples(const Model& model, const st
         bits(desc->dtype) < 8)
       return std::nullopt;
   }
-  return rows;
+  return of_sample;
 }
 
 }  // namespace mlopt

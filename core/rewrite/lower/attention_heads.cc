@@ -170,10 +170,17 @@ Expected<Replacement> rewrite(const Match& m, Builder& b) {
     auto hidden = hidden_keys(p.window, rows(p.q.dims), rows(p.k.dims), 0);
     if (!hidden) return hidden.error();
     others = *std::move(hidden);
+    // ONNX Runtime's last query sees all keys, however many more of them there are.
+    const int64_t keys = rows(p.k.dims), last = others->size() - keys;
+    if (!m.root->domain.empty() && last >= 0) std::fill_n(others->mutable_data<float>() + last, keys, 0.0F);
   }
   std::vector<Value*> inputs{as_heads(p.q, p.heads, b), as_heads(p.k, p.kv_heads, b), as_heads(p.v, p.kv_heads, b)};
-  if (Value* mask = mask_of(p, others, b)) inputs.push_back(mask);
   std::vector<Attr> attrs;
+  if (Value* mask = mask_of(p, others, b)) {
+    inputs.push_back(mask);
+    // The standard's gives zeros for a row whose keys are all hidden.
+    if (!m.root->domain.empty()) attrs.push_back({"hidden_are_nan", int64_t{1}, ""});
+  }
   if (p.scale != 0) attrs.push_back({"scale", p.scale, ""});
   if (p.cap != 0) attrs.push_back({"softcap", p.cap, ""});
   Value* y = b.op("Attention", std::move(inputs), std::move(attrs));

@@ -96,4 +96,22 @@ TEST_CASE("a query whose keys are all hidden gives zeros, as the standard's Atte
   require_as_reference("Attention", {q, k, v, mask}, {}, 1e-5);
 }
 
+TEST_CASE("a query whose keys are all hidden gives NaN, as com.microsoft's MultiHeadAttention does") {
+  for (const int64_t queries : {2, 40}) {
+    const Tensor q = uniform({1, queries, 8}, -1, 1), k = uniform({1, 20, 8}, -1, 1), v = uniform({1, 20, 8}, -1, 1);
+    Tensor mask = uniform({1, 1, queries, 20}, -1, 1);
+    std::fill_n(mask.mutable_data<float>() + 20, 20, -std::numeric_limits<float>::infinity());
+    const OpOptions options{.attrs = {{"num_heads", int64_t{2}, ""}}, .domain = "com.microsoft"};
+    require_as_reference("MultiHeadAttention", {q, k, v, Datum(), Datum(), mask}, options, 1e-5);
+  }
+}
+
+TEST_CASE("of more keys than queries, the last query sees all") {
+  const OpOptions options{.attrs = {{"num_heads", int64_t{2}, ""}, {"unidirectional", int64_t{1}, ""}},
+                          .domain = "com.microsoft"};
+  const Tensor k = uniform({2, 9, 8}, -1, 1);
+  for (const int64_t queries : {1, 6})
+    require_as_reference("MultiHeadAttention", {uniform({2, queries, 8}, -1, 1), k, k}, options, 1e-5);
+}
+
 }  // namespace mlopt::test

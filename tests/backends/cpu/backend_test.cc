@@ -108,11 +108,11 @@ TEST_CASE("values that are watched stay what they are") {
 TEST_CASE("nodes that another backend runs are named") {
   Net net;
   Value* x = net.input({2, 3});
-  net.output(net.op("Relu", {net.op("Atan", {x})}));
+  net.output(net.op("Relu", {net.op("Sinh", {x})}));
   const auto plan = cpu_with_fallback()->compile(net.model, {});
   REQUIRE(plan->fallback_nodes().size() == 1);
-  REQUIRE(plan->fallback_nodes()[0].find("Atan") != std::string::npos);
-  REQUIRE_THROWS_WITH(cpu_backend({})->compile(net.model, {}), Catch::Contains("Atan"));
+  REQUIRE(plan->fallback_nodes()[0].find("Sinh") != std::string::npos);
+  REQUIRE_THROWS_WITH(cpu_backend({})->compile(net.model, {}), Catch::Contains("Sinh"));
 }
 
 }  // namespace mlopt::test

@@ -78,6 +78,13 @@ TEST_CASE("Conv keeps NaN through a fused activation") {
                        {.attrs = {{"activation", std::string("Relu"), ""}}, .domain = "com.microsoft"}, kTolerance);
 }
 
+TEST_CASE("a window that does not fit is an error, not an empty output") {
+  const std::unique_ptr<Backend> cpu = cpu_with_fallback();
+  const std::string error =
+      error_of("Conv", {uniform({1, 1, 4}, -1, 1), uniform({1, 1, 5}, -1, 1)}, {.backend = cpu.get()});
+  CHECK(error.find("does not fit") != std::string::npos);
+}
+
 TEST_CASE("what Conv cannot take goes to the next kernel") {
   const std::unique_ptr<Backend> cpu = cpu_with_fallback();
   const Tensor w = uniform({4, 3, 3, 3}, -1, 1, DType::kF32, 2);

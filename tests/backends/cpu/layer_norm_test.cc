@@ -34,17 +34,17 @@ TEST_CASE("a row far from zero keeps its deviations") {
   require_as_reference("LayerNormalization", {x, ones}, {}, 5e-4);
 }
 
-TEST_CASE("rows with NaN or infinities give NaN") {
+TEST_CASE("rows with NaN or infinities give what the reference gives") {
   Tensor x = uniform({4, 10}, -1, 1);
   x.mutable_data<float>()[3] = std::nanf("");
   x.mutable_data<float>()[17] = INFINITY;
   const Tensor ones = tensor({10}, std::vector<double>(10, 1));
-  require_as_reference("LayerNormalization", {x, ones}, {}, kTolerance);
+  for (const char* op : {"LayerNormalization", "RMSNormalization"}) require_as_reference(op, {x, ones}, {}, kTolerance);
 }
 
-TEST_CASE("the skipped input is added first, also where it is one row for all") {
+TEST_CASE("the skipped input is added first, also where it repeats") {
   for (const char* op : {"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
-    for (const Dims& skip : {Dims{2, 3, 24}, Dims{1, 3, 24}}) {
+    for (const Dims& skip : {Dims{2, 3, 24}, Dims{1, 3, 24}, Dims{3, 24}}) {
       INFO(op << " " << to_string(skip));
       std::vector<Datum> inputs{uniform({2, 3, 24}, -1, 1, DType::kF32, 1), uniform(skip, -1, 1, DType::kF32, 2),
                                 uniform({24}, -1, 1, DType::kF32, 3)};
@@ -53,6 +53,15 @@ TEST_CASE("the skipped input is added first, also where it is one row for all") 
       inputs.push_back(uniform({24}, -1, 1, DType::kF32, 4));
       require_as_reference(op, inputs, options, kTolerance);
     }
+}
+
+TEST_CASE("a skipped input whose rows repeat one by one is the next kernel's") {
+  const std::unique_ptr<Backend> cpu = cpu_with_fallback();
+  const std::vector<Datum> inputs{uniform({2, 3, 24}, -1, 1, DType::kF32, 1),
+                                  uniform({2, 1, 24}, -1, 1, DType::kF32, 2), uniform({24}, -1, 1, DType::kF32, 3)};
+  for (const char* op : {"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
+    require_close(run_op(op, inputs, {.domain = "com.microsoft", .backend = cpu.get()}),
+                  run_op(op, inputs, {.domain = "com.microsoft"}), kTolerance);
 }
 
 TEST_CASE("mean and deviation as outputs are the next kernel's") {

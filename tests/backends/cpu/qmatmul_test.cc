@@ -95,4 +95,11 @@ TEST_CASE("QGemm takes a swapped right operand and a bias in steps") {
                        {.attrs = {{"transB", int64_t{1}, ""}}, .domain = "com.microsoft", .fixed = true}, 1e-5);
 }
 
+TEST_CASE("alpha of QGemm scales the bias too") {
+  const Operands o = operands({5, 33}, {33, 17}, DType::kU8, DType::kI8, false, 60, true);
+  const Tensor bias = uniform({17}, -3000, 3000, DType::kI32, 5);
+  require_as_reference("QGemm", {o.a, o.a_scale, o.a_zero, o.b, o.b_scale, o.b_zero, bias},
+                       {.attrs = {{"alpha", 0.5f, ""}}, .domain = "com.microsoft", .fixed = true}, 1e-5);
+}
+
 }  // namespace mlopt::test

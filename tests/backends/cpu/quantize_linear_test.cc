@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tests/support/catch.h"
 #include "tests/support/cpu.h"
 
@@ -26,6 +28,9 @@ TEST_CASE("QuantizeLinear rounds and saturates as the reference does") {
   // Halves go to the even neighbour, whatever the zero point.
   const Tensor halves = tensor({6}, {0.5, 1.5, -0.5, -1.5, 2.5, 1e9});
   require_as_reference("QuantizeLinear", {halves, scales({1}), tensor({}, {3}, DType::kU8)}, {}, 0);
+  const Tensor far = tensor({3}, {NAN, INFINITY, -INFINITY});
+  for (const DType type : {DType::kU8, DType::kI8})
+    require_as_reference("QuantizeLinear", {far, scales({1}), tensor({}, {3}, type)}, {}, 0);
 }
 
 TEST_CASE("DequantizeLinear gives what the reference gives") {
@@ -46,6 +51,14 @@ TEST_CASE("blocks of the last axis have scales of their own") {
     require_as_reference("QuantizeLinear", {uniform({3, 5, 24}, -20, 20), scale, uniform({3, 5, 3}, 0, 100, type)},
                          blocks, 0, 1);
   }
+}
+
+TEST_CASE("DynamicQuantizeLinear takes its steps from the numbers beside NaN") {
+  for (const double odd : {static_cast<double>(NAN), static_cast<double>(INFINITY), -static_cast<double>(INFINITY)})
+    require_as_reference("DynamicQuantizeLinear", {tensor({4}, {-1, odd, 1, 2})}, {.outputs = 3}, 1e-6);
+  Tensor x = uniform({70001}, -3, 5);
+  x.mutable_data<float>()[50000] = NAN;
+  require_as_reference("DynamicQuantizeLinear", {x}, {.outputs = 3}, 1e-6, 1);
 }
 
 TEST_CASE("DynamicQuantizeLinear finds the reference's steps") {

@@ -193,6 +193,19 @@ TEST_CASE("com.microsoft's attention operators agree with Attention") {
   require_close(got[1].tensor(), k, 0);
 }
 
+TEST_CASE("the last query of MultiHeadAttention sees all keys") {
+  const Tensor q = uniform({1, 2, 8}, -1, 1), k = uniform({1, 5, 8}, -1, 1, DType::kF32, 2);
+  const auto run = [&](int64_t causal) {
+    return run_op("MultiHeadAttention", {q, k, k},
+                  {.attrs = {integer("num_heads", 2), integer("unidirectional", causal)}, .domain = "com.microsoft"});
+  };
+  const Tensor y = run(1), all = run(0);
+  for (size_t i = 0; i < 8; ++i) {
+    CHECK_THAT(number_at(y, i), Catch::Matchers::WithinAbs(number_at(k, i), 1e-6));  // the first sees its own
+    CHECK(number_at(y, 8 + i) == number_at(all, 8 + i));
+  }
+}
+
 TEST_CASE("a query without keys gives zeros, but no numbers in ONNX Runtime's own operators") {
   constexpr float kNever = -std::numeric_limits<float>::infinity();
   const Tensor x = Tensor::of<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});

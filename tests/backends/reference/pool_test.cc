@@ -83,6 +83,17 @@ TEST_CASE("MaxPool equals its definition") {
   }
 }
 
+TEST_CASE("pools without padding round places up as well") {
+  const Case c{{8, 6}, {3, 3}, {2, 2}, {1, 1}, {0, 0, 0, 0}, true};
+  std::vector<Attr> attrs = attributes(c);
+  std::erase_if(attrs, [](const Attr& a) { return a.name == "pads"; });
+  attrs.push_back({"auto_pad", std::string("VALID"), ""});
+  const Tensor x = uniform({2, 3, 8, 6}, -1, 1);
+  require_close(run_op("MaxPool", {x}, {.attrs = attrs}), plain_pool(c, x, largest), 0);
+  const auto mean = [](const std::vector<double>& v, int64_t) { return sum(v) / static_cast<double>(v.size()); };
+  require_close(run_op("AveragePool", {x}, {.attrs = attrs}), plain_pool(c, x, mean));
+}
+
 TEST_CASE("MaxPool tells where the largest element was") {
   const Tensor x = tensor({1, 2, 2, 3}, {1, 5, 5, 2, 0, 9, -1, -4, -2, -9, -1, -3});
   const auto indices = [&](int64_t order) {

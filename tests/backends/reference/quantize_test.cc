@@ -11,24 +11,27 @@ constexpr DType kU8 = DType::kU8, kI8 = DType::kI8;
 
 OpOptions typed(DType type, int opset = 25) { return {{attr("output_dtype", static_cast<int>(type))}, opset}; }
 
-TEST_CASE("QuantizeLinear rounds halves to even and saturates", "[reference]") {
+TEST_CASE("QuantizeLinear rounds halves to even and saturates, NaN to the lowest", "[reference]") {
   const double inf = std::numeric_limits<double>::infinity();
   const Tensor x = tensor({8}, {-1, 1, 3, 5, 1e9, -1e9, inf, std::nan("")});
   check_cases({
       {"QuantizeLinear",
        {x, tensor({}, {2}), tensor({}, {10}, kU8)},
        {},
-       {tensor({8}, {10, 10, 12, 12, 255, 0, 255, 10}, kU8)}},
+       {tensor({8}, {10, 10, 12, 12, 255, 0, 255, 0}, kU8)}},
       {"QuantizeLinear",
        {x, tensor({}, {2}), tensor({}, {-3}, kI8)},
        {},
-       {tensor({8}, {-3, -3, -1, -1, 127, -128, 127, -3}, kI8)}},
+       {tensor({8}, {-3, -3, -1, -1, 127, -128, 127, -128}, kI8)}},
       {"QuantizeLinear", {x, tensor({}, {2})}, {}, {tensor({8}, {0, 0, 2, 2, 255, 0, 255, 0}, kU8)}},
       {"QuantizeLinear",
        {x, tensor({}, {2})},
        typed(DType::kI16),
-       {tensor({8}, {0, 0, 2, 2, 32767, -32768, 32767, 0}, DType::kI16)}},
-      {"QuantizeLinear", {x, tensor({}, {2})}, typed(DType::kI4), {tensor({8}, {0, 0, 2, 2, 7, -8, 7, 0}, DType::kI4)}},
+       {tensor({8}, {0, 0, 2, 2, 32767, -32768, 32767, -32768}, DType::kI16)}},
+      {"QuantizeLinear",
+       {x, tensor({}, {2})},
+       typed(DType::kI4),
+       {tensor({8}, {0, 0, 2, 2, 7, -8, 7, -8}, DType::kI4)}},
       {"QuantizeLinear", {x, tensor({}, {2})}, typed(DType::kU2), {tensor({8}, {0, 0, 2, 2, 3, 0, 3, 0}, DType::kU2)}},
       {"QuantizeLinear", {tensor({1}, {3}, DType::kF64), tensor({}, {2}, DType::kF64)}, {}, {tensor({1}, {2}, kU8)}},
   });

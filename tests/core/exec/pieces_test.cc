@@ -86,3 +86,16 @@ TEST_CASE("a batch that fits, or whose samples meet, is one piece") {
   CHECK(pieces("(float[N,262144] x) => (float[N,262144] y) { y = Softmax <axis = 0> (x) }", {64, 262144}) == 1);
   CHECK(pieces("(float[N,262144] x) => (float[N,262144] y) " + neg, {1, 262144}) == 1);
 }
+
+TEST_CASE("a batch is one piece where its size is the length of another axis too") {
+  const std::string sizes = "{ n = Shape <end = 1> (x) nn = Concat <axis = 0> (n, n) y = Neg (x) ";
+  const Dims dims{64, 262144};
+  CHECK(pieces("(float[N,262144] x) => (float[N,262144] y, float[N,N] z) " + sizes +
+                   "a = Constant <value_ints = [1]> () c = ReduceMax (x, a) z = Expand (c, nn) }",
+               dims) == 1);
+  CHECK(pieces("(float[N,262144] x) => (float[N,262144] y, float[N,N] z) " + sizes + "z = ConstantOfShape (nn) }",
+               dims) == 1);
+  CHECK(pieces("(float[N,262144] x) => (float[N,262144] y, float[N,N,K] z) " + sizes +
+                   "m = Constant <value_ints = [-1]> () q = Concat <axis = 0> (nn, m) z = Reshape (x, q) }",
+               dims) == 1);
+}

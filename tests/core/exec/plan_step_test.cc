@@ -1,5 +1,6 @@
 #include "core/exec/plan_step.h"
 
+#include "core/base/error.h"
 #include "core/onnx/io.h"
 #include "tests/support/catch.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 Expected<PlannedStep> plan_relu(const Site& site) { return PlannedStep{.out = {site.desc(0)}}; }
 Expected<PlannedStep> decline(const Site&) { return Decline{"never"}; }
+Expected<PlannedStep> refuse(const Site&) { input_error("no such axis", "7"); }
 
 }  // namespace
 
@@ -23,4 +25,5 @@ TEST_CASE("a plan is asked only where the first input is there") {
   CHECK(plan_step(decline, whole).error().reason == "never");
   CHECK(plan_step(plan_relu, {view, {}, Layout::kRowMajor, context}).error().reason == "input 0 is missing");
   CHECK_FALSE(plan_step(plan_relu, {view, {std::nullopt}, Layout::kRowMajor, context}));
+  REQUIRE_THROWS_WITH(plan_step(refuse, whole), Catch::Contains("no such axis: Relu giving 'y' (7)"));
 }

@@ -16,8 +16,8 @@ int64_t rows(const std::string& graph) {
   std::vector<bool> batched{true};
   for (const Value* v : model.graph->inputs())
     if (!v->constant && v != model.graph->inputs()[0]) batched.push_back(false);
-  const auto found = rows_of_samples(model, batched, 4);
-  return found ? found->back() : 0;
+  const auto found = dims_of_samples(model, batched, 4);
+  return found && !found->back().empty() ? found->back()[0] : 0;
 }
 
 }  // namespace
@@ -56,6 +56,17 @@ TEST_CASE("samples are not apart where anything is done across them") {
   CHECK(rows(in + " => (float[4,3] y) { y = BatchNormalization <training_mode = 0" + norm) == 1);
   CHECK(rows(in + " => (float[4,3] y) { y = BatchNormalization <training_mode = 1" + norm) == 0);
   CHECK(rows("g (float[4,6] x) => (float[4,6] y) <int64[1] i = {0}> { r = Gather (x, i) y = Add (x, r) }") == 0);
+}
+
+TEST_CASE("resizing keeps samples apart where axis 0 stays as it is") {
+  const std::string in = "g (float[4,1,2,2] x) => (float[4,1,4,4] y) <float[8] r = {", scales = "}, float[4] s = {",
+                    resize = "> (x, r, s) }";
+  CHECK(rows("g (float[4,1,2,2] x) => (float[4,1,4,4] y) <float[4] s = {1, 1, 2, 2}> { y = Resize (x, , s) }") == 1);
+  // As many samples as before, but shown from other places.
+  CHECK(rows("g (float[4,1,2,2] x) => (float[4,1,4,4] y) <float[4] s = {1.2, 1, 2, 2}> { y = Resize (x, , s) }") == 0);
+  const std::string crop = "}> { y = Resize <coordinate_transformation_mode = \"tf_crop_and_resize\"";
+  CHECK(rows(in + "0, 0, 0, 0, 1, 1, 1, 1" + scales + "1, 1, 2, 2" + crop + resize) == 1);
+  CHECK(rows(in + "0, 0, 0, 0, 0.5, 1, 1, 1" + scales + "1, 1, 2, 2" + crop + resize) == 0);
 }
 
 TEST_CASE("how many samples there are may shape what follows, and nothing else") {

@@ -9,14 +9,14 @@ using namespace mlopt;
 namespace {
 
 /// What the call gives where it has been replaced.
-std::vector<double> drawn(const std::string& call, const std::string& name = "y") {
+std::vector<double> drawn(const std::string& call, const std::string& name = "y", float given = 0) {
   Model model = test::fixture("g (float[50,80] x) => (float[50,80] " + name + ") { " + name + " = " + call + " }", 17);
   infer(model);
   PassContext context;
   context.target = Target::kKernels;
   model.set_opset("mlopt", 1);
   REQUIRE(run_pass(model, lower::random, context).applied == 1);
-  const std::vector<Datum> inputs{Tensor::zeros(DType::kF32, {50, 80})};
+  const std::vector<Datum> inputs{Tensor::of(Dims{50, 80}, std::vector<float>(4000, given))};
   return to_doubles(reference_backend()->compile(model, {})->run(inputs)[0].tensor());
 }
 
@@ -38,6 +38,12 @@ TEST_CASE("random numbers have the distribution that is asked for") {
   CHECK(moments(numbers).second == Approx(16.0 / 12).margin(0.1));
   CHECK(*std::min_element(numbers.begin(), numbers.end()) >= -1);
   CHECK(*std::max_element(numbers.begin(), numbers.end()) < 3);
+}
+
+TEST_CASE("Bernoulli gives one with the probability that it reads") {
+  CHECK(moments(drawn("Bernoulli <seed = 5.0> (x)", "y", 0.9f)).first == Approx(0.9).margin(0.03));
+  CHECK(moments(drawn("Bernoulli <seed = 5.0> (x)", "y", 0)).first == 0);
+  CHECK(moments(drawn("Bernoulli <seed = 5.0> (x)", "y", 1)).first == 1);
 }
 
 TEST_CASE("random numbers follow from the seed, or from the name") {
