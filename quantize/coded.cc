@@ -127,6 +127,12 @@ Matrix decode_vectors(const Coded& coded) {
 
 }  // namespace
 
+int64_t packed_bytes(const Coded& coded) {
+  constexpr int64_t kByte = 8, kFloat = 4;
+  return (std::ssize(coded.codes) * coded.bits + kByte - 1) / kByte + std::ssize(coded.scale) * kFloat +
+         std::ssize(coded.zero) + std::ssize(coded.table) * kFloat;
+}
+
 Matrix decode(const Coded& coded) {
   const bool vectors = coded.levels == Levels::kVectors;
   Matrix values = vectors ? decode_vectors(coded) : Matrix::zeros(coded.rows, coded.columns);

@@ -43,6 +43,9 @@ struct Coded {
   std::span<float> codebook(size_t index);
 };
 
+/// Bytes of codes, scales, zero points and tables, packed.
+int64_t packed_bytes(const Coded& coded);
+
 /// The numbers that the codes stand for.
 Matrix decode(const Coded& coded);
 

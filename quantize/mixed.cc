@@ -29,12 +29,6 @@ Coded coded_in(const WeightFormat& format, const Weight& weight, const Matrix& v
   return encode(find_method("mse"), {values, scheme, nullptr, weight.groups});
 }
 
-int64_t bytes_of(const Coded& coded) {
-  constexpr int64_t kByte = 8;
-  return (std::ssize(coded.codes) * coded.bits + kByte - 1) / kByte + std::ssize(coded.scale) * 4 +
-         std::ssize(coded.zero);
-}
-
 double squared_distance(const Matrix& a, const Matrix& b) {
   double sum = 0;
   for (size_t i = 0; i < a.values.size(); ++i) {
@@ -101,7 +95,7 @@ std::vector<MixedPlanner::Option> MixedPlanner::options_of(const Model& model, c
   for (const int bits : kBits) {
     const WeightFormat format = format_of(groups, bits);
     Coded coded = coded_in(format, weight, values, spec);
-    options.push_back({format, bytes_of(coded), squared_distance(values, decode(coded))});
+    options.push_back({format, packed_bytes(coded), squared_distance(values, decode(coded))});
     if (bits <= kProbeBits) probes.push_back(std::move(coded));
   }
   const double least = kNegligible * squared_distance(values, Matrix::zeros(values.rows, values.columns));

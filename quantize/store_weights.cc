@@ -30,6 +30,7 @@ namespace {
 constexpr int64_t kLeastElements = 1024;  // smaller ones save less than what is written beside them
 constexpr int kTableBits =
     8;  // at least: a table that is looked up is small beside the layers, and its errors go everywhere
+constexpr int64_t kFloatBytes = 4;
 constexpr size_t kSpilledBytes = size_t{1} << 16;
 constexpr size_t kFreedBytes = size_t{32} << 20;  // worth a walk through what the allocator holds
 
@@ -196,6 +197,10 @@ class Storer {
                                                                          reads_rectified(model_, weight));
     if (!made.finite) {
       done_.left.emplace(weight.layer, kNotFinite);
+      return;
+    }
+    if (spec_.emit == Emit::kAuto && packed_bytes(made.coded) >= weight.size() * kFloatBytes) {
+      done_.left.emplace(weight.layer, "its scales take as much as its codes save");
       return;
     }
     for (const Node* reader : weight.readers)

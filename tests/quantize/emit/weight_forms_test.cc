@@ -113,7 +113,7 @@ TEST_CASE("every form of every format computes what the floats that codes stand 
                                "codebook3",
                                "codebook2g24",
                                "codebook4v3",
-                               "codebook8v8:per_tensor",
+                               "codebook4v4:per_tensor",
                                "pot4",
                                "apot5",
                                "fp8e4m3",
@@ -138,20 +138,6 @@ TEST_CASE("every form of every format computes what the floats that codes stand 
         INFO(more);
         CHECK(test::changed_by(expected, stored(net.model, spec + join + more)).sqnr_db > 110);
       }
-    }
-}
-
-TEST_CASE("a matrix of one column or one row keeps its shape") {
-  for (const Dims& dims : {Dims{1024, 1}, Dims{1, 1024}})
-    for (const char* format : {"w8", "w4", "w2", "codebook4", "codebook4:per_tensor"}) {
-      Net net;
-      net.output(net.op("MatMul", {net.input({3, dims[0]}), weight(net, dims)}));
-      infer(net.model);
-      INFO(dims[0] << ' ' << format);
-      const std::string join = std::string(format).find(':') == std::string::npos ? ":" : ";";
-      const Model expected = stored(net.model, format + join + "emit=fake");
-      for (const char* more : {"accuracy_level=0", "target=onnx", "emit=gather"})
-        CHECK(test::changed_by(expected, stored(net.model, format + join + more)).sqnr_db > 110);
     }
 }
 
