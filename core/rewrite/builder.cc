@@ -25,10 +25,10 @@ Builder Builder::at(const Node* before) const {
   return other;
 }
 
-Node* Builder::node(std::string op, std::vector<Value*> inputs, std::vector<Attr> attrs, std::string hint, int outputs,
-                    std::string domain) {
+Node* Builder::node(std::string op, std::vector<Value*> inputs, std::vector<Attr> attrs, const std::string& hint,
+                    int outputs, std::string domain) {
   return made_->nodes.emplace_back(graph.add_op(std::move(op), trimmed(std::move(inputs)), std::move(attrs), before_,
-                                                std::move(hint), outputs, std::move(domain)));
+                                                hint, outputs, std::move(domain)));
 }
 
 Value* Builder::add(Node* made, Type type) {

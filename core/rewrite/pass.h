@@ -76,7 +76,7 @@ class Builder {
   Value* contrib(std::string_view op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}, Type type = {},
                  int outputs = 1);
   /// The same for a node of any domain, named after `hint`, whose outputs have no types yet.
-  Node* node(std::string op, std::vector<Value*> inputs, std::vector<Attr> attrs, std::string hint, int outputs,
+  Node* node(std::string op, std::vector<Value*> inputs, std::vector<Attr> attrs, const std::string& hint, int outputs,
              std::string domain = "");
   /// Where the replacement stands, what reads `old` shall read `made`, beside what reads the root's outputs.
   void replace(Value* old, Value* made);
