@@ -1,5 +1,7 @@
 #include "prune/finite.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +14,7 @@ template <class T>
 void require(std::span<const T> numbers, const std::string& weight) {
   if (!std::all_of(numbers.begin(), numbers.end(), [](T x) { return std::isfinite(x); }))
     input_error("the weight holds NaN or infinity, which cannot be compared", weight,
-                "mend it, or leave its layer out (--skip)");
+                fmt::format("mend it, or leave out what it is a part of (--skip {})", weight));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ void check_text(const VerbOptions& verb) {
 
 void run(const ConvertOptions& o, Session& session) {
   if (o.text) check_text(o.verb);
-  if (const int64_t since = cast_since(o.to); o.opset.value_or(since) < since)
+  if (const int64_t since = cast_since(o.to); !o.to.empty() && o.opset.value_or(since) < since)
     usage_error(fmt::format("{} needs opset {}", o.to, since), "--opset");
   const Model source = begin_verb(o.verb, session);
   VerbResult result = converted(o, source);

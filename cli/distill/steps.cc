@@ -90,6 +90,9 @@ class Distillation {
       session_.report.line(
           "outputs follow as class scores (kl), as their shape suggests; --loss mse, or --soft mse of distill, says "
           "that they are other numbers");
+    if (o_.train.label_smoothing > 0 && wiring->hard_weight == 0)
+      usage_error("no labels are in the loss, whose targets it could smooth", "--label-smoothing",
+                  "leave it out, or give labels and an --alpha below 1");
     if (settings.label_numbers && wiring->hard_weight == 0)
       session_.report.line("labels are left out, as the loss of this output takes others; --loss names one");
     // The data come first in a spec, and are none of --data-free.

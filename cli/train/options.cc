@@ -220,7 +220,6 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (o.average > 0) add("average", o.average);
   if (o.momentum != TrainOptions().momentum) add("momentum", o.momentum);
   if (!o.output.empty()) add("loss-output", o.output);
-  if (o.patience) add("patience", *o.patience);
   if (o.label_smoothing > 0) add("label-smoothing", o.label_smoothing);
   if (!o.trainable.empty()) add("trainable", join(list_items(o.trainable), ","));
   if (!o.freeze.empty()) add("freeze", join(list_items(o.freeze), ","));

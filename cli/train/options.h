@@ -32,7 +32,7 @@ train::LoopSettings loop_of(const TrainOptions& options, int64_t samples, uint64
 /// How the ranks share the loop. Throws Error{kUsage} where the batch has no equal parts for them.
 void share_loop(const TrainOptions& options, const std::shared_ptr<train::Communicator>& ranks,
                 train::LoopSettings& loop);
-/// All that makes the same training again.
+/// All that makes the same updates again: not --patience, which only says how many.
 std::string spec_of(const TrainOptions& options, uint64_t seed);
 
 }  // namespace mlopt::cli

@@ -62,6 +62,10 @@ train::Standing resumed(const TrainOptions& o, const train::TrainingGraphs& grap
     const auto found = train::load_checkpoint(o.checkpoint, graphs, spec, warn);
     if (!found) input_error("no checkpoint to go on from", o.checkpoint, "begin without --resume");
     standing = *found;
+    if (!o.patience)
+      standing.best.weights.clear();
+    else if (standing.best.weights.empty())
+      standing.best = {};  // the run before kept none
   }
   train::share_standing(*session.ranks, graphs, standing);
   session.report.line(fmt::format("resumed after update {}", standing.steps));
@@ -113,14 +117,14 @@ void check(const TrainOptions& o, bool needs_data, const Session& session) {
 }
 
 /// Puts a model in the form that --qat trains, where that is asked for or its layers have weights in codes.
-std::optional<Qat> begin_rounding(const TrainOptions& o, TrainingPlan& plan, Session& session) {
+std::optional<Qat> begin_rounding(const TrainOptions& o, TrainingPlan& plan, train::Copies& copies, Session& session) {
   if (o.qat.empty() && !o.layer_plan.empty()) usage_error("a plan gives layers formats of --qat", "--layer-plan");
   if (o.qat.empty() && o.qat_schedule != TrainOptions().qat_schedule)
     usage_error("there are no widths that could fall", "--qat-schedule", "give --qat with such as w2");
   if (o.qat.empty() && !quantize::has_coded_layers(plan.model)) return std::nullopt;
   Qat qat = o.qat.empty() ? begin_coded(plan.model, session) : begin_qat(o, plan.model, *plan.data, session);
   plan.model = clone(qat.model);
-  train::untie_weights(plan.model);
+  copies = train::untie_weights(plan.model, std::move(copies));
   return qat;
 }
 
@@ -130,14 +134,15 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   plan.model = steps.model ? steps.model(source) : clone(source);
   inline_functions(plan.model);
   train::constants_to_initializers(plan.model);
-  train::untie_weights(plan.model);
+  train::Copies copies = train::untie_weights(plan.model);
   if (o.reset_weights) train::reset_weights(plan.model, seed);
   plan.data = steps.data ? steps.data(plan.model) : open_data(o.verb.data, plan.model, {.seed = seed});
-  const std::optional<Qat> qat = begin_rounding(o, plan, session);
+  const std::optional<Qat> qat = begin_rounding(o, plan, copies, session);
   plan.loop = loop_of(o, plan.data->size(), seed);
   share_loop(o, session.ranks, plan.loop);
   fit_portions(*plan.data, plan.loop);
   plan.recipe = recipe_of(o, plan.model);
+  plan.recipe.choice.copies = std::move(copies);
   fit_inputs(*plan.data, plan);
   plan.recipe.accumulate = plan.loop.accumulate > 1;
   plan.recipe.mixed = plan.loop.augmentation.mixup > 0;

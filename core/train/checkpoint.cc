@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char *kSteps = "train/steps", *kSlower = "train/slower", *kRecipe = "train/recipe",
                      *kScale = "train/loss-scale";                          // value, good, skipped
+constexpr const char* kVersion = "train/version";                           // without it recipes said less
 constexpr const char *kBest = "train/best", *kBestWeights = "train/best/";  // score, epochs since; before names
 constexpr size_t kKept = 2;
 
@@ -53,12 +54,25 @@ Best best_of(const std::map<std::string, Tensor>& all, const StateStore& state) 
   return best;
 }
 
+std::string without(std::string_view key, std::string recipe) {
+  const size_t at = recipe.find(fmt::format(";{}=", key));
+  if (at != std::string::npos) recipe.erase(at, recipe.find(';', at + 1) - at);
+  return recipe;
+}
+
+/// Before checkpoints had a version some recipes did not say these, and some said --patience.
+bool older_is(const std::string& made_by, std::string recipe) {
+  for (const char* key : {"momentum", "loss-output"})
+    if (without(key, made_by) == made_by) recipe = without(key, recipe);
+  return without("patience", made_by) == recipe;
+}
+
 Standing restore(const std::string& path, const std::map<std::string, Tensor>& all, const TrainingGraphs& graphs,
                  const std::string& recipe) {
   const std::vector<int64_t> text = to_ints(find(all, kRecipe, path));
   Standing standing;
   standing.recipe.assign(text.begin(), text.end());
-  if (standing.recipe != recipe)
+  if (standing.recipe != recipe && (all.contains(kVersion) || !older_is(standing.recipe, recipe)))
     input_error("the checkpoint is of another training", path,
                 fmt::format("it was made by {}; give the same options, or another --checkpoint", standing.recipe));
   for (const std::string& name : kept_names(graphs)) {
@@ -99,6 +113,7 @@ void open_checkpoints(const std::string& folder, bool resume) {
 void save_checkpoint(const std::string& folder, const TrainingGraphs& graphs, const Standing& standing) {
   NamedTensors arrays;
   for (const std::string& name : kept_names(graphs)) arrays.emplace_back(name, graphs.state->at(name));
+  arrays.emplace_back(kVersion, Tensor::ints({1}));
   arrays.emplace_back(kSteps, Tensor::ints({standing.steps}));
   arrays.emplace_back(kSlower, Tensor::of<double>({1}, {standing.slower}));
   if (graphs.scaled)

@@ -7,14 +7,26 @@ namespace {
 
 bool is_matrix(const Tensor& tensor) { return is_float(tensor.dtype()) && tensor.rank() > 1 && tensor.size() > 1; }
 
-/// Weights of layers, and a bias that is added to a product.
+/// A constant, or what a node makes of constants alone, as DequantizeLinear does.
+bool is_weight(const Value* value) {
+  if (!value || value->constant) return value && value->constant->rank() > 1;
+  const Node* maker = value->producer;
+  return maker && !maker->inputs().empty() &&
+         std::ranges::all_of(maker->inputs(), [](const Value* v) { return !v || v->constant; });
+}
+
+/// Weights of layers, and a bias that is added to a product with a weight. What is added to the product of two
+/// activations may be a mask, and what recurrent layers read beside weights and biases is where they begin.
 bool is_of_layer(const Use& use) {
   constexpr std::string_view kLayers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "PRelu", "GRU", "LSTM", "RNN"};
+  constexpr std::string_view kRecurrent[] = {"GRU", "LSTM", "RNN"};
   const Node& node = *use.node;
   if (node.op == "MatMul") return true;
+  if (std::ranges::count(kRecurrent, node.op) > 0) return (use.index > 0 && use.index < 4) || use.index == 7;
   if (std::ranges::count(kLayers, node.op) > 0 || node.op.ends_with("Normalization")) return use.index > 0;
   const Value* other = node.op == "Add" ? node.input(1 - use.index) : nullptr;
-  return other && other->producer && std::ranges::count(kLayers, other->producer->op) > 0;
+  return other && other->producer && std::ranges::count(kLayers, other->producer->op) > 0 &&
+         std::ranges::any_of(other->producer->inputs(), is_weight);
 }
 
 /// Those of `body`, the graph itself or a branch in it, become initializers of `graph`: all, or what layers read.

@@ -8,7 +8,7 @@ void replace_by_initializer(Graph& graph, Node* node, const Tensor& value);
 
 /// Weights and biases of layers, and statistics of normalizations, in Constant nodes become initializers, those of the
 /// branches of If too; so does every other float where no initializer is a matrix or more. Beside such initializers,
-/// other Constant nodes are settings of the model.
+/// other Constant nodes are settings of the model, as masks and the first states of recurrent layers are.
 void constants_to_initializers(Model& model);
 
 }  // namespace mlopt::train

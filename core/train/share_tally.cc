@@ -37,6 +37,8 @@ std::string packed(const Tally& tally) {
   bytes.put(tally.sum);
   bytes.put(tally.weight);
   bytes.put(tally.peak);
+  bytes.put(tally.share_sum);
+  bytes.put(tally.share_gap);
   for (const auto counts : kCounts) {
     bytes.put(static_cast<int64_t>((tally.*counts).size()));
     for (const auto& [label, count] : tally.*counts) {
@@ -53,6 +55,8 @@ Tally unpacked(const std::string& text) {
   tally.sum = bytes.take<double>();
   tally.weight = bytes.take<double>();
   tally.peak = bytes.take<double>();
+  tally.share_sum = bytes.take<double>();
+  tally.share_gap = bytes.take<double>();
   for (const auto counts : kCounts)
     for (auto left = bytes.take<int64_t>(); left > 0; --left) {
       const auto label = bytes.take<int64_t>();

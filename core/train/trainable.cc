@@ -33,6 +33,12 @@ bool looks_like_weights(const Value& value) {
   return value.constant->size() > 1 && !normalizes_inputs(value) && !is_mask(*value.constant);
 }
 
+/// By its name, or by that of the weight that it is a copy of.
+bool listed(const std::vector<std::string>& globs, const Value& value, const TrainableChoice& choice) {
+  const auto copy = choice.copies.find(value.name);
+  return glob_any(globs, value.name) || (copy != choice.copies.end() && glob_any(globs, copy->second));
+}
+
 void check_globs(const std::vector<std::string>& globs, const std::vector<Value*>& values, const char* option) {
   for (const std::string& glob : globs)
     if (std::none_of(values.begin(), values.end(), [&](const Value* v) { return glob_match(glob, v->name); })) {
@@ -54,8 +60,8 @@ std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice)
   for (Value* v : floats) {
     const bool named = std::find(choice.also.begin(), choice.also.end(), v->name) != choice.also.end();
     const bool wanted = named || (choice.only.empty() ? looks_like_weights(*v) && std::ranges::count(turning, v) == 0
-                                                      : glob_any(choice.only, v->name));
-    if (wanted && !glob_any(choice.freeze, v->name)) chosen.push_back(v);
+                                                      : listed(choice.only, *v, choice));
+    if (wanted && !listed(choice.freeze, *v, choice)) chosen.push_back(v);
   }
   if (chosen.empty())
     input_error("nothing is left to train", model.path, "freeze less, or name what to train with --trainable GLOB");

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,10 @@ namespace mlopt::train {
 
 /// Which initializers may be trained, by globs of their names.
 struct TrainableChoice {
-  std::vector<std::string> only = {};    ///< empty: those that look like weights
-  std::vector<std::string> freeze = {};  ///< but not these
-  std::vector<std::string> also = {};    ///< names of initializers that are weights whatever they look like
+  std::vector<std::string> only = {};              ///< empty: those that look like weights
+  std::vector<std::string> freeze = {};            ///< but not these
+  std::vector<std::string> also = {};              ///< names of initializers that are weights whatever they look like
+  std::map<std::string, std::string> copies = {};  ///< globs know these by the other name too, see Copies in untie.h
 };
 
 /// Float initializers in the order of the graph. Left out unless `only` names them: single numbers, masks (a value of

@@ -42,7 +42,9 @@ bool is_parameter(const Graph& graph, const Use& use) {
   return std::ranges::count(kLayers, node.op) > 0;
 }
 
-void separate_readers(Graph& graph, Value* vector) {
+void separate_readers(Graph& graph, Value* vector, Copies& copies) {
+  const auto made = copies.find(vector->name);
+  const std::string source = made == copies.end() ? vector->name : made->second;
   const std::vector<Use> uses = vector->uses;
   std::vector<std::pair<Role, Value*>> own;
   for (const Use& use : uses) {
@@ -53,8 +55,10 @@ void separate_readers(Graph& graph, Value* vector) {
     }
     const bool statistic = use.node->op == "BatchNormalization" && use.index > 2;
     auto found = std::ranges::find(own, role, &std::pair<Role, Value*>::first);
-    if (statistic || found == own.end())
+    if (statistic || found == own.end()) {
       found = own.insert(own.end(), {role, graph.add_constant(vector->name, *vector->constant)});
+      copies.emplace(found->second->name, source);
+    }
     if (found->second != vector) graph.set_input(use.node, use.index, found->second);
   }
 }
@@ -70,12 +74,13 @@ void own_identities(Graph& graph) {
 
 }  // namespace
 
-void untie_weights(Model& model) {
+Copies untie_weights(Model& model, Copies before) {
   Graph& graph = *model.graph;
   own_identities(graph);
   for (Value* vector : graph.initializers())
     if (!vector->opaque && is_float(vector->constant->dtype()) && vector->constant->rank() == 1)
-      separate_readers(graph, vector);
+      separate_readers(graph, vector, before);
+  return before;
 }
 
 }  // namespace mlopt::train

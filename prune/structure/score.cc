@@ -36,7 +36,8 @@ bool is_mask(const Axis& axis, const std::vector<double>& sums) {
 
 class Scorer {
  public:
-  Scorer(const Relations& all, bool squared) : all_(all), squared_(squared) {}
+  Scorer(const Relations& all, bool squared, bool compares = true)
+      : all_(all), squared_(squared), compares_(compares) {}
 
   std::vector<double> score(const Group& group) {
     const Side made = side(group, true), read = side(group, false);
@@ -90,12 +91,14 @@ class Scorer {
     std::vector<double> sums = slice_sums(*numbers, axis.axis, squared_);
     if (axis.value->constant) axis.value->constant->release_pages();
     if (is_mask(axis, sums)) return {};
-    require_finite(sums, axis.value->name);
+    if (compares_) require_finite(sums, axis.value->name);
+    for (double& x : sums)
+      if (!std::isfinite(x)) x = 1;  // it is not zero
     return sums;
   }
 
   const Relations& all_;
-  bool squared_;
+  bool squared_, compares_;
   std::unordered_map<size_t, std::vector<double>> sums_;
 };
 
@@ -134,8 +137,9 @@ std::vector<std::vector<double>> score_channels(const std::vector<Group>& groups
   return scores;
 }
 
-void put_zeros_first(const Relations& all, const std::vector<Group>& groups, std::vector<std::vector<double>>& scores) {
-  Scorer sizes(all, false);
+void put_zeros_first(const Relations& all, const std::vector<Group>& groups, std::vector<std::vector<double>>& scores,
+                     bool compared) {
+  Scorer sizes(all, false, compared);
   for (size_t g = 0; g < groups.size(); ++g) {
     const std::vector<double> left = sizes.score(groups[g]);
     if (std::all_of(left.begin(), left.end(), [](double x) { return x == 0; })) continue;  // no weight tells

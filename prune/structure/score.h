@@ -26,6 +26,8 @@ std::vector<std::vector<double>> score_channels(const Relations& all, const std:
                                                 ChannelScore score, uint64_t seed);
 
 /// Gives channels of which nothing is left in any weight a score below all others, whatever the method says of them.
-void put_zeros_first(const Relations& all, const std::vector<Group>& groups, std::vector<std::vector<double>>& scores);
+/// With `compared` throws Error{kBadInput} for a weight that is NaN or infinite.
+void put_zeros_first(const Relations& all, const std::vector<Group>& groups, std::vector<std::vector<double>>& scores,
+                     bool compared = true);
 
 }  // namespace mlopt::prune

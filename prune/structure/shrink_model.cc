@@ -39,7 +39,8 @@ class Shrinker {
     groups_ = chosen(std::move(found.groups));
     if (groups_.empty()) refuse();
     scores_ = scores();
-    if (spec_.method != "magnitude") put_zeros_first(all_, groups_, scores_);  // there they are already
+    if (spec_.method != "magnitude")  // there they are already
+      put_zeros_first(all_, groups_, scores_, spec_.method != "random");
     const std::vector<std::string> names = group_names(groups_);
     for (size_t g = 0; g < names.size(); ++g) require_ordered(scores_[g], names[g]);
     Target target({model_, all_, groups_, names, scores_, [&](const Removed& gone) { return smaller(gone); }}, spec_,

@@ -74,6 +74,7 @@ TEST_CASE("convert lowers the opset") {
   CHECK(report.find("changes")->find("opset")->find("from")->integer() == 21);
   CHECK(read_model(out).opset() == 17);
   CHECK(run_mlopt({"convert", model, "-o", out, "--opset", "999", "--no-bench"}).status != 0);
+  CHECK(run_mlopt({"convert", model, "-o", out, "--opset", "0"}).err.find("there is no opset 0") != std::string::npos);
 }
 
 TEST_CASE("convert inlines functions") {

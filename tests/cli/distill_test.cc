@@ -202,6 +202,8 @@ TEST_CASE("distillation that makes no sense is refused") {
       {{"--teacher", "nowhere.onnx", "--data", s.data}, 3, "nowhere.onnx"},
       {{"--data", s.data, "--alpha", "2"}, 2, "--alpha"},
       {{"--data", s.bare, "--alpha", "0.5"}, 2, "the data have no labels to share the loss with"},
+      {{"--data", s.bare, "--label-smoothing", "0.1"}, 2, "no labels are in the loss"},
+      {{"--data", s.data, "--label-smoothing", "0.1", "--alpha", "1"}, 2, "no labels are in the loss"},
       {{"--data", s.data, "--temperature", "0"}, 2, "--temperature"},
       {{"--data", s.data, "--alpha", "0"}, 2, "follows nothing"},
       {{"--data", s.data, "--match", "t=scores,s=product,loss=hidde"}, 2, "did you mean 'hidden'?"},

@@ -80,7 +80,9 @@ TEST_CASE("weights that are no numbers are refused, unless they are left out") {
     const Error error = test::thrown_by([&] { pruned(source, "magnitude:granularity=2:4"); });
     CHECK(error.code == Code::kBadInput);
     CHECK(test::says(error, "NaN or infinity, which cannot be compared: V"));
-    CHECK(pruned(source, "magnitude:sparsity=0.5;skip=first").layers.size() == 1);
+    CHECK(test::says(error, "--skip V"));
+    for (const char* name : {"first", "V"})
+      CHECK(pruned(source, fmt::format("magnitude:sparsity=0.5;skip={}", name)).layers.size() == 1);
   }
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("a checkpoint gives back the state and where the training stood") {
   require_close(later.state->at("w"), tensor({2}, {5, 2}), 0);
   require_close(later.state->at("w/momentum"), tensor({2}, {6, 3}), 0);
   require_close(later.state->at("mean"), tensor({}, {7}, DType::kBF16), 0);
-  CHECK(read_npz(path + "/step-00000012.npz").size() == 6);
+  CHECK(read_npz(path + "/step-00000012.npz").size() == 7);
   CHECK(!load_checkpoint(folder / "none", later, "recipe", kQuiet));
 }
 
@@ -90,6 +90,29 @@ TEST_CASE("the newest two are kept, and a damaged one gives way to the one befor
   require_close(later.state->at("w"), tensor({2}, {2, 2}), 0);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("step-00000010.npz") != std::string::npos);
+}
+
+TEST_CASE("a checkpoint from before recipes said all is taken, unless what it says differs") {
+  const TempDir folder;
+  const std::string path = folder / "c", file = path + "/step-00000001.npz";
+  train::open_checkpoints(path, false);
+  const auto takes = [&](const std::string& made_by, const std::string& wanted, bool older) {
+    save_checkpoint(path, graphs(1), {1, 1, made_by});
+    NamedTensors arrays = read_npz(file);
+    if (older) std::erase_if(arrays, [](const auto& named) { return named.first == "train/version"; });
+    write_npz(file, arrays);
+    try {
+      return load_checkpoint(path, graphs(0), wanted, kQuiet).has_value();
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  const std::string all = "r;momentum=0.5;loss-output=y;qat=w4";
+  CHECK(takes("r;qat=w4", all, true));
+  CHECK(takes("r;momentum=0.5;loss-output=y;patience=3;qat=w4", all, true));
+  CHECK(!takes("r;momentum=0.6;qat=w4", all, true));
+  CHECK(!takes("r", all, true));
+  CHECK(!takes("r;qat=w4", all, false));
 }
 
 TEST_CASE("a checkpoint of another training is refused") {

@@ -71,4 +71,31 @@ TEST_CASE("of a model with other weights, Constant nodes that layers read become
   CHECK(changed_by(source, model).max_abs == 0);
 }
 
+TEST_CASE("a mask of attention stays a setting, beside the bias of a product with a weight") {
+  Model model = fixture(R"(g (float[2,3] x, float[3,3] W, int8[3,3] Q, float S) => (float[2,2] y) {
+    k = Constant <value = float[3] {1, 2, 3}> ()  l = Constant <value = float[3] {1, 2, 3}> ()
+    m = Constant <value = float[2,2] {0, -100, 0, 0}> ()
+    q = MatMul (x, W)  a = Add (q, k)
+    v = DequantizeLinear (Q, S)  b = MatMul (a, v)  c = Add (b, l)
+    t = Transpose (x)  s = MatMul (c, t)  y = Add (s, m)
+  })");
+  train::constants_to_initializers(model);
+  verify(model);
+  for (const char* name : {"k", "l"}) CHECK(model.graph->find(name)->is_initializer());
+  CHECK(!model.graph->find("m")->is_initializer());
+}
+
+TEST_CASE("where a recurrent layer begins stays a setting") {
+  Model model = fixture(R"(g (float[2,1,3] x, float[1,8,3] W, float[1,8,2] R, int32[1] L) => (float[1,1,2] y) {
+    p = Constant <value = float[1,6] {1, 2, 3, 4, 5, 6}> ()
+    b = Constant <value = float[1,16] {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}> ()
+    h = Constant <value = float[1,1,2] {1, 2}> ()  c = Constant <value = float[1,1,2] {3, 4}> ()
+    s, y = LSTM <hidden_size = 2> (x, W, R, b, L, h, c, p)
+  })");
+  train::constants_to_initializers(model);
+  verify(model);
+  for (const char* name : {"b", "p"}) CHECK(model.graph->find(name)->is_initializer());
+  for (const char* name : {"h", "c"}) CHECK(!model.graph->find(name)->is_initializer());
+}
+
 }  // namespace mlopt::test

@@ -39,6 +39,14 @@ TEST_CASE("weights are trained, masks, scalars and what inputs are normalized wi
   CHECK(names(train::trainable(net.model, {{"scale", "m*"}, {"mask"}})) == std::vector<std::string>{"mean", "scale"});
 }
 
+TEST_CASE("copies of a weight are chosen by its name and by their own") {
+  const Net net = masked();
+  const std::map<std::string, std::string> copies = {{"b", "w"}};
+  CHECK(names(train::trainable(net.model, {{"w"}, {}, {}, copies})) == std::vector<std::string>{"w", "b"});
+  CHECK(names(train::trainable(net.model, {{"b"}, {}, {}, copies})) == std::vector<std::string>{"b"});
+  CHECK(names(train::trainable(net.model, {{"w", "scale"}, {"w"}, {}, copies})) == std::vector<std::string>{"scale"});
+}
+
 TEST_CASE("a choice that leaves nothing, or names nothing, is an error") {
   const Net net = masked();
   CHECK(says(thrown_by([&] { train::trainable(net.model, {{}, {"*"}}); }), "nothing is left to train"));

@@ -38,12 +38,14 @@ TEST_CASE("vectors that layers share in several roles become their own, statisti
     y = BatchNormalization (c, Ones, Zeros, Zeros, Ones)
   })");
   const Model source = clone(model);
-  train::untie_weights(model);
+  const train::Copies copies = train::untie_weights(model);
   verify(model);
   std::set<const Value*> vectors;
   for (const Node* node : model.graph->nodes())
     for (size_t i = node->is("Conv") ? 2 : 1; i < node->inputs().size(); ++i) vectors.insert(node->inputs()[i]);
   CHECK(vectors.size() == 10);
+  CHECK(copies.size() == 8);
+  for (const auto& [copy, from] : copies) CHECK((copy != from && model.graph->find(copy) && source.graph->find(from)));
   CHECK(changed_by(source, model).max_abs == 0);
   infer(model, standard_types);
   train::Recipe recipe;
@@ -62,6 +64,21 @@ TEST_CASE("a layer that is applied twice stays one, and so do settings") {
   })");
   train::untie_weights(model);
   CHECK(model.graph->initializers().size() == 3);
+}
+
+TEST_CASE("copies of copies are known by the name that the model gave") {
+  constexpr const char* kNet = R"(g (float[2,3] x, float[3,3] V, float[3,3] W, float[3] B) => (float[2,3] y) {
+    a = Gemm (x, V, B)  r = Relu (a)  b = Gemm (r, W, B)  y = Add (x, b)
+  })";
+  Model model = fixture(kNet);
+  const train::Copies first = train::untie_weights(model);
+  REQUIRE(first.size() == 1);
+  CHECK(first.begin()->second == "B");
+  Model again = fixture(kNet);
+  again.graph->rename(again.graph->find("B"), "A");
+  const train::Copies both = train::untie_weights(again, {{"A", "B"}});
+  REQUIRE(both.size() == 2);
+  for (const auto& [copy, from] : both) CHECK(from == "B");
 }
 
 }  // namespace mlopt::test

@@ -67,6 +67,7 @@ TEST_CASE("a weight that is no number is refused, and a mask of infinities does 
       const Error error = test::thrown_by([&] { scores_of(std::move(broken), ChannelScore::kL2); });
       CHECK(error.code == Code::kBadInput);
       CHECK(test::says(error, "NaN or infinity, which cannot be compared: " + name));
+      CHECK(test::says(error, "--skip " + name));
     }
   Model masked = test::fixture(
       "g (float[1,2] x, float[2,3] V, float[1,3] M, float[3,1] W) => (float[1,1] y) "
@@ -74,6 +75,19 @@ TEST_CASE("a weight that is no number is refused, and a mask of infinities does 
   for (const char* name : {"V", "W"}) masked.graph->find(name)->constant = model.graph->find(name)->constant;
   masked.graph->find("M")->constant = test::tensor({1, 3}, {-INFINITY, 0, 0});
   CHECK(scores_of(std::move(masked), ChannelScore::kL2) == plain);
+}
+
+TEST_CASE("where numbers are not compared one that is none is only not zero") {
+  Model model = test::fixture(kTwoLayers);
+  model.graph->find("V")->constant = test::tensor({2, 3}, {NAN, 0, 1, 4, 0, -1});
+  model.graph->find("W")->constant = test::tensor({3, 1}, {1, 3, INFINITY});
+  infer(model, standard_types);
+  const Relations all = relate_axes(model, SplitBy::kInner);
+  const std::vector<Group> groups = find_groups(all).groups;
+  std::vector<std::vector<double>> scores = {{0.5, 0.25, 0.75}};
+  put_zeros_first(all, groups, scores, false);
+  CHECK(scores[0] == std::vector<double>{0.5, -1, 0.75});
+  CHECK(test::says(test::thrown_by([&] { put_zeros_first(all, groups, scores); }), "NaN or infinity"));
 }
 
 TEST_CASE("the scale of a layer does not count") {

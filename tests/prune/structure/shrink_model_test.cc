@@ -215,6 +215,15 @@ TEST_CASE("a model that gives NaN or infinity cannot be proven, one that gets th
   CHECK(code_of(true) == Code::kInternal);
 }
 
+TEST_CASE("a weight that is no number goes only where none are compared") {
+  Model model = test::fixture(kNet);
+  model.graph->find("W")->constant->mutable_data<float>()[0] = NAN;
+  const std::string rest = ":granularity=channel;sparsity=0.5";
+  for (const char* method : {"magnitude", "geometric-median"})
+    CHECK(test::says(test::thrown_by([&] { Bench().run(model, method + rest); }), "--skip W"));
+  CHECK(!Bench().run(model, "random" + rest).groups.empty());
+}
+
 TEST_CASE("an input whose element type is not known is named") {
   Model model = test::fixture(R"(g (float[N,8] x, float[8,16] U, float[16,4] W) => (float[N,4] y) {
     a = MatMul (x, U)
