@@ -61,6 +61,7 @@ bool can_be_corrected(const Node& node, const Spec& spec) {
 /// beta * C in the place of C, so that what is added to it is added to the outputs.
 void take_in_beta(Graph& graph, Node* gemm) {
   const float beta = NodeView(*gemm, 0).get_float("beta", 1);
+  if (beta == 1) return;
   Value* c = gemm->input(2);
   if (c && beta != 0) {
     if (!c->known_constant()) return;
@@ -70,6 +71,22 @@ void take_in_beta(Graph& graph, Node* gemm) {
     graph.resize_inputs(gemm, 2);
   }
   gemm->remove_attr("beta");
+}
+
+/// A constant of this layer alone with a number for each output: what is added to it later takes no more room.
+void give_bias(Graph& graph, Node* node) {
+  const int64_t outputs = node->input(1)->constant->dim(weight_axis(*node));
+  const Value* bias = node->input(2);
+  std::vector<float> numbers(static_cast<size_t>(outputs));
+  if (bias) {
+    const Tensor* old = bias->known_constant();
+    if (!old || old->dtype() != DType::kF32 || (old->size() != 1 && old->size() != outputs)) return;
+    const bool own = bias->is_initializer() && bias->single_use();
+    if (old->rank() > 0 && old->size() == outputs && (own || old->dims().back() != outputs)) return;
+    const std::vector<float> floats = to_floats(*old);
+    for (size_t c = 0; c < numbers.size(); ++c) numbers[c] = floats[floats.size() == 1 ? 0 : c];
+  }
+  graph.set_input(node, 2, graph.add_constant(node->name + "_bias", Tensor::of<float>({outputs}, numbers)));
 }
 
 /// Layers of the main graph, and what they have become, by name.
@@ -179,10 +196,7 @@ std::vector<CorrectableLayer> give_biases(Model& model, const Spec& spec) {
     if (!can_be_corrected(*node, spec)) continue;
     node->name = node->called();
     if (node->is("Gemm")) take_in_beta(graph, node);
-    if (!node->input(2)) {
-      const int64_t outputs = node->input(1)->constant->dim(weight_axis(*node));
-      graph.set_input(node, 2, graph.add_constant(node->name + "_bias", Tensor::zeros(DType::kF32, {outputs})));
-    }
+    give_bias(graph, node);
     layers.push_back({node->name, node->output(0)->name});
   }
   return layers;

@@ -11,8 +11,6 @@ namespace {
 constexpr int kByte = 8;
 constexpr int kFewBits = 4;
 
-bool is_integer(Format format) { return format != Format::kF16 && format != Format::kBF16; }
-
 void check_method(const Spec& spec) {
   if (spec.method == Spec().method) return;
   if (spec.format == Format::kWeights && spec.weights.family == Family::kVectors && !spec.budget &&
@@ -58,12 +56,12 @@ void check_target(const Spec& spec) {
 
 /// What is done before and after.
 void check_preparation(const Spec& spec) {
-  if ((spec.equalize || spec.correct_bias) && !is_integer(spec.format))
+  if ((spec.equalize || spec.correct_bias) && !has_codes(spec))
     usage_error(fmt::format("{} keeps what integers would lose", name(spec)),
                 spec.equalize ? "equalize" : "correct_bias", "leave it out, or choose a format such as w8a8 or w4");
-  if (spec.rotate && !is_integer(spec.format))
+  if (spec.rotate && !has_codes(spec))
     usage_error(fmt::format("{} has room for large numbers", name(spec)), "rotate", "leave it out");
-  if (spec.outliers > 0 && !is_integer(spec.format))
+  if (spec.outliers > 0 && !has_codes(spec))
     usage_error(fmt::format("{} has room for large numbers", name(spec)), "outliers", "leave it out");
   if (spec.per_token && spec.format != Format::kW8A8Dynamic)
     usage_error("tokens have scales of their own where scales are found when the model runs", "per_token",
@@ -82,19 +80,26 @@ void check_preparation(const Spec& spec) {
 
 /// What says how integers and their steps are chosen.
 void check_levels(const Spec& spec) {
-  const bool floats = !is_integer(spec.format), weights = spec.format == Format::kWeights;
-  if (spec.format != Format::kStatic && spec.calibration.kind != RangeMethod::Kind::kMinMax)
+  if (!chooses_ranges(spec) && spec.calibration.kind != RangeMethod::Kind::kMinMax)
     usage_error(fmt::format("{} calibrates nothing", name(spec)), "calibration",
                 "leave it out, or choose a format such as w8a8");
-  if (floats && spec.per_tensor) usage_error(fmt::format("{} has no scales", name(spec)), "per_tensor", "leave it out");
-  const bool around_zero = weights && !spec.budget && spec.weights.family != Family::kUniform;
-  if (spec.symmetric && spec.target.runtime != Runtime::kTensorrt &&
-      (floats || around_zero || spec.format == Format::kW8A8Dynamic))
+  if (!has_codes(spec) && spec.per_tensor)
+    usage_error(fmt::format("{} has no scales", name(spec)), "per_tensor", "leave it out");
+  if (spec.symmetric && spec.target.runtime != Runtime::kTensorrt && !chooses_zero_point(spec))
     usage_error(fmt::format("{} leaves no choice of a zero point", name(spec)), "symmetric",
                 "leave it out, or choose a format such as w8a8 or w4");
 }
 
 }  // namespace
+
+bool chooses_ranges(const Spec& spec) { return spec.format == Format::kStatic; }
+
+bool has_codes(const Spec& spec) { return spec.format != Format::kF16 && spec.format != Format::kBF16; }
+
+bool chooses_zero_point(const Spec& spec) {
+  return spec.format == Format::kStatic ||
+         (spec.format == Format::kWeights && (spec.budget || spec.weights.family == Family::kUniform));
+}
 
 void check_spec(const Spec& spec) {
   const bool weights = spec.format == Format::kWeights;
@@ -107,7 +112,7 @@ void check_spec(const Spec& spec) {
     usage_error(fmt::format("{} leaves activations in floats", name(spec)), "require_integer", "choose such as w8a8");
   if (weights && spec.emit == Emit::kQOperator)
     usage_error("operators on integers take integers on both sides", "emit", "leave emit=qoperator out, or use w8a8");
-  if (!is_integer(spec.format) && spec.emit != Emit::kAuto)
+  if (!has_codes(spec) && spec.emit != Emit::kAuto)
     usage_error(fmt::format("{} is a form of codes, and {} has none", name(spec.emit), name(spec)), "emit",
                 "leave it out, or choose a format such as w8a8 or w4g32");
   if (!weights && spec.emit != Emit::kAuto && spec.emit != Emit::kQOperator)

@@ -133,6 +133,18 @@ int64_t packed_bytes(const Coded& coded) {
          std::ssize(coded.zero) + std::ssize(coded.table) * kFloat;
 }
 
+int64_t packed_bytes(const Scheme& scheme, int64_t rows, int64_t columns) {
+  constexpr int64_t kByte = 8, kFloat = 4;
+  const int64_t group = scheme.group > 0 ? std::min(scheme.group, columns) : columns;
+  const int64_t scales = scheme.per_tensor ? 1 : rows * ((columns + group - 1) / group);
+  const int64_t codes = rows * ((columns + scheme.vector - 1) / scheme.vector);
+  const int64_t table = scheme.levels == Levels::kCodebook  ? scales * scheme.codes()
+                        : scheme.levels == Levels::kVectors ? scheme.vector * scheme.codes()
+                                                            : std::ssize(scheme.table);
+  return (codes * scheme.bits + kByte - 1) / kByte + (scales + table) * kFloat +
+         (scheme.levels == Levels::kUniform ? scales : 0);
+}
+
 Matrix decode(const Coded& coded) {
   const bool vectors = coded.levels == Levels::kVectors;
   Matrix values = vectors ? decode_vectors(coded) : Matrix::zeros(coded.rows, coded.columns);

@@ -45,6 +45,8 @@ struct Coded {
 
 /// Bytes of codes, scales, zero points and tables, packed.
 int64_t packed_bytes(const Coded& coded);
+/// Of a weight of this size, before it is coded.
+int64_t packed_bytes(const Scheme& scheme, int64_t rows, int64_t columns);
 
 /// The numbers that the codes stand for.
 Matrix decode(const Coded& coded);

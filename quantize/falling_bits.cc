@@ -36,6 +36,7 @@ FallingBits::FallingBits(const Model& model, const Spec& spec, const std::map<st
   if (spec.format != Format::kWeights || least_ >= kMost)
     usage_error(name(spec) + " has no widths that could fall to it", "--qat-schedule",
                 "leave it out, or choose weights alone in fewer than 8 bits, such as w2, codebook3 or mixed:bits=4");
+  names_ = WeightRounding(model_, spec_, plan_).names();
 }
 
 int FallingBits::bits_at(int64_t update, int64_t updates, int least) {
@@ -54,7 +55,9 @@ WeightRounding& FallingBits::at(int64_t update) {
   spec.weights = raised(spec.weights, bits);
   std::map<std::string, WeightFormat> plan = plan_;
   for (auto& [layer, format] : plan) format = raised(format, bits);
+  spec.emit = Emit::kFake;  // whether a width saves bytes is of no interest on the way
   rounding_ = std::make_unique<WeightRounding>(model_, spec, plan);
+  rounding_->keep(names_);
   return *rounding_;
 }
 

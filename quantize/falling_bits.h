@@ -29,6 +29,7 @@ class FallingBits {
   std::map<std::string, WeightFormat> plan_;
   int64_t updates_;
   int least_, bits_ = 0;
+  std::vector<std::string> names_;            ///< of what is rounded in the end
   std::unique_ptr<WeightRounding> rounding_;  ///< of `bits_`
 };
 

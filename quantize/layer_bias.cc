@@ -8,9 +8,14 @@
 namespace mlopt::quantize {
 namespace {
 
-/// A bias that readers share is not one to correct.
+/// In place, so that the file gets no larger; a bias that readers share is not one to correct.
 void put_bias(Graph& graph, Node* node, int index, Tensor numbers) {
   Value* old = node->input(index);
+  if (old->is_initializer() && old->single_use()) {
+    old->type = Type::tensor(numbers.dtype(), numbers.dims());
+    old->constant = std::move(numbers);
+    return;
+  }
   graph.set_input(node, index, graph.add_constant(old->name + "_corrected", std::move(numbers)));
 }
 

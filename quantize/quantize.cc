@@ -67,7 +67,7 @@ class Quantizer {
       require_data(fmt::format("{} looks at what layers are given", spec_.method), "--method");
       if (prepare_products(result_.model, spec_, looking(means_.calibration_samples)) == 0)
         result_.warnings.push_back(spec_.method +
-                                   " changed nothing: no constants in front of a product take the division");
+                                   " changed nothing: no product's input can take a division that lessens the error");
     }
     if (spec_.outliers > 0) split();
     if (spec_.correct_bias) correctable_ = correctable_layers();
@@ -149,6 +149,7 @@ class Quantizer {
       result_.corrected = correct_biases(result_.model, before_, correctable_, moments_of(before_, std::move(moments_)),
                                          *means_.runner);
     }
+    remove_dead(result_.model);  // biases that others took the place of
     if (result_.corrected == 0)
       result_.warnings.emplace_back(
           "no bias was corrected: there is no quantized Conv or Gemm of which both the bias and what it is given are "

@@ -32,6 +32,8 @@ struct Means {
   /// budget of time can be kept.
   std::function<double(const Model&)> time = {};
   std::map<std::string, WeightFormat> plan = {};  ///< of Format::kWeights: layer -> its format, in place of the spec's
+  /// What a result of the spec will take in its files, where that is not what it takes as it is.
+  std::function<int64_t(const Model&, const Spec&)> file_bytes = {};
 };
 
 struct Quantized {

@@ -8,17 +8,14 @@
 namespace mlopt::quantize {
 namespace {
 
-/// Of the origin that is written into the result beside this text: names, a version and a digest.
-constexpr int64_t kOriginBytes = 160;
-
 struct Room {
   int64_t taken = 0, allowed = 0;
 };
 
-Room room_of(const Model& made, const Emitted& done, const Spec& spec, int64_t source_bytes) {
+Room room_of(const Model& made, const Emitted& done, const Spec& spec, const Means& means, int64_t source_bytes) {
   const Budget& budget = *spec.budget;
   if (budget.kind != Budget::Kind::kBits)
-    return {written_size(made, "model.onnx") + std::ssize(to_string(spec)) + kOriginBytes,
+    return {means.file_bytes ? means.file_bytes(made, spec) : written_size(made, "model.onnx"),
             static_cast<int64_t>(budget.kind == Budget::Kind::kShare ? budget.amount * static_cast<double>(source_bytes)
                                                                      : budget.amount)};
   int64_t bytes = 0, elements = 0;
@@ -36,7 +33,7 @@ Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t 
   std::vector<Weight> weights;
   for (PlannedWeight& planned : planned_weights(model, spec, {})) weights.push_back(std::move(planned.weight));
   const MixedPlanner planner(model, weights, spec, means);
-  Room room = room_of(model, {}, spec, source_bytes);
+  Room room = room_of(model, {}, spec, means, source_bytes);
   // Of what is there now: much of the source may be gone already.
   int64_t limit = spec.budget->kind == Budget::Kind::kBits
                       ? static_cast<int64_t>(spec.budget->amount / 8 * static_cast<double>(planner.elements()))
@@ -47,7 +44,7 @@ Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t 
     planned.plan = choice.formats;
     Model made = clone(model);
     Emitted done = store_weights(made, spec, planned);
-    room = room_of(made, done, spec, source_bytes);
+    room = room_of(made, done, spec, means, source_bytes);
     if (room.taken <= room.allowed) {
       model = std::move(made);
       return done;

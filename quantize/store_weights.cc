@@ -34,15 +34,36 @@ constexpr int64_t kFloatBytes = 4;
 constexpr size_t kSpilledBytes = size_t{1} << 16;
 constexpr size_t kFreedBytes = size_t{32} << 20;  // worth a walk through what the allocator holds
 
+using Plan = std::map<std::string, WeightFormat>;
+
+/// Of this weight alone.
+Spec spec_of(const Weight& weight, const Spec& spec, const Plan& plan) {
+  Spec own = spec;
+  own.budget.reset();
+  const auto planned = plan.find(weight.layer);
+  if (planned != plan.end())
+    own.weights = planned->second;
+  else if (weight.op == "Gather" && own.weights.bits < kTableBits * own.weights.vector)
+    own.weights = {Family::kUniform, kTableBits, 0};
+  if (weight.op == "Gather") own.sparse_outliers = 0;
+  return own;
+}
+
+bool saves_nothing(const Weight& w, const Spec& own) {
+  return own.emit == Emit::kAuto && packed_bytes(own.scheme(), w.rows, w.columns) >= w.size() * kFloatBytes;
+}
+
 /// Those that are worth it; the others are left with a reason.
-Found chosen_weights(const Model& model, const Spec& spec) {
+Found chosen_weights(const Model& model, const Spec& spec, const Plan& plan) {
   Found found = find_weights(
       model, {.only = spec.only, .skip = spec.skip, .verb = "quantize", .done = "quantized", .stored_only = true});
   std::erase_if(found.weights, [&](const Weight& w) {
     const char* reason = w.size() < kLeastElements                   ? "its weight is small"
                          : w.value->constant->dtype() != DType::kF32 ? "its weight is not float32"
                          : !w.value->known_constant()                ? "its weight may be overridden by the caller"
-                                                                     : nullptr;
+                         : saves_nothing(w, spec_of(w, spec, plan))
+                             ? "its scales and tables take as much as its codes save"
+                             : nullptr;
     if (reason) found.left.emplace(w.layer, reason);
     return reason != nullptr;
   });
@@ -71,28 +92,13 @@ bool reads_rectified(const Model& model, const Weight& weight) {
   return weight.op != "Gather" && std::all_of(weight.readers.begin(), weight.readers.end(), rectified);
 }
 
-/// Of this weight alone.
-Spec spec_of(const Weight& weight, const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
-  Spec own = spec;
-  own.budget.reset();
-  const auto planned = plan.find(weight.layer);
-  if (planned != plan.end())
-    own.weights = planned->second;
-  else if (weight.op == "Gather" && own.weights.bits < kTableBits * own.weights.vector)
-    own.weights = {Family::kUniform, kTableBits, 0};
-  if (weight.op == "Gather") own.sparse_outliers = 0;
-  return own;
-}
-
 class Storer {
  public:
-  using Plan = std::map<std::string, WeightFormat>;
-
   Storer(Model& model, const Spec& spec, const Means& means, const Plan& plan)
       : model_(model), spec_(spec), means_(means), plan_(plan), method_(find_method(spec.method)) {}
 
   Emitted run() {
-    Found found = chosen_weights(model_, spec_);
+    Found found = chosen_weights(model_, spec_, plan_);
     done_.left = std::move(found.left);
     if (method_.look == Look::kProducts && !looks())
       usage_error(fmt::format("{} looks at what layers are given", method_.name), "--data",
@@ -199,10 +205,6 @@ class Storer {
       done_.left.emplace(weight.layer, kNotFinite);
       return;
     }
-    if (spec_.emit == Emit::kAuto && packed_bytes(made.coded) >= weight.size() * kFloatBytes) {
-      done_.left.emplace(weight.layer, "its scales take as much as its codes save");
-      return;
-    }
     for (const Node* reader : weight.readers)
       if (listed_.insert(reader).second) done_.layers.push_back(layer_of(*reader));
     weight.value->constant->release_pages();
@@ -267,14 +269,14 @@ Emitted store_weights(Model& model, const Spec& spec, const Means& means) {
 std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec,
                                            const std::map<std::string, WeightFormat>& plan) {
   std::vector<PlannedWeight> planned;
-  for (const Weight& w : chosen_weights(model, spec).weights)
+  for (const Weight& w : chosen_weights(model, spec, plan).weights)
     planned.push_back({w, spec_of(w, spec, plan), reads_rectified(model, w)});
   return planned;
 }
 
 int64_t opset_of_weights(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
   int64_t least = 1;
-  for (const Weight& w : chosen_weights(model, spec).weights) {
+  for (const Weight& w : chosen_weights(model, spec, plan).weights) {
     Spec own = spec_of(w, spec, plan);
     const auto formats = spec.budget ? mixed_formats(w) : std::vector<WeightFormat>{own.weights};
     for (const WeightFormat& format : formats) {

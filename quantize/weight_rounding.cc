@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "core/base/error.h"
@@ -85,6 +86,11 @@ std::vector<std::string> WeightRounding::names() const {
   std::vector<std::string> names;
   for (const auto& entry : made_) names.push_back(entry.first);
   return names;
+}
+
+void WeightRounding::keep(const std::vector<std::string>& names) {
+  std::erase_if(made_,
+                [&](const auto& entry) { return std::find(names.begin(), names.end(), entry.first) == names.end(); });
 }
 
 Tensor WeightRounding::rounded(const std::string& name, const Tensor& weight) {

@@ -22,6 +22,8 @@ class WeightRounding {
 
   /// The initializers that are rounded.
   std::vector<std::string> names() const;
+  /// Rounds none but these.
+  void keep(const std::vector<std::string>& names);
   /// Numbers that the file would have in place of these, of one of names().
   Tensor rounded(const std::string& name, const Tensor& weight);
 

@@ -91,6 +91,9 @@ quantize::Means means_of(const QuantizeOptions& o, const Model& source, const Ru
   means.data = data;
   means.generated = o.verb.data.spec.empty();
   means.calibration_samples = o.calibration_samples;
+  means.file_bytes = [&](const Model& made, const quantize::Spec& spec) {
+    return final_size(o.verb, source, made, spec);
+  };
   return means;
 }
 
@@ -104,11 +107,9 @@ void run_analysis(const QuantizeOptions& o, Session& session) {
   const std::unique_ptr<Dataset> data = find_data(o, source, session);
   quantize::Means means = means_of(o, source, runner, *judge, data.get());
   means.error_samples = 0;
-  with_data_hint(o.verb.data, source, [&] {
-    analyse(
-        o.verb, list_items({o.to}), source, means, [&](const std::string& format) { return spec_of(o, format); },
-        session);
-  });
+  const std::vector<std::string> formats = list_items({o.to});
+  const auto spec = [&](const std::string& to) { return formats.size() == 1 ? spec_of(o, to) : spec_among(o, to); };
+  with_data_hint(o.verb.data, source, [&] { analyse(o.verb, formats, source, means, spec, session); });
   write_analysis(files, session.report);
 }
 

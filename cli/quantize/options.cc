@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "quantize/check_spec.h"
 #include "quantize/methods.h"
 
 namespace mlopt::cli {
@@ -115,6 +116,19 @@ quantize::Spec spec_of(const QuantizeOptions& o, const std::string& to) {
   for (std::string& glob : list_items(o.only)) spec.only.push_back(std::move(glob));
   for (std::string& glob : list_items(o.skip)) spec.skip.push_back(std::move(glob));
   return spec;
+}
+
+quantize::Spec spec_among(const QuantizeOptions& o, const std::string& to) {
+  const quantize::Spec format = quantize::parse_spec(to);
+  if (!o.calibration.empty()) parse_range_method(o.calibration);  // there must be such a one
+  QuantizeOptions own = o;
+  if (!quantize::chooses_ranges(format)) own.calibration.clear();
+  if (!quantize::chooses_zero_point(format)) own.symmetric = false;
+  if (!quantize::has_codes(format)) {
+    own.per_tensor = false;
+    own.emit.clear();
+  }
+  return spec_of(own, to);
 }
 
 }  // namespace mlopt::cli

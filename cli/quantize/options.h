@@ -26,5 +26,7 @@ void declare_options(Options& options, QuantizeOptions& o);
 /// `to` is a format or a whole spec, as --to has it; the other options add to it. Throws Error{kUsage} for what does
 /// not fit together.
 quantize::Spec spec_of(const QuantizeOptions& o, const std::string& to);
+/// Of one of several formats: options that it leaves nothing to choose for are for the others.
+quantize::Spec spec_among(const QuantizeOptions& o, const std::string& to);
 
 }  // namespace mlopt::cli

@@ -5,26 +5,32 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 
 namespace mlopt::cli {
 namespace {
 
-constexpr int64_t kOriginBytes = 160;  // of names, version and digest, which are written into the result later
-
 bool chooses_widths(const quantize::Spec& spec) { return spec.budget && spec.format == quantize::Format::kWeights; }
 
-int64_t final_size(const VerbOptions& verb, const Model& model, const quantize::Spec& spec) {
-  return written_size(model, verb.output, write_options(verb)) + std::ssize(quantize::to_string(spec)) + kOriginBytes;
-}
-
 }  // namespace
+
+int64_t final_size(const VerbOptions& verb, const Model& source, const Model& made, const quantize::Spec& spec) {
+  VerbResult result;
+  result.spec = quantize::to_string(spec);
+  result.source_hash = Hash().digest();  // as long as any
+  Model model = clone(made);
+  record_origin(source, result, model);
+  WriteOptions options = write_options(verb);
+  if (options.external == false) options.external.reset();  // what is too large for one file has a size all the same
+  return written_size(model, verb.output.empty() || verb.output == "-" ? "model.onnx" : verb.output, options);
+}
 
 quantize::Quantized quantize_within(const VerbOptions& verb, const Model& source, const quantize::Means& means,
                                     quantize::Spec& spec) {
   quantize::Quantized made = quantize::quantize(source, spec, means);
   if (!chooses_widths(spec) || !verb.gates.max_size || made.layers == 0) return made;
   const int64_t allowed = verb.gates.max_size->bytes(source.file_bytes);
-  if (final_size(verb, made.model, spec) <= allowed) return made;
+  if (final_size(verb, source, made.model, spec) <= allowed) return made;
   quantize::Spec narrower = spec;
   narrower.budget = {quantize::Budget::Kind::kBytes, static_cast<double>(allowed)};
   try {

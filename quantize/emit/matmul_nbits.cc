@@ -14,7 +14,7 @@ namespace mlopt::quantize {
 namespace {
 
 constexpr int64_t kLeastBlock = 16, kMostBlock = 256;
-constexpr double kMostPadding = 1.25;  // of a row's numbers, unless the form was asked for: more eats the gain
+constexpr int64_t kMostPadding = 2;  // of a row's numbers, unless the form was asked for: more eats the gain
 
 std::string problem(const Weight& weight, const Spec& spec) {
   const WeightFormat& format = spec.weights;
@@ -27,8 +27,7 @@ std::string problem(const Weight& weight, const Spec& spec) {
     return fmt::format("MatMulNBits has groups of 16, 32, 64, 128 or 256, not {}",
                        format.group > 0 ? format.group : weight.columns);
   const int64_t filled = (weight.columns + block - 1) / block * block;
-  if (spec.emit != Emit::kMatMulNBits &&
-      static_cast<double>(filled) > kMostPadding * static_cast<double>(weight.columns))
+  if (spec.emit != Emit::kMatMulNBits && filled > kMostPadding * weight.columns)
     return fmt::format("MatMulNBits would store {} numbers for {}", filled, weight.columns);
   return stored_product_problem(weight);
 }

@@ -9,6 +9,7 @@
 #include "core/base/rng.h"
 #include "core/calib/channels.h"
 #include "core/data/random.h"
+#include "core/onnx/io.h"
 #include "core/onnx/tools.h"
 #include "core/tensor/cast.h"
 #include "quantize/quantize.h"
@@ -103,6 +104,34 @@ TEST_CASE("a bias in codes moves by whole steps, one in floats by what is asked"
   const std::vector<float> is = to_floats(*model.graph->nodes()[0]->input(2)->constant),
                            was = to_floats(*bench.source.graph->find("A")->constant);
   for (size_t c = 0; c < 32; ++c) CHECK(static_cast<double>(is[c]) == Approx(static_cast<double>(was[c])).margin(1e-4));
+}
+
+TEST_CASE("corrected biases take no room beyond the budget, and none that they replace is left") {
+  Bench bench;
+  bench.source = test::fixture(R"(
+    g (float[N,40] x, float[40,64] V, float[64,64] W, float[64,32] G, float[64] A, float C) => (float[N,32] y) {
+      a = Gemm <beta = 1.0> (x, V, A)
+      r = Relu (a)
+      b = Gemm <beta = 2.0> (r, W, A)
+      s = Relu (b)
+      [head] y = Gemm (s, G, C)
+    })");
+  bench.data = test::MemoryData(test::uniform({24, 40}, 0, 1), std::nullopt);
+  const int64_t all = written_size(bench.source, "model.onnx");
+  for (int64_t allowed = all; allowed > all / 3; allowed -= all / 12) {
+    INFO(allowed);
+    const quantize::Quantized made = bench.run(fmt::format("mixed:size={};correct_bias", allowed), &bench.data);
+    CHECK(made.corrected == 3);
+    CHECK(written_size(made.model, "model.onnx") <= allowed);
+    for (const Value* v : made.model.graph->initializers()) CHECK_FALSE(v->uses.empty());
+  }
+}
+
+TEST_CASE("a Gemm whose bias needs no factor keeps it") {
+  Model model =
+      test::fixture(R"(g (float[2,3] x, float[3,2] W, float[2] B) => (y) { y = Gemm <beta = 1.0> (x, W, B) })");
+  quantize::give_biases(model, quantize::parse_spec("w4"));
+  CHECK(model.graph->nodes()[0]->input(2)->name == "B");
 }
 
 TEST_CASE("without data biases are corrected by what BatchNormalizations say of what layers are given") {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "quantize/weight_format.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
 
@@ -84,4 +85,14 @@ TEST_CASE("a group ends with its row, and a tensor may be one group") {
   whole.codebook(0)[3] = 7;
   whole.codes[11] = 3;
   CHECK(decode(whole).at(1, 1) == 7);
+}
+
+TEST_CASE("what a weight will take is known before it is coded") {
+  for (const char* format : {"w4", "w4g32", "w3g7", "w1", "ternary", "nf4", "fp8e4m3", "codebook3g16", "codebook8v4"})
+    for (const bool per_tensor : {false, true}) {
+      INFO(format << ' ' << per_tensor);
+      const Scheme scheme = quantize::scheme_of(*quantize::parse_weight_format(format), per_tensor, false);
+      for (const int64_t columns : {1, 10, 33, 64})
+        CHECK(packed_bytes(scheme, 5, columns) == packed_bytes(Coded(scheme, 5, columns)));
+    }
 }

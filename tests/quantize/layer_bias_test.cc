@@ -21,6 +21,24 @@ TEST_CASE("what is added to a bias stands in it, and one for each row is none") 
   CHECK(quantize::add_to_bias(*model.graph, model.graph->nodes()[0], {0.5, -2}).empty());
 }
 
+TEST_CASE("a bias of one layer changes where it stands, and one that layers share stays for the others") {
+  Model model = test::fixture(R"(
+    g (float[2,3] x, float[3,2] W, float[2] A, float[2] B) => (y, z) {
+      a = Gemm (x, W, A)
+      y = Gemm (x, W, B)
+      z = Gemm (x, W, B)
+    })");
+  Graph& graph = *model.graph;
+  const std::vector<float> shared = to_floats(*graph.find("B")->constant);
+  const size_t before = graph.initializers().size();
+  quantize::add_to_bias(graph, graph.nodes()[0], {0.5, -2});
+  CHECK(graph.nodes()[0]->input(2)->name == "A");
+  CHECK(graph.initializers().size() == before);
+  quantize::add_to_bias(graph, graph.nodes()[1], {0.5, -2});
+  CHECK(to_floats(*graph.nodes()[1]->input(2)->constant)[0] == shared[0] + 0.5F);
+  CHECK(to_floats(*graph.nodes()[2]->input(2)->constant) == shared);
+}
+
 TEST_CASE("a bias in codes moves by whole steps") {
   Model model = test::fixture(R"(
     g (float[2,3] x, float[3,2] W) => (y) <int32[2] b = {10, -7}, float s = {0.5}> {

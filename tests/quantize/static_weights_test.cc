@@ -141,3 +141,11 @@ TEST_CASE("smoothquant leaves less error where a feature of the activations is l
   }
   CHECK(test::contains(test::error_of([&] { bench.run("w4a8:method=adaround", true); }), "--data"));
 }
+
+TEST_CASE("smoothquant that divides nothing says no more than that") {
+  const Bench bench("g (float[N,32] x, float[32,48] V) => (float[N,48] y) { y = MatMul (x, V) }",
+                    test::uniform({16, 32}, -1, 1));
+  const std::vector<std::string> warnings = bench.run("w8a8:method=smoothquant").warnings;
+  CHECK(std::count(warnings.begin(), warnings.end(),
+                   "smoothquant changed nothing: no product's input can take a division that lessens the error") == 1);
+}

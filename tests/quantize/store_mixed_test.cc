@@ -63,7 +63,15 @@ TEST_CASE("all of the room is used, also where much of the source is gone by the
 }
 
 TEST_CASE("a size that a smaller one is enough for is held, with room for the origin of the result") {
-  const Setup s(test::uniform({6, 33}, -1, 1));
+  Setup s(test::uniform({6, 33}, -1, 1));
+  const auto recorded = [](const Model& model, const Spec& spec) {
+    Model made = clone(model);
+    made.metadata = {{"mlopt.version", "1.0.0"},
+                     {"mlopt.spec", to_string(spec)},
+                     {"mlopt.source_hash", "xxh3:" + std::string(32, '0')}};
+    return made;
+  };
+  s.means.file_bytes = [&](const Model& m, const Spec& spec) { return written_size(recorded(m, spec), "model.onnx"); };
   const Model source = chain({33, 200, 33, 96, 64});
   int64_t least = written_size(source, "model.onnx");
   for (int64_t allowed = least; allowed > least / 8; allowed -= least / 40) {
@@ -78,11 +86,24 @@ TEST_CASE("a size that a smaller one is enough for is held, with room for the or
       CHECK(test::contains(said, fmt::format("and {} are allowed", allowed)));
       continue;
     }
-    made.metadata = {{"mlopt.version", "1.0.0"},
-                     {"mlopt.spec", to_string(spec)},
-                     {"mlopt.source_hash", "xxh3:" + std::string(32, '0')}};
-    CHECK(written_size(made, "model.onnx") <= allowed);
+    CHECK(written_size(recorded(made, spec), "model.onnx") <= allowed);
   }
+}
+
+TEST_CASE("the least that is named is a budget that is held") {
+  Setup s(test::uniform({6, 33}, -1, 1));
+  constexpr int64_t kBeside = 1000;
+  s.means.file_bytes = [](const Model& m, const Spec&) { return written_size(m, "model.onnx") + kBeside; };
+  const Model source = chain({33, 200, 33, 96, 64});
+  const auto store = [&](int64_t allowed) {
+    Model made = clone(source);
+    store_mixed(made, parse_spec(fmt::format("mixed:size={}", allowed)), s.means, 0);
+    return written_size(made, "model.onnx") + kBeside;
+  };
+  const std::string said = test::error_of([&] { store(2000); });
+  const int64_t least = std::stoll(said.substr(said.find("takes ") + 6));
+  CHECK(store(least) == least);
+  CHECK(test::contains(test::error_of([&] { store(least - 1); }), fmt::format("takes {} bytes", least)));
 }
 
 TEST_CASE("bits are those of what is stored, with blocks that are not full") {

@@ -92,6 +92,18 @@ TEST_CASE("what else the file rounds is left out") {
   }
 }
 
+TEST_CASE("a weight whose codes would save nothing is neither rounded nor written in them") {
+  const Bench bench;
+  for (const auto& [format, count] : {std::pair{"codebook6", size_t{1}}, {"codebook8", 0}}) {
+    INFO(format);
+    const quantize::Spec spec = quantize::parse_spec(format);
+    CHECK(quantize::WeightRounding(bench.source, spec).names().size() == count);
+    const quantize::Quantized made = quantize::quantize(bench.source, spec, bench.means);
+    CHECK(made.weights.size() == count);
+    CHECK(made.left.at("head") == "its scales and tables take as much as its codes save");
+  }
+}
+
 TEST_CASE("methods that look at data are refused") {
   const Bench bench;
   for (const char* spec : {"w4:method=gptq", "w4:method=awq", "w4:method=brecq", "w8a8-dynamic:method=smoothquant"})

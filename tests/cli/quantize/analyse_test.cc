@@ -58,6 +58,24 @@ TEST_CASE("an analysis tries formats side by side, says which are best, and writ
   CHECK(!std::filesystem::exists(files.out));
 }
 
+TEST_CASE("an option that is for some of the formats leaves the others in the analysis") {
+  const Files files;
+  for (const std::vector<std::string>& option : std::vector<std::vector<std::string>>{
+           {"--calibration", "entropy"}, {"--symmetric"}, {"--per-tensor"}, {"--emit", "qdq"}}) {
+    INFO(option[0]);
+    std::vector<std::string> words = {"quantize",     files.model,  "--analyse", "--data", files.data, "--to",
+                                      "w8a8,w4,fp16", "--no-bench", "--quiet",   "--json", "-"};
+    words.insert(words.end(), option.begin(), option.end());
+    const test::Outcome done = run_mlopt(words);
+    REQUIRE(done.status == 0);
+    const Json report = Json::parse(done.out);
+    for (const Json& row : report.find("analysis")->items()) CHECK(row.find("problem") == nullptr);
+  }
+  const test::Outcome single = run_mlopt({"quantize", files.model, "--analyse", "--to", "fp16", "--per-tensor"});
+  CHECK(single.status == 4);
+  CHECK(test::contains(single.err, "has no scales"));
+}
+
 TEST_CASE("an analysis without data leaves formats out that need them, and is refused where it makes no sense") {
   const Files files;
   const test::Outcome done = run_mlopt({"quantize", files.model, "--analyse", "--no-bench", "--quiet", "--json", "-"});

@@ -1,5 +1,6 @@
 #include "cli/quantize/options.h"
 
+#include "core/base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
 
@@ -28,4 +29,19 @@ TEST_CASE("options that the format has no use for are refused") {
   QuantizeOptions share;
   share.sparse_outliers = "much";
   CHECK(test::contains(test::error_of([&] { spec_of(share, "w4"); }), "'much' is no share of the numbers"));
+}
+
+TEST_CASE("among several formats an option is for those that leave it something to choose") {
+  QuantizeOptions o;
+  o.calibration = "entropy";
+  o.symmetric = o.per_tensor = true;
+  o.emit = "qdq";
+  CHECK(to_string(spec_among(o, "w8a8")) == "w8a8:calibration=entropy;per_tensor;symmetric");
+  CHECK(to_string(spec_among(o, "w8a8-dynamic")) == "w8a8-dynamic:per_tensor");
+  CHECK(to_string(spec_among(o, "w4")) == "w4:emit=qdq;per_tensor;symmetric");
+  CHECK(to_string(spec_among(o, "nf4")) == "nf4:emit=qdq;per_tensor");
+  CHECK(to_string(spec_among(o, "fp16")) == "fp16");
+  for (const char* format : {"w8a8-dynamic", "w4", "nf4", "fp16"}) CHECK_THROWS_AS(spec_of(o, format), Error);
+  o.calibration = "best";
+  CHECK_THROWS_AS(spec_among(o, "fp16"), Error);
 }

@@ -6,7 +6,7 @@
 namespace mlopt::quantize {
 
 TEST_CASE("blocks that padding would fill are for those who ask for them") {
-  for (const int64_t columns : {1, 33, 48, 60, 66}) {
+  for (const int64_t columns : {1, 7, 8, 33, 66, 192}) {
     test::Net net;
     Value* weight = net.constant(test::uniform({columns, 2048}, -0.2, 0.3));
     net.output(net.op("MatMul", {net.input({2, columns}), weight}));
@@ -16,8 +16,8 @@ TEST_CASE("blocks that padding would fill are for those who ask for them") {
       return store_weights(made, parse_spec(spec), {}).weights.at(0).form;
     };
     INFO(columns);
-    if (columns > 1) CHECK((form("w4g32") == "matmulnbits") == (columns == 60));
-    CHECK(form("w4g32:emit=matmulnbits") == "matmulnbits");
+    if (columns > 1) CHECK((form("w4g128") == "matmulnbits") == (columns >= 8));
+    CHECK(form("w4g128:emit=matmulnbits") == "matmulnbits");
   }
 }
 
