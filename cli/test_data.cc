@@ -65,7 +65,9 @@ std::vector<Datum> read_test_outputs(const std::string& folder, const Graph& gra
 void write_test_outputs(const std::string& folder, const Graph& graph, const std::vector<Datum>& outputs) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure) input_error(fmt::format("cannot make the folder ({})", failure.message()), folder);
+  if (failure)
+    input_error(fmt::format("cannot make the folder ({})", failure.message()), folder,
+                "check that the folder above it exists and is writable");
   for (size_t k = 0; k < outputs.size(); ++k) {
     const Value& value = *graph.outputs()[k];
     write_datum(outputs[k], value.type, value.name, file_name(folder, "output", k));

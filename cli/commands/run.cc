@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "cli/backends.h"
@@ -125,10 +126,17 @@ void write_archive(const std::string& path, const Graph& graph, const std::vecto
   write_npz(path, arrays);
 }
 
+void check_output_dir(const std::string& folder) {
+  std::error_code ignored;  // what cannot be looked at is told of when it is made
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
+    usage_error(fmt::format("'{}' is not a folder", folder), "--output-dir", "name a folder, which is made if missing");
+}
+
 void run(const RunOptions& o, Session& session) {
   if (o.batch < 0) usage_error("a batch has at least one sample", "--batch");
   if (o.rtol < 0) usage_error("a tolerance is never below 0", "--rtol");
   if (o.atol < 0) usage_error("a tolerance is never below 0", "--atol");
+  check_output_dir(o.output_dir);
   Model model = read_model(o.model);
   check_batch(model, o.batch);
   const std::unique_ptr<Backend> backend = open_backend(with_autotune(session.common.device, o.autotune));

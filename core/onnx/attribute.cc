@@ -39,9 +39,13 @@ int kind_by_content(const AttributeProto& a) {
 }
 
 /// The kind that the attribute says it has; an attribute that holds only something else is not trusted.
-int kind_of(const AttributeProto& a, const std::string& where) {
+int kind_of(const AttributeProto& a, Source& source, const std::string& where) {
   const int content = kind_by_content(a);
-  if (a.type() == AttributeProto::UNDEFINED) return content;
+  if (a.type() == AttributeProto::UNDEFINED) {
+    if (source.ir_version >= 2)
+      source.mended.push_back(fmt::format("attribute '{}' of {} does not say its type", a.name(), where));
+    return content;
+  }
   for (const Kind& kind : kKinds) {
     if (kind.type != a.type() || kind.held(a)) continue;
     if (kind.may_be_empty && content == AttributeProto::UNDEFINED) continue;
@@ -155,7 +159,7 @@ Attr read_attribute(AttributeProto& a, Source& source, const std::string& where,
     attr.value = RefAttr{a.ref_attr_name(), a.type()};
     a.clear_ref_attr_name();
     a.clear_type();
-  } else if (const int kind = kind_of(a, where); !is_interpreted(a, kind)) {
+  } else if (const int kind = kind_of(a, source, where); !is_interpreted(a, kind)) {
     attr.value = take_opaque(a, kind);
   } else {
     attr.value = take_value(a, kind, source, read_body);

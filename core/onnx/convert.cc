@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/ir/view.h"
 #include "core/onnx/contained.h"
 #include "core/onnx/older/write.h"
 #include "core/onnx/proto.h"
@@ -154,6 +155,26 @@ void say_asymmetric(const Graph& graph) {
   }
 }
 
+/// Up to opset 12 Hardmax takes all axes from the given one on as one; the converter leaves it as it is.
+void flatten_hardmax(const Graph& result) {
+  for (Node* node : all_nodes(result)) {
+    if (!node->is("Hardmax") || !node->input(0) || !node->first_output()) continue;
+    const int64_t axis = NodeView(*node, 0).get_int("axis", 1);
+    Value* x = node->input(0);
+    node->set_attr("axis", int64_t{-1});
+    if (const auto& dims = x->type.dims; axis == -1 || (dims && axis + 1 == std::ssize(*dims))) continue;
+    Graph& graph = *node->graph();
+    const std::string& name = node->first_output()->name;
+    Node* flat = graph.add_op("Flatten", {x}, {{"axis", axis, ""}}, node, name + "_flat");
+    Node* same = graph.add_op("Hardmax", {flat->output(0)}, node->attrs, node, name + "_rows");
+    Node* shape = graph.add_op("Shape", {x}, {}, node, name + "_shape");
+    node->op = "Reshape";
+    node->attrs.clear();
+    graph.set_input(node, 0, same->output(0));
+    graph.set_input(node, 1, shape->output(0));
+  }
+}
+
 /// The converter may write what the standard does not allow: refused unless it was found in the model before.
 void require_valid(const Model& converted, const Model& before) {
   const std::vector<std::string> findings = check_with_onnx(converted).errors;
@@ -175,6 +196,7 @@ void run_converter(const Model& model, Model& result, int64_t opset) {
   result.set_opset("", opset);
   result.ir_version = std::max(result.ir_version, ir_version_for(opset));
   if (model.opset() <= 10 && opset > 10) say_asymmetric(*result.graph);
+  if (model.opset() <= 12 && opset > 12) flatten_hardmax(*result.graph);
 }
 
 }  // namespace

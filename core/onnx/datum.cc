@@ -160,7 +160,7 @@ std::string serialized(const Datum& value, const Type& type, const std::string& 
 
 Datum read_datum(const std::string& path, const Type& type) {
   const auto file = MappedFile::open(path);
-  proto::Source source{path, std::filesystem::path(path).parent_path().string(), file, {}, {}, {}};
+  proto::Source source{path, std::filesystem::path(path).parent_path().string(), file, {}, {}, {}, 0};
   switch (type.kind) {
     case Kind::kSequence:
       return read_sequence(parse<SequenceProto>(file->bytes(), path), source);

@@ -103,7 +103,10 @@ class Inliner {
         if (node->domain != domain || same_meaning(domain, node->op, import.version, ours)) continue;
         unsupported_error(fmt::format("function '{}' uses {} of opset {}, the model has opset {}", function.name,
                                       node->op, import.version, ours),
-                          model_.path, fmt::format("convert the model to opset {} first", import.version));
+                          model_.path,
+                          fmt::format("inline functions as the opset changes (mlopt convert --inline --opset N), else "
+                                      "convert the model to opset {} first",
+                                      import.version));
       }
     }
   }

@@ -47,7 +47,7 @@ void import_domains(const Graph& graph, int64_t ir_version, std::vector<OpsetImp
 Model read_message(ModelProto& message, Source& source) {
   Model model;
   if (!message.has_graph()) input_error("not an ONNX model: there is no graph in it", source.path);
-  model.ir_version = message.ir_version();
+  model.ir_version = source.ir_version = message.ir_version();
   if (model.ir_version) message.clear_ir_version();
   for (const auto& opset : message.opset_import()) model.opsets.push_back({opset.domain(), opset.version()});
   message.clear_opset_import();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "core/base/error.h"
@@ -81,16 +83,19 @@ constexpr std::array kOperators{
     Operators{{8, 8}, " QLinearMatMul "},
     Operators{{8, 9}, " QLinearConv "}};
 
+std::string where(const Node& node, const std::string& path) {
+  return path.empty() ? node.label() : node.label() + " of " + path;
+}
+
 void check_node(const Node& node, const OperandCount& count, const std::string& path) {
   const auto& inputs = node.inputs();
-  const auto where = [&] { return path.empty() ? node.label() : node.label() + " of " + path; };
   const size_t required = count.list ? std::max(inputs.size(), count.required) : count.required;
   for (size_t i = 0; i < required; ++i)
     if (i >= inputs.size() || !inputs[i])
-      input_error(fmt::format("input {} is missing", i), where(),
+      input_error(fmt::format("input {} is missing", i), where(node, path),
                   fmt::format("give every operand that {} requires", node.op));
   if (inputs.size() > count.most)
-    input_error(fmt::format("{} has {} inputs, and takes {}", node.op, inputs.size(), count.most), where(),
+    input_error(fmt::format("{} has {} inputs, and takes {}", node.op, inputs.size(), count.most), where(node, path),
                 "take out the others, or give the operator's own domain");
 }
 
@@ -101,6 +106,21 @@ void check_graph(const Graph& graph, int64_t opset, const std::string& path) {
     const auto [count, fresh] = known.try_emplace(node->op);
     if (fresh) count->second = operand_count(*node, opset);
     check_node(*node, count->second, path);
+  }
+}
+
+/// By domain, name and overload.
+using Functions = std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const Function*>;
+
+void check_calls(const Graph& graph, const Functions& functions, const std::string& path) {
+  if (functions.empty()) return;
+  for (const Node* node : all_nodes(graph)) {
+    const auto called = functions.find({node->domain, node->op, node->overload});
+    if (called == functions.end()) continue;
+    const Graph& body = *called->second->body;
+    if (node->inputs().size() > body.inputs().size() || node->outputs().size() > body.outputs().size())
+      input_error(fmt::format("more inputs or outputs than function '{}' has", node->op), where(*node, path),
+                  "take out the others, or call another function");
   }
 }
 
@@ -115,8 +135,15 @@ OperandCount operand_count(const Node& node, int64_t opset) {
 }
 
 void check_operands(const Model& model) {
+  Functions functions;
+  for (const Function& f : model.functions)
+    functions[{f.domain == "ai.onnx" ? std::string_view() : f.domain, f.name, f.overload}] = &f;
   check_graph(*model.graph, model.opset(), model.path);
-  for (const Function& function : model.functions) check_graph(*function.body, opset_in(function.opsets), model.path);
+  check_calls(*model.graph, functions, model.path);
+  for (const Function& function : model.functions) {
+    check_graph(*function.body, opset_in(function.opsets), model.path);
+    check_calls(*function.body, functions, model.path);
+  }
 }
 
 }  // namespace mlopt

@@ -17,7 +17,7 @@ struct OperandCount {
 OperandCount operand_count(const Node& node, int64_t opset);
 
 /// Throws Error{kBadInput} naming the node of the standard's domain that lacks an operand which it requires, or has
-/// more than there are: what reads the model later need not ask.
+/// more than there are, and the call that has more than its function: what reads the model later need not ask.
 void check_operands(const Model& model);
 
 }  // namespace mlopt

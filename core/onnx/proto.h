@@ -33,6 +33,7 @@ struct Source {
   };
   std::map<std::string, External> external;  ///< files mapped so far, by location
   std::vector<std::string> mended;           ///< see Model::mended
+  int64_t ir_version = 0;                    ///< of the model, as far as it is read
 
   /// "tensor 'w' of model.onnx", for messages.
   std::string where(std::string_view what, std::string_view name) const;

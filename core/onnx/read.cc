@@ -28,7 +28,7 @@ Model parse_bytes(wire::Bytes bytes, proto::Source& source, const std::function<
 /// `passed` is told each weight that was left where it is.
 Model read_bytes(wire::Bytes bytes, std::shared_ptr<const void> owner, const std::string& path,
                  const std::string& folder, const std::function<void(wire::Bytes)>& passed = {}) {
-  proto::Source source{path, folder, std::move(owner), {}, {}, {}};
+  proto::Source source{path, folder, std::move(owner), {}, {}, {}, 0};
   try {
     Model model = parse_bytes(bytes, source, passed);
     model.file_bytes = static_cast<int64_t>(bytes.size());

@@ -186,6 +186,7 @@ class GraphReader {
     Value* value = input(name, where());
     std::string passed = name + "_passed";
     while (resolve(passed)) passed += "_";
+    source_.mended.push_back(fmt::format("output '{}' of a body is a value of the graph around it", name));
     graph_.add_node("", "Identity", {value}, {graph_.add_value(passed, value->type)});
     return graph_.find(passed);
   }

@@ -1,5 +1,6 @@
 #include "core/base/text.h"
 
+#include <fmt/core.h>
 #include <onnx/defs/parser.h>
 #include <onnx/defs/printer.h>
 
@@ -11,6 +12,18 @@ namespace mlopt {
 namespace {
 
 std::string first_line(const std::string& text) { return std::string(trim(text.substr(0, text.find("\n", 1)))); }
+
+/// ONNX's printer leaves out the defaults of a function's attributes.
+void require_defaults(const onnx::ModelProto& message, const onnx::ModelProto& again, const std::string& path) {
+  for (int i = 0; i < message.functions_size(); ++i) {
+    if (i < again.functions_size() &&
+        again.functions(i).attribute_proto_size() == message.functions(i).attribute_proto_size())
+      continue;
+    unsupported_error(fmt::format("ONNX's text form cannot hold this model: function '{}' has attributes with defaults",
+                                  message.functions(i).name()),
+                      path, "add --inline, or write a model file");
+  }
+}
 
 }  // namespace
 
@@ -32,6 +45,7 @@ std::string print_text(const Model& model) {
   if (!status.IsOK())
     unsupported_error("ONNX's text form cannot hold this model: " + first_line(status.ErrorMessage()), model.path,
                       "write a model file");
+  require_defaults(message, again, model.path);
   return text;
 }
 

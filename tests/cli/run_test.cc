@@ -59,6 +59,18 @@ TEST_CASE("outputs are written as they are read") {
   CHECK_FALSE(mismatch(y, Tensor::of<float>({1, 3}, {2, -0.5, 2}), 0, 1e-6));
 }
 
+TEST_CASE("outputs go to a folder only, and the error is about that") {
+  const Stored stored;
+  const auto outcome = [&](const std::string& out) {
+    return run_mlopt({"run", stored.model, "--data", stored.data, "--output-dir", out});
+  };
+  const test::Outcome file = outcome(stored.model), below = outcome(stored.model + "/out");
+  CHECK(file.status == 2);
+  CHECK(file.err.find("is not a folder: --output-dir") != std::string::npos);
+  CHECK(below.status == 3);
+  CHECK(below.err.find("folder above it") != std::string::npos);
+}
+
 TEST_CASE("data under a name that no file can have are missing") {
   const test::TempDir folder;
   const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);

@@ -1,7 +1,6 @@
 #include "core/onnx/older/changes.h"
 
-#include <algorithm>
-
+#include "core/ir/infer_rules.h"
 #include "core/ir/view.h"
 #include "core/onnx/older/rules.h"
 #include "core/onnx/older/steps.h"
@@ -17,12 +16,18 @@ std::string resize(Node& node) {
   return drop(node, "keep_aspect_ratio_policy", std::string("stretch"));
 }
 
-/// A zero among the sizes stands for the input's size there in older opsets. One that is not constant is 0 only where
-/// there is nothing to reshape.
+/// A zero among the sizes stands for the input's size there in older opsets: the same only where that is known to be
+/// what the size is.
 std::string reshape(Node& node) {
-  const auto sizes = numbers(node, 1);
-  if (number(node, "allowzero", 0) != 0 && sizes && std::find(sizes->begin(), sizes->end(), 0) != sizes->end())
-    return lacks("allowzero");
+  if (number(node, "allowzero", 0) == 0) return drop(node, "allowzero");
+  const auto sizes = infer_rules::elements(node.input(1));
+  if (!sizes) return lacks("allowzero");
+  const auto& dims = node.input(0)->type.dims;
+  for (size_t i = 0; i < sizes->size(); ++i) {
+    const Dim& size = (*sizes)[i];
+    const bool copied = dims && i < dims->size() && size == (*dims)[i];
+    if (!copied && size.value().value_or(0) == 0) return lacks("allowzero");
+  }
   return drop(node, "allowzero");
 }
 

@@ -115,10 +115,11 @@ TEST_CASE("functions that cannot be inlined are refused") {
       main (float[4] x) => (float[4] y) { y = local.f (x) }
       <domain: "local", opset_import: ["local" : 1]> f (a) => (b) { b = local.f (a) })"),
                  "calls itself"));
-  CHECK(contains(error(R"(
+  const std::string older = error(R"(
       main (float[4] x) => (float y) { y = local.f (x) }
-      <domain: "local", opset_import: ["" : 11]> f (a) => (b) { b = ReduceSum <axes = [0]> (a) })"),
-                 "ReduceSum of opset 11"));
+      <domain: "local", opset_import: ["" : 11]> f (a) => (b) { b = ReduceSum <axes = [0]> (a) })");
+  CHECK(contains(older, "ReduceSum of opset 11"));
+  CHECK(contains(older, "convert --inline --opset"));
   CHECK(contains(error(R"(
       main (float[4] x) => (float[4] y) { y = local.f (x, x) }
       <domain: "local", opset_import: ["" : 21]> f (a) => (b) { b = Relu (a) })"),

@@ -53,3 +53,14 @@ TEST_CASE("what the parser of the text form could not read back is refused") {
   model.graph->find("w")->constant = Tensor::zeros(DType::kI4, {4, 3});
   CHECK_THROWS_WITH(print_text(model), Catch::Contains("text form cannot hold this model"));
 }
+
+TEST_CASE("a text that would lose the defaults of a function's attributes is refused") {
+  const auto printed = [](const std::string& attribute) {
+    return print_text(parse_text(R"(<ir_version: 10, opset_import: ["" : 21, "local" : 1]>
+        main (float[4] x) => (float[4] y) { y = local.act <slope = 0.5> (x) }
+        <domain: "local", opset_import: ["" : 21]>
+        act <)" + attribute + R"(> (a) => (b) { b = LeakyRelu <alpha: float = @slope> (a) })"));
+  };
+  CHECK(parse_text(printed("slope")).functions.at(0).attributes == std::vector<std::string>{"slope"});
+  CHECK_THROWS_WITH(printed("slope: float = 0.25"), Catch::Contains("function 'act' has attributes with defaults"));
+}

@@ -122,6 +122,30 @@ TEST_CASE("domains that are used without being imported are imported") {
   CHECK(read.mended.size() == 2);
 }
 
+TEST_CASE("an attribute without a type is understood, and told of where types had to be said") {
+  const auto read = [](uint64_t ir_version) {
+    const std::string axis = bytes(5, bytes(1, "axis") + number(3, 1));
+    return read_model_bytes(number(1, ir_version) + bytes(8, number(2, 7)) +
+                            bytes(7, bytes(1, bytes(1, "x") + bytes(2, "y") + bytes(4, "Softmax") + axis) +
+                                         bytes(11, info("x", 3)) + bytes(12, info("y", 3))));
+  };
+  const Model model = read(3);
+  CHECK(std::get<int64_t>(model.graph->nodes()[0]->attr("axis")->value) == 1);
+  REQUIRE(model.mended.size() == 1);
+  CHECK(model.mended[0] == "attribute 'axis' of Softmax does not say its type");
+  CHECK(read(1).mended.empty());
+}
+
+TEST_CASE("a body that gives an outer value gets an Identity, which is told of") {
+  const Model model = parse_text(R"(
+    <ir_version: 10, opset_import: ["" : 21]> main (bool c, float[2] x) => (float[2] y) {
+      y = If (c) <then_branch = a () => (float[2] x) { h = Relu (x) }, else_branch = b () => (float[2] e) { e = Neg (x) }>
+    })");
+  CHECK(model.graph->nodes()[0]->bodies()[0]->outputs()[0]->producer->op == "Identity");
+  REQUIRE(model.mended.size() == 1);
+  CHECK(model.mended[0] == "output 'x' of a body is a value of the graph around it");
+}
+
 TEST_CASE("values of Constant nodes are known in all their forms") {
   const Model model = parse_text(R"(
     <ir_version: 10, opset_import: ["" : 21]> main () => (float y) {

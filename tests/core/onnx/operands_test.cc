@@ -64,3 +64,23 @@ TEST_CASE("a node without an operand, or with too many, is named, in bodies and 
   });
   CHECK(contains(function, "input 1 is missing"));
 }
+
+TEST_CASE("a call has no more inputs and outputs than its function, in bodies and functions too") {
+  const auto error = [](const std::string& nodes, const std::string& inner) {
+    return error_of([&] {
+      parse_text(R"(<ir_version: 10, opset_import: ["" : 21, "own" : 1]> g (bool c, float[2] x) => (float[2] y) { )" +
+                 nodes + R"( } <domain: "own", opset_import: ["" : 21]> F (a, b) => (c) { c = Relu (a) }
+                 <domain: "own", opset_import: ["own" : 1]> G (a) => (b) { b = )" +
+                 inner + " }");
+    });
+  };
+  const std::string why = "more inputs or outputs than function 'F' has";
+  CHECK(error("y = own.F (x, x)", "own.F (a)").empty());
+  CHECK(contains(error("[call] y = own.F (x, x, x)", "own.F (a)"), why + ": own.F 'call'"));
+  CHECK(contains(error("y, z = own.F (x)", "own.F (a)"), why));
+  CHECK(contains(error("y = own.G (x)", "own.F (a, a, a)"), why));
+  CHECK(contains(error("y = If (c) <then_branch = t () => (float[2] p) { p = own.F (x, x, x) }, "
+                       "else_branch = e () => (float[2] q) { q = Neg (x) }>",
+                       "own.F (a)"),
+                 why));
+}

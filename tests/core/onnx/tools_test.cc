@@ -6,6 +6,7 @@
 #include "core/onnx/io.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
+#include "tests/support/rewrite.h"
 
 using namespace mlopt;
 using mlopt::test::contains;
@@ -123,6 +124,20 @@ TEST_CASE("conversions keep what operators mean") {
   const Node* resize = newer.graph->find("y") ? newer.graph->find("y")->producer : newer.graph->nodes().back();
   REQUIRE(resize->op == "Resize");
   CHECK(NodeView(*resize, 13).get_string("coordinate_transformation_mode", "") == "asymmetric");
+}
+
+TEST_CASE("Hardmax keeps taking all axes from the given one on, and one where its axis is the last") {
+  const auto converted = [](const std::string& attrs) {
+    const Model model = test::fixture("g (float[2,3,4] x) => (float[2,3,4] y) { y = Hardmax " + attrs + " (x) }", 12);
+    const Model newer = convert_opset(model, 13);
+    CHECK(verify(newer).empty());
+    test::require_same_model(model, newer, 0);
+    return test::operators(*newer.graph);
+  };
+  CHECK(converted("") == "Flatten Hardmax Shape Reshape");
+  CHECK(converted("<axis = 0>") == "Flatten Hardmax Shape Reshape");
+  CHECK(converted("<axis = 2>") == "Hardmax");
+  CHECK(converted("<axis = -1>") == "Hardmax");
 }
 
 TEST_CASE("a conversion that would lose what a node says is refused") {

@@ -35,6 +35,15 @@ TEST_CASE("what an attribute says must be what older opsets do") {
   };
   CHECK(in_older(reshaped("-1, 2, 2"), 14, 13) == "Reshape");
   CHECK(not_in_older(reshaped("0, 2, 2"), 14, 13) == none + "'allowzero'");
+  CHECK(not_in_older("g (float[N,4] x, int64[2] s) => (float[A,B] y) { y = Reshape <allowzero = 1> (x, s) }", 14, 13) ==
+        none + "'allowzero'");
+  const auto to_batch = [](const std::string& place) {
+    return "g (float[N,4] x) => (float[A,B] y) <int64[1] first = {0}, int64[1] four = {4}> { s = Shape (x) "
+           "n = Gather (s, first) t = Concat <axis = 0> (" +
+           place + ") y = Reshape <allowzero = 1> (x, t) }";
+  };
+  CHECK(in_older(to_batch("n, four"), 14, 13) == "Shape Gather Concat Reshape");
+  CHECK(not_in_older(to_batch("four, n"), 14, 13) == none + "'allowzero'");
 }
 
 TEST_CASE("resizes that older opsets know") {
