@@ -58,6 +58,11 @@ void judge_comparison(const ResultGates& gates, const RunComparison* comparison,
   if (gates.min_agreement) {
     const double limit = gates.min_agreement->value;
     if (!comparison) return missing("min-agreement", limit);
+    const auto has_rows = [](const OutputComparison& o) { return !o.difference || o.difference->rows > 0; };
+    if (std::none_of(comparison->outputs.begin(), comparison->outputs.end(), has_rows)) {
+      judged.push_back({"min-agreement", limit, Json(), false, "no output has classes whose arg-max could agree"});
+      return;
+    }
     const double value = 100 * worst(
                                    *comparison, [](const Difference& d) { return d.argmax_agreement; }, false);
     judged.push_back(numeric_gate("min-agreement", limit, std::clamp(value, 0.0, 100.0), value >= limit,

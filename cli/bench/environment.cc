@@ -11,6 +11,17 @@ namespace {
 
 constexpr double kNoisy = 0.1;
 
+std::string spec_of(const BenchOptions& options, const Common& common) {
+  std::string spec =
+      fmt::format("data={};devices={};threads={};streams={};{};warmup={};precision={};seed={}", options.data.spec,
+                  join(options.devices, ","), common.threads, options.streams,
+                  options.runs ? fmt::format("runs={}", *options.runs) : fmt::format("duration={}", options.duration),
+                  options.warmup, options.precision, common.seed);
+  if (!options.data.shapes.empty()) spec += ";shape=" + join(options.data.shapes, ",");
+  if (!options.data.ranges.empty()) spec += ";range=" + join(options.data.ranges, ",");
+  return options.no_prepare ? spec + ";no-prepare" : spec;
+}
+
 }  // namespace
 
 void report_environment(const BenchOptions& options, Session& session) {
@@ -18,11 +29,7 @@ void report_environment(const BenchOptions& options, Session& session) {
   Report& report = session.report;
   Json environment = environment_json(session.common.threads);
   environment["noise"] = noise;
-  report.data["spec"] =
-      fmt::format("data={};devices={};threads={};streams={};{};warmup={};precision={};seed={}", options.data.spec,
-                  join(options.devices, ","), session.common.threads, options.streams,
-                  options.runs ? fmt::format("runs={}", *options.runs) : fmt::format("duration={}", options.duration),
-                  options.warmup, options.precision, session.common.seed);
+  report.data["spec"] = spec_of(options, session.common);
   report.line(fmt::format("{}, {} of {} CPUs, {} threads; noise {:.0f} %", environment.find("cpu")->string(),
                           environment.find("usable_cpus")->integer(), environment.find("logical_cpus")->integer(),
                           session.common.threads, 100 * noise));

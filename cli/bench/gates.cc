@@ -70,9 +70,21 @@ const Json* find_model(const Json& report, const Entry& entry) {
   return nullptr;
 }
 
-std::optional<double> earlier_p50(const Json& baseline, const Json& model, const Json& environment) {
-  const Json* machine = baseline.find("environment");
-  if (!machine || !same_machine(*machine, environment)) return std::nullopt;
+/// What a report was made with, but for how long was measured and what find_model() compares.
+std::vector<std::string> settings(const Json& report) {
+  const Json* spec = report.find("spec");
+  if (!spec || !spec->is_string()) return {};
+  std::vector<std::string> parts = split(spec->string(), ';');
+  std::erase_if(parts, [](const std::string& part) {
+    const auto begins = [&](const char* key) { return starts_with(part, key); };
+    return begins("devices=") || begins("threads=") || begins("duration=") || begins("runs=") || begins("warmup=");
+  });
+  return parts;
+}
+
+std::optional<double> earlier_p50(const Json& baseline, const Json& model, const Json& report) {
+  const Json *before = baseline.find("environment"), *now = report.find("environment");
+  if (!before || !now || !same_machine(*before, *now) || settings(baseline) != settings(report)) return std::nullopt;
   const Json* latency = model.find("latency_ms");
   const Json* p50 = latency ? latency->find("p50") : nullptr;
   return p50 && p50->is_number() && p50->number() > 0 ? std::optional(p50->number()) : std::nullopt;
@@ -94,7 +106,7 @@ void regress_gates(const Entry& entry, const BenchOptions& options, uint64_t see
                             fmt::format("{}: the size changed by {:+.1f} % ({} bytes, was {}), the limit is {:.1f} %",
                                         entry.path, change, entry.size_bytes, size, limit)});
   }
-  const auto before = earlier_p50(options.baseline, *model, report.data["environment"]);
+  const auto before = earlier_p50(options.baseline, *model, report.data);
   if (!before) return report.gates.push_back(not_comparable(options, limit, entry.path + ": p50"));
   const Estimate now = p50_interval(entry, seed);
   const auto change = [&](double p50) { return 100 * (p50 / *before - 1); };

@@ -71,10 +71,12 @@ BenchOptions checked(const Flags& flags, const Common& common) {
   if (!bench.baseline_file.empty()) bench.baseline = read_bench_report(bench.baseline_file);
   if (bench.min_speedup && bench.models.size() * bench.devices.size() < 2)
     usage_error("--min-speedup needs a second model", {}, "give the model to compare with first");
-  if (std::count(bench.models.begin(), bench.models.end(), "-") > 0 &&
-      bench.models.size() * bench.devices.size() * bench.batches.size() * bench.threads.size() > 1) {
+  const bool piped = std::count(bench.models.begin(), bench.models.end(), "-") > 0;
+  if (piped && bench.models.size() * bench.devices.size() * bench.batches.size() * bench.threads.size() > 1)
     usage_error("standard input can be measured alone only", "-", "write the model to a file");
-  }
+  if (piped && bench.profile)
+    usage_error("--profile reads the model once more than standard input can be read", "-",
+                "write the model to a file");
   return bench;
 }
 

@@ -96,7 +96,7 @@ std::vector<Gate> judge_regress(const VerbOptions& verb, const SideBySide& laten
   if (find(earlier, {"score"}) || find(report, {"score"})) figures.push_back(score_figure(earlier, report));
   std::vector<Gate> gates;
   for (const Figure& figure : figures) gates.push_back(judge_one(figure, verb));
-  if (!verb.no_bench) gates.push_back(judge_latency(verb, latency, earlier, report));
+  if (!verb.no_bench || p50(earlier)) gates.push_back(judge_latency(verb, latency, earlier, report));
   return gates;
 }
 

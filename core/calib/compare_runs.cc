@@ -93,7 +93,7 @@ RunComparison compare_runs(Executable& expected, Executable& actual, const Datas
   const std::vector<size_t> places = match_outputs(expected.output_names(), actual.output_names());
   std::vector<OutputSum> sums;
   for (const std::string& name : expected.output_names()) sums.emplace_back(name);
-  const int64_t step = data.batch_size() > 0 ? data.batch_size() : options.batch;
+  const int64_t step = data.batch_size() > 0 ? data.batch_size() : std::min(options.batch, options.samples);
   const int64_t size = std::min(data.size(), std::max(options.samples, step));
   const auto start = std::chrono::steady_clock::now();
   RunComparison result;

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/data/reader.h"
+#include "core/data/select.h"
 
 namespace mlopt {
 namespace {
@@ -43,10 +44,7 @@ class BytesReader final : public Reader {
 /// The part of the text that `split` names.
 Source cut(Source whole, const std::optional<std::array<double, 2>>& split) {
   if (!split) return whole;
-  const auto size = static_cast<double>(whole->size());
-  const double unit = (*split)[1] <= 1 ? size : 1;
-  const auto begin = static_cast<int64_t>(std::min((*split)[0] * unit, size));
-  const auto end = static_cast<int64_t>(std::min((*split)[1] * unit, size));
+  const auto [begin, end] = places_of(*split, whole->size());
   std::string where = whole->where();
   return part_of(std::move(whole), begin, end - begin, std::move(where));
 }

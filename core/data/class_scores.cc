@@ -35,6 +35,10 @@ void check_classes(const Tensor& labels, int64_t classes, const std::string& whe
 }  // namespace
 
 ClassScores class_scores(const Tensor& output, const Tensor& labels, const std::string& where) {
+  if (is_complex(output.dtype())) {
+    input_error(fmt::format("the output is {}: no scores of classes", name(output.dtype())), where,
+                "choose another output with --output, or another metric");
+  }
   const Dims& dims = output.dims();
   const Dims wanted = without_ones(labels.dims());
   // The last axis first: it is the usual one, and right too where both would do.

@@ -99,9 +99,15 @@ std::vector<std::string> csv_cells(std::string_view record, char separator) {
 }
 
 char csv_separator(std::string_view record) {
+  std::string outside;  // of quotes
+  Quotes quotes;
+  for (size_t i = 0; i < record.size(); ++i) {
+    quotes.see(record[i], i, 0);
+    if (!quotes.inside()) outside += record[i];
+  }
   char best = ',';
   for (const char c : {';', '\t'}) {
-    if (std::count(record.begin(), record.end(), c) > std::count(record.begin(), record.end(), best)) best = c;
+    if (std::count(outside.begin(), outside.end(), c) > std::count(outside.begin(), outside.end(), best)) best = c;
   }
   return best;
 }

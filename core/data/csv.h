@@ -19,7 +19,7 @@ struct CsvRecord {
 /// Error{kBadInput}.
 void for_each_record(const ByteSource& file, const std::function<void(const CsvRecord&)>& fn);
 std::vector<std::string> csv_cells(std::string_view record, char separator);
-/// The one of , ; and tab that the first record has most often.
+/// The one of , ; and tab that the first record has most often outside of quotes.
 char csv_separator(std::string_view record);
 
 }  // namespace mlopt

@@ -12,20 +12,8 @@
 namespace mlopt {
 namespace {
 
-struct Limits {
-  double low, high;
-};
-
-Limits limits_of(DType type) {
-  if (type == DType::kBool) return {0, 1};
-  if (type == DType::kI64 || type == DType::kU64) return {is_signed(type) ? -0x1p63 : 0, 0x1p63};
-  const int width = bits(type);
-  if (is_signed(type)) return {-std::ldexp(1, width - 1), std::ldexp(1, width - 1) - 1};
-  return {0, std::ldexp(1, width) - 1};
-}
-
 Tensor integers(const Tensor& tensor, DType type, bool round, const std::string& where) {
-  const Limits limits = limits_of(type);
+  const ValueRange limits = integers_of(type);
   Tensor out(DType::kI64, tensor.dims());
   auto* to = out.mutable_data<int64_t>();
   const bool exact = !is_float(tensor.dtype());
@@ -44,6 +32,14 @@ Tensor integers(const Tensor& tensor, DType type, bool round, const std::string&
 }
 
 }  // namespace
+
+ValueRange integers_of(DType type) {
+  if (type == DType::kBool) return {.low = 0, .high = 1};
+  if (type == DType::kI64 || type == DType::kU64) return {.low = is_signed(type) ? -0x1p63 : 0, .high = 0x1p63};
+  const int width = bits(type);
+  if (is_signed(type)) return {.low = -std::ldexp(1, width - 1), .high = std::ldexp(1, width - 1) - 1};
+  return {.low = 0, .high = std::ldexp(1, width) - 1};
+}
 
 bool fits(const Dims& dims, std::span<const Dim> wanted) {
   if (dims.size() != wanted.size()) return false;

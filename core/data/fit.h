@@ -14,6 +14,9 @@ bool fits(const Dims& dims, std::span<const Dim> wanted);
 /// elements) so that they fit; nothing when they cannot.
 std::optional<Dims> fitted_dims(const Dims& dims, std::span<const Dim> wanted, bool flatten);
 
+/// What an integer type or bool can hold, as near as doubles tell; not beyond the largest int64.
+ValueRange integers_of(DType type);
+
 /// The tensor in the element type that the model takes. Numbers that the type cannot hold are an Error{kBadInput}
 /// naming `where`; fractions are rounded when `round`, else an error too where the type holds integers.
 Tensor to_input_type(const Tensor& tensor, DType type, bool round, const std::string& where);

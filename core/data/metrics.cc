@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/tensor/cast.h"
+#include "core/tensor/compare.h"
 
 namespace mlopt {
 namespace {
@@ -37,32 +38,48 @@ void add_top5(Tally& tally, const Tensor& output, const Tensor& labels, const st
   tally.weight += static_cast<double>(scores.rows);
 }
 
-/// -log p of the label; scores that are shares of 1 are taken as probabilities, others as logits.
-double surprise(const ClassScores& scores, int64_t row, int64_t label) {
-  double sum = 0, most = -std::numeric_limits<double>::infinity();
-  bool probabilities = true;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Adds -log p of the label, for scores that are logits and for scores that are probabilities: which they are is known
+/// when all have been seen.
+void add_surprise(Tally& tally, const ClassScores& scores, int64_t row, int64_t label) {
+  double sum = 0, most = -kInfinity;
+  bool negative = false;
   for (int64_t c = 0; c < scores.classes; ++c) {
     const double s = static_cast<double>(scores.score(row, c));
-    probabilities = probabilities && s >= 0 && s <= 1;
+    negative = negative || !(s >= 0);
     sum += s;
     most = std::max(most, s);
   }
   const double mine = static_cast<double>(scores.score(row, label));
-  if (probabilities && std::abs(sum - 1) < 1e-3) return -std::log(mine);
   double exponentials = 0;
   for (int64_t c = 0; c < scores.classes; ++c)
     exponentials += std::exp(static_cast<double>(scores.score(row, c)) - most);
-  return std::log(exponentials) + most - mine;
+  tally.sum += std::log(exponentials) + most - mine;
+  tally.share_sum += mine > 0 ? std::log(sum / mine) : kInfinity;
+  tally.share_gap += negative ? kInfinity : std::abs(sum - 1);
+}
+
+/// Rounded probabilities sum to a little more or less than 1.
+double perplexity(const Tally& tally) {
+  constexpr double kRounding = 0.05;
+  const bool probabilities = tally.weight > 0 && tally.share_gap / tally.weight < kRounding;
+  return std::exp(probabilities ? tally.share_sum / tally.weight : mean(tally));
 }
 
 void add_ppl(Tally& tally, const Tensor& output, const Tensor& labels, const std::string& where) {
   const std::vector<int64_t> actual = class_labels(labels, where);
   const ClassScores scores = class_scores(output, labels, where);
   for (int64_t r = 0; r < scores.rows; ++r) {
-    const int64_t label = actual[static_cast<size_t>(r)];
-    tally.sum += surprise(scores, r, label);
+    add_surprise(tally, scores, r, actual[static_cast<size_t>(r)]);
   }
   tally.weight += static_cast<double>(scores.rows);
+}
+
+void check_parts(const Tensor& output, const Tensor& labels, const std::string& where) {
+  if (is_complex(output.dtype()) == is_complex(labels.dtype())) return;
+  input_error(fmt::format("the output is {}, the labels {}", name(output.dtype()), name(labels.dtype())), where,
+              "give complex labels for a complex output, and real ones for a real one");
 }
 
 void add_squares(Tally& tally, const Tensor& output, const Tensor& labels, const std::string& where) {
@@ -71,12 +88,13 @@ void add_squares(Tally& tally, const Tensor& output, const Tensor& labels, const
         fmt::format("the output has the shape {}, the labels {}", to_string(output.dims()), to_string(labels.dims())),
         where, "labels must be arrays of the output's shape");
   }
-  const std::vector<double> a = to_doubles(output), e = to_doubles(labels);
+  check_parts(output, labels, where);
+  const std::vector<double> a = real_numbers(output), e = real_numbers(labels);
   for (size_t i = 0; i < a.size(); ++i) {
     tally.sum += (a[i] - e[i]) * (a[i] - e[i]);
     tally.peak = std::max(tally.peak, e[i]);
   }
-  tally.weight += static_cast<double>(a.size());
+  tally.weight += static_cast<double>(output.size());
 }
 
 /// Against a peak of 1, or of 255 when a target is above 1. Equal outputs get a number too, which can be compared.
@@ -84,6 +102,24 @@ double psnr(const Tally& tally) {
   constexpr double kEqual = 999;
   const double peak = tally.peak > 1 ? 255 : 1;
   return std::min(10 * std::log10(peak * peak / mean(tally)), kEqual);
+}
+
+/// Which elements are equal: texts and integers as such, all else as doubles.
+std::vector<bool> equal_elements(const Tensor& output, const Tensor& labels) {
+  std::vector<bool> equal(static_cast<size_t>(output.size()), true);
+  const size_t parts = is_complex(output.dtype()) ? 2 : 1;
+  const auto compare = [&](const auto& a, const auto& e) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (a[i] != e[i]) equal[i / parts] = false;
+    }
+  };
+  if (output.dtype() == DType::kString) {
+    compare(output.strings(), labels.strings());
+    return equal;
+  }
+  compare(real_numbers(output), real_numbers(labels));
+  if (is_integer(output.dtype()) && is_integer(labels.dtype())) compare(to_ints(output), to_ints(labels));
+  return equal;
 }
 
 /// A sample counts when all of its elements are equal.
@@ -94,16 +130,12 @@ void add_exact(Tally& tally, const Tensor& output, const Tensor& labels, const s
                             to_string(output.dims()), name(labels.dtype()), to_string(labels.dims())),
                 where, "exact compares elements: for class scores use top1");
   }
-  const bool texts = output.dtype() == DType::kString;
-  const std::vector<double> a = texts ? std::vector<double>() : to_doubles(output);
-  const std::vector<double> e = texts ? std::vector<double>() : to_doubles(labels);
-  const auto row = static_cast<size_t>(samples > 0 ? labels.size() / samples : 0);
-  for (size_t s = 0; s < static_cast<size_t>(samples); ++s) {
-    bool equal = true;
-    for (size_t i = s * row; i < (s + 1) * row; ++i) {
-      equal = equal && (texts ? output.strings()[i] == labels.strings()[i] : a[i] == e[i]);
-    }
-    tally.sum += equal ? 1 : 0;
+  check_parts(output, labels, where);
+  const std::vector<bool> equal = equal_elements(output, labels);
+  const int64_t row = samples > 0 ? labels.size() / samples : 0;
+  for (int64_t s = 0; s < samples; ++s) {
+    const auto begin = equal.begin() + s * row;
+    tally.sum += std::find(begin, begin + row, false) == begin + row ? 1 : 0;
   }
   tally.weight += static_cast<double>(samples);
 }
@@ -141,8 +173,7 @@ std::vector<MetricDef> metrics() {
   return {
       {"top1", "share of labels that are the arg-max", true, true, add_top1, mean},
       {"top5", "share of labels among the five highest scores", true, true, add_top5, mean},
-      {"ppl", "perplexity: exp of the mean cross-entropy", false, false, add_ppl,
-       [](const Tally& tally) { return std::exp(mean(tally)); }},
+      {"ppl", "perplexity: exp of the mean cross-entropy", false, false, add_ppl, perplexity},
       {"mse", "mean squared error", false, false, add_squares, mean},
       {"psnr", "peak signal-to-noise ratio in dB", true, false, add_squares, psnr},
       {"exact", "share of samples that are equal in every element", true, true, add_exact, mean},
@@ -163,6 +194,8 @@ void add(Tally& to, const Tally& more) {
   to.sum += more.sum;
   to.weight += more.weight;
   to.peak = std::max(to.peak, more.peak);
+  to.share_sum += more.share_sum;
+  to.share_gap += more.share_gap;
   const auto add_counts = [](std::map<int64_t, int64_t>& counts, const std::map<int64_t, int64_t>& others) {
     for (const auto& [label, count] : others) counts[label] += count;
   };

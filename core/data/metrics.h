@@ -11,9 +11,11 @@ namespace mlopt {
 
 /// Sums over the samples seen so far.
 struct Tally {
-  double sum = 0;                                               ///< of what the metric counts
-  double weight = 0;                                            ///< how many it could be
-  double peak = 0;                                              ///< psnr: the largest target
+  double sum = 0;        ///< of what the metric counts
+  double weight = 0;     ///< how many it could be
+  double peak = 0;       ///< psnr: the largest target
+  double share_sum = 0;  ///< ppl: what `sum` is if all scores are probabilities
+  double share_gap = 0;  ///< ppl: how far the sums of the scores are from 1; infinite when one is negative
   std::map<int64_t, int64_t> true_positive, predicted, actual;  ///< f1: by class
 };
 

@@ -40,7 +40,7 @@ std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::vector<In
   if (spec.kind == DataKind::kArrays) {
     std::vector<std::string> folders = test_set_folders(spec.path);
     if (!folders.empty() && options.read_test_set) return test_sets(std::move(folders), options.read_test_set);
-    if (options.whole) return whole_arrays(spec.path, inputs);
+    if (options.whole) return whole_arrays(spec, inputs);
   }
   for (const Maker& maker : kMakers) {
     if (maker.kind == spec.kind) return make_pipeline(maker.make(spec, inputs), spec, inputs, options.random.seed);

@@ -91,12 +91,7 @@ class Pipeline final : public Dataset {
       const bool pictures =
           spec_.transforms.resize || spec_.transforms.crop || spec_.transforms.gray || spec_.transforms.bgr;
       if (pictures) input_error("resize, crop, gray and bgr are for pictures", name, "leave them out");
-      const Tensor& raw = found->second;
-      const bool touched =
-          spec_.transforms.scale || !spec_.transforms.mean.empty() || !spec_.transforms.deviation.empty();
-      const Tensor ready =
-          touched && raw.dtype() != DType::kString ? normalize(raw, spec_.transforms, 1, 0, name) : raw;
-      values.push_back(to_input_type(ready, input.dtype, touched, fmt::format("{}, input '{}'", name, input.name)));
+      values.push_back(prepare_array(found->second, input, spec_.transforms, 0, name));
     }
     return values;
   }

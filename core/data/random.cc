@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/rng.h"
+#include "core/data/fit.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt {
@@ -48,6 +49,19 @@ Tensor random_tensor(DType type, const Dims& dims, const std::optional<ValueRang
   return cast(out, type);
 }
 
+/// The range in which the option --range puts an input's values.
+ValueRange given_range(const InputSpec& input, const std::array<double, 2>& given) {
+  if (!is_integer(input.dtype) && input.dtype != DType::kBool) return {.low = given[0], .high = given[1]};
+  const ValueRange held = integers_of(input.dtype);
+  const ValueRange range = {.low = std::ceil(std::max(given[0], held.low)),
+                            .high = std::floor(std::min(given[1], held.high))};
+  if (range.low > range.high) {
+    usage_error(fmt::format("no {} is from {} to {}", name(input.dtype), given[0], given[1]), "--range " + input.name,
+                fmt::format("give a range that holds values of the input {}", to_string({input})));
+  }
+  return range;
+}
+
 size_t bytes_of(DType type, const Dims& dims) {
   const int64_t count = element_count(dims);
   return type == DType::kString ? static_cast<size_t>(count) * sizeof(std::string) : packed_bytes(type, count);
@@ -65,7 +79,7 @@ class RandomDataset final : public Dataset {
       if (input.range && input.range->high_dim)
         input.range->high = static_cast<double>(size_of(*input.range->high_dim));
       const auto given = options.ranges.find(input.name);
-      if (given != options.ranges.end()) input.range = {.low = given->second[0], .high = given->second[1]};
+      if (given != options.ranges.end()) input.range = given_range(input, given->second);
     }
   }
 

@@ -50,14 +50,6 @@ Indices limited(const Indices& from, const std::vector<int64_t>& classes, int64_
   return first_of_each(from, classes, even_quota(sizes, limit));
 }
 
-Indices part(const Indices& from, std::array<double, 2> split) {
-  const auto size = static_cast<double>(from.size());
-  const double unit = split[1] <= 1 ? size : 1;
-  const auto begin = static_cast<int64_t>(std::min(split[0] * unit, size));
-  const auto end = static_cast<int64_t>(std::min(split[1] * unit, size));
-  return {from.begin() + begin, from.begin() + end};
-}
-
 void shuffle(Indices& indices, uint64_t seed) {
   Rng rng(seed);
   for (size_t i = indices.size(); i > 1; --i) {
@@ -66,6 +58,14 @@ void shuffle(Indices& indices, uint64_t seed) {
 }
 
 }  // namespace
+
+std::array<int64_t, 2> places_of(const std::array<double, 2>& split, int64_t size) {
+  constexpr double kRounding = 1 + 1e-15;  // 0.29 * 100 is a little less than 29
+  const auto all = static_cast<double>(size);
+  const double unit = split[1] <= 1 ? all * kRounding : 1;
+  const auto place = [&](double at) { return static_cast<int64_t>(std::min(at * unit, all)); };
+  return {place(split[0]), place(split[1])};
+}
 
 Indices select_samples(int64_t size, const Selection& selection, uint64_t seed,
                        const std::function<std::optional<int64_t>(int64_t)>& class_of, const std::string& where) {
@@ -97,7 +97,10 @@ Indices select_samples(int64_t size, const Selection& selection, uint64_t seed,
     chosen = std::move(kept);
   }
   if (selection.shuffle) shuffle(chosen, seed);
-  if (selection.split) chosen = part(chosen, *selection.split);
+  if (selection.split) {
+    const auto [begin, end] = places_of(*selection.split, static_cast<int64_t>(chosen.size()));
+    chosen = {chosen.begin() + begin, chosen.begin() + end};
+  }
   if (chosen.empty()) input_error("no sample is left after the selection", where, "widen limit, every or split");
   return chosen;
 }

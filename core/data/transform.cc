@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/data/fit.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt {
@@ -85,6 +86,14 @@ Tensor normalize(const Tensor& values, const Transforms& transforms, double scal
     for (int64_t i = at; i < at + inner; ++i) data[i] = (data[i] * factor - mean) / deviation;
   }
   return out;
+}
+
+Tensor prepare_array(const Tensor& values, const InputSpec& input, const Transforms& transforms, int channel_axis,
+                     const std::string& where) {
+  const bool touched = transforms.scale || !transforms.mean.empty() || !transforms.deviation.empty();
+  const bool numbers = values.dtype() != DType::kString;
+  const Tensor ready = touched && numbers ? normalize(values, transforms, 1, channel_axis, where) : values;
+  return to_input_type(ready, input.dtype, touched, fmt::format("{}, input '{}'", where, input.name));
 }
 
 Tensor to_tensor(const Picture& picture, bool channels_last) {

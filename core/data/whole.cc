@@ -7,26 +7,28 @@
 #include "core/base/error.h"
 #include "core/data/fit.h"
 #include "core/data/reader.h"
+#include "core/data/transform.h"
 
 namespace mlopt {
 namespace {
 
 class WholeArrays final : public Dataset {
  public:
-  WholeArrays(const std::string& path, const std::vector<InputSpec>& inputs)
-      : path_(path), inputs_(inputs), arrays_(open_arrays(path)) {
-    if (arrays_.size() == 1 && path.ends_with(".npy")) arrays_[0].rename(only_input(inputs, path).name);
+  WholeArrays(const DataSpec& spec, const std::vector<InputSpec>& inputs)
+      : path_(spec.path), transforms_(spec.transforms), inputs_(inputs), arrays_(open_arrays(path_)) {
+    if (arrays_.size() == 1 && path_.ends_with(".npy")) arrays_[0].rename(only_input(inputs, path_).name);
+    require_one_of_each();
     std::vector<std::string> names;
     for (const ArrayFile& array : arrays_) {
       if (array.name() != "label" || is_input("label")) names.push_back(array.name());
     }
-    require_names(names, inputs, path);
+    require_names(names, inputs, path_);
     for (const InputSpec& input : inputs_) {
       const Dims& dims = array_of(input.name).dims();
       if (input.tensor && fits(dims, input.dims)) continue;
       input_error(fmt::format("the array '{}' has the shape {}; the model takes {}", input.name, to_string(dims),
                               to_string({input})),
-                  path, "give an array of the input's shape");
+                  path_, "give an array of the input's shape");
     }
   }
 
@@ -40,14 +42,22 @@ class WholeArrays final : public Dataset {
     result.count = 1;
     for (const InputSpec& input : inputs_) {
       const Tensor whole = array_of(input.name).whole();
-      result.inputs.emplace_back(
-          to_input_type(whole, input.dtype, false, fmt::format("{}, input '{}'", path_, input.name)));
+      const int channel_axis = whole.rank() > 1 ? 1 : 0;  // behind the axis of samples
+      result.inputs.emplace_back(prepare_array(whole, input, transforms_, channel_axis, path_));
     }
     if (labelled()) result.labels = find("label")->whole();
     return result;
   }
 
  private:
+  /// Of the archives of a folder each may hold samples of its own.
+  void require_one_of_each() const {
+    for (const ArrayFile& array : arrays_) {
+      if (find(array.name()) == &array) continue;
+      input_error(fmt::format("more than one array '{}', each of which would be the whole input", array.name()), path_,
+                  "give one file, or --batch N to run N samples of all files");
+    }
+  }
   bool is_input(const std::string& name) const {
     return std::any_of(inputs_.begin(), inputs_.end(), [&](const InputSpec& input) { return input.name == name; });
   }
@@ -64,14 +74,19 @@ class WholeArrays final : public Dataset {
   }
 
   std::string path_;
+  Transforms transforms_;
   std::vector<InputSpec> inputs_;
   std::vector<ArrayFile> arrays_;
 };
 
 }  // namespace
 
-std::unique_ptr<Dataset> whole_arrays(const std::string& path, const std::vector<InputSpec>& inputs) {
-  return std::make_unique<WholeArrays>(path, inputs);
+std::unique_ptr<Dataset> whole_arrays(const DataSpec& spec, const std::vector<InputSpec>& inputs) {
+  if (spec.selection != Selection()) {
+    usage_error("samples are selected where the whole array is the input", "--data " + print(spec),
+                "give --batch N to run N of these samples, or leave out limit, per-class, every, shuffle and split");
+  }
+  return std::make_unique<WholeArrays>(spec, inputs);
 }
 
 }  // namespace mlopt

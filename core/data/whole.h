@@ -6,12 +6,13 @@
 
 #include "core/data/dataset.h"
 #include "core/data/input_spec.h"
+#include "core/data/spec.h"
 
 namespace mlopt {
 
-/// One item: each array of the file or folder is a whole input of the model. Throws, listing both, when names or shapes
-/// do not match.
-std::unique_ptr<Dataset> whole_arrays(const std::string& path, const std::vector<InputSpec>& inputs);
+/// One item: each array of the file or folder is a whole input of the model, normalized as the spec says. Throws,
+/// listing both, when names or shapes do not match, and Error{kUsage} for a selection of samples.
+std::unique_ptr<Dataset> whole_arrays(const DataSpec& spec, const std::vector<InputSpec>& inputs);
 
 /// The inputs (or the outputs, with `expected`) stored in a folder of ONNX test data; made by who may read protobuf.
 using TestSetReader = std::function<std::vector<Datum>(const std::string& folder, bool expected)>;

@@ -11,35 +11,59 @@
 namespace mlopt {
 namespace {
 
-void require_same_shape(const Tensor& actual, const Tensor& expected) {
+void require_alike(const Tensor& actual, const Tensor& expected) {
   if (actual.dims() != expected.dims())
     input_error("shapes differ", fmt::format("{} and {}", to_string(actual.dims()), to_string(expected.dims())));
-}
-
-/// All elements; real and imaginary parts one after the other.
-std::vector<double> numbers_of(const Tensor& t) {
-  if (!is_complex(t.dtype())) return to_doubles(t);
-  const DType part = t.dtype() == DType::kC64 ? DType::kF32 : DType::kF64;
-  return to_doubles(Tensor::view(part, {2 * t.size()}, t.raw_bytes(), nullptr));
+  if (is_complex(actual.dtype()) != is_complex(expected.dtype()))
+    input_error("types differ", fmt::format("{} and {}", name(actual.dtype()), name(expected.dtype())));
 }
 
 bool same_special(double a, double e) { return (std::isnan(a) && std::isnan(e)) || a == e; }
 
+/// Of 64-bit integers, which doubles round: the gap between two that are near each other.
+class ExactGaps {
+ public:
+  ExactGaps(const Tensor& actual, const Tensor& expected) {
+    const auto wide = [](DType type) { return is_integer(type) && bits(type) == 64; };
+    if (!wide(actual.dtype()) || !wide(expected.dtype())) return;
+    actual_ = to_ints(actual);
+    expected_ = to_ints(expected);
+  }
+
+  /// `rounded`: the gap of the doubles.
+  double operator()(size_t i, double rounded) const {
+    if (actual_.empty() || rounded >= 0x1p62) return rounded;
+    const uint64_t apart = static_cast<uint64_t>(actual_[i]) - static_cast<uint64_t>(expected_[i]);
+    return std::fabs(static_cast<double>(static_cast<int64_t>(apart)));
+  }
+
+ private:
+  std::vector<int64_t> actual_, expected_;
+};
+
 }  // namespace
 
+std::vector<double> real_numbers(const Tensor& tensor) {
+  if (!is_complex(tensor.dtype())) return to_doubles(tensor);
+  const DType part = tensor.dtype() == DType::kC64 ? DType::kF32 : DType::kF64;
+  return to_doubles(Tensor::view(part, {2 * tensor.size()}, tensor.raw_bytes(), nullptr));
+}
+
 void DifferenceSum::add(const Tensor& actual, const Tensor& expected) {
-  require_same_shape(actual, expected);
-  const std::vector<double> a = to_doubles(actual), e = to_doubles(expected);
+  require_alike(actual, expected);
+  const std::vector<double> a = real_numbers(actual), e = real_numbers(expected);
+  const ExactGaps exact(actual, expected);
+  const size_t parts = is_complex(expected.dtype()) ? 2 : 1;
   for (size_t i = 0; i < e.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(e[i])) {
       found_.same_nonfinite = found_.same_nonfinite && same_special(a[i], e[i]);
       found_.lost_numbers = found_.lost_numbers || std::isfinite(e[i]);
       continue;
     }
-    const double gap = std::fabs(a[i] - e[i]), size = std::fabs(e[i]);
+    const double gap = exact(i, std::fabs(a[i] - e[i])), size = std::fabs(e[i]);
     if (gap > found_.max_abs) {
       found_.max_abs = gap;
-      found_.worst = elements_ + static_cast<int64_t>(i);
+      found_.worst = elements_ + static_cast<int64_t>(i / parts);
     }
     if (size > 0) found_.max_rel = std::max(found_.max_rel, gap / std::max(size, 1e-30));
     found_.max_expected = std::max(found_.max_expected, size);
@@ -49,14 +73,20 @@ void DifferenceSum::add(const Tensor& actual, const Tensor& expected) {
     actual_norm_ += a[i] * a[i];
   }
   elements_ += expected.size();
-  const int64_t row = expected.dims().empty() ? 1 : expected.dims().back();
+  if (expected.rank() > 1 && parts == 1) add_rows(a, e, expected.dims().back());
+  if (expected.rank() > 1 || !is_integer(expected.dtype())) return;
+  rows_ += expected.size();
+  for (size_t i = 0; i < e.size(); ++i) agreeing_ += exact(i, std::fabs(a[i] - e[i])) == 0;
+}
+
+void DifferenceSum::add_rows(const std::vector<double>& actual, const std::vector<double>& expected, int64_t row) {
   if (row < 2) return;
-  for (int64_t begin = 0; begin < expected.size(); begin += row) {
+  for (int64_t begin = 0; begin < static_cast<int64_t>(expected.size()); begin += row) {
     const auto best = [&](const std::vector<double>& v) {
       return std::max_element(v.begin() + begin, v.begin() + begin + row) - v.begin();
     };
     ++rows_;
-    agreeing_ += best(a) == best(e);
+    agreeing_ += best(actual) == best(expected);
   }
 }
 
@@ -65,6 +95,7 @@ Difference DifferenceSum::result() const {
   d.sqnr_db = noise_ == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal_ / noise_);
   const double norms = std::sqrt(actual_norm_) * std::sqrt(signal_);
   d.cosine = norms > 0 ? std::min(1.0, dot_ / norms) : (actual_norm_ == signal_ ? 1.0 : 0.0);
+  d.rows = rows_;
   if (rows_ > 0) d.argmax_agreement = static_cast<double>(agreeing_) / static_cast<double>(rows_);
   return d;
 }
@@ -92,7 +123,7 @@ std::optional<std::string> mismatch(const Tensor& actual, const Tensor& expected
       if (a[i] != e[i]) return fmt::format("element {}: {} where {} is expected", i, a[i], e[i]);
     return std::nullopt;
   }
-  const std::vector<double> a = numbers_of(actual), e = numbers_of(expected);
+  const std::vector<double> a = real_numbers(actual), e = real_numbers(expected);
   double worst = 0;
   size_t at = 0;
   for (size_t i = 0; i < e.size(); ++i) {

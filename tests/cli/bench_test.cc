@@ -114,6 +114,12 @@ TEST_CASE("gates decide the status") {
   CHECK(other.status == 0);
   CHECK(other.out.find("not comparable") != std::string::npos);
   CHECK(bench.run({"--runs", "9", "--threads", "7", "--baseline", baseline, "--strict"}).status == 1);
+  for (const std::vector<std::string>& setting :
+       {std::vector<std::string>{"--no-prepare"}, {"--shape", "N=3"}, {"--range", "x=0:1"}}) {
+    std::vector<std::string> args = {"--runs", "9", "--baseline", baseline};
+    args.insert(args.end(), setting.begin(), setting.end());
+    CHECK(bench.run(args).out.find("p50: not comparable") != std::string::npos);
+  }
 }
 
 TEST_CASE("bench refuses what it cannot measure") {

@@ -27,6 +27,7 @@ TEST_CASE("the worst output decides") {
   bad.max_expected = 10;
   bad.sqnr_db = 20;
   bad.argmax_agreement = 0.9;
+  good.rows = bad.rows = 10;
   const RunComparison comparison = comparison_of({good, bad});
   ResultGates gates;
   gates.tolerance = 0.05;
@@ -38,6 +39,13 @@ TEST_CASE("the worst output decides") {
   CHECK(judged[0].value.number() == Approx(0.05));
   CHECK_FALSE(judged[1].holds);
   CHECK(judged[2].holds);
+}
+
+TEST_CASE("agreement of nothing fails") {
+  const RunComparison comparison = comparison_of({Difference()});
+  ResultGates gates;
+  gates.min_agreement = Percent{50};
+  CHECK_FALSE(judge(gates, {&comparison, {}, {}, 0, 0})[0].holds);
 }
 
 TEST_CASE("what could not be compared fails") {

@@ -84,6 +84,32 @@ TEST_CASE("an earlier report's size and p50 are compared, the latter on the same
   CHECK_FALSE(earlier("another", 1000, 1).at(1).holds);
 }
 
+TEST_CASE("a p50 is compared with one of the same setting, however long each was measured") {
+  cli::BenchOptions options;
+  options.models = {"m.onnx"};
+  options.baseline_file = "base.json";
+  options.strict = true;
+  const auto report = [](const std::string& spec) {
+    Json data = Json::parse(R"({"environment": {"cpu": "c", "features": "f", "threads": 1}, "models": [
+        {"path": "m.onnx", "device": "cpu", "threads": 1, "size_bytes": 1000, "latency_ms": {"p50": 9}}]})");
+    data["spec"] = spec;
+    return data;
+  };
+  const auto compared = [&](const std::string& earlier, const std::string& now) {
+    options.baseline = report(earlier);
+    Report judged;
+    judged.data = report(now);
+    check_gates({measured({9, 9, 9, 9, 9})}, {}, options, 1, judged);
+    CHECK(judged.gates.at(0).holds);  // the size
+    CHECK(says(judged.gates.at(1), "not comparable") != judged.gates.at(1).holds);
+    return judged.gates.at(1).holds;
+  };
+  CHECK(compared("data=random;streams=1;runs=5;warmup=1", "data=random;streams=1;duration=2;warmup=0"));
+  CHECK_FALSE(compared("data=random;streams=2;runs=5", "data=random;streams=1;runs=5"));
+  CHECK_FALSE(compared("data=random;precision=bf16", "data=random;precision="));
+  CHECK_FALSE(compared("data=random;shape=N=512", "data=random"));
+}
+
 TEST_CASE("a baseline that is no report of bench is an error") {
   const test::TempDir folder;
   for (const char* text : {"{}", "[1, 2]", "7", R"({"models": 3})", R"({"models": []})", R"({"models": {"path": "m"}})",

@@ -54,6 +54,22 @@ TEST_CASE("latencies of another setting are not compared, which only --strict mi
   CHECK(judge(earlier, now, true).size);
 }
 
+TEST_CASE("a latency that only the earlier report has is not compared, which --strict minds") {
+  const test::TempDir folder;
+  VerbOptions verb;
+  verb.no_bench = true;
+  Json now = report(1000, 0.8, 10);
+  now["latency"] = Json::object({{"left_out", "--no-bench was given"}});
+  verb.baseline = folder.write("unmeasured.json", now.dump());
+  CHECK(judge_regress(verb, {}, now).size() == 2);
+  verb.baseline = folder.write("measured.json", report(1000, 0.8, 10).dump());
+  const Gate gate = judge_regress(verb, {}, now).back();
+  CHECK(gate.words.find("p50 latency: not comparable") == 0);
+  CHECK(gate.holds);
+  verb.strict = true;
+  CHECK_FALSE(judge_regress(verb, {}, now).back().holds);
+}
+
 TEST_CASE("without --baseline nothing is judged") { CHECK(judge_regress({}, {}, report(1, 1, 1)).empty()); }
 
 TEST_CASE("an interval that holds the limit decides nothing, and fails") {

@@ -33,6 +33,25 @@ TEST_CASE("each output is compared over all samples") {
   CHECK(found.outputs[1].difference->max_abs > 0.1);
 }
 
+TEST_CASE("no more samples are compared than are asked for") {
+  class Samples final : public Dataset {
+   public:
+    int64_t size() const override { return 20; }
+    int64_t batch_size() const override { return 0; }
+    bool labelled() const override { return false; }
+    std::string name_of(int64_t i) const override { return std::to_string(i); }
+    Batch batch(int64_t, int64_t count) const override {
+      return {.inputs = {Datum(Tensor::zeros(DType::kF32, {count, 3}))}, .labels = {}, .count = count};
+    }
+  };
+  const Model free =
+      parse_text("<ir_version: 10, opset_import: [\"\" : 21]> g (float[N,3] x) => (float[N,3] y) { y = Neg (x) }");
+  const auto plan = reference_backend()->compile(free, {});
+  for (const int64_t samples : {1, 8, 11}) {
+    CHECK(compare_runs(*plan, *plan, Samples(), {.samples = samples}).samples == samples);
+  }
+}
+
 TEST_CASE("outputs that cannot be subtracted have a reason") {
   const Model a =
       parse_text("<ir_version: 10, opset_import: [\"\" : 21]> g (float[2,3] x) => (float[2,3] y) { y = Neg (x) }");

@@ -72,6 +72,28 @@ TEST_CASE("whole arrays are the inputs of one run") {
   CHECK(test::says(error, "'x' has the shape 5x2; the model takes 'x' float32[1,2]"));
 }
 
+TEST_CASE("whole arrays are normalized as samples are, and no samples are selected") {
+  const test::TempDir folder;
+  write_npz(folder / "d.npz", {{"x", kX}});
+  for (const char* options : {",scale=10,mean=5", ",mean=1/2,std=4/8"}) {
+    const auto whole = open(folder / "d.npz" + options, {kPair}, true);
+    const auto samples = open(folder / "d.npz" + options, {kPair});
+    CHECK(to_doubles(whole->batch(0, 1).inputs[0].tensor()) == to_doubles(samples->batch(0, 5).inputs[0].tensor()));
+  }
+  CHECK(to_doubles(open(folder / "d.npz,scale=10", {kPair}, true)->batch(0, 1).inputs[0].tensor())[9] == 90);
+  for (const char* options : {",limit=2", ",per-class=1", ",every=2", ",shuffle", ",split=0:0.5"}) {
+    const Error error = test::thrown_by([&] { open(folder / "d.npz" + options, {kPair}, true); });
+    CHECK(error.code == Code::kUsage);
+    CHECK(test::says(error, "--batch"));
+  }
+  const test::TempDir archives;
+  write_npz(archives / "0.npz", {{"x", kX}});
+  write_npz(archives / "1.npz", {{"x", kX}});
+  const Error error = test::thrown_by([&] { open(archives.path().string(), {kPair}, true); });
+  CHECK(error.code == Code::kBadInput);
+  CHECK(test::says(error, "more than one array 'x'"));
+}
+
 TEST_CASE("folders hold an array for each input, or archives one after the other") {
   const test::TempDir arrays, archives;
   arrays.write("x.npy", npy_bytes(kX));

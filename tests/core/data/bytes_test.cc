@@ -21,6 +21,9 @@ TEST_CASE("a text is cut into windows whose targets are the next bytes") {
   const auto end = open_dataset(parse_data_spec("bytes:" + path + ",split=0.5:1"), {tokens}, {});
   REQUIRE(end->size() == 1);  // bytes 5 to 10: "fghij" and one more
   CHECK(to_ints(end->batch(0, 1).inputs[0].tensor()) == std::vector<int64_t>{'f', 'g', 'h'});
+  const std::string longer = folder.write("l.txt", std::string(99, 'x') + "y");
+  const auto share = open_dataset(parse_data_spec("bytes:" + longer + ",split=0:0.58"), {tokens}, {});
+  CHECK(share->size() == 19);  // 58 bytes: 19 windows of 3 and a target
   const auto indexed = open_dataset(parse_data_spec("bytes:" + path + ",split=7:11"), {tokens}, {});
   CHECK(to_ints(*indexed->batch(0, 1).labels) == std::vector<int64_t>{'i', 'j', 255});
 }

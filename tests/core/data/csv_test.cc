@@ -35,6 +35,8 @@ TEST_CASE("cells may be quoted") {
   CHECK(csv_cells("a, b ,\"c,d\",\"say \"\"hi\"\"\",", ',') ==
         std::vector<std::string>{"a", "b", "c,d", "say \"hi\"", ""});
   CHECK(csv_separator("a;b;c,d") == ';');
+  CHECK(csv_separator("1,\"a;b;c;d\",2") == ',');
+  CHECK(csv_separator("\xef\xbb\xbf\"a,b,c\";2") == ';');
 }
 
 TEST_CASE("a quote inside a text is a character") {

@@ -1,6 +1,7 @@
 #include "core/data/metrics.h"
 
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "tests/support/catch.h"
@@ -59,6 +60,33 @@ TEST_CASE("perplexity of logits and of probabilities") {
   CHECK(score("ppl", {{floats({1, 3}, {1000, 0, 0}), ints({1})}}) > 1e300);
   CHECK(score("ppl", {{floats({2, 2}, {0.25F, 0.75F, 0.5F, 0.5F}), ints({0, 1})}}) == Approx(std::sqrt(4 * 2)));
   CHECK(score("ppl", {{floats({1, 4}, {0, 0, 0, 0}), ints({2})}}) == Approx(4));
+}
+
+TEST_CASE("rounded probabilities are no logits, in whichever batch they stand") {
+  // The sums are 1, 0.996 and 1.004.
+  const Tensor exact = floats({1, 2}, {0.25F, 0.75F}), rounded = floats({2, 2}, {0.5F, 0.496F, 0.004F, 1});
+  const double p = 0.25 * (0.5 / 0.996) * (1 / 1.004);
+  CHECK(score("ppl", {{exact, ints({0})}, {rounded, ints({0, 1})}}) == Approx(std::pow(p, -1.0 / 3)));
+  CHECK(std::isinf(score("ppl", {{floats({1, 2}, {0, 1}), ints({0})}})));
+  // Logits of which one row happens to sum to 1.
+  const double first = std::exp(0.75) / (std::exp(0.25) + std::exp(0.75)), second = std::exp(3.0) / (std::exp(3.0) + 1);
+  CHECK(score("ppl", {{exact, ints({1})}, {floats({1, 2}, {3, 0}), ints({0})}}) ==
+        Approx(1 / std::sqrt(first * second)));
+}
+
+TEST_CASE("imaginary parts and the last bits of large integers count") {
+  const std::vector<std::complex<float>> a = {{1, 2}, {3, 4}}, b = {{1, 2}, {3, 6}};
+  const auto tensor = [](const auto& v) {
+    return Tensor::view(DType::kC64, {2}, std::as_bytes(std::span(v)), nullptr);
+  };
+  CHECK(score("exact", {{tensor(a), tensor(a)}}) == 1);
+  CHECK(score("exact", {{tensor(a), tensor(b)}}) == 0.5);
+  CHECK(score("mse", {{tensor(a), tensor(b)}}) == 2);
+  for (const char* metric : {"exact", "mse"})
+    CHECK(test::says(test::thrown_by([&] { score(metric, {{tensor(a), floats({2}, {1, 3})}}); }), "complex64"));
+  CHECK(test::says(test::thrown_by([&] { score("top1", {{tensor(a), ints({0})}}); }), "no scores of classes"));
+  constexpr int64_t kLarge = int64_t{1} << 53;
+  CHECK(score("exact", {{ints({kLarge, kLarge}), ints({kLarge + 1, kLarge})}}) == 0.5);
 }
 
 TEST_CASE("squares, peaks and exact equality") {

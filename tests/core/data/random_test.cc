@@ -142,6 +142,28 @@ TEST_CASE("--range wins over what the graph says") {
   CHECK(*std::max_element(values.begin(), values.end()) < -4);
 }
 
+TEST_CASE("--range of an integer input holds what its type can") {
+  const auto values = [](DType type, const std::string& range) {
+    RandomOptions options;
+    add_range(options, "x=" + range);
+    const std::vector<int64_t> all =
+        to_ints(random_dataset({test::input("x", type, {1000})}, options)->batch(0, 1).inputs[0].tensor());
+    return std::set<int64_t>(all.begin(), all.end());
+  };
+  const std::set<int64_t> bytes = values(DType::kU8, "200:500");
+  CHECK(bytes.size() == 56);
+  CHECK(*bytes.begin() == 200);
+  CHECK(values(DType::kI4, "-20:-6.5") == std::set<int64_t>{-8, -7});
+  CHECK(values(DType::kBool, "0:9") == std::set<int64_t>{0, 1});
+  CHECK(*values(DType::kU64, "-5:2").begin() == 0);
+  for (const auto& [type, range] :
+       {std::pair{DType::kI64, "1.2:1.8"}, {DType::kU8, "256:300"}, {DType::kU4, "-2:-1"}}) {
+    const Error error = test::thrown_by([&, type = type, range = range] { values(type, range); });
+    CHECK(error.code == Code::kUsage);
+    CHECK(test::says(error, "--range x"));
+  }
+}
+
 TEST_CASE("inputs that are no tensors cannot be made up") {
   InputSpec sequence = test::input("s", DType::kF32, {});
   sequence.tensor = false;

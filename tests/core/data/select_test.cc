@@ -40,6 +40,16 @@ TEST_CASE("the other ways to select, alone and in order") {
   CHECK(chosen({.per_class = 2, .every = 2, .split = std::array{0.0, 0.67}}) == Indices{0, 2});
 }
 
+TEST_CASE("a split goes to the very places that its shares name") {
+  using Places = std::array<int64_t, 2>;
+  CHECK(places_of({0, 0.29}, 100) == Places{0, 29});
+  CHECK(places_of({0.57, 1}, 100) == Places{57, 100});
+  CHECK(places_of({0.29, 0.58}, 100'000'000'000) == Places{29'000'000'000, 58'000'000'000});
+  CHECK(places_of({0, 0.295}, 100) == Places{0, 29});
+  CHECK(places_of({0, 1}, 7) == Places{0, 7});
+  CHECK(places_of({2, 9}, 7) == Places{2, 7});
+}
+
 TEST_CASE("shuffle is a seeded permutation") {
   const Indices shuffled = chosen({.shuffle = true});
   CHECK(shuffled == chosen({.shuffle = true}));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 
 #include "core/base/error.h"
 #include "tests/support/catch.h"
@@ -49,12 +50,36 @@ TEST_CASE("NaN and infinities must be at the same places") {
 
 TEST_CASE("several pairs count as one") {
   DifferenceSum sum;
-  sum.add(floats({2}, {1, 2}), floats({2}, {1, 2}));
-  sum.add(floats({3}, {1, 1, 3}), floats({3}, {1, 1, 1}));
+  sum.add(floats({1, 2}, {1, 2}), floats({1, 2}, {1, 2}));
+  sum.add(floats({1, 3}, {1, 1, 3}), floats({1, 3}, {1, 1, 1}));
   CHECK(sum.result().worst == 4);
   CHECK(sum.result().max_abs == 2);
   CHECK(sum.result().argmax_agreement == 0.5);
   CHECK_THROWS_AS(sum.add(floats({2}, {1, 2}), floats({1, 2}, {1, 2})), Error);
+}
+
+TEST_CASE("a vector has no rows: its numbers may be those of different samples") {
+  const Difference d = difference(floats({3}, {1, 2, 3}), floats({3}, {3, 2, 1}));
+  CHECK(d.max_abs == 2);
+  CHECK(d.argmax_agreement == 1);
+  CHECK(d.rows == 0);
+}
+
+TEST_CASE("whole numbers in a vector, as classes are named, agree where they are equal") {
+  const Difference d = difference(Tensor::of<int64_t>({4}, {1, 2, 3, int64_t{1} << 60}),
+                                  Tensor::of<int64_t>({4}, {1, 0, 3, (int64_t{1} << 60) + 1}));
+  CHECK(d.rows == 4);
+  CHECK(d.argmax_agreement == 0.5);
+}
+
+TEST_CASE("integers are told apart where doubles are not") {
+  constexpr int64_t kLarge = int64_t{1} << 53, kMost = std::numeric_limits<int64_t>::max();
+  CHECK(difference(Tensor::ints({kLarge + 1}), Tensor::ints({kLarge})).max_abs == 1);
+  CHECK(difference(Tensor::ints({kLarge}), Tensor::ints({kLarge + 1})).max_abs == 1);
+  CHECK(difference(Tensor::ints({kMost}), Tensor::ints({-kMost})).max_abs == 0x1p64);
+  const auto unsigned_one = [](uint64_t v) { return Tensor::of<uint64_t>({1}, {v}); };
+  CHECK(difference(unsigned_one(~uint64_t{0}), unsigned_one(~uint64_t{0} - 3)).max_abs == 3);
+  CHECK(difference(unsigned_one(uint64_t{1} << 63), unsigned_one(0)).max_abs == 0x1p63);
 }
 
 TEST_CASE("a mismatch names the worst element within the tolerances") {
@@ -80,4 +105,10 @@ TEST_CASE("imaginary parts count") {
   };
   CHECK_FALSE(mismatch(tensor(a), tensor(a), 0, 0));
   CHECK(mismatch(tensor(a), tensor(b), 0, 0.5) == "element 1: 4 where 5 is expected");
+  CHECK(difference(tensor(a), tensor(a)).max_abs == 0);
+  const Difference d = difference(tensor(a), tensor(b));
+  CHECK(d.max_abs == 1);
+  CHECK(d.worst == 1);
+  CHECK(d.max_expected == 5);
+  CHECK_THROWS_AS(difference(tensor(a), floats({2}, {1, 3})), Error);
 }
