@@ -29,6 +29,13 @@ bool all_float(const Site& site) {
   return std::all_of(site.in.begin(), site.in.end(), [](const auto& d) { return !d || d->dtype == DType::kF32; });
 }
 
+/// Does `part`, over and over, lie beside all of x?
+bool repeats(const Dims& part, const Dims& x) {
+  const auto own = std::find_if(part.begin(), part.end(), [](int64_t d) { return d != 1; });
+  const auto count = part.end() - own;
+  return count <= std::ssize(x) && std::equal(own, part.end(), x.end() - count);
+}
+
 /// Inputs x, scale, bias; the last elements that are normalized together are a row.
 Expected<PlannedStep> plan(const Site& site) {
   if (site.view.node().output(1) || site.view.node().output(2)) return Decline{"mean or deviation are asked for"};
@@ -38,7 +45,8 @@ Expected<PlannedStep> plan(const Site& site) {
   const auto axis = normalize_axis(site.view.get_int("axis", -1), static_cast<int64_t>(x.dims.size()));
   const int64_t row = around(x.dims, static_cast<size_t>(axis), x.dims.size()).length;
   for (const int i : {1, 2})
-    if (site.has(i) && site.desc(i).size() != row) return Decline{"scale or bias broadcast"};
+    if (site.has(i) && (site.desc(i).size() != row || !repeats(site.desc(i).dims, x.dims)))
+      return Decline{"scale or bias broadcast"};
   const Norm norm{site.view.node().op == "LayerNormalization", site.view.get_float("epsilon", 1e-5f)};
   PlannedStep step{.out = {x}};
   step.in_place = 0;
@@ -75,13 +83,6 @@ void run_skip(const Skip& s, const Buffers& b) {
       norm_row(s.norm, sum, out + i * s.row, s.row, scale, bias);
     }
   });
-}
-
-/// Do rows of `skip`, over and over, lie beside those of x?
-bool repeats(const Dims& skip, const Dims& x) {
-  const auto own = std::find_if(skip.begin(), skip.end(), [](int64_t d) { return d != 1; });
-  const auto count = skip.end() - own;
-  return count <= std::ssize(x) && std::equal(own, skip.end(), x.end() - count);
 }
 
 Expected<PlannedStep> plan_skip(const Site& site) {

@@ -135,7 +135,7 @@ Steps dynamic_steps(const float* x, int64_t count) {
   const float low = std::min(0.0f, extreme(Fold::kMin, x, count)), high = std::max(0.0f, extreme(Fold::kMax, x, count));
   constexpr float kSteps = 255;
   const float step = (high - low) / kSteps, scale = step > 0 ? step : 1.0f;  // zeros keep a scale to divide by
-  const float zero = std::isinf(scale) ? 0 : std::clamp(-low / scale, 0.0f, kSteps);
+  const float zero = std::isinf(scale) ? (std::isinf(low) ? kSteps : 0) : std::clamp(-low / scale, 0.0f, kSteps);
   return {scale, static_cast<int32_t>(std::nearbyint(zero))};
 }
 

@@ -103,6 +103,7 @@ Expected<AttentionArgs> args_of(const Site& site, const Shape& q, const Shape& k
   args.causal = view.get_int("is_causal", 0) != 0;
   args.left = view.get_int("left_window_size", -1);
   args.right = view.get_int("right_window_size", -1);
+  args.hidden_are_nan = view.get_int("hidden_are_nan", 0) != 0;
   args.q_at = q.at, args.k_at = k.at, args.v_at = v.at;
   return args;
 }

@@ -13,7 +13,9 @@ Expected<PlannedStep> plan(const Site& site) {
   const bool log = site.view.node().op == "LogSoftmax";
   const bool old = site.view.opset() < 13;  // before, all axes from `axis` on are one
   const auto rank = static_cast<int64_t>(x.dims.size());
-  const auto axis = static_cast<size_t>(normalize_axis(site.view.get_int("axis", old ? 1 : -1), rank));
+  const int64_t given = site.view.get_int("axis", old ? 1 : -1);
+  // That of old opsets, where it is not given, lies behind the axis of a vector: each element is a row then.
+  const auto axis = static_cast<size_t>(old && given == rank ? rank : normalize_axis(given, rank));
   PlannedStep step{.out = {x}};
   step.in_place = 0;
   step.run = [type = *type, log, m = around(x.dims, axis, old ? x.dims.size() : axis + 1)](const Buffers& b) {

@@ -186,7 +186,8 @@ DynamicallyQuantized dynamically_quantized(const Call& call, const Tensor& x) {
       if (value > high) high = value;
     }
     const T step = (high - low) / T{255}, scale = step > 0 ? step : T{1};  // zeros keep a scale to divide by
-    const T zero = std::isinf(scale) ? T{0} : std::nearbyint(std::clamp(-low / scale, T{0}, T{255}));
+    const T zero =
+        std::isinf(scale) ? (std::isinf(low) ? T{255} : T{0}) : std::nearbyint(std::clamp(-low / scale, T{0}, T{255}));
     const Tensor scales = Tensor::scalar<T>(scale), zeros = as(Tensor::scalar<T>(zero), DType::kU8);
     const ScaleMap map(call, x.dims(), {}, 0, 0);
     return DynamicallyQuantized{quantized(call, wide, scales, &zeros, map, DType::kU8), as(scales, x.dtype()), zeros};

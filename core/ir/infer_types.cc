@@ -181,6 +181,7 @@ std::map<std::string_view, TypeOf> make_rules() {
                                               {"Conv", convolution},
                                               {"MaxPool", pool},
                                               {"AveragePool", pool},
+                                              {"LpPool", pool},
                                               {"Where", select},
                                               {"GlobalAveragePool", global_pool},
                                               {"GlobalMaxPool", global_pool},

@@ -84,6 +84,7 @@ struct Attention {
     for (int e = 0; e < kEach; ++e) {
       const int64_t query = first + t / kAcross * kEach + e;
       if (query >= args.queries) continue;
+      const float none = args.hidden_are_nan ? std::numeric_limits<float>::quiet_NaN() : 0;
 #ifdef __CUDACC__
 #pragma unroll
 #endif
@@ -91,7 +92,7 @@ struct Attention {
         const int d = t % kAcross + j * kAcross;
         if (d < args.value_depth)
           static_cast<T*>(args.out)[start + query * args.out_at.row + d] =
-              narrow<T>(local.sum[e] == 0 ? 0 : local.out[e][j] / local.sum[e]);
+              narrow<T>(local.sum[e] == 0 ? none : local.out[e][j] / local.sum[e]);
       }
     }
   }

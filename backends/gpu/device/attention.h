@@ -25,6 +25,7 @@ struct AttentionArgs {
   Elem mask_type;           ///< kBool: false hides; else numbers to add
   int64_t mask_width;       ///< keys that it has; the others are hidden
   int64_t mask_strides[4];  ///< of batch, heads, queries and keys
+  bool hidden_are_nan;      ///< a query that the mask hides all keys from gives NaN, not 0
   const void *q, *k, *v, *mask;
   const int64_t* lengths;  ///< keys of each sample; null: all
   const int32_t* last;     ///< the same less 1; null: not given

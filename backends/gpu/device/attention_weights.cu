@@ -49,10 +49,12 @@ struct Weigh {
     block.each([&](int t, Local&) {
       if (t == 0) block.shared.sum = block.shared.partial[0];
     });
-    const float sum = block.shared.sum;
+    const float sum = block.shared.sum,
+                none = args.attention.hidden_are_nan ? std::numeric_limits<float>::quiet_NaN() : 0;
     block.each([&](int t, Local&) {
       T* out = static_cast<T*>(args.weights) + row * keys;
-      for (int64_t k = t; k < keys; k += kThreads) out[k] = narrow<T>(nothing ? 0 : expf(score(row, k) - most) / sum);
+      for (int64_t k = t; k < keys; k += kThreads)
+        out[k] = narrow<T>(nothing ? none : expf(score(row, k) - most) / sum);
     });
   }
 };

@@ -69,7 +69,8 @@ struct Range {
   MLOPT_DEVICE void operator()(uint32_t) const {
     const float low = *args.low < 0 ? *args.low : 0, high = *args.high > 0 ? *args.high : 0;
     const float step = (high - low) / 255, scale = step > 0 ? step : 1;  // zeros keep a scale to divide by
-    const float zero = scale <= 3.402823466e+38f ? -low / scale : 0;     // not of an infinite range
+    constexpr float kMost = 3.402823466e+38f;                            // beyond it the quotient is no number
+    const float zero = scale <= kMost ? -low / scale : low < -kMost ? 255 : 0;
     *args.scale = scale;
     *args.zero = static_cast<uint8_t>(rintf(zero > 255 ? 255 : zero));
   }

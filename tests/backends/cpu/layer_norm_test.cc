@@ -72,4 +72,14 @@ TEST_CASE("mean and deviation as outputs are the next kernel's") {
   for (size_t i = 0; i < 3; ++i) require_close(got[i].tensor(), expected[i].tensor(), kTolerance);
 }
 
+TEST_CASE("a factor for each row, of as many as a row has numbers, is not for this kernel") {
+  const std::unique_ptr<Backend> cpu = cpu_with_fallback();
+  for (const auto& [x, scale] : {std::pair{Dims{3, 3}, Dims{3, 1}}, {Dims{2, 4, 4}, Dims{1, 4, 1}}})
+    for (const char* op : {"LayerNormalization", "RMSNormalization"}) {
+      const std::vector<Datum> inputs{uniform(x, -1, 2), uniform(scale, 0.5, 2)};
+      const auto got = run_node(op, inputs, {.backend = cpu.get()});
+      require_close(got[0].tensor(), run_node(op, inputs)[0].tensor(), 1e-5);
+    }
+}
+
 }  // namespace mlopt::test

@@ -36,6 +36,16 @@ TEST_CASE("keys that are hidden from attention on a GPU") {
                  {.attrs = {attr("is_causal", 1)}});
 }
 
+TEST_CASE("a query whose keys are all hidden gives NaN on a GPU, as com.microsoft's MultiHeadAttention does") {
+  for (const int64_t queries : {2, 40}) {
+    const Tensor q = part({1, queries, 8}, 1), k = part({1, 20, 8}, 2), v = part({1, 20, 8}, 3);
+    Tensor mask = part({1, 1, queries, 20}, 4);
+    std::fill_n(mask.mutable_data<float>() + 20, 20, -std::numeric_limits<float>::infinity());
+    require_on_gpu("MultiHeadAttention", {q, k, v, Datum(), Datum(), mask},
+                   {.attrs = {attr("num_heads", 2)}, .domain = "com.microsoft"});
+  }
+}
+
 TEST_CASE("attention on a GPU with earlier keys and values") {
   for (const int causal : {0, 1})
     for (const int outputs : {1, 3}) {

@@ -21,6 +21,10 @@ TEST_CASE("softmax along any axis on a GPU") {
     require_on_gpu(op, {tensor({3, 4}, {high, 1, low, 2, high, high, 0, 1, NAN, 0, 1, high})});
 }
 
+TEST_CASE("each element of a vector is a row of the old softmax on a GPU, whose axis is not given") {
+  for (const char* op : {"Softmax", "LogSoftmax", "Hardmax"}) require_on_gpu(op, {uniform({5}, -1, 1)}, {.opset = 11});
+}
+
 TEST_CASE("reductions over any axes on a GPU") {
   const Tensor x = uniform({3, 4, 5, 130}, 0.5, 1.5);
   for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare",

@@ -118,6 +118,14 @@ TEST_CASE("DynamicQuantizeLinear spans zero and the data", "[reference]") {
        {tensor({2}, {0, 1e-44})},
        {{}, 0, {}, 3},
        {tensor({2}, {0, 0}, kU8), tensor({}, {1}), tensor({}, {0}, kU8)}},
+      {"DynamicQuantizeLinear",  // as ONNX Runtime has it
+       {tensor({3}, {-INFINITY, 1, 2})},
+       {{}, 0, {}, 3},
+       {tensor({3}, {0, 255, 255}, kU8), tensor({}, {INFINITY}), tensor({}, {255}, kU8)}},
+      {"DynamicQuantizeLinear",
+       {tensor({3}, {INFINITY, 1, 2})},
+       {{}, 0, {}, 3},
+       {tensor({3}, {0, 0, 0}, kU8), tensor({}, {INFINITY}), tensor({}, {0}, kU8)}},
   });
 }
 

@@ -42,6 +42,7 @@ TEST_CASE("windows that make no sense have no size, and overflow is no number") 
   CHECK(pooled("1,1,4,8", "kernel_shape = [5,2]") == "float32[1,1,?,7]");
   CHECK(pooled("1,1,4,8", "kernel_shape = [5,2], pads = [1,0,0,0]") == "float32[1,1,1,7]");
   CHECK(types_in("float[1,1,4] x, float[1,1,5] w", "y = Conv(x, w)", "y") == "float32[1,1,?]");
+  CHECK(types_in("float[1,1,4] x", "y = LpPool <kernel_shape = [5]> (x)", "y") == "float32[1,1,?]");
 }
 
 TEST_CASE("a transposed convolution's output follows from stride, padding, dilation and group") {
