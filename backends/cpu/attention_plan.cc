@@ -102,9 +102,10 @@ void AttentionPlan::run_part(const AttentionArgs& args, int64_t part, const Spac
   const int64_t total = s_.batch * s_.heads * blocks_, end = total * (part + 1) / parts_;
   if (few_) {
     const int64_t shared = s_.heads / s_.kv_heads;
-    for (int64_t i = total * part / parts_, next = i; i < end; i = next) {
-      next = std::min(end, (i / shared + 1) * shared);
+    for (int64_t i = total * part / parts_; i < end;) {
+      const int64_t next = std::min(end, (i / shared + 1) * shared);
       run_few(args, i, next, space);
+      i = next;
     }
     return;
   }

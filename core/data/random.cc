@@ -53,8 +53,8 @@ Tensor random_tensor(DType type, const Dims& dims, const std::optional<ValueRang
 ValueRange given_range(const InputSpec& input, const std::array<double, 2>& given) {
   if (!is_integer(input.dtype) && input.dtype != DType::kBool) return {.low = given[0], .high = given[1]};
   const ValueRange held = integers_of(input.dtype);
-  const ValueRange range = {.low = std::ceil(std::max(given[0], held.low)),
-                            .high = std::floor(std::min(given[1], held.high))};
+  ValueRange range = {.low = std::ceil(std::max(given[0], held.low)),
+                      .high = std::floor(std::min(given[1], held.high))};
   if (range.low > range.high) {
     usage_error(fmt::format("no {} is from {} to {}", name(input.dtype), given[0], given[1]), "--range " + input.name,
                 fmt::format("give a range that holds values of the input {}", to_string({input})));

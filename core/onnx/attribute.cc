@@ -9,26 +9,26 @@ namespace {
 using onnx::AttributeProto;
 
 struct Kind {
-  AttributeProto::AttributeType type;
   bool (*held)(const AttributeProto&);
+  AttributeProto::AttributeType type;
   bool may_be_empty;  ///< zero, or a list without items, need not be written
 };
 
 constexpr Kind kKinds[] = {
-    {AttributeProto::FLOAT, [](const AttributeProto& a) { return a.has_f(); }, true},
-    {AttributeProto::INT, [](const AttributeProto& a) { return a.has_i(); }, true},
-    {AttributeProto::STRING, [](const AttributeProto& a) { return a.has_s(); }, true},
-    {AttributeProto::TENSOR, [](const AttributeProto& a) { return a.has_t(); }, false},
-    {AttributeProto::GRAPH, [](const AttributeProto& a) { return a.has_g(); }, false},
-    {AttributeProto::SPARSE_TENSOR, [](const AttributeProto& a) { return a.has_sparse_tensor(); }, true},
-    {AttributeProto::TYPE_PROTO, [](const AttributeProto& a) { return a.has_tp(); }, false},
-    {AttributeProto::FLOATS, [](const AttributeProto& a) { return a.floats_size() > 0; }, true},
-    {AttributeProto::INTS, [](const AttributeProto& a) { return a.ints_size() > 0; }, true},
-    {AttributeProto::STRINGS, [](const AttributeProto& a) { return a.strings_size() > 0; }, true},
-    {AttributeProto::TENSORS, [](const AttributeProto& a) { return a.tensors_size() > 0; }, true},
-    {AttributeProto::GRAPHS, [](const AttributeProto& a) { return a.graphs_size() > 0; }, true},
-    {AttributeProto::SPARSE_TENSORS, [](const AttributeProto& a) { return a.sparse_tensors_size() > 0; }, true},
-    {AttributeProto::TYPE_PROTOS, [](const AttributeProto& a) { return a.type_protos_size() > 0; }, true},
+    {[](const AttributeProto& a) { return a.has_f(); }, AttributeProto::FLOAT, true},
+    {[](const AttributeProto& a) { return a.has_i(); }, AttributeProto::INT, true},
+    {[](const AttributeProto& a) { return a.has_s(); }, AttributeProto::STRING, true},
+    {[](const AttributeProto& a) { return a.has_t(); }, AttributeProto::TENSOR, false},
+    {[](const AttributeProto& a) { return a.has_g(); }, AttributeProto::GRAPH, false},
+    {[](const AttributeProto& a) { return a.has_sparse_tensor(); }, AttributeProto::SPARSE_TENSOR, true},
+    {[](const AttributeProto& a) { return a.has_tp(); }, AttributeProto::TYPE_PROTO, false},
+    {[](const AttributeProto& a) { return a.floats_size() > 0; }, AttributeProto::FLOATS, true},
+    {[](const AttributeProto& a) { return a.ints_size() > 0; }, AttributeProto::INTS, true},
+    {[](const AttributeProto& a) { return a.strings_size() > 0; }, AttributeProto::STRINGS, true},
+    {[](const AttributeProto& a) { return a.tensors_size() > 0; }, AttributeProto::TENSORS, true},
+    {[](const AttributeProto& a) { return a.graphs_size() > 0; }, AttributeProto::GRAPHS, true},
+    {[](const AttributeProto& a) { return a.sparse_tensors_size() > 0; }, AttributeProto::SPARSE_TENSORS, true},
+    {[](const AttributeProto& a) { return a.type_protos_size() > 0; }, AttributeProto::TYPE_PROTOS, true},
 };
 
 /// The kind of an attribute written before kinds had to be named (IR version 1), by what it holds.

@@ -11,7 +11,7 @@
 namespace mlopt {
 namespace {
 
-std::string first_line(const std::string& text) { return std::string(trim(text.substr(0, text.find("\n", 1)))); }
+std::string first_line(const std::string& text) { return std::string(trim(text.substr(0, text.find('\n', 1)))); }
 
 /// ONNX's printer leaves out the defaults of a function's attributes.
 void require_defaults(const onnx::ModelProto& message, const onnx::ModelProto& again, const std::string& path) {

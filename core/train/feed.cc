@@ -60,7 +60,7 @@ Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) 
     input_error(fmt::format("labels of shape {}, where the loss takes {}",
                             batch.labels ? to_string(batch.labels->dims()) : "none", to_string(*settings_.labels)),
                 data_.name_of(samples[0]), "choose another --loss, or other data");
-  const Tensor labels = cast(*batch.labels, shares ? DType::kI64 : settings_.labels->dtype).reshaped(dims);
+  Tensor labels = cast(*batch.labels, shares ? DType::kI64 : settings_.labels->dtype).reshaped(dims);
   if (settings_.classes == 0) return labels;
   const auto values = labels.span<int64_t>();
   for (size_t i = 0; i < values.size(); ++i) {
