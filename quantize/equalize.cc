@@ -11,6 +11,7 @@
 #include "core/calib/weights.h"
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
+#include "quantize/listed.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -45,15 +46,10 @@ bool has_simple_bias(const Weight& w) {
   return b && b->dtype() == DType::kF32 && (b->size() == 1 || (b->size() == w.rows && b->dims().back() == w.rows));
 }
 
-template <size_t N>
-bool listed(const std::string_view (&names)[N], const Node& node) {
-  return std::find(std::begin(names), std::end(names), node.op) != std::end(names);
-}
-
 /// Does x -> f(x) give f(s x) = s f(x) for s > 0 in each channel alone? Pools do for axis 1; the features of a product
 /// are the last axis, over which they run.
 bool passes_factor(const Node& node, bool by_channels) {
-  return node.domain.empty() && (listed(kPasses, node) || (by_channels && listed(kPools, node))) &&
+  return (listed(kPasses, node) || (by_channels && listed(kPools, node))) &&
          (node.outputs().size() == 1 || !node.output(1) || node.output(1)->uses.empty());
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/tensor/cast.h"
 #include "core/tensor/finite.h"
+#include "quantize/listed.h"
 #include "quantize/plan.h"
 #include "quantize/warnings.h"
 
@@ -25,11 +26,6 @@ constexpr std::string_view kCombines[] = {"Add",    "Mul",     "AveragePool", "G
 constexpr std::string_view kActivations[] = {"Relu",     "LeakyRelu",   "Sigmoid",        "Tanh",
                                              "Elu",      "Celu",        "Selu",           "Softplus",
                                              "Softsign", "HardSigmoid", "ThresholdedRelu"};
-
-template <size_t N>
-bool listed(const std::string_view (&names)[N], const Node& node) {
-  return node.domain.empty() && std::find(std::begin(names), std::end(names), node.op) != std::end(names);
-}
 
 Expected<bool> constant_weight(const NodeView& view) {
   const Tensor* w = view.constant(1);

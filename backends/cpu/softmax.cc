@@ -9,6 +9,7 @@
 #include "backends/cpu/reduce.h"
 #include "backends/cpu/targets.h"
 #include "core/base/parallel.h"
+#include "core/ir/softmax_axes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/softmax.cc"
@@ -110,12 +111,7 @@ Expected<PlannedStep> plan(const Site& site) {
   const TensorDesc& x = site.desc(0);
   if (x.dtype != DType::kF32 || x.dims.empty()) return Decline{"not a float32 array"};
   const bool log = site.view.node().op == "LogSoftmax";
-  const bool old = site.view.opset() < 13;  // before, all axes from `axis` on are one
-  const auto rank = static_cast<int64_t>(x.dims.size());
-  const int64_t axis = site.view.get_int("axis", old ? 1 : -1);
-  // That of old opsets, where it is not given, lies behind the axis of a vector: each element is a row then.
-  const auto at = static_cast<size_t>(old && axis == rank ? rank : normalize_axis(axis, rank));
-  const Middle m = around(x.dims, at, old ? x.dims.size() : at + 1);
+  const Middle m = softmax_axes(site.view, x.dims);
   PlannedStep step{.out = {x}};
   if (!log) step.in_place = 0;  // logarithms read x again
   step.run = [m, log](const Buffers& b) {

@@ -1,6 +1,7 @@
 // The first elements of an axis: ArgMax, ArgMin, TopK; and what names them: Hardmax, OneHot.
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/places.h"
+#include "core/ir/softmax_axes.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -81,11 +82,7 @@ Expected<PlannedStep> plan_hardmax(const Site& site) {
   const TensorDesc& x = site.desc(0);
   const auto type = float_of(x.dtype);
   if (!type || !type_of(x)) return Decline{"not float numbers along an axis"};
-  const bool old = site.view.opset() < 13;  // before, all axes from `axis` on are one
-  // That of old opsets, where it is not given, lies behind the axis of a vector: each element is a row then.
-  const bool behind = old && site.view.get_int("axis", 1) == std::ssize(x.dims);
-  const size_t axis = behind ? x.dims.size() : axis_of(site, old ? 1 : -1);
-  const Middle m = around(x.dims, axis, old ? x.dims.size() : axis + 1);
+  const Middle m = softmax_axes(site.view, x.dims);
   const uint64_t one = *type == Elem::kF32 ? 0x3f800000 : *type == Elem::kF16 ? 0x3c00 : 0x3f80;
   const TopArgs args = args_over(*type, m);
   PlannedStep step{.out = {x}};
