@@ -51,7 +51,7 @@ class RuleWalk {
         continue;
       }
       builder.settle();
-      replace(graph, node, made, *replacement);
+      replace(graph, node, std::move(made), *replacement);
       return true;
     }
     return false;
@@ -97,7 +97,8 @@ class RuleWalk {
     tally_.example.emplace(reason, node.label());
   }
 
-  void replace(Graph& graph, Node* node, const std::vector<Node*>& made, const Replacement& values) {
+  void replace(Graph& graph, Node* node, std::vector<Node*> made, const Replacement& values) {
+    for (const Node* n : made) erased_.erase(n);  // it may lie where an erased one lay
     std::vector<std::string> origins = taken_origins(*node);
     for (size_t i = 0; i < node->outputs().size(); ++i) {
       Value* old = node->outputs()[i];
@@ -113,6 +114,7 @@ class RuleWalk {
       }
     }
     erase_dead(node, origins);
+    std::erase_if(made, [this](const Node* n) { return erased_.contains(n); });  // what only the node read
     for (size_t i = 1; i < made.size(); ++i) made[i]->origins = origins;
     if (!made.empty()) made.front()->origins = std::move(origins);
     ++tally_.applied;
