@@ -46,7 +46,7 @@ double output_error(const Matrix& rows, const Observed& seen, const Scheme& sche
     for (int64_t r = 0; r < rows.rows; ++r) scaled.at(r, c) *= s;
     inputs.squares[static_cast<size_t>(c)] /= static_cast<double>(s) * static_cast<double>(s);
   }
-  const Matrix rounded = decode(round_to_nearest({scaled, scheme, &inputs, 1}, fit_mse));
+  const Matrix rounded = decode(encode(find_method("mse"), {scaled, scheme, &inputs, 1}));
   Floats error(rows.rows, rows.columns);
   for (int64_t r = 0; r < rows.rows; ++r)
     for (int64_t c = 0; c < rows.columns; ++c)

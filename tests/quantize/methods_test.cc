@@ -150,6 +150,22 @@ TEST_CASE("scales of columns with large inputs leave less error in the outputs")
   CHECK(model.graph->node_count() == 2);
 }
 
+TEST_CASE("scales of columns are tried with the codes that the format has") {
+  for (const auto& [spec, scaled] : {std::pair("ternary", 1), {"codebook4v2", 1}, {"codebook8v4", 0}}) {
+    INFO(spec);
+    Model model = test::fixture("g (float[N,40] x, float[40,24] V) => (float[N,24] y) { y = MatMul (x, V) }");
+    infer(model, standard_types);
+    const std::vector<Weight> weights = find_weights(model).weights;
+    Layer layer;
+    std::vector<Observed> seen(1);
+    seen[0].squares.resize(Layer::kColumns);
+    seen[0].products.assign(1, std::vector<float>(Layer::kColumns * Layer::kColumns));
+    for (int64_t r = 0; r < layer.inputs[0].rows; ++r) layer.inputs[0].at(r, 5) *= 30;
+    see(layer.inputs[0], 0, seen[0]);
+    CHECK(awq_scales(weights, seen, std::vector{parse_spec(spec)}) == scaled);
+  }
+}
+
 TEST_CASE("peaks of activations go into the weights, as far as the noise of rounding both is least") {
   Model model = test::fixture(R"(g (float[N,40] x, float[40] G, float[40,24] V) => (float[N,24] y) {
     n = LayerNormalization (x, G)
