@@ -2,6 +2,7 @@
 
 #include "cli/environment.h"
 #include "cli/model_info.h"
+#include "cli/output.h"
 #include "cli/verb/verb.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
@@ -82,13 +83,16 @@ std::vector<Gate> judge_all(const VerbOptions& verb, const Ending& e, const Mode
   return gates;
 }
 
-void write_result(const VerbOptions& verb, const Model& model, Report& report) {
+void write_result(const VerbOptions& verb, const Model& source, const Model& model, Report& report) {
   if (verb.no_write_on_fail && !report.holds()) {
-    report.line(fmt::format("{} was not written", verb.output));
+    report.line(fmt::format("{} was not written", verb.output == "-" ? "the model" : verb.output));
     report.data["written"] = false;
     return;
   }
-  write_model(model, verb.output, write_options(verb));
+  WriteOptions options = write_options(verb);
+  if (!same_file(source.path, verb.output))
+    for (const std::string& name : source.external_files) options.kept.push_back(external_path(source.path, name));
+  write_model(model, verb.output, options);
   report.data["written"] = true;
 }
 
@@ -119,7 +123,7 @@ void finish_verb(const VerbOptions& verb, const Model& source, VerbResult made, 
   report.gates = judge_all(verb, ending, source, made.model, session);
   add_table(ending, report);
   if (!made.may_differ) warn_if_far(ending.verification, session);
-  write_result(verb, made.model, report);
+  write_result(verb, source, made.model, report);
   report.data["peak_memory_bytes"] = peak_memory();
 }
 

@@ -49,12 +49,15 @@ Model read_source(const VerbOptions& verb) {
 Model begin_verb(const VerbOptions& verb, Session& session) {
   if (verb.output.empty()) usage_error("no file is named", "--output");
   if (verb.output == "-") session.claim_stdout("-o -");
-  if (verb.output == "-" && verb.external == "yes")
-    usage_error("external data cannot go to standard output", "--external", "write the model to a file");
+  if (verb.external == "yes" && !takes_external(verb.output))
+    usage_error("external data cannot lie beside standard output, a device or a pipe", "--external",
+                "write the model to a file");
   check_gates(verb.gates, verb.metric);
   if (verb.no_bench && (verb.min_speedup || verb.max_latency_ms)) {
     usage_error("--no-bench leaves nothing to judge for --min-speedup and --max-latency", "--no-bench");
   }
+  if (verb.max_regress && verb.baseline.empty())
+    usage_error("--max-regress needs --baseline", "--max-regress", "give an earlier report of --json");
   if (!verb.baseline.empty()) read_baseline(verb.baseline);
   return read_source(verb);
 }

@@ -23,8 +23,7 @@ std::string source_hash(const Model& source) {
   if (!std::filesystem::is_regular_file(source.path)) return digest(source);
   Hash hash;
   hash.add_file(source.path);
-  const std::filesystem::path folder = std::filesystem::path(source.path).parent_path();
-  for (const std::string& name : source.external_files) hash.add_file((folder / name).string());
+  for (const std::string& name : source.external_files) hash.add_file(external_path(source.path, name));
   return hash.digest();
 }
 

@@ -110,7 +110,7 @@ AtomicFile::AtomicFile(std::string target) : target_(std::move(target)) {
   remember(temporary_);
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  ::fchmod(fd_, 0666 & ~mask);
+  ::fchmod(fd_, S_ISREG(info.st_mode) ? info.st_mode & 0777 : 0666 & ~mask);
 }
 
 AtomicFile::~AtomicFile() {

@@ -122,6 +122,7 @@ Model clone(const Model& model) {
   copy.path = model.path;
   copy.file_bytes = model.file_bytes;
   copy.external_files = model.external_files;
+  copy.sparse = model.sparse;
   copy.mended = model.mended;
   return copy;
 }

@@ -41,6 +41,7 @@ struct Model {
   std::string path;                         ///< where it was read; "" when built in memory
   int64_t file_bytes = 0;                   ///< of the model file and its external data files
   std::vector<std::string> external_files;  ///< names relative to the model, each once
+  bool sparse = false;                      ///< came with sparse_initializer; is written so where that takes less room
   std::vector<std::string> mended;  ///< what was wrong in the file and put right by reading it, one sentence each
 
   int64_t opset(std::string_view domain = "") const;  ///< see opset_in()

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/onnx/io.h"
 #include "core/onnx/proto.h"
 
 namespace mlopt::proto {
@@ -14,7 +16,12 @@ namespace fs = std::filesystem;
               "external files must be below the model's folder, named by a relative path");
 }
 
-/// The real path of `location`, which must be a regular file below the real path of the model's folder.
+bool is_below(const fs::path& file, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
+}
+
+/// The real path of `location`, which must be a regular file below the real path of the model's folder, or of that of
+/// the file which the model's path leads to.
 fs::path resolve(const Source& source, const std::string& location) {
   const fs::path relative(location);
   if (location.empty()) refuse(source, location, "no file is named");
@@ -26,13 +33,19 @@ fs::path resolve(const Source& source, const std::string& location) {
   std::error_code failed;
   const fs::path folder = fs::canonical(source.folder.empty() ? "." : source.folder, failed);
   if (failed) input_error("cannot open the model's folder", source.folder);
+  fs::path real_folder = folder;  // a hub's cache has links beside one another to files beside one another
+  if (fs::is_symlink(source.path, failed)) {
+    const fs::path model = fs::canonical(source.path, failed);
+    if (!failed) real_folder = model.parent_path();
+  }
   fs::path real = fs::canonical(folder / relative, failed);
+  if (failed) real = fs::canonical(real_folder / relative, failed);
   if (failed) {
     input_error("external data missing", "'" + location + "' of " + source.path,
                 "put the file beside the model, under this name");
   }
-  const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), real.begin(), real.end());
-  if (end != folder.end()) refuse(source, location, "a link leads out of the model's folder");
+  if (!is_below(real, folder) && !is_below(real, real_folder))
+    refuse(source, location, "a link leads out of the model's folder");
   if (!fs::is_regular_file(real, failed)) refuse(source, location, "not a regular file");
   return real;
 }
@@ -47,3 +60,15 @@ const Source::External& external_file(Source& source, const std::string& locatio
 }
 
 }  // namespace mlopt::proto
+
+namespace mlopt {
+
+std::string external_path(const std::string& model, const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path beside = fs::path(model).parent_path() / name;
+  if (fs::exists(beside, failed) || !fs::is_symlink(model, failed)) return beside.string();
+  return (fs::canonical(model, failed).parent_path() / name).string();
+}
+
+}  // namespace mlopt

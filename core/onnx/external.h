@@ -32,7 +32,8 @@ class ExternalFile {
 
 /// Data files that belong to the model at `path` by their name, and that it uses; none where there is no such model.
 std::vector<std::string> owned_data_files(const std::string& path);
-/// Removes those of `files` that the model at `path` no longer uses.
-void remove_unused(const std::vector<std::string>& files, const std::string& path);
+/// Removes those of `files` that neither the model at `path` nor another of its folder uses, but for those in `kept`.
+void remove_unused(const std::vector<std::string>& files, const std::string& path,
+                   const std::vector<std::string>& kept);
 
 }  // namespace mlopt::proto

@@ -18,6 +18,9 @@ namespace mlopt {
 Model read_model(const std::string& path);
 /// From bytes in memory (kept alive by the tensors that view them). `folder` is where external data are looked for.
 Model read_model_bytes(std::string bytes, const std::string& folder = {});
+/// Where a data file of the model at `model` lies, by its name there: beside it or, where that is a link, beside what
+/// the link leads to.
+std::string external_path(const std::string& model, const std::string& name);
 /// ONNX's text form (onnx.parser), for tests and `convert`.
 Model parse_text(std::string_view text);
 
@@ -26,9 +29,12 @@ struct WriteOptions {
   /// inline.
   std::optional<bool> external = {};
   bool sparse = false;  ///< constants that take less room as their elements other than 0 and the places of these
+  std::vector<std::string> kept = {};  ///< data files of others, which stay where the model that is replaced used them
 };
+/// Whether data can lie beside it: standard output, a device and a pipe have no such place.
+bool takes_external(const std::string& path);
 /// Writes atomically ("-" is standard output): external data first under a name of their own (NAME.onnx.data), the
-/// model last. Byte for byte the same for the same model.
+/// model last. Where a link leads to, the model is and the data are. Byte for byte the same for the same model.
 void write_model(const Model& model, const std::string& path, const WriteOptions& options = {});
 std::string write_model_bytes(const Model& model);
 /// The files that write_model would write, under temporary names beside `path`: there to be read until this object

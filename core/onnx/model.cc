@@ -61,6 +61,7 @@ Model read_message(ModelProto& message, Source& source) {
   for (auto& function : *message.mutable_functions())
     model.functions.push_back(read_function(function, source, model.ir_version));
   message.clear_functions();
+  model.sparse = message.graph().sparse_initializer_size() > 0;
   read_graph(*message.mutable_graph(), *model.graph, source, model.ir_version);
   message.clear_graph();
   model.unknown_fields = message.SerializeAsString();
@@ -91,7 +92,7 @@ Written write_message(const Model& model, bool sparse) {
   put_metadata(model.metadata, out.mutable_metadata_props());
   for (const Function& function : model.functions)
     write_function(function, *out.add_functions(), written.blobs, model.ir_version);
-  write_graph(*model.graph, *out.mutable_graph(), written.blobs, model.ir_version, sparse);
+  write_graph(*model.graph, *out.mutable_graph(), written.blobs, model.ir_version, sparse || model.sparse);
   return written;
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 
@@ -25,6 +27,15 @@ Model parse_bytes(wire::Bytes bytes, proto::Source& source, const std::function<
   return proto::read_message(message, source);
 }
 
+/// Does it begin as text does? No model has so many printable bytes one after another.
+bool is_text(wire::Bytes bytes) {
+  const auto start = bytes.first(std::min<size_t>(bytes.size(), 64));
+  return !start.empty() && std::all_of(start.begin(), start.end(), [](std::byte byte) {
+    const auto c = static_cast<unsigned char>(byte);
+    return std::isprint(c) || std::isspace(c);
+  });
+}
+
 /// `passed` is told each weight that was left where it is.
 Model read_bytes(wire::Bytes bytes, std::shared_ptr<const void> owner, const std::string& path,
                  const std::string& folder, const std::function<void(wire::Bytes)>& passed = {}) {
@@ -35,6 +46,10 @@ Model read_bytes(wire::Bytes bytes, std::shared_ptr<const void> owner, const std
     for (const auto& [location, file] : source.external) model.file_bytes += static_cast<int64_t>(file.bytes.size());
     return model;
   } catch (const Error& e) {
+    if (is_text(bytes)) {
+      input_error("text, not an ONNX model", path,
+                  "onnx.parser of Python's onnx reads ONNX's text form; else see what was downloaded");
+    }
     if (!e.where.empty() && !e.fix.empty()) throw;
     throw Error(e.code, e.message, e.where.empty() ? path : e.where, e.fix.empty() ? kRenew : e.fix);
   }

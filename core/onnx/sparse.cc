@@ -11,6 +11,8 @@
 namespace mlopt::proto {
 namespace {
 
+constexpr size_t kLeastBytes =
+    256;  // smaller ones are mostly shapes, which readers want to know when they infer others
 constexpr size_t kMostBytes = size_t{1} << 28;  // larger ones stay sparse: a few bytes of file must not fill the memory
 
 /// Where element k of the values lies in the dense tensor: indices are places, or a coordinate for each axis.
@@ -53,7 +55,9 @@ std::optional<Tensor> dense(const onnx::SparseTensorProto& sparse, Source& sourc
 bool write_sparse(const Value& value, onnx::GraphProto& out) {
   const Tensor& tensor = *value.constant;
   const auto width = static_cast<size_t>(bits(tensor.dtype())) / 8;
-  if (width == 0 || !value.unknown_fields.empty() || tensor.rank() == 0 || tensor.bytes() > kMostBytes) return false;
+  if (width == 0 || !value.unknown_fields.empty() || tensor.rank() == 0 || tensor.bytes() < kLeastBytes ||
+      tensor.bytes() > kMostBytes)
+    return false;
   std::string values, places;
   for (int64_t i = 0; i < tensor.size(); ++i) {
     const auto* element = reinterpret_cast<const char*>(tensor.raw()) + static_cast<size_t>(i) * width;

@@ -77,11 +77,19 @@ class Output {
 /// Whether the weights stay in the model's file, and throws Error{kUnsupported} where they must and are too large.
 bool stays_inline(uint64_t size, const std::string& path, const WriteOptions& options) {
   if (size <= kMostInline) return !options.external.value_or(false);
-  if (path == "-" || options.external == false) {
+  const bool alone = !takes_external(path);
+  if (alone || options.external == false) {
     unsupported_error(fmt::format("{} bytes are too many for one file (2 GB)", size), path,
-                      path == "-" ? "write the model to a file" : "leave the weights in external data");
+                      alone ? "write the model to a file" : "leave the weights in external data");
   }
   return false;
+}
+
+/// What a link leads to, where that is: data must lie beside it.
+std::string behind_links(const std::string& path) {
+  std::error_code failed;
+  const auto real = std::filesystem::canonical(path, failed);
+  return failed || !takes_external(path) ? path : real.string();
 }
 
 void write_to_stdout(const Output& output) {
@@ -122,9 +130,17 @@ void write_external(proto::Written& written, const std::string& path) {
 
 }  // namespace
 
-void write_model(const Model& model, const std::string& path, const WriteOptions& options) {
+bool takes_external(const std::string& path) {
+  std::error_code failed;
+  return path != "-" && !std::filesystem::is_other(std::filesystem::status(path, failed));
+}
+
+void write_model(const Model& model, const std::string& target, const WriteOptions& options) {
   proto::Written written = proto::write_message(model, options.sparse);
-  if (path == "-" && options.external.value_or(false)) usage_error("external data cannot go to standard output", path);
+  if (options.external.value_or(false) && !takes_external(target))
+    usage_error("external data cannot lie beside standard output, a device or a pipe", target,
+                "write the model to a file");
+  const std::string path = behind_links(target);
   const Output output(written);
   const bool within = written.blobs.empty() || stays_inline(output.size(), path, options);
   if (path == "-") return write_to_stdout(output);
@@ -133,7 +149,7 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
     write_inline(output, path);
   else
     write_external(written, path);
-  proto::remove_unused(old_data, path);
+  proto::remove_unused(old_data, path, options.kept);
 }
 
 Draft::Draft(const Model& model, const std::string& path, const WriteOptions& options) : model_(path) {
@@ -156,7 +172,7 @@ int64_t written_size(const Model& model, const std::string& path, const WriteOpt
   const uint64_t within = Output(written).size();
   if (written.blobs.empty() || stays_inline(within, path, options)) return static_cast<int64_t>(within);
   const proto::ExternalFile data(written);
-  data.refer(written, data.choose_name(path));
+  data.refer(written, data.choose_name(behind_links(path)));
   return static_cast<int64_t>(Output(written).size() + data.size());
 }
 

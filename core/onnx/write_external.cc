@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -36,6 +37,30 @@ bool is_data_name(const std::string& file, const fs::path& model) {
   if (!starts_with(file, name + ".") || !ends_with(file, ".data")) return false;
   const auto number = parse_int(std::string_view(file).substr(name.size() + 1, file.size() - name.size() - 6));
   return number && *number > 0;
+}
+
+/// The data files of the model at `path`, as it names them; none where there is none, or it cannot be read.
+std::vector<std::string> files_of(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_regular_file(path, failed)) return {};
+  try {
+    return read_model(path).external_files;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// The data files that the models of a folder name.
+std::set<std::string> used_in(const fs::path& folder) {
+  std::set<std::string> used;
+  std::error_code failed;
+  fs::directory_iterator entry(folder.empty() ? "." : folder, failed);
+  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
+    if (entry->path().extension() != ".onnx") continue;
+    for (const std::string& file : files_of(entry->path().string()))
+      used.insert(fs::path(file).lexically_normal().string());
+  }
+  return used;
 }
 
 }  // namespace
@@ -103,25 +128,22 @@ void ExternalFile::write(const std::function<void(wire::Bytes)>& sink) const {
 }
 
 std::vector<std::string> owned_data_files(const std::string& path) {
-  std::error_code failed;
-  if (!fs::is_regular_file(path, failed)) return {};
-  try {
-    std::vector<std::string> owned;
-    for (const std::string& file : read_model(path).external_files)
-      if (is_data_name(file, path)) owned.push_back(file);
-    return owned;
-  } catch (const Error&) {
-    return {};  // what cannot be read is overwritten, and owns nothing
-  }
+  std::vector<std::string> owned = files_of(path);
+  std::erase_if(owned, [&](const std::string& file) { return !is_data_name(file, path); });
+  return owned;
 }
 
-void remove_unused(const std::vector<std::string>& files, const std::string& path) {
+void remove_unused(const std::vector<std::string>& files, const std::string& path,
+                   const std::vector<std::string>& kept) {
   if (files.empty()) return;
-  const std::vector<std::string> used = read_model(path).external_files;
+  const fs::path folder = fs::path(path).parent_path();
+  std::set<std::string> used = used_in(folder);
+  for (const std::string& file : read_model(path).external_files) used.insert(file);
   for (const std::string& file : files) {
     std::error_code failed;  // an old file that stays is no reason to fail now that the model is written
-    if (std::find(used.begin(), used.end(), file) == used.end())
-      fs::remove(fs::path(path).parent_path() / file, failed);
+    const fs::path place = folder / file;
+    const auto is_here = [&](const std::string& other) { return fs::equivalent(other, place, failed); };
+    if (!used.contains(file) && std::none_of(kept.begin(), kept.end(), is_here)) fs::remove(place, failed);
   }
 }
 

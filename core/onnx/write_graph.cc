@@ -31,12 +31,19 @@ void drop_stale(const Graph& graph, Infos* infos) {
   infos->Swap(&kept);
 }
 
-/// Types that the file stated of the values that `wanted` picks.
+/// Types that the file stated of the values that `wanted` picks, in the order of the nodes that make them: as they
+/// would be read again.
 template <class Infos, class Wanted>
 void write_value_infos(const Graph& graph, Infos* infos, const Wanted& wanted) {
   drop_stale(graph, infos);
-  for (const Value* value : graph.values())
+  const auto write = [&](const Value* value) {
     if (value->declared && wanted(*value)) write_value_info(*value, *infos->Add());
+  };
+  for (const Value* value : graph.values())
+    if (!value->producer) write(value);
+  for (const Node* node : graph.nodes())
+    for (const Value* value : node->outputs())
+      if (value) write(value);
 }
 
 }  // namespace

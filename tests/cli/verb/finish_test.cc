@@ -77,6 +77,31 @@ TEST_CASE("the size in the report is that of the files, external data included")
   CHECK(Json::parse(outcome.out).find("result")->find("size_bytes")->integer() == static_cast<int64_t>(size));
 }
 
+TEST_CASE("the source keeps its data where a model that also uses them is replaced") {
+  const test::TempDir folder;
+  const std::string large = large_model(folder), out = folder / "out.onnx", source = folder / "source";
+  REQUIRE(run_mlopt({"convert", large, "-o", out, "--external", "yes", "--no-bench", "-q"}).status == 0);
+  std::filesystem::copy_file(out, source);
+  REQUIRE(run_mlopt({"quantize", source, "-o", out, "--to", "fp16", "--no-bench", "-q"}).status == 0);
+  CHECK(std::filesystem::exists(out + ".data"));
+  CHECK(run_mlopt({"quantize", source, "-o", source, "--to", "fp16", "--no-bench", "-q"}).status == 0);
+}
+
+TEST_CASE("what has no place or nothing to compare with is refused at once, and a model not written is told of") {
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers);
+  for (const char* target : {"-", "/dev/null"}) {
+    const test::Outcome refused = run_mlopt({"convert", model, "-o", target, "--external", "yes"});
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("external data cannot lie beside") != std::string::npos);
+  }
+  CHECK(run_mlopt({"convert", model, "-o", folder / "o.onnx", "--max-regress", "5%"}).status == 2);
+  const test::Outcome failing =
+      run_mlopt({"convert", model, "-o", "-", "--no-bench", "--max-size", "1", "--no-write-on-fail"});
+  CHECK(failing.status == 1);
+  CHECK(failing.err.find("the model was not written") != std::string::npos);
+}
+
 TEST_CASE("commands pipe: fuse into convert into quantize") {
   const test::TempDir folder;
   const std::string model = write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "out.onnx";

@@ -62,19 +62,24 @@ TEST_CASE("a file appears whole when it is committed, and not before") {
   CHECK(files_in(folder) == 1);
 }
 
-TEST_CASE("permissions follow the umask, links stay links") {
+TEST_CASE("permissions are those of the file that is replaced or follow the umask, links stay links") {
   const TempDir folder;
-  const std::string path = folder.write("real", "old"), link = folder / "link";
+  const std::string path = folder.write("real", "old"), link = folder / "link", fresh = folder / "fresh";
+  REQUIRE(::chmod(path.c_str(), 0600) == 0);
   fs::create_symlink("real", link);
-  AtomicFile file(link);
-  file.write("new");
-  file.commit();
+  for (const std::string& target : {link, fresh}) {
+    AtomicFile file(target);
+    file.write("new");
+    file.commit();
+  }
   CHECK(fs::is_symlink(link));
   CHECK(read_file(path) == "new");
   const mode_t mask = ::umask(0);
   ::umask(mask);
   struct stat info {};
   REQUIRE(::stat(path.c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0600);
+  REQUIRE(::stat(fresh.c_str(), &info) == 0);
   CHECK((info.st_mode & 0777) == (0666 & ~mask));
 }
 

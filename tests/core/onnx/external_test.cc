@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
@@ -123,6 +125,72 @@ TEST_CASE("data files of other models are left alone") {
   write_model(weighty(), folder / "m.onnx", {.external = true});
   CHECK(read_file(folder / "m.onnx.data") == "somebody's");
   CHECK(read_model(folder / "m.onnx").external_files == Names{"m.onnx.1.data"});
+}
+
+TEST_CASE("data that another model uses stay when their model is replaced") {
+  const TempDir folder;
+  const std::string path = folder / "m.onnx", other = folder / "other.onnx";
+  write_model(weighty(), path, {.external = true});
+  fs::copy_file(path, other);
+  write_model(weighty(3), path);
+  CHECK(listed(folder) == Names{"m.onnx", "m.onnx.data", "other.onnx"});
+  CHECK(same_weights(read_model(other), weighty()));
+  CHECK(same_weights(read_model(path), weighty(3)));
+}
+
+TEST_CASE("data that are to be kept stay when their model is replaced") {
+  const TempDir folder;
+  const std::string path = folder / "m.onnx", data = folder / "m.onnx.data";
+  write_model(weighty(), path, {.external = true});
+  write_model(weighty(3), path, {.external = true, .kept = {data}});
+  CHECK(listed(folder) == Names{"m.onnx", "m.onnx.1.data", "m.onnx.data"});
+  write_model(weighty(4), path, {.kept = {data}});
+  CHECK(listed(folder) == Names{"m.onnx", "m.onnx.data"});
+}
+
+TEST_CASE("external data are refused where they have no place") {
+  const TempDir folder;
+  const std::string pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& path : {std::string("-"), std::string("/dev/null"), pipe}) {
+    CHECK(contains(error_of([&] { write_model(weighty(), path, {.external = true}); }), "external data"));
+    CHECK_FALSE(takes_external(path));
+  }
+  CHECK(listed(folder) == Names{"pipe"});
+  CHECK(takes_external(folder / "fresh.onnx"));
+}
+
+TEST_CASE("through a link the data go where the model goes") {
+  const TempDir folder;
+  write_model(weighty(), folder.write("sub/real.onnx", ""));
+  fs::create_symlink("sub/real.onnx", folder / "link.onnx");
+  const WriteOptions options{.external = true};
+  const int64_t size = written_size(weighty(3), folder / "link.onnx", options);
+  write_model(weighty(3), folder / "link.onnx", options);
+  CHECK(listed(folder) == Names{"link.onnx", "sub"});
+  CHECK(same_weights(read_model(folder / "sub/real.onnx"), weighty(3)));
+  const Model linked = read_model(folder / "link.onnx");
+  CHECK(same_weights(linked, weighty(3)));
+  CHECK(linked.file_bytes == size);
+  CHECK(fs::equivalent(external_path(linked.path, "real.onnx.data"), folder / "sub/real.onnx.data"));
+}
+
+TEST_CASE("a cache has links to a model and its data, which lie in one folder") {
+  const TempDir folder;
+  folder.write("blobs/b", std::string(2048, 'x'));
+  folder.write("outside.bin", std::string(2048, 'x'));
+  fs::create_directory(folder / "snapshot");
+  fs::create_symlink("../blobs/a", folder / "snapshot/m.onnx");
+  fs::create_symlink("../blobs/b", folder / "snapshot/m.onnx.data");
+  fs::create_symlink("../outside.bin", folder / "snapshot/outside.bin");
+  const auto error = [&](const std::string& location) {
+    folder.write("blobs/a", referring(location));
+    return read_error(folder / "snapshot/m.onnx");
+  };
+  CHECK(error("m.onnx.data").empty());
+  CHECK(contains(error("outside.bin"), "link"));
+  CHECK(contains(error("../blobs/b"), "leaves the model's folder"));
+  CHECK(external_path(folder / "snapshot/m.onnx", "m.onnx.data") == folder / "snapshot/m.onnx.data");
 }
 
 TEST_CASE("a folder that cannot be written leaves the old model whole") {

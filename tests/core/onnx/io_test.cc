@@ -43,6 +43,18 @@ TEST_CASE("a model that is written and read again is the same") {
   CHECK(print_text(read_model_bytes(bytes)) == print_text(model));
 }
 
+TEST_CASE("types of inner values are written in the order of the nodes, whenever they were made") {
+  Model model = parse_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[N] x) => (float[N] y) <float[N] a> { a = Abs (x)  y = Exp (a) })");
+  Node* abs = model.graph->find("a")->producer;
+  Value* first = model.graph->add_op("Tanh", {abs->input(0)}, {}, abs)->output(0);
+  first->type = abs->input(0)->type;
+  first->declared = true;
+  model.graph->set_input(abs, 0, first);
+  const std::string bytes = write_model_bytes(model);
+  CHECK(write_model_bytes(read_model_bytes(bytes)) == bytes);
+}
+
 TEST_CASE("text that is not a model is refused") {
   CHECK_THROWS_AS(parse_text("main (float x) =>"), Error);
   CHECK_THROWS_AS(parse_text("<ir_version: 10> main () => (float y) { y = Relu(nowhere) }"), Error);

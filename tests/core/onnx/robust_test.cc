@@ -63,7 +63,9 @@ TEST_CASE("what is wrong is named") {
   CHECK(contains(error("(float x) => (float z) { y = Neg (x) }"), "'z' is defined nowhere"));
   CHECK(contains(error("(float x) => (float y) <float[2] w = {1, 2, 3}> { y = Neg (x) }"), "do not fit the shape"));
   CHECK(contains(error("(float x) => (float y) { y = Neg <a = 1, a = 2> (x) }"), "given twice"));
-  CHECK(contains(error_of([] { read_model_bytes("<html>404</html>"); }), "not an ONNX model"));
+  for (const char* text :
+       {"<html>404</html>", "<ir_version: 10, opset_import: [\"\" : 21]> g (float x) => (float y) {}"})
+    CHECK(contains(error_of([&] { read_model_bytes(text); }), "text, not an ONNX model"));
   CHECK(contains(error_of([] { read_model_bytes(""); }), "empty"));
 }
 

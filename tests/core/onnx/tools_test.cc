@@ -116,6 +116,23 @@ TEST_CASE("opsets are converted up and down, the notes of nodes are kept") {
   CHECK_FALSE(error_of([&] { convert_opset(model, 4000); }).empty());
 }
 
+TEST_CASE("ONNX Runtime's own operators of the standard domain pass through conversions") {
+  const Model model = test::fixture(R"(g (float[2,4] x) => (float[2,4] y) <float[4] s = {1, 2, 3, 4}> {
+    n = SimplifiedLayerNormalization <axis = -1> (x, s)
+    y = Relu (n)
+  })",
+                                    17);
+  for (const int64_t opset : {13, 21}) {
+    const Model other = convert_opset(model, opset);
+    CHECK(other.opset() == opset);
+    CHECK(other.opsets.size() == model.opsets.size());
+    const Node* norm = other.graph->nodes()[0];
+    CHECK(norm->op == "SimplifiedLayerNormalization");
+    CHECK(norm->domain.empty());
+    CHECK(std::get<int64_t>(norm->attr("axis")->value) == -1);
+  }
+}
+
 TEST_CASE("conversions keep what operators mean") {
   const Model model = parse_text(R"(
     <ir_version: 5, opset_import: ["" : 9]>

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "core/onnx/infer.h"
 #include "core/onnx/older/write.h"
 #include "core/onnx/tools.h"
 #include "tests/support/catch.h"
 #include "tests/support/older.h"
+#include "tests/support/rewrite.h"
 
 using namespace mlopt;
 using mlopt::test::in_older;
@@ -80,6 +82,20 @@ TEST_CASE("quantization by one scale, of the types that there were") {
         "older opsets lack its attribute 'axis'");
   CHECK(not_in_older(quantized("int16", " s = {0.1}", "output_dtype = 5"), 21, 19) ==
         "older opsets lack its attribute 'output_dtype'");
+}
+
+TEST_CASE("codes of int8 say their type in older opsets") {
+  Model model = test::fixture(R"(g (int8[N,4] x) => (float[N,4] y) <float s = {0.1}> {
+    y = DequantizeLinear (x, s)
+  })",
+                              21);
+  infer(model, standard_types);
+  const Model older = convert_opset(model, 19);
+  const Node* node = older.graph->nodes()[0];
+  REQUIRE(node->input(2));
+  CHECK(node->input(2)->constant->dtype() == DType::kI8);
+  CHECK(node->input(2)->constant->rank() == 0);
+  CHECK_FALSE(convert_opset(model, 23).graph->nodes()[0]->input(2));
 }
 
 TEST_CASE("scatters that only write came before those that add") {
