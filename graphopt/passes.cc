@@ -175,6 +175,7 @@ constexpr Line kMerging[] = {
     {1, &merge_clips},
     {1, &merge_reductions},
     {1, &reduction_to_global_pool},
+    {1, &average_pool_to_global},
     {1, &merge_squeezes},
     {1, &merge_slices},
     {1, &merge_concats},

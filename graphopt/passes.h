@@ -73,6 +73,7 @@ extern const Pass fold_reshape_into_reduction;
 extern const Pass eliminate_reshapes_of_softmax;
 extern const Pass sum_to_mean;
 extern const Pass reduction_to_global_pool;
+extern const Pass average_pool_to_global;
 extern const Pass materialize_expand_shape;
 extern const Pass eliminate_nop_tile;
 extern const Pass eliminate_concat_of_split;

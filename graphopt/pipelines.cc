@@ -163,7 +163,10 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
   return tallies;
 }
 
-void prepare(Model& model, const PassContext& context) { fuse(model, context, {{}, {"inputs_to_initializers"}}); }
+void prepare(Model& model, const PassContext& context) {
+  inline_functions(model);  // says what hinders it, where the pass would leave calls that nothing runs
+  fuse(model, context, {{}, {"inputs_to_initializers"}});
+}
 
 void prepare_to_quantize(Model& model, const PassContext& context) {
   fuse(model, context, {{}, {"inputs_to_initializers", "fold_identity_into_conv"}});

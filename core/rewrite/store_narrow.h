@@ -17,7 +17,8 @@ struct Narrowed {
 };
 
 /// Float32 initializers of at least `least` elements stored as `type` (float16 or bfloat16) behind a Cast, so that all
-/// is computed as before; only those whose readers are all wanted. Numbers beyond the range of float16 stay.
+/// is computed as before; only those whose readers are all wanted. Numbers beyond the range of float16 stay, and scales
+/// of codes.
 Narrowed store_narrow(Model& model, DType type, int64_t least, const std::function<bool(const Node&)>& wanted);
 
 }  // namespace mlopt

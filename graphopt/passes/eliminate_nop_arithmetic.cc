@@ -1,5 +1,5 @@
 // x + 0, x - 0, x * 1, x / 1, x ^ 1, max(x, -inf), min(x, inf) -> x where the constant broadcasts to x and not the
-// other way.
+// other way, and clip(x) between infinities.
 #include <algorithm>
 #include <limits>
 
@@ -8,6 +8,8 @@
 
 namespace mlopt::graphopt {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Does the shape of x, as far as it is known, show that the constant does not enlarge it?
 bool broadcasts_to(const Tensor& c, const Value* x) {
@@ -23,7 +25,6 @@ Expected<Replacement> rewrite(const Match& m, Builder&) {
   Value* x = m.value("x");
   const Tensor& c = m.constant("c");
   const std::string& op = m.root->op;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double neutral = op == "Add" || op == "Sub" ? 0 : op == "Max" ? -kInfinity : op == "Min" ? kInfinity : 1;
   constexpr int64_t kMost = 1 << 16;
   if (c.dtype() == DType::kString || c.size() > kMost) return Decline{"its constant is no small tensor of numbers"};
@@ -35,9 +36,18 @@ Expected<Replacement> rewrite(const Match& m, Builder&) {
   return Replacement{x};
 }
 
+Expected<Replacement> unlimited(const Match& m, Builder& builder) {
+  const NodeView clip = builder.view(*m.root);
+  if (clip.opset() < 11) return Decline{"limits that are left out are those of float32 before opset 11"};
+  if (clip.number("min", 1, -kInfinity) != -kInfinity || clip.number("max", 2, kInfinity) != kInfinity)
+    return Decline{"it has limits"};
+  return Replacement{m.value("x")};
+}
+
 std::vector<Rule> rules() {
   return {{Pattern::op("Add|Mul|Max|Min", {Pattern::any("x"), Pattern::constant("c")}).any_order(), rewrite},
-          {Pattern::op("Sub|Div|Pow", {Pattern::any("x"), Pattern::constant("c")}), rewrite}};
+          {Pattern::op("Sub|Div|Pow", {Pattern::any("x"), Pattern::constant("c")}), rewrite},
+          {Pattern::op("Clip", {Pattern::any("x")}).open(), unlimited}};
 }
 
 }  // namespace

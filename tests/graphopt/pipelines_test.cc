@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/ir/dump.h"
+#include "core/onnx/io.h"
 #include "core/onnx/tools.h"
 #include "graphopt/passes.h"
 #include "tests/support/catch.h"
@@ -130,6 +131,14 @@ TEST_CASE("what is prepared to be written has operators of its opset and the typ
   graphopt::prepare(written, pass_context());
   CHECK(operators(*written.graph).find("Gelu") == std::string::npos);
   CHECK(to_string(written.graph->outputs()[0]->type) == "float32[M,4]");
+}
+
+TEST_CASE("a function that cannot be put in place of its calls is named before a model is run") {
+  Model model = parse_text(R"(<ir_version: 10, opset_import: ["" : 17, "local" : 1]>
+    g (float[1,3] x) => (float[1,3] y) { y = local.F (x) }
+    <domain: "local", opset_import: ["" : 11]> F (X) => (Y) { Y = Softmax (X) })");
+  CHECK(test::contains(test::error_of([&] { graphopt::prepare(model, pass_context()); }),
+                       "function 'F' uses Softmax of opset 11"));
 }
 
 TEST_CASE("pass names are unique and described") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ir/infer_types.h"
+#include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/everywhere.h"
 #include "core/rewrite/fusion/passes.h"
@@ -45,12 +46,9 @@ Expected<Replacement> gathered(const Match& m, Builder& builder) {
   for (size_t i = 1; i < flat->size(); ++i)
     if (!(*flat)[i].is(1)) return Decline{"not a flattened matrix"};
   if (!counts_over(*m.node("index"), *in, builder)) return Decline{"the index does not count over the matrix"};
-  std::vector<int64_t> target;
-  for (const Dim& d : *out) target.push_back(d.is(1) ? 1 : d == (*in)[0] && target.empty() ? 0 : -1);
-  if (std::count(target.begin(), target.end(), -1) != 1) return Decline{"the shape cannot be written as a constant"};
-  if (builder.opset() < 5) return Decline{"Reshape takes no shape before opset 5"};
-  return Replacement{
-      builder.op("Reshape", {x, builder.constant("shape", Tensor::ints(target))}, {}, m.root->output(0)->type)};
+  const auto target = reshape_target(in, out);
+  if (!target) return Decline{"the shape cannot be written as a constant"};
+  return Replacement{make_reshape(builder, x, *target, m.root->output(0)->type)};
 }
 
 /// Does the root have the shape that its Expand, or that before it, asks for, whatever is expanded?

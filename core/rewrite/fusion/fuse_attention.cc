@@ -243,6 +243,8 @@ Expected<Replacement> fuse(const Ending& end, const Match& m, Builder& builder) 
   const bool contrib = builder.target == Target::kOrt;
   const auto site = best_site(*m.root, end, builder);
   if (!site) return site.error();
+  const auto scale = static_cast<float>(site->scale);
+  if (scale == 0 || !std::isfinite(scale)) return Decline{"the operator would take its own scale"};
   const auto way = way_out(end.chain, site->q, site->v.size, builder, end.product->output(0)->type.dims->size() == 3);
   if (!way) return Decline{goes_on(*m.root) ? "" : "the heads are not joined"};
   const bool masked = site->mask || site->choice.condition;

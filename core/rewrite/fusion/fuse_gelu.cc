@@ -106,7 +106,7 @@ double tolerance(DType type) { return type == DType::kF16 ? 1e-3 : type == DType
 
 bool is(const Polynomial& p, const Polynomial& wanted, double tolerance) {
   for (size_t i = 0; i < p.size(); ++i)
-    if (std::abs(p[i] - wanted[i]) > tolerance * std::abs(wanted[i])) return false;
+    if (!(std::abs(p[i] - wanted[i]) <= tolerance * std::abs(wanted[i]))) return false;
   return true;
 }
 
@@ -137,7 +137,7 @@ struct Found {
 Expected<Found> gelu_at(const Node& mul) {
   const Spelling spelling(mul);
   const Spelling::Factors f = spelling.factors();
-  if (f.values.size() != 2 || std::abs(f.number - 0.5) > 1e-5) return Decline{"not half of a product of two"};
+  if (f.values.size() != 2 || !(std::abs(f.number - 0.5) <= 1e-5)) return Decline{"not half of a product of two"};
   const Node* fn = spelling.inner_function(f.values[0]);
   Value* x = f.values[fn ? 1 : 0];
   if (!fn) fn = spelling.inner_function(f.values[1]);

@@ -49,7 +49,7 @@ Expected<Replacement> gated(const Match& m, Builder& builder) {
   const NodeView gate = builder.view(*m.node("gate"));
   const double slope = gate.get_float("alpha", 0.2f), offset = gate.get_float("beta", 0.5f);
   if (m.value("inner") != x) return Decline{"two values are multiplied"};
-  if (std::abs(slope - kSlope) > 1e-6 || offset != kOffset) return Decline{"another slope than a hard swish's"};
+  if (!(std::abs(slope - kSlope) <= 1e-6) || offset != kOffset) return Decline{"another slope than a hard swish's"};
   if (const char* why = no_swish(*x, builder)) return Decline{why};
   return Replacement{builder.op("HardSwish", {x}, {}, x->type)};
 }

@@ -14,7 +14,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     Value *scores = choice.input(kept), *low = choice.input(3 - kept);
     const auto number = number_in(low);
     if (!number || !scores_of(scores).q) continue;
-    if (*number > kLowest) return Decline{"scores may change what hides them"};
+    if (!(*number <= kLowest)) return Decline{"scores may change what hides them"};
     Value* zero = builder.constant("seen", cast(Tensor::scalar(0.0F), low->known_constant()->dtype()));
     std::vector<Value*> inputs = {choice.input(0), zero, low};
     if (kept == 2) std::swap(inputs[1], inputs[2]);

@@ -69,7 +69,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (sum.of != x || !x->type.dims || sum.axis < 0 || sum.axis >= static_cast<int64_t>(x->type.dims->size()))
     return Decline{"another value's length divides"};
   if (m.root->output(0)->type.dims != x->type.dims) return Decline{"what divides it repeats it"};
-  if (least <= 0) return Decline{"zeros would stay zeros, not become NaN"};
+  if (!(least > 0)) return Decline{"zeros would stay zeros, not become NaN"};
   if (least > kLeast) return Decline{"what is short would become longer"};
   if (x->type.dtype != DType::kF32 && x->type.dtype != DType::kF64) return Decline{"it is neither float32 nor double"};
   if (builder.target != Target::kOnnx && builder.target != Target::kOrt)

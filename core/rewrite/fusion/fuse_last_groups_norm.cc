@@ -51,7 +51,7 @@ std::optional<Core> inverse_of(const Value* v, const Builder& builder, const Val
     const Value* squares = epsilon ? mean_of(sum->input(i), builder) : nullptr;
     const Node* square = producer_of(squares, "Mul");
     const Node* d = square && square->input(0) == square->input(1) ? producer_of(square->input(0), "Sub") : nullptr;
-    if (!d || *epsilon < 0 || mean_of(d->input(1), builder) != d->input(0)) continue;
+    if (!d || !(*epsilon >= 0) || mean_of(d->input(1), builder) != d->input(0)) continue;
     return Core{d->input(0), d->input(1), scale, *epsilon};
   }
   return std::nullopt;

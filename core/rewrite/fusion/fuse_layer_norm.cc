@@ -76,7 +76,7 @@ std::optional<Core> deviation(const Value* v, const Builder& builder) {
   for (const int i : {0, 1}) {
     auto core = variance(sum->input(i), builder);
     const auto epsilon = number_in(sum->input(1 - i), core ? core->dividend->type.dims->size() : 0);
-    if (!core || !epsilon || *epsilon < 0) continue;
+    if (!core || !epsilon || !(*epsilon >= 0)) continue;
     core->epsilon = *epsilon;
     return core;
   }
@@ -127,13 +127,14 @@ std::optional<Core> scaled_inverse(const Value* v, const Builder& builder) {
   return std::nullopt;
 }
 
+/// Nothing where what divides is read elsewhere too: all that it is computed from would stay.
 std::optional<Core> core_of(const Node& root, const Builder& builder) {
   if (root.op == "Div") {
-    const auto core = root_of(root.input(1), builder);
+    const auto core = root.input(1)->single_use() ? root_of(root.input(1), builder) : std::nullopt;
     return core ? divided(*core, root.input(0)) : std::nullopt;
   }
   for (const int i : {0, 1}) {
-    const auto inverse = scaled_inverse(root.input(i), builder);
+    const auto inverse = root.input(i)->single_use() ? scaled_inverse(root.input(i), builder) : std::nullopt;
     if (const auto core = inverse ? divided(*inverse, root.input(1 - i)) : std::nullopt) return core;
   }
   return std::nullopt;
@@ -279,10 +280,7 @@ std::optional<ChannelNorm> norm_of_channels(const Node& root, const Builder& bui
   return x ? std::optional(ChannelNorm{x, core->epsilon}) : std::nullopt;
 }
 
-std::optional<MeanSquare> root_mean_square(const Value* v, const Builder& builder) {
-  const auto core = root_of(v, builder);
-  return core ? std::optional<MeanSquare>(*core) : std::nullopt;
-}
+std::optional<MeanSquare> root_mean_square(const Value* v, const Builder& builder) { return root_of(v, builder); }
 
 std::string norm_name(bool centered, const Builder& builder) {
   if (centered) return "LayerNormalization";

@@ -10,8 +10,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (m.value("inner") != x) return Decline{"two values are multiplied"};
   if (m.has("one") && !is_number(m.value("one"), 1, axes_of(*x))) return Decline{"another number than 1 is added"};
   constexpr double kLinear = 15;  // softplus(x) - x is below 4e-7 from here on
-  if (m.has("limit") &&
-      (m.value("line") != x || m.value("over") != x || number_in(m.value("limit"), axes_of(*x)).value_or(0) < kLinear))
+  if (m.has("limit") && (m.value("line") != x || m.value("over") != x ||
+                         !(number_in(m.value("limit"), axes_of(*x)).value_or(0) >= kLinear)))
     return Decline{"it is not softplus above a limit"};
   if (!is_float(x->type.dtype)) return Decline{"its type is not known"};
   if (!builder.has(18)) return Decline{"Mish needs opset 18"};

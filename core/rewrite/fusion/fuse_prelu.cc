@@ -1,9 +1,11 @@
 // relu(x) - c relu(-x), relu(x) + c min(x, 0) and relu(x) + c (x - |x|) / 2 -> PRelu(x, c), and LeakyRelu(x) where c is
 // one number: what Keras and TensorFlow write for layers that have slopes.
 #include <algorithm>
+#include <cmath>
 
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/numbers.h"
+#include "core/tensor/finite.h"
 #include "core/tensor/scaled.h"
 
 namespace mlopt::fusion {
@@ -75,6 +77,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   auto slopes = slopes_of(m.value("rest"), x, builder);
   if (!slopes) return Decline{"what is added is not the negative part of the same value times a constant"};
   if (m.root->is("Sub")) slopes->factor = -slopes->factor;
+  constexpr const char* kNotFinite = "zeros times its slopes are not zero";
+  if (!std::isfinite(static_cast<float>(slopes->factor))) return Decline{kNotFinite};
   const Type& type = x->type;
   if (!slopes->constant) {
     std::vector<Attr> attrs{{"alpha", static_cast<float>(slopes->factor), ""}};
@@ -83,8 +87,9 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Tensor& c = *slopes->constant->known_constant();
   if (builder.opset() < 9 || c.dtype() != type.dtype) return Decline{"PRelu needs opset 9"};
   if (!repeats_to(c.dims(), *type.dims)) return Decline{"the slopes have more axes than what they are for"};
-  Value* made = builder.constant(slopes->constant->name, scaled(c, slopes->factor));
-  return Replacement{builder.op("PRelu", {x, made}, {}, type)};
+  Tensor made = scaled(c, slopes->factor);
+  if (!is_finite(c) || !is_finite(made)) return Decline{kNotFinite};
+  return Replacement{builder.op("PRelu", {x, builder.constant(slopes->constant->name, std::move(made))}, {}, type)};
 }
 
 std::vector<Rule> rules() {

@@ -86,7 +86,7 @@ std::optional<PaddingMask> padding_of(const Value* mask) {
   for (const int i : {0, 1}) {
     const Node* rest = product ? producer_of(product->input(i), "Sub") : nullptr;
     const auto hidden = rest ? only_number(product->input(1 - i)) : std::nullopt;
-    if (!hidden || *hidden > kHidden || only_number(rest->input(0)) != 1.0) continue;
+    if (!hidden || !(*hidden <= kHidden) || only_number(rest->input(0)) != 1.0) continue;
     // Numbers that are 0 or 1 for sure.
     const Node* cast = producer_of(rest->input(1), "Cast");
     if (cast && cast->input(0)->type.dtype == DType::kBool) return padding_of(Choice{cast->input(0), true, *hidden});

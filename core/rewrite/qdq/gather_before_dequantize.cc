@@ -61,6 +61,16 @@ bool all_zero(const Tensor& zeros) {
   return std::all_of(numbers.begin(), numbers.end(), [](double z) { return z == 0; });
 }
 
+/// ONNX Runtime stores the floats of one scale again before what moves them. Below this opset only a zero point says as
+/// what; from it on, one of signed bytes contradicts the type that it writes.
+constexpr int64_t kTypedSince = 21;
+
+/// The zero point to write for a table of one scale, null for none.
+Value* zero_of_one(Value* given, DType type, Builder& builder) {
+  if (given || type == DType::kU8 || builder.has(kTypedSince)) return given;
+  return builder.constant("zero_point", Tensor::zeros(type, {}));
+}
+
 /// (codes - zero points) scales of the rows, of scales and zero points for each.
 Value* spelt_out(Value* codes, Value* scale, Value* zero, const Node& gather, Builder& builder) {
   const std::vector<Attr> to_float = {{"to", static_cast<int64_t>(scale->type.dtype), {}}};
@@ -82,11 +92,15 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (view.has("output_dtype")) return Decline{"its floats are not of the type of its scales"};
   const auto steps = steps_of(view, *table);
   if (!steps) return steps.error();
+  const bool again = steps->one && builder.target != Target::kKernels;
+  if (again && table->dtype() == DType::kI32) return Decline{"ONNX Runtime stores no floats as int32"};
   Value *codes = dequantize->input(0), *zeros = zero && !all_zero(*zero) ? dequantize->input(2) : nullptr;
   // One row has one scale, for which DequantizeLinear knows no block.
   const bool single = gather->input(1)->type.dims->empty() && steps->block >= table->dim(1);
-  if (!steps->one && (single || !builder.has(kBlocksSince)))
+  const bool contradicts = again && zeros && table->dtype() == DType::kI8 && builder.has(kTypedSince);
+  if (contradicts || (!steps->one && (single || !builder.has(kBlocksSince))))
     return Replacement{spelt_out(codes, dequantize->input(1), zeros, *gather, builder)};
+  if (again) zeros = zero_of_one(zeros, table->dtype(), builder);
   std::vector<Value*> inputs{looked_up(codes, *gather, builder)};
   for (Value* given : {dequantize->input(1), zeros})
     if (given) inputs.push_back(of_rows(given, *gather, builder));

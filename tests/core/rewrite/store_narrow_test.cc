@@ -7,6 +7,7 @@
 #include "core/tensor/cast.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -37,6 +38,21 @@ TEST_CASE("weights are stored in float16 behind a Cast, unless they are small, b
   CHECK(store_narrow(none, DType::kF16, 64, [](const Node&) { return false; }).tensors == 0);
   Model wide = clone(net.model);
   CHECK(store_narrow(wide, DType::kBF16, 64, all).tensors == 2);  // which has the range of float32
+}
+
+TEST_CASE("scales of codes stay as they are") {
+  for (const DType type : {DType::kF16, DType::kBF16}) {
+    Model model = fixture(R"(g (float[N,2] x, int8[2,64] c, uint8[64,1,8] q, float[64] S, float[64] T, float[64] B)
+                               => (float[N,64] y) {
+      w = DequantizeLinear <axis = 1> (c, S)
+      m = MatMul (x, w)
+      n = com.microsoft.MatMulNBits <K = 2, N = 64, bits = 4, block_size = 16> (x, q, T)
+      a = Add (m, n)
+      y = Add (a, B)
+    })");
+    CHECK(store_narrow(model, type, 64, all).tensors == 1);
+    CHECK(model.graph->find("a")->uses[0].node->input(1)->producer->is("Cast"));
+  }
 }
 
 TEST_CASE("bfloat16 keeps the largest numbers finite, which a mask means") {

@@ -28,6 +28,20 @@ TEST_CASE("limits that are infinite go") {
         "its constant is not neutral");
 }
 
+TEST_CASE("so does a Clip between infinities") {
+  const auto clipped = [](const std::string& limits) {
+    return "g (double[N] x, double z) => (double[N] y) <double low = {-inf}, double high = {inf}, double one = {1}> { "
+           "a = Clip (x" +
+           limits + ")  y = Neg (a) }";
+  };
+  for (const std::string limits : {"", ", low", ", , high", ", low, high"})
+    CHECK(rewritten(eliminate_nop_arithmetic, clipped(limits)) == "Neg");
+  for (const std::string limits : {", one", ", , one", ", low, z", ", high"})
+    CHECK(declined(eliminate_nop_arithmetic, clipped(limits)) == "it has limits");
+  CHECK(declined(eliminate_nop_arithmetic, clipped(""), 10) ==
+        "limits that are left out are those of float32 before opset 11");
+}
+
 TEST_CASE("arithmetic that changes a number or a shape stays") {
   const std::string not_neutral = "its constant is not neutral", broadcasts = "it may broadcast";
   CHECK(declined(eliminate_nop_arithmetic,

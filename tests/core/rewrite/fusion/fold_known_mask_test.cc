@@ -9,8 +9,9 @@ using test::rewritten;
 namespace {
 
 /// Element (i, k) of x by one index into all of them.
-std::string gathered(const std::string& index) {
-  return "g (bool[N,M] x) => (bool[N,1,M] y) <int64 zero = {0}, int64 one = {1}, int64[1] n = {0}, int64[1] m = {1}, "
+std::string gathered(const std::string& index, const std::string& columns = "M") {
+  return "g (bool[N," + columns + "] x) => (bool[N,1," + columns +
+         "] y) <int64 zero = {0}, int64 one = {1}, int64[1] n = {0}, int64[1] m = {1}, "
          "int64[2] rows = {1, 2}, int64[2] cols = {0, 1}, int64[1] all = {-1}> { "
          "shape = Shape (x)  a = Gather (shape, zero)  b = Gather (shape, one)  w = Gather (shape, m) "
          "r = Range (zero, a, one)  c = Range (zero, b, one)  i = Unsqueeze (r, rows)  k = Unsqueeze (c, cols) "
@@ -23,6 +24,11 @@ std::string gathered(const std::string& index) {
 TEST_CASE("a matrix that is gathered element by element is only given another shape") {
   CHECK(rewritten(fusion::fold_known_mask, gathered("i, w"), 17) == "Reshape");
   CHECK(rewritten(fusion::fold_known_mask, gathered("w, i"), 17) == "Reshape");
+  // A size that is known is written, for none can be inferred beside rows that are none.
+  Model known = test::fixture(gathered("i, w", "4"), 17);
+  infer(known, test::pass_context().standard_types);
+  REQUIRE(run_pass(known, fusion::fold_known_mask, test::pass_context()).applied == 1);
+  CHECK(to_ints(*known.graph->outputs()[0]->producer->input(1)->constant) == std::vector<int64_t>{0, 1, 4});
 }
 
 TEST_CASE("other indices stay") {

@@ -23,9 +23,8 @@ std::string graph(const Spelling& s = {}) {
          ", float[16,16] Q, float[16,16] K, float[16,16] V, float[16] C) => (float[B,N,16] y) "
          "<int64[4] split = {0, 0, 4, 4}, int64[3] joint = {0, 0, 16}, float two = {2}, float zero = {0}, "
          "float hide = {-10000}, float least = {-3.0e38}, float none = {-inf}, float fone = {1}, int64 i0 = {0}, int64 "
-         "i1 = {1}, "
-         "int64[1] l0 = {0}, int64[1] l1 = {1}, int64[1] l2 = {2}, int64[2] l12 = {1, 2}, int64[2] l23 = {2, 3}, "
-         "int64[2] lz = {0, 0}, int64[2] lzo = {1, 0}> { q3 = " +
+         "i1 = {1}, int64[1] l0 = {0}, int64[1] l1 = {1}, int64[1] l2 = {2}, int64[2] l12 = {1, 2}, int64[2] l23 = {2, "
+         "3}, int64[2] lz = {0, 0}, int64[2] lzo = {1, 0}> { q3 = " +
          s.q +
          "  k3 = MatMul (x, K)  v0 = MatMul (x, V)  v3 = Add (C, v0)  q4 = Reshape (q3, split) "
          "k4 = Reshape (k3, split)  v4 = Reshape (v3, split)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  k = " +
@@ -272,6 +271,7 @@ TEST_CASE("what is no attention over heads stays") {
   CHECK(kept({.turn_k = "Transpose <perm = [0, 2, 1, 3]> (k4)  k0 = Identity (x)"}) ==
         "queries, keys or values are not split into heads");
   CHECK(kept({.scores = "p = MatMul (q, k)  s = Neg (p)"}) == "the scores are not a product");
+  CHECK(kept({.scores = "p = MatMul (q, k)  s = Div (p, none)"}) == "the operator would take its own scale");
 }
 
 TEST_CASE("groups of queries with their keys and values take a causal mask") {

@@ -2,6 +2,7 @@
 
 #include "core/rewrite/fusion/passes.h"
 #include "tests/support/catch.h"
+#include "tests/support/error.h"
 #include "tests/support/net.h"
 #include "tests/support/rewrite.h"
 
@@ -43,6 +44,16 @@ TEST_CASE("what only looks like GELU stays as it is") {
   const Model model = spelt({true, false, false, 1.5});
   REQUIRE(prepared_ops(model).find("Gelu") == std::string::npos);
   require_same_result(model, 1e-6);
+}
+
+TEST_CASE("numbers that are NaN are not GELU's") {
+  const auto why = [](const std::string& root, const std::string& half) {
+    return declined(fusion::fuse_gelu, "g (float[3] x) => (float[3] y) <float root = {" + root +
+                                           "}, float one = {1}, float half = {" + half + R"(}>
+      { a = Div (x, root)  e = Erf (a)  f = Add (e, one)  p = Mul (f, x)  y = Mul (p, half) })");
+  };
+  CHECK(contains(why("nan", "0.5"), "another function of x than GELU's"));
+  CHECK(contains(why("1.4142135", "nan"), "not half of a product of two"));
 }
 
 TEST_CASE("so does its approximation by tanh") {

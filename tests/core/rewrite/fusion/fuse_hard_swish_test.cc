@@ -47,6 +47,9 @@ TEST_CASE("other limits and slopes stay as they are") {
   Value* y = slope.input({5, 7});
   slope.output(slope.op("Mul", {slope.op("HardSigmoid", {y}), y}));
   REQUIRE(prepared_ops(slope.model) == "HardSigmoid 1, Mul 1");
+  CHECK(declined(fusion::fuse_hard_swish,
+                 "g (float[3] x) => (float[3] y) { h = HardSigmoid <alpha = nan, beta = 0.5> (x)  y = Mul (x, h) }") ==
+        "another slope than a hard swish's");
 }
 
 TEST_CASE("a ramp whose offset is in a bias before it begins at zero") {

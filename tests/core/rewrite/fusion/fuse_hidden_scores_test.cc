@@ -28,6 +28,8 @@ TEST_CASE("scores that are hidden before a mask is added are hidden by it") {
 TEST_CASE("what does not swallow scores, and what is none, stays") {
   CHECK(declined(fuse_hidden_scores, graph("h = Where (seen, a, low)", "u = Add (h, m)", "-1e9")) ==
         "scores may change what hides them");
+  CHECK(declined(fuse_hidden_scores, graph("h = Where (seen, a, low)", "u = Add (h, m)", "nan")) ==
+        "scores may change what hides them");
   CHECK(declined(fuse_hidden_scores, graph("r = Relu (a)  h = Where (seen, r, low)")).empty());
   CHECK(declined(fuse_hidden_scores, graph("h = Where (seen, a, low)", "u = Sub (h, m)")).empty());
 }

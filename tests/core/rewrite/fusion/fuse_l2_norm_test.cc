@@ -48,6 +48,7 @@ TEST_CASE("other axes are kept, and ONNX Runtime has the operator in all opsets"
 
 TEST_CASE("what is no such quotient stays") {
   CHECK(kept("n = ReduceL2 (x, at)  y = Div (x, n)") == "zeros would stay zeros, not become NaN");
+  CHECK(kept(kUsual, "nan") == "zeros would stay zeros, not become NaN");
   CHECK(kept(kUsual, "1e-6") == "what is short would become longer");
   CHECK(kept("n = ReduceL2 (z, at)  m = Clip (n, least)  y = Div (x, m)") == "another value's length divides");
   CHECK(kept("n = ReduceL2 (x, both)  m = Clip (n, least)  y = Div (x, m)").empty());

@@ -94,6 +94,14 @@ TEST_CASE("what is no normalization stays") {
                  23) == "not a value divided by its root mean square; the length of a normalized axis is not known");
 }
 
+TEST_CASE("a normalization whose divisor is read elsewhere too stays, for all that it is made of would") {
+  for (const std::string end : {"r = Sqrt (a)  y = Div (d, r)", "r = Pow (a, neg)  y = Mul (d, r)"}) {
+    std::string text = graph(end);
+    text.replace(text.find("[N,M,6] y"), 9, "[N,M,6] y, double[N,M,1] r");
+    CHECK(declined(fusion::fuse_layer_norm, text) == "not a value divided by its root mean square");
+  }
+}
+
 TEST_CASE("a factor and an addend after the normalization are its scale and bias") {
   const std::string norm =
       "g (double[N,6] x, double[6] S, double[6] B, double[N,6] z) => (double[N,6] y) "

@@ -24,9 +24,10 @@ TEST_CASE("what only looks like Mish stays") {
     s = Softplus (x)  t = Tanh (s)  y = Mul (x, t) })") == "the result of Tanh giving 't' is used elsewhere too");
   CHECK(declined(fusion::fuse_mish, R"(g (double[N] x) => (double[N] y) <double two = {2}> {
     e = Exp (x)  a = Add (two, e)  s = Log (a)  t = Tanh (s)  y = Mul (t, x) })") == "another number than 1 is added");
-  CHECK(declined(fusion::fuse_mish, R"(g (double[N] x) => (double[N] y) <double limit = {2}> {
-    p = Softplus (x)  c = Greater (x, limit)  s = Where (c, x, p)  t = Tanh (s)  y = Mul (t, x) })") ==
-        "it is not softplus above a limit");
+  for (const std::string limit : {"2", "nan"})
+    CHECK(declined(fusion::fuse_mish, "g (double[N] x) => (double[N] y) <double limit = {" + limit + R"(}> {
+      p = Softplus (x)  c = Greater (x, limit)  s = Where (c, x, p)  t = Tanh (s)  y = Mul (t, x) })") ==
+          "it is not softplus above a limit");
 }
 
 TEST_CASE("a constant that adds an axis stays") {

@@ -49,6 +49,16 @@ TEST_CASE("PRelu repeats slopes, not what they are for, and broadcasts since ops
   CHECK(declined(fusion::fuse_prelu, graph("n = Neg (x)  m = Relu (n)  s = Mul (C, m)"), 8) == "PRelu needs opset 9");
 }
 
+TEST_CASE("slopes that are not finite stay, of which zeros make NaN") {
+  const std::string reason = "zeros times its slopes are not zero";
+  for (const std::string bad : {"inf", "nan"}) {
+    CHECK(declined(fusion::fuse_prelu, "g (float[3] x) => (float[3] y) <float c = {" + bad + R"(}, float z = {0}>
+      { r = Relu (x)  m = Min (x, z)  s = Mul (m, c)  y = Add (r, s) })") == reason);
+    CHECK(declined(fusion::fuse_prelu, "g (float[3] x) => (float[3] y) <float[3] c = {1, 2, " + bad + R"(}>
+      { r = Relu (x)  n = Neg (x)  m = Relu (n)  s = Mul (m, c)  y = Sub (r, s) })") == reason);
+  }
+}
+
 TEST_CASE("a slope that adds an axis stays") {
   CHECK_FALSE(declined(fusion::fuse_prelu, R"(g (double x) => (double[1] y) <double[1] c = {0.5}>
     { r = Relu (x)  n = Neg (x)  m = Relu (n)  s = Mul (c, m)  y = Add (r, s) })")

@@ -16,12 +16,12 @@ bool leaves_keys(const std::string& inputs, const std::string& constants, const 
 
 /// The name of what the mask m, made of c, hides keys by for all queries; empty: there is none.
 std::string padding(const std::string& c, const std::string& like, const std::string& nodes) {
-  Model model =
-      test::fixture("g (bool[" + c + "] c, float[" + like +
-                        "] like) => (float y) <float zero = {0}, float low = {-1e9}, bool t = {1}, int64[2] l01 = "
-                        "{0, 1}, int64[2] l12 = {1, 2}, int64[2] l13 = {1, 3}> { shape = Shape (like)  " +
-                        nodes + "  y = ReduceSum <keepdims = 0> (m) }",
-                    17);
+  Model model = test::fixture("g (bool[" + c + "] c, float[" + like +
+                                  "] like) => (float y) <float zero = {0}, float low = {-1e9}, float one = {1}, float "
+                                  "bad = {nan}, bool t = {1}, int64[2] l01 = "
+                                  "{0, 1}, int64[2] l12 = {1, 2}, int64[2] l13 = {1, 3}> { shape = Shape (like)  " +
+                                  nodes + "  y = ReduceSum <keepdims = 0> (m) }",
+                              17);
   infer(model);
   const auto found = fusion::padding_of(model.graph->find("m"));
   return found ? found->keys->name : "";
@@ -58,4 +58,10 @@ TEST_CASE("numbers that are chosen before they are repeated are those of keys li
   CHECK(padding("B,N", "B,1,N,N", chosen + "u = Unsqueeze (n, l12)" + end) == "c");
   CHECK(padding("B,N", "B,1,N,N", chosen + "u = Unsqueeze (n, l13)" + end).empty());
   CHECK(padding("4,4", "4,1,4,4", chosen + "u = Unsqueeze (n, l01)" + end).empty());
+}
+
+TEST_CASE("what is multiplied by a low number hides keys, by NaN it does not") {
+  const std::string nodes = "u = Unsqueeze (c, l12)  n = Cast <to = 1> (u)  r = Sub (one, n)  m = Mul (r, ";
+  CHECK(padding("B,N", "B,1,N,N", nodes + "low)") == "c");
+  CHECK(padding("B,N", "B,1,N,N", nodes + "bad)").empty());
 }

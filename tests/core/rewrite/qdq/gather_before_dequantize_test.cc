@@ -62,6 +62,27 @@ TEST_CASE("rows of a stored table are looked up before they become floats") {
   CHECK(rewritten(qdq::gather_before_dequantize, old.model, 0) == "Gather DequantizeLinear");
 }
 
+TEST_CASE("one scale says of which type its codes are, as the opset has it") {
+  const auto inputs_of = [](const Table& t, int64_t opset) {
+    Net net = net_of(t);
+    net.model.set_opset("", opset);
+    rewritten(qdq::gather_before_dequantize, net.model, 0);
+    run_pass(net.model, qdq::gather_before_dequantize, pass_context());
+    const Node* last = net.graph().outputs()[0]->producer;
+    const Value* zero = last->input(2);
+    if (zero) CHECK((zero->known_constant()->dtype() == t.type && zero->known_constant()->rank() == 0));
+    return last->op + (zero ? " with" : " without");
+  };
+  const Table plain{.type = DType::kI8, .scales = {}, .zeros = false}, shifted{.type = DType::kI8, .scales = {}};
+  CHECK(inputs_of(plain, 17) == "DequantizeLinear with");
+  CHECK(inputs_of(plain, 21) == "DequantizeLinear without");
+  CHECK(inputs_of(shifted, 17) == "DequantizeLinear with");
+  CHECK(inputs_of(shifted, 21) == "Mul without");
+  CHECK(inputs_of({.scales = {}, .zeros = false}, 17) == "DequantizeLinear without");
+  CHECK(reason(net_of({.type = DType::kI32, .scales = {}, .zeros = false})) ==
+        "ONNX Runtime stores no floats as int32");
+}
+
 TEST_CASE("a single row has one scale, for which there are no blocks") {
   CHECK(rewritten(qdq::gather_before_dequantize, net_of({.places = {}}).model, 0) ==
         "Gather Cast Gather Cast Sub Gather Mul");
