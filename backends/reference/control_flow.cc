@@ -82,8 +82,9 @@ void loop(Call& call) {
   for (size_t k = 0; k < state.carried.size(); ++k) call.set(static_cast<int>(k), std::move(state.carried[k]));
   for (size_t k = 0; k < state.collected.size(); ++k) {
     const std::vector<Tensor>& slices = state.collected[k];
-    call.set(static_cast<int>(state.carried.size() + k),
-             slices.empty() ? stacked_nothing(call, *body.outputs()[fixed + k], 0) : stacked(call, slices, 0));
+    const auto at = static_cast<int>(state.carried.size() + k);
+    call.set(at, slices.empty() ? stacked_nothing(call, *body.outputs()[fixed + k], 0, call.view.node().output(at))
+                                : stacked(call, slices, 0));
   }
 }
 

@@ -90,7 +90,8 @@ void scan(Call& call) {
     if (out[k].backward) std::reverse(slices.begin(), slices.end());
     const int at = states + static_cast<int>(k);
     if (slices.empty())
-      call.set(at, stacked_nothing(call, *body.outputs()[static_cast<size_t>(at)], out[k].axis));
+      call.set(at, stacked_nothing(call, *body.outputs()[static_cast<size_t>(at)], out[k].axis,
+                                   call.view.node().output(at)));
     else
       call.set(at, stacked(call, slices, axis_of(call, out[k].axis, slices.front().rank() + 1)));
   }

@@ -26,14 +26,19 @@ Tensor stacked(const Call& call, const std::vector<Tensor>& slices, int axis) {
   return concatenated(call, parts, axis);
 }
 
-Tensor stacked_nothing(const Call& call, const Value& value, int64_t axis) {
-  const Type& type = value.type;
-  if (!type.is_tensor() || type.dtype == DType::kUndefined)
-    fail(call, fmt::format("the type of output '{}' of a body that never ran is unknown", value.name));
+Tensor stacked_nothing(const Call& call, const Value& slice, int64_t axis, const Value* whole) {
+  const auto is_known = [](const Type& t) { return t.is_tensor() && t.dtype != DType::kUndefined; };
+  const bool of_slice = !whole || !is_known(whole->type) || (is_known(slice.type) && slice.type.dims);
+  const Type& type = of_slice ? slice.type : whole->type;
+  if (!is_known(type))
+    fail(call, fmt::format("the type of output '{}' of a body that never ran is unknown", slice.name));
   Dims dims;
   if (type.dims)
     for (const Dim& dim : *type.dims) dims.push_back(dim.value().value_or(0));
-  dims.insert(dims.begin() + axis_of(call, axis, static_cast<int64_t>(dims.size()) + 1), 0);
+  if (of_slice || !type.dims)
+    dims.insert(dims.begin() + axis_of(call, axis, std::ssize(dims) + 1), 0);
+  else
+    dims[static_cast<size_t>(axis_of(call, axis, std::ssize(dims)))] = 0;
   return Tensor(type.dtype, std::move(dims));
 }
 

@@ -13,8 +13,9 @@ Tensor slice_at(const Tensor& data, int axis, int64_t place);
 /// Slices of one type and shape (at least one) joined along a new axis.
 Tensor stacked(const Call& call, const std::vector<Tensor>& slices, int axis);
 
-/// What stacked() gives for no slices of the declared type of `value`; free dimensions become 0.
-Tensor stacked_nothing(const Call& call, const Value& value, int64_t axis);
+/// What stacked() gives for no slices of the declared type of `slice`, or where that lacks axes, as the type of
+/// `whole`, all of them, says; free dimensions become 0.
+Tensor stacked_nothing(const Call& call, const Value& slice, int64_t axis, const Value* whole = nullptr);
 
 /// Which of the node's bodies the attribute holds, counted as Node::bodies() does.
 int body_index(const Call& call, std::string_view attr);

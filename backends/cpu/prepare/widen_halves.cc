@@ -31,6 +31,9 @@ bool is_half_type(DType type) { return type == DType::kF16 || type == DType::kBF
 
 bool is_half(const Value* v) { return v && v->type.is_tensor() && is_half_type(v->type.dtype); }
 
+/// What is not known to be a half may be one, and then stays one.
+bool is_known(const Value* v) { return !v || (v->type.is_tensor() && v->type.dtype != DType::kUndefined); }
+
 /// Of the domain `mlopt`, types of outputs (kept_types()) are among them.
 std::vector<Attr> widened(std::vector<Attr> attrs) {
   for (Attr& attr : attrs)
@@ -50,8 +53,9 @@ class Widening {
     int64_t changed = 0;
     for (Node* node : graph_.nodes()) {
       ++place_;
-      const auto& in = node->inputs();
+      const auto &in = node->inputs(), &out = node->outputs();
       if (!widens(*node) || !std::any_of(in.begin(), in.end(), is_half)) continue;
+      if (!std::all_of(in.begin(), in.end(), is_known) || !std::all_of(out.begin(), out.end(), is_known)) continue;
       widen(node);
       ++changed;
     }

@@ -46,6 +46,19 @@ TEST_CASE("Loop carries, collects and reads the outer graph") {
   require_close(run(-1, true)[0].tensor(), tensor({1}, {2}));
 }
 
+TEST_CASE("what a Loop that never ran collected has the type of its own output where the body declares none") {
+  for (const std::string declared : {"o", "float[] o"}) {
+    const std::string graph =
+        "g (int64 n, float[2] x) => (float[K,2] y) <bool go = {1}> { s, y = Loop (n, go, x) <body = "
+        "b (int64 i, bool c, float[2] a) => (c2, a2, " +
+        declared + ") { c2 = Identity (c)  a2 = Neg (a)  o = Abs (a) }> }";
+    const auto run = [&](int64_t n) { return run_text(graph, {Tensor::scalar(n), tensor({2}, {1, 2})})[0].tensor(); };
+    REQUIRE(run(0).dims() == Dims{0, 2});
+    REQUIRE(run(0).dtype() == DType::kF32);
+    REQUIRE(run(3).dims() == Dims{3, 2});
+  }
+}
+
 TEST_CASE("a Loop that cannot end is refused") {
   const char* endless = R"(
 g (float[1] x) => (float[1] y) {

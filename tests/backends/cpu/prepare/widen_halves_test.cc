@@ -39,6 +39,15 @@ TEST_CASE("what takes no float32 keeps its halves") {
   require_same_result(net.model, 1e-3);
 }
 
+TEST_CASE("what is given numbers of unknown type stays as it is, for these may be halves") {
+  Net net;
+  Value* x = net.graph().add_input("x", Type::tensor(DType::kF16, Dims{3}));
+  Value* y = net.op("Einsum", {x, x}, {{"equation", std::string("i,i->i"), ""}});
+  net.output(net.op("Add", {y, net.constant(tensor({1}, {2}, DType::kF16))}));
+  REQUIRE(prepared_ops(net.model) == "Add 1, Einsum 1");
+  require_same_result(net.model, 0);
+}
+
 // The one gradient of a product that the standard has no operator for.
 TEST_CASE("gradients of the weights of half convolutions run in float32, and are rounded once") {
   for (const DType type : {DType::kF16, DType::kBF16}) {
