@@ -70,4 +70,13 @@ std::vector<Unsupported> unsupported_by(const Model& model, const std::string& t
   return by_backend(flat, target);
 }
 
+std::string doubts_of(const std::string& target, const Model& model) {
+  const std::vector<Unsupported> nodes = unsupported_by(model, target);
+  if (nodes.empty()) return "";
+  const std::string more = nodes.size() == 1 ? ""
+                                             : fmt::format("; and {} nodes more, which mlopt check --target {} names",
+                                                           nodes.size() - 1, target);
+  return fmt::format("{} cannot run {}: {}{}", target, nodes[0].node, nodes[0].reason, more);
+}
+
 }  // namespace mlopt::cli

@@ -19,5 +19,7 @@ struct Unsupported {
 /// types for openvino and tensorrt (see targets/runtimes.h); by asking its kernels for a device of ours. Nodes
 /// inside local functions count where these are called.
 std::vector<Unsupported> unsupported_by(const Model& model, const std::string& target);
+/// One sentence about the nodes that the target cannot run; empty: there are none.
+std::string doubts_of(const std::string& target, const Model& model);
 
 }  // namespace mlopt::cli

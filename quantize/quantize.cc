@@ -14,6 +14,7 @@
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/fake.h"
 #include "quantize/emit/half.h"
+#include "quantize/emit/imply_zeros.h"
 #include "quantize/emit/keep_bytes.h"
 #include "quantize/emit/keep_float.h"
 #include "quantize/emit/keep_integer.h"
@@ -48,6 +49,7 @@ void fit_target(Model& model, const Spec& spec) {
     keep_bytes(model);
   }
   if (spec.emit == Emit::kQOperator) emit_qoperator(model, spec);
+  imply_zeros(model);
 }
 
 class Quantizer {
@@ -268,7 +270,10 @@ void deploy(Model& fake, const Spec& spec) {
 }
 
 Quantized quantize(const Model& source, const Spec& spec, const Means& means) {
-  return Quantizer(source, spec, means).run();
+  if (spec.plan.empty() || !means.plan.empty()) return Quantizer(source, spec, means).run();
+  Means planned = means;
+  planned.plan = spec.plan;
+  return Quantizer(source, spec, planned).run();
 }
 
 }  // namespace mlopt::quantize

@@ -136,11 +136,30 @@ bool set_flag(std::string_view key, Spec& spec) {
 }
 
 std::vector<std::string> keys() {
-  std::vector<std::string> keys = {"calibration", "emit",  "method",        "outliers", "sparse_outliers",
-                                   "target",      "only",  "skip",          "latency",  "size",
-                                   "bits",        "opset", "accuracy_level"};
+  std::vector<std::string> keys = {"calibration", "emit",  "method",         "outliers", "sparse_outliers",
+                                   "target",      "only",  "skip",           "latency",  "size",
+                                   "bits",        "opset", "accuracy_level", "layers"};
   for (const auto& [name, flag] : kFlags) keys.emplace_back(name);
   return keys;
+}
+
+/// "w4=/head/MatMul|/fc": a format, and the layers that have it.
+void add_planned(std::string_view value, Spec& spec) {
+  const size_t equals = value.find('=');
+  const auto format = parse_weight_format(value.substr(0, equals));
+  if (!format || equals == std::string_view::npos)
+    usage_error(fmt::format("'{}' gives no layers a format", value), "layers", "such as layers=w4=/head/MatMul|/fc");
+  std::vector<std::string> names;
+  add_globs(value.substr(equals + 1), names);
+  for (const std::string& name : names) spec.plan.insert_or_assign(name, *format);
+}
+
+/// A part for each format.
+void print_plan(const Spec& spec, std::vector<std::string>& parts) {
+  std::map<std::string, std::vector<std::string>> by_format;
+  for (const auto& [layer, format] : spec.plan) by_format[to_string(format)].push_back(layer);
+  for (const auto& [format, names] : by_format)
+    parts.push_back(fmt::format("layers={}={}", format, print_globs(names)));
 }
 
 void parse_part(std::string_view part, Spec& spec) {
@@ -153,6 +172,8 @@ void parse_part(std::string_view part, Spec& spec) {
     spec.emit = parse_emit(value);
   else if (spec.budget && (key == "size" || key == "bits" || key == "latency"))
     set_budget(key, value, spec);
+  else if (key == "layers" && spec.format == Format::kWeights && !spec.budget)
+    add_planned(value, spec);
   else if (key == "method")
     spec.method = find_method(value).name;
   else if (value.empty() && set_flag(key, spec))
@@ -237,6 +258,7 @@ std::string to_string(const Spec& spec) {
   const Spec plain;
   std::vector<std::string> parts;
   if (spec.budget) parts.push_back(to_string(*spec.budget));
+  print_plan(spec, parts);
   if (spec.format == Format::kStatic) parts.push_back("calibration=" + to_string(spec.calibration));
   if (spec.method != plain.method) parts.push_back("method=" + spec.method);
   if (spec.emit != plain.emit) parts.push_back("emit=" + std::string(name(spec.emit)));

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ struct Spec {
   int weight_bits = 8, activation_bits = 8;  ///< of kStatic: 1 to 8 or 16, and 2 to 8 or 16
   WeightFormat weights;                      ///< of kWeights
   std::optional<Budget> budget;              ///< of kWeights: a format for each layer instead, chosen to meet it
+  std::map<std::string, WeightFormat> plan;  ///< of kWeights without a budget: layer -> its format, in place of that
   std::string method = "mse";                ///< of kWeights: a row of methods()
   RangeMethod calibration;
   Emit emit = Emit::kAuto;

@@ -12,6 +12,7 @@
 #include "cli/fuse/side_by_side.h"
 #include "cli/output.h"
 #include "cli/runner.h"
+#include "cli/targets.h"
 #include "cli/targets/runtimes.h"
 #include "cli/verb/origin.h"
 #include "core/base/error.h"
@@ -36,6 +37,8 @@ void list_passes(Report& report) {
   }
 }
 
+bool is_for_one_runtime(const FuseFlags& o) { return !o.target.empty() && o.target != "onnx"; }
+
 std::string spec_of(const FuseFlags& o) {
   std::vector<std::string> parts;
   const auto add = [&](const char* name, const std::vector<std::string>& lists) {
@@ -46,7 +49,7 @@ std::string spec_of(const FuseFlags& o) {
   add("only", o.only);
   add("skip", o.skip);
   if (!o.fold_limit.empty()) parts.push_back("fold-limit=" + o.fold_limit);
-  if (o.target != "onnx") parts.push_back("target=" + o.target);
+  if (is_for_one_runtime(o)) parts.push_back("target=" + o.target);
   if (o.level) parts.push_back(fmt::format("level={}", *o.level));
   if (o.opset) parts.push_back(fmt::format("opset={}", *o.opset));
   add("fix", o.fixed);
@@ -67,6 +70,7 @@ int64_t fold_bytes(const FuseFlags& o, const Model& source) {
 }
 
 Target target_of(const std::string& name) {
+  if (name.empty()) return Target::kOnnx;
   constexpr std::pair<std::string_view, Target> kTargets[] = {
       {"onnx", Target::kOnnx}, {"ort", Target::kOrt}, {"openvino", Target::kOpenvino}, {"tensorrt", Target::kTensorrt}};
   std::vector<std::string> names;
@@ -98,7 +102,7 @@ graphopt::PassSelection selection_of(const FuseFlags& o) {
   constexpr int kUsual = 2;
   if (o.level && (*o.level < 0 || *o.level > graphopt::kLevels))
     usage_error(fmt::format("there is no level {}", *o.level), "-O", fmt::format("0 to {}", graphopt::kLevels));
-  const bool all = o.target != "onnx" || !o.passes.empty();
+  const bool all = is_for_one_runtime(o) || !o.passes.empty();
   return {list_items(o.passes), list_items(o.no_passes), o.level.value_or(all ? graphopt::kLevels : kUsual)};
 }
 
@@ -159,6 +163,14 @@ Tallies fused(const FuseFlags& o, const Model& source, const PassContext& contex
   return tallies;
 }
 
+/// The source may have had what the target cannot run.
+void doubt_target(const FuseFlags& o, VerbResult& result, const Session& session) {
+  const std::string doubts = o.target.empty() ? "" : doubts_of(o.target, result.model);
+  if (doubts.empty()) return;
+  session.console.warn(doubts);
+  result.not_verified.push_back(doubts);
+}
+
 void run(const FuseFlags& o, Session& session) {
   if (o.list_passes) return list_passes(session.report);
   if (o.low_rank && (o.low_rank->value <= 0 || o.low_rank->value > 100))
@@ -181,10 +193,13 @@ void run(const FuseFlags& o, Session& session) {
   if (const std::string equal = likely_equal(source); !equal.empty())
     session.report.line(fmt::format("if these sizes are always equal, say so, and more may be fused: --fix {}", equal));
   change_weights(o, context, result, session.report);
+  doubt_target(o, result, session);
   std::vector<Beside> rows;
   if (o.diff || !o.html.empty()) rows = beside(node_lines(*source.graph), node_lines(*result.model.graph));
   if (o.diff) add_table(rows, session.report);
+  if (!o.part.empty()) session.report.line(fmt::format("the source is the part {} of {}", o.part, o.verb.model));
   finish_verb(o.verb, source, std::move(result), session);
+  if (!o.part.empty()) session.report.data["source"]["part"] = o.part;
   if (!o.html.empty()) write_text(o.html, page_with_graphs(session.report, rows));
 }
 
@@ -210,7 +225,8 @@ Action setup(Options& options) {
   options.add("--dynamic", o->dynamic, "INPUT=AXIS",
               "free this axis of an input; refused where constants of the model hold it to its size");
   options.add("--extract", o->part, "IN..OUT",
-              "first cut out what leads from the values IN to the values OUT (a,b..c; nothing: the model's own)");
+              "first cut out what leads from the values IN to the values OUT (a,b..c; nothing: the model's own), which "
+              "is then the source");
   options.add("--low-rank", o->low_rank, "P%",
               "write products by constant matrices as two thinner ones that keep P% of the energy, where that is less "
               "work");

@@ -18,6 +18,7 @@
 #include "cli/quantize/report.h"
 #include "cli/quantize/within_gates.h"
 #include "cli/runner.h"
+#include "cli/targets.h"
 #include "cli/verb/left.h"
 #include "cli/verb/origin.h"
 #include "cli/verb/stopwatch.h"
@@ -60,6 +61,16 @@ void warn(const QuantizeOptions& o, const quantize::Quantized& made, bool calibr
 void disappoint(const std::string& sentence, Session& session) {
   session.console.warn(sentence);
   session.report.data["warnings"].push_back(sentence);
+}
+
+/// The source may have had what the target cannot run.
+void doubt_target(const QuantizeOptions& o, const quantize::Spec& spec, VerbResult& result, Session& session) {
+  if (o.target.empty() && spec.target == quantize::Target()) return;  // nobody named it
+  const std::string name = quantize::to_string(spec.target);
+  const std::string doubts = doubts_of(name.substr(0, name.find(':')), result.model);
+  if (doubts.empty()) return;
+  disappoint(doubts, session);
+  result.not_verified.push_back(doubts);
 }
 
 /// A result that is no gain is called so.
@@ -135,7 +146,7 @@ void run(const QuantizeOptions& o, Session& session) {
   if (is_large(source)) means.error_samples = 2, means.share_seconds = 0;  // each takes many seconds
   means.spill = waiting_folder(source, o.verb.output);
   means.calibration = calibration_means(o.calibration_cache, spec, session);
-  if (!o.layer_plan.empty()) means.plan = read_layer_plan(o.layer_plan, spec);
+  if (!o.layer_plan.empty()) spec.plan = read_layer_plan(o.layer_plan, spec);
   Stopwatch watch(o.verb, source, session);
   means.time = [&](const Model& model) { return watch.share(model); };
   quantize::Quantized made;
@@ -144,6 +155,7 @@ void run(const QuantizeOptions& o, Session& session) {
   } catch (const LeftToRank0&) {
     return;
   }
+  check_layer_plan(spec.plan, source, made);
   if (made.layers == 0)  // the source is written as it was
     made.restored = made.rotated = made.equalized = made.split = made.corrected = 0;
   warn(o, made, calibrates, session);
@@ -166,9 +178,10 @@ void run(const QuantizeOptions& o, Session& session) {
   result.model = std::move(made.model);
   if (hash.valid()) result.source_hash = hash.get();
   const bool changed = made.layers > 0;
+  doubt_target(o, spec, result, session);
   finish_verb(o.verb, source, std::move(result), session);
   report_entropy(made, session.report);
-  report_advice(made, spec, !means.plan.empty(), session.report);
+  report_advice(made, spec, !spec.plan.empty(), session.report);
   for (const std::string& sentence : gates_beyond(spec, session.report.gates)) disappoint(sentence, session);
   if (changed) judge_gain(calibrates || spec.format == quantize::Format::kW8A8Dynamic, session);
 }

@@ -12,7 +12,8 @@ namespace mlopt::cli {
 /// The options of `fuse`.
 struct FuseFlags {
   VerbOptions verb;
-  std::string fold_limit, target = "onnx", part, store, html;
+  std::string fold_limit, part, store, html;
+  std::string target;  ///< empty: standard operators, and what runs the source's others is not known
   std::optional<int64_t> opset, batch;
   std::optional<int> level;
   std::optional<Percent> low_rank;

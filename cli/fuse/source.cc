@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 #include "cli/fuse/flags.h"
@@ -25,6 +26,16 @@ void extract_part(const FuseFlags& flags, Model& source) {
   source.file_bytes = written_size(source, flags.verb.output, write_options(flags.verb));
 }
 
+constexpr int64_t kMostSize = INT32_MAX;
+
+/// Is it the free dimension of this name that an input begins with?
+bool begins_input(const Graph& graph, const std::string& name) {
+  return std::any_of(graph.inputs().begin(), graph.inputs().end(), [&](const Value* input) {
+    const auto& dims = input->type.dims;
+    return dims && !dims->empty() && dims->front().symbol_name() == name;
+  });
+}
+
 void fix_sizes(const FuseFlags& flags, Model& source) {
   std::map<std::string, Dim> sizes;
   for (const std::string& item : list_items(flags.fixed)) {
@@ -32,10 +43,17 @@ void fix_sizes(const FuseFlags& flags, Model& source) {
     if (at == 0 || at == std::string::npos || at + 1 == item.size())
       usage_error(fmt::format("'{}' is not NAME=SIZE", item), "--fix", "as in seq=128, or mask_seq=seq");
     const auto size = parse_int(item.substr(at + 1));
-    if (size && *size < 1) usage_error(fmt::format("'{}' gives no size", item), "--fix", "as in seq=128");
-    sizes[item.substr(0, at)] = size ? Dim(*size) : Dim::symbol(item.substr(at + 1));
+    if (size && (*size < 1 || *size > kMostSize))
+      usage_error(fmt::format("'{}' gives no size from 1 to {}", item, kMostSize), "--fix", "as in seq=128");
+    const std::string name = item.substr(0, at);
+    if (!sizes.emplace(name, size ? Dim(*size) : Dim::symbol(item.substr(at + 1))).second)
+      usage_error(fmt::format("'{}' is given a size twice", name), "--fix", "give one");
+    if (flags.batch && size && size != flags.batch && begins_input(*source.graph, name))
+      usage_error(fmt::format("--batch {} and --fix {} give one dimension two sizes", *flags.batch, item), "--batch",
+                  "leave one of them out");
   }
-  if (flags.batch && *flags.batch < 1) usage_error("a batch has at least one sample", "--batch");
+  if (flags.batch && (*flags.batch < 1 || *flags.batch > kMostSize))
+    usage_error(fmt::format("a batch has from 1 to {} samples", kMostSize), "--batch");
   if (!sizes.empty() || flags.batch) fix_dimensions(source, sizes, flags.batch.value_or(0), standard_types);
 }
 

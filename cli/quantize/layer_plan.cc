@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <set>
+
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -41,6 +43,19 @@ std::map<std::string, quantize::WeightFormat> read_layer_plan(const std::string&
     usage_error("a plan gives layers formats of weights alone", "--layer-plan",
                 "use it with a format such as w8, for the layers that it does not name");
   return read_layer_plan(path);
+}
+
+void check_layer_plan(const std::map<std::string, quantize::WeightFormat>& plan, const Model& source,
+                      const quantize::Quantized& made) {
+  std::set<std::string> known;
+  for (const Model* model : {&source, &made.model})
+    for (const Node* node : all_nodes(*model->graph)) known.insert(node->called());
+  std::vector<std::string> layers;
+  for (const quantize::StoredWeight& w : made.weights) layers.push_back(w.layer);
+  known.insert(layers.begin(), layers.end());
+  for (const auto& [layer, format] : plan)
+    if (!known.contains(layer))
+      usage_error(fmt::format("the model has no layer '{}'", layer), "--layer-plan", suggestion(layer, layers));
 }
 
 }  // namespace mlopt::cli

@@ -41,10 +41,20 @@ void report_fallbacks(const quantize::Quantized& made, const quantize::Spec& spe
                             layers.size() == 1 ? "" : fmt::format(" and {} more", layers.size() - 1), reason));
 }
 
+/// "w8", or with a plan "w4 (1), w8 (17)", the weights of each counted.
+std::string format_words(const quantize::Quantized& made, const quantize::Spec& spec) {
+  if (spec.plan.empty() || made.weights.empty()) return quantize::name(spec);
+  std::map<std::string, int64_t> counts;
+  for (const quantize::StoredWeight& w : made.weights) ++counts[w.format];
+  std::vector<std::string> words;
+  for (const auto& [format, count] : counts) words.push_back(fmt::format("{} ({})", format, count));
+  return join(words, ", ");
+}
+
 }  // namespace
 
 void report_made(const quantize::Quantized& made, const quantize::Spec& spec, Report& report) {
-  report.line(fmt::format("{} layers in {}{}", made.layers, quantize::name(spec),
+  report.line(fmt::format("{} layers in {}{}", made.layers, format_words(made, spec),
                           made.samples ? fmt::format(", calibrated on {} samples{}", made.samples,
                                                      made.cached ? " (kept by an earlier run)" : "")
                                        : ""));

@@ -124,6 +124,22 @@ bool uses_standard(const Graph& graph) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return node->domain.empty(); });
 }
 
+/// Operators that ONNX Runtime has put into the standard domain; they mean the same in every opset.
+constexpr std::string_view kOfEveryOpset[] = {"SimplifiedLayerNormalization"};
+
+/// Nodes of those operators from one domain to another; gives how many there are.
+int64_t move_runtime_operators(Model& model, std::string_view from, const std::string& to) {
+  int64_t moved = 0;
+  for (Node* node : all_nodes(*model.graph)) {
+    const bool known =
+        std::find(std::begin(kOfEveryOpset), std::end(kOfEveryOpset), node->op) != std::end(kOfEveryOpset);
+    if (!known || node->domain != from) continue;
+    node->domain = to;
+    ++moved;
+  }
+  return moved;
+}
+
 void require_known(const Model& model) {
   const int64_t opset = model.opset();
   if (opset > newest_opset())
@@ -208,6 +224,14 @@ Model convert_opset(const Model& model, int64_t opset) {
   if (model.opset() == opset) return result;
   if (!uses_standard(*model.graph)) {
     result.set_opset("", opset);
+    return result;
+  }
+  const std::string aside = "mlopt.aside";
+  if (Model rest = clone(model); move_runtime_operators(rest, "", aside) > 0) {
+    rest.set_opset(aside, 1);
+    result = convert_opset(rest, opset);
+    move_runtime_operators(result, aside, "");
+    std::erase_if(result.opsets, [&](const OpsetImport& import) { return import.domain == aside; });
     return result;
   }
   require_known(model);

@@ -36,6 +36,11 @@ TEST_CASE("fuse fixes free dimensions, and folds what they decide") {
   CHECK(fuse({"--fix", "K=3"}).err.find("'K'") != std::string::npos);
   for (const char* wrong : {"S", "S=0", "=2", "S=x"}) CHECK(fuse({"--fix", wrong}).status == 2);
   CHECK(fuse({"--batch", "0"}).status == 2);
+  for (const char* list : {"--fix", "--only", "--passes"}) CHECK(fuse({list, ""}).status == 2);
+  CHECK(fuse({"--fix", "N=99999999999"}).err.find(": --fix") != std::string::npos);
+  CHECK(fuse({"--fix", "S=6", "--fix", "S=7"}).err.find("'S' is given a size twice") != std::string::npos);
+  CHECK(fuse({"--fix", "N=3", "--batch", "2"}).err.find("two sizes: --batch") != std::string::npos);
+  CHECK(fuse({"--fix", "N=2", "--batch", "2"}).status == 0);
 }
 
 TEST_CASE("sizes that are most likely equal are named, as --fix takes them") {
@@ -79,12 +84,34 @@ TEST_CASE("levels choose passes, and targets what these may write") {
   CHECK(run_mlopt({"fuse", model, "-o", out, "--target", "openvin"}).status == 2);
 }
 
+TEST_CASE("what the target cannot run is not verified, wherever it comes from") {
+  const test::TempDir folder;
+  const std::string model = test::write_text_model(folder, "m.onnx",
+                                                   R"(<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]>
+    g (float[N,4] x) => (float[N,4] y) { y = com.microsoft.QuickGelu (x) })"),
+                    out = folder / "o.onnx";
+  const auto fuse = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"fuse", model, "-o", out, "--no-bench", "--strict", "-O0"});
+    return run_mlopt(options);
+  };
+  CHECK(fuse({}).status == 0);
+  CHECK(fuse({"--target", "ort"}).status == 0);
+  for (const std::string& target : {std::string("onnx"), std::string("tensorrt")}) {
+    const test::Outcome done = fuse({"--target", target});
+    CHECK(done.status == 1);
+    CHECK(done.err.find(target + " cannot run com.microsoft.QuickGelu") != std::string::npos);
+    CHECK(done.out.find("not verified: " + target + " cannot run com.microsoft.QuickGelu") != std::string::npos);
+  }
+}
+
 TEST_CASE("fuse cuts out a part, and stores its weights in fewer bytes for good") {
   const test::TempDir folder;
   const std::string model = test::write_text_model(folder, "m.onnx", test::kTwoLayers), out = folder / "o.onnx";
   const Model whole = read_model(model);
   const std::string middle = whole.graph->nodes()[0]->output(0)->name;
-  REQUIRE(run_mlopt({"fuse", model, "-o", out, "--no-bench", "--extract", ".." + middle}).status == 0);
+  const test::Outcome cut = run_mlopt({"fuse", model, "-o", out, "--no-bench", "--extract", ".." + middle});
+  REQUIRE(cut.status == 0);
+  CHECK(cut.out.find("the source is the part .." + middle + " of " + model) != std::string::npos);
   const Model part = read_model(out);
   CHECK(part.graph->node_count() < whole.graph->node_count());
   CHECK(part.graph->outputs()[0]->name == middle);

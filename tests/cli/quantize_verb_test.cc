@@ -1,10 +1,12 @@
 #include <filesystem>
 
+#include "core/base/file.h"
 #include "core/data/array_file.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
+#include "tests/support/models.h"
 #include "tests/support/op.h"
 #include "tests/support/product_files.h"
 #include "tests/support/program.h"
@@ -226,4 +228,46 @@ TEST_CASE("a model that is quantized already is read back on request, and refuse
   CHECK(report.find("spec")->string() == "w4g32:requantize");
   CHECK(report.find("changes")->find("restored_nodes")->integer() > 3);
   CHECK(test::operators(*read_model(twice).graph).find("QuantizeLinear") == std::string::npos);
+}
+
+TEST_CASE("a plan of layers is counted, kept in the spec, and made again by it") {
+  const Files files;
+  const test::Outcome done =
+      files.quantize({"--to", "w8", "--layer-plan", R"({"second": "w4"})", "--json", files.folder / "r.json"});
+  INFO(done.err << done.out);
+  REQUIRE(done.status == 0);
+  CHECK(done.out.find("2 layers in w4 (1), w8 (1)") != std::string::npos);
+  const std::string spec = metadata(read_model(files.out), "mlopt.spec"), bytes = read_file(files.out);
+  CHECK(spec == "w8:layers=w4=second");
+  CHECK(Json::parse(read_file(files.folder / "r.json")).find("spec")->string() == spec);
+  REQUIRE(files.quantize({"--to", spec}).status == 0);
+  CHECK(read_file(files.out) == bytes);
+  const test::Outcome unknown = files.quantize({"--to", "w8", "--layer-plan", R"({"secnd": "w4"})"});
+  CHECK(unknown.status == 2);
+  CHECK(unknown.err.find("the model has no layer 'secnd'") != std::string::npos);
+  CHECK(unknown.err.find("did you mean 'second'?") != std::string::npos);
+}
+
+TEST_CASE("what a named target cannot run is warned of, and not verified") {
+  const test::TempDir folder;
+  std::string numbers = "0.1";
+  for (int i = 1; i < 1024; ++i) numbers += ", " + std::to_string((i * 37 % 101) / 100.0);
+  const std::string model = test::write_text_model(
+      folder, "m.onnx",
+      "<ir_version: 10, opset_import: [\"\" : 21, \"com.microsoft\" : 1]> g (float[N,32] x) => (float[N,32] y) "
+      "<float[32,32] w = {" +
+          numbers + "}> { m = MatMul (x, w) y = com.microsoft.QuickGelu (m) }");
+  const auto quantize = [&](std::vector<std::string> options) {
+    options.insert(options.begin(),
+                   {"quantize", model, "-o", folder / "o.onnx", "--to", "w8", "--no-bench", "--json", "-"});
+    const test::Outcome done = run_mlopt(options);
+    REQUIRE(done.status == 0);
+    const Json report = Json::parse(done.out);
+    return report.find("not_verified")->dump() + report.find("warnings")->dump();
+  };
+  CHECK(quantize({}).find("cannot run") == std::string::npos);
+  const std::string told = quantize({"--target", "tensorrt"});
+  const size_t first = told.find("tensorrt cannot run com.microsoft.QuickGelu");
+  REQUIRE(first != std::string::npos);
+  CHECK(told.find("tensorrt cannot run com.microsoft.QuickGelu", first + 1) != std::string::npos);
 }

@@ -57,6 +57,17 @@ TEST_CASE("names of nodes may hold what separates the parts of a spec") {
   CHECK(parse_spec("w8:skip=a;skip=b").skip == std::vector<std::string>{"a", "b"});
 }
 
+TEST_CASE("a spec keeps the formats of single layers") {
+  const char* text = "w8:layers=nf4=/b|c\\;d;layers=w4g32=/a";
+  const quantize::Spec spec = parse_spec(text);
+  CHECK(to_string(spec) == text);
+  REQUIRE(spec.plan.size() == 3);
+  CHECK(to_string(spec.plan.at("/a")) == "w4g32");
+  CHECK(to_string(spec.plan.at("c;d")) == "nf4");
+  for (const char* wrong : {"w8:layers=/a", "w8:layers=w44=/a", "w8a8:layers=w4=/a", "mixed:size=40%;layers=w4=/a"})
+    CHECK_THROWS_AS(parse_spec(wrong), Error);
+}
+
 TEST_CASE("every format has one name") {
   for (const std::string& format : quantize::format_names())
     if (format != "mixed") CHECK(quantize::name(parse_spec(format)) == format);

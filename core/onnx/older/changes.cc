@@ -53,6 +53,17 @@ std::string dequantize(Node& node) {
   return drop(node, "output_dtype");
 }
 
+/// ONNX Runtime takes a zero point that is left out as uint8 in models of these opsets, whatever the codes are.
+std::string typed_zeros(Node& node) {
+  const Value* scale = node.input(1);
+  const auto dims = scale->type.static_dims();
+  if (!node.input(2) && node.input(0)->type.dtype == DType::kI8 && dims) {
+    Value* zeros = node.graph()->add_constant(scale->name + "_zero_point", Tensor::zeros(DType::kI8, *dims));
+    node.graph()->set_input(&node, 2, zeros);
+  }
+  return drop(node, "block_size", int64_t{0});
+}
+
 /// A scale for each channel needs an axis.
 std::string one_scale(Node& node) {
   const auto& dims = node.input(1)->type.dims;
@@ -103,7 +114,7 @@ constexpr Change kChanges[] = {
     {"Constant", 12, constant},
     {"DFT", 20, dft},
     {"DequantizeLinear", 13, one_scale},
-    {"DequantizeLinear", 21, [](Node& n) { return drop(n, "block_size", int64_t{0}); }},
+    {"DequantizeLinear", 21, typed_zeros},
     {"DequantizeLinear", 23, dequantize},
     {"Dropout", 12, dropout},
     {"GRU", 14, layout},
