@@ -63,6 +63,7 @@ train::LossGraph objective(train::LossArgs& args, const Wiring& wiring, const Ob
     const train::LossGraph hard = settings.hard->build(args);
     whole.labels = hard.labels;
     whole.classes = hard.classes;
+    whole.within_one = hard.within_one;
     add(hard.loss, wiring.hard_weight);
   }
   return whole;

@@ -68,12 +68,23 @@ Model in_opset_of(const Model& teacher, const Model& student) {
   }
 }
 
+/// A teacher is asked what it knows: its Dropouts do what they do at inference.
+void stop_dropping(Graph& graph) {
+  constexpr int kTrains = 2;
+  for (Node* node : all_nodes(graph)) {
+    if (!node->is("Dropout")) continue;
+    if (node->input(kTrains)) node->graph()->set_input(node, kTrains, nullptr);
+    if (node->attr("is_test")) node->set_attr("is_test", int64_t{1});
+  }
+}
+
 }  // namespace
 
 Teacher make_teacher(const Model& model, const Model& student, const train::BatchInputs& inputs, TypeRule types) {
   Teacher teacher;
   teacher.model = in_opset_of(model, student);
   inline_functions(teacher.model);
+  stop_dropping(*teacher.model.graph);
   Model bound = clone(student);
   bind_batch(bound, inputs, types);
   teacher.inputs = match_inputs(teacher.model, bound, inputs.dims);

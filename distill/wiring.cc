@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -16,7 +17,7 @@ std::string shown(const Value& v) { return fmt::format("'{}' {}", v.name, to_str
 std::vector<std::string> names_of(const Graph& graph) {
   std::vector<std::string> names;
   for (const Value* v : graph.values())
-    if (v->producer || v->is_input) names.push_back(v->name);
+    if (v->producer) names.push_back(v->name);
   return names;
 }
 
@@ -40,6 +41,7 @@ class Wirer {
     for (const Match& match : settings_.matches) follow(match);
     if (wiring_.terms.empty())
       usage_error("the student follows nothing", "--alpha", "give a positive --alpha, or pairs with --match");
+    require_terms_of_weights();
     return std::move(wiring_);
   }
 
@@ -47,9 +49,18 @@ class Wirer {
   const Graph& own() const { return *student_.graph; }
   const Graph& graph(size_t teacher) const { return *wiring_.teachers[teacher].model.graph; }
 
-  double weight_of(const std::string& loss, double usual) const {
+  double weight_of(const std::string& loss, double usual) {
+    weighed_.insert(loss);
     const auto found = settings_.weights.find(loss);
     return found == settings_.weights.end() ? usual : found->second;
+  }
+
+  void require_terms_of_weights() const {
+    for (const auto& [name, weight] : settings_.weights)
+      if (weight > 0 && !weighed_.contains(name))
+        usage_error(fmt::format("nothing is learned by the loss '{}'", name), "--weights",
+                    name == "hard" ? "give data whose labels fit the output, or leave it out"
+                                   : fmt::format("give --match t=...,s=...,loss={}, or leave it out", name));
   }
 
   Value* output() const {
@@ -183,6 +194,7 @@ class Wirer {
   const Settings& settings_;
   double alpha_ = 1;
   const train::LossDef* said_ = nullptr;  ///< what the output is to the labels
+  std::set<std::string> weighed_;         ///< losses that there are terms of
   Wiring wiring_;
 };
 

@@ -48,6 +48,7 @@ train::FeedSettings feed_of(const train::TrainingGraphs& graphs, int64_t batch) 
   feed.batch = batch;
   if (!graphs.labels.empty()) feed.labels = graphs.gradients.graph->find(graphs.labels)->type;
   feed.classes = graphs.classes;
+  feed.within_one = graphs.within_one;
   feed.fixed = graphs.fixed;
   return feed;
 }

@@ -128,10 +128,16 @@ class Differentiator {
   /// Names of what is trained and reaches the node: the first few.
   std::vector<std::string> trained_before(const Node& node) const {
     constexpr size_t kShown = 4;
-    std::unordered_set<const Value*> before(node.inputs().begin(), node.inputs().end());
+    std::unordered_set<const Value*> before;
+    const auto add_read = [&](const Node& reader) {
+      before.insert(reader.inputs().begin(), reader.inputs().end());
+      for (const Graph* body : reader.bodies())
+        for (const Value* v : captures(*body)) before.insert(v);
+    };
+    add_read(node);
     for (auto earlier = forward_.rbegin(); earlier != forward_.rend(); ++earlier)
       for (const Value* out : (*earlier)->outputs())
-        if (out && before.contains(out)) before.insert((*earlier)->inputs().begin(), (*earlier)->inputs().end());
+        if (out && before.contains(out)) add_read(**earlier);
     std::vector<std::string> names;
     for (const Value* v : wrt_)
       if (before.contains(v) && names.size() < kShown) names.push_back(v->name);

@@ -15,20 +15,6 @@ bool is_weight(const Value* value) {
          std::ranges::all_of(maker->inputs(), [](const Value* v) { return !v || v->constant; });
 }
 
-/// Weights of layers, and a bias that is added to a product with a weight. What is added to the product of two
-/// activations may be a mask, and what recurrent layers read beside weights and biases is where they begin.
-bool is_of_layer(const Use& use) {
-  constexpr std::string_view kLayers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "PRelu", "GRU", "LSTM", "RNN"};
-  constexpr std::string_view kRecurrent[] = {"GRU", "LSTM", "RNN"};
-  const Node& node = *use.node;
-  if (node.op == "MatMul") return true;
-  if (std::ranges::count(kRecurrent, node.op) > 0) return (use.index > 0 && use.index < 4) || use.index == 7;
-  if (std::ranges::count(kLayers, node.op) > 0 || node.op.ends_with("Normalization")) return use.index > 0;
-  const Value* other = node.op == "Add" ? node.input(1 - use.index) : nullptr;
-  return other && other->producer && std::ranges::count(kLayers, other->producer->op) > 0 &&
-         std::ranges::any_of(other->producer->inputs(), is_weight);
-}
-
 /// Those of `body`, the graph itself or a branch in it, become initializers of `graph`: all, or what layers read.
 void hoist(Graph& graph, const Graph& body, bool all) {
   for (Node* node : body.nodes()) {
@@ -42,6 +28,18 @@ void hoist(Graph& graph, const Graph& body, bool all) {
 }
 
 }  // namespace
+
+bool is_of_layer(const Use& use) {
+  constexpr std::string_view kLayers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "PRelu", "GRU", "LSTM", "RNN"};
+  constexpr std::string_view kRecurrent[] = {"GRU", "LSTM", "RNN"};
+  const Node& node = *use.node;
+  if (node.op == "MatMul") return true;
+  if (std::ranges::count(kRecurrent, node.op) > 0) return (use.index > 0 && use.index < 4) || use.index == 7;
+  if (std::ranges::count(kLayers, node.op) > 0 || node.op.ends_with("Normalization")) return use.index > 0;
+  const Value* other = node.op == "Add" ? node.input(1 - use.index) : nullptr;
+  return other && other->producer && std::ranges::count(kLayers, other->producer->op) > 0 &&
+         std::ranges::any_of(other->producer->inputs(), is_weight);
+}
 
 void replace_by_initializer(Graph& graph, Node* node, const Tensor& value) {
   Value* made = node->output(0);

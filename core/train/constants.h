@@ -3,6 +3,10 @@
 
 namespace mlopt::train {
 
+/// Weights of layers, and a bias that is added to a product with a weight. What is added to the product of two
+/// activations may be a mask, and what recurrent layers read beside weights and biases is where they begin.
+bool is_of_layer(const Use& use);
+
 /// The node, of `graph` or of a branch in it, gives way to an initializer of `graph` of the name of its only output.
 void replace_by_initializer(Graph& graph, Node* node, const Tensor& value);
 

@@ -10,6 +10,7 @@
 #include "core/ir/bind.h"
 #include "core/ir/view.h"
 #include "core/train/builder.h"
+#include "core/train/random.h"
 
 namespace mlopt::train {
 namespace {
@@ -66,18 +67,45 @@ double ratio_of(const Model& model, const Node& node, const DropoutChoice& choic
   return *ratio;
 }
 
+bool is_read(const Value* mask) { return mask && (!mask->uses.empty() || mask->is_output()); }
+
+/// What somebody reads of what a Dropout keeps is what it leaves of ones: all, where there are no keys.
+void seed_mask(Graph& graph, Node* node, Value* keys, const std::vector<Attr>& attrs) {
+  Value* mask = node->output(1);
+  if (!is_read(mask)) return;
+  const Dims dims = Builder::dims(node->input(0));
+  const auto add = [&](const char* op, std::vector<Value*> inputs, std::vector<Attr> own, DType type) {
+    const char* domain = std::string_view(op) == "SeededDropout" ? "mlopt" : "";
+    Value* made = graph.add_op(op, std::move(inputs), std::move(own), node, mask->name, 1, domain)->output(0);
+    made->type = Type::tensor(type, dims);
+    return made;
+  };
+  Value* shape = graph.add_constant("train/indices", Tensor::ints(dims));
+  Value* made = add("ConstantOfShape", {shape}, {{"value", Tensor::of<float>({1}, {1}), {}}}, DType::kF32);
+  if (keys) made = add("SeededDropout", {made, keys}, attrs, DType::kF32);
+  for (const DType type : {DType::kBool, mask->type.dtype})  // what is kept was scaled
+    made = add("Cast", {made}, {{"to", static_cast<int64_t>(type), {}}}, type);
+  graph.replace_uses(mask, made);
+}
+
 /// In the place of a Dropout, with the name of what it gives.
 void seed(Graph& graph, Node* node, Value* keys, int64_t number, int64_t axis, double ratio) {
   const std::string name = node->output(0)->name;
-  Node* seeded = graph.add_op("SeededDropout", {node->input(0), keys},
-                              {{"axis", axis, {}}, {"node", number, {}}, {"ratio", static_cast<float>(ratio), {}}},
-                              node, name, 1, "mlopt");
+  const std::vector<Attr> attrs = {{"axis", axis, {}}, {"node", number, {}}, {"ratio", static_cast<float>(ratio), {}}};
+  seed_mask(graph, node, keys, attrs);
+  Node* seeded = graph.add_op("SeededDropout", {node->input(0), keys}, attrs, node, name, 1, "mlopt");
   seeded->name = node->name;
   Value* made = seeded->output(0);
   made->type = node->input(0)->type;
   graph.replace_uses(node->output(0), made);
   graph.erase(node);
   if (made->name != name) graph.rename(made, name);
+}
+
+Value* add_keys(Graph& graph, int64_t samples, Dropouts& done) {
+  Value* keys = graph.add_input(graph.fresh_name("train/dropout"), Type::tensor(DType::kI64, Dims{samples + 1}));
+  done.keys = keys->name;
+  return keys;
 }
 
 }  // namespace
@@ -92,12 +120,11 @@ DropoutChoice parse_dropout(std::string_view text) {
 }
 
 std::vector<Node*> dropouts_of(const Model& model) {
+  constexpr int64_t kConstantOfShape = 9;  // the opset that has it
   std::vector<Node*> found;
-  for (Node* node : model.graph->nodes()) {
-    const Value* mask = node->output(1);
-    if (node->is("Dropout") && node->output(0) && !(mask && (!mask->uses.empty() || mask->is_output())))
+  for (Node* node : model.graph->nodes())
+    if (node->is("Dropout") && node->output(0) && (!is_read(node->output(1)) || model.opset() >= kConstantOfShape))
       found.push_back(node);
-  }
   return found;
 }
 
@@ -115,19 +142,28 @@ Dropouts seed_dropouts(Model& model, const std::vector<Node*>& nodes, const Drop
     Node* node = nodes[i];
     const double ratio = ratio_of(model, *node, choice);
     if (ratio == 0) {
+      seed_mask(graph, node, nullptr, {});
       graph.replace_uses(node->output(0), node->input(0));
       graph.erase(node);
       continue;
     }
-    if (!keys) keys = graph.add_input(graph.fresh_name("train/dropout"), Type::tensor(DType::kI64, Dims{samples + 1}));
+    if (!keys) keys = add_keys(graph, samples, done);
     const int64_t axis = axis_of(Builder::dims(node->input(0)), growth.of(node->output(0)->name), samples);
     seed(graph, node, keys, static_cast<int64_t>(i), axis, ratio);
     done.least = done.nodes == 0 ? ratio : std::min(done.least, ratio);
     done.most = std::max(done.most, ratio);
     ++done.nodes;
   }
-  if (keys) done.keys = keys->name;
   return done;
+}
+
+void seed_random(Model& model, const std::vector<Dims>& dims, TypeRule types, Dropouts& done) {
+  const std::vector<Node*> nodes = dims.empty() || dims[0].empty() ? std::vector<Node*>() : random_nodes(model);
+  if (!nodes.empty()) {
+    Graph& graph = *model.graph;
+    seed_random(model, nodes, done.keys.empty() ? add_keys(graph, dims[0][0], done) : graph.find(done.keys), types);
+  }
+  done.repeating = repeating(model);
 }
 
 Tensor dropout_keys(std::span<const int64_t> samples, int64_t epoch, int64_t update, uint64_t seed) {

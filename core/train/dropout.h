@@ -22,10 +22,11 @@ DropoutChoice parse_dropout(std::string_view text);
 struct Dropouts {
   std::string keys;  ///< name of the input that takes dropout_keys(); "": there is none
   int64_t nodes = 0;
-  double least = 0, most = 0;  ///< of their ratios
+  double least = 0, most = 0;               ///< of their ratios
+  std::vector<std::string> repeating = {};  ///< labels of what draws the same in each update
 };
 
-/// The Dropouts of the main graph that can be seeded: a mask that somebody reads cannot.
+/// The Dropouts of the main graph that can be seeded: of old opsets, none whose mask somebody reads.
 std::vector<Node*> dropouts_of(const Model& model);
 
 /// Puts `mlopt.SeededDropout` in their place, whether their file says that they drop or not, and a new graph input
@@ -36,6 +37,10 @@ std::vector<Node*> dropouts_of(const Model& model);
 /// to go to, Error{kUnsupported} where a ratio depends on data.
 Dropouts seed_dropouts(Model& model, const std::vector<Node*>& nodes, const DropoutChoice& choice, const Model& source,
                        const std::vector<Dims>& dims, TypeRule types);
+
+/// Does the same to the nodes of the graph that give random numbers (random.h), under the keys that `done` has or gets,
+/// and notes what then repeats itself.
+void seed_random(Model& model, const std::vector<Dims>& dims, TypeRule types, Dropouts& done);
 
 /// A key for each of the samples in this epoch, and behind them one for what they share in this update.
 Tensor dropout_keys(std::span<const int64_t> samples, int64_t epoch, int64_t update, uint64_t seed);

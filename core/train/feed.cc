@@ -25,6 +25,19 @@ Tensor one_hot(std::span<const int64_t> classes, int64_t count) {
   return rows;
 }
 
+/// Do labels of samples have the axes of what is taken, but for those of size 1? A row of numbers may be of any axes,
+/// and samples of several rows each are told apart by their number alone.
+bool fit(const Dims& given, const Dims& taken, int64_t samples) {
+  const auto axes = [](const Dims& dims) {
+    Dims found;
+    for (size_t i = 1; i < dims.size(); ++i)
+      if (dims[i] != 1) found.push_back(dims[i]);
+    return found;
+  };
+  if (element_count(given) != element_count(taken)) return false;
+  return axes(given).size() < 2 || taken[0] != samples || axes(given) == axes(taken);
+}
+
 }  // namespace
 
 Feed::Feed(const Dataset& data, const FeedSettings& settings, int64_t first)
@@ -56,11 +69,12 @@ Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) 
   dims[0] = dims[0] / part() * static_cast<int64_t>(samples.size());
   const bool shares = settings_.classes > 0 && settings_.augmentation.mixup > 0;
   if (shares) dims.pop_back();
-  if (!batch.labels || batch.labels->size() != element_count(dims))
+  if (!batch.labels || !fit(batch.labels->dims(), dims, static_cast<int64_t>(samples.size())))
     input_error(fmt::format("labels of shape {}, where the loss takes {}",
                             batch.labels ? to_string(batch.labels->dims()) : "none", to_string(*settings_.labels)),
                 data_.name_of(samples[0]), "choose another --loss, or other data");
   Tensor labels = cast(*batch.labels, shares ? DType::kI64 : settings_.labels->dtype).reshaped(dims);
+  if (settings_.within_one) require_within_one(*batch.labels, samples);
   if (settings_.classes == 0) return labels;
   const auto values = labels.span<int64_t>();
   for (size_t i = 0; i < values.size(); ++i) {
@@ -71,6 +85,14 @@ Tensor Feed::labels_of(const Batch& batch, const std::vector<int64_t>& samples) 
                   "mend the labels, or choose another model");
   }
   return shares ? cast(one_hot(values, settings_.classes), settings_.labels->dtype) : labels;
+}
+
+void Feed::require_within_one(const Tensor& labels, const std::vector<int64_t>& samples) const {
+  const auto count = static_cast<size_t>(labels.size());
+  for (size_t i = 0; i < count; ++i)
+    if (const double given = number_at(labels, static_cast<int64_t>(i)); !(given >= 0 && given <= 1))
+      input_error(fmt::format("the label {} is not from 0 to 1", given),
+                  data_.name_of(samples[i * samples.size() / count]), "mend the labels, or choose another --loss");
 }
 
 /// Of batch `index`, in the order of its epoch; with mixup one more.

@@ -22,6 +22,7 @@ struct FeedSettings {
   bool dropout_keys = false;            ///< they follow the labels, see dropout.h
   std::map<size_t, Tensor> fixed = {};  ///< what inputs have to be in each batch, by their index
   int64_t portions = 1;                 ///< batches of an update, of which an epoch has whole ones
+  bool within_one = false;              ///< as LossGraph::within_one
 };
 
 /// Batches of a dataset in an order of its own in each epoch, the same for the same seed; the samples that are left
@@ -44,6 +45,7 @@ class Feed {
   std::vector<int64_t> samples_of(int64_t index) const;
   std::vector<Datum> load(int64_t index);
   Tensor labels_of(const Batch& batch, const std::vector<int64_t>& samples) const;
+  void require_within_one(const Tensor& labels, const std::vector<int64_t>& samples) const;
   int64_t update() const { return settings_.batch * settings_.portions; }
   int64_t part() const { return settings_.batch / settings_.ranks; }
 

@@ -112,7 +112,7 @@ void make_update(TrainingGraphs& g, const Recipe& recipe, TypeRule types) {
     recipe.constrain(constraint);
   }
   if (recipe.average > 0)
-    for (UpdateArgs& args : all) add_average(args, recipe.average);
+    for (UpdateArgs& args : all) add_average(args, recipe.average, recipe.constrain != nullptr);
 }
 
 }  // namespace
@@ -138,7 +138,11 @@ TrainingGraphs make_graphs(const Model& model, const BatchInputs& inputs, const 
   parameters.insert(parameters.end(), loss.learned.begin(), loss.learned.end());
   if (loss.labels) g.labels = loss.labels->name;
   g.classes = loss.classes;
-  if (recipe.dropout) g.dropouts = seed_dropouts(g.gradients, dropouts, *recipe.dropout, model, inputs.dims, types);
+  g.within_one = loss.within_one;
+  if (recipe.dropout) {
+    g.dropouts = seed_dropouts(g.gradients, dropouts, *recipe.dropout, model, inputs.dims, types);
+    seed_random(g.gradients, inputs.dims, types, g.dropouts);
+  }
   g.gradients.graph->add_output(loss.loss);
   Value* scale = recipe.precision.scales() ? add_scale(g, *loss.loss, parameters) : nullptr;
   Value* passed_back = scale ? build.op("Mul", {loss.loss, scale}) : loss.loss;

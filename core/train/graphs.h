@@ -26,7 +26,7 @@ struct Recipe {
   TrainableChoice choice;
   std::string output;                          ///< whose loss it is; "": the first
   bool train_batch_norm = true;                ///< false: normalize by the running statistics, which stay
-  std::optional<DropoutChoice> dropout;        ///< nothing: Dropouts do in training what they do in the model
+  std::optional<DropoutChoice> dropout;        ///< nothing: they and random numbers are those of the model
   bool keep_zeros = false;                     ///< weights of a matrix or filter that are 0 stay 0
   bool accumulate = false;                     ///< gradients of several runs add up
   double clip = 0;                             ///< largest norm of all gradients together; 0: any
@@ -48,8 +48,9 @@ struct TrainingGraphs {
   /// norm of all gradients where they are clipped.
   Model update;
   std::vector<StateUpdate> parameter_updates;
-  std::string labels;   ///< name of the input of `gradients` that takes them; "": none does
-  int64_t classes = 0;  ///< as LossGraph::classes
+  std::string labels;       ///< name of the input of `gradients` that takes them; "": none does
+  int64_t classes = 0;      ///< as LossGraph::classes
+  bool within_one = false;  ///< as LossGraph::within_one
   Dropouts dropouts;
   std::shared_ptr<StateStore> state;
   std::vector<std::string> parameters, statistics;  ///< names of what is trained; of running statistics

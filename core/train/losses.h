@@ -23,6 +23,7 @@ struct LossGraph {
   std::vector<Value*> learned = {};  ///< initializers of its own that are trained too, no part of the model
   int64_t classes =
       0;  ///< labels are of so many: the number of one, or where samples are mixed the shares of all; 0: none
+  bool within_one = false;  ///< labels are from 0 to 1
 };
 
 struct LossDef {

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/tensor/cast.h"
 #include "core/train/angles.h"
+#include "core/train/constants.h"
 
 namespace mlopt::train {
 namespace {
@@ -29,8 +30,25 @@ bool normalizes_inputs(const Value& value) {
   });
 }
 
+/// Only where the product has one channel: what all channels share is a number, as the 3 of a HardSwish.
+bool adds_to_channel(const Node& add, int index) {
+  const Value* product = add.input(1 - index);
+  const auto& dims = product->type.dims;
+  const bool convolves = product->producer->op.starts_with("Conv");
+  if (!dims || dims->size() < (convolves ? 2 : 1)) return false;
+  return (convolves ? dims->at(1) : dims->back()).value() == 1;
+}
+
+/// Most single numbers are settings (an epsilon, the 0.5 of a GELU): only layers have some that are weights.
+bool is_single_weight(const Value& value) {
+  return std::ranges::any_of(value.uses, [](const Use& use) {
+    return is_of_layer(use) && (use.node->op != "Add" || adds_to_channel(*use.node, use.index));
+  });
+}
+
 bool looks_like_weights(const Value& value) {
-  return value.constant->size() > 1 && !normalizes_inputs(value) && !is_mask(*value.constant);
+  const int64_t size = value.constant->size();
+  return (size > 1 || (size == 1 && is_single_weight(value))) && !normalizes_inputs(value) && !is_mask(*value.constant);
 }
 
 /// By its name, or by that of the weight that it is a copy of.
@@ -44,7 +62,7 @@ void check_globs(const std::vector<std::string>& globs, const std::vector<Value*
     if (std::none_of(values.begin(), values.end(), [&](const Value* v) { return glob_match(glob, v->name); })) {
       std::vector<std::string> names;
       for (const Value* v : values) names.push_back(v->name);
-      input_error(fmt::format("no weight is called '{}'", glob), option, suggestion(glob, names));
+      usage_error(fmt::format("no weight is called '{}'", glob), option, suggestion(glob, names));
     }
 }
 

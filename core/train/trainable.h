@@ -15,9 +15,9 @@ struct TrainableChoice {
   std::map<std::string, std::string> copies = {};  ///< globs know these by the other name too, see Copies in untie.h
 };
 
-/// Float initializers in the order of the graph. Left out unless `only` names them: single numbers, masks (a value of
-/// -1e4 or less, or none), what inputs are normalized with, and the angles of positions (angles.h). Throws
-/// Error{kBadInput} where nothing is left, or a glob matches nothing.
+/// Float initializers in the order of the graph. Left out unless `only` names them: single numbers that no layer has as
+/// a weight or bias, masks (a value of -1e4 or less, or none), what inputs are normalized with, and the angles of
+/// positions (angles.h). Throws Error{kBadInput} where nothing is left, or a glob matches nothing.
 std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice);
 
 }  // namespace mlopt::train

@@ -43,6 +43,7 @@ FeedSettings feed_of(const TrainingGraphs& graphs, const LoopSettings& settings)
   feed.seed = settings.seed;
   if (!graphs.labels.empty()) feed.labels = graphs.gradients.graph->find(graphs.labels)->type;
   feed.classes = graphs.classes;
+  feed.within_one = graphs.within_one;
   feed.dropout_keys = !graphs.dropouts.keys.empty();
   feed.augmentation = settings.augmentation;
   feed.fixed = graphs.fixed;

@@ -180,4 +180,33 @@ TEST_CASE("weights go by name, and what weighs nothing is left out") {
   CHECK(says(thrown_by([&] { wired(student, {&teacher}, settings); }), "the student follows nothing"));
 }
 
+TEST_CASE("weights of what nothing is learned by are refused") {
+  const Model student = classifier(4, 3), teacher = classifier(4, 3);
+  for (const char* name : {"hint", "hard"}) {
+    distill::Settings settings;
+    settings.weights = {{name, 3}};
+    const Error error = thrown_by([&] { wired(student, {&teacher}, settings); });
+    CHECK(says(error, fmt::format("nothing is learned by the loss '{}'", name)));
+    CHECK(error.code == Code::kUsage);
+  }
+}
+
+TEST_CASE("names that are proposed can be followed") {
+  const Model student = classifier(4, 3), teacher = classifier(4, 3);
+  distill::Settings settings;
+  settings.matches = {distill::parse_match("t=xx,s=h,loss=mse")};
+  const Error error = thrown_by([&] { wired(student, {&teacher}, settings); });
+  CHECK(says(error, "the teacher computes no tensor 'xx'"));
+  CHECK(error.fix.find("'x'") == std::string::npos);
+}
+
+TEST_CASE("a teacher drops nothing") {
+  const Model student = classifier(4, 3);
+  const Model teacher = parse_text(R"(<ir_version: 8, opset_import: ["" : 21]>
+    net (float[N,4] x) => (float[N,3] y) <float[4,3] w = {1,0,2, 1,0,1, 1,2,2, 1,0,1}, float r = {0.5}, bool t = {1}>
+    { d, m = Dropout (x, r, t)  y = MatMul (d, w) })");
+  const distill::Teacher made = distill::make_teacher(teacher, student, {{{2, 4}}}, standard_types);
+  CHECK(made.model.graph->find("d")->producer->input(2) == nullptr);
+}
+
 }  // namespace mlopt::test

@@ -61,6 +61,7 @@ SparseTraining train_sparse(const Net& net, const std::function<void(train::Reci
   train::Recipe recipe;
   recipe.loss = train::find_loss("mse");
   recipe.optimizer = train::find_optimizer("adam");
+  recipe.choice.freeze = {"c"};
   change(recipe);
   const train::TrainingGraphs graphs = train::make_graphs(net.model, {{8, 6}}, recipe, standard_types);
   train::LoopSettings loop;
@@ -86,7 +87,7 @@ double error_with(const std::map<std::string, std::vector<double>>& weights) {
   const Batch batch = data.batch(0, kSamples);
   const std::vector<double> x = to_doubles(batch.inputs[0].tensor()), y = to_doubles(*batch.labels);
   const auto &w = weights.at("w"), &b = weights.at("b"), &v = weights.at("v");
-  const double c = to_doubles(*sparse_network().graph().find("c")->constant)[0];  // a single number is not trained
+  const double c = to_doubles(*sparse_network().graph().find("c")->constant)[0];  // it is not trained
   double sum = 0;
   for (size_t n = 0; n < y.size(); ++n) {
     double out = c;

@@ -61,8 +61,8 @@ Value* gradient(GradArgs& a, const std::vector<std::string>& terms, size_t i) {
   Dims all(x.begin(), axis), ones(all.size(), 1);
   if (spread) all = ones = Dims(found.begin(), next);
   for (size_t k = 0; k < own.size(); ++k) {
-    ones.push_back(has(own[k]) ? *next : 1);
-    all.push_back(has(own[k]) ? *next++ : axis[static_cast<std::ptrdiff_t>(k)]);
+    ones.push_back(has(own[k]) ? *next++ : 1);
+    all.push_back(ones.back() == 1 ? axis[static_cast<std::ptrdiff_t>(k)] : ones.back());
   }
   return a.expanded(a.reshaped(made, ones), all);
 }

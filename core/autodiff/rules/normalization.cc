@@ -56,6 +56,7 @@ std::vector<Value*> rows(GradArgs& a, bool centered) {
   std::vector<Value*> grads = fused(a, "LayerNormGrad", {a.in(0), a.grad(), a.expanded(a.in(1), row)},
                                     {{"axis", axis, {}}, epsilon(a), {"centered", int64_t{centered}, {}}});
   grads.resize(static_cast<size_t>(a.inputs()));
+  if (a.needs(2) && a.dims(a.in(2)).size() > row.size()) grads[2] = a.grad();  // the engine sums it
   return grads;
 }
 

@@ -85,7 +85,7 @@ std::vector<Value*> reciprocal(GradArgs& a) {
 
 std::vector<Value*> cast(GradArgs& a) { return {a.converted(a.grad(), a.in(0)->type.dtype)}; }
 
-/// Steps are flat wherever they have a derivative.
+/// Steps are flat wherever they have a derivative, and so is what reads a shape alone.
 std::vector<Value*> flat(GradArgs&) { return {}; }
 
 constexpr GradRule kRules[] = {
@@ -96,6 +96,7 @@ constexpr GradRule kRules[] = {
     {"Asinh", unary},
     {"Atan", unary},
     {"Atanh", unary},
+    {"Bernoulli", flat},
     {"Cast", cast},
     {"Ceil", flat},
     {"Celu", unary},
@@ -114,6 +115,8 @@ constexpr GradRule kRules[] = {
     {"Log", log},
     {"Mish", unary},
     {"Neg", neg},
+    {"RandomNormalLike", flat},
+    {"RandomUniformLike", flat},
     {"Reciprocal", reciprocal},
     {"Relu", unary},
     {"Round", flat},

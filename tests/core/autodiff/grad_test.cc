@@ -5,6 +5,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/gradients.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 #include "tests/support/thrown.h"
 
 namespace mlopt::test {
@@ -56,6 +57,19 @@ TEST_CASE("an operator without a rule says which, where and what to freeze") {
   CHECK(error.message == "no gradient rule for Hardmax");
   CHECK(error.where == "Hardmax 'strange'");
   CHECK(error.fix == "freeze what lies before it: --freeze 'stem.weight'");
+}
+
+TEST_CASE("what branches read is named where an If has no gradient") {
+  Model model = fixture(R"(g (float[3] x, bool c, float[3] V, float[3] W) => (float y) {
+    h = If (c) <then_branch = t () => (float[3] a) { a = Mul (x, V) }, else_branch = e () => (float[3] b) { b = Mul (x, W) }>
+    y = ReduceSum <keepdims = 0> (h)
+  })");
+  infer(model, standard_types);
+  const auto find = [&](const char* name) { return model.graph->find(name); };
+  const Error error = thrown_by([&] {
+    add_gradients(model, find("y"), std::vector{find("V"), find("W")}, standard_types);
+  });
+  CHECK(error.fix == "freeze what lies before it: --freeze 'V' --freeze 'W'");
 }
 
 TEST_CASE("an operator that nothing is known of is no silent end of the gradient") {

@@ -12,6 +12,7 @@
 #include "tests/support/memory_data.h"
 #include "tests/support/net.h"
 #include "tests/support/ranks.h"
+#include "tests/support/rewrite.h"
 #include "tests/support/thrown.h"
 
 namespace mlopt::test {
@@ -140,6 +141,27 @@ TEST_CASE("the samples of a batch are found along any axis") {
   for (const Node* node : graphs.gradients.graph->nodes())
     if (node->op == "SeededDropout" && axes.size() < 4) axes.push_back(std::get<int64_t>(node->attr("axis")->value));
   CHECK(axes == std::vector<int64_t>{-1, 0, 0, 1});
+}
+
+TEST_CASE("a mask that somebody reads is that of the elements that are kept") {
+  Model model = fixture(R"(g (float[N,3] x, float[3,64] W) => (float[N,64] y) {
+    r = Constant <value_float = 0.5> ()  h = MatMul (x, W)  d, m = Dropout (h, r)  s = Div (d, h)
+    f = Cast <to = 1> (m)  t = Add (f, f)  y = Sub (s, t)
+  })");
+  infer(model, standard_types);
+  for (const char* dropout : {"model", "off"}) {
+    const train::TrainingGraphs graphs = train::make_graphs(model, {{4, 3}}, recipe(dropout), standard_types);
+    CHECK(verify(graphs.gradients).empty());
+    CHECK(listed_ops(graphs.gradients).find(" Dropout") == std::string::npos);
+  }
+  const train::TrainingGraphs graphs = train::make_graphs(model, {{4, 3}}, recipe(), standard_types);
+  const MemoryData all(uniform({8, 3}, 1, 2), Tensor::zeros(DType::kF32, {8, 64}));
+  train::LoopSettings l;
+  l.batch = 4;
+  l.schedule = {train::find_schedule("constant"), 0.02, 100, 0};
+  const auto backend = cpu_with_fallback();
+  train::Trainer trainer(graphs, all, *backend, {}, l);
+  CHECK(trainer.step().loss < 1e-10);
 }
 
 TEST_CASE("the model that was trained keeps its nodes, and training without dropout has none") {

@@ -1,5 +1,6 @@
 #include "core/train/feed.h"
 
+#include <cmath>
 #include <set>
 
 #include "core/train/mixup.h"
@@ -194,6 +195,31 @@ TEST_CASE("data that do not fit the training are refused") {
   train::FeedSettings wide = settings(6);
   wide.labels = Type::tensor(DType::kF32, Dims{6, 4});
   CHECK(says(thrown_by([&] { train::Feed(data, wide).next(); }), "labels of shape 6"));
+}
+
+TEST_CASE("labels have the axes that the loss takes, or none") {
+  const auto taken_as = [](const Dims& labels, const Dims& taken) {
+    const MemoryData data(Tensor::zeros(DType::kF32, {2, 1}), Tensor::zeros(DType::kF32, labels));
+    train::Feed(data, {2, Type::tensor(DType::kF32, taken)}).next();
+  };
+  for (const Dims& labels : {Dims{2, 3, 4}, Dims{2, 12}, Dims{2, 3, 1, 4}}) taken_as(labels, {2, 3, 4});
+  taken_as({2, 4, 1}, {2, 1, 4});
+  taken_as({2, 3, 4}, {24});  // the output has a row for each position
+  for (const Dims& labels : {Dims{2, 4, 3}, Dims{2, 2, 6}})
+    CHECK(says(thrown_by([&] { taken_as(labels, {2, 3, 4}); }), "labels of shape 2x"));
+  CHECK(says(thrown_by([&] { taken_as({2, 2, 3}, {2, 6}); }), "where the loss takes"));
+}
+
+TEST_CASE("labels that are shares lie between 0 and 1") {
+  train::FeedSettings shares{2, Type::tensor(DType::kF32, Dims{2, 2})};
+  shares.within_one = true;
+  const auto take = [&](double label) {
+    const MemoryData data(Tensor::zeros(DType::kF32, {2, 1}), tensor({2, 2}, {0, 1, 0.5, label}));
+    train::Feed(data, shares).next();
+  };
+  take(1);
+  for (const double label : {5.0, -0.1, std::nan("")})
+    CHECK(says(thrown_by([&] { take(label); }), "is not from 0 to 1"));
 }
 
 }  // namespace mlopt::test

@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "core/onnx/infer.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 #include "tests/support/thrown.h"
 
 namespace mlopt::test {
@@ -37,6 +39,19 @@ TEST_CASE("weights are trained, masks, scalars and what inputs are normalized wi
   CHECK(names(train::trainable(net.model, {})) == std::vector<std::string>{"w", "b"});
   CHECK(names(train::trainable(net.model, {{}, {"b"}})) == std::vector<std::string>{"w"});
   CHECK(names(train::trainable(net.model, {{"scale", "m*"}, {"mask"}})) == std::vector<std::string>{"mean", "scale"});
+}
+
+TEST_CASE("single numbers are trained where a layer has them as a weight or bias") {
+  Model model = fixture(R"(g (float[2,1,4,4] x, float[1,1,3,3] K, float[1] C, float[1] S, float[1] T, float[1] M,
+      float[1] V, float[1,1] P, float[4,1] W, float[1] B, float[1] D, float[1,4] Q, float[1] R, float[4,1] G,
+      float[1] H) => (float[8,1] y) {
+    c = Conv <pads = [1, 1, 1, 1]> (x, K, C)  n = BatchNormalization (c, S, T, M, V)
+    p = PRelu (n, P)  m = MatMul (p, W)  b = Add (m, B)  d = Mul (b, D)
+    q = MatMul (d, Q)  r = Add (q, R)  f = Flatten <axis = 3> (r)  y = Gemm (f, G, H)
+  })");
+  infer(model, standard_types);
+  CHECK(names(train::trainable(model, {})) ==
+        std::vector<std::string>{"K", "C", "S", "T", "M", "V", "P", "W", "B", "Q", "G", "H"});
 }
 
 TEST_CASE("copies of a weight are chosen by its name and by their own") {

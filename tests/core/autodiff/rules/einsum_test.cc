@@ -23,6 +23,8 @@ std::vector<GradCase> einsum_cases() {
       row("ij,ij,ij->j", {a, real({2, 3}, -2, 2, 2), real({2, 3}, -2, 2, 3)}),
       row("i,j->ij", {real({3}), real({4}, -2, 2, 2)}),
       row("ij,jk->k", {a, b}),
+      row("abc,bc->ac", {batch, real({1, 3}, -2, 2, 2)}),
+      row("bc,abc->ac", {real({1, 3}, -2, 2, 2), batch}),
   };
 }
 

@@ -32,6 +32,8 @@ void row_norms(std::vector<GradCase>& rows) {
                {"LayerNormalization", {x, both, real({3, 4}, -1, 1, 3)}, {.attrs = {attr("axis", 1), epsilon}}},
                {"LayerNormalization", {x, last}, {.attrs = {attr("axis", -2)}, .opset = 17}},
                {"LayerNormalization", {x, real({1}), bias}},
+               {"LayerNormalization", {x, last, real({3, 4}, -1, 1, 3)}},
+               {"LayerNormalization", {x, last, real({1, 3, 1}, -1, 1, 3)}},
                {"RMSNormalization", {x, last}, {.attrs = {epsilon}, .opset = 23}},
                {"RMSNormalization", {x, both}, {.attrs = {attr("axis", 1)}, .opset = 23}},
                {"SimplifiedLayerNormalization", {x, last}, {.attrs = {epsilon}}}});

@@ -31,6 +31,9 @@ std::vector<GradCase> unary_cases() {
       {"Gelu", {any}, {.domain = "com.microsoft"}},
       {"QuickGelu", {any}, {.attrs = {attr("alpha", 1.3f)}, .domain = "com.microsoft"}},
       {"QuickGelu", {any}, {.domain = "com.microsoft"}},
+      {"Bernoulli", {real({9}, 0.1, 0.9)}},
+      {"RandomNormalLike", {any}},
+      {"RandomUniformLike", {any}},
   };
   for (const char* op :
        {"Abs",  "Asinh",    "Atan",     "Ceil",  "Celu",           "Clip",        "Cos",      "Cosh",
