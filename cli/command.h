@@ -63,7 +63,7 @@ struct Command {
   std::string_view arguments;  ///< "MODEL -o OUT", for the usage line
   std::string_view summary;    ///< one line, without a full stop
   std::array<Example, 2> examples;
-  Action (*setup)(Options& options);  ///< declares the command's own options
+  Action (*setup)(Options& options);  ///< declares the command's own options, which outlive the action
   std::string_view alias = {};
   bool parallel = false;  ///< several processes started by mpirun share its work
 };

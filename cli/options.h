@@ -24,7 +24,8 @@ struct Option {
   bool alone = false;                   ///< a flag that asks for something else: nothing else is required beside it
   bool reads = false;                   ///< names models
   bool writes = false;                  ///< names a file to write
-  std::vector<std::string> given = {};  ///< its values, once parsed; of a flag none
+  bool trains = false;                  ///< says how a training goes
+  std::vector<std::string> given = {};  ///< its values, once parsed; of a flag "true"
   std::function<void(const std::string&)> store;
 
   bool is_flag() const { return value.empty() && !positional; }

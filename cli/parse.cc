@@ -17,6 +17,7 @@ void store(const Option& option, const std::string& value) {
       std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end()) {
     usage_error(fmt::format("unknown value '{}'", value), option.shown(), suggestion(value, option.choices));
   }
+  if (value.empty() && (option.many || option.positional)) usage_error("an empty value", option.shown());
   try {
     option.store(value);
   } catch (const Error& e) {
@@ -37,7 +38,10 @@ void declare(CLI::App& app, Option& option, bool require) {
   std::string names = option.shown();
   if (option.letter) names = fmt::format("-{},{}", option.letter, names);
   if (option.is_flag()) {
-    app.add_flag_callback(names, [&option] { option.store("true"); });
+    app.add_flag_callback(names, [&option] {
+      option.given = {"true"};
+      option.store("true");
+    });
     return;
   }
   CLI::Option* added = app.add_option(names, callback(option));

@@ -6,12 +6,14 @@
 
 #include "cli/commands.h"
 #include "cli/distill/steps.h"
+#include "cli/output.h"
 #include "cli/prune/amc.h"
 #include "cli/prune/analyse.h"
 #include "cli/prune/dynamic.h"
 #include "cli/prune/groups.h"
 #include "cli/prune/options.h"
 #include "cli/prune/pruner.h"
+#include "cli/prune/settled.h"
 #include "cli/prune/tokens.h"
 #include "cli/prune/zeros.h"
 #include "cli/recipes/sparse_training.h"
@@ -81,7 +83,9 @@ void retrain(const PruneOptions& o, const prune::Spec& spec, Session& session) {
   TrainingSteps steps;
   if (retraining(o) == "distill") steps = distill_steps(how, session);
   steps.model = [&, student = steps.model](const Model& source) {
-    VerbResult made = prune_source(o, student ? student(source) : clone(source), spec, session);
+    const auto before = settled_before(how->train, spec);
+    VerbResult made = prune_source(o, student ? student(source) : clone(source), before.value_or(spec), session);
+    if (!before) keep_settled(how->train, spec, made.spec);
     session.report.data["pruning"] = made.changes;
     return std::move(made.model);
   };
@@ -105,6 +109,8 @@ prune::Spec behind(prune::Spec spec) {
 /// The share of channels that a target of FLOPs or of time means; widths are as the source's shapes decide.
 prune::Spec with_share(const PruneOptions& o, prune::Spec spec, Session& session) {
   if (!spec.flops && !spec.latency) return spec;
+  if (const auto before = settled_before(o.distill.train, spec)) return *before;
+  const prune::Spec asked = spec;
   if (o.verb.model == "-")
     usage_error("the search for a share of channels and the training both read the model, standard input only once",
                 "MODEL", "name a file, or give --sparsity");
@@ -116,6 +122,7 @@ prune::Spec with_share(const PruneOptions& o, prune::Spec spec, Session& session
   spec.sparsity = made.share;
   spec.round = made.spec.round;
   spec.flops = spec.latency = std::nullopt;
+  keep_settled(o.distill.train, asked, prune::to_string(spec));
   return spec;
 }
 
@@ -151,8 +158,27 @@ void analyse(const PruneOptions& o, const prune::Spec& spec, Session& session) {
   write_analysis(files, session.report);
 }
 
-void run(const PruneOptions& o, Session& session) {
-  if (o.method == kDynamic) return prune_at_run_time(o, session);
+/// Else they would say how a training goes that there is none of.
+void refuse_training_options(const Options& options) {
+  for (const Option& option : options.all())
+    if (option.trains && !option.given.empty())
+      usage_error("nothing is trained", option.shown(), "add --recover train or distill, or leave it out");
+}
+
+/// One removal, without a training.
+void remove(const PruneOptions& o, const prune::Spec& spec, Session& session) {
+  const std::string& html = o.distill.train.html;
+  if (html == "-") session.claim_stdout("--html -");
+  const Model source = begin_verb(o.verb, session);
+  finish_verb(o.verb, source, prune_source(o, source, spec, session), session);
+  if (!html.empty()) write_text(html, to_html(session.report));
+}
+
+void run(const PruneOptions& o, const Options& options, Session& session) {
+  if (o.method == kDynamic) {
+    if (o.granularity == kToken) refuse_training_options(options);
+    return prune_at_run_time(o, session);
+  }
   if (!o.exit_at.empty()) usage_error("only --method dynamic has an exit", "--exit-at", "leave it out");
   if (o.granularity == kToken || !o.tokens_at.empty())
     usage_error("tokens are left out while the model runs", o.tokens_at.empty() ? "--granularity" : "--tokens-at",
@@ -162,19 +188,19 @@ void run(const PruneOptions& o, Session& session) {
     usage_error("--curves are of --allocation sensitivity and latency, and of amc with --latency", "--curves",
                 "leave it out");
   if (o.calibration_samples < 1) usage_error("at least one sample is looked at", "--calibration-samples");
+  if (!o.analyse && !o.csv.empty()) usage_error("--csv holds the tables of --analyse", "--csv", "add --analyse");
+  const bool sparse = prune::scheduled(spec) || spec.method == prune::kRegularization || spec.method == prune::kDropout;
+  if (o.analyse || (!sparse && retraining(o).empty())) refuse_training_options(options);
   if (o.analyse) return analyse(o, spec, session);
-  if (!o.csv.empty()) usage_error("--csv holds the tables of --analyse", "--csv", "add --analyse");
-  if (prune::scheduled(spec) || spec.method == prune::kRegularization || spec.method == prune::kDropout)
-    return train_sparse(o, spec, session);
+  if (sparse) return train_sparse(o, spec, session);
   if (!retraining(o).empty()) return retrain(o, spec, session);
-  const Model source = begin_verb(o.verb, session);
-  finish_verb(o.verb, source, prune_source(o, source, spec, session), session);
+  remove(o, spec, session);
 }
 
 Action setup(Options& options) {
   const auto o = std::make_shared<PruneOptions>();
   declare_prune(options, *o);
-  return [o](Session& session) { run(*o, session); };
+  return [o, &options](Session& session) { run(*o, options, session); };
 }
 
 }  // namespace

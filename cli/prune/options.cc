@@ -25,6 +25,22 @@ std::string fits(const PruneOptions& o) {
   return join(list, ",");
 }
 
+/// What is removed, of a spec that also says how it was trained: "SPEC by train:..." or "SPEC then distill:...".
+std::string pruning_of(const PruneOptions& o) {
+  if (starts_with(o.method, "dynamic:"))
+    usage_error("what a model does as it runs is not taken from a spec", "--method",
+                "give --method dynamic with --exit-at or --tokens-at, and the options of the training");
+  for (const std::string_view begins : {" by train:", " by distill:", " then train:", " then distill:"}) {
+    const size_t at = o.method.find(begins);
+    if (at == std::string::npos) continue;
+    if (starts_with(begins, " then") && retraining(o).empty())
+      usage_error("the spec goes on with a training", "--method",
+                  "give --recover train or distill with its options, or the spec up to ' then '");
+    return o.method.substr(0, at);
+  }
+  return o.method;
+}
+
 /// "magnitude (the absolute value of each weight), random (...)".
 template <class Row>
 std::string list_of(std::span<const Row> table) {
@@ -47,7 +63,7 @@ std::string retraining(const PruneOptions& o) {
 }
 
 prune::Spec spec_of(const PruneOptions& o, const Common& common) {
-  std::string text = o.method;
+  std::string text = pruning_of(o);
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) text += fmt::format("{}{}={}", text.find(':') == std::string::npos ? ":" : ";", key, value);
   };
@@ -96,8 +112,8 @@ void declare_prune(Options& options, PruneOptions& o) {
       "what tells which weights are needed least: " + list_of(prune::criteria()) +
           "; or dynamic (a classifier is left early by samples that an exit, which is trained on --data, is sure "
           "of: see --exit-at; with --granularity token an encoder goes on with the tokens that attention looks at the "
-          "most: see --tokens-at); or a whole spec, as the report and the model's metadata keep it (default: "
-          "magnitude)");
+          "most: see --tokens-at); or a whole spec, as the report and the model's metadata keep it, but for dynamic "
+          "and for how it was trained, which options say (default: magnitude)");
   options.add("--granularity", o.granularity, "WHAT",
               "what is removed as one: " + list_of(prune::granularities()) + " (default: element)");
   options.add("--sparsity", o.sparsity, "S",
@@ -164,9 +180,11 @@ void declare_prune(Options& options, PruneOptions& o) {
               "what is done for what is left: lstsq (fitted, layer by layer, to what the layers gave on --data), bn "
               "(statistics of normalizations, or where they are folded biases, corrected on --data), then train (by "
               "labels) or distill (by what the source gives), with the options of these; zeros stay");
-  options.add("--temperature", o.distill.temperature, "F", "of --recover distill (default: 4)");
-  options.add("--alpha", o.distill.alpha, "F",
-              "of --recover distill: share of the source's outputs in the loss (default: 0.9; 1 without labels)");
+  options.add("--temperature", o.distill.temperature, "F", "of --recover distill (default: 4)").trains = true;
+  options
+      .add("--alpha", o.distill.alpha, "F",
+           "of --recover distill: share of the source's outputs in the loss (default: 0.9; 1 without labels)")
+      .trains = true;
   options.add(
       "--iterations", o.iterations, "N",
       "remove it in N iterations, most at first, with --recover lstsq in each: better where much goes; of lottery "

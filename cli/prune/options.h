@@ -13,13 +13,13 @@ namespace mlopt::cli {
 struct PruneOptions {
   DistillOptions distill;  // of which --recover train and distill take more than what every verb takes
   VerbOptions& verb = distill.train.verb;
+  int64_t& calibration_samples = distill.train.calibration_samples;
   std::string method = "magnitude", granularity, sparsity, threshold, flops, latency, round, allocation, scale, norm,
               schedule, penalty, drop, recover, exit_at, tokens_at;
   bool explain = false, analyse = false;
   std::string csv, curves, search;
   std::vector<std::string> only, skip;
   std::optional<int64_t> stages, iterations, every, rewind, episodes;
-  int64_t calibration_samples = 128;
 };
 void declare_prune(Options& options, PruneOptions& prune);
 

@@ -41,7 +41,29 @@ void begin_static(Qat& qat, const Model& model, const quantize::Means& means, Se
                                   quantize::name(qat.spec), made.samples));
   qat.model = std::move(made.model);
   qat.steps = std::move(made.steps);
-  qat.deploy = [spec = qat.spec](Model& trained) { quantize::deploy(trained, spec); };
+  qat.deploy = [spec = qat.spec, left = std::move(made.left)](Model& trained) {
+    quantize::deploy(trained, spec);
+    return left;
+  };
+}
+
+/// -1 and 1, or entries of several numbers: a weight that is 0 becomes something else.
+bool lacks_zero(const quantize::WeightFormat& format) {
+  return format.family == quantize::Family::kVectors ||
+         (format.family == quantize::Family::kUniform && format.bits == 1);
+}
+
+void require_zeros(const Qat& qat) {
+  const auto refuse = [](const std::string& format, const char* where) {
+    usage_error(fmt::format("{} has no code for 0, and zeros are to stay", format), where,
+                "choose a format that has one, such as ternary or w2");
+  };
+  const bool fixed = qat.spec.format == quantize::Format::kStatic;
+  const bool weights = qat.spec.format == quantize::Format::kWeights && !qat.spec.budget;
+  if ((fixed && qat.spec.weight_bits == 1) || (weights && lacks_zero(qat.spec.weights)))
+    refuse(quantize::name(qat.spec), "--qat");
+  for (const auto& [layer, format] : qat.plan)
+    if (lacks_zero(format)) refuse(quantize::to_string(format), "--layer-plan");
 }
 
 /// A format for each layer, which the training keeps.
@@ -73,7 +95,9 @@ void begin_weights(Qat& qat, const Model& model, quantize::Means means, Session&
     const Runner runner{*judge, {}};
     quantize::Means without_data = means_of(trained, &runner, *judge);
     without_data.plan = plan;
-    trained = quantize::quantize(trained, spec, without_data).model;
+    quantize::Quantized made = quantize::quantize(trained, spec, without_data);
+    trained = std::move(made.model);
+    return made.left;
   };
 }
 
@@ -107,7 +131,8 @@ Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Se
   qat.spec = quantize::parse_spec(o.qat);
   check_node_names(qat.spec.skip, "skip", model, session);
   check_node_names(qat.spec.only, "only", model, session);
-  if (!o.layer_plan.empty()) qat.plan = read_layer_plan(o.layer_plan, qat.spec);
+  qat.plan = o.layer_plan.empty() ? qat.spec.plan : read_layer_plan(o.layer_plan, qat.spec);
+  if (o.keep_zeros) require_zeros(qat);
   const auto judge = reference_backend(), backend = open_backend(session.common.device);
   const Runner runner = make_runner(*backend, session.common);
   quantize::Means means = means_of(model, &runner, *judge);
@@ -128,7 +153,10 @@ Qat begin_coded(const Model& model, Session& session) {
   qat.model = clone(model);
   const quantize::Emitted read = quantize::read_qdq(qat.model);
   qat.steps = quantize::emit_fake(qat.model, read);
-  qat.deploy = [spec = qat.spec](Model& trained) { quantize::deploy(trained, spec); };
+  qat.deploy = [spec = qat.spec](Model& trained) {
+    quantize::deploy(trained, spec);
+    return Left();
+  };
   session.report.line(fmt::format("{} weights train as the codes that the model has", read.floats.size()));
   return qat;
 }

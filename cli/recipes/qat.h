@@ -15,7 +15,7 @@ namespace mlopt::cli {
 struct Qat {
   Model model;
   std::vector<std::string> steps;      ///< initializers that are trained besides the weights
-  std::function<void(Model&)> deploy;  ///< makes of the trained model what is written
+  std::function<Left(Model&)> deploy;  ///< makes of the trained model what is written
   quantize::Spec spec;                 ///< of weights that are rounded by themselves: `weights`
   std::map<std::string, quantize::WeightFormat> plan;
   bool weights =

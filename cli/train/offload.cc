@@ -22,7 +22,8 @@ std::string loss_of(const train::TrainingGraphs& graphs) {
 
 void check_offload(const TrainOptions& o, const std::string& device) {
   if (!o.offload.empty() && !gpu_index(device))
-    usage_error(fmt::format("--offload is for a GPU, and {} computes in the host's memory as it is", device),
+    usage_error(fmt::format("--offload is for a GPU, and {} computes in the host's memory as it is",
+                            device.empty() ? default_device() : device),
                 "--offload", "give --device gpu, or --recompute for less memory");
 }
 

@@ -23,10 +23,12 @@ std::string help_of(std::string_view what, const Defs& defs) {
   return fmt::format("{}: {}", what, join(all, ", "));
 }
 
-/// What the outputs are most likely scores of.
+/// What the outputs are most likely scores of. One column is no class among others, whatever its rank.
 std::string usual_loss(const Model& model, const std::string& output) {
   const Value* scored = output.empty() ? model.graph->outputs().front() : model.graph->find(output);
   const size_t rank = scored && scored->type.dims ? scored->type.dims->size() : 0;
+  if (rank > 1 && scored->type.dims->back().value() == 1)
+    return scored->producer && scored->producer->is("Sigmoid") ? "bce" : "mse";
   return rank == 2 ? "cross-entropy" : rank == 3 ? "next-token" : "mse";
 }
 
@@ -42,9 +44,11 @@ void declare_train(Options& options, TrainOptions& o) {
       .add("--loss", o.loss, "L",
            help_of("what to make small, by default as the shape of the output suggests", train::losses()))
       .choices = names_of(train::losses());
+  options.add("--loss-output", o.output, "NAME", "the output that the loss is of (default: the first)");
+  options.add("--html", o.html, "FILE", "write the report, with its curves, as one page").writes = true;
+  const size_t first = options.all().size();
   options.add("--label-smoothing", o.label_smoothing, "F",
               "share of the target given to all classes alike (default: 0)");
-  options.add("--loss-output", o.output, "NAME", "the output that the loss is of (default: the first)");
   options.add("--epochs", o.epochs, "N", "times through the data (default: 1)");
   options.add("--steps", o.steps, "N", "updates, in place of --epochs");
   options.add("--batch-size", o.batch_size, "N", "samples of an update (default: 64)");
@@ -119,7 +123,7 @@ void declare_train(Options& options, TrainOptions& o) {
               help_of("under mpirun: gradients on their way to other ranks", train::compressions()));
   options.add("--sync", o.sync, "local:H", "under mpirun: each rank by itself, the mean of all after every H updates");
   options.add("--tensorboard", o.tensorboard, "DIR", "curves as TensorBoard reads them");
-  options.add("--html", o.html, "FILE", "write the report, with its curves, as one page").writes = true;
+  for (size_t i = first; i < options.all().size(); ++i) options.all()[i].trains = true;
 }
 
 train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
@@ -209,6 +213,9 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   std::string spec = fmt::format("train:data={};batch-size={};optimizer={};schedule={};bn={};seed={}", o.verb.data.spec,
                                  o.batch_size, o.optimizer, o.schedule, o.batch_norm, seed);
   const auto add = [&](const char* name, const auto& value) { spec += fmt::format(";{}={}", name, value); };
+  if (!o.verb.data.shapes.empty()) add("shape", join(o.verb.data.shapes, ","));
+  if (!o.verb.data.ranges.empty()) add("range", join(o.verb.data.ranges, ","));
+  if (o.calibration_samples != TrainOptions().calibration_samples) add("calibration-samples", o.calibration_samples);
   if (!o.loss.empty()) add("loss", o.loss);
   if (o.steps) add("steps", *o.steps);
   if (o.epochs) add("epochs", *o.epochs);

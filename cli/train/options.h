@@ -17,6 +17,7 @@ struct TrainOptions {
                          recompute, offload, dropout = "model", precision = "fp32";
   std::optional<int64_t> epochs, steps, checkpoint_every, patience;
   int64_t batch_size = 64, accumulate = 1, warmup_steps = 0;
+  int64_t calibration_samples = 128;  ///< of a pruning before it
   std::optional<double> rate;
   std::optional<double> bucket_mb;  ///< of 2^20 bytes; nothing: as suits who adds up
   double weight_decay = 0, clip = 0, average = 0, momentum = 0.9, label_smoothing = 0;

@@ -14,6 +14,7 @@
 #include "cli/train/preparation.h"
 #include "cli/train/session.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/data/gather.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
@@ -108,6 +109,8 @@ void close_ranks(const std::vector<Epoch>& epochs, int64_t updates, Session& ses
 
 void check(const TrainOptions& o, bool needs_data, const Session& session) {
   if (o.resume && o.checkpoint.empty()) usage_error("--resume needs the folder of the checkpoints", "--checkpoint");
+  if (o.checkpoint_every && o.checkpoint.empty())
+    usage_error("--checkpoint-every needs a folder", "--checkpoint-every", "give one with --checkpoint");
   if (o.checkpoint_every && *o.checkpoint_every < 1)
     usage_error("a number of at least 1 is needed", "--checkpoint-every");
   check_precision(o);
@@ -162,12 +165,15 @@ void report_recomputed(const train::Recomputed& r, Report& report) {
                           static_cast<double>(r.bytes_before) / 1e6));
 }
 
-void report_dropouts(const train::Dropouts& d, Report& report) {
+void report_dropouts(const train::Dropouts& d, Session& session) {
+  if (!d.repeating.empty())
+    session.console.warn("random numbers that are the same in each update: " + join(d.repeating, ", "));
   if (d.nodes == 0) return;
   const std::string least = d.least == d.most ? "" : fmt::format("{:.3g} to ", 100 * d.least);
-  report.line(fmt::format("dropout while training: {}{:.3g} %, in {} of the model's nodes (--dropout off: none)", least,
-                          100 * d.most, d.nodes));
-  report.data["dropouts"] = d.nodes;
+  session.report.line(
+      fmt::format("dropout while training: {}{:.3g} %, in {} of the model's nodes (--dropout off: none)", least,
+                  100 * d.most, d.nodes));
+  session.report.data["dropouts"] = d.nodes;
 }
 
 /// In the graphs, on average.
@@ -193,6 +199,14 @@ void compare_preparation(const TrainOptions& o, const Model& before, const train
   }
 }
 
+/// Makes of what was trained what is written.
+void deploy(TrainingPlan& plan, VerbResult& result, Session& session) {
+  if (!plan.deploy) return;
+  const Left left = plan.deploy(plan.model);
+  report_left(left, session.report);
+  result.declined = declined_json(left, "node");
+}
+
 /// Puts what was learned into the plan's model.
 std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& result, Session& session) {
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
@@ -203,7 +217,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
                                   plan.loop.schedule.steps, plan.loop.batch, shared_by(*session.ranks)));
   if (plan.recipe.precision.on()) report_products(o, graphs.products, backend->name(), session.report);
   if (plan.recipe.recompute.on) report_recomputed(graphs.recomputed, session.report);
-  report_dropouts(graphs.dropouts, session.report);
+  report_dropouts(graphs.dropouts, session);
   require_same_training(plan, graphs, *session.ranks);
   const Model as_it_stands = clone(graphs.gradients);
   if (backend->name() != "reference") prepare_gradients(graphs, plan.recipe);
@@ -228,7 +242,7 @@ std::vector<Epoch> teach(const TrainOptions& o, TrainingPlan& plan, VerbResult& 
   report_offload(offloaded, *of_training.host_traffic, portion_s, session.report);
   compare_preparation(o, as_it_stands, graphs, trainer, *backend, compile, portion_s, session);
   train::store_weights(plan.model, graphs);
-  if (plan.deploy) plan.deploy(plan.model);
+  deploy(plan, result, session);
   result.changes["trained"] = graphs.trained;
   result.changes["updates"] = standing.steps + training.updates();
   return epochs;

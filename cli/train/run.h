@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/train/options.h"
+#include "cli/verb/left.h"
 #include "core/data/dataset.h"
 #include "core/ir/model.h"
 
@@ -21,7 +22,7 @@ struct TrainingPlan {
   std::string spec;                    ///< all that makes the same training again
   std::vector<const Model*> teachers;  ///< what it learns from, as read
   train::TrainingHooks hooks;
-  std::function<void(Model&)> deploy;  ///< makes of what was trained what is written; empty: it is that
+  std::function<Left(Model&)> deploy;  ///< makes of what was trained what is written; empty: it is that
   bool scored_deployed = false;        ///< what is scored while training is made so first; else it is the model itself
 };
 

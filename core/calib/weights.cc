@@ -56,6 +56,29 @@ std::vector<Dims> dims_behind(const Source& source) {
   return dims;
 }
 
+/// The float matrix of which it is made with other constants; null: it is made otherwise.
+const Value* computed_from(const Value* v) {
+  while (v && !v->constant) {
+    const Node* node = v->producer;
+    if (!node) return nullptr;
+    for (size_t i = 1; i < node->inputs().size(); ++i)
+      if (const Value* other = node->inputs()[i]; other && !other->constant) return nullptr;
+    v = node->input(0);
+  }
+  return v && is_float_type(v->constant->dtype()) && v->constant->rank() >= 2 ? v : nullptr;
+}
+
+/// A Cast of what is stored in 16 bits stays, for it saves room.
+bool stored_in_half(const Value& matrix) {
+  const DType type = matrix.constant->dtype();
+  return (type == DType::kF16 || type == DType::kBF16) &&
+         std::any_of(matrix.uses.begin(), matrix.uses.end(), [](const Use& use) { return use.node->is("Cast"); });
+}
+
+bool multiplies(const Node& node) {
+  return node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose");
+}
+
 bool same_layout(const Weight& a, const Weight& b) {
   return a.row_at == b.row_at && a.column_at == b.column_at && a.kernel == b.kernel && a.groups == b.groups;
 }
@@ -88,6 +111,7 @@ class Finder {
       if (!source.constant) {
         note_integers(node, v);
         note_handed(node, v);
+        note_computed(node, v);
         continue;
       }
       const Tensor& tensor = *source.constant->constant;
@@ -102,6 +126,7 @@ class Finder {
     if (!lay_out(node, operand, dims.back(), *weight) && !lay_out_table(node, operand, dims.back(), *weight)) {
       if (node.is("Gather") && operand == 0 && dims[0].size() == 2)
         left_.emplace(node.called(), "a table that is looked up, not multiplied by");
+      note_unknown(node, weight->op, dims.back());
       return;
     }
     for (size_t i = 0; i < source.steps.size(); ++i)
@@ -148,9 +173,23 @@ class Finder {
 
   /// What comes into a body from outside is no constant of it.
   void note_handed(const Node& node, const Value* v) {
-    const bool multiplies = node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose");
-    if (const Node* giver = v && multiplies ? handed_in(*v) : nullptr)
+    if (const Node* giver = v && multiplies(node) ? handed_in(*v) : nullptr)
       left_.emplace(node.called(), fmt::format("its weight is handed to the body of {}", giver->label()));
+  }
+
+  void note_computed(const Node& node, const Value* v) {
+    if (choice_.stored_only || !multiplies(node)) return;
+    if (const Value* matrix = computed_from(v))
+      left_.emplace(node.called(),
+                    fmt::format("its weight is computed by {}: mlopt {}, run before, makes a constant of it",
+                                v->producer->label(), stored_in_half(*matrix) ? "convert --to fp32" : "fuse"));
+  }
+
+  /// `op` is empty for what the standard does not know.
+  void note_unknown(const Node& node, const std::string& op, const Dims& dims) {
+    if (choice_.stored_only || dims.size() < 2) return;
+    if (op.empty() || op == "Einsum" || op == "DeformConv")
+      left_.emplace(node.called(), fmt::format("weights of {} cannot be {}", node.op, choice_.done));
   }
 
   void refuse(const Weight& weight, const std::string& reason) {
@@ -212,7 +251,8 @@ class Finder {
                             list.empty() ? "" : " (" + join(list, "; ") + ")"),
                 model_.path,
                 "there are none but constant float weights of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU, RNN; mlopt "
-                "fuse, run before, makes constants of weights that are computed");
+                "fuse, run before, makes constants of weights that are computed, and mlopt convert --to fp32 of those "
+                "that are stored in 16 bits");
   }
 
   const Model& model_;

@@ -174,7 +174,9 @@ class Shrinker {
   }
 
   Pruned unchanged() {
-    result_.warnings.emplace_back("nothing was removed: every group of channels would be smaller than what is asked");
+    result_.warnings.emplace_back(
+        spec_.sparsity == 0.0 ? "nothing was removed: the sparsity that is asked is 0"
+                              : "nothing was removed: every group of channels would be smaller than what is asked");
     result_.model = clone(source_);
     result_.macs_after = result_.macs_before;
     return std::move(result_);

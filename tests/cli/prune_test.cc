@@ -63,6 +63,30 @@ TEST_CASE("prune takes the spec that it reports") {
   CHECK(to_floats(*first.graph->find("V")->constant) == to_floats(*again.graph->find("V")->constant));
 }
 
+TEST_CASE("of a spec that says how it was trained, prune takes what is removed") {
+  const Files files;
+  const std::vector<std::string> training = {"--data", files.labelled(), "--steps", "2", "--batch-size", "16"};
+  const auto prune = [&](std::vector<std::string> options, bool trained) {
+    if (trained) options.insert(options.end(), training.begin(), training.end());
+    return files.prune(std::move(options));
+  };
+  REQUIRE(prune({"--method", "movement", "--sparsity", "0.3"}, true).status == 0);
+  const std::string by = metadata(read_model(files.out), "mlopt.spec");
+  REQUIRE(by.find(" by train:") != std::string::npos);
+  REQUIRE(prune({"--method", by}, true).status == 0);
+  CHECK(metadata(read_model(files.out), "mlopt.spec") == by);
+
+  REQUIRE(prune({"--sparsity", "0.3", "--recover", "train"}, true).status == 0);
+  const std::string then = metadata(read_model(files.out), "mlopt.spec");
+  REQUIRE(then.find(" then train:") != std::string::npos);
+  REQUIRE(prune({"--method", then, "--recover", "train"}, true).status == 0);
+  CHECK(metadata(read_model(files.out), "mlopt.spec") == then);
+  const test::Outcome untrained = prune({"--method", then}, false);
+  CHECK(untrained.status == 2);
+  CHECK(untrained.err.find("the spec goes on with a training") != std::string::npos);
+  CHECK(prune({"--method", "dynamic:exit=a by train:data=x"}, false).err.find("--exit-at") != std::string::npos);
+}
+
 TEST_CASE("data that are made up are called so") {
   const Files files;
   const test::Outcome done = files.prune({"--sparsity", "0.5", "--method", "wanda", "--data", "random:4"});
@@ -165,6 +189,38 @@ TEST_CASE("what is left learns, by labels or from the source, and zeros stay") {
     CHECK(report.find("changes")->find("updates")->integer() == 3);
     CHECK(report.find("spec")->string().find("wanda:granularity=element;sparsity=0.5") == 0);
   }
+}
+
+TEST_CASE("a training of what was pruned on other samples is not gone on with") {
+  const Files files;
+  const std::vector<std::string> options = {
+      "--sparsity", "0.5",          "--method", "wanda",   "--data", files.labelled(), "--recover",
+      "train",      "--batch-size", "16",       "--steps", "2",      "--checkpoint",   files.folder / "checkpoints"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), options.begin(), options.end());
+    return files.prune(more);
+  };
+  REQUIRE(with({"--calibration-samples", "40"}).status == 0);
+  CHECK(with({"--calibration-samples", "40", "--resume"}).status == 0);
+  for (const std::vector<std::string>& changed :
+       {std::vector<std::string>{"--calibration-samples", "2", "--resume"}, {"--resume"}}) {
+    const test::Outcome other = with(changed);
+    CHECK(other.status == 3);
+    CHECK(other.err.find("of another training") != std::string::npos);
+  }
+}
+
+TEST_CASE("a training on other random data is not gone on with") {
+  const Files files;
+  const auto distill = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--sparsity", "0.5", "--data", "random:8", "--recover", "distill", "--batch-size", "4",
+                             "--steps", "1", "--checkpoint", files.folder / "checkpoints"});
+    return files.prune(more);
+  };
+  REQUIRE(distill({}).status == 0);
+  const test::Outcome other = distill({"--range", "x=0:9", "--resume"});
+  CHECK(other.status == 3);
+  CHECK(other.err.find("of another training") != std::string::npos);
 }
 
 TEST_CASE("what is wrong is said before anything is written") {

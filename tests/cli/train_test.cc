@@ -81,6 +81,8 @@ TEST_CASE("training that makes no sense is refused") {
       {{"--data", "random"}, 3, "the data have no labels"},
       {{"--resume"}, 2, "--resume needs the folder"},
       {{"--freeze", "*"}, 3, "nothing is left to train"},
+      {{"--trainable", "nothing"}, 2, "no weight is called 'nothing'"},
+      {{"--checkpoint-every", "2"}, 2, "--checkpoint-every needs a folder"},
       {{"--loss", "hinge"}, 2, "--loss"},
       {{"--lr", "-1"}, 2, "--lr"},
       {{"--loss-output", "z"}, 2, "the model has no output 'z'"},

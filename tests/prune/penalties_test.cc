@@ -5,6 +5,7 @@
 
 #include "core/onnx/infer.h"
 #include "core/tensor/cast.h"
+#include "core/train/average.h"
 #include "tests/support/catch.h"
 #include "tests/support/sparse_training.h"
 #include "tests/support/thrown.h"
@@ -201,6 +202,33 @@ TEST_CASE("a penalty goes with a granularity") {
   CHECK(prune::find_penalty("", prune::parse_granularity("channel")).name == "group-lasso");
   const Error error = thrown_by([] { prune::find_penalty("l1", prune::parse_granularity("channel")); });
   CHECK(error.code == Code::kUsage);
+}
+
+TEST_CASE("averages of what a penalty removes are zero too") {
+  for (const char* penalty : {"l1", "l0"}) {
+    const Net net = sparse_network();
+    const prune::Spec spec = spec_of("element", "uniform", penalty);
+    Weights weights, averages;
+    train::TrainingHooks hooks;
+    hooks.before = [&](int64_t done, const train::TrainingGraphs& graphs) {
+      if (done != SparseTraining::kSteps - 1) return;
+      for (const char* name : {"w", "v"}) {
+        weights[name] = to_doubles(graphs.state->at(name));
+        averages[name] = to_doubles(graphs.state->at(train::average_of(name)));
+      }
+    };
+    train_sparse(
+        net,
+        [&](train::Recipe& recipe) {
+          add_penalty(recipe, net.model, spec, {train::find_schedule("constant"), 0.01, SparseTraining::kSteps});
+          recipe.average = 0.99;
+        },
+        hooks);
+    for (const char* name : {"w", "v"}) {
+      CHECK(zeros(weights[name]) > 0.3);
+      for (size_t i = 0; i < weights[name].size(); ++i) CHECK((weights[name][i] == 0) == (averages[name][i] == 0));
+    }
+  }
 }
 
 }  // namespace mlopt::test

@@ -59,6 +59,7 @@ TEST_CASE("--qat trains what is written in integers") {
   REQUIRE(done.status == 0);
   const Json report = Json::parse(done.out);
   // The score of an epoch is that of floats that round; the last is that of the file, of integers.
+  CHECK(report.find("declined")->items().size() == 2);  // the small layers
   const double rounded = report.find("epochs")->items().back().find("score")->number();
   CHECK(rounded > 0.8);
   const test::Outcome scored = run_mlopt({"eval", s.out, "--data", s.data, "--metric", "top1", "--json", "-"});
@@ -149,6 +150,25 @@ TEST_CASE("--qat refuses what needs data at each update, and what it would train
     CHECK(done.status == 2);
     CHECK(!done.err.empty());
   }
+}
+
+TEST_CASE("--qat in a format without a 0 is refused where zeros are to stay") {
+  const Setup s;
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--qat", "w1"},
+                                              {"--qat", "w1a8"},
+                                              {"--qat", "codebook4v2"},
+                                              {"--qat", "w8", "--layer-plan", R"({"deep": "w1"})"}}) {
+    std::vector<std::string> options = how;
+    options.insert(options.end(), {"--keep-zeros", "--steps", "1"});
+    const test::Outcome done = s.train(options);
+    INFO(done.err);
+    CHECK(done.status == 2);
+    CHECK(test::contains(done.err, "has no code for 0"));
+  }
+  CHECK(s.train({"--qat", "ternary", "--keep-zeros", "--steps", "1", "--batch-size", "16"}).status == 0);
+  const test::Outcome pruned = run_mlopt({"prune", s.model, "-o", s.out, "--sparsity", "0.5", "--recover", "train",
+                                          "--data", s.data, "--qat", "w1", "--steps", "1", "--no-bench"});
+  CHECK(pruned.status == 2);
 }
 
 TEST_CASE("widths that fall end where the format says") {

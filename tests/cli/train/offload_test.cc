@@ -1,5 +1,6 @@
 #include "cli/train/offload.h"
 
+#include "cli/backends.h"
 #include "tests/support/catch.h"
 #include "tests/support/thrown.h"
 
@@ -11,6 +12,8 @@ TEST_CASE("--offload is for a GPU") {
   options.offload = "activations";
   check_offload(options, "gpu");
   check_offload(options, "gpu:1");
+  const Error unnamed = test::thrown_by([&] { check_offload(options, ""); });
+  CHECK(test::says(unnamed, default_device() + " computes"));
   for (const char* device : {"cpu", "reference"})
     CHECK(test::says(test::thrown_by([&] { check_offload(options, device); }), "--offload is for a GPU"));
 }

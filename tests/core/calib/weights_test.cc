@@ -93,6 +93,34 @@ TEST_CASE("numbers keep the type that they are stored in, and those that do not 
   CHECK(l.only().value->constant->dtype() == DType::kF64);
 }
 
+TEST_CASE("layers whose weights are not seen are said to stay") {
+  const Loaded l(R"(g (float[N,2] x, float16[2,3] H, float[3,4] E, float[4,2] V, float[1,2] B) => (float[N,2] y) {
+    wide = Cast <to = 1> (H)
+    [cast] a = MatMul (x, wide)
+    [sum] b = Einsum <equation = "ab,bc->ac"> (a, E)
+    [seen] y = Gemm (b, V, B)
+  })");
+  CHECK(l.only().layer == "seen");
+  REQUIRE(l.found.left.size() == 2);
+  CHECK(test::contains(l.found.left.at("cast"), "is computed by Cast"));
+  CHECK(test::contains(l.found.left.at("cast"), "mlopt convert --to fp32, run before"));
+  const Loaded turned(R"(g (float[N,2] x, float[3,2] H, float[3,2] V) => (float[N,2] y) {
+    wide = Transpose (H)
+    wider = Neg (wide)
+    [folded] a = MatMul (x, wider)
+    [seen] y = MatMul (a, V)
+  })");
+  CHECK(test::contains(turned.found.left.at("folded"), "mlopt fuse, run before"));
+  CHECK(l.found.left.at("sum") == "weights of Einsum cannot be pruned");
+  const Loaded known(R"(g (float[N,2] x, float[N,2] s, float[2,2] W) => (float[N,2] y) {
+    t = Transpose (s)
+    a = MatMul (x, W)
+    b = MatMul (t, a)
+    y = MatMul (a, b)
+  })");
+  CHECK(known.found.left.empty());
+}
+
 TEST_CASE("a weight that several layers share is pruned once, and only where they read it alike") {
   const Loaded alike(R"(g (float[N,2] x, float[2,2] W) => (float[N,2] y) {
     a = MatMul (x, W)

@@ -67,6 +67,17 @@ Model with_zero_channels() {
 
 }  // namespace
 
+TEST_CASE("why no channel was removed is said") {
+  const Bench bench;
+  const Model source = test::fixture(kNet);
+  const prune::Pruned none = bench.run(source, "magnitude:granularity=channel;sparsity=0");
+  REQUIRE(none.warnings.size() == 1);
+  CHECK(none.warnings[0].find("asked is 0") != std::string::npos);
+  const prune::Pruned little = bench.run(source, "magnitude:granularity=channel;sparsity=0.01;round=16");
+  REQUIRE(little.warnings.size() == 1);
+  CHECK(little.warnings[0].find("smaller than what is asked") != std::string::npos);
+}
+
 TEST_CASE("layers that share a vector lose channels of their own") {
   // As after `fuse`, which keeps equal biases once: the inner layer may lose other channels than the outer ones.
   const Model source = test::fixture(R"(g (float[1,8,4,4] x, float[16,8,1,1] U, float[16,16,1,1] V, float[16,16,1,1] W,
