@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 #include <string_view>
@@ -121,6 +122,24 @@ std::string_view command_of(const std::string& table, const std::string& where) 
   }
 }
 
+/// Of these the one on the command line undoes the other in the file.
+constexpr std::pair<std::string_view, std::string_view> kOpposites[] = {{"quiet", "verbose"}, {"bench", "no-bench"}};
+
+bool is_given(const Options& options, std::string_view name, std::span<const std::string> args) {
+  const Option* option = options.find(name);
+  return option && std::any_of(args.begin(), args.end(), [&](const std::string& word) {
+           const bool letter = option->letter && word.size() > 1 && word[0] == '-' && word[1] == option->letter;
+           return letter || word == option->shown() || starts_with(word, option->shown() + "=");
+         });
+}
+
+bool is_undone(const Options& options, std::string_view key, std::span<const std::string> args) {
+  return std::any_of(std::begin(kOpposites), std::end(kOpposites), [&](const auto& pair) {
+    return (key == pair.first && is_given(options, pair.second, args)) ||
+           (key == pair.second && is_given(options, pair.first, args));
+  });
+}
+
 void add_words(const Options& options, const std::string& key, const std::vector<std::string>& values,
                const std::string& where, std::vector<std::string>& words) {
   const Option* option = options.find(key);
@@ -163,7 +182,9 @@ std::vector<std::string> config_words(const Options& options, std::span<const st
     if (!line.take('=')) line.fail("expected '='");
     const std::vector<std::string> values = line.values();
     if (!line.at_end()) line.fail("text after the value");
-    if (table == options.command()) add_words(options, key, values, where, words);
+    std::vector<std::string> read;
+    if (table == options.command()) add_words(options, key, values, where, read);
+    if (!is_undone(options, key, args)) words.insert(words.end(), read.begin(), read.end());
   }
   return words;
 }

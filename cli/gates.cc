@@ -85,7 +85,7 @@ Gate drop_gate(double limit, const Score& source, const Score& result) {
 template <>
 Percent parse_value<Percent>(const std::string& text) {
   const std::optional<double> value = percent_in(text);
-  if (!value) usage_error(fmt::format("'{}' is no percentage", text), {}, "for example 99.5%");
+  if (!value) usage_error(fmt::format("'{}' is no percentage", text), {}, "a number from 0, for example 0.5 or 99.5%");
   return {*value};
 }
 

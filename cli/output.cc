@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "core/base/file.h"
+#include "core/base/printable.h"
 
 namespace mlopt::cli {
 namespace {
@@ -20,6 +21,12 @@ std::filesystem::path real_path(const std::string& path) {
   if (path.empty() || path == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return {};
   const fs::path whole = fs::absolute(path, failure);
   return failure ? fs::path() : fs::weakly_canonical(whole, failure);
+}
+
+/// Even where nothing else is printed, a status of 1 has its reason.
+void report_failing_gates(const Report& report) {
+  for (const Gate& gate : report.gates)
+    if (!gate.holds) write_stderr(fmt::format("FAILS  {}: {}\n", gate.name, printable(gate.words)));
 }
 
 void require_different(const Option& a, const Option& b) {
@@ -51,7 +58,7 @@ void write_reports(const Session& session) {
   if (!common.json.empty()) write_text(common.json, to_json(session.report));
   if (!common.markdown.empty()) write_text(common.markdown, to_markdown(session.report));
   if (!common.junit.empty()) write_text(common.junit, to_junit(session.report));
-  if (common.quiet) return;
+  if (common.quiet) return report_failing_gates(session.report);
   const std::string text = to_text(session.report);
   if (session.stdout_owner.empty()) print(text);
   // A model on standard output leaves the report to standard error; a report there replaces it.

@@ -64,13 +64,16 @@ BenchOptions checked(const Flags& flags, const Common& common) {
   if (bench.runs && *bench.runs < 1) usage_error("at least one run is measured", "--runs");
   if (bench.streams < 1 || bench.streams > kMaxStreams)
     usage_error(fmt::format("the number of streams must be from 1 to {}", kMaxStreams), "--streams");
-  if (bench.show_plan && (bench.profile || has_gates(bench)))
-    usage_error("--show-plan times nothing", {}, "leave out --profile and the gates");
+  if (bench.show_plan && (bench.profile || has_gates(bench) || !flags.csv.empty() || !flags.html.empty()))
+    usage_error("--show-plan times nothing", {}, "leave out --profile, --csv, --html and the gates");
   if (bench.max_regress && bench.baseline_file.empty())
     usage_error("--max-regress needs --baseline", {}, "give an earlier report of --json");
   if (!bench.baseline_file.empty()) bench.baseline = read_bench_report(bench.baseline_file);
   if (bench.min_speedup && bench.models.size() * bench.devices.size() < 2)
     usage_error("--min-speedup needs a second model", {}, "give the model to compare with first");
+  for (const auto& [limit, name] : {std::pair(bench.max_size, "--max-size"), {bench.max_memory, "--max-memory"}})
+    if (limit && limit->percent && bench.models.size() < 2)
+      usage_error("a share of the first model needs a second model", name, "give the model to compare with first");
   const bool piped = std::count(bench.models.begin(), bench.models.end(), "-") > 0;
   if (piped && bench.models.size() * bench.devices.size() * bench.batches.size() * bench.threads.size() > 1)
     usage_error("standard input can be measured alone only", "-", "write the model to a file");

@@ -34,6 +34,21 @@ std::optional<double> p50(const Json& report) {
   return number(models->items()[1], {"latency_ms", "p50"});
 }
 
+/// Do the reports hold different things there, or does one lack it?
+bool differs(const Json& earlier, const Json& report, std::initializer_list<const char*> path) {
+  const Json *before = find(earlier, path), *now = find(report, path);
+  return before && now ? before->dump() != now->dump() : before || now;
+}
+
+constexpr const char* kOtherInputs = "inputs of another shape or range";
+
+bool other_inputs(const Json& earlier, const Json& report) {
+  return differs(earlier, report, {"verify", "shape"}) || differs(earlier, report, {"verify", "range"});
+}
+
+/// How much worse a figure may be.
+double limit_of(const VerbOptions& verb) { return verb.max_regress.value_or(Percent{5}).value; }
+
 struct Figure {
   const char* name;
   std::optional<double> before, now;
@@ -42,7 +57,7 @@ struct Figure {
 };
 
 Gate judge_one(const Figure& figure, const VerbOptions& verb) {
-  const double limit = verb.max_regress.value;
+  const double limit = limit_of(verb);
   if (!figure.not_comparable.empty() || !figure.before || !figure.now) {
     const std::string why = figure.not_comparable.empty() ? "one report lacks it" : figure.not_comparable;
     return {"max-regress", limit, Json(), !verb.strict,
@@ -63,6 +78,9 @@ Figure score_figure(const Json& earlier, const Json& report) {
   const Json *before = find(earlier, {"score", "result", "metric"}), *now = find(report, {"score", "result", "metric"});
   if (now) figure.more_is_worse = !find_metric(now->string()).higher_is_better;
   if (before && now && before->dump() != now->dump()) figure.not_comparable = "another metric";
+  if (differs(earlier, report, {"verify", "data"}) || differs(earlier, report, {"score", "result", "samples"}))
+    figure.not_comparable = "other data";
+  if (other_inputs(earlier, report)) figure.not_comparable = kOtherInputs;
   return figure;
 }
 
@@ -71,10 +89,11 @@ Gate judge_latency(const VerbOptions& verb, const SideBySide& latency, const Jso
   Figure figure{"p50 latency", p50(earlier), p50(report), true, ""};
   const Json *before = find(earlier, {"environment"}), *now = find(report, {"environment"});
   if (!before || !now || !same_machine(*before, *now)) figure.not_comparable = "another machine or setting";
+  if (other_inputs(earlier, report)) figure.not_comparable = kOtherInputs;
   Gate plain = judge_one(figure, verb);
   if (plain.value.is_null() || *figure.before <= 0) return plain;
   const auto change = [&](double ms) { return 100 * (ms / *figure.before - 1); };
-  return interval_gate("max-regress", verb.max_regress.value, change(*figure.now), change(latency.result_p50.low),
+  return interval_gate("max-regress", limit_of(verb), change(*figure.now), change(latency.result_p50.low),
                        change(latency.result_p50.high), plain.words);
 }
 

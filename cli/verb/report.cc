@@ -51,6 +51,8 @@ void add_table(const Ending& e, Report& report) {
 
 void add_figures(const VerbOptions& verb, const Ending& e, Plans& plans, Json& data) {
   Json verify = Json::object({{"data", e.verification.data}, {"device", e.verification.device}});
+  if (!verb.data.shapes.empty()) verify["shape"] = join(verb.data.shapes, ",");
+  if (!verb.data.ranges.empty()) verify["range"] = join(verb.data.ranges, ",");
   if (e.verification.comparison) {
     verify["samples"] = e.verification.comparison->samples;
     verify["outputs"] = to_json(*e.verification.comparison);

@@ -28,7 +28,7 @@ struct VerbOptions {
   std::optional<double> min_speedup, max_latency_ms;
   std::optional<SizeLimit> max_memory;  ///< of a fresh process that runs the result
   std::string baseline;                 ///< a report of this command made earlier
-  Percent max_regress{5};               ///< of its figures
+  std::optional<Percent> max_regress;   ///< of its figures; unset: 5 %
   ResultGates gates;
 
   double bench_seconds() const { return bench.value_or(1); }

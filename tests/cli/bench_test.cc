@@ -134,6 +134,8 @@ TEST_CASE("bench refuses what it cannot measure") {
   CHECK(status({"--precision", "fp7"}, "--precision") == 2);
   CHECK(status({"--show-plan", "--profile"}, "--show-plan") == 2);
   CHECK(status({"--show-plan", "--max-size", "1M"}, "--show-plan") == 2);
+  for (const char* file : {"--csv", "--html"}) CHECK(status({"--show-plan", file, "-"}, "--show-plan") == 2);
+  for (const char* limit : {"--max-size", "--max-memory"}) CHECK(status({limit, "50%"}, "second model") == 2);
   CHECK(status({"--batch", "0"}, "no batch size") == 2);
   CHECK(status({"--min-speedup", "2"}, "second model") == 2);
   CHECK(status({"--max-size", "40X"}, "no size") == 2);

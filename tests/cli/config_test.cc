@@ -66,6 +66,31 @@ TEST_CASE("the command line wins over the file") {
   CHECK_FALSE(parse_with("flag = false").flag);
 }
 
+TEST_CASE("the command line wins over what the file has against it") {
+  const test::TempDir folder;
+  const std::string file = folder.write("recipe.toml", "no-bench = true\nquiet = true\n");
+  const auto parse_verb = [&](std::vector<std::string> args) {
+    struct {
+      bool no_bench = false, quiet = false, verbose = false;
+      double bench = 0;
+      std::string config;
+    } p;
+    cli::Options options("fuse");
+    options.add("--bench", p.bench, "S", "seconds");
+    options.add("--no-bench", p.no_bench, "none");
+    options.add("-q,--quiet", p.quiet, "less");
+    options.add("-v,--verbose", p.verbose, "more");
+    options.add("--config", p.config, "F", "the file");
+    args.insert(args.begin(), {"--config", file});
+    cli::parse(options, args);
+    return std::pair(p.no_bench, p.quiet);
+  };
+  CHECK(parse_verb({}) == std::pair(true, true));
+  CHECK(parse_verb({"--bench", "2"}) == std::pair(false, true));
+  CHECK(parse_verb({"-v"}) == std::pair(true, false));
+  CHECK(parse_verb({"--verbose", "--bench=2"}) == std::pair(false, false));
+}
+
 TEST_CASE("a table is for the command of that name, or of that other name") {
   CHECK(error_of("[optimize]\nnothing = 1") == "no error");
   CHECK(error_of("[quantise]\ndata = 1") == "unknown command 'quantise'");

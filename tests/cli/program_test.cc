@@ -28,6 +28,7 @@ TEST_CASE("a wrong command line is status 2 with one error and its fix") {
   CHECK(run_mlopt({"info", "m.onnx", "--threads", "-1"}).status == 2);
   CHECK(run_mlopt({"info", "m.onnx", "--threads", "1000000"}).status == 2);
   CHECK(run_mlopt({"info", "m.onnx", "--quiet", "--verbose"}).status == 2);
+  CHECK(run_mlopt({"info", ""}).err.find("an empty value: MODEL") != std::string::npos);
   CHECK(run_mlopt({"info", "m.onnx", "--json", "-", "--markdown", "-"}).status == 2);
   CHECK(run_mlopt({"info", "m.onnx", "--device", "cup"}).err.find("did you mean 'cpu'?") != std::string::npos);
 }
@@ -100,6 +101,9 @@ TEST_CASE("options come from a configuration file") {
   const Json report = Json::parse(run_mlopt({"info", model, "--json", "-", "--config", config}).out);
   CHECK(report.find("macs")->number() == 7 * 4 * 3);
   CHECK(run_mlopt({"info", model, "--config", folder / "none.toml"}).status == 3);
+  const std::string silent = folder.write("q.toml", "quiet = true");
+  CHECK(run_mlopt({"info", model, "--config", silent}).out.empty());
+  CHECK_FALSE(run_mlopt({"info", model, "--config", silent, "-v"}).out.empty());
   const std::string lone = folder.write("e.toml", "list-passes = true");
   CHECK(run_mlopt({"fuse", "--config", lone}).out.find("fold_constants") != std::string::npos);
   const std::string reported = folder.write("f.toml", "json = \"" + (folder / "r.json") + "\"");

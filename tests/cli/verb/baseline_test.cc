@@ -70,6 +70,24 @@ TEST_CASE("a latency that only the earlier report has is not compared, which --s
   CHECK_FALSE(judge_regress(verb, {}, now).back().holds);
 }
 
+TEST_CASE("scores on other data are not compared, which only --strict minds") {
+  const auto on = [](const char* data, int64_t samples, const char* shape) {
+    Json made = report(1000, 0.8, 10);
+    made["verify"] = Json::object({{"data", data}});
+    if (*shape) made["verify"]["shape"] = shape;
+    made["score"]["result"]["samples"] = samples;
+    return made;
+  };
+  const Json earlier = on("a.npz", 100, "");
+  CHECK(judge(earlier, on("a.npz", 100, ""), true).score);
+  for (const Json& now : {on("b.npz", 100, ""), on("a.npz", 50, ""), on("a.npz", 100, "x=2")}) {
+    CHECK(judge(earlier, now).score);
+    CHECK_FALSE(judge(earlier, now, true).score);
+  }
+  CHECK(judge(earlier, on("b.npz", 50, ""), true).latency);
+  CHECK_FALSE(judge(earlier, on("a.npz", 100, "x=2"), true).latency);
+}
+
 TEST_CASE("without --baseline nothing is judged") { CHECK(judge_regress({}, {}, report(1, 1, 1)).empty()); }
 
 TEST_CASE("an interval that holds the limit decides nothing, and fails") {
