@@ -16,7 +16,7 @@ namespace {
 
 /// A training of channels that is cut off behind its first epoch and then gone on with.
 struct CutOff {
-  const test::PruneFiles files;
+  test::PruneFiles files;
   const std::string folder = files.folder / "checkpoints", labelled = files.labelled();
 
   test::Outcome prune(std::vector<std::string> options) const {
@@ -31,7 +31,7 @@ struct CutOff {
 }  // namespace
 
 TEST_CASE("what a pruning measured is kept with the checkpoints of the training behind it") {
-  const CutOff run;
+  const CutOff run{};
   const std::vector<std::string> how = {"--sparsity", "0.4", "--round", "auto", "--recover", "train"};
   REQUIRE(run.prune(how).status == 0);
   const Tensor whole = run.first();
@@ -59,7 +59,7 @@ TEST_CASE("what a pruning measured is kept with the checkpoints of the training 
 }
 
 TEST_CASE("the share that a target of time came to is the same when its training goes on") {
-  const CutOff run;
+  const CutOff run{};
   REQUIRE(run.prune({"--sparsity", "0.25", "--round", "none", "--prune-schedule", "gradual"}).status == 0);
   run.cut();
   cli::write_text(std::filesystem::path(run.folder) / "pruning.json",
