@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "core/base/file.h"
-#include "core/base/printable.h"
 
 namespace mlopt::cli {
 namespace {
@@ -26,7 +25,7 @@ std::filesystem::path real_path(const std::string& path) {
 /// Even where nothing else is printed, a status of 1 has its reason.
 void report_failing_gates(const Report& report) {
   for (const Gate& gate : report.gates)
-    if (!gate.holds) write_stderr(fmt::format("FAILS  {}: {}\n", gate.name, printable(gate.words)));
+    if (!gate.holds) write_stderr(to_text(gate));
 }
 
 void require_different(const Option& a, const Option& b) {

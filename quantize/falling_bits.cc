@@ -21,22 +21,21 @@ WeightFormat raised(WeightFormat format, int bits) {
   return format;
 }
 
-int least_bits(const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
+int least_bits(const Spec& spec) {
   int least = has_widths(spec.weights) ? spec.weights.bits : kMost;
-  for (const auto& [layer, format] : plan)
+  for (const auto& [layer, format] : spec.plan)
     if (has_widths(format)) least = std::min(least, format.bits);
   return least;
 }
 
 }  // namespace
 
-FallingBits::FallingBits(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan,
-                         int64_t updates)
-    : model_(clone(model)), spec_(spec), plan_(plan), updates_(updates), least_(least_bits(spec, plan)) {
+FallingBits::FallingBits(const Model& model, const Spec& spec, int64_t updates)
+    : model_(clone(model)), spec_(spec), updates_(updates), least_(least_bits(spec)) {
   if (spec.format != Format::kWeights || least_ >= kMost)
     usage_error(name(spec) + " has no widths that could fall to it", "--qat-schedule",
                 "leave it out, or choose weights alone in fewer than 8 bits, such as w2, codebook3 or mixed:bits=4");
-  names_ = WeightRounding(model_, spec_, plan_).names();
+  names_ = WeightRounding(model_, spec_).names();
 }
 
 int FallingBits::bits_at(int64_t update, int64_t updates, int least) {
@@ -53,10 +52,9 @@ WeightRounding& FallingBits::at(int64_t update) {
   bits_ = bits;
   Spec spec = spec_;
   spec.weights = raised(spec.weights, bits);
-  std::map<std::string, WeightFormat> plan = plan_;
-  for (auto& [layer, format] : plan) format = raised(format, bits);
+  for (auto& [layer, format] : spec.plan) format = raised(format, bits);
   spec.emit = Emit::kFake;  // whether a width saves bytes is of no interest on the way
-  rounding_ = std::make_unique<WeightRounding>(model_, spec, plan);
+  rounding_ = std::make_unique<WeightRounding>(model_, spec);
   rounding_->keep(names_);
   return *rounding_;
 }

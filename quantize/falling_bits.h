@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -14,9 +13,9 @@ namespace mlopt::quantize {
 /// least is reached after a quarter of the training.
 class FallingBits {
  public:
-  /// `plan`: formats by layer, in place of the spec's. Throws Error{kUsage} where no format has a width below 8 bits
-  /// that others of its kind exceed, and for what WeightRounding does not do.
-  FallingBits(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan, int64_t updates);
+  /// Throws Error{kUsage} where no format has a width below 8 bits that others of its kind exceed, and for what
+  /// WeightRounding does not do.
+  FallingBits(const Model& model, const Spec& spec, int64_t updates);
 
   /// What weights become in this update, counted from 0.
   WeightRounding& at(int64_t update);
@@ -26,7 +25,6 @@ class FallingBits {
  private:
   Model model_;
   Spec spec_;
-  std::map<std::string, WeightFormat> plan_;
   int64_t updates_;
   int least_, bits_ = 0;
   std::vector<std::string> names_;            ///< of what is rounded in the end

@@ -44,7 +44,7 @@ Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
   graphopt::prepare_to_quantize(model, means.passes);
   run_pass(model, split_attention_pass, means.passes);
   if (!stores_activations(spec.format)) run_pass(model, split_embeddings, means.passes);
-  if (const int64_t opset = wanted_opset(model, spec, means.plan); opset != model.opset()) {
+  if (const int64_t opset = wanted_opset(model, spec); opset != model.opset()) {
     model = convert_opset(model, opset);
     graphopt::prepare_to_quantize(model, means.passes);  // what the conversion added
   }

@@ -75,7 +75,7 @@ class Quantizer {
     if (spec_.correct_bias) correctable_ = correctable_layers();
     before_ = clone(result_.model);
     rewrite();
-    for (std::string& sentence : warnings_of(result_, spec_, means_)) result_.warnings.push_back(std::move(sentence));
+    for (std::string& sentence : warnings_of(result_, spec_)) result_.warnings.push_back(std::move(sentence));
     if (spec_.correct_bias && !layers_.empty()) correct();
     result_.layers = static_cast<int64_t>(layers_.size());
     if (layers_.empty()) {
@@ -125,7 +125,7 @@ class Quantizer {
   void split() {
     if (spec_.format != Format::kWeights) require_data("outliers are found among what layers are given", "--outliers");
     const Looking data = looking(means_.calibration_samples);
-    const SplitOff done = split_outliers(result_.model, spec_, has_data() ? &data : nullptr, !means_.plan.empty());
+    const SplitOff done = split_outliers(result_.model, spec_, has_data() ? &data : nullptr, !spec_.plan.empty());
     result_.split = std::ssize(done.products);
     for (const std::string& product : done.products) spec_.skip.push_back(as_glob(product));
     if (done.products.empty())
@@ -270,10 +270,7 @@ void deploy(Model& fake, const Spec& spec) {
 }
 
 Quantized quantize(const Model& source, const Spec& spec, const Means& means) {
-  if (spec.plan.empty() || !means.plan.empty()) return Quantizer(source, spec, means).run();
-  Means planned = means;
-  planned.plan = spec.plan;
-  return Quantizer(source, spec, planned).run();
+  return Quantizer(source, spec, means).run();
 }
 
 }  // namespace mlopt::quantize

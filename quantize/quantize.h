@@ -31,7 +31,6 @@ struct Means {
   /// The time of a run of a model made from the source, measured beside the source's, as a share of that; empty: no
   /// budget of time can be kept.
   std::function<double(const Model&)> time = {};
-  std::map<std::string, WeightFormat> plan = {};  ///< of Format::kWeights: layer -> its format, in place of the spec's
   /// What a result of the spec will take in its files, where that is not what it takes as it is.
   std::function<int64_t(const Model&, const Spec&)> file_bytes = {};
 };

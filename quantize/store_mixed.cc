@@ -31,7 +31,7 @@ Room room_of(const Model& made, const Emitted& done, const Spec& spec, const Mea
 
 Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t source_bytes) {
   std::vector<Weight> weights;
-  for (PlannedWeight& planned : planned_weights(model, spec, {})) weights.push_back(std::move(planned.weight));
+  for (PlannedWeight& planned : planned_weights(model, spec)) weights.push_back(std::move(planned.weight));
   const MixedPlanner planner(model, weights, spec, means);
   Room room = room_of(model, {}, spec, means, source_bytes);
   // Of what is there now: much of the source may be gone already.
@@ -40,10 +40,10 @@ Emitted store_mixed(Model& model, const Spec& spec, const Means& means, int64_t 
                       : room.allowed - (room.taken - planner.float_bytes());
   for (int tries = 0;; ++tries) {
     const MixedPlanner::Choice choice = planner.choose(limit);
-    Means planned = means;
+    Spec planned = spec;
     planned.plan = choice.formats;
     Model made = clone(model);
-    Emitted done = store_weights(made, spec, planned);
+    Emitted done = store_weights(made, planned, means);
     room = room_of(made, done, spec, means, source_bytes);
     if (room.taken <= room.allowed) {
       model = std::move(made);

@@ -34,14 +34,13 @@ constexpr int64_t kFloatBytes = 4;
 constexpr size_t kSpilledBytes = size_t{1} << 16;
 constexpr size_t kFreedBytes = size_t{32} << 20;  // worth a walk through what the allocator holds
 
-using Plan = std::map<std::string, WeightFormat>;
-
 /// Of this weight alone.
-Spec spec_of(const Weight& weight, const Spec& spec, const Plan& plan) {
+Spec spec_of(const Weight& weight, const Spec& spec) {
   Spec own = spec;
   own.budget.reset();
-  const auto planned = plan.find(weight.layer);
-  if (planned != plan.end())
+  own.plan.clear();
+  const auto planned = spec.plan.find(weight.layer);
+  if (planned != spec.plan.end())
     own.weights = planned->second;
   else if (weight.op == "Gather" && own.weights.bits < kTableBits * own.weights.vector)
     own.weights = {Family::kUniform, kTableBits, 0};
@@ -54,16 +53,15 @@ bool saves_nothing(const Weight& w, const Spec& own) {
 }
 
 /// Those that are worth it; the others are left with a reason.
-Found chosen_weights(const Model& model, const Spec& spec, const Plan& plan) {
+Found chosen_weights(const Model& model, const Spec& spec) {
   Found found = find_weights(
       model, {.only = spec.only, .skip = spec.skip, .verb = "quantize", .done = "quantized", .stored_only = true});
   std::erase_if(found.weights, [&](const Weight& w) {
     const char* reason = w.size() < kLeastElements                   ? "its weight is small"
                          : w.value->constant->dtype() != DType::kF32 ? "its weight is not float32"
                          : !w.value->known_constant()                ? "its weight may be overridden by the caller"
-                         : saves_nothing(w, spec_of(w, spec, plan))
-                             ? "its scales and tables take as much as its codes save"
-                             : nullptr;
+                         : saves_nothing(w, spec_of(w, spec)) ? "its scales and tables take as much as its codes save"
+                                                              : nullptr;
     if (reason) found.left.emplace(w.layer, reason);
     return reason != nullptr;
   });
@@ -94,16 +92,16 @@ bool reads_rectified(const Model& model, const Weight& weight) {
 
 class Storer {
  public:
-  Storer(Model& model, const Spec& spec, const Means& means, const Plan& plan)
-      : model_(model), spec_(spec), means_(means), plan_(plan), method_(find_method(spec.method)) {}
+  Storer(Model& model, const Spec& spec, const Means& means)
+      : model_(model), spec_(spec), means_(means), method_(find_method(spec.method)) {}
 
   Emitted run() {
-    Found found = chosen_weights(model_, spec_, plan_);
+    Found found = chosen_weights(model_, spec_);
     done_.left = std::move(found.left);
     if (method_.look == Look::kProducts && !looks())
       usage_error(fmt::format("{} looks at what layers are given", method_.name), "--data",
                   "give inputs of the kind that the model will see, or use --method mse or hqq, which need none");
-    if (plan_.empty()) require_a_form(found.weights, spec_);
+    if (spec_.plan.empty()) require_a_form(found.weights, spec_);
     const std::span<const Weight> weights = found.weights;
     if (method_.blocks) learn_blocks(weights);
     for (size_t first = 0; first < weights.size();) {
@@ -143,7 +141,7 @@ class Storer {
     size_t next = 0;
     for (const Weight& w : weights) {
       const Observed* given = next < open.size() && open[next].value == w.value ? &seen[next++] : nullptr;
-      const Spec spec = spec_of(w, spec_, plan_);
+      const Spec spec = spec_of(w, spec_);
       if (w.op == "Gather" || spec.scheme().levels == Levels::kVectors) continue;
       soft.emplace_back(w,
                         encode_weight(w, find_method("mse"), spec.scheme(), given, reads_rectified(model_, w)).coded);
@@ -184,7 +182,7 @@ class Storer {
                      method_.prepare ? nullptr : &way_);
     if (method_.prepare && !seen.empty()) {
       std::vector<Spec> specs;
-      for (const Weight& w : open) specs.push_back(spec_of(w, spec_, plan_));
+      for (const Weight& w : open) specs.push_back(spec_of(w, spec_));
       method_.prepare(open, seen, specs);
     }
     size_t next = 0;
@@ -195,7 +193,7 @@ class Storer {
   }
 
   void put(const Weight& weight, const Observed* seen) {
-    const Spec spec = spec_of(weight, spec_, plan_);
+    const Spec spec = spec_of(weight, spec_);
     const WeightForm& form = form_of(weight, spec);
     const auto learned = learned_.find(weight.name());
     const EncodedWeight made = learned != learned_.end() ? with_sqnr(weight, learned->second)
@@ -247,7 +245,6 @@ class Storer {
   Model& model_;
   const Spec& spec_;
   const Means& means_;
-  const Plan& plan_;
   const Method& method_;
   std::map<std::string, Coded> learned_;  ///< by weight
   std::unordered_set<const Node*> listed_;
@@ -262,22 +259,19 @@ class Storer {
 
 }  // namespace
 
-Emitted store_weights(Model& model, const Spec& spec, const Means& means) {
-  return Storer(model, spec, means, means.plan).run();
-}
+Emitted store_weights(Model& model, const Spec& spec, const Means& means) { return Storer(model, spec, means).run(); }
 
-std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec,
-                                           const std::map<std::string, WeightFormat>& plan) {
+std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec) {
   std::vector<PlannedWeight> planned;
-  for (const Weight& w : chosen_weights(model, spec, plan).weights)
-    planned.push_back({w, spec_of(w, spec, plan), reads_rectified(model, w)});
+  for (const Weight& w : chosen_weights(model, spec).weights)
+    planned.push_back({w, spec_of(w, spec), reads_rectified(model, w)});
   return planned;
 }
 
-int64_t opset_of_weights(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
+int64_t opset_of_weights(const Model& model, const Spec& spec) {
   int64_t least = 1;
-  for (const Weight& w : chosen_weights(model, spec, plan).weights) {
-    Spec own = spec_of(w, spec, plan);
+  for (const Weight& w : chosen_weights(model, spec).weights) {
+    Spec own = spec_of(w, spec);
     const auto formats = spec.budget ? mixed_formats(w) : std::vector<WeightFormat>{own.weights};
     for (const WeightFormat& format : formats) {
       own.weights = format;

@@ -26,10 +26,9 @@ struct PlannedWeight {
   Spec spec;       ///< of this weight alone
   bool rectified;  ///< as Task::rectified
 };
-std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec,
-                                           const std::map<std::string, WeightFormat>& plan);
+std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec);
 
 /// The opset of ai.onnx that their forms need.
-int64_t opset_of_weights(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan = {});
+int64_t opset_of_weights(const Model& model, const Spec& spec);
 
 }  // namespace mlopt::quantize

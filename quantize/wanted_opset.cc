@@ -11,14 +11,14 @@ namespace mlopt::quantize {
 namespace {
 
 /// The first opset of ai.onnx in which the format can be written.
-int64_t least_opset(const Spec& spec, const std::map<std::string, WeightFormat>& plan, const Model& model) {
+int64_t least_opset(const Spec& spec, const Model& model) {
   switch (spec.format) {
     case Format::kStatic:
       return spec.held_in_bytes() ? 13 : 21;  // a scale for each channel; 4 or 16 bits
     case Format::kW8A8Dynamic:
       return 11;  // DynamicQuantizeLinear
     case Format::kWeights:
-      return opset_of_weights(model, spec, plan);
+      return opset_of_weights(model, spec);
     case Format::kF16:
       return 6;  // Cast to a type that is a number
     default:
@@ -38,8 +38,8 @@ bool has_layers(const Model& model, Format format) {
 
 }  // namespace
 
-int64_t wanted_opset(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
-  const int64_t least = has_layers(model, spec.format) ? least_opset(spec, plan, model) : 1;
+int64_t wanted_opset(const Model& model, const Spec& spec) {
+  const int64_t least = has_layers(model, spec.format) ? least_opset(spec, model) : 1;
   if (spec.opset == 0) return std::max(least, model.opset());
   if (least > spec.opset)
     usage_error(fmt::format("{} needs opset {}", name(spec), least), "--opset", "leave it out, or choose a later one");

@@ -28,8 +28,8 @@ void add_numbers(const Quantized& made, std::vector<std::string>& warnings) {
                               : fmt::format("{} and {} more stay in float: {}", first, bad - 1, kNotFinite));
 }
 
-void add_plan(const Quantized& made, const Means& means, std::vector<std::string>& warnings) {
-  for (const auto& entry : means.plan) {
+void add_plan(const Quantized& made, const Spec& spec, std::vector<std::string>& warnings) {
+  for (const auto& entry : spec.plan) {
     const std::string& layer = entry.first;
     if (std::none_of(made.weights.begin(), made.weights.end(), [&](const StoredWeight& w) { return w.layer == layer; }))
       warnings.push_back(fmt::format("the plan names '{}', which has no weight that can be stored", layer));
@@ -38,11 +38,11 @@ void add_plan(const Quantized& made, const Means& means, std::vector<std::string
 
 }  // namespace
 
-std::vector<std::string> warnings_of(const Quantized& made, const Spec& spec, const Means& means) {
+std::vector<std::string> warnings_of(const Quantized& made, const Spec& spec) {
   std::vector<std::string> warnings;
   add_bodies(made, spec, warnings);
   add_numbers(made, warnings);
-  if (spec.format == Format::kWeights) add_plan(made, means, warnings);
+  if (spec.format == Format::kWeights) add_plan(made, spec, warnings);
   return warnings;
 }
 

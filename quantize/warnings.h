@@ -11,6 +11,6 @@ inline constexpr const char* kNotFinite = "its weight or bias holds infinities o
 
 /// What the user should hear of what was written: layers in bodies that stay as they are, layers whose weights are not
 /// finite, and names of the plan that are nobody's.
-std::vector<std::string> warnings_of(const Quantized& made, const Spec& spec, const Means& means);
+std::vector<std::string> warnings_of(const Quantized& made, const Spec& spec);
 
 }  // namespace mlopt::quantize

@@ -45,20 +45,19 @@ Tensor dequantized(const QuantizedWeight& q, int axis) {
 
 }  // namespace
 
-WeightRounding::WeightRounding(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan)
-    : model_(clone(model)) {
+WeightRounding::WeightRounding(const Model& model, const Spec& spec) : model_(clone(model)) {
   check(spec);
   if (spec.format == Format::kWeights)
-    add_codes(spec, plan);
+    add_codes(spec);
   else if (spec.format == Format::kW8A8Dynamic)
     add_dynamic(spec);
   else
     add_halves(spec);
 }
 
-void WeightRounding::add_codes(const Spec& spec, const std::map<std::string, WeightFormat>& plan) {
+void WeightRounding::add_codes(const Spec& spec) {
   const Method& method = find_method(spec.method);
-  for (const PlannedWeight& p : planned_weights(model_, spec, plan))
+  for (const PlannedWeight& p : planned_weights(model_, spec))
     made_[p.weight.name()] = [p, &method] {
       const EncodedWeight made = encode_weight(p.weight, method, p.spec.scheme(), nullptr, p.rectified);
       if (!made.finite) input_error("the weight is no longer finite", p.weight.name(), "train with a lower --lr");

@@ -16,9 +16,8 @@ namespace mlopt::quantize {
 /// for codebooks k-means.
 class WeightRounding {
  public:
-  /// `plan`: formats by layer, in place of the spec's. Throws Error{kUsage} for a method that looks at data, and for
-  /// what is done to weights before or beside the codes.
-  WeightRounding(const Model& model, const Spec& spec, const std::map<std::string, WeightFormat>& plan = {});
+  /// Throws Error{kUsage} for a method that looks at data, and for what is done to weights before or beside the codes.
+  WeightRounding(const Model& model, const Spec& spec);
 
   /// The initializers that are rounded.
   std::vector<std::string> names() const;
@@ -28,7 +27,7 @@ class WeightRounding {
   Tensor rounded(const std::string& name, const Tensor& weight);
 
  private:
-  void add_codes(const Spec& spec, const std::map<std::string, WeightFormat>& plan);
+  void add_codes(const Spec& spec);
   void add_dynamic(const Spec& spec);
   void add_halves(const Spec& spec);
 

@@ -62,7 +62,7 @@ void require_zeros(const Qat& qat) {
   const bool weights = qat.spec.format == quantize::Format::kWeights && !qat.spec.budget;
   if ((fixed && qat.spec.weight_bits == 1) || (weights && lacks_zero(qat.spec.weights)))
     refuse(quantize::name(qat.spec), "--qat");
-  for (const auto& [layer, format] : qat.plan)
+  for (const auto& [layer, format] : qat.spec.plan)
     if (lacks_zero(format)) refuse(quantize::to_string(format), "--layer-plan");
 }
 
@@ -77,25 +77,22 @@ std::map<std::string, quantize::WeightFormat> chosen_plan(const Model& model, co
 
 void begin_weights(Qat& qat, const Model& model, quantize::Means means, Session& session) {
   if (qat.spec.budget) {
-    qat.plan = chosen_plan(model, qat.spec, means);
+    qat.spec.plan = chosen_plan(model, qat.spec, means);
     qat.spec.budget.reset();
   }
-  means.plan = qat.plan;
   means.data = nullptr;  // codes are chosen anew without
   quantize::Prepared prepared = quantize::prepare(model, qat.spec, means);
   for (const std::string& sentence : prepared.warnings) session.console.warn(sentence);
   qat.model = std::move(prepared.model);
   qat.weights = true;
-  const auto layers = quantize::WeightRounding(qat.model, qat.spec, qat.plan).names().size();
+  const auto layers = quantize::WeightRounding(qat.model, qat.spec).names().size();
   if (layers == 0) input_error("no layer gains from the format", model.path, "train without --qat");
   session.report.line(fmt::format("{} weights train as {}{}, codes chosen anew at each update", layers,
-                                  quantize::name(qat.spec), qat.plan.empty() ? "" : " and what the plan says"));
-  qat.deploy = [spec = qat.spec, plan = qat.plan](Model& trained) {
+                                  quantize::name(qat.spec), qat.spec.plan.empty() ? "" : " and what the plan says"));
+  qat.deploy = [spec = qat.spec](Model& trained) {
     const auto judge = reference_backend();
     const Runner runner{*judge, {}};
-    quantize::Means without_data = means_of(trained, &runner, *judge);
-    without_data.plan = plan;
-    quantize::Quantized made = quantize::quantize(trained, spec, without_data);
+    quantize::Quantized made = quantize::quantize(trained, spec, means_of(trained, &runner, *judge));
     trained = std::move(made.model);
     return made.left;
   };
@@ -105,11 +102,10 @@ using RoundingByUpdate = std::function<quantize::WeightRounding&(int64_t update)
 
 RoundingByUpdate rounding_by_update(const TrainOptions& o, const Qat& qat, const TrainingPlan& plan) {
   if (o.qat_schedule == kGradual) {
-    const auto falling =
-        std::make_shared<quantize::FallingBits>(plan.model, qat.spec, qat.plan, plan.loop.schedule.steps);
+    const auto falling = std::make_shared<quantize::FallingBits>(plan.model, qat.spec, plan.loop.schedule.steps);
     return [falling](int64_t update) -> quantize::WeightRounding& { return falling->at(update); };
   }
-  const auto rounding = std::make_shared<quantize::WeightRounding>(plan.model, qat.spec, qat.plan);
+  const auto rounding = std::make_shared<quantize::WeightRounding>(plan.model, qat.spec);
   return [rounding](int64_t) -> quantize::WeightRounding& { return *rounding; };
 }
 
@@ -131,7 +127,7 @@ Qat begin_qat(const TrainOptions& o, const Model& model, const Dataset& data, Se
   qat.spec = quantize::parse_spec(o.qat);
   check_node_names(qat.spec.skip, "skip", model, session);
   check_node_names(qat.spec.only, "only", model, session);
-  qat.plan = o.layer_plan.empty() ? qat.spec.plan : read_layer_plan(o.layer_plan, qat.spec);
+  if (!o.layer_plan.empty()) qat.spec.plan = read_layer_plan(o.layer_plan, qat.spec);
   if (o.keep_zeros) require_zeros(qat);
   const auto judge = reference_backend(), backend = open_backend(session.common.device);
   const Runner runner = make_runner(*backend, session.common);

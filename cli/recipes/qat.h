@@ -17,7 +17,6 @@ struct Qat {
   std::vector<std::string> steps;      ///< initializers that are trained besides the weights
   std::function<Left(Model&)> deploy;  ///< makes of the trained model what is written
   quantize::Spec spec;                 ///< of weights that are rounded by themselves: `weights`
-  std::map<std::string, quantize::WeightFormat> plan;
   bool weights =
       false;  ///< the model is as it is in float: its weights get corrections, and to score it, it is deployed
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -20,6 +21,14 @@ bool is_below(const fs::path& file, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
 }
 
+/// The folder of what a link leads to; nothing where the path is none.
+std::optional<fs::path> folder_behind(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_symlink(path, failed)) return std::nullopt;
+  const fs::path real = fs::canonical(path, failed);
+  return failed ? std::nullopt : std::optional(real.parent_path());
+}
+
 /// The real path of `location`, which must be a regular file below the real path of the model's folder, or of that of
 /// the file which the model's path leads to.
 fs::path resolve(const Source& source, const std::string& location) {
@@ -33,11 +42,8 @@ fs::path resolve(const Source& source, const std::string& location) {
   std::error_code failed;
   const fs::path folder = fs::canonical(source.folder.empty() ? "." : source.folder, failed);
   if (failed) input_error("cannot open the model's folder", source.folder);
-  fs::path real_folder = folder;  // a hub's cache has links beside one another to files beside one another
-  if (fs::is_symlink(source.path, failed)) {
-    const fs::path model = fs::canonical(source.path, failed);
-    if (!failed) real_folder = model.parent_path();
-  }
+  // A hub's cache has links beside one another to files beside one another.
+  const fs::path real_folder = folder_behind(source.path).value_or(folder);
   fs::path real = fs::canonical(folder / relative, failed);
   if (failed) real = fs::canonical(real_folder / relative, failed);
   if (failed) {
@@ -66,9 +72,9 @@ namespace mlopt {
 std::string external_path(const std::string& model, const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code failed;
-  const fs::path beside = fs::path(model).parent_path() / name;
-  if (fs::exists(beside, failed) || !fs::is_symlink(model, failed)) return beside.string();
-  return (fs::canonical(model, failed).parent_path() / name).string();
+  const fs::path folder = fs::path(model).parent_path();
+  if (fs::exists(folder / name, failed)) return (folder / name).string();
+  return (proto::folder_behind(model).value_or(folder) / name).string();
 }
 
 }  // namespace mlopt

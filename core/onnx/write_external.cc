@@ -50,13 +50,15 @@ std::vector<std::string> files_of(const std::string& path) {
   }
 }
 
-/// The data files that the models of a folder name.
-std::set<std::string> used_in(const fs::path& folder) {
-  std::set<std::string> used;
+/// The data files that the model and the others of its folder name.
+std::set<std::string> used_beside(const fs::path& model) {
+  const std::vector<std::string> own = read_model(model.string()).external_files;
+  std::set<std::string> used(own.begin(), own.end());
+  const fs::path folder = model.parent_path();
   std::error_code failed;
   fs::directory_iterator entry(folder.empty() ? "." : folder, failed);
   for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
-    if (entry->path().extension() != ".onnx") continue;
+    if (entry->path().extension() != ".onnx" || entry->path().filename() == model.filename()) continue;
     for (const std::string& file : files_of(entry->path().string()))
       used.insert(fs::path(file).lexically_normal().string());
   }
@@ -137,8 +139,7 @@ void remove_unused(const std::vector<std::string>& files, const std::string& pat
                    const std::vector<std::string>& kept) {
   if (files.empty()) return;
   const fs::path folder = fs::path(path).parent_path();
-  std::set<std::string> used = used_in(folder);
-  for (const std::string& file : read_model(path).external_files) used.insert(file);
+  const std::set<std::string> used = used_beside(path);
   for (const std::string& file : files) {
     std::error_code failed;  // an old file that stays is no reason to fail now that the model is written
     const fs::path place = folder / file;

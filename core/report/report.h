@@ -47,6 +47,8 @@ struct Report {
 
 /// The writers. All end with a newline.
 std::string to_text(const Report& report);
+/// "holds  max-size: size is ...".
+std::string to_text(const Gate& gate);
 /// `data` and the gates.
 std::string to_json(const Report& report);
 std::string to_markdown(const Report& report);

@@ -44,10 +44,12 @@ std::string to_text(const Report& report) {
     after_table = table != nullptr;
   }
   if (!report.gates.empty() && !text.empty()) text += "\n";
-  for (const Gate& gate : report.gates) {
-    text += fmt::format("{}  {}: {}\n", gate.holds ? "holds" : "FAILS", gate.name, printable(gate.words));
-  }
+  for (const Gate& gate : report.gates) text += to_text(gate);
   return text;
+}
+
+std::string to_text(const Gate& gate) {
+  return fmt::format("{}  {}: {}\n", gate.holds ? "holds" : "FAILS", gate.name, printable(gate.words));
 }
 
 }  // namespace mlopt

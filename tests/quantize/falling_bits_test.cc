@@ -52,14 +52,14 @@ TEST_CASE("each width is kept twice as long as the one before, and the least for
 
 TEST_CASE("weights fall to the widths of their layers and stay there") {
   const Model model = net();
-  FallingBits falling(model, parse_spec("w2"), {{"second", {Family::kUniform, 4, 0}}}, 2520);
+  FallingBits falling(model, parse_spec("w2:layers=w4=second"), 2520);
   CHECK(levels(falling, 0, model, "V") > 16);
   CHECK(levels(falling, 0, model, "W") > 16);
   CHECK(levels(falling, 400, model, "V") == 8);  // 3 bits
   CHECK(levels(falling, 400, model, "W") == 16);
   CHECK(levels(falling, 2519, model, "V") == 4);
   CHECK(levels(falling, 2519, model, "W") == 16);
-  WeightRounding last(model, parse_spec("w2"), {{"second", {Family::kUniform, 4, 0}}});
+  WeightRounding last(model, parse_spec("w2:layers=w4=second"));
   for (const std::string& name : last.names()) {
     const Tensor& weight = *model.graph->find(name)->constant;
     CHECK(to_floats(falling.at(700).rounded(name, weight)) == to_floats(last.rounded(name, weight)));
@@ -70,6 +70,6 @@ TEST_CASE("weights fall to the widths of their layers and stay there") {
 TEST_CASE("what has no widths above its own is refused") {
   for (const char* spec : {"w8", "nf4", "ternary", "fp16", "codebook8v4"}) {
     INFO(spec);
-    CHECK(test::contains(test::error_of([&] { FallingBits(net(), parse_spec(spec), {}, 100); }), "could fall"));
+    CHECK(test::contains(test::error_of([&] { FallingBits(net(), parse_spec(spec), 100); }), "could fall"));
   }
 }

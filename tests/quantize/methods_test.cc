@@ -61,6 +61,17 @@ struct Layer {
   }
 };
 
+/// What the first group is given, with a column that is 30 times as large.
+std::vector<Observed> with_a_large_column(Layer& layer) {
+  std::vector<Observed> seen(1);
+  seen[0].squares.resize(Layer::kColumns);
+  seen[0].products.assign(1, std::vector<float>(Layer::kColumns * Layer::kColumns));
+  Matrix& inputs = layer.inputs[0];
+  for (int64_t r = 0; r < inputs.rows; ++r) inputs.at(r, 5) *= 30;
+  see(inputs, 0, seen[0]);
+  return seen;
+}
+
 }  // namespace
 
 TEST_CASE("columns that make up for others leave much less error in the outputs") {
@@ -119,12 +130,8 @@ TEST_CASE("scales of columns with large inputs leave less error in the outputs")
   infer(model, standard_types);
   const std::vector<Weight> weights = find_weights(model).weights;
   Layer layer;
-  std::vector<Observed> seen(1);
-  seen[0].squares.resize(Layer::kColumns);
-  seen[0].products.assign(1, std::vector<float>(Layer::kColumns * Layer::kColumns));
-  Matrix& inputs = layer.inputs[0];
-  for (int64_t r = 0; r < inputs.rows; ++r) inputs.at(r, 5) *= 30;
-  see(inputs, 0, seen[0]);
+  std::vector<Observed> seen = with_a_large_column(layer);
+  const Matrix& inputs = layer.inputs[0];
   layer.scheme.bits = 4;
   const auto error = [&](const std::vector<float>& scale) {
     const Matrix values = load(weights[0]);  // the scale is in them already
@@ -157,11 +164,7 @@ TEST_CASE("scales of columns are tried with the codes that the format has") {
     infer(model, standard_types);
     const std::vector<Weight> weights = find_weights(model).weights;
     Layer layer;
-    std::vector<Observed> seen(1);
-    seen[0].squares.resize(Layer::kColumns);
-    seen[0].products.assign(1, std::vector<float>(Layer::kColumns * Layer::kColumns));
-    for (int64_t r = 0; r < layer.inputs[0].rows; ++r) layer.inputs[0].at(r, 5) *= 30;
-    see(layer.inputs[0], 0, seen[0]);
+    std::vector<Observed> seen = with_a_large_column(layer);
     CHECK(awq_scales(weights, seen, std::vector{parse_spec(spec)}) == scaled);
   }
 }

@@ -238,8 +238,7 @@ TEST_CASE("columns are scaled for the format that a weight has, also where a pla
     return to_floats(*made.graph->initializers().at(0)->constant);
   };
   const std::vector<float> expected = codes("w2g32:method=awq");
-  means.plan = {{"m", *parse_weight_format("w2g32")}};
-  CHECK(codes("w8:method=awq") == expected);
+  CHECK(codes("w8:method=awq;layers=w2g32=m") == expected);
 }
 
 TEST_CASE("a weight that the method cannot round is rounded to nearest, and it is said why") {

@@ -31,9 +31,10 @@ Quantized made(const std::string& spec, float x, const std::map<std::string, Wei
   means.runner = &runner;
   means.passes = test::pass_context();
   means.data = &data;
-  means.plan = plan;
   means.error_samples = 0;
-  return quantize(source, parse_spec(spec), means);
+  Spec planned = parse_spec(spec);
+  planned.plan = plan;
+  return quantize(source, planned, means);
 }
 
 }  // namespace
@@ -69,9 +70,9 @@ TEST_CASE("layers in bodies that stay as they are are counted") {
     y = If (c) <then_branch = t () => (float[2,32] a) { a = MatMul (x, W) },
                 else_branch = e () => (float[2,32] b) { b = MatMul (x, W) }>
   })");
-  CHECK(warnings_of(done, parse_spec("w8a8"), {}) ==
+  CHECK(warnings_of(done, parse_spec("w8a8")) ==
         std::vector<std::string>{"2 layers in the bodies of If, Loop or Scan stay as they are"});
-  CHECK(warnings_of(done, parse_spec("w8"), {}).empty());
+  CHECK(warnings_of(done, parse_spec("w8")).empty());
 }
 
 }  // namespace mlopt::quantize

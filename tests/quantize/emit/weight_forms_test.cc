@@ -207,10 +207,10 @@ TEST_CASE("tables that are to be in its format become GatherBlockQuantized") {
   layers()[9].add(net);
   infer(net.model);
   const auto planned = [&](const char* format, const std::string& spec) {
-    Means means;
-    means.plan[find_weights(net.model, {.stored_only = true}).weights[0].layer] = *parse_weight_format(format);
+    Spec planned = parse_spec("w8:" + spec);
+    planned.plan[find_weights(net.model, {.stored_only = true}).weights[0].layer] = *parse_weight_format(format);
     Model model = clone(net.model);
-    store_weights(model, parse_spec("w8:" + spec), means);
+    store_weights(model, planned, {});
     infer(model);
     CHECK(verify(model).empty());
     return model;
