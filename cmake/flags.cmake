@@ -30,6 +30,11 @@ if(MLOPT_SANITIZE)
   # A finding ends the program, so that no test passes over it.
   add_compile_options(-fsanitize=${MLOPT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${MLOPT_SANITIZE})
+  if(MLOPT_SANITIZE MATCHES "address")
+    # A fifth of the time to build goes into these three. Most of what the first two find the address sanitizer finds, and
+    # there are few downcasts.
+    add_compile_options(-fno-sanitize=null,object-size,vptr)
+  endif()
   if(MLOPT_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-stringop-overflow) # found in std::string again
   endif()

@@ -35,25 +35,21 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/support/paths.cc
                             PROPERTIES COMPILE_DEFINITIONS MLOPT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 add_dependencies(mlopt_tests mlopt) # some tests run the program
 
-# tests/core/ir/graph_test.cc is counted to "core/ir", tests/cli/help_test.cc to "cli"; Catch names a file by its stem.
+# tests/core/ir/graph_test.cc is counted to "core/ir", tests/cli/help_test.cc to "cli", as tests/support/main.cc does.
 foreach(source ${test_sources})
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/tests ${source})
   string(REGEX MATCH "^[^/]+(/[^/]+)?(/|$)" folder ${path})
   string(REGEX REPLACE "/?[^/]*_test\\.cc$|/$" "" folder ${folder})
-  cmake_path(GET source STEM LAST_ONLY stem)
   list(APPEND folders ${folder})
-  list(APPEND "tests_in_${folder}" "[#${stem}]")
 endforeach()
 list(REMOVE_DUPLICATES folders)
 foreach(folder ${folders})
-  list(JOIN "tests_in_${folder}" "," selection)
-  add_test(NAME ${folder} COMMAND mlopt_tests --filenames-as-tags ${selection} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME ${folder} COMMAND mlopt_tests --folder ${folder} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${folder} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500)
 endforeach()
 if(MLOPT_CPU)
-  list(JOIN "tests_in_backends/cpu" "," selection)
   foreach(isa SSE41 AVX2) # machines without AVX2, and without AVX-512
-    add_test(NAME backends/cpu-${isa} COMMAND mlopt_tests --filenames-as-tags ${selection}
+    add_test(NAME backends/cpu-${isa} COMMAND mlopt_tests --folder backends/cpu
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(backends/cpu-${isa} PROPERTIES ENVIRONMENT ONEDNN_MAX_CPU_ISA=${isa} TIMEOUT 1500)
   endforeach()
