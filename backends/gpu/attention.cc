@@ -1,7 +1,6 @@
 // Attention, with earlier keys and values in front of the given ones.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "backends/gpu/attention_product.h"
 #include "backends/gpu/kernels.h"
@@ -153,11 +152,11 @@ Expected<PlannedStep> plan(const Site& site) {
       step.out.push_back({type, {all->batch, all->heads, all->rows, all->size}});
   const bool joined = *past > 0 || wants(site, kPresentKey) || wants(site, kPresentValue);
   if (joined) args->k_at = keys->shape.at, args->v_at = values->shape.at;
-  const size_t key_bytes = (static_cast<size_t>(keys->shape.count() * width) + 255) / 256 * 256;
+  const size_t key_bytes = device_aligned(static_cast<size_t>(keys->shape.count() * width));
   if (joined) step.scratch_bytes = key_bytes + static_cast<size_t>(values->shape.count() * width);
   const bool tf32 = site.context.precision == Precision::kTF32;
   const auto products = site.has(kLengths) ? std::nullopt : attention_products(*args, tf32);
-  const size_t products_at = (step.scratch_bytes + 255) / 256 * 256;
+  const size_t products_at = device_aligned(step.scratch_bytes);
   if (products) step.scratch_bytes = products_at + products->bytes, step.label = "cublas, attention";
   step.run = [args = *args, products, tf32, products_at, keys = *keys, values = *values, joined, key_bytes,
               masked = *masked, lengths = site.has(kLengths), key_out = wants(site, kPresentKey),

@@ -1,8 +1,6 @@
 // Conv, com.microsoft.FusedConv and ConvTranspose over one to three spatial axes.
 #include "backends/gpu/conv.h"
 
-#include <algorithm>
-
 #include "backends/gpu/conv_product.h"
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"

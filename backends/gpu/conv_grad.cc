@@ -1,14 +1,12 @@
 // mlopt.ConvGradWeight: by products of dy and the windows' columns, with all images in one sum, where these are of some
 // size; else a block of threads for each number.
 #include <algorithm>
-#include <utility>
 
 #include "backends/gpu/conv.h"
 #include "backends/gpu/conv_product.h"
 #include "backends/gpu/device/geometry.h"
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/windows.h"
-#include "core/base/align.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -103,7 +101,7 @@ std::optional<Products> products_of(const Site& site, const ConvArgs& args) {
   constexpr int64_t kBytesAtOnce = int64_t{64} << 20;
   const int64_t each = columns->k * columns->n * width;
   columns->images = std::clamp<int64_t>(kBytesAtOnce / each, 1, args.batch);
-  const auto rounded = [](int64_t bytes) { return static_cast<size_t>(round_up(bytes, 256)); };
+  const auto rounded = [](int64_t bytes) { return device_aligned(static_cast<size_t>(bytes)); };
   const Room room{rounded(columns->images * each), rounded(columns->images * columns->m * columns->n * width),
                   width == 4 ? 0 : rounded(columns->m * columns->k * 4)};
   return Products{args, *columns, width, site.context.precision == Precision::kTF32, room};

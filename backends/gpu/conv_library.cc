@@ -79,13 +79,12 @@ std::shared_ptr<Brought> turned_weights(const Site& site, const Tensor& weights)
     const TensorDesc desc{weights.dtype(), weights.dims()};
     const size_t width = static_cast<size_t>(bits(desc.dtype) / 8);
     const int64_t channels = desc.dims[1], taps = desc.size() / desc.dims[0] / channels;
-    const Tensor aligned = weights.aligned();
     std::vector<std::byte> turned(desc.bytes());
     for (int64_t m = 0; m < desc.dims[0]; ++m)
       for (int64_t tap = 0; tap < taps; ++tap)
         for (int64_t c = 0; c < channels; ++c)
           std::memcpy(turned.data() + static_cast<size_t>((m * taps + tap) * channels + c) * width,
-                      aligned.raw() + static_cast<size_t>((m * channels + c) * taps + tap) * width, width);
+                      weights.raw() + static_cast<size_t>((m * channels + c) * taps + tap) * width, width);
     return std::make_shared<Brought>(std::move(turned));
   });
 }

@@ -50,9 +50,8 @@ struct Run {
       }
     if (!ends) return;
     const int64_t places = product.a_transposed ? plane : columns.n;
-    const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
     launch(b, &Kernels::conv_end,
-           ConvEndArgs{conv.type, conv.act, divider(conv.channels_out), divider(places),
+           ConvEndArgs{conv.type, conv.act, Divider(conv.channels_out), Divider(places),
                        int64_t{conv.batch} * conv.channels_out * places, bias ? b.in<void>(kBias) : nullptr,
                        addend ? b.in<void>(kAddend) : nullptr, b.out<void>(0)});
   }

@@ -23,8 +23,7 @@ Expected<PlannedStep> plan_non_zero(const Site& site) {
   args.type = *type;
   args.count = x.size();
   args.rank = static_cast<int>(rank);
-  for (size_t k = 0; k < x.dims.size(); ++k)
-    args.dims[x.dims.size() - 1 - k] = Divider(static_cast<uint32_t>(x.dims[k]));
+  for (size_t k = 0; k < x.dims.size(); ++k) args.dims[x.dims.size() - 1 - k] = Divider(x.dims[k]);
   PlannedStep step{.out = {places, kOne}};
   step.scratch_bytes = static_cast<size_t>(args.count / NonZeroArgs::kChunk + 2) * sizeof(int64_t);
   step.run = [args](const Buffers& b) {

@@ -37,12 +37,11 @@ struct Deformed {
         multiply(b, first, count, group);
       }
     if (!bias) return;
-    const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
     launch(b, &Kernels::conv_end,
            ConvEndArgs{conv.type,
                        {},
-                       divider(conv.channels_out),
-                       divider(n),
+                       Divider(conv.channels_out),
+                       Divider(n),
                        int64_t{conv.batch} * conv.channels_out * n,
                        b.in<void>(kBias),
                        nullptr,

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/gpu/device_plan.h"
-#include "core/base/align.h"
+#include "backends/gpu/operand.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -38,15 +38,14 @@ bool DevicePlan::is_on_host(int k) const {
 /// Inputs, outputs and what the host makes have places that stay, so that a graph finds them.
 void DevicePlan::place() {
   places_.resize(parts().slots.size());
-  const auto rounded = [](size_t bytes) { return static_cast<size_t>(round_up(static_cast<int64_t>(bytes), 256)); };
-  bytes_ = rounded(parts().arena_bytes + parts().scratch_bytes);
+  bytes_ = device_aligned(parts().arena_bytes + parts().scratch_bytes);
   for (size_t k = 0; k < places_.size(); ++k) {
     const Slot& s = parts().slots[k];
     if (s.home == Home::kArena) places_[k] = s.offset;
     if ((s.home != Home::kInput && s.home != Home::kOutput && s.home != Home::kDatum) || !s.desc) continue;
     if (is_state(static_cast<int>(k))) continue;
     places_[k] = bytes_;
-    bytes_ += rounded(s.desc->bytes());
+    bytes_ += device_aligned(s.desc->bytes());
   }
 }
 

@@ -36,6 +36,7 @@ Expected<PlannedStep> plan_elements(const Site& site) {
   if (x.dims.empty() || places.dims.size() != x.dims.size()) return Decline{"the indices do not fit"};
   const auto axis =
       static_cast<size_t>(normalize_axis(site.view.get_int("axis", 0), static_cast<int64_t>(x.dims.size())));
+  if (!fit_beside(places.dims, x.dims, axis)) return Decline{"more indices than data"};
   Dims strides = row_major_strides(x.dims);
   const int64_t stride = std::exchange(strides[axis], 0);
   const auto walk = walk_over<1>(places.dims, {strides});

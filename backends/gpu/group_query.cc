@@ -15,9 +15,8 @@ struct GroupQuery {
   AttentionArgs attention;
   size_t width;
 
-  static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
   size_t bytes_of(const CacheArgs& c) const {
-    return rounded(static_cast<size_t>(c.batch * c.heads * c.capacity * c.size) * width);
+    return device_aligned(static_cast<size_t>(c.batch * c.heads * c.capacity * c.size) * width);
   }
   size_t scratch_bytes() const { return bytes_of(q) + bytes_of(k) + bytes_of(v); }
 
@@ -60,7 +59,7 @@ CacheArgs cache_of(const Shape& s, const Place& place, int64_t heads, Elem type)
   args.batch = s.batch, args.rows = s.rows, args.size = s.size, args.heads = heads;
   args.at = {s.rows * place.row, s.size, place.row};
   args.prompt = s.rows == s.total;
-  args.past = s.past, args.capacity = s.capacity();
+  args.past = s.past, args.capacity = s.capacity(), args.longest = s.total;
   return args;
 }
 

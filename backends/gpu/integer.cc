@@ -1,7 +1,6 @@
 // Products of matrices of 8-bit codes: MatMulInteger, QLinearMatMul and com.microsoft's forms.
 #include "backends/gpu/integer.h"
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -10,8 +9,6 @@
 
 namespace mlopt::gpu {
 namespace {
-
-bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
 /// One zero point for all, or one for each of `lines`, which are the last axis but `back`.
 Expected<bool> each_of(const Site& site, int zero, int of, int64_t lines) {
@@ -51,8 +48,6 @@ SumsMaker sums_of(const Site& site, const IntegerProduct& product, int b, int bz
   return plain_product(product, b, site.has(bz) ? bz : -1);
 }
 
-Divider divider(int64_t d) { return Divider(static_cast<uint32_t>(d)); }
-
 Expected<PlannedStep> plan_integer(const Site& site) {
   auto product = integer_product_of(site, 0, 2, 1, 3);
   if (!product) return product.error();
@@ -63,7 +58,7 @@ Expected<PlannedStep> plan_integer(const Site& site) {
     std::byte* at = sums.packed ? b.scratch : b.out<std::byte>(0);
     const CodeSums made = sums.run(b, b.in<void>(0), zero ? b.in<void>(2) : nullptr, at);
     if (sums.packed)
-      launch(b, &Kernels::plain_sums, PlainSumsArgs{made, divider(n), Divider(1), count, b.out<int32_t>(0)});
+      launch(b, &Kernels::plain_sums, PlainSumsArgs{made, Divider(n), Divider(1), count, b.out<int32_t>(0)});
   };
   return step;
 }
@@ -83,7 +78,7 @@ Expected<PlannedStep> plan_qlinear(const Site& site) {
   const SumsMaker sums = sums_of(site, *product, 3, 5);
   PlannedStep step = step_of({zero.dtype, product->out}, sums);
   const RequantizeArgs how{
-      *scale, {8, zero.dtype == DType::kI8}, site.desc(4).size() > 1, divider(columns), Divider(1), step.out[0].size()};
+      *scale, {8, zero.dtype == DType::kI8}, site.desc(4).size() > 1, Divider(columns), Divider(1), step.out[0].size()};
   step.run = [sums, how](const Buffers& b) {
     RequantizeArgs then = how;
     then.sums = sums.run(b, b.in<void>(0), b.in<void>(2), b.scratch);
@@ -102,8 +97,8 @@ Expected<RescaleArgs> rescale_of(const Site& site, const IntegerProduct& product
     if (i >= 0 && site.has(i) && (site.desc(i).dtype != type || !goes_with_columns(site.desc(i), product.args.n)))
       return Decline{"scales or a bias that do not fit"};
   if (site.has(bias) && site.desc(bias).size() != product.args.n) return Decline{"a bias that does not fit"};
-  return RescaleArgs{*elem, a >= 0 && site.desc(a).size() > 1, site.desc(b).size() > 1,
-                     Divider(static_cast<uint32_t>(product.args.n)), element_count(product.out)};
+  return RescaleArgs{*elem, a >= 0 && site.desc(a).size() > 1, site.desc(b).size() > 1, Divider(product.args.n),
+                     element_count(product.out)};
 }
 
 /// (a, b, a_scale, b_scale, a_zero, b_zero, bias).
@@ -146,8 +141,8 @@ Expected<PlannedStep> plan_gemm(const Site& site) {
   PlannedStep step = step_of({to_codes ? site.desc(8).dtype : type, product->out}, sums);
   const bool each = site.desc(4).size() > 1, bias = site.has(6), zero = site.has(2);
   const int64_t count = step.out[0].size();
-  const RequantizeArgs codes{*scale, {8, step.out[0].dtype == DType::kI8}, each, divider(columns), Divider(1), count};
-  const RescaleArgs numbers{*scale, false, each, divider(columns), count};
+  const RequantizeArgs codes{*scale, {8, step.out[0].dtype == DType::kI8}, each, Divider(columns), Divider(1), count};
+  const RescaleArgs numbers{*scale, false, each, Divider(columns), count};
   step.run = [=](const Buffers& b) {
     const CodeSums made = sums.run(b, b.in<void>(0), zero ? b.in<void>(2) : nullptr, b.scratch);
     const auto finish = [&](auto args, auto kernel) {
@@ -174,11 +169,10 @@ struct DynamicRoom {
   size_t scale, zero, sums, codes, all;
 
   DynamicRoom(const DynamicQuantize& dynamic, size_t sums_bytes) {
-    const auto rounded = [](size_t bytes) { return (bytes + 255) / 256 * 256; };
-    scale = rounded(dynamic.scratch_bytes());
+    scale = device_aligned(dynamic.scratch_bytes());
     zero = scale + 16;
-    sums = rounded(zero + 16);
-    codes = sums + rounded(sums_bytes);
+    sums = device_aligned(zero + 16);
+    codes = sums + device_aligned(sums_bytes);
     all = codes + static_cast<size_t>(dynamic.count);
   }
 };
@@ -218,6 +212,8 @@ constexpr Kernel kKernels[] = {
 };
 
 }  // namespace
+
+bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
 Expected<IntegerProduct> integer_product_of(const Site& site, int a, int az, int b, int bz) {
   Dims left = site.desc(a).dims, right = site.desc(b).dims;

@@ -3,6 +3,9 @@
 
 namespace mlopt::gpu {
 
+/// A code of 8 bits.
+bool is_byte(DType type);
+
 /// DynamicQuantizeLinear of `count` numbers in rows: what quantize.cc launches for itself and for others.
 struct DynamicQuantize {
   int64_t rows, length, count;

@@ -7,8 +7,6 @@
 namespace mlopt::gpu {
 namespace {
 
-bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8; }
-
 struct IntegerConv {
   IntegerConvArgs args;
   Dims out;
@@ -67,8 +65,6 @@ SumsMaker sums_of(const Site& site, const IntegerConv& conv, int w, int wz) {
   return made;
 }
 
-Divider divider(int64_t d) { return Divider(static_cast<uint32_t>(d)); }
-
 int64_t plane_of(const IntegerConv& conv) { return element_count(Dims(conv.out.begin() + 2, conv.out.end())); }
 
 Expected<PlannedStep> plan_integer(const Site& site) {
@@ -77,7 +73,7 @@ Expected<PlannedStep> plan_integer(const Site& site) {
   const SumsMaker sums = sums_of(site, *conv, 1, 3);
   PlannedStep step = step_of({DType::kI32, conv->out}, sums);
   if (!sums.packed) step.scratch_bytes = 0;
-  step.run = [sums, zero = site.has(2), channels = divider(conv->out[1]), plane = divider(plane_of(*conv)),
+  step.run = [sums, zero = site.has(2), channels = Divider(conv->out[1]), plane = Divider(plane_of(*conv)),
               count = step.out[0].size()](const Buffers& b) {
     std::byte* at = sums.packed ? b.scratch : b.out<std::byte>(0);
     const CodeSums made = sums.run(b, b.in<void>(0), zero ? b.in<void>(2) : nullptr, at);
@@ -105,8 +101,8 @@ Expected<PlannedStep> plan_qlinear(const Site& site) {
   const RequantizeArgs how{*scale,
                            {8, zero.dtype == DType::kI8},
                            site.desc(4).size() > 1,
-                           divider(channels),
-                           divider(plane_of(*conv)),
+                           Divider(channels),
+                           Divider(plane_of(*conv)),
                            step.out[0].size()};
   step.run = [sums, how, bias = site.has(8)](const Buffers& b) {
     RequantizeArgs then = how;

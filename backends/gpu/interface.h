@@ -38,8 +38,7 @@ struct GpuInterface {
 
   Status (*count)(int* devices);
   Status (*describe)(int device, mlopt::gpu::DeviceInfo* info);
-  /// The queue has a stream, the libraries' handles and their working memory. Where there is too little of it, `queue`
-  /// stays null.
+  /// The queue has a stream and the libraries' handles.
   Status (*open)(int device, Queue** queue);
   void (*close)(Queue* queue);
 

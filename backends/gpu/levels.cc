@@ -44,7 +44,8 @@ Expected<PlannedStep> plan(const Site& site) {
   out.dims.back() = args.n;
   const size_t width = static_cast<size_t>(bits(out.dtype)) / 8;
   PlannedStep step{.out = {std::move(out)}};
-  const bool few = args.m <= kFewRows && args.k % 16 == 0 && args.block % 16 == 0;
+  // Weights of the model are aligned to the words that rows are read in; others may lie anywhere.
+  const bool few = args.m <= kFewRows && args.k % 16 == 0 && args.block % 16 == 0 && site.constant(kWeights);
   if (!few) step.scratch_bytes = static_cast<size_t>(args.n * args.k) * width;
   const bool tf32 = site.context.precision == Precision::kTF32;
   step.run = [args, few, tf32](const Buffers& b) {

@@ -55,7 +55,8 @@ Expected<PlannedStep> plan(const Site& site) {
   out.dims.back() = args.n;
   const size_t width = static_cast<size_t>(bits(out.dtype)) / 8;
   PlannedStep step{.out = {std::move(out)}};
-  const bool few = args.m <= kFewRows;
+  // Weights of the model are aligned to the words that rows are read in; others may lie anywhere.
+  const bool few = args.m <= kFewRows && site.constant(kWeights);
   if (!few) step.scratch_bytes = static_cast<size_t>(args.n * args.k) * width;
   const bool tf32 = site.context.precision == Precision::kTF32;
   step.run = [args, few, tf32, zeros = site.has(kZeros), bias = site.has(kBias)](const Buffers& b) {

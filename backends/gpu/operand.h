@@ -20,6 +20,9 @@ Expected<int> width_of(DType type);
 /// What "Add", "Mul", ... compute; for operators of arith.cc alone.
 Arith arith_named(std::string_view op);
 
+/// `bytes` rounded up to what places in device memory are aligned to.
+inline size_t device_aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
 /// Whether kernels can count its elements.
 bool is_countable(const TensorDesc& desc);
 
@@ -52,7 +55,7 @@ Expected<Walk<static_cast<int>(kTensors)>> walk_over(const Dims& dims, const std
   if (!axes) return axes.error();
   walk.count = 1;
   for (const WalkAxis& axis : *axes) {
-    walk.dims[walk.rank] = Divider(static_cast<uint32_t>(axis.count));
+    walk.dims[walk.rank] = Divider(axis.count);
     for (size_t t = 0; t < kTensors; ++t) walk.strides[walk.rank][t] = static_cast<int32_t>(axis.strides[t]);
     walk.count *= axis.count;
     ++walk.rank;

@@ -18,8 +18,7 @@ constexpr int64_t kLeast = 16, kMostLength = int64_t{1} << 17;
 std::vector<std::byte> packed(const Tensor& codes, int64_t rows, int64_t length, bool turned) {
   const int64_t pitch = round_up(length, PackedCodes::kMultiple), all = round_up(rows, PackedCodes::kMultiple);
   std::vector<std::byte> bytes(static_cast<size_t>(all * pitch) + static_cast<size_t>(all) * sizeof(int32_t));
-  const Tensor aligned = codes.aligned();
-  const auto* in = reinterpret_cast<const uint8_t*>(aligned.raw());
+  const auto* in = reinterpret_cast<const uint8_t*>(codes.raw());
   const uint8_t flip = codes.dtype() == DType::kU8 ? 0x80 : 0;
   std::vector<int32_t> sums(static_cast<size_t>(all));
   for (int64_t r = 0; r < rows; ++r)
@@ -41,10 +40,6 @@ bool has_middle_zero(const Site& site, int codes, int zero) {
   const std::vector<int64_t> all = to_ints(*points);
   return std::all_of(all.begin(), all.end(), [&](int64_t z) { return z == (is_signed ? 0 : 128); });
 }
-
-Divider divider(int64_t d) { return Divider(static_cast<uint32_t>(d)); }
-
-size_t rounded(int64_t bytes) { return static_cast<size_t>(round_up(bytes, 256)); }
 
 struct ConvRun {
   IntegerConvArgs args;
@@ -70,7 +65,7 @@ struct ConvRun {
                              scratch + columns_at, sums + (first * conv.channels_out + group * columns.m) * rows});
       }
     }
-    return {sums, divider(columns.n), static_cast<int32_t>(rows), weights->sums(queue_of(b)), args.x.is_signed, zero};
+    return {sums, Divider(columns.n), static_cast<int32_t>(rows), weights->sums(queue_of(b)), args.x.is_signed, zero};
   }
 };
 
@@ -102,9 +97,9 @@ std::optional<SumsMaker> packed_product(const Site& site, const IntegerProductAr
   const int64_t rows = args.batches.count * args.m, k = args.k, n = args.n;
   const auto weights = packed_codes(site, b, bz, n, k, !args.x_transposed);
   if (!weights || rows * std::max(weights->rows, weights->pitch) >= int64_t{1} << 31) return std::nullopt;
-  const size_t codes_at = rounded(rows * weights->rows * static_cast<int64_t>(sizeof(int32_t)));
+  const size_t codes_at = device_aligned(static_cast<size_t>(rows * weights->rows) * sizeof(int32_t));
   SumsMaker made;
-  made.bytes = codes_at + rounded(rows * weights->pitch);
+  made.bytes = codes_at + device_aligned(static_cast<size_t>(rows * weights->pitch));
   made.packed = true;
   made.weight_bytes = weights->bytes();
   made.unread = {b};
@@ -118,7 +113,7 @@ std::optional<SumsMaker> packed_product(const Site& site, const IntegerProductAr
     launch(buffers, &Kernels::codes_product,
            CodesProductArgs{1, rows, weights->rows, weights->pitch, 0, 0, 0, as_it_is ? codes : scratch + codes_at,
                             weights->codes(queue_of(buffers)), sums});
-    return {sums, divider(n), static_cast<int32_t>(weights->rows), weights->sums(queue_of(buffers)), is_signed, zero};
+    return {sums, Divider(n), static_cast<int32_t>(weights->rows), weights->sums(queue_of(buffers)), is_signed, zero};
   };
   return made;
 }
@@ -130,7 +125,7 @@ std::optional<SumsMaker> packed_conv(const Site& site, const IntegerConvArgs& ar
   const int64_t rows = round_up(columns->n, PackedCodes::kMultiple);
   const int64_t sums = args.conv.batch * int64_t{args.conv.channels_out} * rows;
   if (!weights || sums >= int64_t{1} << 31) return std::nullopt;
-  const size_t columns_at = rounded(sums * static_cast<int64_t>(sizeof(int32_t)));
+  const size_t columns_at = device_aligned(static_cast<size_t>(sums) * sizeof(int32_t));
   SumsMaker made;
   made.bytes = columns_at + columns->bytes;
   made.packed = true;

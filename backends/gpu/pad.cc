@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <utility>
 
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
@@ -47,7 +46,7 @@ Expected<PlannedStep> plan_continued(const Site& site, const Dims& pads, const D
   for (size_t k = 0; k < rank; ++k) {
     const size_t from_last = rank - 1 - k;
     if (std::abs(pads[k]) > (1 << 29) || x.dims[k] > (1 << 29)) return Decline{"more elements than kernels count"};
-    args.out_dims[from_last] = Divider(static_cast<uint32_t>(out[k]));
+    args.out_dims[from_last] = Divider(out[k]);
     args.lengths[from_last] = static_cast<int32_t>(x.dims[k]);
     args.before[from_last] = static_cast<int32_t>(pads[k]);
   }

@@ -10,6 +10,12 @@ Expected<bool> has_wide_places(const TensorDesc& places) {
   return Decline{"indices are neither int32 nor int64"};
 }
 
+bool fit_beside(const Dims& places, const Dims& x, size_t axis) {
+  for (size_t k = 0; k < x.size(); ++k)
+    if (k != axis && places[k] > x[k]) return false;
+  return true;
+}
+
 Expected<TuplesInto> tuples_of(const TensorDesc& x, const TensorDesc& places, int64_t batch) {
   const auto wide = has_wide_places(places);
   if (!wide) return wide.error();

@@ -5,6 +5,8 @@ namespace mlopt::gpu {
 
 /// Whether indices are int64; declines all but int64 and int32.
 Expected<bool> has_wide_places(const TensorDesc& places);
+/// Whether no axis but `axis` has more indices than x has elements.
+bool fit_beside(const Dims& places, const Dims& x, size_t axis);
 
 /// Indices [..., rank] into x behind its `batch` first axes, which they share.
 struct TuplesInto {

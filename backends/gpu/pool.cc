@@ -1,6 +1,4 @@
 // MaxPool, AveragePool and LpPool over one to three spatial axes, and their gradients.
-#include <utility>
-
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
 #include "backends/gpu/windows.h"

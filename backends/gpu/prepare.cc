@@ -3,6 +3,7 @@
 #include <array>
 
 #include "backends/gpu/expand.h"
+#include "backends/gpu/unpacked.h"
 #include "core/onnx/tools.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
@@ -10,6 +11,18 @@
 #include "core/rewrite/qdq/passes.h"
 
 namespace mlopt::gpu {
+namespace {
+
+/// Rows that are known to be many are better off with weights that are made floats once.
+std::string known_to_be_many(const NodeView& product) {
+  constexpr int64_t kLongest = 65536;  // block that the kernels take
+  if (!product.node().is("MatMulNBits", "com.microsoft")) return {};
+  if (product.get_int("K") > kLongest) return "its rows are too long";
+  const auto dims = product.node().input(0)->type.static_dims();
+  return dims && element_count(*dims) > kFewRows * product.get_int("K") ? "it has many rows" : "";
+}
+
+}  // namespace
 
 void prepare(Model& model, bool float8) {
   for (const char* domain : {"com.microsoft", "mlopt"})
@@ -44,6 +57,8 @@ void prepare(Model& model, bool float8) {
                                       &fusion::fold_scale_into_norm};
   if (float8) run_pass(model, qdq::float8_matmul, context);
   for (const Pass* pass : kPasses) run_pass(model, *pass, context);
+  context.objection = known_to_be_many;
+  run_pass(model, qdq::integer_weights, context);
 }
 
 void specialize(Model& model, TypeRule types) {

@@ -24,8 +24,8 @@ Expected<ScaleMap> map_of(const Site& site) {
   const auto rank = static_cast<int64_t>(x.size());
   const auto axis = static_cast<size_t>(normalize_axis(site.view.get_int("axis", 1), rank));
   const Middle m = around(x, axis, axis + 1);
-  map.length = Divider(static_cast<uint32_t>(m.length));
-  map.inner = Divider(static_cast<uint32_t>(m.inner));
+  map.length = Divider(m.length);
+  map.inner = Divider(m.inner);
   const int64_t block = site.view.get_int("block_size", 0);
   if (block == 0) {
     if (element_count(scale) != m.length) return Decline{"the scales do not fit"};
@@ -36,7 +36,7 @@ Expected<ScaleMap> map_of(const Site& site) {
   if (block < 0 || block > m.length) return Decline{"the blocks do not fit"};
   blocked[axis] = (m.length + block - 1) / block;
   if (scale != blocked) return Decline{"the scales do not fit"};
-  map.block = Divider(static_cast<uint32_t>(block));
+  map.block = Divider(block);
   map.outer_step = static_cast<int32_t>(blocked[axis] * m.inner);
   map.axis_step = static_cast<int32_t>(m.inner);
   map.inner_step = 1;

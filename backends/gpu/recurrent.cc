@@ -1,7 +1,5 @@
 #include "backends/gpu/recurrent.h"
 
-#include <algorithm>
-
 #include "backends/gpu/kernels.h"
 
 namespace mlopt::gpu {

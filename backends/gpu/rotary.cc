@@ -27,6 +27,7 @@ Expected<RotaryArgs> args_of(const Site& site, const Operands& where) {
   args.interleaved = site.view.get_int("interleaved", 0) != 0;
   args.half = cosines.dims.back();
   args.table = cosines.size() / std::max<int64_t>(1, args.half);
+  args.shared = cosines.dims.size() == 3 && cosines.dims[0] == 1;
   args.batch = x.dims[0];
   args.rows = x.dims[rank == 4 ? 2 : 1];
   args.heads = rank == 4 ? x.dims[1] : site.view.get_int("num_heads", 0);
@@ -36,7 +37,10 @@ Expected<RotaryArgs> args_of(const Site& site, const Operands& where) {
   const int64_t turned = site.view.get_int("rotary_embedding_dim", 0);
   if ((turned != 0 && turned != 2 * args.half) || 2 * args.half > args.size) return Decline{"tables that do not fit"};
   const int64_t count = args.batch * args.rows;
-  if (!site.has(where.positions)) return args.table >= count ? Expected(args) : Decline{"tables that do not fit"};
+  if (!site.has(where.positions)) {
+    if (args.table < (args.shared ? args.rows : count)) return Decline{"tables that do not fit"};
+    return args;
+  }
   const TensorDesc& positions = site.desc(where.positions);
   args.start_only = positions.size() == 1 && count != 1;
   if (positions.dtype != DType::kI64 || (!args.start_only && positions.size() != count))

@@ -4,6 +4,7 @@
 
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/places.h"
+#include "core/ir/unpooled.h"
 
 namespace mlopt::gpu {
 namespace {
@@ -59,6 +60,7 @@ Expected<PlannedStep> plan_elements(const Site& site) {
   if (!is_countable(x) || x.size() == 0) return Decline{"no elements, or more than kernels count"};
   const auto axis =
       static_cast<size_t>(normalize_axis(site.view.get_int("axis", 0), static_cast<int64_t>(x.dims.size())));
+  if (!fit_beside(places.dims, x.dims, axis)) return Decline{"more indices than data"};
   const Dims into = row_major_strides(x.dims), from = row_major_strides(places.dims);
   Dims lines = places.dims;
   const int64_t count = std::exchange(lines[axis], 1);
@@ -96,21 +98,6 @@ Expected<PlannedStep> plan_tuples(const Site& site) {
   return step;
 }
 
-/// The picture that MaxPool with these attributes turned into one of these dims.
-Expected<Dims> unpooled(const NodeView& view, const Dims& pooled) {
-  if (pooled.size() < 3) return Decline{"no spatial axes"};
-  const size_t axes = pooled.size() - 2;
-  const Dims kernel = view.get_ints("kernel_shape"), strides = view.get_ints("strides", Dims(axes, 1)),
-             pads = view.get_ints("pads", Dims(2 * axes, 0));
-  if (kernel.size() != axes || strides.size() != axes || pads.size() != 2 * axes) return Decline{"the window"};
-  Dims made = pooled;
-  for (size_t k = 0; k < axes; ++k) {
-    made[k + 2] = (pooled[k + 2] - 1) * strides[k] + kernel[k] - pads[k] - pads[k + axes];
-    if (made[k + 2] < 1) return Decline{"an empty picture"};
-  }
-  return made;
-}
-
 /// Places are those of the picture that the window says, which output_shape may enlarge.
 Expected<PlannedStep> plan_unpool(const Site& site) {
   const TensorDesc& x = site.desc(0);
@@ -129,7 +116,7 @@ Expected<PlannedStep> plan_unpool(const Site& site) {
   const Dims strides = row_major_strides(*asked);
   for (size_t k = picture->size(); k-- > 0; ++walk.rank) {
     if (walk.rank == walk.kAxes) return Decline{"more axes than kernels walk"};
-    walk.dims[walk.rank] = Divider(static_cast<uint32_t>((*picture)[k]));
+    walk.dims[walk.rank] = Divider((*picture)[k]);
     walk.strides[walk.rank][0] = static_cast<int32_t>(strides[k]);
   }
   walk.count = element_count(*picture);

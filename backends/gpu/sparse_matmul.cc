@@ -1,6 +1,7 @@
 // Products of half floats by constant weights of which two in four neighbours along k are zero, by cuSPARSELt where it
 // is installed: tensor cores leave the zeros out.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,14 +19,17 @@ enum Input { kSource, kWeights, kRow, kValues };
 /// What tiles of tensor cores divide.
 constexpr int64_t kOfRows = 8, kOfColumns = 16, kOfDepth = 32;
 constexpr size_t kRoom = size_t{32} << 20;
+constexpr uintptr_t kAlignedTo = 16;  // matrices, in bytes
 
 /// Weights [n, k], or [k, n] where turned: are at most two of each four neighbours along k not zero?
 bool has_pattern(const Tensor& weights, bool turned) {
-  const Tensor aligned = weights.aligned();
-  const auto* bits = reinterpret_cast<const uint16_t*>(aligned.raw());
   const int64_t rows = weights.dim(0), columns = weights.dim(1), n = turned ? columns : rows,
                 k = turned ? rows : columns;
-  const auto is_set = [&](int64_t i, int64_t j) { return (bits[turned ? j * n + i : i * k + j] & 0x7fff) != 0; };
+  const auto is_set = [&](int64_t i, int64_t j) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, weights.raw() + 2 * (turned ? j * n + i : i * k + j), sizeof bits);
+    return (bits & 0x7fff) != 0;
+  };
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < k; j += 4)
       if (is_set(i, j) + is_set(i, j + 1) + is_set(i, j + 2) + is_set(i, j + 3) > 2) return false;
@@ -44,12 +48,12 @@ class Compressed {
 
  private:
   void compress(const Buffers& b, SparseCompressArgs args) {
-    tried_ = true;
     WorkQueue& queue = queue_of(b);
     bool declined = false;
     size_t bytes = 0, room_bytes = 0;
     args.bytes = &bytes, args.room_bytes = &room_bytes, args.declined = &declined;
     launch(b, &Kernels::sparse_compress, args);
+    tried_ = declined;
     if (declined) return;
     Memory made(queue.device(), bytes);
     const Memory room(queue.device(), room_bytes);
@@ -57,6 +61,7 @@ class Compressed {
     launch(b, &Kernels::sparse_compress, args);
     queue.wait();
     if (!declined) compressed_ = std::move(made);
+    tried_ = true;
   }
 
   std::mutex mutex_;
@@ -73,6 +78,8 @@ struct Run {
 
   void operator()(const Buffers& b) const {
     bool declined = false;
+    const auto fits = [](const void* at) { return reinterpret_cast<uintptr_t>(at) % kAlignedTo == 0; };
+    if (!fits(b.in<void>(kSource)) || !fits(b.out<void>(0))) return own(b);
     SparseProductArgs now = args;
     now.weights = weights->at(
         b, {args.type, args.turned, args.n, args.k, b.in<void>(kWeights), nullptr, nullptr, nullptr, nullptr, nullptr});
@@ -85,8 +92,8 @@ struct Run {
     if (declined) return own(b);
     if (!row && !values && act.fn == Fn::kNone) return;
     launch(b, &Kernels::conv_end,
-           ConvEndArgs{args.type, act, Divider(static_cast<uint32_t>(args.n)), Divider(1), args.m * args.n,
-                       row ? b.in<void>(kRow) : nullptr, values ? b.in<void>(kValues) : nullptr, b.out<void>(0)});
+           ConvEndArgs{args.type, act, Divider(args.n), Divider(1), args.m * args.n, row ? b.in<void>(kRow) : nullptr,
+                       values ? b.in<void>(kValues) : nullptr, b.out<void>(0)});
   }
 };
 

@@ -117,10 +117,16 @@ const char* begin_all_gather(const void* mine, int64_t bytes, void* all, void** 
 }
 
 const char* begin_broadcast(void* bytes, int64_t count, void** request) {
-  if (too_large(count)) return kTooLarge;
-  auto* made = new Requests(1);
+  constexpr int64_t kMost = int64_t{1} << 30;  // the library counts in int
+  auto* made = new Requests;
   *request = made;
-  return in_words(MPI_Ibcast(bytes, static_cast<int>(count), MPI_BYTE, 0, world, made->data()));
+  for (int64_t at = 0; at < count; at += kMost) {
+    const auto part = static_cast<int>(std::min(kMost, count - at));
+    if (const int failed =
+            MPI_Ibcast(static_cast<std::byte*>(bytes) + at, part, MPI_BYTE, 0, world, &made->emplace_back()))
+      return in_words(failed);
+  }
+  return nullptr;
 }
 
 const char* test(void* request, bool* done) {

@@ -23,7 +23,10 @@ class WeightCache {
     const std::lock_guard lock(mutex_);
     const std::pair key{static_cast<const void*>(constant.raw()), to_string(constant.dims()) + " " + form};
     if (const auto known = made_[key].lock()) return std::static_pointer_cast<T>(known);
-    std::erase_if(made_, [](const auto& entry) { return entry.second.expired(); });
+    if (made_.size() >= sweep_at_) {
+      std::erase_if(made_, [](const auto& entry) { return entry.second.expired(); });
+      sweep_at_ = 2 * made_.size() + 64;
+    }
     std::shared_ptr<T> made = make();
     made_[key] = made;
     return made;
@@ -32,6 +35,7 @@ class WeightCache {
  private:
   std::mutex mutex_;
   std::map<std::pair<const void*, std::string>, std::weak_ptr<void>> made_;
+  size_t sweep_at_ = 64;  ///< entries at which those of weights that are gone are dropped
 };
 
 /// WeightCache::get(), or a new one where nothing is shared.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "backends/gpu/device/number.h"
@@ -58,6 +59,13 @@ struct Kept {
   uint8_t place[2];
 };
 
+/// Are all at multiples of the alignment that descriptions promise?
+bool are_aligned(std::initializer_list<const void*> matrices) {
+  for (const void* at : matrices)
+    if (reinterpret_cast<uintptr_t>(at) % 16 != 0) return ++state.misaligned, false;
+  return true;
+}
+
 int64_t rows_of(const Matrix& m, bool transposed) { return transposed ? m.columns : m.rows; }
 int64_t depth_of(const Matrix& m, bool transposed) { return transposed ? m.rows : m.columns; }
 
@@ -71,7 +79,6 @@ extern "C" {
   *value = !state.present ? 0 : which == 0 ? 0 : which == 1 ? 8 : 1;
   return 0;
 }
-[[gnu::visibility("default")]] const char* cusparseLtGetErrorString(int) { return "a stand-in's error"; }
 [[gnu::visibility("default")]] int cusparseLtInit(void*) { return 0; }
 [[gnu::visibility("default")]] int cusparseLtDestroy(const void*) { return 0; }
 [[gnu::visibility("default")]] int cusparseLtDenseDescriptorInit(const void*, void* into, int64_t rows, int64_t columns,
@@ -118,7 +125,7 @@ extern "C" {
 [[gnu::visibility("default")]] int cusparseLtSpMMACompress2(const void*, const void* matrix, int is_left, int operation,
                                                             const void* from, void* to, void* room, void*) {
   const auto& m = as<Matrix>(matrix);
-  if (!is_left || !room) return kWrong;
+  if (!is_left || !room || !are_aligned({from, to})) return kWrong;
   ++state.compressed;
   const int64_t n = rows_of(m, operation), k = depth_of(m, operation);
   const auto* numbers = static_cast<const uint16_t*>(from);
@@ -144,6 +151,7 @@ extern "C" {
   const auto& p = as<Product>(plan);
   if (as<float>(alpha) != 1 || as<float>(beta) != 0 || streams != 1 || !room || !p.right || p.b.order != kRows)
     return kWrong;
+  if (!are_aligned({a, b, d})) return kWrong;
   ++state.multiplied;
   const int64_t n = p.d.rows, m = p.d.columns, k = depth_of(p.a, p.left);
   const auto* kept = static_cast<const Kept*>(a);

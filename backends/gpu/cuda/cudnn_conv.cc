@@ -119,8 +119,7 @@ Status finish(Queue& queue, const LibraryConvArgs& args) {
   if (!c.bias && !c.addend && c.act.fn == Fn::kNone) return nullptr;
   const int* made = args.kind == ConvKind::kTransposed ? c.windows.in : c.windows.out;
   const int places = made[0] * made[1] * made[2];
-  const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
-  return conv_end(queue, {c.type, c.act, divider(c.channels_out), divider(args.conv.channels_last ? 1 : places),
+  return conv_end(queue, {c.type, c.act, Divider(c.channels_out), Divider(args.conv.channels_last ? 1 : places),
                           int64_t{c.batch} * c.channels_out * places, c.bias, c.addend, c.out});
 }
 

@@ -34,9 +34,8 @@ void open(Library& l) {
   const Opened library(kSparseLibrary);
   if (!library) return;
   const auto find = [&](const char* name, auto& function) { return library.find(name, function); };
-  l.ready = find("cusparseLtGetProperty", l.property) && find("cusparseLtGetErrorString", l.error) &&
-            find("cusparseLtInit", l.init) && find("cusparseLtDestroy", l.destroy) &&
-            find("cusparseLtDenseDescriptorInit", l.dense) &&
+  l.ready = find("cusparseLtGetProperty", l.property) && find("cusparseLtInit", l.init) &&
+            find("cusparseLtDestroy", l.destroy) && find("cusparseLtDenseDescriptorInit", l.dense) &&
             find("cusparseLtStructuredDescriptorInit", l.structured) &&
             find("cusparseLtMatDescriptorDestroy", l.destroy_matrix) &&
             find("cusparseLtMatmulDescriptorInit", l.product) && find("cusparseLtMatmulAlgSelectionInit", l.select) &&

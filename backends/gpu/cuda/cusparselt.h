@@ -21,7 +21,6 @@ struct alignas(16) Described {
 
 struct Library {
   Code (*property)(int which, int* value) = nullptr;
-  const char* (*error)(Code) = nullptr;
   Code (*init)(Described*) = nullptr;
   Code (*destroy)(const Described*) = nullptr;
   Code (*dense)(const Described*, Described*, int64_t rows, int64_t columns, int64_t pitch, uint32_t alignment,

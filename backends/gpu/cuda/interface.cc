@@ -87,8 +87,6 @@ Status open(int device, Queue** made) {
   if (const Status failed = in_words(cudaSetDevice(device))) return failed;
   if (const Status failed = in_words(cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking))) return failed;
   if (const Status failed = in_words(cublasLtCreate(&queue->blas))) return failed;
-  if (const Status failed = allocated(cudaMalloc(&queue->working_memory, kWorkingBytes))) return failed;
-  if (!queue->working_memory) return nullptr;
   void* fault = nullptr;
   if (const Status failed = in_words(cudaHostAlloc(&fault, sizeof(Fault), cudaHostAllocMapped))) return failed;
   queue->fault = new (fault) Fault{};

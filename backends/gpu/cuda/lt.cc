@@ -17,11 +17,11 @@ Status propose(Queue& queue, const LtProduct& p, int most, std::vector<cublasLtM
   cublasLtMatmulPreference_t made = nullptr;
   if (const Status failed = in_words(cublasLtMatmulPreferenceCreate(&made))) return failed;
   const Preference preference(made);
-  const uint32_t x = alignment(p.x_at), a = alignment(p.a_at), out = alignment(p.out_at);
+  const uint32_t x = alignment(p.x_at), a = alignment(p.a_at), out = out_alignment(p.out_at, p.bias);
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
     cublasLtMatmulPreferenceSetAttribute(made, what, &value, sizeof value);
   };
-  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkingBytes);
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, queue.working_bytes());
   // Partial sums of halves would overflow, and be rounded, in the type of the product.
   set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
       static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
@@ -37,6 +37,14 @@ Status propose(Queue& queue, const LtProduct& p, int most, std::vector<cublasLtM
   for (int i = 0; i < found; ++i)
     if (results[i].state == CUBLAS_STATUS_SUCCESS) into.push_back(results[i].algo);
   return status == CUBLAS_STATUS_SUCCESS && into.empty() ? kNoAlgorithm : in_words(status);
+}
+
+/// Without it, while a graph is captured or where memory is full, products do with algorithms that need none.
+void take_working_memory(Queue& queue) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(queue.stream, &capture);
+  if (capture == cudaStreamCaptureStatusNone && cudaMalloc(&queue.working_memory, kWorkingBytes) != cudaSuccess)
+    cudaGetLastError();
 }
 
 Status choose(Queue& queue, const LtProduct& p, const ProductKey& key, cublasLtMatmulAlgo_t* algorithm) {
@@ -60,6 +68,10 @@ uint32_t alignment(const void* where) {
   return static_cast<uint32_t>(std::min<uintptr_t>(256, address & (~address + 1)));
 }
 
+uint32_t out_alignment(const void* out, const void* bias) {
+  return bias ? std::min(alignment(out), alignment(bias)) : alignment(out);
+}
+
 Layout layout(cudaDataType_t type, int64_t rows, int64_t columns, int64_t batch, int64_t stride) {
   cublasLtMatrixLayout_t made = nullptr;
   if (cublasLtMatrixLayoutCreate(&made, type, static_cast<uint64_t>(columns), static_cast<uint64_t>(rows), columns) !=
@@ -77,6 +89,7 @@ Status run_product(Queue& queue, const LtProduct& p, const ProductKey& key) {
   cudaSetDevice(queue.device);
   auto known = queue.algorithms.find(key);
   if (known == queue.algorithms.end()) {
+    if (!queue.working_memory) take_working_memory(queue);
     cublasLtMatmulAlgo_t algorithm;
     if (const Status failed = choose(queue, p, key, &algorithm)) return failed;
     known = queue.algorithms.emplace(key, algorithm).first;

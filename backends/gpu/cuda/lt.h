@@ -25,7 +25,7 @@ Layout layout(cudaDataType_t type, int64_t rows, int64_t columns, int64_t batch,
 struct LtProduct {
   Operation how;
   Layout x, a, out;
-  const void *x_at, *a_at;
+  const void *x_at, *a_at, *bias;  ///< bias: null where there is none
   void* out_at;
   const void *alpha, *beta;  ///< of the type that `how` scales in
   size_t out_bytes;
@@ -35,7 +35,7 @@ struct LtProduct {
 inline Status multiply_by(Queue& queue, const LtProduct& p, const cublasLtMatmulAlgo_t& algorithm, void* out) {
   return in_words(cublasLtMatmul(queue.blas, p.how.get(), p.alpha, p.x_at, p.x.get(), p.a_at, p.a.get(), p.beta,
                                  p.out_at, p.out.get(), out, p.out.get(), &algorithm, queue.working_memory,
-                                 kWorkingBytes, queue.stream));
+                                 queue.working_bytes(), queue.stream));
 }
 
 /// The fastest of these for the product, each timed; none where they cannot be.
@@ -46,6 +46,8 @@ std::optional<cublasLtMatmulAlgo_t> known_before(Queue& queue, const LtProduct& 
 
 /// The bytes to whose multiple the address is, at most 256.
 uint32_t alignment(const void* where);
+/// Of both; the library has no preference for a bias, which may be null.
+uint32_t out_alignment(const void* out, const void* bias);
 
 /// Runs it by the algorithm that was chosen for the key; kNoAlgorithm where there is none.
 Status run_product(Queue& queue, const LtProduct& product, const ProductKey& key);

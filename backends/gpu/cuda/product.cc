@@ -44,7 +44,7 @@ ProductKey key_of(const ProductArgs& args) {
           args.beta != 0,
           alignment(args.a),
           alignment(args.b),
-          alignment(args.out)};
+          out_alignment(args.out, args.bias)};
 }
 
 Status multiply(Queue& queue, const ProductArgs& args) {
@@ -57,6 +57,7 @@ Status multiply(Queue& queue, const ProductArgs& args) {
       layout(args.wide_out ? CUDA_R_32F : type, m, n, args.batch, args.out_stride),
       args.b,
       args.a,
+      args.bias,
       args.out,
       &args.alpha,
       &args.beta,

@@ -19,14 +19,16 @@ struct Queue {
   cublasLtHandle_t blas = nullptr;
   Convolver* convolver = nullptr;
   SparseMultiplier* sparse = nullptr;
-  void* working_memory = nullptr;
-  Fault* fault = nullptr;  ///< the host's memory, which the device may write
+  void* working_memory = nullptr;  ///< from the first product on, where there is room
+  Fault* fault = nullptr;          ///< the host's memory, which the device may write
   int64_t step = 1;
   cudaEvent_t start = nullptr, end = nullptr;  ///< of the clock
   cudaEvent_t passed = nullptr;                ///< for queues that follow
   std::map<ProductKey, cublasLtMatmulAlgo_t> algorithms;
   bool tunes = false;                                       ///< products that are new
   std::map<ProductKey, cublasLtMatmulAlgo_t> known, timed;  ///< before, and by this queue
+
+  size_t working_bytes() const;
 };
 
 // What interface.cc offers from other files.
@@ -40,6 +42,7 @@ struct Graph {
 };
 
 inline constexpr size_t kWorkingBytes = size_t{32} << 20;
+inline size_t Queue::working_bytes() const { return working_memory ? kWorkingBytes : 0; }
 
 /// Null, or what went wrong, which is no error of the next call then.
 inline Status in_words(cudaError_t error) {

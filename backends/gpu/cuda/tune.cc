@@ -60,7 +60,7 @@ std::optional<cublasLtMatmulAlgo_t> known_before(Queue& queue, const LtProduct& 
   const cublasStatus_t status = cublasLtMatmulAlgoCheck(queue.blas, p.how.get(), p.x.get(), p.a.get(), p.out.get(),
                                                         p.out.get(), &known->second, &checked);
   const bool taken = status == CUBLAS_STATUS_SUCCESS && checked.state == CUBLAS_STATUS_SUCCESS &&
-                     checked.workspaceSize <= kWorkingBytes;
+                     checked.workspaceSize <= queue.working_bytes();
   return taken ? std::optional(known->second) : std::nullopt;
 }
 

@@ -197,9 +197,7 @@ Status top(Queue& queue, const TopArgs& args) {
 
 Status triangle(Queue& queue, const TriangleArgs& args) {
   return by_width(args.width, [&](auto one) {
-    return for_each(queue, args.count,
-                    Triangle<decltype(one)>{args, Divider(static_cast<uint32_t>(args.columns)),
-                                            Divider(static_cast<uint32_t>(args.rows))});
+    return for_each(queue, args.count, Triangle<decltype(one)>{args, Divider(args.columns), Divider(args.rows)});
   });
 }
 

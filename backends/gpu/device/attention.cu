@@ -149,6 +149,7 @@ Status attention_of(Queue& queue, const AttentionArgs& args) {
 template <class T>
 struct Rotary {
   RotaryArgs args;
+  Reporter reporter;
   Divider by_size, by_inner, by_outer;
 
   MLOPT_DEVICE void operator()(uint32_t i) const {
@@ -162,14 +163,16 @@ struct Rotary {
       return;
     }
     const int64_t own = n * args.rows + row;
-    const int64_t place = !args.positions ? own : args.start_only ? args.positions[0] + row : args.positions[own];
+    const int64_t place = !args.positions   ? (args.shared ? row : own)
+                          : args.start_only ? args.positions[0] + row
+                                            : args.positions[own];
     const bool second = args.interleaved ? e % 2 != 0 : e >= args.half;
     const int64_t angle = args.interleaved ? e / 2 : second ? e - args.half : e;
     const int64_t apart = args.interleaved ? 1 : args.half;
-    const bool known = place >= 0 && place < args.table;
-    const int64_t at = (known ? place : 0) * args.half + angle;
-    const float cosine = known ? widen(static_cast<const T*>(args.cosines)[at]) : 0;
-    const float sine = known ? widen(static_cast<const T*>(args.sines)[at]) : 0;
+    if (place < 0 || place >= args.table) return reporter.outside(place, args.table);
+    const int64_t at = place * args.half + angle;
+    const float cosine = widen(static_cast<const T*>(args.cosines)[at]);
+    const float sine = widen(static_cast<const T*>(args.sines)[at]);
     const float mine = widen(x[i]), other = widen(x[second ? i - apart : i + apart]);
     out = narrow<T>(cosine * mine + (second ? sine : -sine) * other);
   }
@@ -189,11 +192,11 @@ Status attention(Queue& queue, const AttentionArgs& args) {
 }
 
 Status rotary(Queue& queue, const RotaryArgs& args) {
-  const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
   return by_float(args.type, [&](auto one) {
     return for_each(queue, args.batch * args.heads * args.rows * args.size,
-                    Rotary<decltype(one)>{args, divider(args.size), divider(args.packed ? args.heads : args.rows),
-                                          divider(args.packed ? args.rows : args.heads)});
+                    Rotary<decltype(one)>{args, reporter_of(queue), Divider(args.size),
+                                          Divider(args.packed ? args.heads : args.rows),
+                                          Divider(args.packed ? args.rows : args.heads)});
   });
 }
 

@@ -51,7 +51,8 @@ struct CacheArgs {
   Elem type;
   bool alone, prompt, interleaved;
   int64_t batch, heads, rows, size, past, capacity, half, table;
-  HeadsAt at;  ///< of what is new
+  int64_t longest;  ///< rows in use of any sample, with the new ones
+  HeadsAt at;       ///< of what is new
   const int32_t* last;
   const void *in, *cache, *cosines, *sines;  ///< tables [table, half], or null
   const int64_t* positions;                  ///< [batch, rows], or null: those behind the cache
@@ -66,9 +67,10 @@ struct RotaryArgs {
   Elem type;
   bool packed, interleaved;
   bool start_only;  ///< positions has the first one of each sample only
+  bool shared;      ///< without positions: all samples have the rows of one
   int64_t batch, heads, rows, size, half, table;
   const void *in, *cosines, *sines;
-  const int64_t* positions;  ///< [batch, rows]; null: each row of each sample has its own in the tables
+  const int64_t* positions;  ///< [batch, rows]; null: each row has its own in the tables
   void* out;
 };
 Status rotary(Queue& queue, const RotaryArgs& args);

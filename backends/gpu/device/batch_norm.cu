@@ -154,9 +154,8 @@ struct Apply {
 
 template <class T>
 Status sum_slices(Queue& queue, const BatchNormArgs& args) {
-  return for_blocks<kBlock>(
-      queue, args.channels * args.slices,
-      SumSlice<T>{args, Divider(static_cast<uint32_t>(args.slices)), Divider(static_cast<uint32_t>(args.inner))});
+  return for_blocks<kBlock>(queue, args.channels * args.slices,
+                            SumSlice<T>{args, Divider(args.slices), Divider(args.inner)});
 }
 
 }  // namespace
@@ -185,9 +184,8 @@ Status batch_norm_grad(Queue& queue, const BatchNormArgs& args) {
     using T = decltype(one);
     if (const Status failed = args.totals ? nullptr : sum_slices<T>(queue, args)) return failed;
     if (const Status failed = for_each(queue, args.channels, Factors<T>{args})) return failed;
-    return for_each(
-        queue, args.batch * args.channels * args.inner,
-        Apply<T>{args, Divider(static_cast<uint32_t>(args.inner)), Divider(static_cast<uint32_t>(args.channels))});
+    return for_each(queue, args.batch * args.channels * args.inner,
+                    Apply<T>{args, Divider(args.inner), Divider(args.channels)});
   });
 }
 

@@ -7,17 +7,19 @@ namespace {
 template <class T>
 struct Extend {
   CacheArgs args;
+  Reporter reporter;
   Divider by_size, by_capacity, by_heads;
 
   MLOPT_DEVICE float angle(const void* table, int64_t position, int64_t pair) const {
-    const bool known = position >= 0 && position < args.table;
-    return known ? widen(static_cast<const T*>(table)[position * args.half + pair]) : 0;
+    return widen(static_cast<const T*>(table)[position * args.half + pair]);
   }
 
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t line = by_size.quotient(i), head = by_capacity.quotient(line), b = by_heads.quotient(head);
     const int64_t row = line - head * by_capacity.divisor, e = i - line * by_size.divisor;
-    const int64_t before = args.prompt ? 0 : int64_t{args.last[b]} + 1 - args.rows;
+    const int64_t last = args.last[b], before = args.prompt ? 0 : last + 1 - args.rows;
+    if (last < 0 || last >= args.longest) return reporter.outside(last, args.longest);
+    if (!args.alone && (before < 0 || before > args.past)) return reporter.outside(before, args.past + 1);
     const int64_t fresh = args.alone ? row : row - before;
     T& out = static_cast<T*>(args.out)[i];
     if (fresh < 0) {
@@ -36,6 +38,7 @@ struct Extend {
       return;
     }
     const int64_t position = args.positions ? args.positions[b * args.rows + fresh] : before + fresh;
+    if (position < 0 || position >= args.table) return reporter.outside(position, args.table);
     const bool second = args.interleaved ? e % 2 != 0 : e >= args.half;
     const int64_t pair = args.interleaved ? e / 2 : second ? e - args.half : e;
     const int64_t apart = args.interleaved ? 1 : args.half;
@@ -47,10 +50,10 @@ struct Extend {
 }  // namespace
 
 Status extend_cache(Queue& queue, const CacheArgs& args) {
-  const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
   return by_float(args.type, [&](auto one) {
     return for_each(queue, args.batch * args.heads * args.capacity * args.size,
-                    Extend<decltype(one)>{args, divider(args.size), divider(args.capacity), divider(args.heads)});
+                    Extend<decltype(one)>{args, reporter_of(queue), Divider(args.size), Divider(args.capacity),
+                                          Divider(args.heads)});
   });
 }
 

@@ -96,8 +96,8 @@ Status columns(Queue& queue, const ColumnsArgs& args) {
   const auto fill = [&](auto one) {
     using T = decltype(one);
     return for_each(queue, int64_t{args.images} * depth * g.positions,
-                    Columns<T>{g, Divider(static_cast<uint32_t>(args.across ? args.images : depth)), args.group,
-                               args.across, static_cast<const T*>(args.in), static_cast<T*>(args.out)});
+                    Columns<T>{g, Divider(args.across ? args.images : depth), args.group, args.across,
+                               static_cast<const T*>(args.in), static_cast<T*>(args.out)});
   };
   return args.width == 2 ? fill(uint16_t{}) : fill(uint32_t{});
 }

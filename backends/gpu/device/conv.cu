@@ -190,7 +190,7 @@ Status conv(Queue& queue, const ConvArgs& args) {
   const int64_t outputs = int64_t{args.batch} * g.positions;
   return by_float(args.type, [&](auto one) -> Status {
     using T = decltype(one);
-    const Divider by_channels(static_cast<uint32_t>(args.channels_out));
+    const Divider by_channels(args.channels_out);
     if (args.channels_last) return for_each(queue, outputs * args.channels_out, DirectLast<T>{g, by_channels});
     if (g.out_channels < 16 || g.in_channels * g.taps < 16)
       return for_each(queue, outputs * args.channels_out, Direct<T>{g, by_channels});
@@ -202,12 +202,11 @@ Status conv(Queue& queue, const ConvArgs& args) {
 
 Status conv_transpose(Queue& queue, const ConvArgs& args) {
   const Geometry g(args);
-  const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
   const Windows& w = args.windows;
   return by_float(args.type, [&](auto one) {
     return for_each(queue, int64_t{args.batch} * args.channels_out * g.plane,
-                    Transposed<decltype(one)>{g, divider(g.plane), divider(args.channels_out),
-                                              divider(w.in[1] * w.in[2]), divider(w.in[2])});
+                    Transposed<decltype(one)>{g, Divider(g.plane), Divider(args.channels_out),
+                                              Divider(w.in[1] * w.in[2]), Divider(w.in[2])});
   });
 }
 

@@ -84,11 +84,10 @@ Status conv_grad(Queue& queue, const ConvGradArgs& args) {
 Status fold(Queue& queue, const FoldArgs& args) {
   const Geometry g(args.conv);
   const Windows& w = args.conv.windows;
-  const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
   return by_float(args.conv.type, [&](auto one) {
     return for_each(queue, int64_t{args.images} * g.out_channels * g.plane,
-                    Fold<decltype(one)>{args, g, divider(g.plane), divider(g.out_channels), divider(w.in[1] * w.in[2]),
-                                        divider(w.in[2])});
+                    Fold<decltype(one)>{args, g, Divider(g.plane), Divider(g.out_channels), Divider(w.in[1] * w.in[2]),
+                                        Divider(w.in[2])});
   });
 }
 

@@ -258,7 +258,7 @@ Status suppress(Queue& queue, const SuppressionArgs& args) {
   });
   if (failed) return failed;
   if (const Status added = add_up(queue, pairs, args.counts, args.found)) return added;
-  return for_each(queue, pairs * args.most, ListKept{args, Divider(static_cast<uint32_t>(args.most))});
+  return for_each(queue, pairs * args.most, ListKept{args, Divider(args.most)});
 }
 
 Status unique(Queue& queue, const UniqueArgs& args) {

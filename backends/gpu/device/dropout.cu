@@ -47,8 +47,7 @@ Status seeded(Queue& queue, const SeededArgs& args) {
 Status dropout(Queue& queue, const DropoutArgs& args) {
   return by_float(args.type, [&](auto one) {
     return for_each(queue, args.outer * args.samples * args.length,
-                    Drop<decltype(one)>{args, Divider(static_cast<uint32_t>(args.length)),
-                                        Divider(static_cast<uint32_t>(args.samples))});
+                    Drop<decltype(one)>{args, Divider(args.length), Divider(args.samples)});
   });
 }
 

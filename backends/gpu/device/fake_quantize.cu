@@ -75,9 +75,7 @@ struct StepSums {
 
 Status fake_quantize(Queue& queue, const FakeQuantizeArgs& args) {
   return by_float(args.type, [&](auto one) {
-    return for_each(queue, args.count,
-                    FakeQuantize<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner)),
-                                                Divider(static_cast<uint32_t>(args.steps))});
+    return for_each(queue, args.count, FakeQuantize<decltype(one)>{args, Divider(args.inner), Divider(args.steps)});
   });
 }
 
@@ -85,7 +83,7 @@ Status fake_quantize_grad(Queue& queue, const FakeQuantizeGradArgs& args) {
   const FakeQuantizeArgs& f = args.forward;
   return by_float(f.type, [&](auto one) -> Status {
     using T = decltype(one);
-    const Slice<T> slice{args, Divider(static_cast<uint32_t>(f.inner))};
+    const Slice<T> slice{args, Divider(f.inner)};
     if (const Status failed = for_blocks<kBlock>(queue, f.steps * args.slices, slice)) return failed;
     return for_each(queue, f.steps, StepSums<T>{args});
   });

@@ -28,16 +28,14 @@ struct End {
   }
 };
 
-Divider divider(int64_t d) { return Divider(static_cast<uint32_t>(d)); }
-
 }  // namespace
 
 Status float8_product_alone(Queue& queue, const Float8ProductArgs& args) {
-  return for_each(queue, args.m * args.n, Alone{args, divider(args.n)});
+  return for_each(queue, args.m * args.n, Alone{args, Divider(args.n)});
 }
 
 Status float8_end(Queue& queue, const Float8EndArgs& args) {
-  return for_each(queue, args.m * args.n, End{args, divider(args.n)});
+  return for_each(queue, args.m * args.n, End{args, Divider(args.n)});
 }
 
 }  // namespace mlopt::gpu

@@ -43,8 +43,7 @@ struct Dft {
 Status dft(Queue& queue, const DftArgs& args) {
   return by_float(args.type, [&](auto one) {
     return for_each(queue, args.outer * args.out_count * args.inner,
-                    Dft<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner)),
-                                       Divider(static_cast<uint32_t>(args.out_count))});
+                    Dft<decltype(one)>{args, Divider(args.inner), Divider(args.out_count)});
   });
 }
 

@@ -46,9 +46,8 @@ Status gather_grad(Queue& queue, const GatherGradArgs& args) {
     const int64_t size = args.outer * args.length * args.inner;
     if (const Status failed = fill(queue, {sizeof(T), nullptr, args.out, size})) return failed;
     if (const Status failed = for_each(queue, args.count, Lists{args})) return failed;
-    return for_each(
-        queue, args.outer * args.count * args.inner,
-        SumLists<T>{args, Divider(static_cast<uint32_t>(args.inner)), Divider(static_cast<uint32_t>(args.count))});
+    return for_each(queue, args.outer * args.count * args.inner,
+                    SumLists<T>{args, Divider(args.inner), Divider(args.count)});
   });
 }
 

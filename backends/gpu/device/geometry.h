@@ -17,13 +17,12 @@ struct Geometry {
     positions = w.out[0] * w.out[1] * w.out[2];
     taps = w.kernel[0] * w.kernel[1] * w.kernel[2];
     plane = w.in[0] * w.in[1] * w.in[2];
-    const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
-    by_positions = divider(positions);
-    by_row = divider(w.out[1] * w.out[2]);
-    by_column = divider(w.out[2]);
-    by_taps = divider(taps);
-    by_tap_row = divider(w.kernel[1] * w.kernel[2]);
-    by_tap_column = divider(w.kernel[2]);
+    by_positions = Divider(positions);
+    by_row = Divider(w.out[1] * w.out[2]);
+    by_column = Divider(w.out[2]);
+    by_taps = Divider(taps);
+    by_tap_row = Divider(w.kernel[1] * w.kernel[2]);
+    by_tap_column = Divider(w.kernel[2]);
   }
 
   /// Where the windows of an output position begin along each axis.

@@ -40,7 +40,7 @@ struct CountGrams {
 }  // namespace
 
 Status count_grams(Queue& queue, const GramsArgs& args) {
-  return for_each(queue, args.rows * args.grams, CountGrams{args, Divider(static_cast<uint32_t>(args.grams))});
+  return for_each(queue, args.rows * args.grams, CountGrams{args, Divider(args.grams)});
 }
 
 }  // namespace mlopt::gpu

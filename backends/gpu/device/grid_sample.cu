@@ -96,8 +96,7 @@ struct GridSample {
 Status grid_sample(Queue& queue, const GridSampleArgs& args) {
   return by_float(args.type, [&](auto one) {
     return for_each(queue, args.batch * args.channels * args.points,
-                    GridSample<decltype(one)>{args, Divider(static_cast<uint32_t>(args.points)),
-                                              Divider(static_cast<uint32_t>(args.channels))});
+                    GridSample<decltype(one)>{args, Divider(args.points), Divider(args.channels)});
   });
 }
 

@@ -228,14 +228,14 @@ Status integer_conv(Queue& queue, const IntegerConvArgs& args) {
   const Geometry g(args.conv);
   if (g.out_channels < 16)
     return for_each(queue, int64_t{args.conv.batch} * args.conv.channels_out * g.positions,
-                    Alone{{g, args.x, args.weights, args.out}, Divider(static_cast<uint32_t>(args.conv.channels_out))});
+                    Alone{{g, args.x, args.weights, args.out}, Divider(args.conv.channels_out)});
   return in_tiles(queue, args.conv.groups, g.out_channels, int64_t{args.conv.batch} * g.positions,
                   Filters{g, args.x, args.weights, args.out});
 }
 
 Status pack_codes(Queue& queue, const PackCodesArgs& args) {
   const int words = args.pitch / 4;
-  return for_each(queue, args.rows * words, PackCodes{args, Divider(static_cast<uint32_t>(words))});
+  return for_each(queue, args.rows * words, PackCodes{args, Divider(words)});
 }
 
 Status codes_product_in_tiles(Queue& queue, const CodesProductArgs& args) {

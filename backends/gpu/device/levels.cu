@@ -44,13 +44,13 @@ struct LevelWeights {
 Status levels_product(Queue& queue, const LevelsArgs& args) {
   return by_float(args.type, [&](auto one) {
     return few_rows<decltype(one)>(queue, {args.m, args.n, args.k, args.a, nullptr, args.out},
-                                   LevelWeights{args, Divider(static_cast<uint32_t>(args.block))});
+                                   LevelWeights{args, Divider(args.block)});
   });
 }
 
 Status levels_unpack(Queue& queue, const LevelsArgs& args) {
   return by_float(args.type, [&](auto one) {
-    return for_each(queue, args.n * args.k, Unpack<decltype(one)>{args, Divider(static_cast<uint32_t>(args.block))});
+    return for_each(queue, args.n * args.k, Unpack<decltype(one)>{args, Divider(args.block)});
   });
 }
 

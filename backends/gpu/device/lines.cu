@@ -25,6 +25,7 @@ struct LocalNorm {
 template <class T>
 struct Reverse {
   ReverseArgs args;
+  Reporter reporter;
   Divider by_inner, by_second;
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t line = by_inner.quotient(i), first = by_second.quotient(line),
@@ -32,7 +33,8 @@ struct Reverse {
     const int64_t n = args.batch_first ? first : second, t = args.batch_first ? second : first;
     const int64_t length =
         args.wide ? static_cast<const int64_t*>(args.lengths)[n] : static_cast<const int32_t*>(args.lengths)[n];
-    const int64_t from = t < length && length <= args.time ? length - 1 - t : t;
+    if (length < 0 || length > args.time) return reporter.outside(length, args.time + 1);
+    const int64_t from = t < length ? length - 1 - t : t;
     const int64_t step = args.batch_first ? args.inner : args.batch * args.inner;
     static_cast<T*>(args.out)[i] = static_cast<const T*>(args.in)[i + (from - t) * step];
   }
@@ -72,16 +74,15 @@ struct Determinant {
 Status local_norm(Queue& queue, const LocalNormArgs& args) {
   return by_float(args.type, [&](auto one) {
     return for_each(queue, args.outer * args.length * args.inner,
-                    LocalNorm<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner)),
-                                             Divider(static_cast<uint32_t>(args.length))});
+                    LocalNorm<decltype(one)>{args, Divider(args.inner), Divider(args.length)});
   });
 }
 
 Status reverse(Queue& queue, const ReverseArgs& args) {
   return by_width(args.width, [&](auto one) {
     return for_each(queue, args.time * args.batch * args.inner,
-                    Reverse<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner)),
-                                           Divider(static_cast<uint32_t>(args.batch_first ? args.time : args.batch))});
+                    Reverse<decltype(one)>{args, reporter_of(queue), Divider(args.inner),
+                                           Divider(args.batch_first ? args.time : args.batch)});
   });
 }
 

@@ -15,10 +15,7 @@ struct Blocks {
   int64_t zero_bytes;  ///< of a row
 
   explicit Blocks(const NBitsArgs& a)
-      : args(a),
-        by_block(static_cast<uint32_t>(a.block)),
-        blocks((a.k + a.block - 1) / a.block),
-        zero_bytes((blocks * a.bits + 7) / 8) {}
+      : args(a), by_block(a.block), blocks((a.k + a.block - 1) / a.block), zero_bytes((blocks * a.bits + 7) / 8) {}
 
   MLOPT_DEVICE float scale(int64_t row, uint32_t block) const {
     return float_at(args.type, args.scales, static_cast<uint32_t>(row * blocks + block));
@@ -95,8 +92,7 @@ Status nbits_product(Queue& queue, const NBitsArgs& args) {
 
 Status nbits_unpack(Queue& queue, const NBitsArgs& args) {
   return by_float(args.type, [&](auto one) {
-    return for_each(queue, args.n * args.k,
-                    Unpack<decltype(one)>{Blocks(args), Divider(static_cast<uint32_t>(args.k))});
+    return for_each(queue, args.n * args.k, Unpack<decltype(one)>{Blocks(args), Divider(args.k)});
   });
 }
 

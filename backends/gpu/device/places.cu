@@ -129,10 +129,14 @@ struct WriteRows {
   MLOPT_DEVICE void operator()(uint32_t i) const {
     const uint32_t line = by_inner.quotient(i), plane = by_count.quotient(line), b = by_middle.quotient(plane);
     int64_t row = line - plane * by_count.divisor;
-    if (args.first)
-      row += args.wide ? static_cast<const int64_t*>(args.first)[b] : static_cast<const int32_t*>(args.first)[b];
-    if (args.circular && row >= 0) row %= args.length;
-    if (row < 0 || row >= args.length) return reporter.outside(row, args.length);
+    if (args.first) {
+      const int64_t first =
+          args.wide ? static_cast<const int64_t*>(args.first)[b] : static_cast<const int32_t*>(args.first)[b];
+      if (first < 0 || first >= args.length) return reporter.outside(first, args.length);
+      row += first;
+    }
+    if (args.circular) row %= args.length;
+    if (row >= args.length) return reporter.outside(row, args.length);
     const int64_t to = (plane * args.length + row) * args.inner + (i - line * by_inner.divisor);
     static_cast<T*>(args.out)[to] = static_cast<const T*>(args.in)[i];
   }
@@ -168,7 +172,7 @@ Status gather_elements(Queue& queue, const GatherElementsArgs& args) {
 Status gather_tuples(Queue& queue, const GatherTuplesArgs& args) {
   return by_width(args.width, [&](auto one) {
     return for_each(queue, args.tuples.count * args.inner,
-                    GatherTuples<decltype(one)>{args, reporter_of(queue), Divider(static_cast<uint32_t>(args.inner))});
+                    GatherTuples<decltype(one)>{args, reporter_of(queue), Divider(args.inner)});
   });
 }
 
@@ -182,8 +186,7 @@ Status scatter_tuples(Queue& queue, const ScatterTuplesArgs& args) {
   if (const Status failed = for_each(queue, args.tuples.count, Offsets{args.tuples, reporter_of(queue), args.offsets}))
     return failed;
   return by_merge(args.merge, args.type, args.width, [&](auto one) {
-    return for_each(queue, args.tuples.count * args.inner,
-                    ScatterTuples<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner))});
+    return for_each(queue, args.tuples.count * args.inner, ScatterTuples<decltype(one)>{args, Divider(args.inner)});
   });
 }
 
@@ -194,19 +197,17 @@ Status unpool(Queue& queue, const UnpoolArgs& args) {
 }
 
 Status write_rows(Queue& queue, const WriteRowsArgs& args) {
-  const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
   return by_width(args.width, [&](auto one) {
     return for_each(queue, args.batch * args.middle * args.count * args.inner,
-                    WriteRows<decltype(one)>{args, reporter_of(queue), divider(args.inner), divider(args.count),
-                                             divider(args.middle)});
+                    WriteRows<decltype(one)>{args, reporter_of(queue), Divider(args.inner), Divider(args.count),
+                                             Divider(args.middle)});
   });
 }
 
 Status one_hot(Queue& queue, const OneHotArgs& args) {
   return by_width(args.width, [&](auto one) {
     return for_each(queue, args.outer * args.depth * args.inner,
-                    OneHot<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner)),
-                                          Divider(static_cast<uint32_t>(args.depth))});
+                    OneHot<decltype(one)>{args, Divider(args.inner), Divider(args.depth)});
   });
 }
 

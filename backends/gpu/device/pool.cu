@@ -77,12 +77,11 @@ struct Pool {
 
 Status pool(Queue& queue, const PoolArgs& args) {
   const Windows& w = args.windows;
-  const auto divider = [](int d) { return Divider(static_cast<uint32_t>(d)); };
   const int positions = w.out[0] * w.out[1] * w.out[2];
   const auto run = [&](auto one) {
     return for_each(queue, args.planes * positions * args.inner,
-                    Pool<decltype(one)>{args, divider(args.inner), divider(positions), divider(w.out[1] * w.out[2]),
-                                        divider(w.out[2])});
+                    Pool<decltype(one)>{args, Divider(args.inner), Divider(positions), Divider(w.out[1] * w.out[2]),
+                                        Divider(w.out[2])});
   };
   // The largest of codes is the code of the largest.
   if (args.type == Elem::kI8) return run(int8_t{});

@@ -12,8 +12,7 @@ struct Position {
 /// Position number i of a picture of these sizes.
 struct Places {
   Divider by_row, by_column;
-  explicit Places(const int (&size)[3])
-      : by_row(static_cast<uint32_t>(size[1] * size[2])), by_column(static_cast<uint32_t>(size[2])) {}
+  explicit Places(const int (&size)[3]) : by_row(size[1] * size[2]), by_column(size[2]) {}
   MLOPT_DEVICE Position operator()(uint32_t i) const {
     const uint32_t d = by_row.quotient(i), rest = i - d * by_row.divisor, h = by_column.quotient(rest);
     return {{static_cast<int>(d), static_cast<int>(h), static_cast<int>(rest - h * by_column.divisor)}};
@@ -142,14 +141,13 @@ Status pool_grad(Queue& queue, const PoolGradArgs& args) {
   return by_float(args.pool.type, [&](auto one) -> Status {
     using T = decltype(one);
     if (args.pool.kind == PoolKind::kMax) {
-      const Best<T> best{args, Places(w.out), Divider(static_cast<uint32_t>(positions))};
+      const Best<T> best{args, Places(w.out), Divider(positions)};
       if (const Status failed = for_each(queue, args.pool.planes * positions, best)) return failed;
     } else if (args.pool.kind == PoolKind::kNorm) {
-      const Norms<T> norms{args, Places(w.out), Divider(static_cast<uint32_t>(positions))};
+      const Norms<T> norms{args, Places(w.out), Divider(positions)};
       if (const Status failed = for_each(queue, args.pool.planes * positions, norms)) return failed;
     }
-    return for_each(queue, args.pool.planes * plane,
-                    PoolGrad<T>{args, Places(w.in), Divider(static_cast<uint32_t>(plane))});
+    return for_each(queue, args.pool.planes * plane, PoolGrad<T>{args, Places(w.in), Divider(plane)});
   });
 }
 

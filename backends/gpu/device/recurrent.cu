@@ -72,29 +72,25 @@ struct GruReset {
 
 Status gru_step(Queue& queue, const GruStepArgs& args) {
   return by_float(args.type, [&](auto one) {
-    return for_each(queue, args.batch * args.hidden,
-                    GruStep<decltype(one)>{args, Divider(static_cast<uint32_t>(args.hidden))});
+    return for_each(queue, args.batch * args.hidden, GruStep<decltype(one)>{args, Divider(args.hidden)});
   });
 }
 
 Status gru_reset(Queue& queue, const GruStepArgs& args) {
   return by_float(args.type, [&](auto one) {
-    return for_each(queue, args.batch * args.hidden,
-                    GruReset<decltype(one)>{args, Divider(static_cast<uint32_t>(args.hidden))});
+    return for_each(queue, args.batch * args.hidden, GruReset<decltype(one)>{args, Divider(args.hidden)});
   });
 }
 
 Status keep_ended(Queue& queue, const KeepEndedArgs& args) {
   return by_float(args.type, [&](auto one) {
-    return for_each(queue, args.batch * args.hidden,
-                    KeepEnded<decltype(one)>{args, Divider(static_cast<uint32_t>(args.hidden))});
+    return for_each(queue, args.batch * args.hidden, KeepEnded<decltype(one)>{args, Divider(args.hidden)});
   });
 }
 
 Status lstm_step(Queue& queue, const LstmStepArgs& args) {
   return by_float(args.type, [&](auto one) {
-    return for_each(queue, args.batch * args.hidden,
-                    LstmStep<decltype(one)>{args, Divider(static_cast<uint32_t>(args.hidden))});
+    return for_each(queue, args.batch * args.hidden, LstmStep<decltype(one)>{args, Divider(args.hidden)});
   });
 }
 

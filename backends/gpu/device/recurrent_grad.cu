@@ -80,8 +80,7 @@ struct GruResetGrad {
 template <template <class> class Work, class Args>
 Status over_state(Queue& queue, const Args& args) {
   return by_float(args.step.type, [&](auto one) {
-    return for_each(queue, args.step.batch * args.step.hidden,
-                    Work<decltype(one)>{args, Divider(static_cast<uint32_t>(args.step.hidden))});
+    return for_each(queue, args.step.batch * args.step.hidden, Work<decltype(one)>{args, Divider(args.step.hidden)});
   });
 }
 

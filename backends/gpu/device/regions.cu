@@ -161,11 +161,10 @@ struct DeformedColumns {
 
 template <template <class> class Work, class Args>
 Status for_bins(Queue& queue, const Args& args) {
-  const auto divider = [](int64_t d) { return Divider(static_cast<uint32_t>(d)); };
   return by_float(args.type, [&](auto one) {
     return for_each(queue, args.regions * args.channels * args.rows * args.columns,
-                    Work<decltype(one)>{args, reporter_of(queue), divider(args.columns), divider(args.rows),
-                                        divider(args.channels)});
+                    Work<decltype(one)>{args, reporter_of(queue), Divider(args.columns), Divider(args.rows),
+                                        Divider(args.channels)});
   });
 }
 
@@ -180,7 +179,7 @@ Status deformed_columns(Queue& queue, const DeformedColumnsArgs& args) {
   const int depth = g.in_channels * g.taps;
   return by_float(args.conv.type, [&](auto one) {
     return for_each(queue, int64_t{args.images} * depth * g.positions,
-                    DeformedColumns<decltype(one)>{args, g, Divider(static_cast<uint32_t>(depth))});
+                    DeformedColumns<decltype(one)>{args, g, Divider(depth)});
   });
 }
 

@@ -262,7 +262,7 @@ Status reduce(Queue& queue, const ReduceArgs& args) {
   return by_number(args.type, [&](auto one) {
     using T = decltype(one);
     if (args.inner == 1 && args.length > 8) return for_rows<ReduceRow, T>(queue, args.outer, args.length, args);
-    return for_each(queue, args.outer * args.inner, ReduceColumn<T>{args, Divider(static_cast<uint32_t>(args.inner))});
+    return for_each(queue, args.outer * args.inner, ReduceColumn<T>{args, Divider(args.inner)});
   });
 }
 
@@ -279,9 +279,7 @@ Status norm(Queue& queue, const NormArgs& args) {
 
 Status channel_norm(Queue& queue, const ChannelNormArgs& args) {
   return by_float(args.type, [&](auto one) {
-    return for_each(queue, args.count,
-                    ChannelNorm<decltype(one)>{args, Divider(static_cast<uint32_t>(args.inner)),
-                                               Divider(static_cast<uint32_t>(args.channels))});
+    return for_each(queue, args.count, ChannelNorm<decltype(one)>{args, Divider(args.inner), Divider(args.channels)});
   });
 }
 

@@ -161,8 +161,7 @@ Status norm_grad(Queue& queue, const NormGradArgs& args) {
     Status failed = for_blocks<kBlock>(queue, args.rows, NormGrad<T>{args});
     if (failed) return failed;
     if (args.inner == 1)
-      failed =
-          for_each(queue, factors * args.slices, FactorsByThread<T>{args, Divider(static_cast<uint32_t>(factors))});
+      failed = for_each(queue, factors * args.slices, FactorsByThread<T>{args, Divider(factors)});
     else
       failed = for_blocks<kBlock>(queue, factors * args.slices, FactorsByBlock<T>{args, static_cast<int>(factors)});
     return failed ? failed : for_each(queue, factors, FactorSums<T>{args, factors});

@@ -9,9 +9,9 @@ struct Divider {
   uint32_t divisor = 1, factor = 0, shift = 0;
 
   Divider() = default;
-  explicit Divider(uint32_t d) : divisor(d) {
-    while ((uint64_t{1} << shift) < d) ++shift;
-    factor = static_cast<uint32_t>((uint64_t{1} << 32) * ((uint64_t{1} << shift) - d) / d + 1);
+  explicit Divider(int64_t d) : divisor(static_cast<uint32_t>(d)) {
+    while ((uint64_t{1} << shift) < divisor) ++shift;
+    factor = static_cast<uint32_t>((uint64_t{1} << 32) * ((uint64_t{1} << shift) - divisor) / divisor + 1);
   }
   MLOPT_DEVICE uint32_t quotient(uint32_t n) const {
     return static_cast<uint32_t>(((static_cast<uint64_t>(n) * factor >> 32) + n) >> shift);

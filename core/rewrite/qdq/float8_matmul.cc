@@ -9,8 +9,6 @@
 namespace mlopt::qdq {
 namespace {
 
-bool is_float8(DType type) { return type == DType::kF8E4M3FN || type == DType::kF8E5M2; }
-
 /// The scale of a DequantizeLinear by float32, one or one for each index of `axis`.
 Value* scale_of(Node* dequantize, const Builder& builder, int axis) {
   const NodeView view = builder.view(*dequantize);
@@ -39,8 +37,7 @@ Tensor transposed(const Tensor& bytes) {
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Node* product = m.root;
   const NodeView view = builder.view(*product);
-  if (view.get_float("beta", 1) != 1 || view.get_float("alpha", 1) != 1 || view.get_int("transA", 0) != 0)
-    return Decline{"it scales or transposes its operands"};
+  if (!is_plain_product(view)) return Decline{"it scales or transposes its operands"};
   Node *left = product->input(0)->producer, *right = product->input(1)->producer;
   Value *a = left->input(0), *b = right->input(0);
   const Tensor* weights = b->known_constant();
@@ -58,8 +55,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Value*> inputs{a, turned ? builder.constant(b->name + "_turned", transposed(*weights)) : b, a_scale,
                              b_scale};
   if (Value* bias = product->input(2)) {
-    const auto dims = bias->type.static_dims();
-    if (bias->type.dtype != DType::kF32 || !dims || *dims != Dims{columns}) return Decline{"its bias is no row"};
+    if (!is_row(*bias, columns)) return Decline{"its bias is no row"};
     inputs.insert(inputs.end(), {nullptr, nullptr, bias});
   }
   return Replacement{other_op(m, *product, builder, "MatMulIntegerToFloat", std::move(inputs))};

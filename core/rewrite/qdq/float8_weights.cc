@@ -29,13 +29,11 @@ int64_t rows_of(const Value& x, int64_t depth) {
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Node *product = m.root, *stored = product->input(1)->producer;
   const NodeView view = builder.view(*product), steps = builder.view(*stored);
-  if (view.get_float("beta", 1) != 1 || view.get_float("alpha", 1) != 1 || view.get_int("transA", 0) != 0)
-    return Decline{"it scales or transposes its operands"};
+  if (!is_plain_product(view)) return Decline{"it scales or transposes its operands"};
   Value* codes = stored->input(0);
   const Tensor *weights = codes->known_constant(), *scale = steps.constant(1);
   const DType type = codes->type.dtype;
-  if (!weights || weights->rank() != 2 || (type != DType::kF8E4M3FN && type != DType::kF8E5M2))
-    return Decline{"no constant floats of 8 bits"};
+  if (!weights || weights->rank() != 2 || !is_float8(type)) return Decline{"no constant floats of 8 bits"};
   const bool turned = view.get_int("transB", 0) != 0;
   const int64_t n = weights->dim(turned ? 0 : 1), k = weights->dim(turned ? 1 : 0);
   Value* x = product->input(0);
@@ -47,8 +45,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Decline{"its scales are not constant, or in blocks"};
   std::vector<Value*> inputs{x, codes, builder.constant(codes->name + "_scales", scales_of(*scale, n, type))};
   if (Value* bias = product->input(2)) {
-    const auto dims = bias->type.static_dims();
-    if (bias->type.dtype != DType::kF32 || !dims || *dims != Dims{n}) return Decline{"its bias is no row"};
+    if (!is_row(*bias, n)) return Decline{"its bias is no row"};
     inputs.insert(inputs.end(), {nullptr, nullptr, bias});
   }
   std::vector<Attr> attrs{{"N", n, {}}, {"K", k, {}}, {"bits", int64_t{8}, {}}, {"transB", int64_t{turned}, {}}};

@@ -123,8 +123,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node& product = *m.root;
   const NodeView view = builder.view(product);
   Value *x = product.input(0), *bias = product.input(2);
-  if (view.get_float("beta", 1) != 1 || view.get_float("alpha", 1) != 1 || view.get_int("transA", 0) != 0)
-    return Decline{"it scales or transposes its operands"};
+  if (!is_plain_product(view)) return Decline{"it scales or transposes its operands"};
   if (x->type.dtype != DType::kF32 || !x->type.dims || x->type.dims->size() < 2) return Decline{"no rows of float32"};
   if (x->producer && x->producer->is("DequantizeLinear")) return Decline{"both operands are integers"};
   const Node* turn = product.input(1)->producer->is("Transpose") ? product.input(1)->producer : nullptr;

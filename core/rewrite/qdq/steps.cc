@@ -114,11 +114,21 @@ std::optional<Tensor> bias_steps(const Value* bias, const Stored& input, const S
   return out;
 }
 
+bool is_float8(DType type) { return type == DType::kF8E4M3FN || type == DType::kF8E5M2; }
+
+bool is_plain_product(const NodeView& product) {
+  return product.get_float("alpha", 1) == 1 && product.get_float("beta", 1) == 1 && product.get_int("transA", 0) == 0;
+}
+
+bool is_row(const Value& bias, int64_t n) {
+  const auto dims = bias.type.static_dims();
+  return bias.type.dtype == DType::kF32 && dims && *dims == Dims{n};
+}
+
 Value* other_op(const Match& match, const Node& like, Builder& builder, std::string op, std::vector<Value*> inputs,
                 std::vector<Attr> attrs, std::string domain) {
   const std::string hint = match.root->output(0)->name + "_" + op;
-  Node* node =
-      builder.graph.add_op(std::move(op), std::move(inputs), std::move(attrs), match.root, hint, 1, std::move(domain));
+  Node* node = builder.node(std::move(op), std::move(inputs), std::move(attrs), hint, 1, std::move(domain));
   node->name = like.name;
   return node->output(0);
 }

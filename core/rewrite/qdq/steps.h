@@ -37,6 +37,12 @@ bool is_quantized(const Node& op, const Node& activation, Builder& builder);
 /// constant; nothing when it is neither or too large.
 std::optional<Tensor> bias_steps(const Value* bias, const Stored& input, const Stored& weights);
 
+bool is_float8(DType type);
+/// A MatMul, or a Gemm that neither scales nor transposes A?
+bool is_plain_product(const NodeView& product);
+/// float32 of dims [n]?
+bool is_row(const Value& bias, int64_t n);
+
 /// The only output of a new node before the root of the match, which takes the name of the operator that it stands for.
 Value* other_op(const Match& match, const Node& like, Builder& builder, std::string op, std::vector<Value*> inputs,
                 std::vector<Attr> attrs = {}, std::string domain = "com.microsoft");

@@ -1,6 +1,8 @@
+#include "core/base/error.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
+#include "tests/support/one_node.h"
 
 namespace mlopt::test {
 
@@ -38,6 +40,14 @@ TEST_CASE("sequences in reverse order on a GPU") {
   require_on_gpu("ReverseSequence", {x, lengths}, {}, 0);
   require_on_gpu("ReverseSequence", {x, tensor({4}, {3, 1, 2, 0}, DType::kI64)},
                  {.attrs = {attr("batch_axis", 0), attr("time_axis", 1)}}, 0);
+}
+
+TEST_CASE("lengths beyond the time of a sequence are errors on a GPU") {
+  for (const double length : {-1, 5}) {
+    const std::vector<Datum> inputs{counting({4, 2}), tensor({2}, {4, length}, DType::kI64)};
+    const auto plan = gpu_on_host()->compile(one_node("ReverseSequence", inputs, {}, 2), {});
+    CHECK_THROWS_AS(plan->run(inputs), Error);
+  }
 }
 
 TEST_CASE("determinants on a GPU") {

@@ -1,6 +1,8 @@
+#include "core/base/error.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
+#include "tests/support/one_node.h"
 
 namespace mlopt::test {
 namespace {
@@ -73,6 +75,20 @@ TEST_CASE("rotary embeddings on a GPU") {
   }
   require_on_gpu("RotaryEmbedding", {part({2, 4, 5, 10}, 1), cosines, sines, places},
                  {.attrs = {attr("rotary_embedding_dim", 6)}});
+}
+
+TEST_CASE("samples that share the rows of one table of rotary embeddings on a GPU") {
+  for (const int64_t rows : {3, 6})
+    require_on_gpu("RotaryEmbedding", {part({2, 1, 3, 4}, 1), part({1, rows, 2}, 2), part({1, rows, 2}, 3)});
+}
+
+TEST_CASE("positions outside of the table of rotary embeddings are errors on a GPU") {
+  for (const double position : {-1, 8}) {
+    const std::vector<Datum> inputs{part({1, 1, 2, 4}, 1), part({8, 2}, 2), part({8, 2}, 3),
+                                    tensor({1, 2}, {0, position}, DType::kI64)};
+    const auto plan = gpu_on_host()->compile(one_node("RotaryEmbedding", inputs, {}, 4), {});
+    CHECK_THROWS_AS(plan->run(inputs), Error);
+  }
 }
 
 }  // namespace mlopt::test

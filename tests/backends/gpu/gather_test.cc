@@ -50,6 +50,15 @@ TEST_CASE("places outside of their axis are errors on a GPU that name the node")
   CHECK_THROWS_AS(plan->run(inputs), Error);
 }
 
+TEST_CASE("more indices than there are elements beside them are errors on a GPU") {
+  const Tensor x = counting({2, 3}), places = Tensor::zeros(DType::kI64, {2, 4});
+  for (const std::vector<Datum>& inputs : {std::vector<Datum>{x, places}, {x, places, counting({2, 4})}}) {
+    const char* op = inputs.size() == 2 ? "GatherElements" : "ScatterElements";
+    INFO(op);
+    CHECK_THROWS_AS(gpu_on_host()->compile(one_node(op, inputs, {}, inputs.size()), {})->run(inputs), Error);
+  }
+}
+
 TEST_CASE("casts on a GPU") {
   const Tensor x = tensor({7}, {-1.5, 0, 0.4, 1.5, 2.5, 100, -3});
   for (const DType to : {DType::kF16, DType::kBF16, DType::kI8, DType::kI32, DType::kI64, DType::kBool})

@@ -1,6 +1,8 @@
+#include "core/base/error.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
+#include "tests/support/one_node.h"
 
 namespace mlopt::test {
 namespace {
@@ -57,6 +59,25 @@ TEST_CASE("groups of queries on a GPU attend over a cache that grows") {
                                 attr("softcap", 2.0f), attr("local_window_size", 4)};
     require_on_gpu("GroupQueryAttention", turned(inputs(3, 12, {10, 15}, 15, packed)), options(all));
   }
+}
+
+TEST_CASE("lengths and positions that cannot be are errors of groups of queries on a GPU") {
+  const auto refuses = [](const std::vector<Datum>& made, const OpOptions& how) {
+    const auto plan = gpu_on_host()->compile(one_node("GroupQueryAttention", made, how, 6), {});
+    std::vector<Datum> given;
+    for (const Datum& input : std::span(made).first(6))
+      if (!input.is_none()) given.push_back(input);
+    CHECK_THROWS_AS(plan->run(given), Error);
+  };
+  refuses(inputs(5, 0, {5, 6}, 5, false), options());  // more keys than the longest has
+  refuses(inputs(2, 12, {9, 10}, 9, false), options());
+  refuses(inputs(2, 12, {9, 1}, 9, false), options());  // fewer than are new
+  refuses(inputs(5, 0, {5, 0}, 5, false), options());
+  std::vector<Datum> beyond = turned(inputs(1, 45, {46, 20}, 46, false));
+  refuses(beyond, options({attr("do_rotary", 1)}));  // the table has 40 rows
+  beyond = turned(inputs(1, 12, {13, 9}, 13, false));
+  beyond.push_back(tensor({kBatch, 1}, {12, -1}, DType::kI64));
+  refuses(beyond, options({attr("do_rotary", 1)}));
 }
 
 }  // namespace mlopt::test

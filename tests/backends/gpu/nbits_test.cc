@@ -1,6 +1,8 @@
+#include "backends/reference/backend.h"
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
+#include "tests/support/net.h"
 
 namespace mlopt::test {
 namespace {
@@ -55,6 +57,21 @@ TEST_CASE("rows that are not aligned and odd sizes of weights on a GPU") {
   require_on_gpu("MatMulNBits",
                  {uniform({2, 1, 35}, -1, 1), codes({3, 3, 8}, 2), uniform({3, 3}, 0.01, 0.1, DType::kF32, 3)},
                  options);
+}
+
+TEST_CASE("weights of a few bits that are no constants may lie anywhere on a GPU") {
+  Net net;
+  net.model.set_opset("com.microsoft", 1);
+  Value* x = net.input({2, 32});
+  Value* all = net.graph().add_input("codes", Type::tensor(DType::kU8, {1 + 3 * 16}));
+  Value* odd = net.op("Slice", {all, net.constant(Tensor::ints({1})), net.constant(Tensor::ints({1 + 3 * 16}))});
+  odd = net.op("Reshape", {odd, net.constant(Tensor::ints({3, 1, 16}))});
+  const std::vector<Attr> attrs{attr("N", 3), attr("K", 32), attr("bits", 4), attr("block_size", 32)};
+  Value* scales = net.constant(uniform({3}, 0.01, 0.1));
+  net.output(net.graph().add_op("MatMulNBits", {x, odd, scales}, attrs, nullptr, "y", 1, "com.microsoft")->output(0));
+  const std::vector<Datum> inputs{uniform({2, 32}, -1, 1), codes({1 + 3 * 16}, 2)};
+  const Tensor expected = reference_backend()->compile(net.model, {})->run(inputs)[0].tensor();
+  require_close(gpu_on_host()->compile(net.model, {})->run(inputs)[0].tensor(), expected, 1e-5);
 }
 
 }  // namespace mlopt::test

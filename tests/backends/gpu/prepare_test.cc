@@ -57,4 +57,23 @@ TEST_CASE("products of what is quantized when it runs are one operator on a GPU"
   require_same(net, 1e-5);
 }
 
+TEST_CASE("weights of small integers stay packed on a GPU for rows that may be few") {
+  const auto product = [](const Dims& rows, int axis) {
+    Net net;
+    Value* codes = net.constant(uniform({160, 128}, -8, 8, DType::kI8));
+    Value* scales = net.constant(uniform({axis == 0 ? 160 : 128}, 0.001, 0.01));
+    Value* w = net.op("DequantizeLinear", {codes, scales}, {attr("axis", axis)});
+    net.output(net.op("MatMul", {net.input(rows), w}));
+    return net;
+  };
+  CHECK(planned_ops(product({4, 160}, 1).model) == "MatMulNBits 1");
+  CHECK(planned_ops(product({2, 9, 160}, 1).model) == "DequantizeLinear 1, MatMul 1");  // many
+  CHECK(planned_ops(product({4, 160}, 0).model) == "DequantizeLinear 1, MatMul 1");     // scales of another axis
+  const Net net = product({4, 160}, 1);
+  const std::vector<Datum> given{uniform({4, 160}, -1, 1)};
+  const Tensor expected = reference_backend()->compile(net.model, {})->run(given)[0].tensor();
+  for (const auto& backend : {gpu_on_host(), real_gpu()})
+    if (backend) require_close(backend->compile(net.model, {})->run(given)[0].tensor(), expected, 1e-5);
+}
+
 }  // namespace mlopt::test

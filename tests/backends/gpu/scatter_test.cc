@@ -38,6 +38,15 @@ TEST_CASE("pixels go back to where a pool found them on a GPU") {
   require_on_gpu("MaxUnpool", {pooled[0], pooled[1], Tensor::ints({2, 3, 7, 9})}, {.attrs = attrs, .fixed = true}, 0);
 }
 
+TEST_CASE("pixels that no window can have led to are refused on a GPU") {
+  // Without limits, the multiplications wrap around to a picture of 1 x 1.
+  const int64_t stride = int64_t{1} << 62;
+  const std::vector<Attr> attrs{attr("kernel_shape", std::vector<int64_t>{1, 1}),
+                                attr("strides", std::vector<int64_t>{stride, stride})};
+  const std::vector<Datum> inputs{counting({1, 1, 5, 5}), Tensor::zeros(DType::kI64, {1, 1, 5, 5})};
+  CHECK_THROWS_AS(gpu_on_host()->compile(one_node("MaxUnpool", inputs, {.attrs = attrs}, 2), {})->run(inputs), Error);
+}
+
 TEST_CASE("rows of a cache on a GPU") {
   const Tensor cache = counting({2, 3, 5, 4}), rows = uniform({2, 3, 2, 4}, -9, 9), places = Tensor::ints({3, 1});
   require_on_gpu("TensorScatter", {cache, rows, places}, {.opset = 24}, 0);
@@ -51,6 +60,13 @@ TEST_CASE("rows of a cache on a GPU") {
 TEST_CASE("rows beyond a cache are an error on a GPU") {
   const std::vector<Datum> inputs{counting({1, 5, 4}), counting({1, 2, 4}), Tensor::ints({4})};
   const auto plan = gpu_on_host()->compile(one_node("TensorScatter", inputs, {.opset = 24}, 3), {});
+  CHECK_THROWS_AS(plan->run(inputs), Error);
+}
+
+TEST_CASE("a circular cache on a GPU has no rows from its length on") {
+  const std::vector<Datum> inputs{counting({1, 5, 4}), counting({1, 2, 4}), Tensor::ints({5})};
+  const OpOptions options{.attrs = {attr("mode", "circular")}, .opset = 24};
+  const auto plan = gpu_on_host()->compile(one_node("TensorScatter", inputs, options, 3), {});
   CHECK_THROWS_AS(plan->run(inputs), Error);
 }
 
