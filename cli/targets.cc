@@ -2,12 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "cli/backends.h"
 #include "cli/targets/runtimes.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/ir/infer.h"
 #include "core/onnx/infer.h"
 #include "core/onnx/tools.h"
@@ -20,8 +17,10 @@ std::vector<Unsupported> by_standard(const Model& model) {
   for (const Node* node : all_nodes(*model.graph)) {
     const int64_t opset = model.opset(node->domain);
     if (known_operator(node->domain, node->op, opset)) continue;
-    const std::string domain = node->domain.empty() ? "ai.onnx" : node->domain;
-    found.push_back({node->label(), fmt::format("{} is no operator of {} {}", node->op, domain, opset)});
+    found.push_back(
+        {node->label(), node->domain.empty()
+                            ? fmt::format("{} is no operator of ai.onnx {}", node->op, opset)
+                            : fmt::format("{} of {} is no operator of the standard", node->op, node->domain)});
   }
   return found;
 }
@@ -50,8 +49,12 @@ std::vector<Unsupported> by_backend(const Model& model, const std::string& devic
 }  // namespace
 
 bool lists(std::string_view words, std::string_view word) {
-  const std::vector<std::string> all = split(words, ' ');
-  return std::find(all.begin(), all.end(), word) != all.end();
+  if (word.empty() || word.find(' ') != std::string_view::npos) return false;
+  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> target_names() {

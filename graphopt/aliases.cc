@@ -45,7 +45,7 @@ constexpr Alias kAliases[] = {
     {"fuse_qkv", "merge_shared_matmuls"},
     {"fuse_mul_into_conv", "fold_mul_into_conv fold_affine_into_next_conv"},
     {"extract_constant_to_initializer", "constant_to_initializer"},
-    {"replace_einsum_with_matmul", "replace_einsum"},
+    {"replace_einsum_with_matmul", "split_einsum replace_einsum"},
     {"rewrite_where", "fold_not_into_where"},
     {"adjust_slice_and_matmul", "select_rows_first"},
     {"fuse_consecutive_log_softmax", "fuse_log_softmax"},

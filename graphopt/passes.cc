@@ -1,9 +1,6 @@
 #include "graphopt/passes.h"
 
-#include <fmt/core.h>
-
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/inline_if.h"
 #include "core/rewrite/loop_counters.h"
@@ -23,6 +20,8 @@ struct Line {
 constexpr Line kRecognizing[] = {
     {1, &inline_functions_pass},
     {1, &split_fused_operators},
+    {1, &split_contrib_gelu},
+    {1, &split_contrib_norm},
     {1, &replace_experimental},
     // One form of constants first: every later rule asks for initializers.
     {1, &inputs_to_initializers},
@@ -33,6 +32,7 @@ constexpr Line kRecognizing[] = {
     {1, &loop_counters},
     {1, &fold_shapes},
     {1, &fold_constants},
+    {1, &fold_quantization},
     {1, &inline_if},
     {1, &unroll_loops},
     {1, &eliminate_sequences},
@@ -90,6 +90,7 @@ constexpr Line kRecognizing[] = {
     {1, &merge_steps},
     {1, &fold_abs},
     // Products that are spelt otherwise.
+    {1, &split_einsum},
     {1, &replace_einsum},
     {2, &sum_to_mean},
     // What exporters spell out, before what merges its parts with others.
@@ -231,15 +232,6 @@ int level_of(const Pass& pass) {
     for (const Line& line : lines)
       if (line.pass == &pass) return line.level;
   internal_error("the pass has no level", std::string(pass.name));
-}
-
-const Pass& find_pass(std::string_view name) {
-  std::vector<std::string> names;
-  for (const Pass* pass : all_passes()) {
-    if (pass->name == name) return *pass;
-    names.emplace_back(pass->name);
-  }
-  usage_error(fmt::format("no pass is called '{}'", name), {}, suggestion(name, names));
 }
 
 }  // namespace mlopt::graphopt

@@ -1,7 +1,6 @@
 #pragma once
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/rewrite/pass.h"
@@ -18,8 +17,6 @@ std::vector<const Pass*> recognizing_passes();
 int level_of(const Pass& pass);
 /// Of passes that pay on some devices only.
 inline constexpr int kOnRequest = 4;
-/// The pass of that name; throws Error{kUsage} with the nearest names.
-const Pass& find_pass(std::string_view name);
 
 // One for each file in passes/.
 extern const Pass inline_functions_pass;  // inline_functions() is taken
@@ -38,6 +35,7 @@ extern const Pass eliminate_nop_expand;
 extern const Pass eliminate_nop_arithmetic;
 extern const Pass constant_to_initializer;
 extern const Pass fold_constants;
+extern const Pass fold_quantization;
 extern const Pass fold_integers;  // for graphs whose floats may be trained: not in all_passes()
 extern const Pass fold_shapes;
 extern const Pass eliminate_common_subexpressions;
@@ -136,6 +134,9 @@ extern const Pass push_shapes;
 extern const Pass rolls_to_gather;
 extern const Pass gathers_to_split;
 extern const Pass sort_head_parts;
+extern const Pass split_contrib_gelu;
+extern const Pass split_contrib_norm;
+extern const Pass split_einsum;
 extern const Pass split_fused_operators;
 extern const Pass replace_experimental;
 extern const Pass fold_where_into_concat;

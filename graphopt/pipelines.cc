@@ -168,8 +168,9 @@ void prepare(Model& model, const PassContext& context) {
   fuse(model, context, {{}, {"inputs_to_initializers"}});
 }
 
-void prepare_to_quantize(Model& model, const PassContext& context) {
-  fuse(model, context, {{}, {"inputs_to_initializers", "fold_identity_into_conv"}});
+void prepare_to_quantize(Model& model, const PassContext& context, std::vector<std::string> no_passes) {
+  no_passes.insert(no_passes.end(), {"inputs_to_initializers", "fold_identity_into_conv"});
+  fuse(model, context, {{}, std::move(no_passes)});
 }
 
 }  // namespace mlopt::graphopt

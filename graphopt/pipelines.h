@@ -30,7 +30,7 @@ std::map<std::string, PassTally> fuse(Model& model, const PassContext& context, 
 /// What a backend wants done to a model before it looks at it: everything that `fuse` does, but what changes which
 /// inputs it has.
 void prepare(Model& model, const PassContext& context);
-/// The same for a quantizer, but what makes weights harder to round.
-void prepare_to_quantize(Model& model, const PassContext& context);
+/// The same for a quantizer, but what makes weights harder to round, and passes that are named.
+void prepare_to_quantize(Model& model, const PassContext& context, std::vector<std::string> no_passes = {});
 
 }  // namespace mlopt::graphopt

@@ -10,7 +10,7 @@ namespace {
 
 /// The same for two values exactly when they provably are equal; empty where that is not known.
 std::string key_of(const Value& v) {
-  if (!v.symbolic || v.constant || !v.type.is_tensor() || !v.type.dims || v.type.dtype == DType::kUndefined) return {};
+  if (!v.symbolic || v.constant || !v.type.has_dtype() || !v.type.dims) return {};
   const auto shape = v.type.static_dims();
   if (!shape || element_count(*shape) != static_cast<int64_t>(v.symbolic->size())) return {};
   std::string key = to_string(v.type) + ":";

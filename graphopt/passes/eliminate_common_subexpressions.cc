@@ -1,6 +1,5 @@
 // Two nodes with one operator, attributes and inputs -> one node.
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>

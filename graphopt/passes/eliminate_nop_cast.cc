@@ -6,7 +6,7 @@ namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
-  if (!x->type.is_tensor() || x->type.dtype == DType::kUndefined) return Decline{"the type of its input is not known"};
+  if (!x->type.has_dtype()) return Decline{"the type of its input is not known"};
   if (static_cast<int64_t>(x->type.dtype) != builder.view(*m.root).get_int("to")) return Decline{"it changes the type"};
   return Replacement{x};
 }

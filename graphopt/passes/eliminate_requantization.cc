@@ -1,18 +1,10 @@
 // QuantizeLinear(DequantizeLinear(x, s, z), s, z) -> x: the same codes of eight bits.
-#include <algorithm>
-#include <cmath>
-
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
+#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
-
-bool same_constant(const Value* a, const Value* b) {
-  if (a == b) return true;
-  const Tensor *p = a ? a->known_constant() : nullptr, *q = b ? b->known_constant() : nullptr;
-  return p && q && p->dtype() == q->dtype() && p->dims() == q->dims() && to_doubles(*p) == to_doubles(*q);
-}
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node &dequantize = *m.node("dequantize"), &quantize = *m.root;

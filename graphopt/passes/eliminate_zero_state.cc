@@ -1,7 +1,5 @@
 // Initial states of LSTM, GRU and RNN that are zeros -> omitted, which means the same: exporters make them of the
 // batch.
-#include <algorithm>
-
 #include "core/rewrite/fusion/counting.h"
 #include "graphopt/passes.h"
 

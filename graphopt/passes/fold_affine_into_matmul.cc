@@ -1,8 +1,6 @@
 // MatMul(x, W) * c -> MatMul(x, W c), (MatMul(x, W) + b) * c -> MatMul(x, W c) + b c, MatMul(x * c, W) -> MatMul(x, c
 // W), BatchNormalization(MatMul(x, W)) -> Gemm(x, W', b'); where rows of more axes are joined for it, as in LeViT,
 // BatchNormalization(Reshape(MatMul(x, W))) -> Reshape(MatMul(x, W') + b').
-#include <cmath>
-
 #include "core/rewrite/fusion/fuse_gelu.h"
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"

@@ -9,6 +9,7 @@
 #include "core/exec/backend.h"
 #include "core/ir/constant.h"
 #include "core/ir/macs.h"
+#include "core/rewrite/rule_walk.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 
@@ -31,6 +32,28 @@ bool gives_floats(const Node& node) {
   });
 }
 
+bool is_arithmetic(const NodeView& view) { return !listed(kNever, view.node().op); }
+
+bool gives_integers(const NodeView& view) { return is_arithmetic(view) && !gives_floats(view.node()); }
+
+bool same_steps(const NodeView& a, const NodeView& b) {
+  for (const int i : {1, 2})
+    if (!same_constant(a.node().input(i), b.node().input(i))) return false;
+  const Tensor* scale = a.constant(1);
+  return (scale && scale->size() == 1) ||
+         (a.get_int("axis", 1) == b.get_int("axis", 1) && a.get_int("block_size", 0) == b.get_int("block_size", 0));
+}
+
+/// Codes of 4 or 8 bits that DequantizeLinear alone reads, in the same steps: runtimes find it at its operator whether
+/// they are computed or stored.
+bool gives_codes(const NodeView& view) {
+  const Value* codes = view.node().is("QuantizeLinear") ? view.node().output(0) : nullptr;
+  const int width = codes ? bits(codes->type.dtype) : 0;
+  return (width == 4 || width == 8) && std::all_of(codes->uses.begin(), codes->uses.end(), [&](const Use& use) {
+           return use.node->is("DequantizeLinear") && use.index == 0 && same_steps(view, {*use.node, view.opset()});
+         });
+}
+
 /// A weight that is stored in fewer bytes than it is computed with.
 bool is_storage(const Node& node) {
   constexpr int64_t kLeast = 64;
@@ -48,15 +71,12 @@ int64_t text_bytes(const Node& node) {
   return std::max(bytes, kLeast);
 }
 
-bool used(const Node& node) {
-  return std::any_of(node.outputs().begin(), node.outputs().end(),
-                     [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
-}
+bool used(const Node& node) { return !node.outputs().empty() && !has_no_effect(node); }
 
 class Folder {
  public:
-  Folder(Model& model, const PassContext& context, PassTally& tally, bool floats)
-      : model_(model), context_(context), tally_(tally), floats_(floats), bytes_(constant_bytes(model)) {
+  Folder(Model& model, const PassContext& context, PassTally& tally, bool (*wanted)(const NodeView&))
+      : model_(model), context_(context), tally_(tally), wanted_(wanted), bytes_(constant_bytes(model)) {
     limit_ = context.constant_limit.value_or(bytes_ + context.fold_bytes);
   }
 
@@ -75,7 +95,7 @@ class Folder {
   void walk(Graph& graph) {
     for (Node* node : graph.nodes()) {
       for (Graph* body : node->bodies()) walk(*body);
-      if (!used(*node) || !foldable(*node) || (!floats_ && gives_floats(*node))) continue;
+      if (!used(*node) || !foldable(*node)) continue;
       if (const auto no = fold(graph, *node)) decline(*node, no->reason);
     }
   }
@@ -93,7 +113,7 @@ class Folder {
   /// Does the node depend on constants only, and on nothing else?
   bool foldable(const Node& node) const {
     return std::all_of(node.inputs().begin(), node.inputs().end(), [&](const Value* v) { return !v || known(v); }) &&
-           node.bodies().empty() && !is_random(node) && !listed(kNever, node.op) && !is_storage(node);
+           node.bodies().empty() && !is_random(node) && wanted_({node, model_.opset(node.domain)}) && !is_storage(node);
   }
 
   /// Bytes that go away when the node is folded: of itself, and of constants that nothing else reads.
@@ -205,18 +225,22 @@ class Folder {
   Model& model_;
   const PassContext& context_;
   PassTally& tally_;
-  bool floats_;
+  bool (*wanted_)(const NodeView&);
   int64_t bytes_, limit_ = 0, tried_bytes_ = 0;
   std::unordered_map<const Value*, Tried> tried_;
   std::vector<std::pair<Graph*, Node*>> too_large_;
 };
 
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  if (context.judge) Folder(model, context, tally, true).run();
+  if (context.judge) Folder(model, context, tally, is_arithmetic).run();
 }
 
 void run_on_integers(Model& model, const PassContext& context, PassTally& tally) {
-  if (context.judge) Folder(model, context, tally, false).run();
+  if (context.judge) Folder(model, context, tally, gives_integers).run();
+}
+
+void run_on_quantization(Model& model, const PassContext& context, PassTally& tally) {
+  if (context.judge) Folder(model, context, tally, gives_codes).run();
 }
 
 }  // namespace
@@ -224,5 +248,7 @@ void run_on_integers(Model& model, const PassContext& context, PassTally& tally)
 const Pass fold_constants = {"fold_constants", "compute what depends on constants only", nullptr, run};
 const Pass fold_integers = {"fold_integers", "compute integers and flags that depend on constants only", nullptr,
                             run_on_integers};
+const Pass fold_quantization = {"fold_quantization", "store constants as the codes that DequantizeLinear reads",
+                                nullptr, run_on_quantization};
 
 }  // namespace mlopt::graphopt

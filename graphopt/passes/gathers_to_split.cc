@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/rewrite/axis_map.h"
+#include "core/rewrite/rule_walk.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/reduction.h"
 #include "graphopt/passes/slicing.h"
@@ -16,7 +17,8 @@ namespace {
 /// null for other uses.
 Value* squeezed(Value* row, size_t axis, int64_t opset) {
   Node* node = row && row->single_use() ? row->uses[0].node : nullptr;
-  if (!node || node->graph() != row->graph || !row->type.dims || !node->output(0)->type.dims) return nullptr;
+  if (!node || node->graph() != row->graph || !row->type.dims || !node->output(0)) return nullptr;
+  if (!node->output(0)->type.dims) return nullptr;
   SymDims left = *row->type.dims;
   if (axis >= left.size() || !left[axis].is(1)) return nullptr;
   if (node->is("Reshape") && opset >= 5) return row;
@@ -66,7 +68,7 @@ bool finds_attention(const Builder& builder) { return builder.target == Target::
 std::vector<Value*> split_in(Builder& builder, const Node* before, Value* x, size_t axis, size_t count) {
   const Dim length = *Dim::divide((*x->type.dims)[axis], static_cast<int64_t>(count));
   const std::vector<int64_t> sizes(count, *length.value());
-  return make_split(builder.graph, builder.opset(), x, axis, sizes, before)->outputs();
+  return make_split(builder.at(before), x, axis, sizes)->outputs();
 }
 
 /// Puts a part in the place of a row, which keeps its axis where it had that; the next pass merges the operators.
@@ -75,9 +77,7 @@ void replace_row(Value* row, Value* part, const TakenRows& rows, bool has_axis, 
   part->producer->origins.push_back(row->producer->label());
   builder.graph.replace_uses(row, part);
   Node* node = row->producer;
-  const bool read = std::any_of(node->outputs().begin(), node->outputs().end(),
-                                [](const Value* v) { return v && (!v->uses.empty() || v->is_output()); });
-  if (!read) builder.graph.erase(node);
+  if (has_no_effect(*node)) builder.graph.erase(node);
 }
 
 bool rewrite(Value& y, const TakenRows& rows, Builder& builder) {
@@ -111,7 +111,7 @@ bool rewrite(Value& y, const TakenRows& rows, Builder& builder) {
 /// The first that can be.
 bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
   for (Node* node : graph.nodes()) {
-    if (!is_layout(node) || !context.allows(*node)) continue;
+    if (!is_layout(node) || !node->output(0) || !context.allows(*node)) continue;
     Value& y = *node->output(0);
     if (!y.type.dims || y.is_output() || y.uses.empty()) continue;
     auto rows = gathered(y, model.opset());

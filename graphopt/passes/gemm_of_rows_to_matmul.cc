@@ -30,7 +30,7 @@ bool turned_by_all(const Value& weight, const Builder& builder) {
     const Node& node = *use.node;
     if (!node.is("Gemm") || use.index != 1 || builder.view(node).get_int("transB", 0) == 0) return false;
     const Value* y = node.output(0);
-    return is_layout(node.input(0)->producer) && y->single_use() && is_layout(y->uses[0].node);
+    return y && is_layout(node.input(0)->producer) && y->single_use() && is_layout(y->uses[0].node);
   });
 }
 

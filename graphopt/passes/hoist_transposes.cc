@@ -18,7 +18,7 @@ using Perm = std::vector<int64_t>;
 
 /// What a Transpose does, where it leaves the last axis and moves others.
 std::optional<Perm> perm_of(const Node& node, const Model& model) {
-  auto perm = order_of_rows({node, model.opset()});
+  auto perm = node.output(0) ? order_of_rows({node, model.opset()}) : std::nullopt;
   return perm && !std::is_sorted(perm->begin(), perm->end()) ? std::move(perm) : std::nullopt;
 }
 

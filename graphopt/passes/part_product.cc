@@ -22,7 +22,7 @@ std::vector<int64_t> widths_of(const Node& split) {
 
 std::vector<Value*> split(Value* x, const std::vector<int64_t>& widths, const Node* before, Builder& builder) {
   if (widths.size() == 1) return {x};
-  return make_split(builder.graph, builder.opset(), x, x->type.dims->size() - 1, widths, before)->outputs();
+  return make_split(builder.at(before), x, x->type.dims->size() - 1, widths)->outputs();
 }
 
 /// x w + b, of the type that the whole product has but for its columns.

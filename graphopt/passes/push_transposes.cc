@@ -22,7 +22,7 @@ bool leads_to_fewer(const Value& y, const AxisOrder& order, const Builder& build
   const bool one = one_reader(y);
   for (const Use& use : y.uses) {
     const Node& user = *use.node;
-    if (user.graph() != y.graph || user.outputs().size() != 1) continue;
+    if (user.graph() != y.graph || user.outputs().size() != 1 || !user.output(0)) continue;
     AxisOrder next = order;
     const bool layout = next.apply(user, builder);
     // Where there are other readers too, what is moved stays for them.

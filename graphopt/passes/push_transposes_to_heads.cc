@@ -30,9 +30,9 @@ int beside_row(const Node& sum) { return is_row(sum.input(1)) ? 0 : is_row(sum.i
 bool meets_transposes(const Value& v, const Builder& builder, int depth = 4) {
   if (v.is_output() || v.uses.size() != 1 || depth == 0 || !v.type.dims) return false;
   const Node& user = *v.uses[0].node;
-  if (user.graph() != v.graph) return false;
+  if (user.graph() != v.graph || !user.output(0)) return false;
   if (user.is("Transpose")) return true;
-  const auto& out = user.output(0) ? user.output(0)->type.dims : std::nullopt;
+  const auto& out = user.output(0)->type.dims;
   if (user.is("Add")) return beside_row(user) >= 0 && meets_transposes(*user.output(0), builder, depth - 1);
   if (user.is("Split") && is_last_axis(builder.view(user).get_int("axis", 0), v.type.dims->size()))
     return std::all_of(user.outputs().begin(), user.outputs().end(),
@@ -80,8 +80,8 @@ Expected<Replacement> rewrite_split(const Match& m, Builder& builder) {
     if (!part->type.dims || part->type.dims->size() != perm->size()) return Decline{"the shape of a part is not known"};
   std::vector<Value*> inputs = split.inputs();
   inputs[0] = x->producer->input(0);
-  const Node* before = builder.graph.add_op("Split", std::move(inputs), split.attrs, &split, x->name + "_part",
-                                            static_cast<int>(split.outputs().size()));
+  const Node* before = builder.node("Split", std::move(inputs), split.attrs, x->name + "_part",
+                                    static_cast<int>(split.outputs().size()));
   Replacement parts;
   for (size_t i = 0; i < split.outputs().size(); ++i)
     parts.push_back(turned(before->outputs()[i], *perm, split.outputs()[i]->type, builder));

@@ -1,7 +1,5 @@
 // ReduceMean over all spatial axes, which are kept -> GlobalAveragePool. Not ReduceMax: runtimes' maxima of pools begin
 // with the lowest number, which is above -inf, and differ in NaN.
-#include <algorithm>
-
 #include "graphopt/passes.h"
 #include "graphopt/passes/reduction.h"
 #include "graphopt/passes/support.h"

@@ -13,7 +13,7 @@ Expected<Replacement> scaled(Value* x, float factor, const std::vector<float>& a
   constexpr int64_t kBroadcastOpset = 7;
   if (builder.opset() < kBroadcastOpset) return Decline{"its opset adds along an axis otherwise"};
   const Type type = x->type;
-  const DType number = type.is_tensor() && type.dtype != DType::kUndefined ? type.dtype : DType::kF32;
+  const DType number = type.has_dtype() ? type.dtype : DType::kF32;
   if (factor != 1)
     x = builder.op("Mul", {x, builder.constant("factor", cast(Tensor::scalar(factor), number))}, {}, type);
   if (addend == std::vector<float>{0}) return Replacement{x};

@@ -1,7 +1,5 @@
 // ReverseSequence of as many entries as there are, for each sample -> Slice with a step of -1, which other rewrites
 // know: Keras's layers that go backwards.
-#include <algorithm>
-
 #include "core/rewrite/fusion/counting.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/slicing.h"

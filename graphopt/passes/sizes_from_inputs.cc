@@ -30,12 +30,23 @@ bool is_direct(const Node& node) {
   return shape && shape->is("Shape") && shape->input(0)->is_input;
 }
 
+/// A Concat of sizes that others read too, for another Concat: that takes them as they are, for one operator less.
+bool is_part_of_concat(const Node& node) {
+  const auto read_elsewhere = [](const Value* v) {
+    return v->uses.size() > 1 || v->is_output() || v->known_constant();
+  };
+  const Value* y = node.output(0);
+  return node.is("Concat") && y->single_use() && y->uses[0].node->is("Concat") &&
+         std::all_of(node.inputs().begin(), node.inputs().end(), read_elsewhere);
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   constexpr int64_t kSince = 15;
   const Value* y = m.root->output(0);
   const auto dims = y->type.static_dims();
   const bool whole_numbers = y->type.dtype == DType::kI64 || y->type.dtype == DType::kI32;
   if (!y->symbolic || y->symbolic->empty() || !dims || dims->size() != 1 || !whole_numbers) return Decline{};
+  if (is_part_of_concat(*m.root)) return Decline{"another Concat takes its parts"};
   if (builder.graph.owner || is_direct(*m.root) || (*dims)[0] != std::ssize(*y->symbolic)) return Decline{};
   const bool known = std::all_of(y->symbolic->begin(), y->symbolic->end(), [](const Dim& d) { return d.known(); });
   const auto source = known ? source_of(*y->symbolic, builder.graph) : std::nullopt;

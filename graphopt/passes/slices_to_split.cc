@@ -21,7 +21,7 @@ std::map<int64_t, std::vector<Part>> parts_of(const Value& x, const Model& model
   for (const Use& use : x.uses) {
     Node* node = use.node;
     if (!node->is("Slice") || use.index != 0 || node->graph() != x.graph || !context.allows(*node)) continue;
-    const auto slicing = Slicing::of({*node, model.opset()});
+    const auto slicing = node->output(0) ? Slicing::of({*node, model.opset()}) : std::nullopt;
     if (!slicing || slicing->axes.size() != 1 || slicing->steps[0] != 1) continue;
     const auto length = (*x.type.dims)[static_cast<size_t>(slicing->axes[0])].value();
     if (!length) continue;
@@ -49,10 +49,10 @@ const Node* first_of(const Graph& graph, const std::vector<Part>& parts) {
   return nullptr;
 }
 
-void replace(Graph& graph, Value* x, int64_t axis, const std::vector<Part>& parts, int64_t opset) {
+void replace(Graph& graph, Value* x, int64_t axis, const std::vector<Part>& parts, const Model& model) {
   std::vector<int64_t> sizes;
   for (const Part& part : parts) sizes.push_back(part.span.count);
-  Node* split = make_split(graph, opset, x, static_cast<size_t>(axis), sizes, first_of(graph, parts));
+  Node* split = make_split(Builder(model, graph, first_of(graph, parts)), x, static_cast<size_t>(axis), sizes);
   split->name = parts[0].slice->name;
   for (const Part& part : parts) split->origins.push_back(part.slice->label());
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -69,7 +69,7 @@ bool replace_one(Graph& graph, const Model& model, const PassContext& context) {
     if (!x->type.dims || x->uses.size() < 2) continue;
     for (const auto& [axis, parts] : parts_of(*x, model, context)) {
       if (!cover(parts, (*x->type.dims)[static_cast<size_t>(axis)].value().value_or(0))) continue;
-      replace(graph, x, axis, parts, model.opset());
+      replace(graph, x, axis, parts, model);
       return true;
     }
   }

@@ -93,6 +93,7 @@ struct Parted {
 };
 
 std::optional<Parted> parted_by(const Node& split, const Builder& builder) {
+  if (!split.output(0)) return std::nullopt;
   const Value* heads = split.input(0);
   const Node* node = heads->single_use() ? heads->producer : nullptr;
   const bool turned = node && node->is("Transpose");
@@ -125,7 +126,7 @@ Expected<Replacement> rewrite_split(const Match& m, Builder& builder) {
   Value* rows = sorted_rows(x, layout, builder);
   if (!rows) return Decline{"it is not of a constant matrix that nothing else reads"};
   const std::vector<int64_t> sizes(split.outputs().size(), layout.heads * layout.size);
-  const Node* made = make_split(builder.graph, builder.opset(), rows, 2, sizes, m.root);
+  const Node* made = make_split(builder, rows, 2, sizes);
   Replacement parts;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Type& type = split.outputs()[i]->type;

@@ -1,9 +1,8 @@
 #include "graphopt/passes/support.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/tensor/cast.h"
 
@@ -130,16 +129,15 @@ Value* make_shape(Builder& builder, Value* x, int64_t start, int64_t end, Type t
   return builder.op("Shape", {x}, std::move(attrs), std::move(type));
 }
 
-Node* make_split(Graph& graph, int64_t opset, Value* x, size_t axis, const std::vector<int64_t>& sizes,
-                 const Node* before) {
+Node* make_split(Builder builder, Value* x, size_t axis, const std::vector<int64_t>& sizes) {
   std::vector<Value*> inputs{x};
   std::vector<Attr> attrs{{"axis", static_cast<int64_t>(axis), ""}};
-  if (opset >= 13)
-    inputs.push_back(graph.add_constant(x->name + "_sizes", Tensor::ints(sizes)));
+  if (builder.opset() >= 13)
+    inputs.push_back(builder.constant(x->name + "_sizes", Tensor::ints(sizes)));
   else
     attrs.push_back({"split", sizes, ""});
-  Node* split = graph.add_op("Split", std::move(inputs), std::move(attrs), before, x->name + "_part",
-                             static_cast<int>(sizes.size()));
+  Node* split =
+      builder.node("Split", std::move(inputs), std::move(attrs), x->name + "_part", static_cast<int>(sizes.size()));
   for (size_t i = 0; i < sizes.size(); ++i) {
     SymDims dims = *x->type.dims;
     dims[axis] = sizes[i];
@@ -152,6 +150,12 @@ void replace_by_constant(Graph& graph, Value* value, Tensor tensor) {
   const std::string name = value->name;
   graph.rename(value, graph.fresh_name(name));
   graph.replace_uses(value, graph.add_constant(name, std::move(tensor)));
+}
+
+bool same_constant(const Value* a, const Value* b) {
+  if (a == b) return true;
+  const Tensor *p = a ? a->known_constant() : nullptr, *q = b ? b->known_constant() : nullptr;
+  return p && q && p->dtype() == q->dtype() && p->dims() == q->dims() && to_doubles(*p) == to_doubles(*q);
 }
 
 bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b) {

@@ -57,12 +57,14 @@ Expected<ChannelAffine> affine_of(const NodeView& batchnorm);
 /// The sizes [start, end) of x, whose rank is known: Shape, with limits (opset 15) where these are not all.
 Value* make_shape(Builder& builder, Value* x, int64_t start, int64_t end, Type type);
 
-/// x, whose rank is known, taken apart along an axis into pieces of these sizes, in front of a node.
-Node* make_split(Graph& graph, int64_t opset, Value* x, size_t axis, const std::vector<int64_t>& sizes,
-                 const Node* before);
+/// x, whose rank is known, taken apart along an axis into pieces of these sizes. The builder may be one of at().
+Node* make_split(Builder builder, Value* x, size_t axis, const std::vector<int64_t>& sizes);
 
 /// Everything that reads `value` reads an initializer with its name instead.
 void replace_by_constant(Graph& graph, Value* value, Tensor tensor);
+
+/// Are they one value, or constants of one type and shape with the same numbers? Both may be null.
+bool same_constant(const Value* a, const Value* b);
 
 /// Are the two shapes provably the same?
 bool same_dims(const std::optional<SymDims>& a, const std::optional<SymDims>& b);

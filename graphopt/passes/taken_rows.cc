@@ -16,6 +16,7 @@ std::optional<TakenRows> gathered(const Value& y, int64_t opset) {
   for (size_t i = 0; i < count; ++i) {
     Node* node = y.uses[i].node;
     if (!node->is("Gather") || y.uses[i].index != 0 || node->graph() != y.graph) return std::nullopt;
+    if (!node->output(0)) return std::nullopt;
     const auto axis = place_in(NodeView(*node, opset).get_int("axis", 0), y.type.dims->size());
     const Tensor* index = node->input(1)->known_constant();
     if (!axis || !index || index->rank() != 0 || (i > 0 && *axis != rows.axis)) return std::nullopt;

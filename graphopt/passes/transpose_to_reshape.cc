@@ -1,6 +1,4 @@
 // Transpose that only moves axes of size 1, next to a Reshape that it then becomes one with -> Reshape.
-#include <algorithm>
-
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 

@@ -4,6 +4,7 @@
 
 using namespace mlopt;
 using graphopt::fold_constants;
+using graphopt::fold_quantization;
 using test::declined;
 using test::rewritten;
 
@@ -37,6 +38,36 @@ TEST_CASE("randomness and quantization are not folded") {
   CHECK(declined(fold_constants, R"(g (float[2] x) => (float[2] y) <float[2] a = {1, 2}>
     { r = RandomUniformLike (a)  y = Add (x, r) })")
             .empty());
+}
+
+TEST_CASE("of constants that are quantized the codes are stored, and their DequantizeLinear stays") {
+  const std::string constants =
+      "<float[2,2] w = {1, 2, 3, 4}, float s = {0.5}, float t = {0.5}, int8 z = {3}, "
+      "float[2] S = {0.5, 1}, uint8[2] Z = {1, 2}, int16 wide = {0}> ";
+  const std::string graph = "g (float[2,2] x, float v) => (float[2,2] y) " + constants;
+  const auto pair = [&](const std::string& to, const std::string& from) {
+    return graph + "{ q = QuantizeLinear " + to + "  d = DequantizeLinear " + from + "  y = Add (x, d) }";
+  };
+  CHECK(rewritten(fold_quantization, pair("(w, s, z)", "(q, t, z)")) == "DequantizeLinear Add");
+  CHECK(rewritten(fold_quantization, pair("<axis = 0> (w, S, Z)", "<axis = 0> (q, S, Z)")) == "DequantizeLinear Add");
+  CHECK(rewritten(fold_quantization, pair("<axis = 0, output_dtype = 21> (w, S)", "<axis = 0> (q, S)")) ==
+        "DequantizeLinear Add");  // uint4
+  CHECK(rewritten(fold_quantization, graph + R"({ q = QuantizeLinear (w, s)  d = DequantizeLinear (q, s)
+    e = DequantizeLinear (q, s)  f = Add (x, d)  y = Mul (f, e) })") == "DequantizeLinear DequantizeLinear Add Mul");
+  for (const auto& [to, from] : {std::pair{"(w, v, z)", "(q, v, z)"},                // a scale that is no constant
+                                 {"(x, s, z)", "(q, s, z)"},                         // nor what is quantized
+                                 {"(w, s, wide)", "(q, s, wide)"},                   // 16 bits
+                                 {"(w, s, z)", "(q, s)"},                            // other steps
+                                 {"<axis = 0> (w, S, Z)", "<axis = 1> (q, S, Z)"}})  // along another axis
+    CHECK(declined(fold_quantization, pair(to, from)).empty());
+  CHECK(declined(fold_quantization, graph + R"({ q = QuantizeLinear (w, s, z)  d = DequantizeLinear (q, s, z)
+    c = Cast <to = 1> (q)  e = Add (x, c)  y = Add (e, d) })")
+            .empty());  // something else reads the codes
+  CHECK(declined(fold_quantization, R"(g (float[2] x, float s = {0.5}) => (float[2] y) <float[2] w = {1, 2}>
+    { q = QuantizeLinear (w, s)  d = DequantizeLinear (q, s)  y = Add (x, d) })")
+            .empty());  // the caller may give it
+  for (const Pass* pass : {&fold_constants, &graphopt::fold_integers})
+    CHECK(declined(*pass, pair("(w, s, z)", "(q, s, z)")).empty());
 }
 
 TEST_CASE("an output keeps its node, and what has no kernel stays") {

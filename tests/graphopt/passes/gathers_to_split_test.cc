@@ -49,6 +49,22 @@ TEST_CASE("a row whose axis a Reshape takes away is a part too") {
         "Split Unsqueeze Reshape Relu Neg");
 }
 
+TEST_CASE("rows that are made for nothing stay") {
+  CHECK(declined(gathers_to_split, R"(g (double[B,N,12] x) => (double[B,N,12] y) <int64[4] s = {0, 0, 3, 4}>
+    { "" = Reshape (x, s)  y = Relu (x) })")
+            .empty());
+  const auto parted = [](const std::string& rows) {
+    return R"(g (double[B,N,12] x) => (double[B,N,6] p) <int64[4] s = {0, 0, 2, 6}, int64 zero = {0}, int64 one = {1},
+      int64[1] first = {0}> { a = Reshape (x, s)  b = Transpose <perm = [2, 0, 1, 3]> (a)  )" +
+           rows + "  p = Relu (e) }";
+  };
+  CHECK(declined(gathers_to_split, parted(R"(e = Gather (b, zero)  "" = Gather (b, one))")).empty());
+  CHECK(declined(
+            gathers_to_split,
+            parted(R"(c, d = Split <axis = 0, num_outputs = 2> (b)  e = Squeeze (c, first)  "" = Squeeze (d, first))"))
+            .empty());
+}
+
 TEST_CASE("heads are parted after the Split where attention is then one operator") {
   const std::string heads = R"(g (double[B,N,24] x) => (double[B,2,N,4] p, double[B,2,N,4] q, double[B,2,N,4] r)
     <int64[5] s = {0, 0, 3, 2, 4}, int64 zero = {0}, int64 one = {1}, int64 two = {2}>

@@ -121,6 +121,10 @@ TEST_CASE("Transposes that are as many stay, and those that move the last axis")
             .empty());
 }
 
+TEST_CASE("a Transpose for nothing stays") {
+  CHECK(kept(R"("" = Transpose <perm = [1, 0, 2]> (x)  y = Relu (x))").empty());
+}
+
 TEST_CASE("two outputs that would be one value stay two") {
   CHECK(kept(kFirst + "d = Relu (c)" + turn("y", "d") + turn("z", "d"), "double[N,S,4] y, double[N,S,4] z") == kNone);
 }

@@ -73,6 +73,9 @@ TEST_CASE("products stay that are outputs, of other values, by shared or compute
   stays(
       "g (double[N,3] x, double[3,3] A) => (double[N,3] p, double[N,3] q) "
       "{ a = MatMul (x, A)  b = MatMul (x, A)  p = Relu (a)  q = Neg (b) }");
+  stays(
+      "g (double[N,3] x, double[3,3] A, double[3,2] B) => (double[N,2] q) "
+      "{ \"\" = MatMul (x, A)  b = MatMul (x, B)  q = Neg (b) }");
   // x on the other side, and matrices in batches.
   stays(
       "g (double[3,3] x, double[3,3] A, double[3,2] B) => (double[3,3] p, double[3,2] q) "

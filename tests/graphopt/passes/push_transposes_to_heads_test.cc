@@ -41,4 +41,8 @@ TEST_CASE("a Transpose stays where it would meet no other, or moves what is mult
   CHECK(declined(push_transposes_to_heads,
                  "g (double[B,N,6] x, double[1,6,8] W) => (double[P,Q,R] y) { t = Transpose <perm = [1, 0, 2]> (x) "
                  "m = MatMul (t, W)  y = Transpose <perm = [1, 0, 2]> (m) }") == "its weight is no matrix");
+  CHECK(declined(push_transposes_to_heads,
+                 R"(g (double[B,N,6] x, double[6,8] W, double[8] C) => (double[B,N,6] y) {
+    t = Transpose <perm = [1, 0, 2]> (x)  m = MatMul (t, W)  "" = Add (m, C)  y = Relu (x) })") ==
+        "the Transpose would meet no other");
 }

@@ -36,6 +36,10 @@ TEST_CASE("sizes that no input has, that are read there already, and older opset
     { t = Transpose <perm = [1, 0, 2]> (x)  y = Shape <end = 2> (t) })") ==
         "they are not known to be sizes of one input");
   CHECK(declined(sizes_from_inputs, "g (double[B,N,4] x) => (int64[2] y) { y = Shape <end = 2> (x) }").empty());
+  CHECK(declined(sizes_from_inputs, R"(g (double[B,N,4] x, int64[1] m) => (int64[3] y, int64[1] z)
+    { a = Shape <end = 1> (x)  b = Shape <start = 1, end = 2> (x)  c = Concat <axis = 0> (a, b)
+      y = Concat <axis = 0> (m, c)  z = Mul (a, b) })")
+            .starts_with("another Concat takes its parts"));
   CHECK(declined(sizes_from_inputs, R"(g (double[B,N,4] x) => (int64[1] y)
     <int64[1] one = {1}, int64[1] two = {2}> { s = Shape (x)  y = Slice (s, one, two) })",
                  14) == "Shape gives all sizes before opset 15");

@@ -28,6 +28,9 @@ TEST_CASE("Slices that overlap, leave a part out, have steps or a free axis stay
   CHECK(declined(slices_to_split, two("5", "3", "2")).empty());
   CHECK(declined(slices_to_split, two("5", "2", "3")).empty());
   CHECK(declined(slices_to_split, two("N", "2", "2")).empty());
+  CHECK(declined(slices_to_split, R"(g (double[4] x) => (double[2] q)
+    <int64[1] a = {0}, int64[1] two = {2}, int64[1] end = {4}> { "" = Slice (x, a, two, a)  q = Slice (x, two, end, a) })")
+            .empty());
   CHECK(declined(slices_to_split, R"(g (double[4] x) => (double[2] p, double[2] q)
     <int64[1] a = {0}, int64[1] one = {1}, int64[1] end = {4}, int64[1] two = {2}>
     { p = Slice (x, a, end, a, two)  q = Slice (x, one, end, a, two) })")

@@ -101,6 +101,7 @@ TEST_CASE("heads that are taken apart otherwise, or that others read, stay") {
   CHECK(kept(from_heads("m = MatMul (x, W)  r = Relu (m)", kTurn + kSplit)) ==
         "it is not of a constant matrix that nothing else reads");
   CHECK(kept(from_heads(kRows, kTurn + "o = Neg (t)  " + kSplit)).empty());
+  CHECK(kept(from_heads(kRows, kTurn + ", k, v = Split <axis = 3> (t, sizes)  q = Neg (k)")).empty());
   CHECK(declined(sort_head_parts, from_heads(kRows, kTurn + kSplit), 22) == "Attention needs opset 23");
   CHECK(rewritten(sort_head_parts, from_heads(kRows, kTurn + kSplit), 23).starts_with("MatMul Add Split"));
 }
