@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include "core/rewrite/pass.h"
 #include "quantize/float_again.h"
@@ -12,9 +14,12 @@
 namespace mlopt::quantize {
 namespace {
 
-LayerError* error_of(const LayerValue& layer, std::vector<LayerError>& errors) {
-  const auto found = std::find_if(errors.begin(), errors.end(), [&](const auto& e) { return e.layer == layer.layer; });
-  return found == errors.end() ? nullptr : &*found;
+using ByLayer = std::map<std::string_view, LayerError*>;
+
+ByLayer by_layer(std::vector<LayerError>& errors) {
+  ByLayer found;
+  for (LayerError& error : errors) found.emplace(error.layer, &error);
+  return found;
 }
 
 struct Candidate {
@@ -27,11 +32,12 @@ std::vector<Candidate> candidates(const std::vector<LayerValue>& layers, std::ve
   constexpr double kDecibels = 10;
   std::vector<Candidate> found;
   double before = 0;
+  const ByLayer known = by_layer(errors);
   for (const LayerValue& layer : layers) {
-    LayerError* error = error_of(layer, errors);
-    if (!error) continue;
-    const double now = std::pow(10.0, -error->difference.sqnr_db / kDecibels);
-    found.push_back({&layer, error, now - before});
+    const auto error = known.find(layer.layer);
+    if (error == known.end()) continue;
+    const double now = std::pow(10.0, -error->second->difference.sqnr_db / kDecibels);
+    found.push_back({&layer, error->second, now - before});
     before = now;
   }
   std::stable_sort(found.begin(), found.end(),
@@ -43,9 +49,10 @@ std::vector<Candidate> candidates(const std::vector<LayerValue>& layers, std::ve
 
 void put_coverage(const std::vector<LayerValue>& layers, const std::map<std::string, Coverage>& inputs,
                   std::vector<LayerError>& errors) {
+  const ByLayer known = by_layer(errors);
   for (const LayerValue& layer : layers)
     if (const auto seen = inputs.find(layer.input); seen != inputs.end())
-      if (LayerError* error = error_of(layer, errors)) error->input = seen->second;
+      if (const auto error = known.find(layer.layer); error != known.end()) error->second->input = seen->second;
 }
 
 double measure_shares(const Model& source, const Model& result, const std::vector<LayerValue>& layers,

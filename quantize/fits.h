@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "quantize/scheme.h"
 
@@ -20,6 +21,10 @@ struct Group {
   float weight(size_t i) const { return importance.empty() ? 1 : importance[i]; }
 };
 
+/// How much errors count by the squares of what they are multiplied by: 1 in the mean, and a little where nothing was
+/// seen. All 1 where that is so of all, or where the squares are not finite.
+std::vector<float> importance(std::span<const double> squares);
+
 /// Chooses what the codes of a group stand for. One file a fit; infinities and NaN among the values are passed over.
 using Fit = Alphabet (*)(const Group& group);
 
@@ -33,7 +38,7 @@ double squared_error(const Group& group, const Alphabet& alphabet);
 /// The sum of |error|^p with p = 3/4: two roots, where Badri and Shaji's 0.7 takes a logarithm.
 double sparse_error(const Group& group, const Alphabet& alphabet);
 
-/// From the least to the largest value, 0 included.
+/// From the least to the largest value, 0 included; signs have the mean magnitude.
 Alphabet fit_minmax(const Group& group);
 /// The part of that range whose rounding and clipping have the least squared error.
 Alphabet fit_mse(const Group& group);

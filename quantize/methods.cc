@@ -1,13 +1,10 @@
 #include "quantize/methods.h"
 
-#include <fmt/core.h>
-
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/base/named.h"
-#include "core/base/text.h"
 #include "quantize/nonuniform/product_codebook.h"
 
 namespace mlopt::quantize {
@@ -16,7 +13,7 @@ namespace {
 constexpr Method kMethods[] = {
     {"rtn", "round to nearest over the whole range", fit_minmax, round_to_nearest},
     {"mse", "the range whose squared error is least", fit_mse, round_to_nearest, Look::kSquares},
-    {"hqq", "the zero point and scale whose error has the least 0.7-norm", fit_hqq, round_to_nearest},
+    {"hqq", "the zero point and scale whose error has the least 3/4-norm", fit_hqq, round_to_nearest},
     {"gptq", "columns make up for the errors of those before; needs data", fit_mse, gptq, Look::kProducts, nullptr,
      Use::kWeightsAndStatic},
     {"quantease", "gptq, then each number in turn while others stay; needs data", fit_mse, quantease, Look::kProducts,
@@ -37,12 +34,7 @@ constexpr Method kMethods[] = {
 
 std::span<const Method> methods() { return kMethods; }
 
-const Method& find_method(std::string_view name) {
-  if (const Method* found = find_named(methods(), name)) return *found;
-  std::vector<std::string> names;
-  for (const Method& row : methods()) names.emplace_back(row.name);
-  usage_error(fmt::format("no method is called '{}'", name), "--method", suggestion(name, names));
-}
+const Method& find_method(std::string_view name) { return require_named(methods(), name, "method", "--method"); }
 
 Alphabet Task::alphabet_of(int64_t row) const {
   const float step = steps[steps.size() == 1 ? 0 : static_cast<size_t>(row)];
@@ -56,6 +48,24 @@ Coded encode(const Method& method, const Task& task) {
                                                           : method.fit;
   const bool blind = method.look == Look::kProducts && !(task.seen && !task.seen->products.empty());
   return blind ? round_to_nearest(task, fit) : method.encode(task, fit);
+}
+
+size_t stage_end(std::span<const Weight> weights, size_t first, int64_t bytes) {
+  size_t end = first;
+  for (int64_t taken = 0; end < weights.size() && (end == first || taken < bytes); ++end)
+    taken += weights[end].groups * weights[end].columns * weights[end].columns * static_cast<int64_t>(sizeof(float));
+  return end;
+}
+
+Matrix sampled_rows(const Weight& weight) {
+  constexpr int64_t kSampled = 64;
+  const int64_t count = std::min(kSampled, weight.rows);
+  Matrix some = Matrix::zeros(count, weight.columns);
+  for (int64_t i = 0; i < count; ++i) {
+    const Matrix one = load(weight, i * weight.rows / count, 1);
+    std::copy(one.values.begin(), one.values.end(), some.row(i).begin());
+  }
+  return some;
 }
 
 }  // namespace mlopt::quantize

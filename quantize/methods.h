@@ -55,6 +55,11 @@ const Method& find_method(std::string_view name);
 /// that is looked up, a layer whose inputs cannot be told), to nearest.
 Coded encode(const Method& method, const Task& task);
 
+/// The end of the weights from `first` on that are observed together, whose products take that many bytes.
+size_t stage_end(std::span<const Weight> weights, size_t first, int64_t bytes);
+/// Some rows, evenly over the weight, that choices are tried on.
+Matrix sampled_rows(const Weight& weight);
+
 // The ways to round, one a file.
 
 /// Each number gets the code of the nearest value.
@@ -68,8 +73,8 @@ Coded gptq(const Task& task, Fit fit);
 Coded quantease(const Task& task, Fit fit);
 /// Each number goes down or up to the next value, whichever leaves the least error in the layer's outputs: a share
 /// between both is learned for each by gradient descent, and driven to an end by a penalty that hardens (Nagel et al.
-/// 2020, "Up or Down? Adaptive Rounding for Post-Training Quantization"). The error of no row is above that of rounding
-/// to nearest.
+/// 2020, "Up or Down? Adaptive Rounding for Post-Training Quantization"); from there on coordinate descent between the
+/// two. The error of no row is above that of rounding to nearest.
 Coded adaround(const Task& task, Fit fit);
 
 // What is done before, one a file.

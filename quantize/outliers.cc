@@ -15,9 +15,8 @@
 namespace mlopt::quantize {
 namespace {
 
-constexpr int64_t kSampled = 64;  // rows of a weight that choices are tried on
-constexpr double kWorth = 4;      // times its share of the channels is what a choice has to take of the error
-constexpr int64_t kFewest = 32;   // numbers of a row: what is gained on shorter ones is lost on the way
+constexpr double kWorth = 4;     // times its share of the channels is what a choice has to take of the error
+constexpr int64_t kFewest = 32;  // numbers of a row: what is gained on shorter ones is lost on the way
 
 using Channels = std::vector<int64_t>;
 
@@ -54,16 +53,6 @@ Channels highest(const std::vector<double>& score, int64_t count) {
   return order;
 }
 
-Matrix sampled_rows(const Weight& w) {
-  const int64_t count = std::min(kSampled, w.rows);
-  Matrix some = Matrix::zeros(count, w.columns);
-  for (int64_t i = 0; i < count; ++i) {
-    const Matrix one = load(w, i * w.rows / count, 1);
-    std::copy(one.values.begin(), one.values.end(), some.row(i).begin());
-  }
-  return some;
-}
-
 void clear(Matrix& values, const Channels& channels, int64_t kernel) {
   for (int64_t r = 0; r < values.rows; ++r)
     for (const int64_t channel : channels) std::fill_n(values.row(r).begin() + channel * kernel, kernel, 0.0f);
@@ -95,7 +84,7 @@ class Chooser {
     const double before = *std::max_element(peaks.begin(), peaks.end());
     for (const int64_t c : chosen) peaks[static_cast<size_t>(c)] = 0;
     const double after = *std::max_element(peaks.begin(), peaks.end());
-    return after * after <= (1 - kWorth * share) * before * before ? chosen : Channels{};
+    return before > 0 && after * after <= (1 - kWorth * share) * before * before ? chosen : Channels{};
   }
 
   /// Those whose own errors cost most, or those that are largest and stretch the range for others: whichever leaves

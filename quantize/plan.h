@@ -24,7 +24,6 @@ struct Plan {
       constants;                            ///< node on integers -> its inputs that are constant floats
   std::map<std::string, std::string> left;  ///< node left in float -> why
 
-  bool quantizes(const Value* v) const { return grid_owner_.contains(v); }
   /// The value whose range gives v its grid.
   Value* owner(Value* v) const;
   void add(Value* v);

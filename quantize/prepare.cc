@@ -19,7 +19,21 @@ namespace {
 /// Such formats leave tables as they are.
 bool stores_activations(Format format) { return format == Format::kStatic || format == Format::kW8A8Dynamic; }
 
+/// Of Swish ONNX Runtime runs that of opset 24 alone; its parts it joins by itself.
+void fuse(Model& model, const Spec& spec, const PassContext& passes, std::vector<std::string> no_passes = {}) {
+  if (spec.target.runtime == Runtime::kOrt) no_passes.emplace_back("fuse_swish");
+  graphopt::prepare_to_quantize(model, passes, std::move(no_passes));
+}
+
 }  // namespace
+
+void change_opset(Model& model, const Spec& spec, const PassContext& passes) {
+  const int64_t opset = wanted_opset(model, spec);
+  if (opset == model.opset()) return;
+  model = convert_opset(model, opset);
+  // What the conversion added; factors that methods moved into normalizations do not go on to the layers again.
+  fuse(model, spec, passes, {"fold_affine_into_*"});
+}
 
 bool is_integer_format(Format format) {
   return format == Format::kStatic || format == Format::kW8A8Dynamic || format == Format::kWeights;
@@ -41,13 +55,11 @@ Prepared prepare(const Model& source, const Spec& spec, const Means& means) {
     done.warnings.emplace_back("the model computes in 16 bits: what does not become int8 is float32 now");
   }
   if (spec.correct_bias && !(means.data && !means.generated)) done.moments = moments_of(model);
-  graphopt::prepare_to_quantize(model, means.passes);
+  fuse(model, spec, means.passes);
   run_pass(model, split_attention_pass, means.passes);
   if (!stores_activations(spec.format)) run_pass(model, split_embeddings, means.passes);
-  if (const int64_t opset = wanted_opset(model, spec); opset != model.opset()) {
-    model = convert_opset(model, opset);
-    graphopt::prepare_to_quantize(model, means.passes);  // what the conversion added
-  }
+  if (wanted_opset(model, spec) > model.opset() || !is_integer_format(spec.format))
+    change_opset(model, spec, means.passes);
   if (spec.format == Format::kF16) run_pass(model, delay_transpose, means.passes);
   return done;
 }

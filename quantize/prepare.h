@@ -22,6 +22,10 @@ struct Prepared {
 /// is quantized already, unless the spec requantizes.
 Prepared prepare(const Model& source, const Spec& spec, const Means& means);
 
+/// The opset that the spec asks for, where the model does not have it. Integer formats come down to it by this alone,
+/// once their methods are done: these look for operators that older opsets lack.
+void change_opset(Model& model, const Spec& spec, const PassContext& passes);
+
 /// Does it hold weights in integers or in codes, not in half floats?
 bool is_integer_format(Format format);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -15,7 +16,6 @@
 #include "quantize/emit/fake.h"
 #include "quantize/emit/half.h"
 #include "quantize/emit/imply_zeros.h"
-#include "quantize/emit/keep_bytes.h"
 #include "quantize/emit/keep_float.h"
 #include "quantize/emit/keep_integer.h"
 #include "quantize/emit/qdq.h"
@@ -41,12 +41,9 @@ namespace {
 
 /// What the target needs to run a static QDQ model as it is meant.
 void fit_target(Model& model, const Spec& spec) {
-  if (spec.target.runtime == Runtime::kOrt) {
-    if (spec.held_in_bytes()) {
-      keep_float(model);
-      keep_integer(model);
-    }
-    keep_bytes(model);
+  if (spec.target.runtime == Runtime::kOrt && spec.held_in_bytes()) {
+    keep_float(model);
+    keep_integer(model);
   }
   if (spec.emit == Emit::kQOperator) emit_qoperator(model, spec);
   imply_zeros(model);
@@ -71,6 +68,7 @@ class Quantizer {
         result_.warnings.push_back(spec_.method +
                                    " changed nothing: no product's input can take a division that lessens the error");
     }
+    change_opset(result_.model, spec_, means_.passes);
     if (spec_.outliers > 0) split();
     if (spec_.correct_bias) correctable_ = correctable_layers();
     before_ = clone(result_.model);
@@ -187,8 +185,9 @@ class Quantizer {
     const FloatLayers found = choose_float_layers(result_.model, spec_, means_, fit_target);
     spec_.budget.reset();
     for (const std::string& layer : found.layers) spec_.skip.push_back(as_glob(layer));
+    const std::set<std::string> chosen(found.layers.begin(), found.layers.end());
     for (const Node* node : result_.model.graph->nodes())
-      if (std::find(found.layers.begin(), found.layers.end(), node->called()) != found.layers.end())
+      if (chosen.contains(node->called()))
         floats_.emplace(node->label(), "it stays float32: there the time that integers would save gains most");
     result_.decided = spec_;
     result_.time = found.time;
@@ -212,7 +211,7 @@ class Quantizer {
     if (find_method(spec_.method).use == Use::kWeightsAndStatic && spec_.emit != Emit::kFake) {
       require_data(fmt::format("{} looks at what layers are given", spec_.method), "--method");
       rounded = round_weights(result_.model, plan, found.grids, spec_, looking(means_.calibration_samples),
-                              means_.passes.standard_types);
+                              means_.passes.standard_types, means_.product_bytes);
       result_.fell_back = rounded.fell_back;
     }
     const Emitted done = emit_qdq(result_.model, plan, found.grids, spec_, rounded.codes);

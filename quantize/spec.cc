@@ -88,10 +88,7 @@ constexpr EmitRow kEmits[] = {{"qdq", Emit::kQdq},
                               {"fake", Emit::kFake}};
 
 Emit parse_emit(std::string_view text) {
-  if (const EmitRow* row = find_named(std::span<const EmitRow>(kEmits), text)) return row->emit;
-  std::vector<std::string> names;
-  for (const EmitRow& row : kEmits) names.emplace_back(row.name);
-  usage_error(fmt::format("no form is called '{}'", text), "emit", suggestion(text, names));
+  return require_named(std::span<const EmitRow>(kEmits), text, "form", "emit").emit;
 }
 
 int64_t parse_number(std::string_view value, std::string_view key, int64_t least, int64_t most) {
@@ -213,10 +210,7 @@ Scheme Spec::scheme() const {
   return scheme;
 }
 
-bool Spec::held_in_bytes() const {
-  const auto in_byte = [](int bits) { return bits > kFewBits && bits <= kByte; };
-  return in_byte(weight_bits) && activation_bits <= kByte && activation_bits != kFewBits;
-}
+bool Spec::held_in_bytes() const { return weight_bits > kFewBits && weight_bits <= kByte && activation_bits <= kByte; }
 
 std::string name(const Spec& spec) {
   if (spec.budget) return std::string(kMixed);

@@ -26,9 +26,9 @@ struct Spec {
   Format format = Format::kStatic;
   int weight_bits = 8, activation_bits = 8;  ///< of kStatic: 1 to 8 or 16, and 2 to 8 or 16
   WeightFormat weights;                      ///< of kWeights
-  std::optional<Budget> budget;              ///< of kWeights: a format for each layer instead, chosen to meet it
+  std::optional<Budget> budget;  ///< of kWeights, of time of kStatic: what each layer is instead, to meet it
   std::map<std::string, WeightFormat> plan;  ///< of kWeights without a budget: layer -> its format, in place of that
-  std::string method = "mse";                ///< of kWeights: a row of methods()
+  std::string method = "mse";                ///< of kWeights, kStatic and kW8A8Dynamic: a row of methods()
   RangeMethod calibration;
   Emit emit = Emit::kAuto;
   bool per_tensor = false;       ///< one weight scale for a tensor instead of one for each output channel

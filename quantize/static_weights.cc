@@ -17,7 +17,6 @@ namespace mlopt::quantize {
 namespace {
 
 constexpr int kByte = 8;
-constexpr int64_t kProductBytes = int64_t{1} << 30;  // of what is observed at once
 
 std::string problem_of(const Weight& w, const Spec& spec) {
   if (spec.weight_bits == 1 || spec.weight_bits > kByte) return "it has 1 bit, or more than 8";
@@ -141,16 +140,14 @@ int64_t prepare_products(Model& model, const Spec& spec, const Looking& data) {
 }
 
 RoundedWeights round_weights(const Model& model, const Plan& plan, std::map<std::string, Grid>& grids, const Spec& spec,
-                             const Looking& data, TypeRule types) {
+                             const Looking& data, TypeRule types, int64_t product_bytes) {
   RoundedWeights done;
   const Method& method = find_method(spec.method);
   const auto input_scale = [&](const Weight& w) { return grids.at(plan.owner(w.readers[0]->input(0))->name).scale; };
   std::vector<Weight> all = rounded_weights(model, plan, spec, done.fell_back);
   if (method.blocks) learn_blocks(model, all, grids, spec, data, types, input_scale, done);
   for (size_t first = 0; first < all.size();) {
-    size_t end = first;
-    for (int64_t bytes = 0; end < all.size() && (end == first || bytes < kProductBytes); ++end)
-      bytes += all[end].groups * all[end].columns * all[end].columns * static_cast<int64_t>(sizeof(float));
+    const size_t end = stage_end(all, first, product_bytes);
     const auto stage = std::span(all).subspan(first, end - first);
     const std::vector<Observed> seen = observe(model, stage, {.products = true}, data);
     for (size_t i = 0; i < stage.size(); ++i) {

@@ -34,19 +34,29 @@ constexpr int64_t kFloatBytes = 4;
 constexpr size_t kSpilledBytes = size_t{1} << 16;
 constexpr size_t kFreedBytes = size_t{32} << 20;  // worth a walk through what the allocator holds
 
-/// Of this weight alone.
-Spec spec_of(const Weight& weight, const Spec& spec) {
-  Spec own = spec;
-  own.budget.reset();
-  own.plan.clear();
-  const auto planned = spec.plan.find(weight.layer);
-  if (planned != spec.plan.end())
-    own.weights = planned->second;
-  else if (weight.op == "Gather" && own.weights.bits < kTableBits * own.weights.vector)
-    own.weights = {Family::kUniform, kTableBits, 0};
-  if (weight.op == "Gather") own.sparse_outliers = 0;
-  return own;
-}
+/// Specs of single weights.
+class OwnSpecs {
+ public:
+  explicit OwnSpecs(const Spec& spec) : common_(spec), plan_(spec.plan) {
+    common_.budget.reset();
+    common_.plan.clear();
+  }
+
+  Spec of(const Weight& weight) const {
+    Spec own = common_;
+    const auto planned = plan_.find(weight.layer);
+    if (planned != plan_.end())
+      own.weights = planned->second;
+    else if (weight.op == "Gather" && own.weights.bits < kTableBits * own.weights.vector)
+      own.weights = {Family::kUniform, kTableBits, 0};
+    if (weight.op == "Gather") own.sparse_outliers = 0;
+    return own;
+  }
+
+ private:
+  Spec common_;
+  const std::map<std::string, WeightFormat>& plan_;
+};
 
 bool saves_nothing(const Weight& w, const Spec& own) {
   return own.emit == Emit::kAuto && packed_bytes(own.scheme(), w.rows, w.columns) >= w.size() * kFloatBytes;
@@ -56,12 +66,13 @@ bool saves_nothing(const Weight& w, const Spec& own) {
 Found chosen_weights(const Model& model, const Spec& spec) {
   Found found = find_weights(
       model, {.only = spec.only, .skip = spec.skip, .verb = "quantize", .done = "quantized", .stored_only = true});
+  const OwnSpecs specs(spec);
   std::erase_if(found.weights, [&](const Weight& w) {
     const char* reason = w.size() < kLeastElements                   ? "its weight is small"
                          : w.value->constant->dtype() != DType::kF32 ? "its weight is not float32"
                          : !w.value->known_constant()                ? "its weight may be overridden by the caller"
-                         : saves_nothing(w, spec_of(w, spec)) ? "its scales and tables take as much as its codes save"
-                                                              : nullptr;
+                         : saves_nothing(w, specs.of(w)) ? "its scales and tables take as much as its codes save"
+                                                         : nullptr;
     if (reason) found.left.emplace(w.layer, reason);
     return reason != nullptr;
   });
@@ -93,7 +104,7 @@ bool reads_rectified(const Model& model, const Weight& weight) {
 class Storer {
  public:
   Storer(Model& model, const Spec& spec, const Means& means)
-      : model_(model), spec_(spec), means_(means), method_(find_method(spec.method)) {}
+      : model_(model), spec_(spec), own_(spec), means_(means), method_(find_method(spec.method)) {}
 
   Emitted run() {
     Found found = chosen_weights(model_, spec_);
@@ -105,7 +116,8 @@ class Storer {
     const std::span<const Weight> weights = found.weights;
     if (method_.blocks) learn_blocks(weights);
     for (size_t first = 0; first < weights.size();) {
-      const size_t end = stage_end(weights, first);
+      const bool products = looks() && method_.look == Look::kProducts;  // all observed before the first is changed
+      const size_t end = products ? stage_end(weights, first, means_.product_bytes) : weights.size();
       store_stage(weights.subspan(first, end - first), std::ssize(weights));
       first = end;
     }
@@ -118,18 +130,6 @@ class Storer {
   bool looks() const { return method_.look != Look::kNothing && means_.data && !means_.generated; }
   Looking looking() const { return {means_.runner, means_.data, means_.calibration_samples, means_.progress}; }
 
-  /// Weights that are observed together, all before the first of them is changed.
-  size_t stage_end(std::span<const Weight> weights, size_t first) const {
-    if (!looks() || method_.look != Look::kProducts) return weights.size();
-    int64_t bytes = 0;
-    size_t end = first;
-    while (end < weights.size() && (end == first || bytes < means_.product_bytes)) {
-      const Weight& w = weights[end++];
-      bytes += w.groups * w.columns * w.columns * static_cast<int64_t>(sizeof(float));
-    }
-    return end;
-  }
-
   /// Codes of the weights of blocks, before any is stored.
   void learn_blocks(std::span<const Weight> weights) {
     std::vector<Weight> open;
@@ -141,7 +141,7 @@ class Storer {
     size_t next = 0;
     for (const Weight& w : weights) {
       const Observed* given = next < open.size() && open[next].value == w.value ? &seen[next++] : nullptr;
-      const Spec spec = spec_of(w, spec_);
+      const Spec spec = own_.of(w);
       if (w.op == "Gather" || spec.scheme().levels == Levels::kVectors) continue;
       soft.emplace_back(w,
                         encode_weight(w, find_method("mse"), spec.scheme(), given, reads_rectified(model_, w)).coded);
@@ -182,7 +182,7 @@ class Storer {
                      method_.prepare ? nullptr : &way_);
     if (method_.prepare && !seen.empty()) {
       std::vector<Spec> specs;
-      for (const Weight& w : open) specs.push_back(spec_of(w, spec_));
+      for (const Weight& w : open) specs.push_back(own_.of(w));
       method_.prepare(open, seen, specs);
     }
     size_t next = 0;
@@ -193,7 +193,7 @@ class Storer {
   }
 
   void put(const Weight& weight, const Observed* seen) {
-    const Spec spec = spec_of(weight, spec_);
+    const Spec spec = own_.of(weight);
     const WeightForm& form = form_of(weight, spec);
     const auto learned = learned_.find(weight.name());
     const EncodedWeight made = learned != learned_.end() ? with_sqnr(weight, learned->second)
@@ -244,6 +244,7 @@ class Storer {
 
   Model& model_;
   const Spec& spec_;
+  OwnSpecs own_;
   const Means& means_;
   const Method& method_;
   std::map<std::string, Coded> learned_;  ///< by weight
@@ -263,15 +264,17 @@ Emitted store_weights(Model& model, const Spec& spec, const Means& means) { retu
 
 std::vector<PlannedWeight> planned_weights(const Model& model, const Spec& spec) {
   std::vector<PlannedWeight> planned;
+  const OwnSpecs specs(spec);
   for (const Weight& w : chosen_weights(model, spec).weights)
-    planned.push_back({w, spec_of(w, spec), reads_rectified(model, w)});
+    planned.push_back({w, specs.of(w), reads_rectified(model, w)});
   return planned;
 }
 
 int64_t opset_of_weights(const Model& model, const Spec& spec) {
   int64_t least = 1;
+  const OwnSpecs specs(spec);
   for (const Weight& w : chosen_weights(model, spec).weights) {
-    Spec own = spec_of(w, spec);
+    Spec own = specs.of(w);
     const auto formats = spec.budget ? mixed_formats(w) : std::vector<WeightFormat>{own.weights};
     for (const WeightFormat& format : formats) {
       own.weights = format;

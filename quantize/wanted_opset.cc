@@ -14,7 +14,7 @@ namespace {
 int64_t least_opset(const Spec& spec, const Model& model) {
   switch (spec.format) {
     case Format::kStatic:
-      return spec.held_in_bytes() ? 13 : 21;  // a scale for each channel; 4 or 16 bits
+      return spec.held_in_bytes() ? 13 : 21;  // 13: a scale for each channel; 21: weights of up to 4 bits, or 16 bits
     case Format::kW8A8Dynamic:
       return 11;  // DynamicQuantizeLinear
     case Format::kWeights:

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "core/rewrite/pass.h"
 #include "quantize/emit/weights.h"
@@ -29,11 +31,11 @@ void add_numbers(const Quantized& made, std::vector<std::string>& warnings) {
 }
 
 void add_plan(const Quantized& made, const Spec& spec, std::vector<std::string>& warnings) {
-  for (const auto& entry : spec.plan) {
-    const std::string& layer = entry.first;
-    if (std::none_of(made.weights.begin(), made.weights.end(), [&](const StoredWeight& w) { return w.layer == layer; }))
-      warnings.push_back(fmt::format("the plan names '{}', which has no weight that can be stored", layer));
-  }
+  std::set<std::string_view> stored;
+  for (const StoredWeight& w : made.weights) stored.insert(w.layer);
+  for (const auto& entry : spec.plan)
+    if (!stored.contains(entry.first))
+      warnings.push_back(fmt::format("the plan names '{}', which has no weight that can be stored", entry.first));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "quantize/emit/dynamic.h"
 #include "quantize/emit/weights.h"
 #include "quantize/encode_weight.h"
+#include "quantize/restore/passes.h"
 #include "quantize/store_weights.h"
 
 namespace mlopt::quantize {
@@ -30,17 +31,6 @@ void check(const Spec& spec) {
   if (beside)
     usage_error(fmt::format("{} is for weights that are not trained", beside), "--qat",
                 "leave it out: training makes up for what it would");
-}
-
-/// [.., channel of `axis`, ..] codes times their scales.
-Tensor dequantized(const QuantizedWeight& q, int axis) {
-  const std::vector<float> codes = to_floats(q.codes), scales = to_floats(q.scale);
-  size_t inner = 1;
-  for (int k = axis + 1; k < q.codes.rank(); ++k) inner *= static_cast<size_t>(q.codes.dim(k));
-  Tensor out(DType::kF32, q.codes.dims());
-  auto* to = out.mutable_data<float>();
-  for (size_t i = 0; i < codes.size(); ++i) to[i] = codes[i] * scales[i / inner % scales.size()];
-  return out;
 }
 
 }  // namespace
@@ -71,7 +61,10 @@ void WeightRounding::add_codes(const Spec& spec) {
 
 void WeightRounding::add_dynamic(const Spec& spec) {
   for (const Node* node : dynamic_products(model_, spec))
-    made_[node->input(1)->name] = [node, spec] { return dequantized(dynamic_codes(*node, spec), weight_axis(*node)); };
+    made_[node->input(1)->name] = [node, spec] {
+      const QuantizedWeight q = dynamic_codes(*node, spec);
+      return decoded(q.codes, q.scale, nullptr, weight_axis(*node));
+    };
 }
 
 void WeightRounding::add_halves(const Spec& spec) {

@@ -73,6 +73,25 @@ void doubt_target(const QuantizeOptions& o, const quantize::Spec& spec, VerbResu
   result.not_verified.push_back(doubts);
 }
 
+/// What ONNX Runtime makes of weights in bytes and 16 bits beside them (MatMulNBits) rounds activations again.
+void doubt_activations(const quantize::Spec& spec, VerbResult& result, Session& session) {
+  constexpr int kByte = 8, kWord = 16;
+  if (spec.format != quantize::Format::kStatic || spec.target.runtime != quantize::Runtime::kOrt ||
+      spec.activation_bits != kWord || spec.weight_bits > kByte)
+    return;
+  const std::vector<Node*> nodes = result.model.graph->nodes();
+  const auto joined = [](const Node* node) {
+    const Node* from = node->is("MatMul") && node->input(1) ? node->input(1)->producer : nullptr;
+    return from && from->is("DequantizeLinear");
+  };
+  if (std::none_of(nodes.begin(), nodes.end(), joined)) return;
+  const std::string doubt =
+      "ONNX Runtime rounds the activations of MatMul to 8 bits where its session option "
+      "session.qdq_matmulnbits_accuracy_level is not 1: what was measured here has 16";
+  disappoint(doubt, session);
+  result.not_verified.push_back(doubt);
+}
+
 /// A result that is no gain is called so.
 void judge_gain(bool computes_in_integers, Session& session) {
   Json& data = session.report.data;
@@ -179,6 +198,7 @@ void run(const QuantizeOptions& o, Session& session) {
   if (hash.valid()) result.source_hash = hash.get();
   const bool changed = made.layers > 0;
   doubt_target(o, spec, result, session);
+  doubt_activations(spec, result, session);
   finish_verb(o.verb, source, std::move(result), session);
   report_entropy(made, session.report);
   report_advice(made, spec, !spec.plan.empty(), session.report);

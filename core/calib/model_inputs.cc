@@ -13,7 +13,7 @@ std::vector<InputSpec> model_inputs(const Model& model) {
     InputSpec spec;
     spec.name = input->name;
     spec.dtype = input->type.dtype;
-    spec.tensor = input->type.is_tensor() && input->type.dims.has_value() && input->type.dtype != DType::kUndefined;
+    spec.tensor = input->type.has_dtype() && input->type.dims.has_value();
     if (spec.tensor) spec.dims = *input->type.dims;
     spec.range = legal_range(*input);
     specs.push_back(std::move(spec));

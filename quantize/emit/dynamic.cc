@@ -92,17 +92,29 @@ class DynamicEmitter {
     return value;
   }
 
+  struct Stored {
+    Value *codes, *scale, *zero_point;
+  };
+
+  /// Products that read one weight along the same axis share its codes.
+  Stored stored(const Node& node) {
+    const int axis = weight_axis(node);
+    const Value* w = node.input(1);
+    const auto it = weights_.find({w, axis});
+    if (it != weights_.end()) return it->second;
+    const QuantizedWeight q = dynamic_codes(node, spec_);
+    done_.weights.push_back(stored_weight(node, *w, q, spec_.per_tensor ? -1 : axis, spec_));
+    const Stored made = {
+        graph_.add_constant(w->name + "_quantized", axis == 0 ? transposed(q.codes) : q.codes),
+        graph_.add_constant(w->name + "_scale",
+                            spec_.per_token ? scaled(q.scale, static_cast<double>(1 / kMostCode)) : q.scale),
+        graph_.add_constant(w->name + "_zero_point", q.zero_point)};
+    return weights_.emplace(std::pair(w, axis), made).first->second;
+  }
+
   void rewrite(Node* node) {
-    const int axis = weight_axis(*node);
-    const bool by_rows = axis == 0;
-    const Value* w = node->input(1);
-    const QuantizedWeight q = dynamic_codes(*node, spec_);
-    done_.weights.push_back(stored_weight(*node, *w, q, spec_.per_tensor ? -1 : axis, spec_));
     const Activation x = quantized(node->input(0), node);
-    Value* codes = graph_.add_constant(w->name + "_quantized", by_rows ? transposed(q.codes) : q.codes);
-    Value* scale = graph_.add_constant(w->name + "_scale",
-                                       x.peaks ? scaled(q.scale, static_cast<double>(1 / kMostCode)) : q.scale);
-    Value* zero = graph_.add_constant(w->name + "_zero_point", q.zero_point);
+    const auto [codes, scale, zero] = stored(*node);
     const std::string base = node->output(0)->name;
     done_.layers.push_back(layer_of(*node));
     const auto op = [&](const char* name, std::vector<Value*> inputs, std::vector<Attr> attrs = {}) {
@@ -123,6 +135,7 @@ class DynamicEmitter {
   Graph& graph_;
   const Spec& spec_;
   std::map<Value*, Activation> activations_;
+  std::map<std::pair<const Value*, int>, Stored> weights_;  ///< by the axis of their outputs
   std::map<std::string, Value*> shared_;
   std::vector<const Value*> results_;
   Emitted done_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -19,11 +20,20 @@ float finite_or_zero(float x) {
   return std::bit_cast<float>((bits & kExponent) == kExponent ? 0 : bits);
 }
 
+/// Signs err less in steps of the mean magnitude than of the largest.
+Alphabet fit_signs(const Group& group) {
+  double sum = 0;
+  for (const float x : group.values) sum += static_cast<double>(std::fabs(finite_or_zero(x)));
+  return alphabet_over(group.scheme, 0, sum / static_cast<double>(std::max<size_t>(1, group.values.size())));
+}
+
 }  // namespace
 
 Alphabet alphabet_over(const Scheme& scheme, double low, double high) {
   const auto most = static_cast<int>(scheme.codes() - 1);
   const int middle = 1 << (scheme.bits - 1);
+  if (scheme.bits == 1)  // without a code for zeros
+    return {usable_scale(std::max({-low, high, static_cast<double>(FLT_MIN)})), 0, scheme.table, most};
   if (scheme.levels != Levels::kUniform) return {usable_scale(std::max(-low, high)), 0, scheme.table, most};
   if (scheme.symmetric) return {usable_scale(std::max(-low, high) / std::max(1, middle - 1)), middle, {}, most};
   const float scale = usable_scale((high - low) / most);
@@ -32,6 +42,7 @@ Alphabet alphabet_over(const Scheme& scheme, double low, double high) {
 }
 
 Alphabet fit_minmax(const Group& group) {
+  if (group.scheme.bits == 1) return fit_signs(group);
   std::array<float, kLanes> low{}, high{};
   size_t i = 0;
   for (; i + kLanes <= group.values.size(); i += kLanes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/calib/hessian.h"
+#include "quantize/methods/descend.h"
 #include "quantize/methods/row_parts.h"
 
 namespace mlopt::quantize {
@@ -110,14 +111,24 @@ class Rounding {
     return slope * inside * s * (1 - s) * (kHigh - kLow);
   }
 
-  /// The codes of what was learned, row by row where they err less than the nearest.
+  /// The codes of what was learned, row by row where they err less than the nearest, and from there of what is best for
+  /// each number while all others stay.
   void keep() {
-    const Floats learned = (share_of(sigmoid()) > 0.5F).cast<float>(), plain = nearest(), error = errors(learned);
-    for (int64_t r = 0; r < count_; ++r) {
-      const Floats& best = error(r, 0) < nearest_(r, 0) ? learned : plain;
+    const Floats learned = (share_of(sigmoid()) > 0.5F).cast<float>(), error = errors(learned);
+    Floats up = nearest();
+    for (int64_t r = 0; r < count_; ++r)
+      if (error(r, 0) < nearest_(r, 0)) up.row(r) = learned.row(r);
+    const Products off = wanted_ - (below_ + up * step_);
+    Products pull = off * products_;
+    descend(pull, products_, [&](int64_t r, int64_t c, float wanted) {
+      const float change = up(r, c) > 0 ? -step_(r, c) : step_(r, c);
+      if (!(std::fabs(wanted - change) < std::fabs(wanted))) return 0.0F;
+      up(r, c) = 1 - up(r, c);
+      return change;
+    });
+    for (int64_t r = 0; r < count_; ++r)
       for (int64_t c = 0; c < columns_; ++c)
-        code(r, c) = static_cast<uint8_t>(code(r, c) + (best(r, c) > 0 && step_(r, c) > 0));
-    }
+        code(r, c) = static_cast<uint8_t>(code(r, c) + (up(r, c) > 0 && step_(r, c) > 0));
   }
 
   const Task& task_;

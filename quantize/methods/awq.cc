@@ -12,17 +12,6 @@ namespace {
 
 using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr int64_t kSampled = 64;  // rows of a weight that a scale is tried on
-
-/// Rows of a weight, evenly over it.
-Matrix sample_rows(const Matrix& values) {
-  const int64_t count = std::min(kSampled, values.rows);
-  Matrix some = Matrix::zeros(count, values.columns);
-  for (int64_t i = 0; i < count; ++i)
-    std::copy_n(values.row(i * values.rows / count).begin(), values.columns, some.row(i).begin());
-  return some;
-}
-
 /// How large each feature of the input is, to the power of `share`, around 1.
 std::vector<float> scale_of(const Observed& seen, double share) {
   std::vector<float> scale;
@@ -65,7 +54,7 @@ int64_t awq_scales(std::span<const Weight> weights, std::span<Observed> seen, st
     std::vector<Matrix> rows;
     std::vector<Scheme> schemes;
     for (const size_t i : input.weights) {
-      rows.push_back(sample_rows(load(weights[i])));
+      rows.push_back(sampled_rows(weights[i]));
       schemes.push_back(specs[i].scheme());
     }
     double least = std::numeric_limits<double>::infinity();

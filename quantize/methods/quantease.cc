@@ -1,14 +1,11 @@
-#include <algorithm>
-
 #include "core/calib/hessian.h"
+#include "quantize/methods/descend.h"
 #include "quantize/methods/row_parts.h"
 
 namespace mlopt::quantize {
 namespace {
 
 using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-constexpr int kSweeps = 20;  // at most
 
 /// Rows that read the same inputs.
 class Descent {
@@ -27,18 +24,8 @@ class Descent {
     Floats off(count, columns);
     for (int64_t r = 0; r < count; ++r)
       for (int64_t c = 0; c < columns; ++c) off(r, c) = task_.values.at(first + r, c) - value_at(first + r, c);
-    Floats pull = off * hessian_;  // minus half of the error's slope along each column
-    for (int sweep = 0; sweep < kSweeps; ++sweep) {
-      int64_t moved = 0;
-      for (int64_t c = 0; c < columns; ++c)
-        for (int64_t r = 0; r < count; ++r) {
-          const float change = settle(first + r, c, pull(r, c) / hessian_(c, c));
-          if (change == 0) continue;
-          pull.row(r) -= change * hessian_.row(c);
-          ++moved;
-        }
-      if (moved == 0) return;
-    }
+    Floats pull = off * hessian_;
+    descend(pull, hessian_, [&](int64_t r, int64_t c, float wanted) { return settle(first + r, c, wanted); });
   }
 
   float value_at(int64_t row, int64_t column) const {

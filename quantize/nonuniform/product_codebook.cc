@@ -134,14 +134,8 @@ float size_of(std::span<const float> row) {
 /// How much errors in a column count; the mean over columns is 1.
 std::vector<float> importance_of(const Task& task, int64_t group) {
   const auto columns = static_cast<size_t>(task.values.columns);
-  std::vector<float> counts(columns, 1);
-  if (!task.seen || task.seen->rows == 0) return counts;
-  const double* squares = task.seen->squares.data() + group * task.values.columns;
-  double sum = 0;
-  for (size_t c = 0; c < columns; ++c) sum += squares[c];
-  if (!(sum > 0)) return counts;
-  for (size_t c = 0; c < columns; ++c) counts[c] = static_cast<float>(squares[c] / sum * static_cast<double>(columns));
-  return counts;
+  if (!task.seen || task.seen->rows == 0) return std::vector<float>(columns, 1);
+  return importance(std::span(task.seen->squares).subspan(static_cast<size_t>(group) * columns, columns));
 }
 
 Vectors vectors_of(const Task& task, const Coded& coded) {

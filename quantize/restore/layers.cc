@@ -51,7 +51,7 @@ Expected<Replacement> lstm(const Match& m, Builder& builder) {
     if (!made) return made.error();
     inputs[static_cast<size_t>(weights)] = *made;
   }
-  const Node* made = builder.graph.add_op("LSTM", std::move(inputs), node.attrs, m.root, node.name, 3);
+  const Node* made = builder.node("LSTM", std::move(inputs), node.attrs, node.name, 3);
   return outputs_of(*made, node);
 }
 
@@ -104,6 +104,13 @@ Tensor unpacked(const Tensor& packed, int bits, int64_t columns) {
   return out;
 }
 
+/// Is there a zero point for each scale, `in_byte` of them beside each other in one along the last axis?
+bool fits(const Tensor& zeros, const Tensor& scales, int64_t in_byte) {
+  Dims dims = scales.dims();
+  dims.back() = (dims.back() + in_byte - 1) / in_byte;
+  return zeros.dims() == dims;
+}
+
 /// GatherBlockQuantized(codes, indices, scales, zero points).
 Expected<Replacement> table(const Match& m, Builder& builder) {
   const Node& node = *m.root;
@@ -115,9 +122,15 @@ Expected<Replacement> table(const Match& m, Builder& builder) {
   const bool packed = codes->dtype() == DType::kU8, known = bits == 2 || bits == 4 || bits == 8;
   if (rank < 1 || codes->size() == 0 || scales->rank() != rank || axis < 0 || axis >= rank || block < 1 || !known)
     return Decline{"its attributes are odd"};
+  Dims shape = codes->dims();
+  if (packed) shape.back() *= 8 / bits;
+  Dims steps = shape;
+  steps[static_cast<size_t>(axis)] = (steps[static_cast<size_t>(axis)] + block - 1) / block;
+  if (scales->dims() != steps) return Decline{"its scales do not fit its codes"};
+  if (zeros && !fits(*zeros, *scales, packed ? 8 / bits : 1)) return Decline{"its zero points do not fit its scales"};
   Tensor wide = *codes, points = zeros ? *zeros : Tensor();
   if (packed) {
-    wide = unpacked(*codes, static_cast<int>(bits), codes->dim(static_cast<int>(rank) - 1) * (8 / bits));
+    wide = unpacked(*codes, static_cast<int>(bits), shape.back());
     if (zeros) points = unpacked(*zeros, static_cast<int>(bits), scales->dim(static_cast<int>(rank) - 1));
     if (!zeros)
       points = Tensor::of<uint8_t>(scales->dims(), std::vector<uint8_t>(static_cast<size_t>(scales->size()),

@@ -65,7 +65,7 @@ int64_t scaled_axis(const Row& row, const Node& node, const NodeView& view) {
 Expected<Value*> bias(const Row& row, const Node& node, float alpha, Builder& builder) {
   const Value* sums = node.input(row.sums);
   const Tensor *x = node.input(row.a.scale)->known_constant(), *w = node.input(row.b.scale)->known_constant();
-  if (!sums->known_constant()) return Decline{"its bias is not constant"};
+  if (!x || !w || !sums->known_constant()) return Decline{"its bias is not constant, or its steps are not"};
   std::vector<float> steps = to_floats(*w);
   for (float& step : steps) step *= alpha * static_cast<float>(number_at(*x, 0));
   const Tensor& codes = *sums->known_constant();

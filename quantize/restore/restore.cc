@@ -82,7 +82,8 @@ int64_t restore_floats(Model& model, const PassContext& context) {
   all.skip.clear();
   // Weights may be put together by standard operators, from planes of bits and tables, and scales be copies of others.
   all.constant_limit = std::numeric_limits<int64_t>::max();
-  graphopt::prepare(model, all);
+  // Weights that are still float stay so.
+  graphopt::fuse(model, all, {{}, {"inputs_to_initializers", "fold_quantization"}});
   run_passes(model, kPasses, all);
   require_restored(model);
   return before - count_quantized(model);

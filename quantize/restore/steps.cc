@@ -124,8 +124,7 @@ Expected<Replacement> before_move(const Match& m, Builder& builder) {
   for (size_t i = 0; i < moved; ++i) {
     std::vector<Value*> from = dq->inputs();
     from[0] = inputs[i];
-    inputs[i] =
-        builder.graph.add_op("DequantizeLinear", from, {}, dq, inputs[i]->name + "_floats", 1, dq->domain)->output(0);
+    inputs[i] = builder.node("DequantizeLinear", from, {}, inputs[i]->name + "_floats", 1, dq->domain)->output(0);
     inputs[i]->type = Type::tensor(dq->output(0)->type.dtype, from[0]->type.dims);
   }
   if (move->is("Pad")) {
@@ -134,8 +133,8 @@ Expected<Replacement> before_move(const Match& m, Builder& builder) {
     inputs.resize(std::max<size_t>(inputs.size(), 3));
     inputs[2] = *value;
   }
-  const Node* made = builder.graph.add_op(move->op, std::move(inputs), move->attrs, dq, dq->output(0)->name + "_moved",
-                                          static_cast<int>(move->outputs().size()));
+  const Node* made = builder.node(move->op, std::move(inputs), move->attrs, dq->output(0)->name + "_moved",
+                                  static_cast<int>(move->outputs().size()));
   return Replacement{made->output(dq->input(0)->output_index)};
 }
 

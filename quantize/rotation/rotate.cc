@@ -80,7 +80,6 @@ RotatedStreams rotate_streams(Model& model) {
     const auto at = rotations.try_emplace(stream.features, stream.features, uint64_t{0}).first;
     rotate(graph, stream, at->second);
     ++done.streams;
-    done.constants += std::ssize(stream.constants);
   }
   if (done.streams == 0 && done.problems.empty())
     done.problems.emplace_back("no normalization with a constant scale reads a residual stream");

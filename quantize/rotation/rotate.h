@@ -8,7 +8,6 @@ namespace mlopt::quantize {
 
 struct RotatedStreams {
   int64_t streams = 0;                ///< whose features were rotated
-  int64_t constants = 0;              ///< that were changed for it
   std::vector<std::string> problems;  ///< why others were not, a sentence each
 };
 

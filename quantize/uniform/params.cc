@@ -49,22 +49,39 @@ Tensor codes_by(const std::vector<float>& scales, const Tensor& weight, const Ch
   return codes;
 }
 
-/// Makes each scale the share of it, from 0.42 to 1, whose rounding and clipping errs least.
-void shrink_to_least_error(const std::vector<float>& w, const Channels& channels, int most, std::vector<float>& scale) {
-  constexpr int kTries = 30;
+/// Makes each scale its product with one of the factors, the one whose rounding and clipping errs least, but no more
+/// than `most_scale`.
+void multiply_to_least_error(const std::vector<float>& w, const Channels& channels, int most,
+                             const std::vector<float>& factors, const std::vector<float>& most_scale,
+                             std::vector<float>& scale) {
   std::vector<double> least(scale.size(), std::numeric_limits<double>::infinity());
-  const std::vector<float> whole = scale;
-  for (int k = 0; k < kTries; ++k) {
-    const float share = 1 - static_cast<float>(k) * 0.02f;
+  const std::vector<float> start = scale;
+  for (const float factor : factors) {
+    std::vector<float> tried(start);
+    for (size_t c = 0; c < tried.size(); ++c) tried[c] = std::min(most_scale[c], start[c] * factor);
     std::vector<double> error(scale.size());
     for (size_t i = 0; i < w.size(); ++i) {
-      const float s = whole[channels.at(i)] * share;
+      const float s = tried[channels.at(i)];
       const float off = s > 0 ? w[i] - code_of(w[i], s, static_cast<float>(most)) * s : 0;
       error[channels.at(i)] += static_cast<double>(off) * static_cast<double>(off);
     }
     for (size_t c = 0; c < scale.size(); ++c)
-      if (error[c] < least[c]) least[c] = error[c], scale[c] = whole[c] * share;
+      if (error[c] < least[c]) least[c] = error[c], scale[c] = tried[c];
   }
+}
+
+/// Makes each scale the share of it whose rounding and clipping errs least: first of few far from each other, then of
+/// those around the best. Few codes are worth clipping more.
+void shrink_to_least_error(const std::vector<float>& w, const Channels& channels, int bits, std::vector<float>& scale) {
+  constexpr int kCoarse = 20, kFine = 5;
+  const float least = bits <= kNibble ? 0.05f : 0.4f, ratio = std::pow(least, 1.0f / (kCoarse - 1));
+  std::vector<float> coarse, fine;
+  for (int k = 0; k < kCoarse; ++k) coarse.push_back(std::pow(ratio, static_cast<float>(k)));
+  for (int k = -kFine; k <= kFine; ++k)
+    fine.push_back(std::pow(ratio, static_cast<float>(k) / static_cast<float>(kFine + 1)));
+  const std::vector<float> whole = scale;
+  multiply_to_least_error(w, channels, most_code(bits), coarse, whole, scale);
+  multiply_to_least_error(w, channels, most_code(bits), fine, whole, scale);
 }
 
 }  // namespace
@@ -80,16 +97,10 @@ int most_code(int bits) { return std::max(1, (1 << (bits - 1)) - 1); }
 Grid activation_grid(const Range& range, bool symmetric, int bits) {
   const double low = std::min(range.min, 0.0), high = std::max(range.max, 0.0);
   const int most = most_code(bits), levels = 1 << bits;
-  const bool nibble = bits == kNibble, word = bits > kByte;
+  const bool word = bits > kByte;
   if (symmetric)
-    return {nibble ? DType::kI4
-            : word ? DType::kI16
-                   : DType::kI8,
-            -most - 1, most, usable_scale(std::max(-low, high) / most), 0};
-  Grid grid{nibble ? DType::kU4
-            : word ? DType::kU16
-                   : DType::kU8,
-            0, levels - 1, usable_scale((high - low) / (levels - 1)), 0};
+    return {word ? DType::kI16 : DType::kI8, -most - 1, most, usable_scale(std::max(-low, high) / most), 0};
+  Grid grid{word ? DType::kU16 : DType::kU8, 0, levels - 1, usable_scale((high - low) / (levels - 1)), 0};
   const double zero = std::nearbyint(-low / static_cast<double>(grid.scale));
   grid.zero_point = static_cast<int>(std::clamp(zero, 0.0, static_cast<double>(levels - 1)));
   return grid;
@@ -102,12 +113,13 @@ std::vector<float> weight_scales(const Tensor& weight, int axis, const std::vect
   for (size_t i = 0; bits > 1 && i < w.size(); ++i)
     if (std::isfinite(w[i])) scale[channels.at(i)] = std::max(scale[channels.at(i)], std::fabs(w[i]));
   for (float& s : scale) s /= static_cast<float>(most_code(bits));
-  if (bits > 1 && bits < kByte) shrink_to_least_error(w, channels, most_code(bits), scale);
+  if (bits > 1 && bits < kByte) shrink_to_least_error(w, channels, bits, scale);
   for (size_t c = 0; c < scale.size(); ++c) {
     const float room = min_scale.empty() ? 0.0f
                        : axis < 0        ? *std::max_element(min_scale.begin(), min_scale.end())
                                          : min_scale[c];
-    scale[c] = usable_scale(static_cast<double>(std::max(scale[c], room)));
+    const float least = bits == 1 ? FLT_MIN : 0.0f;  // signs have no code for zeros
+    scale[c] = usable_scale(static_cast<double>(std::max({scale[c], room, least})));
   }
   return scale;
 }

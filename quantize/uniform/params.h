@@ -17,9 +17,10 @@ struct Grid {
 /// The scale as a float that is normal and above 0; 1 where it is none.
 float usable_scale(double scale);
 
-/// Unsigned over [min(range.min, 0), max(range.max, 0)], or signed around zero: in 4 or 16 bits as such, in others as
-/// codes of a byte that do not use it all. The scale is never zero, denormal or infinite; a range of nothing gives
-/// scale 1.
+/// Unsigned over [min(range.min, 0), max(range.max, 0)], or signed around zero: in 16 bits as such, in fewer as codes
+/// of a byte that may not use it all; of narrower integers ONNX Runtime (1.32 at least) fails to load many models, in
+/// which it comes to make a QLinearConv or a MaxPool of them. The scale is never zero, denormal or infinite; a range of
+/// nothing gives scale 1.
 Grid activation_grid(const Range& range, bool symmetric, int bits = 8);
 
 /// A weight as signed integers around zero with one scale (axis < 0) or one for each index of `axis`.

@@ -1,6 +1,7 @@
 #include "quantize/fits.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -181,4 +182,43 @@ TEST_CASE("three values have the scale and the threshold of the least squared er
   }
   const std::vector<float> odd = {0, std::numeric_limits<float>::infinity(), std::nanf("")};
   CHECK(std::isnormal(fit_ternary({scheme, odd, {}, {}}).scale));
+}
+
+TEST_CASE("signs stand for the mean magnitude, and those of zeros for next to nothing") {
+  Scheme scheme;
+  scheme.levels = Levels::kTable;
+  scheme.bits = 1;
+  scheme.table = {-1, 1};
+  const std::vector<float> values = {0.5f, -1.5f, 0, 4}, zeros(5);
+  CHECK(fit_minmax({scheme, values, {}, {}}).scale == 1.5f);
+  for (const Fit fit : {fit_minmax, fit_mse, fit_hqq}) CHECK(fit({scheme, zeros, {}, {}}).scale == FLT_MIN);
+}
+
+TEST_CASE("errors count by the squares of inputs, those that were not seen a little, and all alike where none was") {
+  const double inf = std::numeric_limits<double>::infinity();
+  CHECK(importance(std::vector<double>{3, 1, 0, 4}) == std::vector<float>{1.5f, 0.5f, 1e-4f, 2});
+  CHECK(importance(std::vector<double>{1e-40, 3e-40}) == std::vector<float>{0.5f, 1.5f});
+  CHECK(importance(std::vector<double>{0, 0}) == std::vector<float>{1, 1});
+  CHECK(importance(std::vector<double>{inf, 1}) == std::vector<float>{1, 1});
+}
+
+TEST_CASE("few bits are not spent on a few large numbers") {
+  for (const int bits : {2, 3})
+    for (const size_t count : {1024, 4096}) {
+      Scheme scheme;
+      scheme.bits = bits;
+      scheme.symmetric = true;
+      std::vector<float> values = normal(count, 5);
+      values[3] = 12;
+      const Group group{scheme, values, {}, {}};
+      const Alphabet whole = fit_minmax(group);
+      double least = std::numeric_limits<double>::infinity();
+      for (int i = 5; i <= 100; ++i) {
+        Alphabet tried = whole;
+        tried.scale *= static_cast<float>(i) * 0.01f;
+        least = std::min(least, squared_error(group, tried));
+      }
+      INFO(bits << " bits of " << count);
+      CHECK(squared_error(group, fit_mse(group)) < 1.01 * least);
+    }
 }

@@ -94,6 +94,24 @@ TEST_CASE("a weight whose inputs were not seen is rounded to nearest by every me
   }
 }
 
+TEST_CASE("a weight whose inputs are all zeros, tiny or huge has the codes that it has without data") {
+  const Layer layer;
+  for (const auto& [levels, bits] : {std::pair(Levels::kUniform, 3), {Levels::kCodebook, 3}, {Levels::kTable, 2}})
+    for (const bool per_tensor : {false, true}) {
+      const std::vector<float> table =
+          levels == Levels::kTable ? std::vector<float>{-1, 0, 1, 1} : std::vector<float>{};
+      const Scheme scheme{levels, bits, false, 16, per_tensor, table};
+      const Coded plain = encode(find_method("mse"), {layer.values, scheme});
+      for (const double square : {0.0, 1e-43, 1e43}) {
+        const Observed seen{300, std::vector<double>(Layer::kGroups * Layer::kColumns, square), {}, {}};
+        const Coded coded = encode(find_method("mse"), {layer.values, scheme, &seen, Layer::kGroups});
+        CHECK(coded.codes == plain.codes);
+        CHECK(coded.scale == plain.scale);
+        CHECK(coded.table == plain.table);
+      }
+    }
+}
+
 TEST_CASE("where inputs are not correlated nothing can be made up for") {
   Layer layer;
   for (SharedSums& sums : layer.seen.products) {

@@ -116,6 +116,15 @@ TEST_CASE("large activations in float leave the others finer steps") {
   }
 }
 
+TEST_CASE("a layer that is given zeros has no outliers") {
+  Bench bench(kProducts, {30, 64});
+  bench.inputs = Tensor::zeros(DType::kF32, {30, 64});
+  Model split = clone(bench.source);
+  const test::MemoryData data(bench.inputs, std::nullopt);
+  const Looking looking{&bench.runner, &data, 30};
+  CHECK(split_outliers(split, parse_spec("w8a8:outliers=2%;only=first"), &looking).products.empty());
+}
+
 TEST_CASE("a product of outliers stays float whatever its layer is called") {
   Bench bench("g (float[N,512] x, float[512,32] W) => (float[N,32] y) { y = MatMul (x, W) }", {8, 512});
   bench.source.graph->nodes()[0]->name = "mm[0]";

@@ -29,6 +29,13 @@ TEST_CASE("weights inside of ONNX Runtime's operators get the format too, tables
   CHECK(prepared(kBert, "w8a8-dynamic") == "EmbedLayerNormalization " + split);
 }
 
+TEST_CASE("Swish is written for what runs it") {
+  constexpr const char* kGate = R"(
+    g (float[N,4] x, float[4,4] W) => (float[N,4] y) { h = MatMul (x, W)  s = Sigmoid (h)  y = Mul (h, s) })";
+  CHECK(prepared(kGate, "w8:opset=25") == "MatMul Sigmoid Mul");
+  CHECK(prepared(kGate, "w8:target=onnx;opset=25") == "MatMul Swish");
+}
+
 TEST_CASE("kernels take no identity, whose numbers would be rounded with theirs") {
   constexpr const char* kBlock = R"(
     g (float[N,4,5,5] x, float[4,4,3,3] W, float[4,4,1,1] V) => (float[N,4,5,5] y) {

@@ -57,6 +57,23 @@ TEST_CASE("products run on integers, and those of one activation share its codes
   test::require_same_result(out.model, 1e-4);
 }
 
+TEST_CASE("products that share a weight share its codes") {
+  for (const char* spec : {"w8a8-dynamic", "w8a8-dynamic:per_token"}) {
+    Net net;
+    Value* w = weight(net, {24, 24});
+    Value* h = net.op("Tanh", {net.op("MatMul", {net.input({5, 24}), w})});
+    Value* rows = net.op("Gemm", {h, w}, {{"transB", int64_t{1}, ""}});  // scales along the other axis
+    net.output(net.op("Add", {net.op("MatMul", {h, w}), rows}));
+    const Outcome out = emitted(net, spec);
+    CHECK(out.done.layers.size() == 3);
+    CHECK(out.done.weights.size() == 2);
+    CHECK(out.sqnr_db > 30);
+    int stored = 0;
+    for (const Value* v : out.model.graph->initializers()) stored += v->constant->size() == 24 * 24;
+    CHECK(stored == 2);
+  }
+}
+
 TEST_CASE("one scale for a weight is coarser than one for each column") {
   Net net;
   Tensor w = test::uniform({32, 24}, -0.3, 0.3);

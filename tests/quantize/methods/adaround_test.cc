@@ -6,6 +6,7 @@
 #include "core/base/rng.h"
 #include "quantize/methods.h"
 #include "tests/support/catch.h"
+#include "tests/support/random_layer.h"
 
 namespace mlopt::quantize {
 
@@ -55,6 +56,30 @@ TEST_CASE("adaptive rounding gives each number one of its two neighbours, and fi
   }
   CHECK(error(chosen) < 1.5 * best);
   CHECK(error(nearest) > 3 * best);
+}
+
+TEST_CASE("no number is better off at the other of its two neighbours") {
+  const test::RandomLayer layer(6, 64);
+  const std::vector<float> steps = {0.4F};
+  Scheme scheme;
+  scheme.bits = 4;
+  scheme.symmetric = true;
+  const Coded coded = encode(find_method("adaround"), {layer.values, scheme, &layer.seen, 1, false, steps});
+  const float* products = layer.seen.products[0].data();
+  for (int64_t r = 0; r < 6; ++r) {
+    std::vector<double> off;
+    for (int64_t c = 0; c < 64; ++c)
+      off.push_back((coded.codes[static_cast<size_t>(r * 64 + c)] - 8) * 0.4 - layer.values.at(r, c));
+    for (int64_t c = 0; c < 64; ++c) {
+      if (std::fabs(off[static_cast<size_t>(c)]) > 0.4) continue;  // clipped
+      const double move = off[static_cast<size_t>(c)] > 0 ? -0.4 : 0.4, own = products[c * 64 + c];
+      const int code = coded.codes[static_cast<size_t>(r * 64 + c)] + (move > 0 ? 1 : -1);
+      if (code < 0 || code > 15) continue;
+      double slope = 0;
+      for (int64_t k = 0; k < 64; ++k) slope += off[static_cast<size_t>(k)] * products[c * 64 + k];
+      CHECK(2 * move * slope + move * move * own > -1e-3 * move * move * own);
+    }
+  }
 }
 
 TEST_CASE("of layers with very many columns some are learned at a time, and those behind make up for their error") {

@@ -6,6 +6,7 @@
 #include "core/tensor/cast.h"
 #include "quantize/restore/restore.h"
 #include "tests/support/catch.h"
+#include "tests/support/error.h"
 #include "tests/support/net.h"
 #include "tests/support/op.h"
 #include "tests/support/rewrite.h"
@@ -91,6 +92,35 @@ TEST_CASE("a table that is looked up in codes becomes the table of floats") {
     }
   Net typed;
   table(typed, codes(typed, {8, 48}, DType::kI4, -8, 7, 1), nullptr, 4);
+}
+
+TEST_CASE("a table whose scales or zero points do not fit is not read back") {
+  const Dims scales = {8, 3};
+  for (const auto& [steps, zeros] :
+       {std::pair<Dims, Dims>{scales, {8, 1}}, {scales, {2}}, {{8, 2}, {8, 1}}, {{0, 3}, {0, 2}}}) {
+    Net net;
+    Value* ids = net.graph().add_input("ids", Type::tensor(DType::kI64, Dims{5}));
+    const Node* made = contrib(net, "GatherBlockQuantized",
+                               {codes(net, {8, 24}, DType::kU8, 0, 255, 1), ids, numbers(net, steps, 0.01, 0.1, 9),
+                                codes(net, zeros, DType::kU8, 0, 255, 2)},
+                               {{"block_size", int64_t{16}, ""}, {"quantize_axis", int64_t{1}, ""}}, 1);
+    net.output(made->output(0));
+    const auto read = [&] { restore_floats(net.model, test::pass_context()); };
+    CHECK(test::contains(test::error_of(read), "GatherBlockQuantized giving 'made' cannot be read back"));
+  }
+}
+
+TEST_CASE("a convolution on codes with a bias in steps that are found at run time is not read back") {
+  Net net;
+  const Node* q = net.graph().add_op("DynamicQuantizeLinear", {net.input({1, 2, 4, 4})}, {}, nullptr, "q", 3);
+  Value *step = net.constant(Tensor::scalar(0.05f)), *zero = net.constant(Tensor::scalar<uint8_t>(100));
+  Value* y =
+      net.op("QLinearConv", {q->output(0), q->output(1), q->output(2), codes(net, {3, 2, 1, 1}, DType::kU8, 0, 255, 1),
+                             step, zero, step, zero, net.constant(test::tensor({3}, {5, -7, 9}, DType::kI32))});
+  net.output(net.op("DequantizeLinear", {y, step, zero}));
+  infer(net.model, standard_types);
+  const auto read = [&] { restore_floats(net.model, test::pass_context()); };
+  CHECK(test::contains(test::error_of(read), "cannot be read back"));
 }
 
 TEST_CASE("operators on codes that choose, average, fill in and compare become those on floats") {

@@ -134,6 +134,17 @@ TEST_CASE("rows that are looked up in a stored table are those of a table of flo
   CHECK(test::changed_by(net.model, floats).max_abs == 0);
 }
 
+TEST_CASE("weights that are quantized as the model runs are floats still") {
+  const auto layer = [](const std::string& weights) {
+    return test::fixture("g (float[2,4] x, float[4,3] W) => (float[2,3] y) <float s = {0.25}, int8 z = {0}> {" +
+                         weights + "}");
+  };
+  const Model floats =
+      restored(layer("q = QuantizeLinear (W, s, z)  w = DequantizeLinear (q, s, z)  y = MatMul (x, w)"));
+  CHECK(test::operators(*floats.graph) == "MatMul");
+  CHECK(test::changed_by(layer("y = MatMul (x, W)"), floats).max_abs == 0);
+}
+
 TEST_CASE("codes that the model gives stay, and what is not understood is named") {
   test::Net net;
   net.output(net.quantize(net.rounded(net.input({2, 6}), 0.01, 100), 0.02, 10));

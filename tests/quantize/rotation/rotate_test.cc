@@ -54,7 +54,6 @@ constexpr const char* kBlock = R"(
 TEST_CASE("a residual stream is rotated within tables, layers and normalizations, and the model computes what it did") {
   const RotatedStreams done = rotated(kBlock);
   CHECK(done.streams == 1);
-  CHECK(done.constants == 6);  // E, P, W, V, C, H
   CHECK(done.problems.empty());
 }
 
@@ -72,7 +71,6 @@ TEST_CASE("normalizations without means, Gemms either way round, and what moves 
     })",
                                       23);
   CHECK(done.streams == 1);
-  CHECK(done.constants == 5);  // W and its bias, V on both sides, H
 }
 
 TEST_CASE(
@@ -150,7 +148,6 @@ TEST_CASE("normalizations that are spelled out are found by the scale that ends 
       y = MatMul (x, H)
     })");
   CHECK(done.streams == 1);
-  CHECK(done.constants == 4);  // E, V on both sides, H
 }
 
 TEST_CASE("a normalization that adds where it scales by nothing is left") {

@@ -92,14 +92,14 @@ TEST_CASE("four bits have 15 codes for weights, in steps that err least") {
   CHECK(error(q) < 0.75 * error(whole));
 }
 
-TEST_CASE("four bits have 16 codes for activations") {
+TEST_CASE("four bits have 16 codes of a byte for activations") {
   const Grid grid = quantize::activation_grid({-1, 2}, false, 4);
-  CHECK(grid.type == DType::kU4);
+  CHECK(grid.type == DType::kU8);
   CHECK(grid.high == 15);
   CHECK(static_cast<double>(grid.scale) == Approx(0.2));
   CHECK(grid.zero_point == 5);
   const Grid symmetric = quantize::activation_grid({-1, 2}, true, 4);
-  CHECK(symmetric.type == DType::kI4);
+  CHECK(symmetric.type == DType::kI8);
   CHECK(symmetric.low == -8);
   CHECK(static_cast<double>(symmetric.scale) == Approx(2.0 / 7));
 }
@@ -134,6 +134,29 @@ TEST_CASE("one bit is a sign, in steps of the mean magnitude") {
   const auto q = quantize::quantize_weight(test::tensor({2, 2}, {0.5, -1.5, 0, 4}), 0, {}, 1);
   CHECK(to_ints(q.codes) == std::vector<int64_t>{1, -1, 1, 1});
   CHECK(to_floats(q.scale) == std::vector<float>{1, 2});
+  const auto zeros = quantize::quantize_weight(test::tensor({2, 2}, {0, 0, 1, -3}), 0, {}, 1);
+  CHECK(to_floats(zeros.scale) == std::vector<float>{std::numeric_limits<float>::min(), 2});
+}
+
+TEST_CASE("steps of few bits are those of the least squared error however far they are from the largest weight") {
+  std::vector<double> values = to_doubles(test::uniform({1, 1000}, -1, 1));
+  values[7] = 8;
+  const Tensor w = test::tensor({1, 1000}, values);
+  for (const int bits : {2, 3, 4, 5, 7}) {
+    const double most = quantize::most_code(bits);
+    const auto error = [&](double scale) {
+      double sum = 0;
+      for (const double x : values) {
+        const double off = std::max(-most, std::min(most, std::nearbyint(x / scale))) * scale - x;
+        sum += off * off;
+      }
+      return sum;
+    };
+    double least = error(8 / most);
+    for (double share = 0.05; share < 1; share += 0.01) least = std::min(least, error(share * 8 / most));
+    INFO(bits);
+    CHECK(error(static_cast<double>(quantize::weight_scales(w, 0, {}, bits)[0])) < 1.03 * least);
+  }
 }
 
 TEST_CASE("a scale is never below what is asked for, and codes follow it") {
