@@ -61,9 +61,7 @@ class Differentiator {
     }
   }
 
-  static bool may_be_float(const Type& type) {
-    return !type.is_tensor() || is_float(type.dtype) || type.dtype == DType::kUndefined;
-  }
+  static bool may_be_float(const Type& type) { return !type.has_dtype() || is_float(type.dtype); }
 
   bool reads_in_bodies(const Node& node) const {
     for (const Graph* body : node.bodies())

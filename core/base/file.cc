@@ -137,7 +137,10 @@ void AtomicFile::commit() {
   // No fsync: a killed process loses nothing without it, and it would take seconds for a large model.
   const int fd = std::exchange(fd_, -1);
   const bool closed = ::close(fd) == 0;  // where some file systems report that the disk is full
-  if (temporary_.empty()) return;
+  if (temporary_.empty()) {
+    if (!closed) input_error("cannot write (" + reason() + ")", target_);
+    return;
+  }
   const bool renamed = closed && ::rename(temporary_.c_str(), real_target_.c_str()) == 0;
   const std::string why = renamed ? "" : reason();
   if (!renamed) ::unlink(temporary_.c_str());

@@ -1,7 +1,5 @@
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "core/base/error.h"
 #include "core/data/reader.h"
 #include "core/data/select.h"

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
+#include "core/base/named.h"
 #include "core/tensor/cast.h"
 #include "core/tensor/compare.h"
 
@@ -182,12 +183,8 @@ std::vector<MetricDef> metrics() {
 }
 
 MetricDef find_metric(const std::string& name) {
-  std::vector<std::string> names;
-  for (const MetricDef& metric : metrics()) {
-    if (metric.name == name) return metric;
-    names.emplace_back(metric.name);
-  }
-  usage_error(fmt::format("unknown metric '{}'", name), "--metric", suggestion(name, names));
+  const std::vector<MetricDef> all = metrics();
+  return require_named(std::span<const MetricDef>(all), name, "metric", "--metric");
 }
 
 void add(Tally& to, const Tally& more) {

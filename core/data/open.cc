@@ -1,7 +1,5 @@
 #include "core/data/open.h"
 
-#include <fmt/core.h>
-
 #include <filesystem>
 
 #include "core/base/error.h"

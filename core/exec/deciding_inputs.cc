@@ -65,9 +65,14 @@ constexpr int64_t kMostElements = 1024;
 
 /// Adds the graph inputs that the value is made of. Shapes are known without them.
 void add_sources(const Value* value, std::unordered_set<const Value*>& seen) {
-  if (!value || value->constant || !seen.insert(value).second || !value->producer) return;
-  if (value->producer->is("Shape") || value->producer->is("Size")) return;
-  for (const Value* input : value->producer->inputs()) add_sources(input, seen);
+  std::vector<const Value*> open{value};
+  while (!open.empty()) {
+    const Value* v = open.back();
+    open.pop_back();
+    if (!v || v->constant || !seen.insert(v).second || !v->producer) continue;
+    if (v->producer->is("Shape") || v->producer->is("Size")) continue;
+    open.insert(open.end(), v->producer->inputs().begin(), v->producer->inputs().end());
+  }
 }
 
 }  // namespace

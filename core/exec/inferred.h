@@ -10,7 +10,7 @@ namespace mlopt {
 /// The value as a dense tensor, row-major, where the graph says its type and shape for sure; strings have no bytes.
 inline std::optional<TensorDesc> inferred(const Value& value) {
   const Type& type = value.type;
-  if (!type.is_tensor() || type.dtype == DType::kUndefined || type.dtype == DType::kString) return std::nullopt;
+  if (!type.has_dtype() || type.dtype == DType::kString) return std::nullopt;
   auto dims = type.static_dims();
   if (!dims) return std::nullopt;
   return TensorDesc{type.dtype, std::move(*dims)};

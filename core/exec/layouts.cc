@@ -1,6 +1,5 @@
 #include "core/exec/layouts.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "core/exec/inferred.h"

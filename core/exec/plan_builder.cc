@@ -1,9 +1,7 @@
 #include "core/exec/plan_builder.h"
 
 #include <algorithm>
-#include <array>
 
-#include "core/base/parallel.h"
 #include "core/exec/inferred.h"
 #include "core/exec/layouts.h"
 #include "core/exec/plan_step.h"

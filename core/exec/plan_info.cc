@@ -1,6 +1,5 @@
 #include "core/exec/plan_info.h"
 
-#include <algorithm>
 #include <set>
 #include <unordered_map>
 

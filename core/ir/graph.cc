@@ -41,10 +41,6 @@ Node* Graph::next(const Node* node) const {
   return after == nodes_.end() ? nullptr : after->get();
 }
 
-Node* Graph::previous(const Node* node) const {
-  return node->place_ == nodes_.begin() ? nullptr : std::prev(node->place_)->get();
-}
-
 Value* Graph::find(std::string_view value_name) const {
   const auto it = by_name_.find(std::string(value_name));
   return it == by_name_.end() ? nullptr : it->second;

@@ -127,8 +127,6 @@ class Graph {
   size_t node_count() const { return nodes_.size(); }
   /// The node after `node` (null: the first) in the schedule; null after the last.
   Node* next(const Node* node) const;
-  /// The node before `node`; null before the first.
-  Node* previous(const Node* node) const;
 
   /// The value of that name in this graph, or null; lookup() also searches the enclosing graphs.
   Value* find(std::string_view name) const;

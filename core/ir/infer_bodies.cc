@@ -1,7 +1,5 @@
 #include "core/ir/infer_bodies.h"
 
-#include <algorithm>
-
 namespace mlopt::infer_rules {
 namespace {
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/checked.h"
 #include "core/ir/infer_types.h"
 #include "core/ir/size_arithmetic.h"
 #include "core/tensor/cast.h"
@@ -175,8 +176,10 @@ Types range(const NodeView& view) {
   const auto [start, limit, delta] = number;
   const auto span = (limit - start).value(), step = delta.value();
   if (span && step && *step != 0) {
-    const int64_t whole = *span / *step, more = *span % *step != 0 && (*span > 0) == (*step > 0) ? 1 : 0;
-    return one(dtype_of(view, 0), SymDims{std::max<int64_t>(0, whole + more)});
+    const auto whole = checked_div(*span, *step);
+    if (!whole) return {};
+    const int64_t more = *span % *step != 0 && (*span > 0) == (*step > 0) ? 1 : 0;
+    return one(dtype_of(view, 0), SymDims{std::max<int64_t>(0, *whole + more)});
   }
   const Dim length = limit - start;
   if (!delta.is(1) || !never_negative(length)) return {};

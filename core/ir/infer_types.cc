@@ -246,7 +246,7 @@ std::optional<std::vector<Type>> output_types(const NodeView& view) {
   if (view.node().is("MatMulAdd", "mlopt")) return matmul_add(view);
   if (view.node().is("FakeQuantize", "mlopt") || view.node().is("SeededDropout", "mlopt") ||
       view.node().is("Chain", "mlopt"))
-    return std::vector<Type>{view.node().input(0)->type};
+    return std::vector<Type>{type_of(view, 0)};
   if (view.node().domain == "mlopt")
     if (auto types = kept_types(view.node()); !types.empty()) return types;
   if (view.node().is("Attention"))

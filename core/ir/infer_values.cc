@@ -153,7 +153,7 @@ Elements constant_of_shape(const NodeView& view) {
   const auto count = shape->empty() ? std::optional<int64_t>(1) : (*shape)[0].value();
   if (!count || *count < 0 || *count > kMostElements) return std::nullopt;
   const Tensor* value = view.get_tensor("value");
-  if (!value || !counts(value->dtype())) return std::nullopt;
+  if (!value || value->size() != 1 || !counts(value->dtype())) return std::nullopt;
   return std::vector<Dim>(static_cast<size_t>(*count), Dim(to_ints(*value)[0]));
 }
 

@@ -29,13 +29,8 @@ constexpr std::array kDomains = {
     Domain{"Loop", 0, 1, 4},         Domain{"Range", 2, 1, 1},
 };
 
-struct LengthOf {
-  std::string_view op;
-  int input;
-  int data;
-  int axis;
-};
-constexpr std::array kLengths = {LengthOf{"LSTM", 4, 0, 0}, LengthOf{"GRU", 4, 0, 0}, LengthOf{"RNN", 4, 0, 0}};
+/// Input 4 has the lengths of sequences in input 0.
+constexpr std::array<std::string_view, 3> kRecurrent = {"LSTM", "GRU", "RNN"};
 
 /// An index into an axis of another input of the node.
 struct IndexInto {
@@ -78,9 +73,8 @@ class Narrowing {
     for (const IndexInto& into : kIndices) {
       if (into.op == node.op && into.input == index) narrow_to_table(node, into.table, shift);
     }
-    for (const LengthOf& length : kLengths) {
-      if (length.op == node.op && length.input == index) narrow_to_length(node, length);
-    }
+    const bool recurrent = std::find(kRecurrent.begin(), kRecurrent.end(), node.op) != kRecurrent.end();
+    if (recurrent && index == 4) narrow_to_length(node);
     for (const Domain& domain : kDomains) {
       if (domain.op == node.op && domain.input == index) narrow(domain.low, domain.high);
     }
@@ -114,10 +108,13 @@ class Narrowing {
     if (depth && depth->size() == 1) narrow(-shift, number_at(*depth, 0) - 1 - shift);
   }
 
-  void narrow_to_length(const Node& node, const LengthOf& length) {
-    const Value* data = node.input(length.data);
-    if (!data || !data->type.dims || static_cast<int>(data->type.dims->size()) <= length.axis) return;
-    range = ValueRange{.low = 1, .high = 1, .high_dim = (*data->type.dims)[static_cast<size_t>(length.axis)]};
+  void narrow_to_length(const Node& node) {
+    const Value* data = node.input(0);
+    const Attr* attr = node.attr("layout");
+    const auto* layout = attr ? std::get_if<int64_t>(&attr->value) : nullptr;
+    const size_t axis = layout && *layout != 0 ? 1 : 0;
+    if (!data || !data->type.dims || data->type.dims->size() <= axis) return;
+    range = ValueRange{.low = 1, .high = 1, .high_dim = (*data->type.dims)[axis]};
   }
 
   std::set<const Value*> seen_;

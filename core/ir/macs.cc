@@ -1,7 +1,7 @@
 #include "core/ir/macs.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cctype>
 #include <set>
 #include <string>
 

@@ -25,6 +25,8 @@ struct Type {
   static Type optional(Type element);
 
   bool is_tensor() const { return kind == Kind::kTensor; }
+  /// A tensor of a known element type?
+  bool has_dtype() const { return is_tensor() && dtype != DType::kUndefined; }
   /// The shape when every dimension is an integer.
   std::optional<Dims> static_dims() const;
 };

@@ -21,7 +21,8 @@ std::vector<Value*> add_typed_op(Graph& graph, std::string_view op, std::vector<
 std::vector<Type> kept_types(const Node& node) {
   std::vector<Type> types;
   for (size_t i = 0; i < node.outputs().size(); ++i)
-    if (const Attr* attr = node.attr(attr_of(i))) types.push_back(std::get<Type>(attr->value));
+    if (const Attr* attr = node.attr(attr_of(i)))
+      if (const auto* type = std::get_if<Type>(&attr->value)) types.push_back(*type);
   return types;
 }
 

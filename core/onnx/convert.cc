@@ -124,17 +124,13 @@ bool uses_standard(const Graph& graph) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return node->domain.empty(); });
 }
 
-/// Operators that ONNX Runtime has put into the standard domain; they mean the same in every opset.
-constexpr std::string_view kOfEveryOpset[] = {"SimplifiedLayerNormalization"};
-
-/// Nodes of those operators from one domain to another; gives how many there are.
-int64_t move_runtime_operators(Model& model, std::string_view from, const std::string& to) {
+/// Nodes of the operators that ONNX Runtime has added to the standard's domain get one of their own; gives how many
+/// there are. They mean the same in every opset.
+int64_t set_aside(Model& model, const std::string& domain) {
   int64_t moved = 0;
   for (Node* node : all_nodes(*model.graph)) {
-    const bool known =
-        std::find(std::begin(kOfEveryOpset), std::end(kOfEveryOpset), node->op) != std::end(kOfEveryOpset);
-    if (!known || node->domain != from) continue;
-    node->domain = to;
+    if (!added_to_standard(node->domain, node->op, model.opset())) continue;
+    node->domain = domain;
     ++moved;
   }
   return moved;
@@ -227,10 +223,11 @@ Model convert_opset(const Model& model, int64_t opset) {
     return result;
   }
   const std::string aside = "mlopt.aside";
-  if (Model rest = clone(model); move_runtime_operators(rest, "", aside) > 0) {
+  if (Model rest = clone(model); set_aside(rest, aside) > 0) {
     rest.set_opset(aside, 1);
     result = convert_opset(rest, opset);
-    move_runtime_operators(result, aside, "");
+    for (Node* node : all_nodes(*result.graph))
+      if (node->domain == aside) node->domain.clear();
     std::erase_if(result.opsets, [&](const OpsetImport& import) { return import.domain == aside; });
     return result;
   }

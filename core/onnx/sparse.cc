@@ -1,6 +1,4 @@
 // Sparse constants as dense ones; their nodes keep the sparse form and are written back with it.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cstring>
 

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <optional>
 
-#include "core/base/checked.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/onnx/proto.h"
@@ -12,8 +11,6 @@ namespace mlopt::proto {
 namespace {
 
 using onnx::TensorProto;
-
-constexpr size_t kBlobBytes = 1024;  // from here on data are views, not copies
 
 /// What a tensor says of itself, checked before anything is allocated.
 struct Header {
@@ -105,7 +102,7 @@ Tensor from_typed_fields(const Header& h, const TensorProto& tensor) {
 Tensor from_bytes(const Header& h, wire::Bytes bytes, std::shared_ptr<const void> owner) {
   if (h.type == DType::kString) input_error("a tensor of strings stored as raw data", h.where);
   if (bytes.size() != h.bytes) wrong_size(h, bytes.size(), h.bytes, "bytes");
-  if (owner && bytes.size() >= kBlobBytes) return Tensor::view(h.type, h.dims, bytes, std::move(owner));
+  if (owner && bytes.size() >= wire::kBlobBytes) return Tensor::view(h.type, h.dims, bytes, std::move(owner));
   Tensor tensor(h.type, h.dims);
   if (!bytes.empty()) std::memcpy(tensor.mutable_raw(), bytes.data(), bytes.size());
   return tensor;
@@ -180,7 +177,7 @@ void write_tensor(const Tensor& tensor, TensorProto& out, Blobs& blobs) {
   out.mutable_dims()->Assign(tensor.dims().begin(), tensor.dims().end());
   if (tensor.dtype() == DType::kString) {
     for (const std::string& text : tensor.strings()) out.add_string_data(text);
-  } else if (tensor.bytes() >= kBlobBytes) {
+  } else if (tensor.bytes() >= wire::kBlobBytes) {
     out.mutable_unknown_fields()->AddVarint(wire::kBlobField, blobs.size());
     blobs.push_back(tensor);
   } else {

@@ -10,7 +10,6 @@ namespace {
 
 constexpr uint32_t kRawData = 9;  // of TensorProto
 constexpr int kMostDepth = 100;   // as protobuf's own parser
-constexpr size_t kBlobBytes = 1024;
 
 [[noreturn]] void malformed() {
   input_error("not an ONNX model, or cut short", {}, "check that the file was downloaded or copied completely");

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <optional>
 
 #include "core/base/error.h"

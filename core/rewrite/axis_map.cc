@@ -28,6 +28,7 @@ AxisMap::AxisMap(SymDims source) : source_(std::move(source)) {
 }
 
 bool AxisMap::apply(const Node& node, const Builder& builder) {
+  if (!node.output(0)) return false;
   const auto& out = node.output(0)->type.dims;
   if (!out) return false;
   return node.is("Transpose") ? transpose(builder.view(node).get_ints("perm")) : is_layout(&node) && reshape(*out);

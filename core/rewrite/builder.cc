@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <iterator>
-#include <unordered_set>
-
 #include "core/rewrite/pass.h"
+#include "core/rewrite/rule_walk.h"
 
 namespace mlopt {
 namespace {
@@ -65,19 +62,13 @@ Value* Builder::successor(Value* old, Tensor tensor) {
 
 void Builder::replace(Value* old, Value* made) { made_->replaced.emplace_back(old, made); }
 
-std::vector<Node*> Builder::made_beside(const std::vector<Node*>& others) const {
-  const std::unordered_set<const Node*> known(others.begin(), others.end());
-  std::vector<Node*> rest;
-  std::copy_if(made_->nodes.begin(), made_->nodes.end(), std::back_inserter(rest),
-               [&](const Node* n) { return !known.contains(n); });
-  return rest;
-}
-
 void Builder::settle() {
   for (const auto& [old, made] : made_->replaced) graph.replace_uses(old, made);
 }
 
-void Builder::undo_constants() {
+void Builder::undo() {
+  for (auto node = made_->nodes.rbegin(); node != made_->nodes.rend(); ++node)
+    if (has_no_effect(**node)) (*node)->graph()->erase(*node);
   for (Value* v : made_->constants)
     if (v->uses.empty()) graph.erase(v);
   for (const auto& [value, name] : made_->renamed) graph.rename(value, name);

@@ -15,7 +15,7 @@ namespace {
 /// Larger constants are weights; smaller ones belong to the arithmetic of positions.
 constexpr int64_t kFewElements = 1024;
 
-bool has_known_type(const Value* v) { return !v || (v->type.is_tensor() && v->type.dtype != DType::kUndefined); }
+bool has_known_type(const Value* v) { return !v || v->type.has_dtype(); }
 bool is_f32(const Value* v) { return v && v->type.is_tensor() && v->type.dtype == DType::kF32; }
 
 class Rewrite {
@@ -30,6 +30,7 @@ class Rewrite {
   ComputedInHalf run() {
     for (Node* node : graph_.nodes()) {
       if (node->is("Constant")) continue;  // as_half_ has it where half floats are asked for
+      if (is_unscaled(*node)) unscaled_.insert(node->outputs().begin(), node->outputs().end());
       const std::string reason = why_float(*node);
       if (reason.empty()) {
         to_half(node);
@@ -66,8 +67,25 @@ class Rewrite {
       if (!huge && !half::fits(*v->constant, options_.type)) return "a constant does not fit into float16";
       masks = masks || huge;
     }
-    if (!masks && works_on_wide(node)) return "it works on numbers that half floats cannot hold";
+    if (!masks && (reads_unscaled(node) || works_on_wide(node)))
+      return "it works on numbers that half floats cannot hold";
     return {};
+  }
+
+  bool reads_unscaled(const Node& node) const {
+    return std::any_of(node.inputs().begin(), node.inputs().end(),
+                       [&](const Value* v) { return unscaled_.contains(v); });
+  }
+
+  /// Does it make sums of products of integers, or a scale that turns them into numbers? float16 holds neither.
+  bool is_unscaled(const Node& node) const {
+    for (const char* op : {"MatMulInteger", "ConvInteger", "DynamicQuantizeLinear"})
+      if (node.is(op)) return true;
+    const Value* y = node.first_output();
+    if (!y || !reads_unscaled(node)) return false;
+    if (!node.is("Mul")) return node.is("Cast") || y->type.dtype == DType::kI32;
+    const auto more = [](const Use& use) { return use.node->is("Mul"); };  // another scale
+    return !y->uses.empty() && std::all_of(y->uses.begin(), y->uses.end(), more);
   }
 
   /// Positions, lengths, sums of squares and what is made of them before weights or activations come in: half floats
@@ -90,7 +108,7 @@ class Rewrite {
 
   bool has_fixed_results(const Node& node) const {
     if (node.is("Cast") || node.is("EyeLike") || node.is("ConstantOfShape")) return false;
-    if (node.is("LayerNormalization") && node.outputs().size() > 1) return true;
+    if (node.is("DynamicQuantizeLinear") || (node.is("LayerNormalization") && node.outputs().size() > 1)) return true;
     return std::any_of(node.outputs().begin(), node.outputs().end(), is_f32) &&
            std::none_of(node.inputs().begin(), node.inputs().end(),
                         [&](const Value* v) { return is_f32(v) || half_.contains(v); });
@@ -189,6 +207,7 @@ class Rewrite {
   int64_t type_number_;
   std::unordered_set<const Value*> half_;
   std::unordered_set<const Value*> wide_;  ///< float32 for a reason of their own
+  std::unordered_set<const Value*> unscaled_;
   std::unordered_map<Value*, Value*> as_half_, as_float_;
   std::vector<const Value*> results_;
   ComputedInHalf done_;

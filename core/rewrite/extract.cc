@@ -28,7 +28,7 @@ void give(Graph& graph, const std::string& name) {
   Value& old = value_named(graph, name);
   if (old.known_constant()) usage_error(fmt::format("'{}' is a constant", name));
   if (old.is_output()) usage_error(fmt::format("'{}' is input and output", name));
-  if (old.type.kind == Type::Kind::kUnknown || (old.type.is_tensor() && old.type.dtype == DType::kUndefined))
+  if (old.type.kind == Type::Kind::kUnknown || (old.type.is_tensor() && !old.type.has_dtype()))
     usage_error(fmt::format("the type of '{}' is not known", name));
   graph.rename(&old, graph.fresh_name(name));
   Value* input = graph.add_input(name, old.type);

@@ -157,7 +157,6 @@ void free_axes(Model& model, const std::vector<FreeAxis>& axes, TypeRule standar
   for (const FreeAxis& axis : axes) free_one(model, axis, standard);
   for (Node* node : all_nodes(*model.graph)) {
     if (!follow(model, node, before)) continue;
-    for (Value* y : node->outputs()) y->type.dims.reset();
     bool later = false;  // what was inferred from the old target
     for (Node* other : all_nodes(*model.graph)) {
       later |= other == node;

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "core/ir/attr.h"
+#include "core/ir/view.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::half {
@@ -83,8 +83,8 @@ Tensor rounded(const Tensor& t, DType type) {
 bool overflows(const Node& node, bool sums_in_float32) {
   if (sums_in_float32 && node.op == "ReduceMean") return false;
   if (node.op != "Chain" || node.domain != "mlopt") return listed(kOverflows, node.op);
-  const auto* ops = std::get_if<std::vector<std::string>>(&node.attr("ops")->value);
-  return ops && std::any_of(ops->begin(), ops->end(), [](const std::string& op) { return listed(kOverflows, op); });
+  const std::vector<std::string> ops = NodeView(node, 1).get_strings("ops");
+  return std::any_of(ops.begin(), ops.end(), [](const std::string& op) { return listed(kOverflows, op); });
 }
 
 bool feeds_wide_statistics(const Node& node) {

@@ -16,18 +16,20 @@ std::optional<bool> known_condition(const Node& node) {
   return number_at(*known, 0) != 0;
 }
 
-int64_t inline_branches(Graph& graph, const PassContext& context) {
+/// `names`: of the whole model, counted at the first If that is inlined.
+int64_t inline_branches(Graph& graph, const PassContext& context, std::optional<FreshNames>& names) {
   int64_t inlined = 0;
   for (Node* node : graph.nodes()) {
     const auto condition = node->is("If") && context.allows(*node) ? known_condition(*node) : std::nullopt;
     const Attr* attr = condition ? node->attr(*condition ? "then_branch" : "else_branch") : nullptr;
-    if (!attr) {
-      for (Graph* body : node->bodies()) inlined += inline_branches(*body, context);
+    const auto* branch = attr ? std::get_if<GraphPtr>(&attr->value) : nullptr;
+    if (!branch) {
+      for (Graph* body : node->bodies()) inlined += inline_branches(*body, context, names);
       continue;
     }
-    const GraphPtr branch = std::get<GraphPtr>(attr->value);  // outlives the node
-    FreshNames names(graph);
-    instantiate_branch(node, *branch, names);
+    const GraphPtr kept = *branch;  // outlives the node
+    if (!names) names.emplace(graph);
+    instantiate_branch(node, *kept, *names);
     ++inlined;
   }
   return inlined;
@@ -35,7 +37,8 @@ int64_t inline_branches(Graph& graph, const PassContext& context) {
 
 /// What is known of a branch's own conditions is known once it is in its place.
 void run(Model& model, const PassContext& context, PassTally& tally) {
-  while (const int64_t inlined = inline_branches(*model.graph, context)) {
+  std::optional<FreshNames> names;
+  while (const int64_t inlined = inline_branches(*model.graph, context, names)) {
     tally.applied += inlined;
     infer(model, context.standard_types, context.keep_outputs);
   }

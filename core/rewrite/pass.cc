@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/base/error.h"
@@ -71,11 +72,14 @@ namespace {
 /// since.
 void part_names(Graph& graph) {
   std::unordered_set<std::string> taken;
+  std::unordered_map<std::string, int> last;  // number that was put behind a name
   for (Node* node : graph.nodes()) {
     for (Graph* body : node->bodies()) part_names(*body);
+    if (node->name.empty() || taken.insert(node->name).second) continue;
     const std::string name = node->name;
-    for (int i = 1; !node->name.empty() && !taken.insert(node->name).second; ++i)
-      node->name = name + "_" + std::to_string(i);
+    int& number = last[name];
+    do node->name = name + "_" + std::to_string(++number);
+    while (!taken.insert(node->name).second);
   }
 }
 

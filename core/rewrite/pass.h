@@ -57,7 +57,8 @@ int64_t constant_bytes(const Model& model);
 /// What folding may add where nobody says more: a hundredth of the file or of the constants, 4 KB at least.
 int64_t usual_fold_bytes(const Model& model);
 
-/// Adds the nodes of a replacement directly before the root of a match.
+/// Adds the nodes of a replacement directly before the root of a match. Rules make nodes and constants by it alone:
+/// what they added to the graph otherwise could not be taken back.
 class Builder {
  public:
   Builder(const Model& model, Graph& graph, const Node* before, Target target = Target::kOnnx)
@@ -88,12 +89,12 @@ class Builder {
   /// May an operator be written that the standard has since opset `since`?
   bool has(int64_t since) const { return target == Target::kKernels || opset() >= since; }
 
-  /// Of all nodes that this builder and those of at() made, those that are not among `others`.
-  std::vector<Node*> made_beside(const std::vector<Node*>& others) const;
+  /// The nodes that this builder and those of at() made, in order.
+  const std::vector<Node*>& made() const { return made_->nodes; }
   /// Does what replace() was asked for.
   void settle();
-  /// Once no node reads them: the constants that were made go, and names that they took are given back.
-  void undo_constants();
+  /// As if nothing had been made.
+  void undo();
 
  private:
   /// What was made, for builders at all places.

@@ -21,7 +21,7 @@ class RuleWalk {
     for (Node* node : graph.nodes()) {
       if (erased_.contains(node)) continue;
       for (Graph* body : node->bodies()) done += walk(*body);
-      done += visit(graph, node);
+      if (node->first_output()) done += visit(graph, node);
     }
     return done;
   }
@@ -39,28 +39,19 @@ class RuleWalk {
         decline(*node, "excluded by --only or --skip");
         continue;
       }
-      const Node* before = graph.previous(node);  // new nodes stand behind it; null: at the beginning
       Builder builder(model_, graph, node, context_.target);
       const Expected<Replacement> replacement = rule.rewrite(**match, builder);
-      std::vector<Node*> made = between(graph, before, node);
-      for (Node* elsewhere : builder.made_beside(made)) made.push_back(elsewhere);
-      const std::string why = !replacement ? replacement.error().reason : objection(*node, *replacement, made);
+      const std::string why = replacement ? objection(*node, *replacement, builder.made()) : replacement.error().reason;
       if (!replacement || !why.empty()) {
-        undo(made, builder);
+        builder.undo();
         decline(*node, why);
         continue;
       }
       builder.settle();
-      replace(graph, node, std::move(made), *replacement);
+      replace(graph, node, builder.made(), *replacement);
       return true;
     }
     return false;
-  }
-
-  static std::vector<Node*> between(const Graph& graph, const Node* before, const Node* node) {
-    std::vector<Node*> made;
-    for (Node* n = graph.next(before); n != node; n = graph.next(n)) made.push_back(n);
-    return made;
   }
 
   /// Why the replacement cannot stand.
@@ -71,13 +62,6 @@ class RuleWalk {
     for (const Node* n : made)
       if (std::string why = of(*n); !why.empty()) return why;
     return {};
-  }
-
-  /// As if nothing had been made.
-  static void undo(const std::vector<Node*>& made, Builder& builder) {
-    for (auto n = made.rbegin(); n != made.rend(); ++n)
-      if (has_no_effect(**n)) (*n)->graph()->erase(*n);
-    builder.undo_constants();
   }
 
   /// Else the node would stay, to be rewritten for ever. Models are read that give an operator outputs it does not

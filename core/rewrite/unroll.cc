@@ -21,7 +21,9 @@ struct Repeated {
 
 class Unroller {
  public:
-  Unroller(Model& model, Graph& graph, Node* node) : graph_(graph), node_(node), names_(graph), opset_(model.opset()) {}
+  /// `names`: of the whole model, counted when the first is needed.
+  Unroller(Model& model, Graph& graph, Node* node, std::optional<FreshNames>& names)
+      : graph_(graph), node_(node), names_(names), opset_(model.opset()) {}
 
   /// The node is erased.
   void write_out(const Repeated& repeated, const Graph& body) {
@@ -43,24 +45,31 @@ class Unroller {
     graph_.erase(node_);
   }
 
-  Value* constant(const char* hint, Tensor tensor) { return graph_.add_constant(names_.make(hint), std::move(tensor)); }
+  Value* constant(const char* hint, Tensor tensor) {
+    return graph_.add_constant(names().make(hint), std::move(tensor));
+  }
 
   Value* op(const char* op, std::vector<Value*> inputs, std::vector<Attr> attrs = {}) {
-    Value* made = graph_.add_value(names_.make(op));
+    Value* made = graph_.add_value(names().make(op));
     graph_.add_node("", op, std::move(inputs), {made}, std::move(attrs), node_);
     return made;
   }
 
  private:
+  FreshNames& names() {
+    if (!names_) names_.emplace(graph_);
+    return *names_;
+  }
+
   /// The values that one trip gives, in the place of a node that stands for it.
   std::vector<Value*> trip(std::vector<Value*> inputs, const Graph& body) {
     std::vector<Value*> outputs, probes, results;
-    for (const Value* y : body.outputs()) outputs.push_back(graph_.add_value(names_.make(y->name)));
+    for (const Value* y : body.outputs()) outputs.push_back(graph_.add_value(names().make(y->name)));
     Node* stand_in = graph_.add_node("", node_->op, std::move(inputs), outputs, {}, node_);
-    stand_in->name = names_.make_node(node_->name.empty() ? "trip" : node_->name);
+    stand_in->name = names().make_node(node_->name.empty() ? "trip" : node_->name);
     stand_in->origins = node_->origins;
     for (Value* y : outputs) probes.push_back(op("Identity", {y}));
-    instantiate_branch(stand_in, body, names_);
+    instantiate_branch(stand_in, body, names());
     for (const Value* probe : probes) results.push_back(probe->producer->input(0));
     for (Value* probe : probes) graph_.erase(probe->producer);
     return results;
@@ -84,7 +93,7 @@ class Unroller {
 
   Graph& graph_;
   Node* node_;
-  FreshNames names_;
+  std::optional<FreshNames>& names_;
   int64_t opset_;
 };
 
@@ -177,15 +186,16 @@ Expected<Repeated> repeated_of(const NodeView& view, const Graph& body, Unroller
   return repeated;
 }
 
-void unroll(Graph& graph, Model& model, const PassContext& context, int64_t most_nodes, PassTally& tally) {
+void unroll(Graph& graph, Model& model, const PassContext& context, int64_t most_nodes,
+            std::optional<FreshNames>& names, PassTally& tally) {
   for (Node* node : graph.nodes()) {
-    for (Graph* body : node->bodies()) unroll(*body, model, context, most_nodes, tally);
+    for (Graph* body : node->bodies()) unroll(*body, model, context, most_nodes, names, tally);
     const bool wanted = (node->is("Loop") || node->is("Scan")) && context.allows(*node);
     const Attr* attr = wanted ? node->attr("body") : nullptr;
     const auto* body = attr ? std::get_if<GraphPtr>(&attr->value) : nullptr;
     if (!body || (node->is("Loop") && ((*body)->inputs().size() < 2 || (*body)->outputs().empty()))) continue;
     const GraphPtr kept = *body;  // outlives the node
-    Unroller unroller(model, graph, node);
+    Unroller unroller(model, graph, node, names);
     const auto repeated = repeated_of({*node, model.opset()}, *kept, unroller, most_nodes);
     if (!repeated) {
       ++tally.declined[repeated.error().reason];
@@ -200,7 +210,8 @@ void unroll(Graph& graph, Model& model, const PassContext& context, int64_t most
 }  // namespace
 
 void unroll(Model& model, const PassContext& context, int64_t most_nodes, PassTally& tally) {
-  unroll(*model.graph, model, context, most_nodes, tally);
+  std::optional<FreshNames> names;
+  unroll(*model.graph, model, context, most_nodes, names, tally);
 }
 
 }  // namespace mlopt

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <complex>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/text.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "core/base/rng.h"
 #include "core/base/text.h"

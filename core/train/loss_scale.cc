@@ -1,6 +1,5 @@
 #include "core/train/loss_scale.h"
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 

@@ -77,7 +77,7 @@ Datum scalar(double value) { return Tensor::scalar(static_cast<float>(value)); }
 
 }  // namespace
 
-Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, CompileOptions options,
+Trainer::Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, const CompileOptions& options,
                  const LoopSettings& settings, const Standing& from)
     : graphs_(graphs),
       backend_(backend),

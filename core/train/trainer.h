@@ -53,7 +53,7 @@ struct StepReport {
 class Trainer {
  public:
   /// `graphs` and `data` must outlive it. Goes on from where a training stood.
-  Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, CompileOptions options,
+  Trainer(const TrainingGraphs& graphs, const Dataset& data, Backend& backend, const CompileOptions& options,
           const LoopSettings& settings, const Standing& from = {});
 
   /// What the graph of gradients is fed next, which is then left out of the training: for a look at that graph.

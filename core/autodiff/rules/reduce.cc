@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "core/autodiff/rules.h"
 
 namespace mlopt::autodiff {

@@ -30,7 +30,7 @@ bool same_form(const onnx::OpSchema& newer, const onnx::OpSchema& older) {
 /// Rules read inputs that the schema says are there.
 bool complete(const Node& node, const onnx::OpSchema& schema) {
   for (int i = 0; i < schema.min_input(); ++i)
-    if (!node.input(i)) return false;
+    if (!node.input(i) && schema.inputs()[static_cast<size_t>(i)].GetOption() != onnx::OpSchema::Optional) return false;
   return node.first_output() != nullptr;
 }
 

@@ -1,7 +1,5 @@
 // A normalization in float32 between Casts from 16 bits and back -> the normalization of 16 bits, which computes in
 // float32 all the same. The scale that follows joins in norm_scale.
-#include <algorithm>
-
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/norm.h"
 #include "core/rewrite/fusion/passes.h"

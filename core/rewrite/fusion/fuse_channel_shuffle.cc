@@ -1,6 +1,5 @@
 // Reshape [N, g c, ...] to [N, g, c, ...], Transpose of g and c, Reshape back -> Gather of channels: one copy instead
 // of one by elements, in any layout and whatever the size of the picture. ONNX Runtime runs it 1.4 times as fast.
-#include <algorithm>
 #include <numeric>
 #include <span>
 #include <utility>

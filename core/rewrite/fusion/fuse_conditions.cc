@@ -12,7 +12,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Decline{"both are used as numbers elsewhere"};
   if (builder.opset() < 7) return Decline{"its opset broadcasts in another way"};
   const Type& type = m.root->output(0)->type;
-  if (!type.is_tensor() || type.dtype == DType::kUndefined) return Decline{"its type is not known"};
+  if (!type.has_dtype()) return Decline{"its type is not known"};
   Value* both = builder.op("And", {a, b});
   return Replacement{builder.op("Cast", {both}, {{"to", static_cast<int64_t>(type.dtype), ""}}, type)};
 }

@@ -1,7 +1,5 @@
 // LayerNormalization(words[ids] + segments[0 or types] + positions[0, 1, ...]) -> EmbedLayerNormalization, for ONNX
 // Runtime. Ids must not be negative, which Gather would count from the end of the table.
-#include <algorithm>
-
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/tensor/cast.h"

@@ -1,7 +1,5 @@
 // InstanceNormalization, or LayerNormalization, of groups of channels, then a scale and a bias for each channel or
 // neither -> GroupNormalization.
-#include <algorithm>
-
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/tensor/cast.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 
 #include "core/rewrite/fusion/norm.h"
 #include "core/rewrite/fusion/passes.h"

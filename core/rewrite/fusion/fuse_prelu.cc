@@ -1,6 +1,5 @@
 // relu(x) - c relu(-x), relu(x) + c min(x, 0) and relu(x) + c (x - |x|) / 2 -> PRelu(x, c), and LeakyRelu(x) where c is
 // one number: what Keras and TensorFlow write for layers that have slopes.
-#include <algorithm>
 #include <cmath>
 
 #include "core/rewrite/fusion/passes.h"

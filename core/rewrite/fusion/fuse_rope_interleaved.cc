@@ -1,7 +1,5 @@
 // Neighbours (a, b) of a row -> (a cos - b sin, a sin + b cos), spelt so, or as x cos + (-b, a) sin with each cosine
 // and sine twice -> RotaryEmbedding, interleaved.
-#include <algorithm>
-
 #include "core/rewrite/axis_map.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/rewrite/fusion/rope_angles.h"

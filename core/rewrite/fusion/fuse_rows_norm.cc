@@ -1,7 +1,6 @@
 // Rows as channels of one sample, normalized by BatchNormalization with mean and variance of their own, and back, as
 // Keras writes LayerNormalization -> LayerNormalization.
 #include <algorithm>
-#include <cmath>
 
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/norm.h"

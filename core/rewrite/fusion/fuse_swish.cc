@@ -11,6 +11,7 @@ Expected<Replacement> write(Value* x, double alpha, Builder& builder) {
   if (builder.target == Target::kOrt && x->type.dtype == DType::kF32)
     return Replacement{builder.contrib("QuickGelu", {x}, std::move(attrs), x->type)};
   if (!builder.has(24)) return Decline{"Swish needs opset 24"};
+  if (builder.target == Target::kOrt && builder.has(25)) return Decline{"ONNX Runtime does not run Swish of opset 25"};
   if (builder.target == Target::kOpenvino || builder.target == Target::kTensorrt)
     return Decline{"the target does not run Swish"};
   if (builder.target == Target::kKernels && x->type.dtype != DType::kF32) return Decline{"it is not float32"};

@@ -36,8 +36,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& b, int past) {
   const Node& node = *m.root;
   const bool standard = node.domain.empty();
   const NodeView view = b.view(node);
+  if (b.opset() < 13 || !node.input(0) || !node.input(past) || !node.input(past + 1)) return Decline{};
   const size_t axes = node.input(0)->type.dims ? node.input(0)->type.dims->size() : 0;
-  if (b.opset() < 13 || !node.input(past) || !node.input(past + 1)) return Decline{};
   for (int i = 0; i < 3; ++i)
     if (!is_known(node.input(i), axes) || (axes != 3 && !(standard && axes == 4)))
       return Decline{"it is not float32 of known rank"};

@@ -6,7 +6,7 @@ namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value *x = m.root->input(0), *bias = m.root->input(1);
-  if (x->type.dtype != DType::kF32) return Decline{"it is not float32"};
+  if (!x || x->type.dtype != DType::kF32) return Decline{"it is not float32"};
   if (bias) x = builder.op("Add", {x, bias}, {}, m.root->output(0)->type);
   const char* form = m.root->op == "FastGelu" ? "tanh" : "none";
   return Replacement{builder.op("Gelu", {x}, {{"approximate", form, ""}}, m.root->output(0)->type)};

@@ -73,7 +73,7 @@ int64_t key_of(const Node& node) {
 
 Value* draw(Builder& builder, const Node& node, const char* op, Value* like) {
   Value* key = builder.constant("key", Tensor::ints({key_of(node)}));
-  Value* numbers = builder.graph.add_op(op, {like, key}, {}, &node, op, 1, "mlopt")->output(0);
+  Value* numbers = builder.node(op, {like, key}, {}, op, 1, "mlopt")->output(0);
   numbers->type = like->type;
   return numbers;
 }

@@ -25,7 +25,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   std::vector<Attr> attrs = node.attrs;
   std::erase_if(attrs, [](const Attr& a) { return a.name == "layout"; });
   const auto outputs = static_cast<int>(node.outputs().size());
-  const Node* made = builder.graph.add_op(node.op, std::move(inputs), std::move(attrs), m.root, node.op, outputs);
+  const Node* made = builder.node(node.op, std::move(inputs), std::move(attrs), node.op, outputs);
   Replacement replacement;
   for (int i = 0; i < outputs; ++i) {
     const std::vector<int64_t> perm = i == 0 ? std::vector<int64_t>{2, 0, 1, 3} : std::vector<int64_t>{1, 0, 2};

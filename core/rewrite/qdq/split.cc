@@ -24,8 +24,8 @@ Expected<Replacement> split_numbers(const Match& m, Builder& builder) {
     if (part && !is_rounded_to(part, *x, builder)) return Decline{"a part is not rounded to the steps of the whole"};
   std::vector<Value*> inputs = split.inputs();
   inputs[0] = x->numbers;
-  Node* parts = builder.graph.add_op("Split", std::move(inputs), split.attrs, m.root, split.output(0)->name + "_codes",
-                                     static_cast<int>(split.outputs().size()));
+  Node* parts = builder.node("Split", std::move(inputs), split.attrs, split.first_output()->name + "_codes",
+                             static_cast<int>(split.outputs().size()));
   parts->name = split.name;
   Replacement found;
   for (size_t i = 0; i < split.outputs().size(); ++i) {

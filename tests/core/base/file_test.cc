@@ -95,6 +95,14 @@ TEST_CASE("what cannot be written is an error, and devices are written as they s
   CHECK(fs::is_character_file("/dev/null"));
 }
 
+TEST_CASE("what closing a device reports is an error") {
+  const int next = ::dup(STDERR_FILENO);
+  ::close(next);
+  AtomicFile nowhere("/dev/null");  // gets that number
+  ::close(next);
+  CHECK(test::says(thrown_by([&] { nowhere.commit(); }), "Bad file descriptor"));
+}
+
 TEST_CASE("whether a file can be written is told without a trace") {
   const TempDir folder;
   const std::string old = folder.write("old", "old"), pipe = folder / "pipe";

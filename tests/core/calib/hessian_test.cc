@@ -1,5 +1,7 @@
 #include "core/calib/hessian.h"
 
+#include <limits>
+
 #include "tests/support/catch.h"
 
 using namespace mlopt;
@@ -26,4 +28,15 @@ TEST_CASE("a hundredth of the mean diagonal is added, and inputs that are always
   const Dense turned = damped_hessian(seen, 0, 2, std::vector<int64_t>{1, 0});
   CHECK(turned(0, 0) == h(1, 1));
   CHECK(turned(1, 0) == h(0, 1));
+}
+
+TEST_CASE("inputs whose squares float32 cannot hold count as not seen") {
+  Observed seen;
+  const float tiny = 1e-44f, huge = std::numeric_limits<float>::infinity();
+  seen.products = {std::vector<float>{tiny, tiny, tiny, tiny}, std::vector<float>{huge, huge, huge, huge}};
+  for (const int64_t group : {0, 1}) {
+    CHECK(damped_hessian(seen, group, 2) == Dense::Identity(2, 2));
+    CHECK(damping(seen, group, 2) == 1);
+    CHECK_NOTHROW(inverse_factor(damped_hessian(seen, group, 2)));
+  }
 }

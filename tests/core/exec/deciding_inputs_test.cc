@@ -53,6 +53,18 @@ TEST_CASE("inputs decide when shapes follow from their values") {
   CHECK(fixed.graph->find("rows")->is_initializer());
 }
 
+TEST_CASE("inputs decide however many operators are between") {
+  Net net;
+  Value* v = net.graph().add_input("x", Type::tensor(DType::kI64, Dims{1}));
+  for (int i = 0; i < 200'000; ++i) {
+    Value* next = net.graph().add_value("v" + std::to_string(i));
+    net.graph().add_node("", "Neg", {v}, {next});
+    v = next;
+  }
+  net.output(net.op("ConstantOfShape", {v}));
+  CHECK(deciding_inputs(net.graph()) == std::vector<bool>{true});
+}
+
 TEST_CASE("a plan that runs nothing node by node is made for the values that decide shapes") {
   Net net = reshaping();
   const auto plan = gpu_on_host()->compile(net.model, {});

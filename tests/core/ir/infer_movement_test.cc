@@ -59,6 +59,8 @@ TEST_CASE("Range counts what shape arithmetic gives") {
   CHECK(more("m = Sub(one, n) y = Range(m, one, one)") == "int64[N]");
   CHECK(more("f = Cast<to = 1>(n) y = Range(fzero, f, fone)") == "float32[N]");
   CHECK(more("f = Cast<to = 1>(n) y = Range(half, f, fone)") == "?");
+  CHECK(types_in("", "y = Range(zero, least, back)", "y", 21, nullptr,
+                 "int64 zero = {0}, int64 least = {-9223372036854775808}, int64 back = {-1}") == "?");
   CHECK(more("f = Cast<to = 10>(n) z = Cast<to = 10>(zero) o = Cast<to = 10>(one) y = Range(z, f, o)") == "?");
 }
 

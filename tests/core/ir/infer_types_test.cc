@@ -41,6 +41,11 @@ TEST_CASE("operators of the first opset, which the standard's own inference no l
   CHECK(types_in("float[1,3,8,9] x", "y = ImageScaler<scale = 2.0>(x)", "y", 9) == "float32[1,3,8,9]");
 }
 
+TEST_CASE("operators of our own without inputs have no type") {
+  for (const char* op : {"FakeQuantize", "SeededDropout", "Chain"})
+    CHECK(types_in("", std::string("y = mlopt.") + op + "()", "y") == "?");
+}
+
 TEST_CASE("broadcasting by attribute is left alone") {
   CHECK(types_in("float[2,3,4] a, float[3] b", "y = Add<axis = 1, broadcast = 1>(a, b)", "y", 6) == "?");
 }

@@ -118,6 +118,8 @@ TEST_CASE("constants made by shape, and products of elements") {
   CHECK(elements_in("float[N,M] x", "s = Shape(x) y = ReduceProd(s)", "y") == "[M*N]");
   CHECK(elements_in("float[2,3] x", "s = Shape(x) r = Shape(s) y = ConstantOfShape<value = int64[1] {-1}>(r)", "y") ==
         "[-1,-1]");
+  CHECK(elements_in("float[2,3] x", "s = Shape(x) r = Shape(s) y = ConstantOfShape<value = int64[0] {}>(r)", "y") ==
+        "-");
 }
 
 TEST_CASE("sizes may go through floats") {

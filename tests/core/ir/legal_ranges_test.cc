@@ -37,12 +37,14 @@ TEST_CASE("token ids lie in the table they index, also behind casts, shapes and 
 }
 
 TEST_CASE("lengths, masks, bytes and flags") {
-  const auto length = range_of(
-      "g (int32[B] x, float[T,B,3] s, float[1,8,3] w, float[1,8,2] r) => (float[T,1,B,2] y) { "
-      "y = LSTM<hidden_size = 2>(s, w, r, , x) }");
-  REQUIRE(length.has_value());
-  CHECK(length->low == 1);
-  CHECK(length->high_dim == Dim::symbol("T"));
+  for (const char* data : {"T,B,3] s) => (float[T,1,B,2] y) { y = LSTM<layout = 0",
+                           "B,T,3] s) => (float[B,T,1,2] y) { y = LSTM<layout = 1"}) {
+    const auto length = range_of(std::string("g (int32[B] x, float[1,8,3] w, float[1,8,2] r, float[") + data +
+                                 ", hidden_size = 2>(s, w, r, , x) }");
+    REQUIRE(length.has_value());
+    CHECK(length->low == 1);
+    CHECK(length->high_dim == Dim::symbol("T"));
+  }
   const auto named = range_of("g (int64[B] input_lengths, float[B,T,3] s) => (int64[B] y) { y = Neg(input_lengths) }");
   REQUIRE(named.has_value());
   CHECK(named->high_dim == Dim::symbol("T"));

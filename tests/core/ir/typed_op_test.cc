@@ -18,4 +18,11 @@ TEST_CASE("types that do not follow from the inputs outlast new shapes") {
   CHECK(kept_types(*made[0]->producer).size() == 2);
 }
 
+TEST_CASE("what is no type is not kept as one") {
+  Net net;
+  const Node* odd =
+      net.graph().add_op("Odd", {net.input({2})}, {{"type0", int64_t{3}, {}}}, nullptr, "odd", 1, "mlopt");
+  CHECK(kept_types(*odd).empty());
+}
+
 }  // namespace mlopt::test

@@ -133,6 +133,24 @@ TEST_CASE("ONNX Runtime's own operators of the standard domain pass through conv
   }
 }
 
+TEST_CASE("LayerNormalization of an opset that lacks it passes through, and is the standard's in later ones") {
+  Model model =
+      test::fixture(R"(g (float[2,4] x) => (float[2,4] y) <float[4] s = {1, 2, 3, 4}, float[4] b = {0, 1, 0, 1}> {
+    n = LayerNormalization <axis = -1> (x, s, b)
+    y = Relu (n)
+  })",
+                    14);
+  model.set_opset("com.microsoft", 1);
+  for (const int64_t opset : {13, 16, 17, 21}) {
+    const Model other = convert_opset(model, opset);
+    CHECK(other.opset() == opset);
+    CHECK(test::operators(*other.graph) == "LayerNormalization Relu");
+    CHECK(other.graph->nodes()[0]->domain.empty());
+    CHECK(check_with_onnx(other).errors.empty());
+    test::require_same_model(model, other, 0);
+  }
+}
+
 TEST_CASE("conversions keep what operators mean") {
   const Model model = parse_text(R"(
     <ir_version: 5, opset_import: ["" : 9]>

@@ -4,6 +4,7 @@
 #include "core/onnx/infer.h"
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
+#include "tests/support/rewrite.h"
 
 namespace mlopt::test {
 namespace {
@@ -61,6 +62,21 @@ TEST_CASE("inputs that stay float32, means summed in float32, and constants roun
   CHECK(type_of(model, "BatchNormalization", 1) == DType::kF32);
   CHECK(type_of(model, "ReduceMean") == DType::kF16);
   CHECK(rounded == 1);
+}
+
+TEST_CASE("sums of products of integers stay float32 until they are scaled") {
+  Model model = fixture(R"(g (float[N,4] x) => (float[N,3] y)
+      <int8[4,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float s = {0.001}, float[3] b = {1, 2, 3}> {
+    q, a, z = DynamicQuantizeLinear (x)  i = MatMulInteger (q, w, z)  f = Cast <to = 1> (i)  c = Mul (a, s)
+    p = Mul (f, c)  y = Add (p, b) })");
+  infer(model, standard_types);
+  const ComputedInHalf done = compute_in_half(model, {.why_float = nothing});
+  std::vector<DType> products;
+  for (const Node* node : model.graph->nodes())
+    if (node->op == "Mul") products.push_back(node->output(0)->type.dtype);
+  CHECK(products == std::vector<DType>{DType::kF32, DType::kF32});
+  CHECK(type_of(model, "DynamicQuantizeLinear") == DType::kF32);
+  CHECK(type_of(model, "Add") == DType::kF16);
 }
 
 }  // namespace mlopt::test

@@ -79,6 +79,11 @@ TEST_CASE("an axis of length 0 divides nothing") {
                   {{"x", 1, "B"}}) == "float32[3,6]");
 }
 
+TEST_CASE("a Reshape for nothing follows too") {
+  CHECK(output_of(R"(g (float[1,6] x) => (float[1,6] y) <int64[2] t = {1, 6}> { "" = Reshape (x, t)  y = Relu (x) })",
+                  {{"x", 0, "B"}}) == "float32[B,6]");
+}
+
 TEST_CASE("what is no fixed axis of an input is not freed") {
   CHECK(refused({{"z", 0, "B"}}) == "no input is called 'z'");
   CHECK(refused({{"x", 2, "B"}}) == "'x' has no axis 2");

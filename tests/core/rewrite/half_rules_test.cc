@@ -38,6 +38,7 @@ TEST_CASE("operators that leave the range of float16 are known, in chains too") 
   CHECK(overflows("Relu") == std::pair(false, false));
   CHECK(overflows("Chain", {{"ops", std::vector<std::string>{"Neg", "Exp"}, {}}}) == std::pair(true, true));
   CHECK(overflows("Chain", {{"ops", std::vector<std::string>{"Neg", "Relu"}, {}}}) == std::pair(false, false));
+  CHECK(overflows("Chain") == std::pair(false, false));
 }
 
 }  // namespace mlopt::test

@@ -1,5 +1,7 @@
 #include "core/rewrite/inline_if.h"
 
+#include <set>
+
 #include "tests/support/catch.h"
 #include "tests/support/net.h"
 #include "tests/support/rewrite.h"
@@ -72,6 +74,25 @@ TEST_CASE("an If that is skipped stays, what is in its branches does not") {
   CHECK(left({}, {}) == "Exp");
   CHECK(left({}, {"outer"}) == "If[Exp][Neg]");
   CHECK(left({"inner"}, {}) == "If[Exp][Neg]");
+}
+
+TEST_CASE("an If whose branch is no graph stays") {
+  Model model = fixture(R"(g (float[3] x) => (float[3] y) <bool yes = {1}> {
+    y = If (yes) <then_branch = 3, else_branch = e () => (float[3] d) { d = Neg (x) }> })");
+  CHECK(run_pass(model, inline_if, pass_context()).applied == 0);
+}
+
+TEST_CASE("branches that are put in place one after the other share no names") {
+  Model model = fixture(R"(g (float[3] x) => (float[3] y) <bool yes = {1}> {
+    p = If (yes) <then_branch = t () => (float[3] a) { [n] v = Exp (x)  [m] a = Neg (v) },
+                  else_branch = e () => (float[3] b) { b = Abs (x) }>
+    y = If (yes) <then_branch = t () => (float[3] a) { [n] v = Exp (p)  [m] a = Neg (v) },
+                  else_branch = e () => (float[3] b) { b = Abs (p) }> })");
+  CHECK(rewritten(inline_if, model, 1e-6) == "Exp Neg Exp Neg");
+  run_pass(model, inline_if, pass_context());
+  std::set<std::string> names;
+  for (const Node* node : model.graph->nodes()) names.insert(node->name);
+  CHECK(names.size() == 4);
 }
 
 }  // namespace mlopt::test

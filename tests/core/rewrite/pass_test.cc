@@ -97,6 +97,16 @@ TEST_CASE("no two nodes have one name, whatever values took the names of others"
   CHECK(names == std::vector<std::string>{"Abs", "Abs_1", "Abs_2"});
 }
 
+TEST_CASE("nodes of one name get the next numbers that are free") {
+  Model model = fixture(
+      "g (float[3] x) => (float[3] y) { a = Neg (x)  [n] b = Abs (a)  [n_2] c = Abs (b)  [n] d = Abs (c)  "
+      "[n] e = Abs (d)  [n_1] y = Abs (e) }");
+  run_pass(model, kDropNeg, pass_context());
+  std::vector<std::string> names;
+  for (const Node* node : model.graph->nodes()) names.push_back(node->name);
+  CHECK(names == std::vector<std::string>{"n", "n_2", "n_1", "n_3", "n_1_1"});
+}
+
 TEST_CASE("declines are counted once, with an example") {
   Model model = fixture("g (double[N] x) => (double[N] y) { a = Relu (x)  y = Relu (a) }");
   const PassTally tally = run_pass(model, kNever, pass_context());

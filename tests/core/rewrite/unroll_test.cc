@@ -50,6 +50,16 @@ TEST_CASE("a Scan in a Loop is written out with it") {
   CHECK(written.find("Loop") == std::string::npos);
 }
 
+TEST_CASE("Loops that are written out one after the other share no names") {
+  const auto loop = [](const std::string& x) {
+    return "Loop (n, , " + x + ") <body = b (int64 i, bool c, double[2] s) => (bool k, double[2] w) { " +
+           "k = Identity (c)  t = Neg (s)  w = Exp (t) }>  ";
+  };
+  const std::string written = rewritten(
+      loops, "g (double[2] x) => (double[2] y) <int64 n = {2}> { u = " + loop("x") + "y = " + loop("u") + "}");
+  CHECK(written.find("Loop") == std::string::npos);
+}
+
 TEST_CASE("Scans of unknown or no length, and very long ones, stay") {
   CHECK(declined(loops, scan("", "double[N,4] x")) == "its length is not known");
   CHECK(declined(loops, scan("", "double[0,4] x")) == "its body never runs");

@@ -18,6 +18,16 @@ TEST_CASE("every version between is undone, in bodies too") {
             .find("Range") == std::string::npos);
 }
 
+TEST_CASE("inputs that may be omitted are not missed") {
+  const auto loop = [](const std::string& inputs) {
+    return in_older("g (float[2] x) => (float[2] y) <int64 n = {2}, bool go = {1}> { y = Loop (" + inputs + R"() <body =
+      b (int64 i, bool c, float[2] v) => (bool k, float[2] w) { e = Less (i, n)  k = And (e, c)  w = Neg (v) }> })",
+                    16, 11);
+  };
+  CHECK(loop("n, , x") == "Loop[Less And Neg]");
+  CHECK(loop(", go, x") == "Loop[Less And Neg]");
+}
+
 TEST_CASE("operators and types that came later are named") {
   CHECK(not_in_older("g (float[1,4,4] x) => (y) <int64[2] i = {3, 3}, int64[2] b = {2, 2}> { y = Col2Im (x, i, b) }",
                      18, 17) == "opset 17 has no such operator");

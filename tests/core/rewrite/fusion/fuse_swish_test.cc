@@ -38,6 +38,8 @@ TEST_CASE("SiLU and QuickGELU are what the target has") {
     CHECK(rewritten(fusion::fuse_swish, graph, 17, 1e-6, Target::kOrt) == "QuickGelu");
     CHECK(declined(fusion::fuse_swish, graph, 23).starts_with("Swish needs opset 24"));
   }
+  CHECK(declined(fusion::fuse_swish, "g (float16[N] x) => (float16[N] y) { s = Sigmoid (x)  y = Mul (x, s) }", 25,
+                 Target::kOrt) == "ONNX Runtime does not run Swish of opset 25");
   CHECK(declined(fusion::fuse_swish, R"(g (float[N] x, float[N] z) => (float[N] y) {
     s = Sigmoid (z)  y = Mul (x, s) })",
                  24) == "two values are multiplied");

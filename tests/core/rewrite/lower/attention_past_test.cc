@@ -61,6 +61,8 @@ TEST_CASE("attention that hides keys in ways that are no mask, adds a bias or ha
              "float[2,2,5,2] pv) => (float[2,4,3,2] y) { y = Attention <is_causal = 1> (q, k, v, m, pk, pv) }") ==
         "later keys are hidden");
   CHECK(kept(multi_head("", "B")) == "scores are wanted, or a bias is added");
+  CHECK(kept("g (float[2,3,8] q) => (float[2,3,8] y) { y = com.microsoft.MultiHeadAttention <num_heads = 4> () }")
+            .empty());
   CHECK(kept("g (float[2,3,8] q, float[2,3,8] k, float[2,3,8] v) => (float[2,3,8] y) { y = Attention <q_num_heads = "
              "4, kv_num_heads = 4> (q, k, v) }")
             .empty());
