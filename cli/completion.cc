@@ -35,13 +35,6 @@ std::string names_of(const std::vector<Entry>& entries) {
   return join(names, " ");
 }
 
-/// Text inside single quotes of a shell.
-std::string shell_quoted(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "'" + out + "'";
-}
-
 /// As shell_quoted(), for zsh's _arguments, where brackets and colons mean something.
 std::string zsh_quoted(const std::string& text) {
   std::string out;
@@ -60,6 +53,12 @@ std::string zsh_option(const Option& option) {
 }
 
 }  // namespace
+
+std::string shell_quoted(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return "'" + out + "'";
+}
 
 std::string bash_completion() {
   const std::vector<Entry> all = entries();

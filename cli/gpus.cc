@@ -52,12 +52,18 @@ void show_sensors(const GpuInterface& api, int index, Report& report, Json& entr
 }
 
 void show_peaks(const gpu::Device& device, Report& report, Json& entry) {
+  std::vector<gpu::Peak> peaks;
+  try {
+    peaks = gpu::measure_peaks(device);
+  } catch (const Error& e) {  // too little memory is left on this one
+    return report.line(fmt::format("gpu:{} was not measured: {}", device.index, e.message));
+  }
   Table& table = report.table(fmt::format("peaks of gpu:{}, best and median: products of matrices, and bytes read and "
                                           "written",
                                           device.index),
                               {"", "best", "median", "unit"});
   Json& measured = entry["measured"] = Json::object({});
-  for (const gpu::Peak& peak : gpu::measure_peaks(device)) {
+  for (const gpu::Peak& peak : peaks) {
     const bool copy = peak.what == "copy";
     const double unit = copy ? 1e9 : 1e12;
     table.rows.push_back({peak.what, fmt::format("{:.1f}", peak.best / unit), fmt::format("{:.1f}", peak.median / unit),

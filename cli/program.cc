@@ -65,8 +65,10 @@ void check_common(Common& common, const train::Launch& launch) {
 std::shared_ptr<train::Communicator> open_ranks(const Command& command, const train::Launch& launch) {
   if (launch.size <= 1) return train::single_communicator();
   if (!command.parallel)
-    usage_error(fmt::format("{} is the work of one process, and {} were started", command.name, launch.size), {},
-                "start it without mpirun or srun; train, distill, eval and the calibration of quantize share theirs");
+    usage_error(
+        fmt::format("{} is the work of one process, and {} were started", command.name, launch.size), {},
+        "start it without mpirun or srun; train, distill, eval, devices --measure and the calibration of quantize "
+        "share theirs");
   std::shared_ptr<train::Communicator> ranks = train::mpi_communicator(launch, build_id());
   train::forget_launch();  // programs that this one starts are no ranks
   return ranks;

@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/base/named.h"
-#include "core/base/text.h"
 
 namespace mlopt::distill {
 namespace {
@@ -31,10 +30,7 @@ std::string shape(const Value* v) { return to_string(v->type); }
 std::span<const LossDef> losses() { return kLosses; }
 
 const LossDef& find_loss(std::string_view name, const char* option) {
-  if (const LossDef* found = find_named(losses(), name)) return *found;
-  std::vector<std::string> names;
-  for (const LossDef& l : kLosses) names.emplace_back(l.name);
-  usage_error(fmt::format("no loss is called '{}'", name), option, suggestion(name, names));
+  return require_named(losses(), name, "loss", option);
 }
 
 void shapes_error(const PairArgs& args, std::string_view why) {

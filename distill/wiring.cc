@@ -206,15 +206,10 @@ Wiring wire(const Model& student, std::vector<Teacher> teachers, const train::Ba
 }
 
 std::string in_words(const Wiring& wiring) {
-  std::map<std::string, std::pair<double, int>> losses;
-  for (const Term& term : wiring.terms) {
-    auto& [weight, count] = losses[std::string(term.loss->name)];
-    weight += term.weight;
-    ++count;
-  }
+  std::map<std::string, double> losses;
+  for (const Term& term : wiring.terms) losses[std::string(term.loss->name)] += term.weight;
   std::string text;
-  for (const auto& [name, each] : losses)
-    text += fmt::format("{}{} {:.4g}", text.empty() ? "" : " + ", name, each.first);
+  for (const auto& [name, weight] : losses) text += fmt::format("{}{} {:.4g}", text.empty() ? "" : " + ", name, weight);
   if (wiring.hard_weight > 0) text += fmt::format(" + hard {:.4g}", wiring.hard_weight);
   return text;
 }

@@ -1,13 +1,6 @@
 #include "prune/criteria.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <string>
-
-#include "core/base/error.h"
 #include "core/base/named.h"
-#include "core/base/text.h"
 
 namespace mlopt::prune {
 namespace {
@@ -43,11 +36,6 @@ constexpr Criterion kCriteria[] = {
 
 std::span<const Criterion> criteria() { return kCriteria; }
 
-const Criterion& find_criterion(std::string_view name) {
-  if (const Criterion* found = find_named(criteria(), name)) return *found;
-  std::vector<std::string> names;
-  for (const Criterion& row : criteria()) names.emplace_back(row.name);
-  usage_error(fmt::format("no method is called '{}'", name), "--method", suggestion(name, names));
-}
+const Criterion& find_criterion(std::string_view name) { return require_named(criteria(), name, "method", "--method"); }
 
 }  // namespace mlopt::prune

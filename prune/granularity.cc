@@ -67,10 +67,8 @@ Granularity parse_granularity(std::string_view text) {
     return parse_block(text, equals == std::string_view::npos ? "" : text.substr(equals + 1));
   Granularity g;
   g.name = text;
-  if (find_named(granularities(), text)) return g;
-  std::vector<std::string> names;
-  for (const GranularityRow& row : granularities()) names.emplace_back(row.name);
-  usage_error(fmt::format("no granularity is called '{}'", text), "--granularity", suggestion(text, names));
+  require_named(granularities(), text, "granularity", "--granularity");
+  return g;
 }
 
 std::string to_string(const Granularity& g) {

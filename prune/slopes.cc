@@ -66,14 +66,17 @@ int64_t each_slope(const Model& model, const std::vector<std::string>& weights, 
   options.updates = graphs.gradient_updates;
   const auto plan = means.runner->backend.compile(graphs.gradients, options);
   train::Feed feed(*data, feed_of(graphs, batch));
+  std::vector<const std::string*> states;  // of each weight; null: the loss does not depend on it
+  for (const std::string& weight : weights) {
+    const auto at = std::find(graphs.parameters.begin(), graphs.parameters.end(), weight) - graphs.parameters.begin();
+    const bool found = at < std::ssize(graphs.parameters);
+    states.push_back(found ? &graphs.gradient_states[static_cast<size_t>(at)] : nullptr);
+  }
   const int64_t batches = feed.batches_in_epoch();
   for (int64_t i = 0; i < batches; ++i) {
     plan->run(feed.next());
-    for (size_t w = 0; w < weights.size(); ++w) {
-      const auto at = std::find(graphs.parameters.begin(), graphs.parameters.end(), weights[w]);
-      if (at == graphs.parameters.end()) continue;  // the loss does not depend on it
-      see(w, graphs.state->at(graphs.gradient_states[static_cast<size_t>(at - graphs.parameters.begin())]));
-    }
+    for (size_t w = 0; w < weights.size(); ++w)
+      if (states[w]) see(w, graphs.state->at(*states[w]));
     if (means.progress) means.progress("differentiating", (i + 1) * batch, data->size());
   }
   return batches * batch;

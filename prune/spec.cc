@@ -17,14 +17,6 @@
 namespace mlopt::prune {
 namespace {
 
-template <class Row>
-void require_name(std::span<const Row> table, std::string_view what, std::string_view name, const std::string& where) {
-  if (find_named(table, name)) return;
-  std::vector<std::string> names;
-  for (const Row& row : table) names.emplace_back(row.name);
-  usage_error(fmt::format("no {} is called '{}'", what, name), where, suggestion(name, names));
-}
-
 /// A part of a spec: read from the text behind its '=', and printed, or left out where it says nothing.
 struct Part {
   std::string_view name;
@@ -102,7 +94,7 @@ constexpr Part kParts[] = {
      [](const Spec& s) { return print_round(s.round); }},
     {"allocation",
      [](Spec& s, std::string_view v) {
-       require_name(allocations(), "allocation", v, "--allocation");
+       require_named(allocations(), v, "allocation", "--allocation");
        s.allocation = v;
      },
      [](const Spec& s) { return s.allocation; }},
@@ -111,7 +103,7 @@ constexpr Part kParts[] = {
      [](const Spec& s) { return s.episodes == 0 ? "" : std::to_string(s.episodes); }},
     {"scale",
      [](Spec& s, std::string_view v) {
-       require_name(scales(), "scale", v, "--scale");
+       require_named(scales(), v, "scale", "--scale");
        s.scale = v;
      },
      [](const Spec& s) { return s.scale; }},
@@ -123,7 +115,7 @@ constexpr Part kParts[] = {
      [](const Spec& s) { return s.norm == Spec().norm ? "" : s.norm; }},
     {"schedule",
      [](Spec& s, std::string_view v) {
-       require_name(schedules(), "schedule", v, "--prune-schedule");
+       require_named(schedules(), v, "schedule", "--prune-schedule");
        s.schedule = v;
      },
      [](const Spec& s) { return s.schedule; }},

@@ -80,7 +80,9 @@ void multiply(Value& weight, size_t axis, const std::vector<double>& factors) {
 }
 
 bool correct(const Site& site, const Moments& now, const Moments& before) {
-  if (now.means.empty() || !finite(now.means) || !finite(now.variances) || !finite(before.means)) return false;
+  if (now.means.empty() || before.means.size() != now.means.size() || !finite(now.means) || !finite(now.variances) ||
+      !finite(before.means))
+    return false;
   if (site.normalizes) {
     std::vector<double> means = to_doubles(*site.node->input(3)->constant);
     std::vector<double> variances = to_doubles(*site.node->input(4)->constant);

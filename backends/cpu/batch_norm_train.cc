@@ -1,7 +1,6 @@
 // BatchNormalization by the statistics of the batch, and the gradient of both forms.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "backends/cpu/channel_sums.h"

@@ -1,7 +1,6 @@
 #include "backends/cpu/block_bytes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 // With the instructions that add up products of bytes in 32 bits, which most files have no use for.

@@ -1,6 +1,5 @@
 #include "backends/cpu/byte_tile.h"
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 

@@ -1,6 +1,4 @@
 // The gradient of a convolution's weights, as oneDNN's backward pass.
-#include <numeric>
-
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/primitive.h"
 #include "core/ir/window.h"

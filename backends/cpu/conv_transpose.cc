@@ -1,7 +1,6 @@
 // ConvTranspose, as oneDNN's deconvolution.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "backends/cpu/kernels.h"

@@ -1,7 +1,6 @@
 // LayerNormalization and RMSNormalization over the axes from `axis` on, and com.microsoft's forms that add first.
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/middle.h"

@@ -1,6 +1,5 @@
 // LRN, over neighbouring channels (Krizhevsky et al., 2012): y = x (bias + alpha / size * the window's squares)^-beta.
 #include <algorithm>
-#include <cmath>
 
 #include "backends/cpu/activation.h"
 #include "backends/cpu/kernels.h"

@@ -1,8 +1,6 @@
 // MatMul, Gemm and their fused forms: dst = activation(alpha A B + bias + beta C).
 #include "backends/cpu/matmul.h"
 
-#include <utility>
-
 #include "backends/cpu/broadcast.h"
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/primitive.h"

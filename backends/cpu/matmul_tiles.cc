@@ -1,7 +1,6 @@
 // Matrix products by tiles of our own, with the addend and the activation in their epilogue.
 
 #include <algorithm>
-#include <utility>
 
 #include "backends/cpu/arithmetic.h"
 #include "backends/cpu/dnn.h"

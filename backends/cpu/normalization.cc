@@ -1,7 +1,6 @@
 // Normalizations by channel: BatchNormalization with stored statistics, InstanceNormalization, GroupNormalization.
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/planes.h"

@@ -1,5 +1,4 @@
 // Updates of parameters by their gradients, in one pass over each tensor.
-#include <algorithm>
 #include <cmath>
 
 #include "backends/cpu/kernels.h"

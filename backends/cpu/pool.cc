@@ -1,7 +1,6 @@
 // MaxPool and AveragePool. A window's rows are folded into one row, the row along itself at every position, and every
 // stride-th position is kept: all but the last are vector loops, whatever the strides.
 #include <algorithm>
-#include <limits>
 
 #include "backends/cpu/kernels.h"
 #include "backends/cpu/pool_planes.h"

@@ -1,7 +1,6 @@
 #include "backends/cpu/product_kernel.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "backends/cpu/targets.h"

@@ -1,7 +1,6 @@
 // Products of 8 bit matrices: QLinearMatMul, MatMulInteger, and com.microsoft's MatMulIntegerToFloat,
 // DynamicQuantizeMatMul and QGemm.
 #include <algorithm>
-#include <optional>
 
 #include "backends/cpu/byte_product.h"
 #include "backends/cpu/dynamic_quantize.h"

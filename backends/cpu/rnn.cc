@@ -1,5 +1,4 @@
 // LSTM and GRU with constant weights and the standard's default activations, RNN with Tanh or Relu.
-#include <algorithm>
 #include <optional>
 #include <string>
 

@@ -1,7 +1,5 @@
 // Transpose, DepthToSpace and SpaceToDepth: views where only axes of one element move or only the layout's name
 // changes, else a copy between strides.
-#include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "backends/cpu/kernels.h"

@@ -27,10 +27,9 @@ Tensor stacked(const Call& call, const std::vector<Tensor>& slices, int axis) {
 }
 
 Tensor stacked_nothing(const Call& call, const Value& slice, int64_t axis, const Value* whole) {
-  const auto is_known = [](const Type& t) { return t.is_tensor() && t.dtype != DType::kUndefined; };
-  const bool of_slice = !whole || !is_known(whole->type) || (is_known(slice.type) && slice.type.dims);
+  const bool of_slice = !whole || !whole->type.has_dtype() || (slice.type.has_dtype() && slice.type.dims);
   const Type& type = of_slice ? slice.type : whole->type;
-  if (!is_known(type))
+  if (!type.has_dtype())
     fail(call, fmt::format("the type of output '{}' of a body that never ran is unknown", slice.name));
   Dims dims;
   if (type.dims)

@@ -77,8 +77,9 @@ distill::Settings settings_of(const DistillOptions& o, const train::Recipe& reci
 
 void check_data_free(const DistillOptions& o) {
   if (o.data_free && !o.train.verb.data.spec.empty()) usage_error("give one of --data and --data-free", "--data-free");
-  if ((o.data_free && *o.data_free < 1) || o.data_free_steps < 1)
-    usage_error("a number of at least 1 is needed", "--data-free");
+  const bool none = o.data_free && *o.data_free < 1;
+  if (none || o.data_free_steps < 1)
+    usage_error("a number of at least 1 is needed", none ? "--data-free" : "--data-free-steps");
 }
 
 std::string spec_of(const DistillOptions& o) {

@@ -45,18 +45,21 @@ std::vector<FreeAxis> axes_of(const FuseFlags& flags, const Model& source) {
   return axes;
 }
 
-/// Two tensors of the same type, the second behind the first.
+[[noreturn]] void refuse(const std::string& why) {
+  unsupported_error("constants of the model hold the axis to its size: " + why, "--dynamic", kFix);
+}
+
+/// The second behind the first.
 Tensor behind(const Tensor& a, const Tensor& b) {
   Dims dims = a.dims();
+  const auto row = [](const Tensor& t) { return t.rank() == 0 ? Dims{} : Dims(t.dims().begin() + 1, t.dims().end()); };
+  if (a.dtype() != b.dtype() || a.rank() != b.rank() || row(a) != row(b) || a.dtype() == DType::kString)
+    refuse("sizes that depend on data, and strings, cannot be compared");
   dims[0] += b.dim(0);
   Tensor both(a.dtype(), dims);
   std::memcpy(both.mutable_raw(), a.raw(), a.bytes());
   std::memcpy(both.mutable_raw() + a.bytes(), b.raw(), b.bytes());
   return both;
-}
-
-[[noreturn]] void refuse(const std::string& why) {
-  unsupported_error("constants of the model hold the axis to its size: " + why, "--dynamic", kFix);
 }
 
 void require_same(const std::vector<Datum>& actual, const std::vector<Datum>& expected, const char* when) {

@@ -31,13 +31,6 @@ bool is_close(const OutputComparison& output, bool rounds) {
   return d.max_abs <= kRelative * d.max_expected + kAbsolute || (rounds && d.sqnr_db >= kRoundedDb);
 }
 
-/// As a glob that matches nothing but what looks the same.
-std::string as_glob(std::string name) {
-  for (char& c : name)
-    if (c == '*' || c == '[' || c == ']') c = '?';
-  return name;
-}
-
 }  // namespace
 
 PassJudge::PassJudge(const DataFlags& flags, const Model& source, Backend& judge, const Session& session)
@@ -101,9 +94,12 @@ bool PassJudge::breaks(const Pass& pass, const Model& before, const PassContext&
 
 /// The first node of which it holds that the pass breaks the model when it may change that node and those before it.
 std::string PassJudge::node_of(const Pass& pass, const Model& before, const PassContext& context) {
-  std::vector<std::string> names;
-  for (const Node* node : all_nodes(*before.graph))
-    if (context.allows(*node)) names.push_back(as_glob(node->called()));
+  std::vector<std::string> called, names;
+  for (const Node* node : all_nodes(*before.graph)) {
+    if (!context.allows(*node)) continue;
+    called.push_back(node->called());
+    names.push_back(as_glob(called.back()));
+  }
   const auto first = [&](size_t count) {
     return std::vector<std::string>(names.begin(), names.begin() + static_cast<ptrdiff_t>(count));
   };
@@ -113,7 +109,7 @@ std::string PassJudge::node_of(const Pass& pass, const Model& before, const Pass
     const size_t middle = good + (bad - good) / 2;
     (breaks(pass, before, context, first(middle)) ? bad : good) = middle;
   }
-  return names[bad - 1];
+  return called[bad - 1];
 }
 
 bool PassJudge::holds(const Pass& pass, const Model& before, const Model* after, const PassContext& context) {

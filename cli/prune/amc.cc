@@ -2,11 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "cli/output.h"
-#include "cli/verb/origin.h"
-#include "core/base/error.h"
+#include "cli/prune/kept_file.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/data/metrics.h"
@@ -14,25 +11,11 @@
 namespace mlopt::cli {
 namespace {
 
-/// What the rewards depend on.
-Json key_of(const VerbOptions& verb, const prune::Spec& spec, const Model& source) {
-  return Json::object({{"source_hash", source_hash(source)},
-                       {"spec", prune::to_string(spec)},
-                       {"metric", verb.metric},
-                       {"data", verb.data.spec}});
-}
-
 Json to_json(const std::vector<prune::Episode>& episodes) {
   Json all = Json::array();
   for (const prune::Episode& e : episodes)
     all.push_back(Json::object({{"reward", e.reward}, {"left", e.left}, {"shares", e.shares}}));
   return all;
-}
-
-const Json& member(const Json& json, const char* key, const std::string& file) {
-  const Json* found = json.find(key);
-  if (!found) input_error(fmt::format("no '{}' where a search has one", key), file, "name another file");
-  return *found;
 }
 
 std::vector<prune::Episode> episodes_of(const Json& json, const std::string& file) {
@@ -63,24 +46,19 @@ AmcSearch::AmcSearch(const std::string& file, const VerbOptions& verb, const pru
     session.console.warn(
         "what results are worth is measured on random numbers; --data with real inputs tells it better");
   means_.reward = [this](const Model& made) { return reward(made); };
-  std::error_code ignored;
-  if (!file.empty() && std::filesystem::exists(file, ignored)) recall(file);
+  if (const std::optional<Json> kept = kept_in(file, key_)) {
+    means_.known = episodes_of(*kept, file);
+    means_.known_from = file;
+  }
   if (!file.empty()) require_writable(file);
   means_.keep = [this, file](const std::vector<prune::Episode>& episodes) { keep(file, episodes); };
-}
-
-void AmcSearch::recall(const std::string& file) {
-  const Json kept = Json::parse(read_file(file), file);
-  for (const auto& [name, value] : key_.members())
-    if (member(kept, name.c_str(), file).dump() != value.dump())
-      input_error("this search was for another " + name, file, "name another file, or remove it");
-  means_.known = episodes_of(kept, file);
-  means_.known_from = file;
 }
 
 double AmcSearch::reward(const Model& made) {
   const Trial trial = trials_.look_at(made);
   const double loss = loss_of(trial, trials_.source_score(), verb_.metric);
+  constexpr double kWorst = 1e6;  // more than that, and NaN, would spread in the networks that learn from it
+  if (!(loss < kWorst)) return trial.score ? -kWorst : -1;
   return trial.score ? -loss : -loss / (1 + loss);  // noise has no bound
 }
 

@@ -18,7 +18,6 @@ class AmcSearch {
   const prune::AmcMeans* means() const { return &means_; }
 
  private:
-  void recall(const std::string& file);
   double reward(const Model& made);
   void keep(const std::string& file, const std::vector<prune::Episode>& episodes);
 

@@ -1,9 +1,6 @@
-#include <filesystem>
-
 #include "cli/output.h"
+#include "cli/prune/kept_file.h"
 #include "cli/prune/sensitivity.h"
-#include "cli/verb/origin.h"
-#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 
@@ -21,14 +18,6 @@ prune::Spec measured(prune::Spec spec) {
   return spec;
 }
 
-/// What the curves depend on.
-Json key_of(const VerbOptions& verb, const prune::Spec& spec, const Model& source) {
-  return Json::object({{"source_hash", source_hash(source)},
-                       {"spec", prune::to_string(spec)},
-                       {"metric", verb.metric},
-                       {"data", verb.data.spec}});
-}
-
 Json to_json(const std::vector<prune::Curve>& curves) {
   Json all = Json::array();
   for (const prune::Curve& curve : curves) {
@@ -39,12 +28,6 @@ Json to_json(const std::vector<prune::Curve>& curves) {
     all.push_back(Json::object({{"name", curve.name}, {"size", curve.size}, {"points", std::move(points)}}));
   }
   return all;
-}
-
-const Json& member(const Json& json, const char* key, const std::string& file) {
-  const Json* found = json.find(key);
-  if (!found) input_error(std::string("no '") + key + "' where curves have one", file, "name another file");
-  return *found;
 }
 
 std::vector<prune::Curve> curves_of(const Json& json, const std::string& file) {
@@ -66,14 +49,7 @@ std::vector<prune::Curve> curves_for(const std::string& file, const VerbOptions&
                                      const Model& source, const TryPruning& prune, Session& session) {
   const prune::Spec plain = measured(spec);
   Json key = key_of(verb, plain, source);
-  std::error_code ignored;
-  if (!file.empty() && std::filesystem::exists(file, ignored)) {
-    const Json kept = Json::parse(read_file(file), file);
-    for (const auto& [name, value] : key.members())
-      if (member(kept, name.c_str(), file).dump() != value.dump())
-        input_error("these curves were measured for another " + name, file, "name another file, or remove it");
-    return curves_of(kept, file);
-  }
+  if (const std::optional<Json> kept = kept_in(file, key)) return curves_of(*kept, file);
   if (!file.empty()) require_writable(file);
   if (verb.data.spec.empty() || starts_with(verb.data.spec, "random"))
     session.console.warn(

@@ -102,7 +102,7 @@ double loss_of(const Trial& trial, const std::optional<Score>& source, const std
   if (trial.difference) noise = std::pow(10, -shown_sqnr(*trial.difference) / 10);
   if (!trial.score) return noise;
   const double drop = source->value - trial.score->value;
-  return std::max(0.0, find_metric(metric).higher_is_better ? drop : -drop) + kTieBreaker * noise;
+  return std::max(0.0, find_metric(metric).higher_is_better ? drop : -drop) + kTieBreaker * noise / (1 + noise);
 }
 
 }  // namespace mlopt::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/completion.h"
 #include "core/base/text.h"
 
 namespace mlopt::cli {
@@ -15,13 +16,6 @@ constexpr double kFine = 1e-3;       // of the outputs' squares: 30 dB
 constexpr double kLeastShare = 0.2;  // of the error
 constexpr double kAboveOthers = 2;   // times the share that each would have if all had the same
 constexpr int64_t kScaleBytes = 4;
-
-/// As a shell takes it for one word.
-std::string quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 /// What would keep layers more exact.
 struct Remedy {
@@ -40,8 +34,8 @@ struct Remedy {
                         : w.elements * static_cast<int64_t>(sizeof(float)) - w.bytes;
   }
   std::string option(bool planned) const {
-    if (!bytes_each) return "--skip " + quoted(list);
-    return planned ? list + " in the --layer-plan" : "--layer-plan " + quoted("{" + list + "}");
+    if (!bytes_each) return "--skip " + shell_quoted(list);
+    return planned ? list + " in the --layer-plan" : "--layer-plan " + shell_quoted("{" + list + "}");
   }
 };
 

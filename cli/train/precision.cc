@@ -32,9 +32,10 @@ void report_products(const TrainOptions& o, const train::HalfProducts& products,
   }
   report.line(fmt::format("{} matrix products and convolutions in {}, forward and backward{}", products.half,
                           o.precision, kept));
-  // No device has kernels of its own for them yet.
-  report.line(fmt::format("the {} backend widens {} to float32 to compute: the rounding is real, the time is not less",
-                          device, o.precision));
+  if (device != "gpu")
+    report.line(
+        fmt::format("the {} backend widens {} to float32 to compute: the rounding is real, the time is not less",
+                    device, o.precision));
   report.data["precision"] = o.precision;
   report.data["products"] = Json::object({{"half", products.half}, {"float32", std::move(reasons)}});
 }

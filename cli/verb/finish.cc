@@ -34,13 +34,14 @@ Ending examine(const VerbOptions& verb, const Model& source, VerbResult& made, P
 }
 
 /// A difference that nobody can want is said aloud, whether a gate asked for it or not.
-void warn_if_far(const Verification& verification, const Session& session) {
+void warn_if_far(const Verification& verification, Session& session) {
   if (!verification.comparison) return;
   for (const OutputComparison& output : verification.comparison->outputs) {
     const bool close = output.difference && output.difference->same_nonfinite && output.difference->sqnr_db >= kFarDb;
-    if (!close && !output.equal()) {
-      session.console.warn(fmt::format("output '{}' of the result is far from the source's", output.name));
-    }
+    if (close || output.equal()) continue;
+    const std::string sentence = fmt::format("output '{}' of the result is far from the source's", output.name);
+    session.console.warn(sentence);
+    session.report.data["warnings"].push_back(sentence);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/ir/view.h"
@@ -45,7 +46,12 @@ std::vector<double> layer_of(const Node& node, double channels) {
 
 class Searched {
  public:
-  Searched(const AmcTarget& t, std::vector<Episode>& episodes) : t_(t), episodes_(episodes) {}
+  Searched(const AmcTarget& t, std::vector<Episode>& episodes) : t_(t), episodes_(episodes) {
+    if (!t_.spec.latency) return;
+    std::map<std::string_view, double> times;
+    for (const Curve& curve : *t_.means.curves) times[curve.name] += saved_by_all(curve, Saving::kTime);
+    for (const std::string& name : t_.of.names) times_.push_back(times[name]);
+  }
 
   Shares run() {
     settings_.budget = t_.spec.flops     ? *t_.spec.flops
@@ -74,10 +80,9 @@ class Searched {
   Removed removed(std::span<const double> shares) const { return t_.removed(named(shares)); }
 
   double most() {
-    const std::vector<double> none(t_.of.groups.size());
     double least = 1;
     for (const double most : kMost) {
-      least = left(std::vector<double>(none.size(), most));
+      least = left(std::vector<double>(t_.of.groups.size(), most));
       if (least <= settings_.budget) return most;
     }
     input_error(fmt::format("{:.4g} % of the {} cannot be reached: with one channel left everywhere {:.4g} % stay",
@@ -106,11 +111,7 @@ class Searched {
 
   /// As far as what groups save alone adds up.
   double time_left(std::span<const double> shares) const {
-    double left = 1;
-    for (const Curve& curve : *t_.means.curves)
-      for (size_t g = 0; g < shares.size(); ++g)
-        if (t_.of.names[g] == curve.name) left -= shares[g] * saved_by_all(curve, Saving::kTime);
-    return left;
+    return 1 - std::inner_product(shares.begin(), shares.end(), times_.begin(), 0.0);
   }
 
   Surroundings surroundings() {
@@ -160,6 +161,7 @@ class Searched {
   const AmcTarget& t_;
   std::vector<Episode>& episodes_;
   SearchSettings settings_;
+  std::vector<double> times_;  ///< that all of each group saves
   std::map<std::vector<size_t>, double> left_, rewards_;
 };
 

@@ -20,12 +20,9 @@ class Writer {
     return graph_.add_constant("masked", cast(Tensor::of<float>(dims, x), type_));
   }
   Value* wide(Value* v) const { return v->type.dtype == type_ ? v : as(v, type_); }
-  Value* as(Value* v, DType type) const { return op("Cast", {v}, {{"to", onnx_code(type), ""}}); }
+  Value* as(Value* v, DType type) const { return op("Cast", {v}, {{"to", static_cast<int64_t>(type), ""}}); }
 
  private:
-  static int64_t onnx_code(DType type) {
-    return type == DType::kF64 ? 11 : type == DType::kF32 ? 1 : type == DType::kF16 ? 10 : 16;
-  }
   Node& node_;
   Graph& graph_;
   DType type_;

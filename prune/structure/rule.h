@@ -38,10 +38,9 @@ struct Relations {
   SplitBy split = SplitBy::kInner;
   Statistics statistics = Statistics::kStay;
   std::vector<Contraction> contractions;
-  std::vector<const Node*> normalizations;        ///< whose statistics are those of what is left of their last axis
-  std::vector<Regrouping> regroupings;            ///< settled when the rest is known
-  std::unordered_set<const Value*> fixed;         ///< values that no input of the model changes
-  std::vector<std::pair<size_t, size_t>> chosen;  ///< axes that a regrouping tied, for messages
+  std::vector<const Node*> normalizations;  ///< whose statistics are those of what is left of their last axis
+  std::vector<Regrouping> regroupings;      ///< settled when the rest is known
+  std::unordered_set<const Value*> fixed;   ///< values that no input of the model changes
 };
 
 /// What a rule has to say of one operator. Ranks of all its inputs and outputs are known.

@@ -212,6 +212,7 @@ TEST_CASE("distillation that makes no sense is refused") {
       {{"--data", s.data, "--cache-teacher", "c", "--augment", "flip"}, 2, "--cache-teacher"},
       {{"--data", s.data, "--cache-teacher", "c", "--augment", "mixup=0.2"}, 2, "--cache-teacher"},
       {{"--data", s.data, "--data-free", "8"}, 2, "one of --data and --data-free"},
+      {{"--data-free", "8", "--data-free-steps", "0"}, 2, "--data-free-steps"},
       {{"--data-free", "8"}, 3, "no BatchNormalization of the teacher remembers"},
   };
   for (const Row& row : rows) {

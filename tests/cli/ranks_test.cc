@@ -227,6 +227,7 @@ TEST_CASE("runs whose ranks do not fit together are refused") {
   refused(2, s.options("x", {"--compress", "topk:0"}), 2, "--compress");
   refused(2, s.options("x", {"--sync", "local"}), 2, "--sync");
   refused(2, {"info", s.model}, 2, "info is the work of one process");
+  refused(2, {"info", s.model}, 2, "eval, devices --measure and");
   refused(2, {"train", "nowhere.onnx", "-o", s.folder / "x.onnx", "--data", s.data}, 3, "nowhere.onnx");
   // Each rank reads another model.
   test::write_text_model(s.folder, "r0.onnx", test::kTwoLayers);

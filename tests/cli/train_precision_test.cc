@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/train/precision.h"
 #include "core/base/text.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
@@ -69,6 +70,16 @@ TEST_CASE("the log has the scale of the loss, and the report what it came to") {
   CHECK(ends_with(line, ",reduce_s,loss_scale,skipped"));
   std::getline(lines, line);
   CHECK(ends_with(line, ",65536,0"));
+}
+
+TEST_CASE("a GPU computes in half precision, others widen it") {
+  for (const std::string device : {"gpu", "cpu"}) {
+    cli::TrainOptions options;
+    options.precision = "bf16";
+    Report report;
+    cli::report_products(options, {}, device, report);
+    CHECK(report.blocks.size() == (device == "gpu" ? 1 : 2));
+  }
 }
 
 TEST_CASE("what stays float32 is the user's choice") {

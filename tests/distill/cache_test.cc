@@ -103,6 +103,10 @@ TEST_CASE("a run that ends half-way leaves nothing that would be used") {
 }
 
 TEST_CASE("what has no row for each sample cannot be kept, nor where nothing can be written") {
+  Setup scalar;
+  distill::Teacher& teacher = scalar.wiring.teachers[0];
+  teacher.model.graph->find(teacher.taps[0])->type = Type::tensor(DType::kF32, Dims{});
+  CHECK(says(thrown_by([&] { scalar.open(); }), "has no row for each sample"));
   Setup s;
   s.settings.folder = "/proc/nowhere";
   CHECK(thrown_by([&] { s.open(); }).code == Code::kBadInput);

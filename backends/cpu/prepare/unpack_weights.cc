@@ -49,7 +49,7 @@ std::optional<Tensor> evaluated(const Model& one, const Evaluate& evaluate) {
 void unpack(Model& model, Graph& graph, const Evaluate& evaluate) {
   for (Node* node : graph.nodes()) {
     for (Graph* body : node->bodies()) unpack(model, *body, evaluate);
-    if (!pays(*node) || !is_constant(*node) || node->output(0)->is_output()) continue;
+    if (!pays(*node) || !is_constant(*node) || !node->output(0) || node->output(0)->is_output()) continue;
     Value* stored = node->output(0);
     const auto value = evaluated(alone(model, *node), evaluate);
     if (!value) continue;

@@ -32,7 +32,7 @@ bool is_half_type(DType type) { return type == DType::kF16 || type == DType::kBF
 bool is_half(const Value* v) { return v && v->type.is_tensor() && is_half_type(v->type.dtype); }
 
 /// What is not known to be a half may be one, and then stays one.
-bool is_known(const Value* v) { return !v || (v->type.is_tensor() && v->type.dtype != DType::kUndefined); }
+bool is_known(const Value* v) { return !v || v->type.has_dtype(); }
 
 /// Of the domain `mlopt`, types of outputs (kept_types()) are among them.
 std::vector<Attr> widened(std::vector<Attr> attrs) {

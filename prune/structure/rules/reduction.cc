@@ -1,29 +1,12 @@
 #include <algorithm>
-#include <numeric>
 
+#include "core/ir/reduced_axes.h"
 #include "prune/structure/rules.h"
 
 namespace mlopt::prune::rules {
 namespace {
 
 constexpr const char* kReduced = "it reduces this axis to one number that depends on how many there are";
-
-/// Which axes are reduced; nothing where that is computed at run time.
-std::optional<std::vector<bool>> reduced_axes(const Ties& t) {
-  const int rank = Ties::rank(*t.in(0));
-  auto axes = t.view.ints("axes", 1);
-  if (!axes) return std::nullopt;
-  if (axes->empty() && !t.view.get_int("noop_with_empty_axes", 0)) {
-    axes->resize(static_cast<size_t>(rank));
-    std::iota(axes->begin(), axes->end(), 0);
-  }
-  std::vector<bool> reduced(static_cast<size_t>(rank));
-  for (const int64_t a : *axes) {
-    if (a < -rank || a >= rank) return std::nullopt;
-    reduced[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
-  }
-  return reduced;
-}
 
 /// The axes that are not reduced are those of every output.
 void tie_rest(Ties& t, const std::vector<bool>& reduced) {
@@ -44,7 +27,7 @@ bool is_width(const Ties& t, const std::vector<bool>& reduced, int axis) {
 }
 
 void reduce_with(Ties& t, bool adds) {
-  const auto reduced = reduced_axes(t);
+  const auto reduced = reduced_axes(t.view, static_cast<size_t>(Ties::rank(*t.in(0))));
   if (!reduced) return t.pin_node("what it reduces is computed at run time");
   tie_rest(t, *reduced);
   for (int a = 0; a < Ties::rank(*t.in(0)); ++a) {

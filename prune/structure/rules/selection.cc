@@ -104,7 +104,7 @@ void gather(Ties& t) {
 }
 
 void rewrite_gather(Rewriting& r) {
-  const Value *x = r.node.input(0), *index = r.node.input(1);
+  const Value* x = r.node.input(0);
   auto axis = static_cast<int>(r.view.get_int("axis", 0));
   if (axis < 0) axis += static_cast<int>(x->type.dims->size());
   const auto* kept = r.kept.find(x, axis);
@@ -115,7 +115,6 @@ void rewrite_gather(Rewriting& r) {
   for (const int64_t i : *numbers)
     if (std::binary_search(kept->begin(), kept->end(), i)) renumbered.push_back(kept_below(*kept, i));
   r.set_ints("", 1, 1, renumbered);
-  static_cast<void>(index);
 }
 
 // x indexed along several axes at once: biases by relative positions, in a table with a column for each head

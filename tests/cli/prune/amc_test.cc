@@ -1,9 +1,13 @@
+#include "cli/prune/amc.h"
+
+#include <cmath>
 #include <filesystem>
 
 #include "core/base/file.h"
 #include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/prune_files.h"
+#include "tests/support/rewrite.h"
 
 using namespace mlopt;
 
@@ -47,4 +51,25 @@ TEST_CASE("--allocation amc searches shares, says what it tried, and goes on whe
   CHECK(prune({"--flops", "50%", "--search", kept}).status == 2);
   CHECK(prune({"--flops", "50%", "--episodes", "5"}).status == 2);
   CHECK(prune({"--sparsity", "auto", "--allocation", "amc", "--max-drop", "1", "--metric", "top1"}).status == 2);
+}
+
+TEST_CASE("results of NaN and infinities are worth the least, but a number") {
+  cli::Session session{{}, Console(false, false), {}};
+  session.common.threads = 1;
+  session.common.device = "reference";
+  cli::VerbOptions verb;
+  const auto made = [](const char* factor) {
+    return test::fixture(std::string("g (float[N,3] x) => (float[N,3] y) <float f = {") + factor +
+                         "}> { a = Mul (x, f)  y = Exp (a) }");
+  };
+  const Model source = made("1.0");
+  const cli::AmcSearch search("", verb, prune::Spec(), source, session);
+  CHECK(search.means()->reward(made("1e30")) == -1);
+
+  cli::Trial trial;
+  trial.difference = Difference();
+  trial.difference->same_nonfinite = false;
+  trial.difference->sqnr_db = NAN;
+  trial.score = Score();
+  CHECK(cli::loss_of(trial, Score(), "top1") <= 1);
 }

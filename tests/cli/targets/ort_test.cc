@@ -1,4 +1,5 @@
 #include "cli/targets.h"
+#include "cli/targets/runtimes.h"
 #include "core/base/text.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -20,6 +21,11 @@ std::string add(const std::string& type, int64_t opset) {
 }
 
 }  // namespace
+
+TEST_CASE("words of a list are whole ones") {
+  for (const char* word : {"ReduceMax", "Max", "Min"}) CHECK(cli::lists("ReduceMax Max Min", word));
+  for (const char* word : {"", "Reduce", "Mi", "Max Min"}) CHECK_FALSE(cli::lists("ReduceMax Max Min", word));
+}
 
 TEST_CASE("what ONNX Runtime runs is told by operator, opset and type") {
   CHECK(add("float", 13).empty());
@@ -48,6 +54,7 @@ TEST_CASE("operators that ONNX Runtime takes apart need kernels for their parts"
   CHECK(of("Mish", "double", 19) == "ONNX Runtime does not run Mish on float64 in opset 19");
   CHECK(of("HardSigmoid", "double", 19) == "ONNX Runtime does not run HardSigmoid on float64 in opset 19");
   CHECK(of("Swish", "double", 24).empty());
+  CHECK(of("Swish", "float", 25) == "ONNX Runtime does not run Swish of opset 25");
 }
 
 TEST_CASE("limits of single operators in ONNX Runtime are told") {

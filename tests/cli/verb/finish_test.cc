@@ -66,6 +66,17 @@ TEST_CASE("the report of a verb says what its contract names") {
   for (const char* key : {"spec", "changes", "declined", "gates", "seconds", "peak_memory_bytes"}) at(report, key);
 }
 
+TEST_CASE("an output that is far from the source's is a warning of the report too") {
+  // In float32 x + 1e8 - 1e8 is a multiple of 8; the merged sum is x.
+  const test::TempDir folder;
+  const std::string model = write_text_model(folder, "m.onnx", R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (float[N,4] x) => (float[N,4] y) <float[1] a = {1e8}, float[1] b = {-1e8}> { s = Add (x, a)  y = Add (s, b) })");
+  const test::Outcome outcome = run_mlopt({"fuse", model, "-o", folder / "o.onnx", "--no-bench", "--json", "-"});
+  REQUIRE(outcome.status == 0);
+  CHECK(at(Json::parse(outcome.out), "warnings").items().at(0).string() ==
+        "output 'y' of the result is far from the source's");
+}
+
 TEST_CASE("the size in the report is that of the files, external data included") {
   const test::TempDir folder;
   const std::string model = large_model(folder);
