@@ -1,15 +1,14 @@
 #include "backends/gpu/weights.h"
 
+#include "core/exec/weight_cache.h"
+
 namespace mlopt::gpu {
 
 std::shared_ptr<const Weight> WeightStore::get(const Tensor& tensor) {
   const std::lock_guard lock(mutex_);
   const std::pair key{tensor.raw(), tensor.bytes()};
   if (auto known = known_[key].lock()) return known;
-  if (known_.size() >= sweep_at_) {
-    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
-    sweep_at_ = 2 * known_.size() + 64;
-  }
+  drop_expired(known_, sweep_at_);
   auto made = std::make_shared<const Weight>(Weight{tensor, Memory(queue_.device(), tensor.bytes())});
   queue_.transfer(made->memory.at(), tensor.raw(), tensor.bytes());
   queue_.wait();

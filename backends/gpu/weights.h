@@ -25,7 +25,7 @@ class WeightStore {
   WorkQueue queue_;
   std::mutex mutex_;
   std::map<std::pair<const std::byte*, size_t>, std::weak_ptr<const Weight>> known_;
-  size_t sweep_at_ = 64;  ///< entries at which those of weights that are gone are dropped
+  size_t sweep_at_ = 0;
 };
 
 /// Those that one plan reads, which it holds.

@@ -87,6 +87,17 @@ using Requests = std::vector<MPI_Request>;
 /// The library makes a buffer for each operation; those of large ones the system would take back and clear each time.
 constexpr int64_t kAtOnce = 1 << 20;
 
+/// Begins an operation on so many elements in parts of at most `most`, by begin(first, count, request).
+template <class Begin>
+const char* in_parts(int64_t count, int64_t most, void** request, const Begin& begin) {
+  auto* made = new Requests;
+  *request = made;
+  for (int64_t at = 0; at < count; at += most)
+    if (const int failed = begin(at, static_cast<int>(std::min(most, count - at)), &made->emplace_back()))
+      return in_words(failed);
+  return nullptr;
+}
+
 const char* begin_all_reduce(void* values, int64_t count, MpiInterface::Type type, void** request) {
   struct {
     MPI_Datatype type;
@@ -96,16 +107,11 @@ const char* begin_all_reduce(void* values, int64_t count, MpiInterface::Type typ
                   {MPI_DOUBLE, MPI_SUM, 8},
                   {half_types[0], half_sums[0], 2},
                   {half_types[1], half_sums[1], 2}};
-  const auto& [mpi_type, sum, bytes] = as[type];
-  auto* made = new Requests;
-  *request = made;
-  for (int64_t at = 0; at < count; at += kAtOnce) {
-    const auto part = static_cast<int>(std::min(kAtOnce, count - at));
-    if (const int failed = MPI_Iallreduce(MPI_IN_PLACE, static_cast<std::byte*>(values) + at * bytes, part, mpi_type,
-                                          sum, world, &made->emplace_back()))
-      return in_words(failed);
-  }
-  return nullptr;
+  const auto how = as[type];
+  return in_parts(count, kAtOnce, request, [&](int64_t at, int part, MPI_Request* made) {
+    return MPI_Iallreduce(MPI_IN_PLACE, static_cast<std::byte*>(values) + at * how.bytes, part, how.type, how.sum,
+                          world, made);
+  });
 }
 
 const char* begin_all_gather(const void* mine, int64_t bytes, void* all, void** request) {
@@ -118,15 +124,9 @@ const char* begin_all_gather(const void* mine, int64_t bytes, void* all, void** 
 
 const char* begin_broadcast(void* bytes, int64_t count, void** request) {
   constexpr int64_t kMost = int64_t{1} << 30;  // the library counts in int
-  auto* made = new Requests;
-  *request = made;
-  for (int64_t at = 0; at < count; at += kMost) {
-    const auto part = static_cast<int>(std::min(kMost, count - at));
-    if (const int failed =
-            MPI_Ibcast(static_cast<std::byte*>(bytes) + at, part, MPI_BYTE, 0, world, &made->emplace_back()))
-      return in_words(failed);
-  }
-  return nullptr;
+  return in_parts(count, kMost, request, [&](int64_t at, int part, MPI_Request* made) {
+    return MPI_Ibcast(static_cast<std::byte*>(bytes) + at, part, MPI_BYTE, 0, world, made);
+  });
 }
 
 const char* test(void* request, bool* done) {

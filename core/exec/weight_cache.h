@@ -10,6 +10,16 @@
 
 namespace mlopt {
 
+/// Drops what nobody holds any more, when as many entries have come since the last time as were left then: so that each
+/// is looked at a few times only. `sweep_at`: from 0 on, of the map.
+template <class Map>
+void drop_expired(Map& map, size_t& sweep_at) {
+  constexpr size_t kFew = 64;
+  if (map.size() < sweep_at) return;
+  std::erase_if(map, [](const auto& entry) { return entry.second.expired(); });
+  sweep_at = 2 * map.size() + kFew;
+}
+
 /// Weights in the form that kernels pack them in, shared by the plans of one executable, or of several, while a plan
 /// holds them.
 class WeightCache {
@@ -23,10 +33,7 @@ class WeightCache {
     const std::lock_guard lock(mutex_);
     const std::pair key{static_cast<const void*>(constant.raw()), to_string(constant.dims()) + " " + form};
     if (const auto known = made_[key].lock()) return std::static_pointer_cast<T>(known);
-    if (made_.size() >= sweep_at_) {
-      std::erase_if(made_, [](const auto& entry) { return entry.second.expired(); });
-      sweep_at_ = 2 * made_.size() + 64;
-    }
+    drop_expired(made_, sweep_at_);
     std::shared_ptr<T> made = make();
     made_[key] = made;
     return made;
@@ -35,7 +42,7 @@ class WeightCache {
  private:
   std::mutex mutex_;
   std::map<std::pair<const void*, std::string>, std::weak_ptr<void>> made_;
-  size_t sweep_at_ = 64;  ///< entries at which those of weights that are gone are dropped
+  size_t sweep_at_ = 0;
 };
 
 /// WeightCache::get(), or a new one where nothing is shared.
