@@ -34,6 +34,7 @@ void prepare(Model& model, bool float8) {
   // What ends in a QuantizeLinear goes first: what is left then leaves the integers for good.
   static constexpr std::array kPasses{&inline_if,
                                       &lower::sum,
+                                      &lower::qlinear,
                                       &qdq::moves,
                                       &qdq::split,
                                       &qdq::conv,

@@ -22,6 +22,7 @@ void prepare(Model& model, const Evaluate& evaluate, Precision precision) {
                                       &loop_invariants,
                                       &loop_counters,
                                       &lower::sum,
+                                      &lower::qlinear,
                                       &widen_halves,
                                       &widen_codes,
                                       &qdq::moves,

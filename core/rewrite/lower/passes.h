@@ -29,6 +29,7 @@ extern const Pass matmul_add;
 extern const Pass one_hot;
 extern const Pass pow_types;
 extern const Pass preview_training;
+extern const Pass qlinear;
 extern const Pass random;
 extern const Pass recurrent_layout;
 extern const Pass shrink;

@@ -1,0 +1,42 @@
+#include "core/rewrite/lower/passes.h"
+#include "tests/support/catch.h"
+#include "tests/support/rewrite.h"
+
+using namespace mlopt;
+
+namespace {
+
+/// A graph whose call reads codes x of shape [2,3,4,4], y that spreads over them, and steps s, z, S, Z.
+std::string graph_of(const std::string& call) {
+  return "g (uint8[2,3,4,4] x, uint8[3,1,1] y, bool[4] c) => (uint8[2,3,?,?] r) <float s = {0.05}, uint8 z = {7}, "
+         "float S = {0.02}, uint8 Z = {100}> { r = com.microsoft." +
+         call + " }";
+}
+
+std::string lowered(const std::string& call, int64_t opset = 21) {
+  return test::rewritten(lower::qlinear, graph_of(call), opset, 0, Target::kKernels);
+}
+
+}  // namespace
+
+TEST_CASE("operators on codes that no kernel knows go by floats") {
+  CHECK(lowered("QLinearAveragePool <kernel_shape = [2, 2], strides = [2, 2], channels_last = 0> (x, s, z, S, Z)") ==
+        "DequantizeLinear AveragePool QuantizeLinear");
+  CHECK(lowered("QLinearSoftmax <axis = 1, opset = 13> (x, s, z, S, Z)") == "DequantizeLinear Softmax QuantizeLinear");
+  CHECK(lowered("QLinearWhere (c, x, s, z, y, S, Z, S, Z)") ==
+        "DequantizeLinear DequantizeLinear Where QuantizeLinear");
+}
+
+TEST_CASE("codes without a zero point keep their type") {
+  CHECK(test::rewritten(lower::qlinear,
+                        "g (int8[1,1,4,4] x) => (int8[1,1,2,2] r) <float s = {0.05}, float S = {0.02}> { r = "
+                        "com.microsoft.QLinearAveragePool <kernel_shape = [3, 3]> (x, s, , S) }",
+                        21, 0, Target::kKernels) == "DequantizeLinear AveragePool QuantizeLinear");
+}
+
+TEST_CASE("what the standard's operator of the model's opset does not mean stays") {
+  for (const char* call : {"QLinearAveragePool <kernel_shape = [2, 2], channels_last = 1> (x, s, z, S, Z)",
+                           "QLinearSoftmax <axis = 1, opset = 11> (x, s, z, S, Z)"})
+    CHECK(test::declined(lower::qlinear, graph_of(call), 21, Target::kKernels) ==
+          "the standard's operator is another one");
+}
