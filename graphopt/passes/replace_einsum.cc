@@ -78,30 +78,34 @@ SymDims operator+(SymDims a, const SymDims& b) {
   return a;
 }
 
-/// Batch axes stay axes, because they may repeat; the others become one each. Nothing is summed by a product of
-/// numbers.
-std::optional<Plan> plan_of(const Operand& a, const Operand& b, const Operand& y, const ProductAxes& axes) {
+/// Batch axes stay axes, because they may repeat; the others become one each, but for those of the first operand alone
+/// that are kept apart. Nothing is summed by a product of numbers.
+std::optional<Plan> plan_of(const Operand& a, const Operand& b, const Operand& y, const ProductAxes& axes, bool apart) {
   const bool sums = !axes.summed.empty();
   const std::string outer = sums ? outer_axes(axes, y.term) : "";
-  std::string rows = axes.left;
+  std::string rows = axes.left, between;
   std::erase_if(rows, [&](char letter) { return outer.find(letter) != std::string::npos; });
+  if (apart && sums && rows.size() > 1) {
+    between = rows.substr(0, rows.size() - 1);
+    rows = rows.back();
+  }
   SymDims left = y.lengths(rows), right = y.lengths(axes.right);
   if (sums) left = {product(left)}, right = {product(right)};
-  const SymDims batch = y.lengths(outer) + y.lengths(axes.batch);
+  const SymDims batch = y.lengths(outer) + y.lengths(axes.batch) + y.lengths(between);
   const SymDims inner = sums ? SymDims{product(a.lengths(axes.summed))} : SymDims(right.size(), 1);
-  const SymDims ones(sums || axes.batch.empty() ? 0 : left.size(), 1);
-  const auto to_a =
-      way_to(a, outer + axes.batch + rows + axes.summed, a.lengths(outer) + a.lengths(axes.batch) + left + inner);
-  const auto to_b =
-      way_to(b, axes.batch + axes.summed + axes.right, b.lengths(axes.batch) + (sums ? inner : ones) + right);
+  const SymDims ones(axes.batch.empty() ? 0 : sums ? between.size() : left.size(), 1);
+  const auto to_a = way_to(a, outer + axes.batch + between + rows + axes.summed,
+                           a.lengths(outer) + a.lengths(axes.batch) + a.lengths(between) + left + inner);
+  const auto to_b = way_to(b, axes.batch + axes.summed + axes.right,
+                           b.lengths(axes.batch) + ones + (sums ? inner : SymDims()) + right);
   AxisMap to_y(batch + left + right);
-  const std::string order = outer + axes.batch + rows + axes.right;
+  const std::string order = outer + axes.batch + between + rows + axes.right;
   const bool fits = to_y.reshape(y.lengths(order)) && to_y.transpose(places(y.term, order)) && to_y.writable();
   return to_a && to_b && fits ? std::optional(Plan{a, b, *to_a, *to_b, to_y}) : std::nullopt;
 }
 
 /// The one with the fewest operators, of both orders of operands and the orders of axes that operands and result have.
-std::optional<Plan> best_plan(const Operand& a, const Operand& b, const Operand& y, ProductAxes axes) {
+std::optional<Plan> best_plan(const Operand& a, const Operand& b, const Operand& y, ProductAxes axes, bool apart) {
   std::optional<Plan> best;
   const auto order = [](std::string& letters, const std::string& term) {
     std::sort(letters.begin(), letters.end(), [&](char s, char t) { return term.find(s) < term.find(t); });
@@ -110,7 +114,8 @@ std::optional<Plan> best_plan(const Operand& a, const Operand& b, const Operand&
   for (const std::string& term : {y.term, a.term, b.term}) {
     order(axes.batch, term);
     for (const bool turned : {false, true}) {
-      auto plan = turned ? plan_of(b, a, y, {axes.batch, axes.right, axes.left, axes.summed}) : plan_of(a, b, y, axes);
+      auto plan = turned ? plan_of(b, a, y, {axes.batch, axes.right, axes.left, axes.summed}, apart)
+                         : plan_of(a, b, y, axes, apart);
       if (plan && (!best || plan->cost() < best->cost())) best = std::move(plan);
     }
   }
@@ -133,7 +138,8 @@ Expected<Replacement> of_two(const Match& m, const Equation& equation, Builder& 
     if (!(a.length(letter) == b.length(letter)))
       return Decline{"its operands may broadcast along an axis that it sums"};
   if (!axes->summed.empty() && axes->left.empty() && axes->right.empty()) return Decline{"it multiplies rows by rows"};
-  const auto plan = best_plan(a, b, y, *axes);
+  auto plan = best_plan(a, b, y, *axes, false);
+  if (!plan) plan = best_plan(a, b, y, *axes, true);
   if (!plan) return Decline{"a shape would have to be computed"};
   const Type &type = y.value->type, of_a = Type::tensor(type.dtype, plan->to_a.dims()),
              of_b = Type::tensor(type.dtype, plan->to_b.dims());

@@ -46,8 +46,15 @@ TEST_CASE("axes of heads become one axis where they are multiplied") {
   CHECK(rewritten(replace_einsum, einsum("bxyk,bkzw->bxyzw", "B,2,3,4", "B,4,5,2", "B,2,3,5,2")) ==
         "Reshape Reshape MatMul Reshape");
   CHECK(rewritten(replace_einsum, einsum("bk,bkz->bz", "B,4", "B,4,5", "B,5")) == "Reshape MatMul Reshape");
-  CHECK(declined(replace_einsum, einsum("bxyk,bkzw->bxyzw", "B,M,N,4", "B,4,5,2", "B,M,N,5,2")) ==
+  CHECK(declined(replace_einsum, einsum("bxyk,bkzw->bxyzw", "B,M,N,4", "B,4,P,Q", "B,M,N,P,Q")) ==
         "a shape would have to be computed");
+}
+
+TEST_CASE("rows whose lengths are not known stay axes behind those of both operands") {
+  CHECK(rewritten(replace_einsum, einsum("bshc,btc->bsht", "B,S,4,3", "B,T,3", "B,S,4,T")) ==
+        "Transpose Reshape MatMul");
+  CHECK(rewritten(replace_einsum, einsum("bxyk,bkzw->bxyzw", "B,M,N,4", "B,4,5,2", "B,M,N,5,2")) ==
+        "Reshape MatMul Reshape");
 }
 
 TEST_CASE("a weight that is first in the equation is brought to what the variable needs") {
