@@ -5,7 +5,7 @@
 namespace mlopt::lower {
 namespace {
 
-constexpr int64_t kSoftmaxOfOneAxis = 13;
+constexpr int64_t kDequantizes = 10, kSoftmaxOfOneAxis = 13;
 
 /// Numbers, the scale in input i and the zero point behind it, which says of what type the codes are.
 std::vector<Value*> with_steps(const Node& node, Value* numbers, int i, DType codes, Builder& builder) {
@@ -31,6 +31,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const bool chooses = node.op == "QLinearWhere";
   const Value* codes = node.input(chooses ? 1 : 0);
   if (!codes || !codes->type.has_dtype()) return Decline{"its type is not known"};
+  // Models of com.microsoft's operators alone have no opset of the standard's.
+  if (builder.opset() < kDequantizes) return Decline{"DequantizeLinear needs opset 10"};
   if (!is_standard(builder.view(node), builder.opset())) return Decline{"the standard's operator is another one"};
   std::vector<Value*> inputs{chooses ? node.input(0) : real(node, 0, builder)};
   if (chooses) inputs.insert(inputs.end(), {real(node, 1, builder), real(node, 4, builder)});

@@ -34,6 +34,17 @@ TEST_CASE("codes without a zero point keep their type") {
                         21, 0, Target::kKernels) == "DequantizeLinear AveragePool QuantizeLinear");
 }
 
+TEST_CASE("where the opset has no DequantizeLinear, or there is none of the standard's, codes stay codes") {
+  Model model = test::fixture(graph_of("QLinearAveragePool <kernel_shape = [2, 2]> (x, s, z, S, Z)"));
+  for (const int64_t opset : {9, 0}) {
+    model.opsets = {{"com.microsoft", 1}};
+    if (opset > 0) model.set_opset("", opset);
+    const PassTally tally = run_pass(model, lower::qlinear, test::pass_context());
+    CHECK(tally.applied == 0);
+    CHECK(tally.declined.count("DequantizeLinear needs opset 10") == 1);
+  }
+}
+
 TEST_CASE("what the standard's operator of the model's opset does not mean stays") {
   for (const char* call : {"QLinearAveragePool <kernel_shape = [2, 2], channels_last = 1> (x, s, z, S, Z)",
                            "QLinearSoftmax <axis = 1, opset = 11> (x, s, z, S, Z)"})
