@@ -1,5 +1,8 @@
 // com.microsoft's QLinearAveragePool, QLinearSoftmax and QLinearWhere -> DequantizeLinear, the operator on floats, and
 // QuantizeLinear, which is what they are defined by.
+#include <algorithm>
+#include <initializer_list>
+
 #include "core/rewrite/lower/passes.h"
 
 namespace mlopt::lower {
@@ -26,11 +29,22 @@ bool is_standard(const NodeView& view, int64_t opset) {
          (view.get_int("opset", 0) >= kSoftmaxOfOneAxis) == (opset >= kSoftmaxOfOneAxis);
 }
 
+/// Is there one number in each of these inputs? DequantizeLinear would take more, one for each channel.
+bool have_one_number(const Node& node, std::initializer_list<int> inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [&](int i) {
+    const auto dims = node.input(i) ? node.input(i)->type.static_dims() : std::nullopt;
+    return dims && element_count(*dims) == 1;
+  });
+}
+
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node& node = *m.root;
   const bool chooses = node.op == "QLinearWhere";
-  const Value* codes = node.input(chooses ? 1 : 0);
-  if (!codes || !codes->type.has_dtype()) return Decline{"its type is not known"};
+  if (chooses ? !have_one_number(node, {2, 5, 7}) : !have_one_number(node, {1, 3}))
+    return Decline{"its scales are not one number each"};
+  const Value *codes = node.input(chooses ? 1 : 0), *others = chooses ? node.input(4) : codes;
+  if (!codes || !others || !codes->type.has_dtype() || others->type.dtype != codes->type.dtype)
+    return Decline{"its codes are not of one known type"};
   // Models of com.microsoft's operators alone have no opset of the standard's.
   if (builder.opset() < kDequantizes) return Decline{"DequantizeLinear needs opset 10"};
   if (!is_standard(builder.view(node), builder.opset())) return Decline{"the standard's operator is another one"};
