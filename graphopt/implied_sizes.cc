@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/ir/view.h"
 #include "core/tensor/cast.h"
 #include "core/tensor/dim_product.h"
 #include "graphopt/declared_types.h"

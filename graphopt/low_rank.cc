@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/ir/view.h"
-#include "core/tensor/cast.h"
 
 namespace mlopt::graphopt {
 namespace {

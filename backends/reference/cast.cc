@@ -4,6 +4,7 @@
 
 #include "backends/reference/kernels.h"
 #include "backends/reference/map.h"
+#include "core/ir/cast_target.h"
 
 namespace mlopt::reference {
 namespace {
@@ -24,21 +25,11 @@ uint8_t to_e8m0(double x, bool saturate, const std::string& round_mode) {
   return static_cast<uint8_t>(code < 0 || code > kLargest ? kNan : code);
 }
 
-DType known_type(const Call& call, int64_t number) {
-  if (number <= 0 || number >= kDTypeCount) fail(call, "'to' is not a known element type: " + std::to_string(number));
-  return static_cast<DType>(number);
-}
-
-/// Opset 1 gave the type by name ("FLOAT", "INT64").
+/// Of Cast and BitCast.
 DType target_type(const Call& call) {
-  if (call.view.opset() >= 6) return known_type(call, call.view.get_int("to"));
-  std::string text = call.view.get_string("to", "");
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (text == "float") return DType::kF32;
-  if (text == "double") return DType::kF64;
-  const auto type = dtype_from_name(text);
-  if (!type) fail(call, "'to' is not a known element type: '" + text + "'");
-  return *type;
+  const DType type = cast_target(call.view);
+  require(call, type != DType::kUndefined, "'to' is not a known element type");
+  return type;
 }
 
 void convert(Call& call, DType type) {
@@ -67,7 +58,7 @@ void cast_like(Call& call) { convert(call, call.in(1).dtype()); }
 
 void bit_cast(Call& call) {
   const Tensor& x = call.in(0);
-  const DType type = known_type(call, call.view.get_int("to"));
+  const DType type = target_type(call);
   require(call, bits(type) != 0 && bits(type) == bits(x.dtype()), "both types must have the same number of bits");
   const auto owner = std::make_shared<const Tensor>(x);
   call.set(0, Tensor::view(type, x.dims(), owner->raw_bytes(), owner));

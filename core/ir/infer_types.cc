@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "core/ir/cast_target.h"
 #include "core/ir/typed_op.h"
 
 namespace mlopt::infer_rules {
@@ -22,7 +23,7 @@ Types elementwise(const NodeView& view) { return one(dtype_of(view, 0), broadcas
 Types predicate(const NodeView& view) { return one(DType::kBool, broadcast_all(view)); }
 Types select(const NodeView& view) { return one(dtype_of(view, 1), broadcast_all(view)); }
 
-Types cast_type(const NodeView& view) { return one(static_cast<DType>(view.get_int("to", 0)), dims_of(view, 0)); }
+Types cast_type(const NodeView& view) { return one(cast_target(view), dims_of(view, 0)); }
 
 Types shape_type(const NodeView& view) {
   const auto found = shape_elements(view);

@@ -150,25 +150,40 @@ bool follow(const Model& model, Node* node, const Shapes& before) {
   return true;
 }
 
+void forget(const Node& node) {
+  for (Value* y : node.outputs())
+    if (y) {
+      y->type.dims.reset();
+      y->symbolic.reset();
+    }
+}
+
+/// Of one node and its bodies, as what was inferred from an old target may be wrong.
+void infer_anew(const Model& model, Node& node, TypeRule standard) {
+  forget(node);
+  for (const Graph* body : node.bodies())
+    for (const Node* inner : all_nodes(*body)) forget(*inner);
+  infer(model, node, standard, false);
+}
+
+/// In schedule order: a target follows what is inferred of those before it. Has one changed yet?
+bool follow_in_order(const Model& model, const Graph& graph, const Shapes& before, TypeRule standard, bool changed) {
+  for (Node* node : graph.nodes()) {
+    changed |= follow(model, node, before);
+    if (changed) infer_anew(model, *node, standard);
+    const std::vector<Graph*> bodies = node->bodies();
+    for (const Graph* body : bodies) changed |= follow_in_order(model, *body, before, standard, changed);
+    if (changed && !bodies.empty()) infer_anew(model, *node, standard);
+  }
+  return changed;
+}
+
 }  // namespace
 
 void free_axes(Model& model, const std::vector<FreeAxis>& axes, TypeRule standard) {
   const Shapes before = shapes_of(model);
   for (const FreeAxis& axis : axes) free_one(model, axis, standard);
-  for (Node* node : all_nodes(*model.graph)) {
-    if (!follow(model, node, before)) continue;
-    bool later = false;  // what was inferred from the old target
-    for (Node* other : all_nodes(*model.graph)) {
-      later |= other == node;
-      if (!later) continue;
-      for (Value* y : other->outputs())
-        if (y) {
-          y->type.dims.reset();
-          y->symbolic.reset();
-        }
-    }
-    infer(model, standard, false);
-  }
+  follow_in_order(model, *model.graph, before, standard, false);
   remove_dead(model);
 }
 

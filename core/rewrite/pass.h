@@ -88,6 +88,8 @@ class Builder {
   int64_t opset(std::string_view domain = "") const { return model_.opset(domain); }
   /// May an operator be written that the standard has since opset `since`?
   bool has(int64_t since) const { return target == Target::kKernels || opset() >= since; }
+  /// The same for values of this type, where the operator takes bfloat16 only since opset `brain`.
+  bool has(int64_t since, DType type, int64_t brain) const { return has(type == DType::kBF16 ? brain : since); }
 
   /// The nodes that this builder and those of at() made, in order.
   const std::vector<Node*>& made() const { return made_->nodes; }

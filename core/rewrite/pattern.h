@@ -52,8 +52,6 @@ class Pattern {
   Pattern open() &&;
   Pattern domain(std::string name) &&;
 
-  /// Operators that the root may be.
-  const std::vector<std::string>& ops() const { return ops_; }
   /// The match at `node`; nothing when the operators do not fit; a Decline when they do and a condition does not hold.
   std::optional<Expected<Match>> match(Node* node) const;
 

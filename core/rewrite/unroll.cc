@@ -103,6 +103,8 @@ Expected<Repeated> loop_of(const Node& loop, const Graph& body, Unroller& unroll
     return Decline{"its body does not fit it"};
   const auto trips = known_number(loop.input(0));
   if (!trips || loop.input(0)->type.dtype != DType::kI64) return Decline{"its trip count is not known"};
+  constexpr double kMostTrips = 1e9;  // far above what is unrolled, and a number that int64 has
+  if (*trips > kMostTrips) return Decline{"it runs too often"};
   if (!only_count_ends(loop, body)) return Decline{"a condition may end it earlier"};
   const size_t lists = body.outputs().size() - 1 - carried;
   return Repeated{static_cast<int64_t>(*trips),

@@ -21,4 +21,17 @@ Tensor picked(const Tensor& tensor, int axis, const std::vector<int64_t>& positi
   return out;
 }
 
+Tensor transposed(const Tensor& matrix) {
+  const int64_t rows = matrix.dim(0), columns = matrix.dim(1);
+  Tensor out(matrix.dtype(), {columns, rows});
+  if (matrix.bytes() == 0) return out;
+  const size_t width = matrix.bytes() / static_cast<size_t>(matrix.size());
+  const std::byte* from = matrix.raw();
+  std::byte* to = out.mutable_raw();
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c, from += width)
+      std::memcpy(to + static_cast<size_t>(c * rows + r) * width, from, width);
+  return out;
+}
+
 }  // namespace mlopt

@@ -5,7 +5,6 @@
 #include "core/ir/slice_span.h"
 #include "core/rewrite/fusion/counting.h"
 #include "core/tensor/cast.h"
-#include "graphopt/passes/reduction.h"
 #include "graphopt/passes/slicing.h"
 #include "graphopt/passes/taken_rows.h"
 

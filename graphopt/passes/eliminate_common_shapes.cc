@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {

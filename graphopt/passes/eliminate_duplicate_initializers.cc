@@ -26,14 +26,13 @@ void merge(Graph& graph, PassTally& tally) {
   for (Value* v : graph.initializers()) {
     if (v->is_input || v->is_output()) continue;
     auto& alike = kept[{v->constant->dtype(), v->constant->dims(), beginning(*v->constant)}];
-    Value* twin = nullptr;
-    for (Value* k : alike)
-      if (same_bytes(*k->constant, *v->constant)) twin = k;
-    if (!twin) {
+    const auto twin = std::find_if(alike.begin(), alike.end(),
+                                   [&](const Value* k) { return same_bytes(*k->constant, *v->constant); });
+    if (twin == alike.end()) {
       alike.push_back(v);
       continue;
     }
-    graph.replace_uses(v, twin);
+    graph.replace_uses(v, *twin);
     graph.erase(v);
     ++tally.applied;
   }

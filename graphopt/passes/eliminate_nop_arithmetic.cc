@@ -39,6 +39,8 @@ Expected<Replacement> rewrite(const Match& m, Builder&) {
 Expected<Replacement> unlimited(const Match& m, Builder& builder) {
   const NodeView clip = builder.view(*m.root);
   if (clip.opset() < 11) return Decline{"limits that are left out are those of float32 before opset 11"};
+  if (!clip.node().input(1) || !clip.node().input(2))
+    return Decline{"a limit that is left out is the largest finite number"};
   if (clip.number("min", 1, -kInfinity) != -kInfinity || clip.number("max", 2, kInfinity) != kInfinity)
     return Decline{"it has limits"};
   return Replacement{m.value("x")};

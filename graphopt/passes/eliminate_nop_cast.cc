@@ -1,4 +1,5 @@
 // Cast(x) -> x where x has that type already.
+#include "core/ir/cast_target.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -7,7 +8,7 @@ namespace {
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   if (!x->type.has_dtype()) return Decline{"the type of its input is not known"};
-  if (static_cast<int64_t>(x->type.dtype) != builder.view(*m.root).get_int("to")) return Decline{"it changes the type"};
+  if (x->type.dtype != cast_target(builder.view(*m.root))) return Decline{"it changes the type"};
   return Replacement{x};
 }
 

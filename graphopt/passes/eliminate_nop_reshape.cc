@@ -1,6 +1,5 @@
 // Reshape(x) -> x, Flatten(x) -> x where the shape is provably the same.
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {

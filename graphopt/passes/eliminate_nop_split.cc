@@ -1,6 +1,5 @@
 // Split(x) into one part -> x.
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {

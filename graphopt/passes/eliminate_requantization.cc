@@ -16,6 +16,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     return Decline{"its steps are others than those before"};
   const Tensor* scale = quantize.input(1)->known_constant();
   if (!scale) return Decline{"its scale is not constant"};
+  if (dequantize.output(0)->type.dtype != scale->dtype()) return Decline{"its floats are not of the type of its scale"};
   constexpr double kCodes = 255;
   const double most = scale->dtype() == DType::kF16 ? 65504 / kCodes : 1e30;
   for (const double s : to_doubles(*scale))

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {

@@ -1,4 +1,5 @@
 // Cast(ConstantOfShape(shape, v)) -> ConstantOfShape(shape, Cast(v)).
+#include "core/ir/cast_target.h"
 #include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const NodeView fill = builder.view(*m.node("fill"));
-  const auto to = static_cast<DType>(builder.view(*m.root).get_int("to"));
+  const auto to = cast_target(builder.view(*m.root));
   const Tensor value = fill.get_tensor("value") ? *fill.get_tensor("value") : Tensor::of<float>({1}, {0});
   if (to == DType::kBF16 && builder.opset() < 20) return Decline{"ConstantOfShape has bfloat16 from opset 20 on"};
   if (!(is_float(to) || is_integer(to) || to == DType::kBool) || bits(to) < 8 || (is_float(to) && bits(to) < 16))

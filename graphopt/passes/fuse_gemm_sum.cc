@@ -1,6 +1,5 @@
 // Gemm(a, B) + c -> Gemm(a, B, c) where Gemm has no summand yet and c broadcasts to its result.
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {

@@ -1,7 +1,6 @@
 // Conv(Pad(x, zeros on spatial axes)) -> Conv(x) with larger pads, for each Conv where several read the Pad.
 #include <algorithm>
 
-#include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/window_pads.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/rewrite/axis_map.h"
-#include "core/tensor/cast.h"
+#include "core/tensor/picked.h"
 #include "graphopt/passes.h"
 #include "graphopt/passes/support.h"
 
@@ -14,14 +14,7 @@ namespace {
 Value* plain_weight(const Node& gemm, Builder& builder) {
   Value* weight = gemm.input(1);
   if (gemm.is("MatMul") || builder.view(gemm).get_int("transB", 0) == 0) return weight;
-  const Tensor& t = *weight->known_constant();
-  const int64_t rows = t.dim(0), columns = t.dim(1);
-  const std::vector<double> old = to_doubles(t);
-  std::vector<double> turned(old.size());
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t k = 0; k < columns; ++k)
-      turned[static_cast<size_t>(k * rows + i)] = old[static_cast<size_t>(i * columns + k)];
-  return builder.successor(weight, *tensor_like(t, {columns, rows}, turned));
+  return builder.successor(weight, transposed(*weight->known_constant()));
 }
 
 /// Do all that read the weight turn it, between layouts, so that each of them may have it turned?

@@ -3,15 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rewrite/half_rules.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::graphopt {
 
+namespace {
+
+double largest_finite(DType type) {
+  if (type == DType::kF64) return std::numeric_limits<double>::max();
+  if (type == DType::kF16 || type == DType::kBF16) return static_cast<double>(half::largest(type));
+  return static_cast<double>(std::numeric_limits<float>::max());
+}
+
+}  // namespace
+
 std::optional<Limits> Limits::of(const NodeView& view) {
   if (view.node().is("Relu")) return Limits{0, std::numeric_limits<double>::infinity()};
   if (!view.node().is("Clip") || view.opset() < 6) return std::nullopt;
-  const Limits none;
-  const auto low = view.number("min", 1, none.low), high = view.number("max", 2, none.high);
+  const Value* x = view.node().input(0);
+  const double most = largest_finite(view.opset() < 11 || !x ? DType::kF32 : x->type.dtype);
+  const auto low = view.number("min", 1, -most), high = view.number("max", 2, most);
   if (!low || !high || !(*low <= *high)) return std::nullopt;
   return Limits{*low, *high};
 }

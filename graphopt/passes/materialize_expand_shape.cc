@@ -1,6 +1,5 @@
 // Expand(x, computed shape) -> Expand(x, constant), where each axis has a known size or the one that x has.
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {

@@ -1,4 +1,5 @@
 // Cast(Cast(x)) -> Cast(x) where the type between them holds every value of x's type.
+#include "core/ir/cast_target.h"
 #include "graphopt/passes.h"
 
 namespace mlopt::graphopt {
@@ -34,9 +35,9 @@ bool lossless(DType from, DType to) {
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
-  const auto between = static_cast<DType>(builder.view(*m.node("inner")).get_int("to"));
+  const auto between = cast_target(builder.view(*m.node("inner")));
   if (x->type.dtype == DType::kUndefined) return Decline{"the type of its input is not known"};
-  if (static_cast<DType>(builder.view(*m.root).get_int("to")) == DType::kString)
+  if (cast_target(builder.view(*m.root)) == DType::kString)
     return Decline{"a number is written as a text of its type"};
   if (!lossless(x->type.dtype, between)) return Decline{"the type between the casts loses information"};
   return Replacement{builder.op("Cast", {x}, m.root->attrs)};

@@ -3,7 +3,6 @@
 
 #include "graphopt/passes.h"
 #include "graphopt/passes/reduction.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graphopt/passes.h"
-#include "graphopt/passes/support.h"
 
 namespace mlopt::graphopt {
 namespace {
@@ -53,7 +52,6 @@ Replacement pushed(const Node& node, int from, const Copies& copies, Builder& bu
   for (const int64_t d : copies.node->input(0)->known_constant()->dims()) dims.emplace_back(d);
   dims.back() = type.dims->back();
   Value* y = builder.op(node.op, std::move(inputs), node.attrs, Type::tensor(type.dtype, dims));
-  y->producer->domain = node.domain;
   return {builder.op(copies.node->op, {y, copies.node->input(1)}, {}, type)};
 }
 

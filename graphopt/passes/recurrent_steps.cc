@@ -5,7 +5,6 @@
 #include "core/rewrite/fusion/counting.h"
 #include "core/rewrite/fusion/twins.h"
 #include "graphopt/passes/recurrent.h"
-#include "graphopt/passes/reduction.h"
 #include "graphopt/passes/slicing.h"
 
 namespace mlopt::graphopt {

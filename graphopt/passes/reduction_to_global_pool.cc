@@ -14,7 +14,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const SymDims& dims = *x->type.dims;
   // With three axes the last one is that of a normalization over features, which runtimes find by its mean.
   if (dims.size() < 4 || !reduction->keepdims) return Decline{"its axes are not kept, or it is no image"};
-  if (!is_float(x->type.dtype)) return Decline{"pools do not take its type"};
+  if (!is_float(x->type.dtype) || !builder.has(1, x->type.dtype, 22)) return Decline{"pools do not take its type"};
   std::vector<int64_t> spatial;
   for (size_t i = 2; i < dims.size(); ++i) {
     if (dims[i].value().value_or(0) <= 0) return Decline{"its spatial axes may be empty"};

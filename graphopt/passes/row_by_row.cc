@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/rewrite/axis_map.h"
-#include "graphopt/passes/reduction.h"
 
 namespace mlopt::graphopt {
 namespace {

@@ -5,8 +5,9 @@
 namespace mlopt::graphopt {
 namespace {
 
-std::vector<Attr> attrs_of(const NodeView& norm) {
-  return {{"axis", norm.get_int("axis", -1), ""}, {"epsilon", norm.get_float("epsilon", 1e-5f), ""}};
+/// `usual`: what the operator adds where its node does not say.
+std::vector<Attr> attrs_of(const NodeView& norm, float usual) {
+  return {{"axis", norm.get_int("axis", -1), ""}, {"epsilon", norm.get_float("epsilon", usual), ""}};
 }
 
 /// What is asked of all.
@@ -24,8 +25,7 @@ Expected<Replacement> simplified(const Match& m, Builder& builder) {
   if (const std::string why = objection(m, builder); !why.empty()) return Decline{why};
   const Node& norm = *m.root;
   if (!norm.input(1) || norm.output(1)) return Decline{"it has no scale, or gives its statistics"};
-  return Replacement{builder.op("RMSNormalization", {norm.input(0), norm.input(1)}, attrs_of(builder.view(norm)),
-                                norm.output(0)->type)};
+  return Replacement{builder.op("RMSNormalization", {norm.input(0), norm.input(1)}, attrs_of(builder.view(norm), 1e-5f), norm.output(0)->type)};
 }
 
 /// (x, skip, gamma, beta, bias) or (x, skip, gamma, bias) -> normalized, mean, deviation, sum.
@@ -39,7 +39,7 @@ Expected<Replacement> skip(const Match& m, Builder& builder) {
   if (bias) sum = builder.op("Add", {sum, bias}, {}, x->type);
   std::vector<Value*> inputs{sum, norm.input(2)};
   if (plain && norm.input(3)) inputs.push_back(norm.input(3));
-  std::vector<Attr> attrs = attrs_of(builder.view(norm));
+  std::vector<Attr> attrs = attrs_of(builder.view(norm), 1e-12f);
   Value* y =
       builder.op(plain ? "LayerNormalization" : "RMSNormalization", std::move(inputs), std::move(attrs), x->type);
   return Replacement{y, nullptr, nullptr, norm.output(3) ? sum : nullptr};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/rewrite/fusion/norm.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::graphopt {
@@ -61,13 +62,10 @@ int64_t ConvWeight::channel_of(int64_t i) const {
 }
 
 std::optional<std::vector<double>> per_channel(const Tensor& constant, int64_t channels, int64_t rank) {
-  const std::vector<double> numbers = to_doubles(constant);
   if (constant.size() == 1 && constant.rank() <= rank)
-    return std::vector<double>(static_cast<size_t>(channels), numbers[0]);
-  if (constant.size() != channels || constant.rank() > rank) return std::nullopt;
-  const int64_t axis = constant.rank() - (rank - 1);  // of the channel, once the shapes are aligned at their ends
-  if (axis < 0 || constant.dim(static_cast<int>(axis)) != channels) return std::nullopt;
-  return numbers;
+    return std::vector<double>(static_cast<size_t>(channels), number_at(constant, 0));
+  const auto row = fusion::by_channel(constant, channels, static_cast<size_t>(rank));
+  return row ? std::optional(to_doubles(*row)) : std::nullopt;
 }
 
 Expected<Value*> convolution_with(const Node& conv, Value* x, const std::vector<double>& weight,

@@ -1,7 +1,5 @@
 #include "graphopt/passes/window_pads.h"
 
-#include "core/tensor/cast.h"
-
 namespace mlopt::graphopt {
 
 Expected<SpatialPadding> spatial_padding(const NodeView& pad) {

@@ -16,7 +16,8 @@ Attr number(const char* name, double x) { return {name, static_cast<float>(x), "
 Attr integer(const char* name, int64_t x) { return {name, x, ""}; }
 
 /// ONNX Runtime takes the least float for minus infinity, and makes zeros of a row that it hides whole; softmax makes
-/// all keys alike there. Of this number it does so too, and scores are swallowed by either.
+/// all keys alike there. Of this number it does so too, and scores are swallowed by either. A mask that is an input of
+/// the model stays as it is.
 constexpr double kLeastTaken = -1e30;
 
 bool is_lower(double x) { return std::isfinite(x) && x < kLeastTaken; }
@@ -56,8 +57,15 @@ Value* raised_constant(Value* mask, Builder& builder) {
   return builder.op("Max", {mask, least_taken({}, mask->type.dtype, builder)}, {}, mask->type);
 }
 
-/// A mask that hides by no lower number, as far as it is a choice, a product or a sum of so many.
-Value* raised(Value* mask, Builder& builder, int sums = 3) {
+Value* raised(Value* mask, Builder& builder, int sums);
+
+/// The same mask, whatever it is, that hides by no lower number; one that comes from outside as it is.
+Value* raised_any(Value* mask, Builder& builder, int sums = 3) {
+  return mask->known_constant() ? raised_constant(mask, builder) : raised(mask, builder, sums);
+}
+
+/// The same, as far as it is a choice, a product, or a sum or extremum of so many, limited or moved.
+Value* raised(Value* mask, Builder& builder, int sums) {
   const Node* node = mask->producer;
   if (!node || !node->domain.empty()) return mask;
   for (const int i : {0, 1, 2}) {
@@ -65,18 +73,22 @@ Value* raised(Value* mask, Builder& builder, int sums = 3) {
     if ((chosen || (factor && is_coarse(node->input(1 - i)))) && is_lower(node->input(i)))
       return with_least_taken(mask, i, builder);
   }
-  if (node->op != "Add" || sums == 0) return mask;
-  std::vector<Value*> parts = node->inputs();
-  // All of them, as a row may be hidden partly by one and partly by another.
-  for (Value*& part : parts)
-    part = part->known_constant() ? raised_constant(part, builder) : raised(part, builder, sums - 1);
-  return parts == node->inputs() ? mask : builder.op("Add", std::move(parts), {}, mask->type);
+  std::vector<Value*> inputs = node->inputs();
+  if (keeps_elements(*node)) {
+    inputs[0] = raised_any(inputs[0], builder, sums);
+  } else if (node->op == "Clip" && inputs.size() > 1 && inputs[1]) {
+    inputs[1] = raised_any(inputs[1], builder, 0);
+  } else if ((node->op == "Add" || node->op == "Max" || node->op == "Min") && sums > 0) {
+    // All of them, as a row may be hidden partly by one and partly by another.
+    for (Value*& part : inputs) part = raised_any(part, builder, sums - 1);
+  }
+  return inputs == node->inputs() ? mask : builder.op(node->op, std::move(inputs), node->attrs, mask->type);
 }
 
 /// The site with no lower number in the place of hidden scores.
 Site within_limits(const Site& s, Builder& builder) {
   Site other = s;
-  if (s.mask && !s.joined) other.mask = raised(s.mask, builder);
+  if (s.mask && !s.joined) other.mask = raised_any(s.mask, builder);
   if (std::isfinite(other.choice.hidden)) other.choice.hidden = std::max(other.choice.hidden, kLeastTaken);
   return other;
 }

@@ -61,19 +61,16 @@ Expected<Replacement> shifted(const Match& m, Builder& builder) {
   return Replacement{again(*norm, {norm->input(0), norm->input(1), bias}, builder)};
 }
 
-/// A factor or an addend [C, 1, ...] or [1, C, 1, ...] for each channel of a value of that rank.
-std::optional<Tensor> by_channel(const Value& v, const Value& x) {
-  const Tensor* t = v.known_constant();
-  const auto channels = x.type.dims ? (*x.type.dims)[1].value() : std::nullopt;
-  if (!t || !channels || t->size() != *channels || t->dtype() != x.type.dtype) return std::nullopt;
-  const size_t rank = x.type.dims->size(), given = t->dims().size();
-  if (given > rank || given + 1 < rank || t->dim(static_cast<int>(given + 1 - rank)) != *channels) return std::nullopt;
-  return t->reshaped({*channels});
+/// A factor or an addend for each channel of x.
+std::optional<Tensor> row_of(const Tensor& t, const Value& x) {
+  const auto& dims = x.type.dims;
+  const auto channels = dims && dims->size() > 2 ? (*dims)[1].value() : std::nullopt;
+  return channels && t.dtype() == x.type.dtype ? by_channel(t, *channels, dims->size()) : std::nullopt;
 }
 
 Expected<Replacement> by_instance(const Match& m, Builder& builder) {
   const Node* norm = m.node("norm");
-  const auto row = by_channel(*m.value("row"), *norm->input(0));
+  const auto row = row_of(m.constant("row"), *norm->input(0));
   const Tensor* bias = norm->input(2)->known_constant();
   const bool plain = bias && only_number(norm->input(2)) == 0.0;
   const bool factor = m.root->is("Mul");

@@ -10,13 +10,6 @@
 namespace mlopt::fusion {
 namespace {
 
-/// A constant [C, 1, ...] or [1, C, 1, ...] that goes with the channels of x, as [C].
-std::optional<Tensor> by_channel(const Tensor& t, const SymDims& x) {
-  const int rank = static_cast<int>(x.size()), at = t.rank() - rank + 1;
-  const bool fits = (at == 0 || at == 1) && x[1].is(t.dim(at)) && t.size() == t.dim(at);
-  return fits ? std::optional(t.reshaped({t.size()})) : std::nullopt;
-}
-
 Value* transposed(Value* x, const std::vector<int64_t>& perm, Builder& builder) {
   SymDims dims;
   for (const int64_t axis : perm) dims.push_back((*x->type.dims)[static_cast<size_t>(axis)]);
@@ -32,7 +25,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const SymDims& dims = *x->type.dims;
   const Tensor &scale = m.constant("scale"), &bias = m.constant("bias");
   if (x->type.dtype != DType::kF32 || scale.dtype() != x->type.dtype) return Decline{"it is not float32"};
-  const auto factors = by_channel(scale, dims), addends = by_channel(bias, dims);
+  const int64_t channels = dims[1].value().value_or(-1);
+  const auto factors = by_channel(scale, channels, dims.size()), addends = by_channel(bias, channels, dims.size());
   if (!factors || !addends) return Decline{"scale and bias are not by channel"};
   std::vector<int64_t> last(dims.size()), back(dims.size());
   std::iota(last.begin(), last.end(), 0);

@@ -1,19 +1,12 @@
 // InstanceNormalization, or LayerNormalization, of groups of channels, then a scale and a bias for each channel or
 // neither -> GroupNormalization.
 #include "core/rewrite/fusion/counting.h"
+#include "core/rewrite/fusion/norm.h"
 #include "core/rewrite/fusion/passes.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt::fusion {
 namespace {
-
-/// The constant [C, 1, ...], or [1, C, 1, ...], with one number for each of the channels of a value of that rank.
-std::optional<Tensor> per_channel(const Value& v, int64_t channels, size_t rank) {
-  const Tensor& t = *v.known_constant();
-  const auto given = static_cast<size_t>(t.rank());
-  if (t.size() != channels || given > rank || given + 1 < rank) return std::nullopt;
-  return t.dim(static_cast<int>(given + 1 - rank)) == channels ? std::optional(t.reshaped({channels})) : std::nullopt;
-}
 
 /// The same number for each channel.
 Value* filled(const char* name, int64_t channels, float number, DType type, Builder& builder) {
@@ -55,8 +48,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     inputs.push_back(filled("scale", *channels, 1, x->type.dtype, builder));
     inputs.push_back(filled("bias", *channels, 0, x->type.dtype, builder));
   } else {
-    const auto scale = per_channel(*m.value("scale"), *channels, dims->size()),
-               bias = per_channel(*m.value("bias"), *channels, dims->size());
+    const auto scale = by_channel(m.constant("scale"), *channels, dims->size()),
+               bias = by_channel(m.constant("bias"), *channels, dims->size());
     if (!scale || !bias) return Decline{"scale and bias are not one number for each channel"};
     inputs.push_back(builder.successor(m.value("scale"), *scale));
     inputs.push_back(builder.successor(m.value("bias"), *bias));

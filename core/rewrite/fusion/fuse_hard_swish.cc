@@ -14,7 +14,7 @@ constexpr double kSlope = 1.0 / 6, kOffset = 0.5;
 const char* no_swish(const Value& x, const Builder& builder) {
   if (builder.target == Target::kKernels && x.type.dtype != DType::kF32) return "it is not float32";
   if (!is_float(x.type.dtype)) return "its type is not known";
-  return builder.has(14) ? nullptr : "HardSwish needs opset 14";
+  return builder.has(14, x.type.dtype, 22) ? nullptr : "HardSwish needs opset 14, of bfloat16 22";
 }
 
 /// "sixth" is 6 for a quotient and 1/6 for a product; the match's clip is between 0 and 6 of x + 3, or of x.
@@ -29,7 +29,8 @@ bool is_ramp(const Match& m, const Builder& builder) {
 Expected<Replacement> ramp(const Match& m, Builder& builder) {
   Value* x = m.value("inner");
   const bool runs = builder.target != Target::kKernels || x->type.dtype == DType::kF32;
-  if (!is_float(x->type.dtype) || !runs || !is_ramp(m, builder)) return Decline{"other numbers than a hard sigmoid's"};
+  if (!is_float(x->type.dtype) || !builder.has(6, x->type.dtype, 22)) return Decline{"HardSigmoid has not its type"};
+  if (!runs || !is_ramp(m, builder)) return Decline{"other numbers than a hard sigmoid's"};
   // Without the 3 in sight: that is in the bias of a convolution before it.
   const double offset = m.has("three") ? kOffset : 0;
   std::vector<Attr> attrs{{"alpha", static_cast<float>(kSlope), ""}, {"beta", static_cast<float>(offset), ""}};

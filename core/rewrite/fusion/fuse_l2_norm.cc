@@ -16,10 +16,10 @@ struct Sum {
   int64_t axis = 0;
 };
 
-Sum sum_of(const Node* node, int64_t input_since, const Builder& builder) {
+Sum sum_of(const Node* node, const Builder& builder) {
   if (!node || !node->input(0)->type.dims) return {};
   const NodeView view = builder.view(*node);
-  const auto axes = builder.opset() >= input_since ? view.ints("axes", 1) : std::optional(view.get_ints("axes"));
+  const auto axes = view.ints("axes", 1);
   if (!axes || axes->size() != 1 || view.get_int("keepdims", 1) == 0) return {};
   const auto rank = static_cast<int64_t>(node->input(0)->type.dims->size());
   return {node->input(0), axes->front() < 0 ? axes->front() + rank : axes->front()};
@@ -27,8 +27,8 @@ Sum sum_of(const Node* node, int64_t input_since, const Builder& builder) {
 
 /// sum(x^2).
 Sum sum_of_squares(const Value* v, const Builder& builder) {
-  if (const Node* node = producer_of(v, "ReduceSumSquare")) return sum_of(node, 18, builder);
-  const Sum sum = sum_of(producer_of(v, "ReduceSum"), 13, builder);
+  if (const Node* node = producer_of(v, "ReduceSumSquare")) return sum_of(node, builder);
+  const Sum sum = sum_of(producer_of(v, "ReduceSum"), builder);
   const Node* square = sum.of ? sum.of->producer : nullptr;
   if (!square) return {};
   const bool power = square->is("Pow") && is_number(square->input(1), 2);
@@ -38,7 +38,7 @@ Sum sum_of_squares(const Value* v, const Builder& builder) {
 
 /// sqrt(sum(x^2)).
 Sum length_of(const Value* v, const Builder& builder) {
-  if (const Node* node = producer_of(v, "ReduceL2")) return sum_of(node, 18, builder);
+  if (const Node* node = producer_of(v, "ReduceL2")) return sum_of(node, builder);
   if (const Node* root = producer_of(v, "Sqrt")) return sum_of_squares(root->input(0), builder);
   const Node* power = producer_of(v, "Pow");
   return power && is_number(power->input(1), 0.5) ? sum_of_squares(power->input(0), builder) : Sum{};

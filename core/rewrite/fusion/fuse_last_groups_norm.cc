@@ -14,7 +14,7 @@ Value* mean_of(const Value* v, const Builder& builder) {
   const auto dims = node ? node->input(0)->type.dims : std::nullopt;
   if (!dims || dims->size() < 4) return nullptr;
   const NodeView view = builder.view(*node);
-  auto axes = builder.opset() >= 18 ? view.ints("axes", 1) : std::optional(view.get_ints("axes"));
+  auto axes = view.ints("axes", 1);
   if (!axes || view.get_int("keepdims", 1) == 0) return nullptr;
   const auto rank = static_cast<int64_t>(dims->size());
   std::vector<bool> reduced(dims->size(), false);

@@ -31,7 +31,7 @@ std::optional<std::pair<Value*, size_t>> mean_of(const Value* v, const Builder& 
   const auto dims = node ? node->input(0)->type.dims : std::nullopt;
   if (!dims) return std::nullopt;
   const NodeView view = builder.view(*node);
-  auto axes = builder.opset() >= 18 ? view.ints("axes", 1) : std::optional(view.get_ints("axes"));
+  auto axes = view.ints("axes", 1);
   if (!axes || axes->empty() || view.get_int("keepdims", 1) == 0) return std::nullopt;
   const auto rank = static_cast<int64_t>(dims->size());
   for (int64_t& axis : *axes) axis += axis < 0 ? rank : 0;

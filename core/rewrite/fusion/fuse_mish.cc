@@ -14,7 +14,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
                          !(number_in(m.value("limit"), axes_of(*x)).value_or(0) >= kLinear)))
     return Decline{"it is not softplus above a limit"};
   if (!is_float(x->type.dtype)) return Decline{"its type is not known"};
-  if (!builder.has(18)) return Decline{"Mish needs opset 18"};
+  if (!builder.has(18, x->type.dtype, 22)) return Decline{"Mish needs opset 18, of bfloat16 22"};
   return Replacement{builder.op("Mish", {x}, {}, x->type)};
 }
 

@@ -79,6 +79,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   constexpr const char* kNotFinite = "zeros times its slopes are not zero";
   if (!std::isfinite(static_cast<float>(slopes->factor))) return Decline{kNotFinite};
   const Type& type = x->type;
+  if (!builder.has(6, type.dtype, 16)) return Decline{"LeakyRelu and PRelu of bfloat16 need opset 16"};
   if (!slopes->constant) {
     std::vector<Attr> attrs{{"alpha", static_cast<float>(slopes->factor), ""}};
     return Replacement{builder.op("LeakyRelu", {x}, std::move(attrs), type)};

@@ -6,11 +6,11 @@ namespace {
 
 /// The one axis that the reduction keeps as a one, counted from the front. TensorFlow's exporter writes the maximum of
 /// the last of three axes as a pool.
-std::optional<int64_t> axis_of(const Node& reduction, int64_t inputs_since, const Builder& builder) {
+std::optional<int64_t> axis_of(const Node& reduction, const Builder& builder) {
   const NodeView view = builder.view(reduction);
   const auto& dims = reduction.input(0)->type.dims;
   if (reduction.is("GlobalMaxPool")) return dims && dims->size() == 3 ? std::optional(int64_t{2}) : std::nullopt;
-  const auto axes = builder.opset() >= inputs_since ? view.ints("axes", 1) : std::optional(view.get_ints("axes"));
+  const auto axes = view.ints("axes", 1);
   if (!dims || !axes || axes->size() != 1 || view.get_int("keepdims", 1) == 0) return std::nullopt;
   const auto rank = static_cast<int64_t>(dims->size());
   return axes->front() < 0 ? axes->front() + rank : axes->front();
@@ -23,7 +23,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   if (most->input(0) != x) return Decline{"another maximum is subtracted"};
   if (power->output(0)->uses.size() != 2 || power->output(0)->is_output())
     return Decline{"the powers are used elsewhere too"};
-  const auto along = axis_of(*sum, 13, builder), highest = axis_of(*most, 18, builder);
+  const auto along = axis_of(*sum, builder), highest = axis_of(*most, builder);
   if (!along || along != highest || !is_float(x->type.dtype)) return Decline{"not along one axis"};
   const auto rank = static_cast<int64_t>(x->type.dims->size());
   if (builder.opset() < 13 && *along != rank - 1) return Decline{"Softmax takes all later axes too before opset 13"};
@@ -35,7 +35,7 @@ Expected<Replacement> shifted(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   const Node& most = *m.node("most");
   if (most.input(0) != x) return Decline{"another maximum is subtracted"};
-  const auto highest = axis_of(most, 18, builder);
+  const auto highest = axis_of(most, builder);
   if (!highest) return Decline{"not along one axis"};
   const auto rank = static_cast<int64_t>(x->type.dims->size());
   const int64_t given = builder.view(*m.root).get_int("axis", builder.opset() < 13 ? 1 : -1);

@@ -25,9 +25,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
     for (const int k : {0, 1}) {
       Value *c = condition_of(left->input(i)), *rest = condition_of(right->input(k));
       if (!c || !rest || !opposite(c, rest)) continue;
-      const bool narrow = m.root->output(0)->type.dtype == DType::kBF16;
-      if (builder.opset() < (narrow ? 16 : 9))
-        return Decline{narrow ? "Where of bfloat16 needs opset 16" : "Where needs opset 9"};
+      if (!builder.has(9, m.root->output(0)->type.dtype, 16)) return Decline{"Where needs opset 9, of bfloat16 16"};
       Value *a = left->input(1 - i), *b = right->input(1 - k);
       // The condition under Not is the plain one.
       if (producer_of(c, "Not") && c->producer->input(0) == rest) c = rest, std::swap(a, b);

@@ -21,6 +21,9 @@ struct ChannelNorm {
 /// values.
 std::optional<ChannelNorm> norm_of_channels(const Node& root, const Builder& builder);
 
+/// The numbers [C, 1, ...] or [1, C, 1, ...] that go with the channels, axis 1, of a value of that rank, as [C].
+std::optional<Tensor> by_channel(const Tensor& numbers, int64_t channels, size_t rank);
+
 /// factor mean(dividend^2) + epsilon.
 struct MeanSquare {
   static constexpr size_t kChannels = SIZE_MAX;  ///< axis 1 alone, which is not the last

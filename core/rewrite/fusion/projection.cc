@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "core/tensor/cast.h"
-
 namespace mlopt::fusion {
 namespace {
 

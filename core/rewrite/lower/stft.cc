@@ -1,6 +1,5 @@
 // STFT -> its frames, gathered, times the window, and their DFT.
 #include "core/rewrite/lower/passes.h"
-#include "core/tensor/cast.h"
 
 namespace mlopt::lower {
 namespace {

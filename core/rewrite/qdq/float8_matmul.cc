@@ -5,6 +5,7 @@
 
 #include "core/rewrite/qdq/passes.h"
 #include "core/rewrite/qdq/steps.h"
+#include "core/tensor/picked.h"
 
 namespace mlopt::qdq {
 namespace {
@@ -22,16 +23,6 @@ Value* scale_of(Node* dequantize, const Builder& builder, int axis) {
   const int64_t own = view.get_int("axis", 1);
   const bool fits = axis >= 0 && numbers && (own < 0 ? own + 2 : own) == axis && scales->size() == numbers->dim(axis);
   return fits ? scale : nullptr;
-}
-
-Tensor transposed(const Tensor& bytes) {
-  const int64_t rows = bytes.dim(0), columns = bytes.dim(1);
-  Tensor made(bytes.dtype(), {columns, rows});
-  const std::byte* in = bytes.raw();
-  std::byte* out = made.mutable_raw();
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
-  return made;
 }
 
 Expected<Replacement> rewrite(const Match& m, Builder& builder) {

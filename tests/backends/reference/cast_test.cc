@@ -20,6 +20,7 @@ TEST_CASE("Cast converts between numbers and strings", "[reference]") {
   });
   check_cases({{"Cast", {tensor({1}, {1.5})}, {{attr("to", "DOUBLE")}, 1}, {tensor({1}, {1.5}, DType::kF64)}}});
   check_errors({
+      {"Cast", {tensor({1}, {1})}, {{attr("to", "TRIPLE")}, 1}, "not a known element type"},
       {"Cast", {tensor({1}, {1})}, {{attr("to", 99)}}, "not a known element type"},
       {"Cast", {Tensor::of_strings({1}, {"x"})}, to(DType::kF32), "not a number"},
   });

@@ -14,6 +14,7 @@ TEST_CASE("elementwise operators broadcast, symbols included") {
   CHECK(types_in("int64[N,4] a, int64[4] b", "y = Less(a, b)", "y") == "bool[N,4]");
   CHECK(types_in("bool[N,1] c, float[4] a, float[1,4] b", "y = Where(c, a, b)", "y") == "float32[N,4]");
   CHECK(types_in("float[N,2] a", "y = Cast<to = 7>(a)", "y") == "int64[N,2]");
+  CHECK(types_in("float[N,2] a", "y = Cast<to = \"INT64\">(a)", "y", 5) == "int64[N,2]");
 }
 
 TEST_CASE("products join the batch axes and drop the inner one") {

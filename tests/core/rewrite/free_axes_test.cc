@@ -79,6 +79,15 @@ TEST_CASE("an axis of length 0 divides nothing") {
                   {{"x", 1, "B"}}) == "float32[3,6]");
 }
 
+TEST_CASE("targets in bodies, after them and after one another follow") {
+  CHECK(output_of(R"(g (float[1,6,4] x, bool c) => (float[1,24] y) <int64[2] t = {1, 24}, int64[3] u = {1, 4, 6}> {
+    a = Reshape (x, u)
+    b = If (c) <then_branch = p () => (float[1,24] v) { v = Reshape (a, t) },
+                else_branch = q () => (float[1,24] w) { r = Reshape (a, t)  w = Neg (r) }>
+    d = Reshape (b, u)  y = Reshape (d, t) })",
+                  {{"x", 0, "B"}}) == "float32[B,24]");
+}
+
 TEST_CASE("a Reshape for nothing follows too") {
   CHECK(output_of(R"(g (float[1,6] x) => (float[1,6] y) <int64[2] t = {1, 6}> { "" = Reshape (x, t)  y = Relu (x) })",
                   {{"x", 0, "B"}}) == "float32[B,6]");

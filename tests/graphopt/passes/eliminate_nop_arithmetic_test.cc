@@ -34,9 +34,11 @@ TEST_CASE("so does a Clip between infinities") {
            "a = Clip (x" +
            limits + ")  y = Neg (a) }";
   };
-  for (const std::string limits : {"", ", low", ", , high", ", low, high"})
-    CHECK(rewritten(eliminate_nop_arithmetic, clipped(limits)) == "Neg");
-  for (const std::string limits : {", one", ", , one", ", low, z", ", high"})
+  CHECK(rewritten(eliminate_nop_arithmetic, clipped(", low, high")) == "Neg");
+  for (const std::string limits : {"", ", low", ", , high"})
+    CHECK(declined(eliminate_nop_arithmetic, clipped(limits)) ==
+          "a limit that is left out is the largest finite number");
+  for (const std::string limits : {", one, high", ", low, one", ", low, z", ", high, high"})
     CHECK(declined(eliminate_nop_arithmetic, clipped(limits)) == "it has limits");
   CHECK(declined(eliminate_nop_arithmetic, clipped(""), 10) ==
         "limits that are left out are those of float32 before opset 11");

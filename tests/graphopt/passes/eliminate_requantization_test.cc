@@ -36,3 +36,12 @@ TEST_CASE("codes whose numbers are infinite in the type of the scale stay") {
   CHECK(declined(eliminate_requantization, pair("25552")) == "its scale is not an ordinary number");
   CHECK(rewritten(eliminate_requantization, pair("16896")) == "Abs");
 }
+
+TEST_CASE("codes whose numbers are of another type than the scale stay") {
+  const auto pair = [](const std::string& type) {
+    return "g (uint8[N] x) => (uint8[N] y) <float s = {300.0}, uint8 z = {3}> { a = DequantizeLinear <output_dtype = " +
+           type + "> (x, s, z)  b = QuantizeLinear (a, s, z)  y = Abs (b) }";
+  };
+  CHECK(declined(eliminate_requantization, pair("10"), 23) == "its floats are not of the type of its scale");
+  CHECK(rewritten(eliminate_requantization, pair("1"), 23) == "Abs");
+}

@@ -1,3 +1,6 @@
+#include <limits>
+
+#include "core/tensor/cast.h"
 #include "graphopt/passes.h"
 #include "tests/support/catch.h"
 #include "tests/support/rewrite.h"
@@ -73,6 +76,20 @@ TEST_CASE("a weight that several layers turn is turned for each of them") {
   };
   CHECK(rewritten(gemm_of_rows_to_matmul, layers("Gemm <transB = 1>")) == "MatMul Relu MatMul");
   CHECK(rewritten(gemm_of_rows_to_matmul, layers("Gemm")) == "Reshape Gemm Reshape Relu MatMul");
+}
+
+TEST_CASE("a weight is turned whatever its numbers are") {
+  constexpr double kSubnormal = 1e-42;  // in float32
+  for (const double number : {std::numeric_limits<double>::infinity(), kSubnormal}) {
+    Model model = test::fixture(
+        "g (float[2,3,8] x, float[4,8] W) => (float[2,3,4] y) <int64[2] s = {6, 8}, "
+        "int64[3] t = {2, 3, 4}> { a = Reshape (x, s)  b = Gemm <transB = 1> (a, W)  "
+        "y = Reshape (b, t) }");
+    std::vector<double> numbers(32, kSubnormal);
+    numbers[0] = number;
+    model.graph->find("W")->constant = cast(Tensor::of<double>({4, 8}, numbers), DType::kF32);
+    CHECK(rewritten(gemm_of_rows_to_matmul, model) == "MatMul");
+  }
 }
 
 TEST_CASE("a Gemm stays where it is scaled, where it is read as a matrix too") {

@@ -41,6 +41,9 @@ TEST_CASE("limits are those of Relu and of Clip by constants in order") {
   CHECK(limits("y = Clip (x, lo)")->low == 0);
   CHECK(limits("y = Clip <max = 2.0> (x)", "float", 10)->high == 2);
   CHECK(limits("y = Relu (x)")->high == kInfinity);
+  CHECK(limits("y = Clip (x, lo)")->high == static_cast<double>(std::numeric_limits<float>::max()));
+  CHECK(limits("y = Clip (x, lo)", "double")->high == std::numeric_limits<double>::max());
+  CHECK(limits("y = Clip (x, , lo)", "float16")->low == -65504);
   CHECK_FALSE(limits("y = Clip (x, lo, below)"));
   CHECK_FALSE(limits("y = Clip (x, lo, hi)"));
 }

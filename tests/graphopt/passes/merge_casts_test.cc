@@ -32,3 +32,9 @@ TEST_CASE("casts that lose something between them stay") {
   CHECK(declined(merge_casts, over("int32", 1, "int64", 7)) == reason);  // float32 has 24 bits
   CHECK(declined(merge_casts, over("int32", 7, "string", 8)) == "a number is written as a text of its type");
 }
+
+TEST_CASE("types that are said by name, before opset 6, are as well known") {
+  CHECK(rewritten(merge_casts, R"(g (float[N] x) => (float[N] y)
+    { a = Cast <to = "DOUBLE"> (x)  y = Cast <to = "FLOAT"> (a) })",
+                  5) == "Cast");
+}

@@ -37,3 +37,10 @@ TEST_CASE("a maximum, which may be -inf or NaN, stays") {
                  13)
             .empty());
 }
+
+TEST_CASE("bfloat16 becomes a pool where pools take it") {
+  const std::string text = R"(g (bfloat16[N,4,2,3] x) => (bfloat16[N,4,1,1] y)
+    <int64[2] axes = {2, 3}> { y = ReduceMean (x, axes) })";
+  CHECK(declined(reduction_to_global_pool, text, 21) == "pools do not take its type");
+  CHECK(rewritten(reduction_to_global_pool, text, 22, 1e-2) == "GlobalAveragePool");
+}

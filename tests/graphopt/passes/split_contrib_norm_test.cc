@@ -28,6 +28,16 @@ TEST_CASE("SkipLayerNormalization becomes sums and LayerNormalization") {
                   1e-5) == "Add LayerNormalization");
 }
 
+TEST_CASE("what is added to variances where the node does not say is little behind a sum") {
+  for (const char* op : {"SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
+    CHECK(rewritten(split_contrib_norm,
+                    "g (float[4,6] x) => (float[4,6] y) <float[6] w = {1, 1, 1, 1, 1, 1}, float k = {0.0001}> { s = "
+                    "Mul (x, k) y = com.microsoft." +
+                        std::string(op) + " (s, s, w) }",
+                    23, 1e-4)
+              .ends_with("Normalization"));
+}
+
 TEST_CASE("simplified normalizations become RMSNormalization") {
   CHECK(rewritten(split_contrib_norm, kSimplified, 23, 1e-5) == "RMSNormalization");
   CHECK(rewritten(split_contrib_norm, skip("SkipSimplifiedLayerNormalization", ", b"), 23, 1e-5) ==

@@ -14,7 +14,7 @@ std::string graph(const std::string& type, const std::string& low, const std::st
   const std::string weight = ", " + type + "[16,16] ";
   return "g (" + type + "[B,5,16] x, bool[B,1,1,5] m" + weight + "Q" + weight + "K" + weight + "V) => (" + type +
          "[B,5,16] y) <int64[4] heads = {0, 0, 4, 4}, int64[3] rows = {0, 0, 16}, " + type + " zero = {0}, " + type +
-         " low = {" + low + "}, " + type + " one = {1}, " + type + "[1,1,1,1] nil = {0}, " + type +
+         " low = {" + low + "}, " + type + " one = {1}, int64[1] one1 = {1}, " + type + "[1,1,1,1] nil = {0}, " + type +
          "[5] few = {0, 0, 0, 0, " + low +
          "}> { q3 = MatMul (x, Q)  k3 = MatMul (x, K)  v3 = MatMul (x, V)  q4 = Reshape (q3, heads)  "
          "k4 = Reshape (k3, heads)  v4 = Reshape (v3, heads)  q = Transpose <perm = [0, 2, 1, 3]> (q4)  "
@@ -68,6 +68,17 @@ TEST_CASE("the least float becomes another also as the factor of what is hidden,
             .find("Max Add") != std::string::npos);
   // What is multiplied may be as small as the number is low.
   CHECK(lowest("c = Cast <to = 1> (m)  r = Sqrt (c)  z = Mul (r, low)  s = Add (p, z)") < -1e38);
+}
+
+TEST_CASE("the least float becomes another in constants, in extrema and wherever a mask is moved or limited") {
+  const auto rewritten = [](const std::string& scores) {
+    return test::rewritten(fusion::fuse_attention, graph("float", kLeast, scores), 23, 1e-4);
+  };
+  CHECK(rewritten("s = Add (p, few)").find("Max") != std::string::npos);
+  CHECK(rewritten("a = Where (m, zero, low)  z = Max (a, low)  s = Add (p, z)").find("Max Max") != std::string::npos);
+  CHECK(lowest("a = Where (m, zero, low)  b = Squeeze (a, one1)  z = Unsqueeze (b, one1)  s = Add (p, z)") ==
+        Approx(-1e30));
+  CHECK(lowest("a = Where (m, zero, low)  b = Where (m, zero, low)  z = Min (a, b)  s = Add (p, z)") == Approx(-1e30));
 }
 
 TEST_CASE("one number for all keys hides no later ones") {

@@ -72,4 +72,17 @@ TEST_CASE("HardSwish needs an opset that has it") {
   CHECK(declined(fusion::fuse_hard_swish, graph, 13).find("HardSwish needs opset 14") != std::string::npos);
 }
 
+TEST_CASE("bfloat16 needs operators of opset 22") {
+  // As bits: 3 and 6.
+  const std::string clipped = R"(g (bfloat16[N] x) => (bfloat16[N] y)
+    <bfloat16 three = {16448}, bfloat16 zero = {0}, bfloat16 six = {16576}> {
+    a = Add (x, three)  c = Clip (a, zero, six)  )";
+  CHECK(rewritten(fusion::fuse_hard_swish, clipped + "y = Div (c, six) }", 22, 3e-2) == "HardSigmoid");
+  CHECK(declined(fusion::fuse_hard_swish, clipped + "y = Div (c, six) }", 21) == "HardSigmoid has not its type");
+  const std::string swish = clipped + "p = Mul (x, c)  y = Div (p, six) }";
+  CHECK(rewritten(fusion::fuse_hard_swish, swish, 22, 3e-2) == "HardSwish");
+  CHECK(declined(fusion::fuse_hard_swish, swish, 21).find("HardSwish needs opset 14, of bfloat16 22") !=
+        std::string::npos);
+}
+
 }  // namespace mlopt::test

@@ -17,7 +17,9 @@ TEST_CASE("a value times tanh of its softplus is Mish, however softplus is spelt
 
 TEST_CASE("what only looks like Mish stays") {
   const char* plain = "g (double[N] x) => (double[N] y) { s = Softplus (x)  t = Tanh (s)  y = Mul (x, t) }";
-  CHECK(declined(fusion::fuse_mish, plain, 17) == "Mish needs opset 18");
+  CHECK(declined(fusion::fuse_mish, plain, 17) == "Mish needs opset 18, of bfloat16 22");
+  const char* brain = "g (bfloat16[N] x) => (bfloat16[N] y) { s = Softplus (x)  t = Tanh (s)  y = Mul (x, t) }";
+  CHECK(declined(fusion::fuse_mish, brain, 21) == "Mish needs opset 18, of bfloat16 22");
   CHECK(declined(fusion::fuse_mish, R"(g (double[N] x, double[N] z) => (double[N] y) {
     s = Softplus (x)  t = Tanh (s)  y = Mul (z, t) })") == "two values are multiplied");
   CHECK(declined(fusion::fuse_mish, R"(g (double[N] x) => (double[N] y, double[N] t) {

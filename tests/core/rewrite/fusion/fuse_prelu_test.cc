@@ -64,3 +64,9 @@ TEST_CASE("a slope that adds an axis stays") {
     { r = Relu (x)  n = Neg (x)  m = Relu (n)  s = Mul (c, m)  y = Add (r, s) })")
                   .empty());
 }
+
+TEST_CASE("slopes of bfloat16 need a newer PRelu") {
+  CHECK(declined(fusion::fuse_prelu, R"(g (bfloat16[N] x, bfloat16 C) => (bfloat16[N] y)
+    { r = Relu (x)  n = Neg (x)  m = Relu (n)  s = Mul (C, m)  y = Sub (r, s) })",
+                 15) == "LeakyRelu and PRelu of bfloat16 need opset 16");
+}
