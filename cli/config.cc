@@ -108,7 +108,7 @@ std::optional<std::string> config_path(std::span<const std::string> args) {
   std::optional<std::string> path;
   for (size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
     if (args[i] == "--config" && i + 1 < args.size()) path = args[i + 1];
-    if (starts_with(args[i], "--config=")) path = args[i].substr(9);
+    if (args[i].starts_with("--config=")) path = args[i].substr(9);
   }
   return path;
 }
@@ -129,7 +129,7 @@ bool is_given(const Options& options, std::string_view name, std::span<const std
   const Option* option = options.find(name);
   return option && std::any_of(args.begin(), args.end(), [&](const std::string& word) {
            const bool letter = option->letter && word.size() > 1 && word[0] == '-' && word[1] == option->letter;
-           return letter || word == option->shown() || starts_with(word, option->shown() + "=");
+           return letter || word == option->shown() || word.starts_with(option->shown() + "=");
          });
 }
 

@@ -6,7 +6,6 @@
 
 #include "cli/test_data.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/calib/model_inputs.h"
 #include "core/data/metrics.h"
 #include "core/data/open.h"
@@ -30,11 +29,11 @@ std::vector<Datum> read_inputs(const std::string& folder, const Graph& graph) {
 
 /// What to do about a model that cannot be run on the data.
 std::string data_hint(const DataFlags& flags, const Model& model) {
-  if (!starts_with(flags.spec, "random")) return "see whether the values are such as the model was made for";
+  if (!flags.spec.starts_with("random")) return "see whether the values are such as the model was made for";
   for (const InputSpec& input : model_inputs(model)) {
     const bool open = std::any_of(input.dims.begin(), input.dims.end(), [](const Dim& d) { return !d.value(); });
     const bool given = std::any_of(flags.shapes.begin(), flags.shapes.end(),
-                                   [&](const std::string& s) { return starts_with(s, input.name + "="); });
+                                   [&](const std::string& s) { return s.starts_with(input.name + "="); });
     if (open && !given) {
       return fmt::format("the sizes that {} leaves open were assumed: give them with --shape {}=DIMS",
                          to_string({input}), input.name);
@@ -84,7 +83,7 @@ void check_batch(const Model& model, int64_t batch) {
 
 int64_t samples_at_once(const Dataset& data, int64_t batch) {
   const int64_t fixed = data.batch_size();
-  const bool random = starts_with(data.name_of(0), "random:");
+  const bool random = data.name_of(0).starts_with("random:");
   const int64_t count = random || batch == 0 ? std::max<int64_t>(fixed, 1) : batch;
   if (!random && batch > 0 && fixed > 0 && fixed != batch)
     input_error(fmt::format("the data give {} samples at a time, not {}", fixed, batch), "--batch", "leave it out");
@@ -126,7 +125,7 @@ std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, c
   };
   std::vector<InputSpec> inputs = model_inputs(model);
   check_given_names(inputs, options.random);
-  if (starts_with(flags.spec, "random")) {
+  if (flags.spec.starts_with("random")) {
     options.random.sizes = graphopt::implied_sizes(model, standard_types);
     name_equal_sizes(inputs, options.random, model);
     options.random.least = graphopt::least_sizes(model, inputs, options.random, standard_types);

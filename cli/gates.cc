@@ -16,7 +16,7 @@ namespace {
 constexpr double kHopeless = -999;  // below every SQNR that is shown, and every share
 
 std::optional<double> percent_in(const std::string& text) {
-  const std::optional<double> number = parse_double(ends_with(text, "%") ? text.substr(0, text.size() - 1) : text);
+  const std::optional<double> number = parse_double(text.ends_with("%") ? text.substr(0, text.size() - 1) : text);
   return number && *number >= 0 ? number : std::nullopt;
 }
 
@@ -91,7 +91,7 @@ Percent parse_value<Percent>(const std::string& text) {
 
 template <>
 SizeLimit parse_value<SizeLimit>(const std::string& text) {
-  if (ends_with(text, "%")) {
+  if (text.ends_with("%")) {
     if (const auto value = percent_in(text)) return {*value, true};
   } else if (const auto bytes = parse_bytes(text)) {
     return {static_cast<double>(*bytes), false};

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "cli/backends.h"
-#include "core/base/text.h"
 #include "core/calib/in_parts.h"
 
 namespace mlopt::cli {
@@ -17,7 +16,7 @@ constexpr int64_t kPartBytes = int64_t{256} << 20;  // of weights, beside which 
 bool is_large(const Model& source) { return source.file_bytes > kLargeBytes; }
 
 bool runs_in_parts(const std::string& device, const Model& source) {
-  return is_large(source) && !starts_with(device, "gpu");
+  return is_large(source) && !device.starts_with("gpu");
 }
 
 std::unique_ptr<Backend> open_backend_for(const std::string& device, const Model& source) {

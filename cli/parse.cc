@@ -74,7 +74,7 @@ void reject_odd_values(const Options& options, std::span<const std::string> args
   for (const std::string& word : args) {
     if (word == "--") return;
     const size_t at = word.find('=');
-    if (!starts_with(word, "--") || at == std::string::npos) continue;
+    if (!word.starts_with("--") || at == std::string::npos) continue;
     const std::string name = word.substr(0, at);
     const Option* option = options.find(std::string_view(name).substr(2));
     if (option && option->is_flag())

@@ -40,10 +40,10 @@ std::string json_path(const std::vector<std::string>& args) {
     options = options && args[i] != "--";
     if (options && args[i] == "--json" && i + 1 < args.size())
       path = args[++i];
-    else if (options && starts_with(args[i], "--json="))
+    else if (options && args[i].starts_with("--json="))
       path = args[i].substr(7);
     else
-      others.push_back(starts_with(args[i], "--") ? args[i].substr(args[i].find('=') + 1) : args[i]);
+      others.push_back(args[i].starts_with("--") ? args[i].substr(args[i].find('=') + 1) : args[i]);
   }
   return std::any_of(others.begin(), others.end(), [&](const std::string& word) { return same_file(path, word); })
              ? ""

@@ -74,7 +74,7 @@ std::vector<std::string> keep_blocks(Model& model, const std::vector<int64_t>& k
 
 std::vector<int64_t> parse_layers(const std::string& text, const char* option) {
   const std::string key = "layers=";
-  if (!starts_with(text, key))
+  if (!text.starts_with(key))
     usage_error(fmt::format("'{}' is no student", text), option, "layers=0/2/4 or shrink:width=0.5");
   std::vector<int64_t> layers;
   for (const std::string& piece : split(text.substr(key.size()), '/')) {

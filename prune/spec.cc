@@ -33,9 +33,9 @@ int64_t parse_count(std::string_view text, std::string_view what, const std::str
 
 /// "0.6x" is the same as "0.6" and "60%".
 double parse_time(std::string_view text) {
-  const std::string_view digits = ends_with(text, "x") ? text.substr(0, text.size() - 1) : text;
-  const auto share = ends_with(digits, "%") ? std::nullopt : parse_double(digits);
-  if (!share && !ends_with(digits, "%"))
+  const std::string_view digits = text.ends_with("x") ? text.substr(0, text.size() - 1) : text;
+  const auto share = digits.ends_with("%") ? std::nullopt : parse_double(digits);
+  if (!share && !digits.ends_with("%"))
     usage_error(fmt::format("'{}' is no share of the time of a run", text), "--latency", "from 0 to 1, as in 0.6x");
   return parse_share(digits, "--latency");
 }
@@ -171,7 +171,7 @@ void parse_part(std::string_view text, Spec& spec) {
 }  // namespace
 
 double parse_share(std::string_view text, const std::string& where) {
-  const bool percent = ends_with(text, "%");
+  const bool percent = text.ends_with("%");
   auto share = parse_double(percent ? text.substr(0, text.size() - 1) : text);
   if (share && percent) *share /= 100;
   if (!share || !(*share >= 0 && *share <= 1))

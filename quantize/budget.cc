@@ -10,7 +10,7 @@ namespace mlopt::quantize {
 Budget parse_budget(std::string_view key, std::string_view value) {
   const auto where = [&] { return fmt::format("mixed:{}", key); };
   if (key == "latency") {
-    const auto share = ends_with(value, "x") ? parse_double(value.substr(0, value.size() - 1)) : std::nullopt;
+    const auto share = value.ends_with("x") ? parse_double(value.substr(0, value.size() - 1)) : std::nullopt;
     if (!share || !(*share > 0 && *share <= 1))
       usage_error(fmt::format("'{}' is no share of the source's time", value), where(), "such as 0.6x");
     return {Budget::Kind::kTime, *share};
@@ -21,7 +21,7 @@ Budget parse_budget(std::string_view key, std::string_view value) {
       usage_error(fmt::format("'{}' is no number of bits", value), where(), "such as 4.5");
     return {Budget::Kind::kBits, *bits};
   }
-  if (ends_with(value, "%")) {
+  if (value.ends_with("%")) {
     const auto percent = parse_double(value.substr(0, value.size() - 1));
     if (!percent || !(*percent > 0 && *percent <= 100))
       usage_error(fmt::format("'{}' is no share of the source's size", value), where(), "such as 40%");

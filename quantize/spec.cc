@@ -100,7 +100,7 @@ int64_t parse_number(std::string_view value, std::string_view key, int64_t least
 
 /// "1%", above 0 and at most half.
 double parse_share(std::string_view key, std::string_view value) {
-  const auto percent = ends_with(value, "%") ? parse_double(value.substr(0, value.size() - 1)) : std::nullopt;
+  const auto percent = value.ends_with("%") ? parse_double(value.substr(0, value.size() - 1)) : std::nullopt;
   if (!percent || !(*percent > 0 && *percent <= 50))
     usage_error(fmt::format("'{}' is no share of the {}", value, key == "outliers" ? "input channels" : "numbers"),
                 std::string(key), "such as 1%, at most 50%");

@@ -68,7 +68,7 @@ const RuntimeRow& row_of(Runtime runtime) {
 
 int Target::generation() const {
   constexpr std::string_view kPrefix = "sm_";
-  if (!starts_with(processor, kPrefix)) return 0;
+  if (!processor.starts_with(kPrefix)) return 0;
   return static_cast<int>(parse_int(processor.substr(kPrefix.size())).value_or(0));
 }
 

@@ -61,7 +61,7 @@ void check_vector(const WeightFormat& format, std::string_view text) {
 }
 
 std::optional<WeightFormat> parse_as(const FamilyRow& row, std::string_view text) {
-  if (!starts_with(text, row.name)) return std::nullopt;
+  if (!text.starts_with(row.name)) return std::nullopt;
   std::string_view rest = text.substr(row.name.size());
   WeightFormat format{row.family, row.least_bits, row.group};
   const bool has_widths = row.least_bits < row.most_bits;

@@ -76,7 +76,7 @@ std::vector<std::string> settings(const Json& report) {
   if (!spec || !spec->is_string()) return {};
   std::vector<std::string> parts = split(spec->string(), ';');
   std::erase_if(parts, [](const std::string& part) {
-    const auto begins = [&](const char* key) { return starts_with(part, key); };
+    const auto begins = [&](const char* key) { return part.starts_with(key); };
     return begins("devices=") || begins("threads=") || begins("duration=") || begins("runs=") || begins("warmup=");
   });
   return parts;

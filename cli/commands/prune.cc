@@ -22,7 +22,6 @@
 #include "cli/verb/trial.h"
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "prune/schedules.h"
 
 namespace mlopt::cli {
@@ -50,7 +49,7 @@ VerbResult prune_source(const PruneOptions& o, const Model& source, prune::Spec 
     prune.use(search->means());
   }
   prune::Pruned made = prune(spec);
-  if (made.samples > 0 && starts_with(o.verb.data.spec, "random"))
+  if (made.samples > 0 && o.verb.data.spec.starts_with("random"))
     made.warnings.emplace_back(
         "random numbers are not what the model will see: this result is good for measuring only");
   for (const std::string& sentence : made.warnings) session.console.warn(sentence);

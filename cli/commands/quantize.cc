@@ -26,7 +26,6 @@
 #include "cli/verb/verb.h"
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "core/base/text.h"
 
 namespace mlopt::cli {
 namespace {
@@ -50,7 +49,7 @@ std::unique_ptr<Dataset> find_data(const QuantizeOptions& o, const Model& source
 
 void warn(const QuantizeOptions& o, const quantize::Quantized& made, bool calibrated, Session& session) {
   std::vector<std::string> warnings = made.warnings;
-  if (calibrated && starts_with(o.verb.data.spec, "random"))
+  if (calibrated && o.verb.data.spec.starts_with("random"))
     warnings.insert(warnings.begin(),
                     "ranges were calibrated on random numbers, and will not fit real inputs: this result is good for "
                     "measuring speed and size only");

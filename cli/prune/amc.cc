@@ -5,7 +5,6 @@
 #include "cli/output.h"
 #include "cli/prune/kept_file.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/data/metrics.h"
 
 namespace mlopt::cli {
@@ -42,7 +41,7 @@ AmcSearch::AmcSearch(const std::string& file, const VerbOptions& verb, const pru
       key_(key_of(verb, spec, source)),
       trials_(verb_, source, session),
       progress_(session.console.progress("episodes", spec.episodes > 0 ? spec.episodes : prune::kUsualEpisodes)) {
-  if (verb.data.spec.empty() || starts_with(verb.data.spec, "random"))
+  if (verb.data.spec.empty() || verb.data.spec.starts_with("random"))
     session.console.warn(
         "what results are worth is measured on random numbers; --data with real inputs tells it better");
   means_.reward = [this](const Model& made) { return reward(made); };

@@ -2,7 +2,6 @@
 #include "cli/prune/kept_file.h"
 #include "cli/prune/sensitivity.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 
 namespace mlopt::cli {
 namespace {
@@ -51,7 +50,7 @@ std::vector<prune::Curve> curves_for(const std::string& file, const VerbOptions&
   Json key = key_of(verb, plain, source);
   if (const std::optional<Json> kept = kept_in(file, key)) return curves_of(*kept, file);
   if (!file.empty()) require_writable(file);
-  if (verb.data.spec.empty() || starts_with(verb.data.spec, "random"))
+  if (verb.data.spec.empty() || verb.data.spec.starts_with("random"))
     session.console.warn(
         "what layers can spare is measured on random numbers; --data with real inputs tells it better");
   VerbOptions how = verb;

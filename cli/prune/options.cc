@@ -27,13 +27,13 @@ std::string fits(const PruneOptions& o) {
 
 /// What is removed, of a spec that also says how it was trained: "SPEC by train:..." or "SPEC then distill:...".
 std::string pruning_of(const PruneOptions& o) {
-  if (starts_with(o.method, "dynamic:"))
+  if (o.method.starts_with("dynamic:"))
     usage_error("what a model does as it runs is not taken from a spec", "--method",
                 "give --method dynamic with --exit-at or --tokens-at, and the options of the training");
   for (const std::string_view begins : {" by train:", " by distill:", " then train:", " then distill:"}) {
     const size_t at = o.method.find(begins);
     if (at == std::string::npos) continue;
-    if (starts_with(begins, " then") && retraining(o).empty())
+    if (begins.starts_with(" then") && retraining(o).empty())
       usage_error("the spec goes on with a training", "--method",
                   "give --recover train or distill with its options, or the spec up to ' then '");
     return o.method.substr(0, at);

@@ -21,7 +21,7 @@ quantize::WeightFormat format_of(const std::string& text, const std::string& lay
 }  // namespace
 
 std::map<std::string, quantize::WeightFormat> read_layer_plan(const std::string& path) {
-  const bool inline_json = starts_with(path, "{");
+  const bool inline_json = path.starts_with("{");
   const Json json = Json::parse(inline_json ? path : read_file(path), inline_json ? "--layer-plan" : path);
   std::map<std::string, quantize::WeightFormat> plan;
   if (const Json* weights = json.find("weights"); weights && weights->is_array()) {

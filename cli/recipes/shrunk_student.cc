@@ -6,7 +6,6 @@
 #include "cli/prune/pruner.h"
 #include "core/base/error.h"
 #include "core/base/globs.h"
-#include "core/base/text.h"
 
 namespace mlopt::cli {
 namespace {
@@ -17,7 +16,7 @@ constexpr int64_t kSamples = 128;  // that a method looks at, where it does
 prune::Spec spec_of(std::string_view student) {
   std::string text = "magnitude:granularity=channel";
   for (const std::string& part : spec_pieces(student.substr(kShrink.size()), ';')) {
-    if (!starts_with(part, kWidth)) {
+    if (!part.starts_with(kWidth)) {
       text += ";" + part;
       continue;
     }
@@ -34,7 +33,7 @@ prune::Spec spec_of(std::string_view student) {
 
 }  // namespace
 
-bool is_shrunk(std::string_view student) { return starts_with(student, kShrink); }
+bool is_shrunk(std::string_view student) { return student.starts_with(kShrink); }
 
 Model shrunk_student(const Model& source, std::string_view student, const TrainOptions& options, Session& session) {
   const prune::Spec spec = spec_of(student);

@@ -188,7 +188,7 @@ train::LoopSettings loop_of(const TrainOptions& o, int64_t samples, uint64_t see
 /// H of "local:H".
 int64_t local_steps(const std::string& sync) {
   if (sync.empty()) return 1;
-  const auto steps = starts_with(sync, "local:") ? parse_int(std::string_view(sync).substr(6)) : std::nullopt;
+  const auto steps = sync.starts_with("local:") ? parse_int(std::string_view(sync).substr(6)) : std::nullopt;
   if (!steps || *steps < 1) usage_error(fmt::format("'{}' is not known", sync), "--sync", "for example local:8");
   return *steps;
 }

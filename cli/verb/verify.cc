@@ -22,7 +22,7 @@ constexpr int64_t kBatch = 2;
 constexpr const char* kJudge = "reference";
 constexpr const char* kGenerated = "random:2";
 
-bool generated(const DataFlags& flags) { return flags.spec.empty() || starts_with(flags.spec, "random"); }
+bool generated(const DataFlags& flags) { return flags.spec.empty() || flags.spec.starts_with("random"); }
 
 std::unique_ptr<Dataset> data_for(const VerbOptions& verb, bool distinct, const Model& source, const Session& session) {
   DataFlags flags = verb.data;

@@ -22,7 +22,7 @@ namespace {
 int64_t number_after(const char* file, std::string_view key) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
-    if (!starts_with(line, key)) continue;
+    if (!line.starts_with(key)) continue;
     const std::string_view number = trim(std::string_view(line).substr(key.size()));
     return parse_int(number.substr(0, number.find(' '))).value_or(0);
   }

@@ -36,9 +36,6 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.starts_with(prefix); }
-bool ends_with(std::string_view text, std::string_view suffix) { return text.ends_with(suffix); }
-
 std::optional<int64_t> parse_int(std::string_view text) {
   int64_t value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -54,9 +51,9 @@ std::optional<double> parse_double(std::string_view text) {
 }
 
 std::optional<int64_t> parse_bytes(std::string_view text) {
-  if (ends_with(text, "iB"))
+  if (text.ends_with("iB"))
     text.remove_suffix(2);
-  else if (ends_with(text, "B"))
+  else if (text.ends_with("B"))
     text.remove_suffix(1);
   double unit = 1;
   constexpr std::string_view kUnits = "KMGT";

@@ -12,8 +12,6 @@ namespace mlopt {
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> pieces, std::string_view separator);
 std::string_view trim(std::string_view text);
-bool starts_with(std::string_view text, std::string_view prefix);
-bool ends_with(std::string_view text, std::string_view suffix);
 
 /// The whole text as a number, or nothing (trailing characters, overflow, empty).
 std::optional<int64_t> parse_int(std::string_view text);

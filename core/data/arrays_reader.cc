@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/data/reader.h"
 #include "core/tensor/cast.h"
 
@@ -148,7 +147,7 @@ std::vector<ArrayFile> open_npy_files(const std::vector<fs::path>& files, const 
 
 std::vector<ArrayFile> open_arrays(const std::string& path) {
   if (!is_folder(path)) {
-    if (ends_with(path, ".npz")) return open_npz(path);
+    if (path.ends_with(".npz")) return open_npz(path);
     std::vector<ArrayFile> one;
     one.push_back(open_npy(path));
     return one;
@@ -167,7 +166,7 @@ ReaderPtr arrays_reader(const DataSpec& spec, const std::vector<InputSpec>& inpu
   if (!is_folder(spec.path)) {
     std::vector<ArrayFile> arrays = open_arrays(spec.path);
     // A single array has no name of its own.
-    if (!ends_with(spec.path, ".npz")) arrays[0].rename(only_input(inputs, spec.path).name);
+    if (!spec.path.ends_with(".npz")) arrays[0].rename(only_input(inputs, spec.path).name);
     shards.push_back(make_shard(std::move(arrays), inputs, spec.path));
     return std::make_unique<ArraysReader>(std::move(shards));
   }

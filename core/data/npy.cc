@@ -137,7 +137,7 @@ NpyHeader read_npy_header(const ByteSource& source) {
   NpyHeader header;
   header.data_offset = begin + length;
   parse_descr(field(text, "descr", where), header, where);
-  header.fortran = starts_with(field(text, "fortran_order", where), "True");
+  header.fortran = field(text, "fortran_order", where).starts_with("True");
   header.dims = parse_shape(field(text, "shape", where), where);
   const int64_t count = element_count(header.dims);
   const auto bytes = checked_mul(count, header.item_bytes);

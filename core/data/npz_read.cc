@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/data/array_file.h"
 
 // The zip format as in PKWARE's APPNOTE.TXT 6.3: all numbers are little-endian.
@@ -144,7 +143,7 @@ std::vector<ArrayFile> open_npz(const std::string& path) {
   const Source file = open_source(path);
   std::vector<ArrayFile> arrays;
   for (const Entry& entry : read_directory(*file)) {
-    if (!ends_with(entry.name, ".npy")) continue;
+    if (!entry.name.ends_with(".npy")) continue;
     Source array = open_entry(file, entry);
     if (array->size() <= kMostChecked) check_sum(*array, entry);
     arrays.emplace_back(entry.name.substr(0, entry.name.size() - 4), std::move(array));

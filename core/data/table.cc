@@ -12,7 +12,7 @@
 namespace mlopt {
 
 std::optional<double> cell_number(const std::string& cell) {
-  return parse_double(starts_with(cell, "+") ? cell.substr(1) : cell);
+  return parse_double(cell.starts_with("+") ? cell.substr(1) : cell);
 }
 
 std::string shown(const TableColumns& columns, size_t i) {

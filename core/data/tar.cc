@@ -59,7 +59,7 @@ std::string pax_path(std::string_view records) {
       break;
     }
     const std::string_view record = records.substr(space + 1, static_cast<size_t>(*length) - space - 2);
-    if (starts_with(record, "path=")) path = record.substr(5);
+    if (record.starts_with("path=")) path = record.substr(5);
     records.remove_prefix(static_cast<size_t>(*length));
   }
   return path;

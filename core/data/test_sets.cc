@@ -50,7 +50,7 @@ std::vector<std::string> test_set_folders(const std::string& path) {
   for (fs::directory_iterator entry(path, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
     constexpr std::string_view kPrefix = "test_data_set_";
     const std::string name = entry->path().filename().string();
-    if (!starts_with(name, kPrefix) || !entry->is_directory(ignored)) continue;
+    if (!name.starts_with(kPrefix) || !entry->is_directory(ignored)) continue;
     if (const auto index = parse_int(name.substr(kPrefix.size()))) folders[*index] = entry->path().string();
   }
   std::vector<std::string> ordered;

@@ -28,7 +28,7 @@ constexpr RoleName kRoles[] = {{"input_ids", Role::kIds},
                                {"segment_ids", Role::kTypes}};
 
 std::optional<Role> named_role(std::string_view name) {
-  if (ends_with(name, ":0")) name.remove_suffix(2);  // TensorFlow's first output of a node
+  if (name.ends_with(":0")) name.remove_suffix(2);  // TensorFlow's first output of a node
   for (const RoleName& role : kRoles) {
     if (role.name == name) return role.role;
   }
@@ -99,8 +99,8 @@ Tokenizer tokenizer_of(const DataSpec& spec, std::optional<int64_t> rows, int64_
                                             : IdLayout::kFairseq;
   Tokenizer tokenizer = open_tokenizer(spec.vocab, layout, rows);
   if (!spec.special.empty()) {
-    tokenizer.adds_begin = starts_with(spec.special, "begin");
-    tokenizer.adds_end = ends_with(spec.special, "end");
+    tokenizer.adds_begin = spec.special.starts_with("begin");
+    tokenizer.adds_end = spec.special.ends_with("end");
     const bool lacks_begin = tokenizer.adds_begin && !tokenizer.begin, lacks_end = tokenizer.adds_end && !tokenizer.end;
     if (lacks_begin || lacks_end) {
       input_error(fmt::format("the vocabulary has no token for the {} of a text", lacks_begin ? "begin" : "end"),

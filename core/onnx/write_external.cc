@@ -34,7 +34,7 @@ std::string data_name(const fs::path& model, int number) {
 bool is_data_name(const std::string& file, const fs::path& model) {
   const std::string name = model.filename().string();
   if (file == name + ".data") return true;
-  if (!starts_with(file, name + ".") || !ends_with(file, ".data")) return false;
+  if (!file.starts_with(name + ".") || !file.ends_with(".data")) return false;
   const auto number = parse_int(std::string_view(file).substr(name.size() + 1, file.size() - name.size() - 6));
   return number && *number > 0;
 }

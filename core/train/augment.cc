@@ -64,11 +64,11 @@ Augmentation parse_augmentation(const std::string& text) {
   for (const std::string& part : split(text, '/')) {
     if (part == "flip")
       how.flip = true;
-    else if (starts_with(part, "crop="))
+    else if (part.starts_with("crop="))
       how.crop = pixels(part, "crop");
-    else if (starts_with(part, "cutout="))
+    else if (part.starts_with("cutout="))
       how.cutout = pixels(part, "cutout");
-    else if (starts_with(part, "mixup="))
+    else if (part.starts_with("mixup="))
       how.mixup = concentration(part, "mixup");
     else
       usage_error(fmt::format("unknown augmentation '{}'", part), "--augment",

@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/text.h"
 #include "core/data/array_file.h"
 #include "core/tensor/cast.h"
 
@@ -27,7 +26,7 @@ std::vector<std::string> checkpoints_in(const std::string& folder) {
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
     const std::string name = entry.path().filename().string();
-    if (starts_with(name, "step-") && ends_with(name, ".npz")) paths.push_back(entry.path().string());
+    if (name.starts_with("step-") && name.ends_with(".npz")) paths.push_back(entry.path().string());
   }
   std::sort(paths.rbegin(), paths.rend());
   return paths;
@@ -47,7 +46,7 @@ Best best_of(const std::map<std::string, Tensor>& all, const StateStore& state) 
   const std::vector<double> numbers = to_doubles(found->second);
   Best best{numbers.at(0), static_cast<int64_t>(numbers.at(1))};
   for (const auto& [key, value] : all) {
-    if (!starts_with(key, kBestWeights)) continue;
+    if (!key.starts_with(kBestWeights)) continue;
     const std::string name = key.substr(std::string_view(kBestWeights).size());
     if (state.has(name)) best.weights.emplace_back(name, cast(value, state.at(name).dtype()));
   }

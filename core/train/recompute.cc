@@ -16,7 +16,7 @@ namespace mlopt::train {
 namespace {
 
 bool is_random(const Node& node) {
-  return node.op == "Dropout" || node.op == "Bernoulli" || node.op == "Multinomial" || starts_with(node.op, "Random");
+  return node.op == "Dropout" || node.op == "Bernoulli" || node.op == "Multinomial" || node.op.starts_with("Random");
 }
 
 int64_t bytes_of(const Value& value) {

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/base/rng.h"
-#include "core/base/text.h"
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
 #include "core/train/trainable.h"
@@ -44,7 +43,7 @@ bool is_normalization(const Node& node) { return node.op.find("Normalization") !
 Start start_of_normalization(const Node& node, int input) {
   constexpr int kTables = 2;  // of EmbedLayerNormalization, three from here on
   if (node.op == "EmbedLayerNormalization" && input < kTables + 3) return {0, 0.02, 0};
-  const bool joined = starts_with(node.op, "Skip");  // the sum that is normalized has a second input
+  const bool joined = node.op.starts_with("Skip");  // the sum that is normalized has a second input
   const int scale = node.op == "EmbedLayerNormalization" ? kTables + 3 : joined ? 2 : 1;
   return {input == scale || (node.op == "BatchNormalization" && input == 4) ? 1.0 : 0.0};
 }

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 
 namespace mlopt::train {
 namespace {
@@ -48,7 +47,7 @@ void save_residuals(const std::string& folder, int64_t steps, const Communicator
   std::error_code ignored;  // one that cannot be removed does no harm
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (starts_with(name, "owed-") && ends_with(name, suffix_of(ranks))) old.push_back(entry.path());
+    if (name.starts_with("owed-") && name.ends_with(suffix_of(ranks))) old.push_back(entry.path());
   }
   std::sort(old.rbegin(), old.rend());
   for (size_t i = kKept; i < old.size(); ++i) std::filesystem::remove(old[i], ignored);

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/calib/weights.h"
 #include "core/tensor/cast.h"
 #include "core/train/average.h"
@@ -61,7 +60,7 @@ TrainedMasks::TrainedMasks(const ScheduleSetting& setting)
     weights_.push_back(w.name());
 }
 
-bool TrainedMasks::is_mask(std::string_view state) { return starts_with(state, kMask); }
+bool TrainedMasks::is_mask(std::string_view state) { return state.starts_with(kMask); }
 
 void TrainedMasks::constrain(train::Constraint& at) const {
   train::Builder& b = at.build;

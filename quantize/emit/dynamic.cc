@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/rewrite/pass.h"
+#include "core/tensor/picked.h"
 #include "core/tensor/scaled.h"
 #include "quantize/emit/weights.h"
 #include "quantize/plan.h"
@@ -14,17 +15,6 @@ namespace {
 constexpr int64_t kAxesInputOpset = 18;
 constexpr uint8_t kMiddle = 128;
 constexpr float kMostCode = 127;  // from the middle
-
-/// The codes of [N, K] as [K, N].
-Tensor transposed(const Tensor& codes) {
-  const int64_t rows = codes.dim(0), columns = codes.dim(1);
-  Tensor out(DType::kI8, {columns, rows});
-  int8_t* to = out.mutable_data<int8_t>();
-  const auto* from = codes.data<int8_t>();
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
-  return out;
-}
 
 class DynamicEmitter {
  public:

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/onnx/tools.h"
 #include "core/rewrite/qdq/passes.h"
 #include "graphopt/pipelines.h"
@@ -19,9 +18,9 @@ namespace {
 bool is_qonnx(const Node& node) { return (node.op == "Quant" || node.op == "BipolarQuant") && !node.domain.empty(); }
 
 bool is_quantized(const Node& node) {
-  return node.op.find("uantizeLinear") != std::string::npos || starts_with(node.op, "QLinear") ||
-         ends_with(node.op, "Integer") || starts_with(node.op, "MatMulNBits") || starts_with(node.op, "MatMulBnb4") ||
-         starts_with(node.op, "DynamicQuantize") || starts_with(node.op, "MatMulInteger") || is_qonnx(node) ||
+  return node.op.find("uantizeLinear") != std::string::npos || node.op.starts_with("QLinear") ||
+         node.op.ends_with("Integer") || node.op.starts_with("MatMulNBits") || node.op.starts_with("MatMulBnb4") ||
+         node.op.starts_with("DynamicQuantize") || node.op.starts_with("MatMulInteger") || is_qonnx(node) ||
          (node.domain == "com.microsoft" &&
           (node.op == "QGemm" || node.op == "QAttention" || node.op == "QEmbedLayerNormalization" ||
            node.op == "GatherBlockQuantized"));

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "backends/reference/backend.h"
-#include "core/base/text.h"
 #include "core/ir/infer.h"
 #include "core/onnx/tools.h"
 #include "core/tensor/cast.h"
@@ -147,7 +146,7 @@ TEST_CASE("weights of zeros, infinities and NaN are stored all the same") {
       Model model = clone(net.model);
       store_weights(model, parse_spec(spec), {});
       for (const Value* v : model.graph->initializers())
-        if (v->constant->dtype() == DType::kF32 && ends_with(v->name, "scale"))
+        if (v->constant->dtype() == DType::kF32 && v->name.ends_with("scale"))
           for (const float s : to_floats(*v->constant)) CHECK((std::isnormal(s) && s > 0));
     }
   }
