@@ -37,8 +37,7 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   Value* x = m.value("x");
   const auto between = cast_target(builder.view(*m.node("inner")));
   if (x->type.dtype == DType::kUndefined) return Decline{"the type of its input is not known"};
-  if (cast_target(builder.view(*m.root)) == DType::kString)
-    return Decline{"a number is written as a text of its type"};
+  if (cast_target(builder.view(*m.root)) == DType::kString) return Decline{"a number is written as a text of its type"};
   if (!lossless(x->type.dtype, between)) return Decline{"the type between the casts loses information"};
   return Replacement{builder.op("Cast", {x}, m.root->attrs)};
 }

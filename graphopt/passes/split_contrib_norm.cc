@@ -25,7 +25,8 @@ Expected<Replacement> simplified(const Match& m, Builder& builder) {
   if (const std::string why = objection(m, builder); !why.empty()) return Decline{why};
   const Node& norm = *m.root;
   if (!norm.input(1) || norm.output(1)) return Decline{"it has no scale, or gives its statistics"};
-  return Replacement{builder.op("RMSNormalization", {norm.input(0), norm.input(1)}, attrs_of(builder.view(norm), 1e-5f), norm.output(0)->type)};
+  return Replacement{builder.op("RMSNormalization", {norm.input(0), norm.input(1)}, attrs_of(builder.view(norm), 1e-5f),
+                                norm.output(0)->type)};
 }
 
 /// (x, skip, gamma, beta, bias) or (x, skip, gamma, bias) -> normalized, mean, deviation, sum.
