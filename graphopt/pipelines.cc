@@ -79,20 +79,7 @@ class GuardedPasses {
 
   Tallies run(const std::vector<const Pass*>& passes) {
     if (!guard_) return run_passes(model_, passes, context_);
-    constexpr int kRounds = 10;
-    Tallies tallies;
-    for (int round = 0; round < kRounds; ++round) {
-      int64_t changes = 0;
-      for (const Pass* pass : passes) {
-        PassTally now = run(*pass);
-        PassTally& all = tallies[std::string(pass->name)];
-        changes += now.applied;
-        now.applied += all.applied;
-        all = std::move(now);
-      }
-      if (!changes) break;
-    }
-    return tallies;
+    return run_passes(passes, [this](const Pass& pass) { return run(pass); });
   }
 
  private:

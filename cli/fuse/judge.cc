@@ -8,7 +8,6 @@
 #include "cli/describe.h"
 #include "cli/runner.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/calib/compare_runs.h"
 #include "core/ir/stored_weights.h"
 
@@ -80,9 +79,9 @@ std::string PassJudge::objection(const Model& result) {
 }
 
 bool PassJudge::breaks(const Pass& pass, const Model& before, const PassContext& context,
-                       const std::vector<std::string>& nodes) {
+                       const std::set<std::string>& nodes) {
   PassContext narrow = context;
-  narrow.only = nodes;
+  narrow.among = &nodes;
   Model model = clone(before);
   try {
     return run_pass(model, pass, narrow).applied > 0 && !objection(model).empty();
@@ -94,20 +93,17 @@ bool PassJudge::breaks(const Pass& pass, const Model& before, const PassContext&
 
 /// The first node of which it holds that the pass breaks the model when it may change that node and those before it.
 std::string PassJudge::node_of(const Pass& pass, const Model& before, const PassContext& context) {
-  std::vector<std::string> called, names;
-  for (const Node* node : all_nodes(*before.graph)) {
-    if (!context.allows(*node)) continue;
-    called.push_back(node->called());
-    names.push_back(as_glob(called.back()));
-  }
-  const auto first = [&](size_t count) {
-    return std::vector<std::string>(names.begin(), names.begin() + static_cast<ptrdiff_t>(count));
+  std::vector<std::string> called;
+  for (const Node* node : all_nodes(*before.graph))
+    if (context.allows(*node)) called.push_back(node->called());
+  const auto breaks_by = [&](size_t count) {
+    return breaks(pass, before, context, {called.begin(), called.begin() + static_cast<ptrdiff_t>(count)});
   };
-  size_t good = 0, bad = names.size();
-  if (bad == 0 || !breaks(pass, before, context, names)) return {};
+  size_t good = 0, bad = called.size();
+  if (bad == 0 || !breaks_by(bad)) return {};
   while (good + 1 < bad) {
     const size_t middle = good + (bad - good) / 2;
-    (breaks(pass, before, context, first(middle)) ? bad : good) = middle;
+    (breaks_by(middle) ? bad : good) = middle;
   }
   return called[bad - 1];
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ class PassJudge {
   struct Broken {
     std::string pass, node, why;
   };
-  bool breaks(const Pass& pass, const Model& before, const PassContext& context, const std::vector<std::string>& nodes);
+  bool breaks(const Pass& pass, const Model& before, const PassContext& context, const std::set<std::string>& nodes);
   std::string node_of(const Pass& pass, const Model& before, const PassContext& context);
 
   const Session& session_;

@@ -41,7 +41,9 @@ bool chosen(const Node& node, const std::vector<std::string>& only, const std::v
   return (only.empty() || glob_any(only, node.called())) && !glob_any(skip, node.called());
 }
 
-bool PassContext::allows(const Node& node) const { return chosen(node, only, skip); }
+bool PassContext::allows(const Node& node) const {
+  return (!among || among->contains(node.called())) && chosen(node, only, skip);
+}
 
 int64_t constant_bytes(const Model& model) {
   int64_t bytes = 0;
@@ -112,12 +114,18 @@ PassTally run_pass(Model& model, const Pass& pass, const PassContext& context) {
 }
 
 std::map<std::string, PassTally> run_passes(Model& model, std::span<const Pass* const> passes,
-                                            const PassContext& context, int rounds) {
+                                            const PassContext& context) {
+  return run_passes(passes, [&](const Pass& pass) { return run_pass(model, pass, context); });
+}
+
+std::map<std::string, PassTally> run_passes(std::span<const Pass* const> passes,
+                                            const std::function<PassTally(const Pass&)>& step) {
+  constexpr int kRounds = 10;
   std::map<std::string, PassTally> tallies;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     int64_t changes = 0;
     for (const Pass* pass : passes) {
-      PassTally now = run_pass(model, *pass, context);
+      PassTally now = step(*pass);
       PassTally& all = tallies[std::string(pass->name)];
       changes += now.applied;
       all.applied += now.applied;

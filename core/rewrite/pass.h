@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,7 @@ struct PassContext {
   int64_t fold_bytes = 1 << 20;                ///< that folding may add to all constants together, beyond what it frees
   std::optional<int64_t> constant_limit = {};  ///< the same as a total; unset: what there is, and fold_bytes
   std::vector<std::string> only, skip;         ///< globs of node names; an unnamed node goes by its first output
+  const std::set<std::string>* among = nullptr;  ///< names, said likewise, of which one must be the node's; null: all
 
   Target target = Target::kOnnx;
   /// Why what the graph is for cannot run a node, or nothing: then a rewrite that makes such a node of one that could
@@ -138,9 +140,12 @@ struct Pass {
 /// verifies the graph. Throws Error{kInternal} naming the pass when it broke the graph or does not come to rest.
 PassTally run_pass(Model& model, const Pass& pass, const PassContext& context);
 
-/// Passes in order, again and again until none changes anything (at most `rounds` times). Tallies by pass name.
+/// Passes in order, again and again until none changes anything, ten times at most. Tallies by pass name.
 std::map<std::string, PassTally> run_passes(Model& model, std::span<const Pass* const> passes,
-                                            const PassContext& context, int rounds = 10);
+                                            const PassContext& context);
+/// The same, one pass being run by `step`.
+std::map<std::string, PassTally> run_passes(std::span<const Pass* const> passes,
+                                            const std::function<PassTally(const Pass&)>& step);
 
 /// Nodes whose outputs nothing reads, and initializers that nothing reads. Gives how many nodes went.
 int64_t remove_dead(Model& model);
