@@ -22,7 +22,6 @@ const dnnl::engine& engine();
 std::optional<Elem> elem_of(DType type);
 /// Row-major; a scalar becomes one dimension of 1. The type must have an elem_of().
 Desc plain(DType type, const Dims& dims);
-inline Desc plain(const Tensor& t) { return plain(t.dtype(), t.dims()); }
 /// The layout is the primitive's choice.
 Desc any(Elem type, const Dims& dims);
 /// Row-major strides.

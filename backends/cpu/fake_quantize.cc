@@ -132,17 +132,18 @@ Expected<PlannedStep> plan_grad(const Site& site) {
   if (dy.dtype != x.dtype || dy.dims != x.dims || dy.layout != x.layout) return Decline{"not two float32 of a shape"};
   PlannedStep step{.out = {x, site.desc(1)}};
   step.in_place = 2;
-  const auto sums = std::make_shared<std::vector<double>>(static_cast<size_t>(runs->count));
-  step.run = [runs = *runs, size = x.size(), sums](const Buffers& buffers) {
+  step.scratch_bytes = static_cast<size_t>(runs->count) * sizeof(double);
+  step.run = [runs = *runs, size = x.size()](const Buffers& buffers) {
     const float* log = buffers.in<float>(1);
+    auto* sums = reinterpret_cast<double*>(buffers.scratch);
     for_runs(runs, size, [&](int64_t r, int64_t begin, int64_t count) {
-      (*sums)[static_cast<size_t>(r)] = HWY_DYNAMIC_DISPATCH(FakeQuantizeGrad)(
-          runs.codes, std::exp(log[r % runs.steps]), buffers.in<float>(0) + begin, buffers.in<float>(2) + begin,
-          buffers.out<float>(0) + begin, count);
+      sums[r] = HWY_DYNAMIC_DISPATCH(FakeQuantizeGrad)(runs.codes, std::exp(log[r % runs.steps]),
+                                                       buffers.in<float>(0) + begin, buffers.in<float>(2) + begin,
+                                                       buffers.out<float>(0) + begin, count);
     });
     for (int64_t s = 0; s < runs.steps; ++s) {
       double sum = 0;
-      for (int64_t r = s; r < runs.count; r += runs.steps) sum += (*sums)[static_cast<size_t>(r)];
+      for (int64_t r = s; r < runs.count; r += runs.steps) sum += sums[r];
       buffers.out<float>(1)[s] =
           static_cast<float>(sum * static_cast<double>(runs.share) / static_cast<double>(std::exp(log[s])));
     }

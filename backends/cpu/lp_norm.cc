@@ -47,8 +47,8 @@ void normalize_row(Fold op, const float* x, float* y, int64_t n) {
 
 /// [length, inner] along its first axis.
 void normalize_columns(Fold op, const float* x, float* y, int64_t length, int64_t inner) {
-  std::vector<float> factors(static_cast<size_t>(inner), identity(op));
-  for (int64_t i = 0; i < length; ++i) fold(op, factors.data(), x + i * inner, inner);
+  std::vector<float> factors(static_cast<size_t>(inner));
+  fold_middle(op, x, factors.data(), {1, length, inner});
   if (!std::all_of(factors.begin(), factors.end(), is_safe)) {
     for (int64_t k = 0; k < inner; ++k) normalize_exactly(op, x + k, y + k, length, inner);
     return;

@@ -99,11 +99,12 @@ Expected<PlannedStep> plan_sgd(const Site& site) {
   const int kept = momentum != 0 ? 2 : 1;
   auto step = plan_kept(site, kept);
   if (!step) return step;
-  Sgd s{};
-  s.momentum = momentum;
-  s.decay = site.view.get_float("weight_decay", 0);
-  s.nesterov = site.view.get_int("nesterov", 0) != 0;
-  step->run = [=, count = site.desc(0).size()](const Buffers& b) mutable {
+  Sgd settings{};
+  settings.momentum = momentum;
+  settings.decay = site.view.get_float("weight_decay", 0);
+  settings.nesterov = site.view.get_int("nesterov", 0) != 0;
+  step->run = [=, count = site.desc(0).size()](const Buffers& b) {
+    Sgd s = settings;
     s.parameter = b.in<float>(0), s.new_parameter = b.out<float>(0);
     s.moment = kept == 2 ? b.in<float>(1) : nullptr;
     s.new_moment = kept == 2 ? b.out<float>(1) : nullptr;
@@ -119,13 +120,14 @@ template <bool kApart>
 Expected<PlannedStep> plan_adam(const Site& site) {
   auto step = plan_kept(site, 3);
   if (!step) return step;
-  Adam s{};
-  s.beta1 = site.view.get_float("beta1", 0.9f);
-  s.beta2 = site.view.get_float("beta2", 0.999f);
-  s.epsilon = site.view.get_float("epsilon", 1e-8f);
+  Adam settings{};
+  settings.beta1 = site.view.get_float("beta1", 0.9f);
+  settings.beta2 = site.view.get_float("beta2", 0.999f);
+  settings.epsilon = site.view.get_float("epsilon", 1e-8f);
   const float decay = site.view.get_float("weight_decay", 0);
-  s.l2 = kApart ? 0 : decay;
-  step->run = [=, count = site.desc(0).size()](const Buffers& b) mutable {
+  settings.l2 = kApart ? 0 : decay;
+  step->run = [=, count = site.desc(0).size()](const Buffers& b) {
+    Adam s = settings;
     const float rate = *b.in<float>(4);
     const double t = static_cast<double>(*b.in<float>(5));
     s.parameter = b.in<float>(0), s.first = b.in<float>(1), s.second = b.in<float>(2), s.grad = b.in<float>(3);

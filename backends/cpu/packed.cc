@@ -5,6 +5,7 @@
 namespace mlopt::cpu {
 
 Memory Packed::as(const Desc& wanted) {
+  const std::lock_guard lock(mutex_);
   Memory given = wrap(given_, tensor_);
   if (wanted == given_) return given;
   const auto known = std::find_if(made_.begin(), made_.end(), [&](const Memory& m) { return m.get_desc() == wanted; });

@@ -1,12 +1,13 @@
 #pragma once
+#include <mutex>
 #include <vector>
 
 #include "backends/cpu/dnn.h"
 
 namespace mlopt::cpu {
 
-/// A constant tensor in the layouts that primitives asked for: each packed once and kept. Only planners, which run one
-/// at a time, may call it.
+/// A constant tensor in the layouts that primitives asked for: each packed once and kept. Threads may ask at the same
+/// time.
 class Packed {
  public:
   /// Views `constant`, whose bytes lie as `given`; a copy is made only where they are not aligned.
@@ -16,6 +17,7 @@ class Packed {
  private:
   Tensor tensor_;
   Desc given_;
+  std::mutex mutex_;
   std::vector<Memory> made_;
 };
 

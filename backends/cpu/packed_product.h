@@ -83,7 +83,6 @@ class ProductPlan {
   /// Of what run() needs, aligned to 64 bytes.
   size_t workspace_bytes() const;
   void run(const ProductArgs& args, std::byte* workspace) const;
-  int threads() const { return static_cast<int>(shares_); }
 
  private:
   /// Whether rows of the left matrix are packed: not at all, a block of them before it is multiplied, all of them

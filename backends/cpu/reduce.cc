@@ -17,14 +17,34 @@ namespace {
 
 constexpr int64_t kGrain = 16384;  // elements below which a second thread costs more than it brings
 
+constexpr int64_t kPiece = 1024;  // columns at a time
+constexpr int64_t kRows = 256;    // whose sum is exact enough in float
+
+/// The sums of `count` columns of `length` rows: step(first row, rows) adds a few rows to `sums`, which are zero then,
+/// and those are added up in double.
+template <class Step>
+void sum_by_blocks(int64_t length, float* sums, int64_t count, const Step& step) {
+  double totals[kPiece];
+  std::fill_n(totals, count, 0.0);
+  for (int64_t row = 0; row < length; row += kRows) {
+    std::fill_n(sums, count, 0.0f);
+    step(row, std::min(kRows, length - row));
+    for (int64_t i = 0; i < count; ++i) totals[i] += static_cast<double>(sums[i]);
+  }
+  for (int64_t i = 0; i < count; ++i) sums[i] = static_cast<float>(totals[i]);
+}
+
 /// The fold along the middle axis of [outer, length, inner], where inner is more than 1: whole rows at a time.
 void fold_columns(Fold op, const float* in, float* out, const Middle& m) {
-  constexpr int64_t kPiece = 1024;
   for_column_pieces(m, kPiece, kGrain, [&](int64_t outer, int64_t first, int64_t count) {
     float* acc = out + outer * m.inner + first;
     const float* x = in + outer * m.length * m.inner + first;
+    const auto fold_rows = [&](int64_t from, int64_t rows) {
+      for (int64_t row = from; row < from + rows; ++row) fold(op, acc, x + row * m.inner, count);
+    };
+    if (is_sum(op) && m.length > kRows) return sum_by_blocks(m.length, acc, count, fold_rows);
     std::fill_n(acc, count, identity(op));
-    for (int64_t row = 0; row < m.length; ++row) fold(op, acc, x + row * m.inner, count);
+    fold_rows(0, m.length);
   });
 }
 
@@ -72,7 +92,6 @@ namespace {
 
 /// log(sum(exp(x))) of one row, by the distances from the largest, whose exponentials are at most 1.
 float log_sum_exp(const float* x, int64_t count) {
-  constexpr int64_t kPiece = 1024;
   const float most = fold_row(Fold::kMax, x, count);
   if (!std::isfinite(most)) return most;
   float exponentials[kPiece];
@@ -87,13 +106,14 @@ void log_sum_exp_middle(const float* in, float* out, const Middle& m) {
     return parallel_for(m.outer, std::max<int64_t>(1, kGrain / m.length), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) out[i] = log_sum_exp(in + i * m.length, m.length);
     });
-  constexpr int64_t kPiece = 1024;
   fold_columns(Fold::kMax, in, out, m);
   for_column_pieces(m, kPiece, kGrain, [&](int64_t outer, int64_t first, int64_t count) {
     float* most = out + outer * m.inner + first;
     const float* x = in + outer * m.length * m.inner + first;
-    float sums[kPiece] = {};
-    for (int64_t row = 0; row < m.length; ++row) add_exp_distance(sums, x + row * m.inner, most, count);
+    float sums[kPiece];
+    sum_by_blocks(m.length, sums, count, [&](int64_t from, int64_t rows) {
+      for (int64_t row = from; row < from + rows; ++row) add_exp_distance(sums, x + row * m.inner, most, count);
+    });
     for (int64_t i = 0; i < count; ++i)
       if (std::isfinite(most[i])) most[i] += std::log(sums[i]);
   });

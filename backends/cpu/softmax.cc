@@ -76,20 +76,21 @@ void softmax_row(const float* x, float* y, int64_t n, bool log) {
   affine(y, y, n, 1, -std::log(sum));
 }
 
+constexpr int64_t kFew = 4096;  // numbers whose sum is exact enough in float
+
 /// [length, inner] along its first axis.
 void softmax_columns(const float* x, float* y, int64_t length, int64_t inner, bool log) {
   std::vector<float> most(static_cast<size_t>(inner), identity(Fold::kMax)), sum(static_cast<size_t>(inner));
   for (int64_t i = 0; i < length; ++i) fold(Fold::kMax, most.data(), x + i * inner, inner);
   for (int64_t i = 0; i < length; ++i)
     HWY_DYNAMIC_DISPATCH(ExpColumns)(x + i * inner, most.data(), y + i * inner, sum.data(), inner);
+  if (length > kFew) fold_middle(Fold::kSum, y, sum.data(), {1, length, inner});
   const Paired columns{{length, inner}, {{inner, 0}, {1, 1}}};
   if (!log) return run_arithmetic(Arithmetic::kDiv, columns, y, sum.data(), y);
   for (float& s : sum) s = std::log(s);
   run_arithmetic(Arithmetic::kSub, columns, x, most.data(), y);
   run_arithmetic(Arithmetic::kSub, columns, y, sum.data(), y);
 }
-
-constexpr int64_t kFew = 4096;  // numbers whose sum is exact enough in float
 
 /// Rows that take longer one by one than to turn into columns, many at a time.
 constexpr int64_t kShort = 16;

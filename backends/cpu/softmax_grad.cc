@@ -26,9 +26,10 @@ HWY_INLINE V slope(V y, V dy, V sum) {
   return kLog ? hn::NegMulAdd(exp(y), sum, dy) : hn::Mul(y, hn::Sub(dy, sum));
 }
 
+constexpr int64_t kBlock = 4096;  // numbers whose sum is in single precision
+
 template <bool kLog>
 HWY_INLINE void grad_row(const float* y, const float* dy, float* dx, int64_t n) {
-  constexpr int64_t kBlock = 4096;  // whose sum is in single precision
   double total = 0;
   for (int64_t first = 0; first < n; first += kBlock) {
     V sum = constant(0);
@@ -47,9 +48,19 @@ HWY_INLINE void grad_row(const float* y, const float* dy, float* dx, int64_t n) 
 template <bool kLog>
 HWY_INLINE void grad_columns(const float* y, const float* dy, float* dx, int64_t length, int64_t inner) {
   each_vector(0, inner, [&](int64_t column, size_t count) HWY_ATTR {
-    V sum = constant(0);
-    for (int64_t i = column; i < length * inner; i += inner)
-      sum = add_term<kLog>(sum, load_n(y + i, count), load_n(dy + i, count));
+    HWY_ALIGN float lanes[hn::MaxLanes(F())];
+    double totals[hn::MaxLanes(F())] = {};
+    for (int64_t first = 0; first < length; first += kBlock) {
+      V sum = constant(0);
+      for (int64_t row = first; row < std::min(length, first + kBlock); ++row) {
+        const int64_t i = row * inner + column;
+        sum = add_term<kLog>(sum, load_n(y + i, count), load_n(dy + i, count));
+      }
+      hn::Store(sum, F(), lanes);
+      for (size_t k = 0; k < count; ++k) totals[k] += static_cast<double>(lanes[k]);
+    }
+    for (size_t k = 0; k < count; ++k) lanes[k] = static_cast<float>(totals[k]);
+    const V sum = hn::Load(F(), lanes);
     for (int64_t i = column; i < length * inner; i += inner)
       store_n(slope<kLog>(load_n(y + i, count), load_n(dy + i, count), sum), dx + i, count);
   });

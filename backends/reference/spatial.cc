@@ -15,7 +15,7 @@ int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// Output length with explicit padding.
 int64_t explicit_length(const Call& call, const Window& w, size_t i, bool ceil_mode) {
   const int64_t room = w.in[i] + w.begin[i] + w.end[i] - w.extent(i);
-  if (room < 0)
+  if (room < 0 && (!ceil_mode || room <= -w.stride[i]))  // rounded up, a window may reach over the end
     fail(call, fmt::format("a window of {} does not fit {} elements with padding {} + {}", w.extent(i), w.in[i],
                            w.begin[i], w.end[i]));
   if (!ceil_mode) return room / w.stride[i] + 1;

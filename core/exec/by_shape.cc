@@ -138,7 +138,9 @@ class ByShape {
   }
 
   Expected<Planned> make(const Descs& in) const {
-    Expected<PlannedStep> step = plan_step(plan_, {view_, in, Layout::kRowMajor, context_});
+    CompileContext here = context_;
+    here.threads = max_threads();  // those that plans are kept by
+    Expected<PlannedStep> step = plan_step(plan_, {view_, in, Layout::kRowMajor, here});
     if (!step) return step.error();
     Planned planned{*std::move(step), std::vector<std::optional<PlannedStep>>(in.size()), {}};
     bool copies = false;

@@ -221,7 +221,7 @@ std::vector<Datum> Interpreter::run(std::span<const Datum> given, const RunHooks
   }
 }
 
-/// Where a device has too little memory, plans that were used longest ago make room.
+/// Where there is too little memory, plans that were used longest ago make room.
 std::vector<Datum> Interpreter::run_plan(const KnownPlan& known, std::span<const Datum> inputs,
                                          const RunContext& context) {
   while (true) {

@@ -37,7 +37,11 @@ std::unique_ptr<Plan::Frame> Plan::new_frame() const {
     const Slot& s = p_.slots[static_cast<size_t>(output)];
     if (s.home == Home::kOutput) bytes += s.desc->bytes();
   }
-  require_memory(bytes, "the values of a run");
+  try {
+    require_memory(bytes, "the values of a run");
+  } catch (const Error& e) {
+    throw NoRoom(e.code, e.message, e.where, e.fix);
+  }
   auto frame = std::make_unique<Frame>();
   frame->arena = Tensor(DType::kU8, {static_cast<int64_t>(p_.arena_bytes + p_.scratch_bytes)});
   std::byte* base = frame->arena.mutable_raw();

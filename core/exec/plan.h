@@ -15,7 +15,7 @@ namespace mlopt {
 /// Thrown by Plan::run where a value turns out to have another shape than inference gave it.
 struct ShapeSurprise {};
 
-/// Thrown by Plan::run before it has done anything, where the device has too little memory for its values.
+/// Thrown by Plan::run before it has done anything, where there is too little memory for its values.
 struct NoRoom : Error {
   using Error::Error;
 };

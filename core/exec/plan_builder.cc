@@ -168,8 +168,8 @@ void PlanBuilder::add_planned(PlannedStep step, const Node& node, const Site& si
     planned.in.push_back(
         slot_of(node.inputs()[i], s.in.empty() ? site.in[i]->layout : s.in[i], site.in[i]->dtype, list));
   }
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
-    const Value* v = node.outputs()[i];
+  for (size_t i = 0; i < s.out.size(); ++i) {  // kernels write also what a node leaves out at its end
+    const Value* v = node.output(static_cast<int>(i));
     const bool made = v && !v->constant;
     planned.out.push_back(made ? slots_.at(v) : new_slot(Plan::Home::kArena, s.out[i]));
     if (!made) continue;

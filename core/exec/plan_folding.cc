@@ -26,6 +26,14 @@ bool draws_numbers(const Node& node) {
   return is_random(node) || std::any_of(nodes.begin(), nodes.end(), [](const Node* n) { return is_random(*n); });
 }
 
+/// Does it repeat constants into so much memory that a value of the arena, which is shared, is better?
+bool swells(const Node& node) {
+  constexpr size_t kMuch = size_t{16} << 20;
+  const bool repeats = node.is("Expand") || node.is("Tile") || node.is("ConstantOfShape");
+  const auto made = repeats && node.output(0) ? inferred(*node.output(0)) : std::nullopt;
+  return made && made->bytes() > kMuch && made->bytes() / 4 > node.input(0)->constant->bytes();
+}
+
 Datum datum_of(const Value* v) { return v ? Datum(v->constant->aligned()) : Datum(); }
 
 /// What the step gives for the constants that it reads.
@@ -51,6 +59,7 @@ std::vector<Datum> made_of_constants(const NodeStep& step, uint64_t seed) {
 
 bool PlanBuilder::fold(const Node& node) {
   if ((node.inputs().empty() && node.bodies().empty()) || !reads_constants(node) || draws_numbers(node)) return false;
+  if (swells(node)) return false;
   const size_t rows = context_->steps.size(), fallback = context_->fallback.size(), bad = context_->unsupported.size();
   const NodeStep step(node, *context_);
   context_->steps.resize(rows);

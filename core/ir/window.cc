@@ -66,7 +66,8 @@ Expected<Dims> positions(const Window& w, const Dims& spatial, bool ceil_mode) {
   Dims count(spatial.size());
   for (size_t i = 0; i < spatial.size(); ++i) {
     const int64_t room = spatial[i] + w.begin[i] + w.end[i] - w.extent(i);
-    if (room < 0) return Decline{"the window is larger than the padded input"};
+    // Rounded up, one that reaches over the end by less than a stride has a place.
+    if (room < 0 && (!ceil_mode || room <= -w.strides[i])) return Decline{"the window is larger than the padded input"};
     count[i] = (room + (ceil_mode ? w.strides[i] - 1 : 0)) / w.strides[i] + 1;
     // A last position that would begin in the padding after the input does not count.
     if (ceil_mode && (count[i] - 1) * w.strides[i] >= spatial[i] + w.begin[i]) --count[i];

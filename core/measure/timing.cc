@@ -57,7 +57,11 @@ Block run_streams(const Candidate& candidate, double seconds, int64_t most, int 
     }
     ready.arrive_and_wait();
     const int64_t share = most / streams + (stream < most % streams ? 1 : 0);
-    if (failure || share == 0) return;
+    const bool failed = [&] {
+      const std::lock_guard lock(mutex);
+      return failure != nullptr;
+    }();
+    if (failed || share == 0) return;
     try {
       const Block own = run_block(candidate, stream, seconds, share);
       const std::lock_guard lock(mutex);
@@ -70,7 +74,16 @@ Block run_streams(const Candidate& candidate, double seconds, int64_t most, int 
   };
   {
     std::vector<std::jthread> threads;
-    for (int s = 0; s < streams; ++s) threads.emplace_back(work, s);
+    int started = 0;
+    try {
+      for (; started < streams; ++started) threads.emplace_back(work, started);
+    } catch (...) {
+      {
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+      }
+      ready.count_down(streams - started);  // the others wait for all
+    }
   }
   if (failure) std::rethrow_exception(failure);
   return merged;

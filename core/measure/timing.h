@@ -26,8 +26,8 @@ struct Block {
 using Candidate = std::function<void(int stream)>;
 
 /// Blocks of the candidates in turn (A, B, A, B, ...), so that what drifts on the machine meets all of them alike. The
-/// first run of a block warms the caches and is not counted (with one candidate, that of the first block only). Several
-/// candidates get at least `least_blocks` blocks each. Exceptions of a candidate are rethrown.
+/// first run of a block warms the caches and is not counted (with one candidate and one stream, that of the first block
+/// only). Several candidates get at least `least_blocks` blocks each. Exceptions of a candidate are rethrown.
 std::vector<std::vector<Block>> time_interleaved(std::span<const Candidate> candidates, const TimingOptions& options);
 
 /// All counted runs of some blocks.

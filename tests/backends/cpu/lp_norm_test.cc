@@ -22,4 +22,10 @@ TEST_CASE("LpNormalization of numbers whose sums float32 does not hold") {
       require_as_reference("LpNormalization", {x}, {.attrs = {{"axis", axis, ""}, {"p", p, ""}}}, 1e-6);
 }
 
+TEST_CASE("LpNormalization of long columns") {
+  const Tensor x = Tensor::of<float>({200000, 2}, std::vector<float>(400000, 0.1F));
+  for (const int64_t p : {1, 2})
+    require_as_reference("LpNormalization", {x}, {.attrs = {{"axis", int64_t{0}, ""}, {"p", p, ""}}}, 1e-6);
+}
+
 }  // namespace mlopt::test

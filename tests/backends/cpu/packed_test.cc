@@ -7,7 +7,7 @@ namespace mlopt::cpu {
 
 TEST_CASE("a constant is packed once for each layout, and not at all for its own") {
   const Tensor weights = test::uniform({16, 8, 3, 3}, -1, 1);
-  const Desc given = plain(weights), blocked(weights.dims(), Elem::f32, Layout::ABcd8b8a),
+  const Desc given = plain(DType::kF32, weights.dims()), blocked(weights.dims(), Elem::f32, Layout::ABcd8b8a),
              last(weights.dims(), Elem::f32, Layout::acdb);
   Packed packed(weights, given);
   REQUIRE(packed.as(given).get_data_handle() == weights.raw());

@@ -35,6 +35,8 @@ const Case kCases[] = {
     {{1, 2, 11, 90}, {3, 1}, {2, 1}, {2, 1}, {1, 0, 0, 0}},
     {{1, 2, 6, 9, 1}, {2, 3, 1}, {1, 2, 1}, {1, 1, 1}, {0, 1, 0, 1, 1, 0}, 1},
     {{1, 3, 4, 5}, {1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+    // Rounded up, a window reaches over the end of an axis that is shorter.
+    {{1, 2, 1, 5}, {2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}, 1},
 };
 
 std::vector<Attr> attrs_of(const Case& c) {

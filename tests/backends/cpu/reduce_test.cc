@@ -92,4 +92,14 @@ TEST_CASE("axes may be an input, and then constant") {
                   run_op("ReduceSum", {x, axes}), kTolerance);
 }
 
+TEST_CASE("sums of long columns are as exact as those of rows") {
+  // In float32 each addition to a large sum is rounded in the same direction.
+  const Tensor x = Tensor::of<float>({200000, 2}, std::vector<float>(400000, 0.1F));
+  for (const char* op :
+       {"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"}) {
+    INFO(op);
+    require_as_reference(op, {x}, {.attrs = {{"axes", Ints{0}, ""}}, .opset = 11}, kTolerance);
+  }
+}
+
 }  // namespace mlopt::test

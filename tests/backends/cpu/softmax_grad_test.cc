@@ -42,4 +42,9 @@ TEST_CASE("gradients of softmax where elements have no share, and of NaN") {
     }
 }
 
+TEST_CASE("gradients of softmax of long columns") {
+  const Tensor x = Tensor::of<float>({200000, 2}, std::vector<float>(400000, 0.1F));
+  for (const char* op : {"SoftmaxGrad", "LogSoftmaxGrad"}) require_as_reference(op, {x, x}, on_axis(0), 5e-5);
+}
+
 }  // namespace mlopt::test

@@ -29,4 +29,11 @@ TEST_CASE("Softmax of masked and infinite rows") {
   require_as_reference("Softmax", {x}, {.attrs = {{"axis", int64_t{0}, ""}}}, 1e-6);
 }
 
+TEST_CASE("Softmax of long columns") {
+  Tensor x = Tensor::of<float>({200000, 2}, std::vector<float>(400000, 0.0F));
+  x.mutable_data<float>()[0] = x.mutable_data<float>()[1] = 2.3F;  // so that the others are no powers of two
+  for (const char* op : {"Softmax", "LogSoftmax"})
+    require_as_reference(op, {x}, {.attrs = {{"axis", int64_t{0}, ""}}}, 1e-6);
+}
+
 }  // namespace mlopt::test

@@ -94,6 +94,17 @@ TEST_CASE("pools without padding round places up as well") {
   require_close(run_op("AveragePool", {x}, {.attrs = attrs}), plain_pool(c, x, mean));
 }
 
+TEST_CASE("rounded up, a window may be larger than the input by less than a stride") {
+  const std::vector<Attr> attrs{{"kernel_shape", std::vector<int64_t>{2}, ""},
+                                {"strides", std::vector<int64_t>{2}, ""},
+                                {"ceil_mode", int64_t{1}, ""}};
+  for (const char* op : {"MaxPool", "AveragePool"})  // as ONNX Runtime has it
+    require_close(run_op(op, {tensor({1, 1, 1}, {7})}, {.attrs = attrs}), tensor({1, 1, 1}, {7}));
+  std::vector<Attr> wide = attrs;
+  wide[0].value = std::vector<int64_t>{3};
+  CHECK(error_of("MaxPool", {tensor({1, 1, 1}, {7})}, {.attrs = wide}).find("does not fit") != std::string::npos);
+}
+
 TEST_CASE("MaxPool tells where the largest element was") {
   const Tensor x = tensor({1, 2, 2, 3}, {1, 5, 5, 2, 0, 9, -1, -4, -2, -9, -1, -3});
   const auto indices = [&](int64_t order) {

@@ -31,6 +31,8 @@ TEST_CASE("ceil_mode adds a window where one starts inside the input") {
   CHECK(pooled("1,1,5,6", "kernel_shape = [2,2], strides = [2,2], ceil_mode = 1") == "float32[1,1,3,3]");
   CHECK(pooled("1,1,2,2", "kernel_shape = [1,1], strides = [2,2], pads = [0,0,1,1], ceil_mode = 1") ==
         "float32[1,1,1,1]");
+  CHECK(pooled("1,1,1,5", "kernel_shape = [2,2], strides = [2,2], ceil_mode = 1") == "float32[1,1,1,3]");
+  CHECK(pooled("1,1,1,5", "kernel_shape = [3,2], strides = [2,2], ceil_mode = 1") == "float32[1,1,?,3]");
   CHECK(pooled("1,1,H,4", "kernel_shape = [2,2], strides = [2,2], ceil_mode = 1") == "float32[1,1,?,2]");
 }
 
