@@ -73,7 +73,7 @@ Expected<PlannedStep> plan_arith(const Site& site) {
     for (size_t i = 0; i < walks.size(); ++i) {
       const void* first = i == 0 ? b.in<void>(0) : b.out<void>(0);
       launch(b, &Kernels::arith,
-             ArithArgs{type, op, {}, walks[i], first, b.in<void>(static_cast<int>(i) + 1), b.out<void>(0)});
+             ArithArgs{type, op, walks[i], first, b.in<void>(static_cast<int>(i) + 1), b.out<void>(0)});
     }
   };
   return step;
@@ -143,7 +143,7 @@ Expected<PlannedStep> plan_clip(const Site& site) {
   step.in_place = 0;
   step.run = [type = *type, walk = *walk](const Buffers& b) {
     const auto limit = [&](Arith op, const void* from, int with) {
-      launch(b, &Kernels::arith, ArithArgs{type, op, {}, walk, from, b.in<void>(with), b.out<void>(0)});
+      launch(b, &Kernels::arith, ArithArgs{type, op, walk, from, b.in<void>(with), b.out<void>(0)});
     };
     limit(Arith::kMax, b.in<void>(0), 1);
     limit(Arith::kMin, b.out<void>(0), 2);

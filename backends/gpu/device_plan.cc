@@ -235,7 +235,8 @@ void DevicePlan::check_faults(Frame& frame) const {
   const Fault fault = std::exchange(shared, {});
   if (fault.step == 0) return;
   const auto* step = std::get_if<Planned>(&parts().steps[static_cast<size_t>(fault.step - 1)]);
-  input_error(fmt::format("index {} is outside an axis of {} elements", fault.place, fault.length),
+  input_error(fault.length < 0 ? "integer division by zero"
+                               : fmt::format("index {} is outside an axis of {} elements", fault.place, fault.length),
               step && step->node ? step->node->label() : std::string());
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <string>
 
 #include "backends/gpu/kernels.h"
 #include "backends/gpu/operand.h"
@@ -97,23 +97,18 @@ void keep_scalar(mlopt::Graph& graph, Node* node) {
   y->type.dims.reset();
 }
 
-/// Puts the body in the place of the node, by whose label what cannot be planned of it will go.
-void put_in_place(Model& model, Node* node, Function function) {
+/// Makes the node a call of a function of its own, by whose label what cannot be planned of the body will go.
+void make_call(Model& model, Node* node, Function function) {
   const std::vector<std::string> origins = node->origins.empty() ? std::vector{node->label()} : node->origins;
-  std::vector<Node*> nodes = model.graph->nodes();
-  const std::set<const Node*> before(nodes.begin(), nodes.end());
+  for (Node* made : function.body->nodes()) made->origins = origins;
   function.domain = node->domain = kDomain;
   function.name = node->op;
-  function.overload = node->overload;
+  function.overload = node->overload = std::to_string(model.functions.size());
   model.functions.push_back(std::move(function));
-  inline_functions(model);
-  for (Node* made : model.graph->nodes())
-    if (!before.contains(made)) made->origins = origins;
 }
 
 /// Whether anything was replaced and all of it could be.
 bool expand_once(Model& model) {
-  bool any = false;
   for (Node* node : model.graph->nodes()) {
     const int64_t opset = model.opset(node->domain);
     if (!is_wanted(*node, opset)) continue;
@@ -122,14 +117,15 @@ bool expand_once(Model& model) {
     model.set_opset(kDomain, 1);
     raise_opset(*function, model.opset());
     keep_scalar(*model.graph, node);
-    try {
-      put_in_place(model, node, *std::move(function));
-    } catch (const Error&) {  // a body of another opset: the nodes are refused as they are
-      return false;
-    }
-    any = true;
+    make_call(model, node, *std::move(function));
   }
-  return any;
+  if (model.functions.empty()) return false;
+  try {
+    inline_functions(model);
+  } catch (const Error&) {  // a body of another opset: the nodes are refused as they are
+    return false;
+  }
+  return true;
 }
 
 }  // namespace

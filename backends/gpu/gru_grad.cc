@@ -118,7 +118,7 @@ struct RnnGrad {
     for (int64_t step = l.steps; step-- > 0;) {
       const int64_t t = l.at(step, d);
       if (const std::byte* d_out = grad.out_at(b, d, t))
-        launch(b, &Kernels::arith, ArithArgs{l.type, Arith::kAdd, {}, one_by_one, d_hidden, d_out, d_hidden});
+        launch(b, &Kernels::arith, ArithArgs{l.type, Arith::kAdd, one_by_one, d_hidden, d_out, d_hidden});
       launch(b, &Kernels::slope,
              SlopeArgs{l.type, slope, 0, 0, grad.after(hidden, d, t), d_hidden, at(sums, t), l.state()});
       grad.back(b, d, 0, l.hidden, at(sums, t), d_hidden, 0);

@@ -33,8 +33,7 @@ void Recurrent::multiply_input(const Buffers& b, int64_t direction, std::byte* o
 }
 
 void Recurrent::copy(const Buffers& b, const std::byte* from, std::byte* to) const {
-  const Walk<2> walk = *walk_over<2>({state()}, {Dims{1}, Dims{1}});
-  launch(b, &Kernels::copy, CopyArgs{static_cast<int>(width), walk, from, to});
+  queue_of(b).transfer(to, from, bytes(state()));
 }
 
 void Recurrent::keep_ended(const Buffers& b, int64_t t, const std::byte* made, std::byte* state, std::byte* out) const {

@@ -38,13 +38,11 @@ Expected<How> how_of(const Site& site) {
 }
 
 /// A step whose output 0 is input 0 before `write` runs.
-PlannedStep onto_input(const Site& site, int width, std::function<void(const Buffers&)> write) {
+PlannedStep onto_input(const Site& site, std::function<void(const Buffers&)> write) {
   PlannedStep step{.out = {site.desc(0)}};
   step.in_place = 0;
-  const auto walk = walk_over<2>({site.desc(0).size()}, {Dims{1}, Dims{1}});
-  step.run = [width, walk = *walk, write = std::move(write)](const Buffers& b) {
-    if (b.in<void>(0) != b.out<void>(0))
-      launch(b, &Kernels::copy, CopyArgs{width, walk, b.in<void>(0), b.out<void>(0)});
+  step.run = [bytes = site.desc(0).bytes(), write = std::move(write)](const Buffers& b) {
+    if (b.in<void>(0) != b.out<void>(0)) queue_of(b).transfer(b.out<void>(0), b.in<void>(0), bytes);
     write(b);
   };
   return step;
@@ -68,7 +66,7 @@ Expected<PlannedStep> plan_elements(const Site& site) {
   if (!walk) return walk.error();
   ScatterElementsArgs args{how->type,  how->width,   how->merge, *wide,   *walk,   count,
                            from[axis], x.dims[axis], into[axis], nullptr, nullptr, nullptr};
-  return onto_input(site, how->width, [args](const Buffers& b) {
+  return onto_input(site, [args](const Buffers& b) {
     ScatterElementsArgs now = args;
     now.places = b.in<void>(1);
     now.updates = b.in<void>(2);
@@ -86,7 +84,7 @@ Expected<PlannedStep> plan_tuples(const Site& site) {
   if (site.desc(2).size() != count * inner || !is_countable(site.desc(2))) return Decline{"the updates do not fit"};
   if (count * inner > kMostWork / count) return Decline{"too many updates"};
   const ScatterTuplesArgs args{how->type, how->width, how->merge, into->tuples, inner, nullptr, nullptr, nullptr};
-  PlannedStep step = onto_input(site, how->width, [args](const Buffers& b) {
+  PlannedStep step = onto_input(site, [args](const Buffers& b) {
     ScatterTuplesArgs now = args;
     now.tuples.places = b.in<void>(1);
     now.offsets = reinterpret_cast<int64_t*>(b.scratch);
@@ -157,7 +155,7 @@ Expected<PlannedStep> plan_rows(const Site& site) {
     if (site.desc(2).size() != args.batch) return Decline{"there is not one place for each sample"};
     args.wide = *wide;
   }
-  return onto_input(site, *width, [args, placed](const Buffers& b) {
+  return onto_input(site, [args, placed](const Buffers& b) {
     WriteRowsArgs now = args;
     now.first = placed ? b.in<void>(2) : nullptr;
     now.in = b.in<void>(1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "core/base/error.h"
@@ -91,41 +92,54 @@ class Decided : public Executable {
   }
 
   std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks) override {
-    std::vector<Dims> shapes;
-    for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
-    if (!made_ || shapes != shapes_ || !same_decisions(inputs, decisions_)) {
-      decisions_ = decisions(inputs, deciding_);
-      shapes_ = shapes;
-      make();
-    }
-    return made_->run(undecided(inputs, std::span<const std::optional<Tensor>>(decisions_)), hooks);
+    const std::shared_ptr<const Made> made = made_for(inputs);
+    return made->plan->run(undecided(inputs, std::span<const std::optional<Tensor>>(made->decisions)), hooks);
   }
 
   const std::vector<std::string>& input_names() const override { return input_names_; }
   const std::vector<std::string>& output_names() const override { return output_names_; }
   const std::vector<std::string>& fallback_nodes() const override { return fallback_; }
-  std::vector<StepProfile> profile() const override { return made_ ? made_->profile() : std::vector<StepProfile>(); }
+  std::vector<StepProfile> profile() const override {
+    const std::lock_guard lock(mutex_);
+    return made_ ? made_->plan->profile() : std::vector<StepProfile>();
+  }
 
  private:
-  void make() {
-    const std::span<const std::optional<Tensor>> values = decisions_;
+  struct Made {
+    std::vector<Dims> shapes;
+    std::vector<std::optional<Tensor>> decisions;
+    std::unique_ptr<Executable> plan;
+  };
+
+  /// Runs of other threads keep the one that they began with.
+  std::shared_ptr<const Made> made_for(std::span<const Datum> inputs) {
+    std::vector<Dims> shapes;
+    for (const Datum& input : inputs) shapes.push_back(input.tensor().dims());
+    const std::lock_guard lock(mutex_);
+    if (!made_ || shapes != made_->shapes || !same_decisions(inputs, made_->decisions))
+      made_ = make(std::move(shapes), decisions(inputs, deciding_));
+    return made_;
+  }
+
+  std::shared_ptr<const Made> make(std::vector<Dims> shapes, std::vector<std::optional<Tensor>> decided) const {
+    const std::span<const std::optional<Tensor>> values = decided;
     Model bound = clone(model_);
     fix_inputs(bound, values);
-    bind_input_shapes(bound, undecided(std::span<const Dims>(shapes_), values), types_);
+    bind_input_shapes(bound, undecided(std::span<const Dims>(shapes), values), types_);
     PassContext context;
     context.standard_types = types_;
     context.keep_outputs = false;
     run_pass(bound, inline_if, context);
-    made_ = is_cut_in_bodies(*bound.graph) ? compile_(bound) : compile_staged(bound, types_, compile_);
+    auto plan = is_cut_in_bodies(*bound.graph) ? compile_(bound) : compile_staged(bound, types_, compile_);
+    return std::make_shared<const Made>(std::move(shapes), std::move(decided), std::move(plan));
   }
 
   Model model_;
   TypeRule types_;
   CompileStage compile_;
   std::vector<bool> deciding_;
-  std::vector<Dims> shapes_;
-  std::vector<std::optional<Tensor>> decisions_;
-  std::unique_ptr<Executable> made_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Made> made_;
   std::vector<std::string> input_names_, output_names_, fallback_;
 };
 
@@ -134,14 +148,17 @@ class Staged : public Executable {
   Staged(const Model& model, TypeRule types, const CompileStage& compile) {
     for (const Value* v : model.graph->inputs())
       if (!v->constant) input_names_.push_back(v->name);
-    for (const Value* v : model.graph->outputs()) output_names_.push_back(v->name);
+    for (const Value* v : model.graph->outputs()) {
+      output_names_.push_back(v->name);
+      if (v->constant) constants_[v->name] = *v->constant;
+    }
     const Levels levels(*model.graph);
     for (int level = 0; level <= levels.last(); ++level) add_stage(model, levels, level, types, compile);
   }
 
   std::vector<Datum> run(std::span<const Datum> inputs, const RunHooks& hooks) override {
     if (inputs.size() != input_names_.size()) input_error("the model has another number of inputs");
-    std::map<std::string, Datum> values;
+    std::map<std::string, Datum> values = constants_;
     for (size_t i = 0; i < inputs.size(); ++i) values[input_names_[i]] = inputs[i];
     for (const Stage& stage : stages_) {
       if (stage.plan) run_stage(*stage.plan, values);
@@ -222,6 +239,7 @@ class Staged : public Executable {
   }
 
   std::vector<Stage> stages_;
+  std::map<std::string, Datum> constants_;  ///< outputs that no node makes
   std::vector<std::string> input_names_, output_names_, fallback_;
 };
 

@@ -140,7 +140,8 @@ void run(bool measure, Session& session) {
   Report& report = session.report;
   if (session.ranks->size() > 1) show_ranks(measure, session);
   if (!session.writes()) return;
-  const std::optional<Peaks> peaks = measure ? std::optional(measure_peaks(session)) : std::nullopt;
+  const bool has_cpu = default_device() == "cpu";
+  const std::optional<Peaks> peaks = measure && has_cpu ? std::optional(measure_peaks(session)) : std::nullopt;
   Json environment = environment_json(session.common.threads);
   show_machine(environment, report);
   report.data["environment"] = std::move(environment);
@@ -159,7 +160,7 @@ void run(bool measure, Session& session) {
                                {"default", is_default},
                                {"missing", device.missing},
                                {"fix", device.fix}});
-    if (peaks) entry["measured"] = device.name == "cpu" ? to_json(*peaks) : Json();
+    if (measure) entry["measured"] = peaks && device.name == "cpu" ? to_json(*peaks) : Json();
     list.push_back(std::move(entry));
   }
   show_gpus(measure, report);

@@ -14,7 +14,8 @@ To converted(From value) {
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (value >= -9.2233720368547758e18 && value < 9.2233720368547758e18)
       return static_cast<To>(static_cast<int64_t>(value));
-    if (value > 0 && value < 1.8446744073709552e19) return static_cast<To>(static_cast<uint64_t>(value));
+    if (std::is_same_v<To, uint64_t> && value > 0 && value < 1.8446744073709552e19)
+      return static_cast<To>(static_cast<uint64_t>(value));
     return static_cast<To>(std::numeric_limits<int64_t>::min());
   } else {
     return static_cast<To>(value);

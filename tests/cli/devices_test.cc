@@ -23,13 +23,12 @@ TEST_CASE("devices lists what is here and what is missing") {
 
 TEST_CASE("what the processor can do at most is measured when asked for") {
   const test::Outcome outcome = run_mlopt({"devices", "--measure", "--threads", "2", "--json", "-"});
-  if (outcome.status == 4) return test::skip("this build has no CPU backend");
-  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.status == 0);  // in a build without the CPU backend too
   const Json report = Json::parse(outcome.out);
   for (const Json& device : report.find("devices")->items()) {
     const Json* all = device.find("measured");
     REQUIRE(all);
-    CHECK(all->is_null() == (device.find("name")->string() != "cpu"));
+    CHECK(all->is_null() == (device.find("name")->string() != "cpu" || !device.find("ready")->boolean()));
     if (all->is_null()) continue;
     const Json* one = all->find("one_thread");
     CHECK(all->find("threads")->integer() == 2);

@@ -42,7 +42,34 @@ Outcome pack(const TempDir& folder, const std::string& out) {
                      kSeconds);
 }
 
+/// Runs gpu-check beside a program that does what the shell's `cases` say of its arguments.
+Outcome check_with(const TempDir& folder, const std::string& cases) {
+  folder.write("mlopt", "#!/bin/sh\ncase \"$*\" in\n" + cases + "esac\n");
+  fs::permissions(folder / "mlopt", fs::perms::owner_all);
+  fs::copy_file(source_dir() / "scripts/gpu_check/gpu-check", folder / "gpu-check");
+  return run_command({folder / "gpu-check", "--only", "nodes", "--jobs", "1"}, kSeconds);
+}
+
 }  // namespace
+
+TEST_CASE("an operator at which the GPU fails is wrong, not refused") {
+  const TempDir folder;
+  write_case(folder, "test_add_right", false);
+  const Outcome checked =
+      check_with(folder, R"( *--data*"--device gpu"*) echo "error: the GPU failed: an illegal address"; exit 4 ;; )");
+  INFO(checked.err);
+  CHECK(checked.status == 1);
+  CHECK(checked.out.find("0 of 1 pass, 0 only the reference runs, 1 wrong") != std::string::npos);
+}
+
+TEST_CASE("a pack without operator tests is checked where a GPU is listed") {
+  const TempDir folder, other;
+  const std::string list = " devices*) echo '\"compute_capability\": \"9.0\"' >$3 ;; ", fail = " run*) exit 2 ;; ";
+  const Outcome without = check_with(folder, fail), with = check_with(other, list + fail);
+  CHECK(without.out.find("no GPU is listed") != std::string::npos);
+  CHECK(with.out.find("no GPU") == std::string::npos);
+  CHECK(with.out.find("0 of 0 pass") != std::string::npos);
+}
 
 TEST_CASE("the pack for a machine with a GPU runs here as far as it can") {
   if (fs::file_size(program()) > kMostBytes) return skip("the program of this build is too large to be packed");

@@ -5,12 +5,6 @@
 namespace mlopt::gpu {
 namespace {
 
-template <class T, int kThreads>
-struct Partials {
-  T partial[kThreads];
-};
-struct Nothing {};
-
 /// Where line `line` of [outer, length, inner] begins.
 template <class Args>
 MLOPT_DEVICE int64_t line_start(const Args& args, int64_t length, int line) {
@@ -20,7 +14,7 @@ MLOPT_DEVICE int64_t line_start(const Args& args, int64_t length, int line) {
 /// Each thread sums a piece of the line, then adds what comes before it; products likewise.
 template <class T, int kThreads>
 struct CumSum {
-  using Shared = Partials<Wide<T>, kThreads>;
+  using Shared = Partial<Wide<T>, kThreads>;
   using Local = Nothing;
   CumSumArgs args;
 
@@ -56,7 +50,7 @@ struct CumSum {
 
 template <class T, int kThreads>
 struct LpNorm {
-  using Shared = Partials<float, kThreads>;
+  using Shared = Partial<float, kThreads>;
   using Local = Nothing;
   LpNormArgs args;
 
@@ -90,7 +84,7 @@ struct Found {
 /// Each element found is the first of those behind the one found before.
 template <class T, int kThreads>
 struct Top {
-  using Shared = Partials<Found<Wide<T>>, kThreads>;
+  using Shared = Partial<Found<Wide<T>>, kThreads>;
   struct Local {
     Found<Wide<T>> last;
   };
@@ -175,9 +169,7 @@ struct Continue {
 
 template <template <class, int> class Work, class T, class Args>
 Status for_lines(Queue& queue, const Args& args) {
-  const int64_t lines = args.outer * args.inner;
-  return args.length <= 128 ? for_blocks<32>(queue, lines, Work<T, 32>{args})
-                            : for_blocks<256>(queue, lines, Work<T, 256>{args});
+  return for_rows<Work, T>(queue, args.outer * args.inner, args.length, args);
 }
 
 }  // namespace

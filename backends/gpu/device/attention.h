@@ -66,7 +66,7 @@ Status extend_cache(Queue& queue, const CacheArgs& args);
 struct RotaryArgs {
   Elem type;
   bool packed, interleaved;
-  bool start_only;  ///< positions has the first one of each sample only
+  bool start_only;  ///< positions has one number, that of the first row of all samples
   bool shared;      ///< without positions: all samples have the rows of one
   int64_t batch, heads, rows, size, half, table;
   const void *in, *cosines, *sines;

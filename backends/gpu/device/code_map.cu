@@ -16,13 +16,7 @@ MLOPT_DEVICE float worth(bool is_signed, Elem scale_type, const CodeSteps& x, in
 }
 
 MLOPT_DEVICE uint8_t code_of(bool is_signed, float x, float scale, const void* zero) {
-  float scaled = x / scale;
-  if (scaled != scaled) scaled = 0;
-  constexpr float kFar = 1e6f;  // beyond all codes, but safe to convert
-  scaled = limited(scaled, -kFar, kFar);
-  const int code = static_cast<int>(rintf(scaled)) + byte_at(is_signed, zero, 0);
-  const int low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
-  return static_cast<uint8_t>(code < low ? low : code > high ? high : code);
+  return byte_of(is_signed, x / scale, byte_at(is_signed, zero, 0));
 }
 
 struct CodeMap {

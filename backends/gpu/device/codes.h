@@ -34,6 +34,16 @@ MLOPT_DEVICE int64_t code_at(Codes codes, const void* from, uint32_t i) {
   }
 }
 
+/// An 8-bit code: a number of steps, rounded, from the zero point; NaN is none.
+MLOPT_DEVICE uint8_t byte_of(bool is_signed, float steps, int zero) {
+  if (steps != steps) steps = 0;
+  constexpr float kFar = 1e6f;  // beyond all codes, but safe to convert
+  steps = steps < -kFar ? -kFar : steps > kFar ? kFar : steps;
+  const int code = static_cast<int>(rintf(steps)) + zero;
+  const int low = is_signed ? -128 : 0, high = is_signed ? 127 : 255;
+  return static_cast<uint8_t>(code < low ? low : code > high ? high : code);
+}
+
 /// Of floats of 8 and 4 bits: the number that code i stands for, and the code of a number.
 MLOPT_DEVICE float code_float(Codes codes, const void* from, uint32_t i) {
   const auto code = static_cast<uint32_t>(code_at({codes.bits, false}, from, i));

@@ -61,7 +61,7 @@ MLOPT_DEVICE T power(T x, T y) {
 }
 template <class T>
 MLOPT_DEVICE T c_remainder(T x, T y) {
-  return y == 0 || is_minus_one(y) ? 0 : x % y;
+  return is_minus_one(y) ? 0 : x % y;
 }
 
 /// C's remainder with the sign of the divisor.
@@ -73,9 +73,11 @@ MLOPT_DEVICE T python_remainder(T x, T y) {
 
 template <class T>
 MLOPT_DEVICE T quotient(T x, T y) {
-  return y == 0 ? 0 : is_minus_one(y) ? static_cast<T>(0 - static_cast<uint64_t>(x)) : x / y;
+  return is_minus_one(y) ? static_cast<T>(0 - static_cast<uint64_t>(x)) : x / y;
 }
 MLOPT_DEVICE float quotient(float x, float y) { return x / y; }
+
+MLOPT_DEVICE bool divides(Arith op) { return op == Arith::kDiv || op == Arith::kMod || op == Arith::kFMod; }
 
 /// NaN wins, as NumPy has it.
 template <class T>
@@ -184,12 +186,6 @@ MLOPT_DEVICE bool holds(Test test, T x, T y) {
   return false;
 }
 
-MLOPT_DEVICE float activated(const Activation& act, float x) { return apply(act, x); }
-template <class T>
-MLOPT_DEVICE T activated(const Activation&, T x) {
-  return x;
-}
-
 template <class T>
 struct Eltwise {
   Activation act;
@@ -209,11 +205,13 @@ struct MathOf {
 template <class T>
 struct ArithOf {
   ArithArgs args;
+  Reporter reporter;
   MLOPT_DEVICE void operator()(uint32_t i) const {
     int32_t at[2];
     args.walk.locate(i, at);
     const Wide<T> a = widen(static_cast<const T*>(args.a)[at[0]]), b = widen(static_cast<const T*>(args.b)[at[1]]);
-    static_cast<T*>(args.out)[i] = narrow<T>(activated(args.act, compute(args.op, a, b)));
+    if (std::is_integral_v<Wide<T>> && b == 0 && divides(args.op)) return reporter.divided_by_zero();
+    static_cast<T*>(args.out)[i] = narrow<T>(compute(args.op, a, b));
   }
 };
 
@@ -271,7 +269,7 @@ Status arith(Queue& queue, const ArithArgs& args) {
     if constexpr (std::is_same_v<T, bool>)
       return "no arithmetic of booleans";
     else
-      return for_each(queue, args.walk.count, ArithOf<T>{args});
+      return for_each(queue, args.walk.count, ArithOf<T>{args, reporter_of(queue)});
   });
 }
 

@@ -195,13 +195,9 @@ struct Requantize {
     const float factor = float_at(args.scale_type, args.a_scale, 0) *
                          float_at(args.scale_type, args.b_scale, args.each ? c : 0) /
                          float_at(args.scale_type, args.y_scale, 0);
-    float scaled = static_cast<float>(int64_t{args.sums.at(i, c)} + (args.bias ? args.bias[c] : 0)) * factor;
-    if (scaled != scaled) scaled = 0;
-    constexpr float kFar = 1e6f;  // beyond all codes, but safe to convert
-    scaled = scaled < -kFar ? -kFar : scaled > kFar ? kFar : scaled;
-    const int code = static_cast<int>(rintf(scaled)) + static_cast<int>(code_at(args.codes, args.zero, 0));
-    const int low = args.codes.is_signed ? -128 : 0, high = args.codes.is_signed ? 127 : 255;
-    static_cast<uint8_t*>(args.out)[i] = static_cast<uint8_t>(code < low ? low : code > high ? high : code);
+    const float scaled = static_cast<float>(int64_t{args.sums.at(i, c)} + (args.bias ? args.bias[c] : 0)) * factor;
+    static_cast<uint8_t*>(args.out)[i] =
+        byte_of(args.codes.is_signed, scaled, static_cast<int>(code_at(args.codes, args.zero, 0)));
   }
 };
 

@@ -69,11 +69,10 @@ enum class Arith {
   kShiftRight
 };
 
-/// out[i] = op(a, b), then `act` where the type is float, walking operands 0 and 1.
+/// out[i] = op(a, b), walking operands 0 and 1; an integer divided by zero is reported.
 struct ArithArgs {
   Elem type;
   Arith op;
-  Activation act;
   Walk<2> walk;
   const void *a, *b;
   void* out;

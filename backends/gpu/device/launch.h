@@ -11,10 +11,12 @@ using Status = const char*;
 /// Where work is put, in order: a CUDA stream and its handles.
 struct Queue;
 
-/// A place outside of its axis that a kernel met: written by the device, read by the host when it has waited.
+/// A place outside of its axis that a kernel met, or an integer that it was to divide by zero: written by the device,
+/// read by the host when it has waited.
 struct Fault {
   int64_t step;  ///< the number that the host gave what it put in the queue; 0: there is none
-  int64_t place, length;
+  int64_t place;
+  int64_t length;  ///< -1: a division by zero
 };
 
 /// Where the kernels of a queue report to. What another reports meanwhile may take its place.
@@ -26,6 +28,7 @@ struct Reporter {
     to->length = length;
     to->step = step;
   }
+  MLOPT_DEVICE void divided_by_zero() const { outside(0, -1); }
 };
 Reporter reporter_of(Queue& queue);
 
@@ -114,6 +117,20 @@ Status for_blocks(Queue&, int64_t count, const Work& work) {
   return nullptr;
 }
 #endif
+
+/// What threads of a block have found.
+template <class T, int kThreads>
+struct Partial {
+  T partial[kThreads];
+};
+struct Nothing {};
+
+/// Work<T, threads>{args} for each of `rows` rows. Short ones take one warp, so that no thread waits for nothing.
+template <template <class, int> class Work, class T, class Args>
+Status for_rows(Queue& queue, int64_t rows, int64_t length, const Args& args) {
+  return length <= 128 ? for_blocks<32>(queue, rows, Work<T, 32>{args})
+                       : for_blocks<256>(queue, rows, Work<T, 256>{args});
+}
 
 /// Combines block.shared.partial[0 .. threads) into partial[0]; threads is a power of two.
 template <class B, class Fn>

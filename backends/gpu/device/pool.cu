@@ -40,7 +40,7 @@ struct Pool {
                  static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2] * args.inner +
                  (i - place * by_inner.divisor);
     const bool max = args.kind == PoolKind::kMax, norm = args.kind == PoolKind::kNorm;
-    float result = max ? -std::numeric_limits<float>::infinity() : 0;
+    float result = max ? lowest() : 0;
     int taken = 0;
     int64_t best = -1;
     for (int a = spans[0].first; a <= spans[0].last; ++a)
@@ -59,9 +59,17 @@ struct Pool {
     if (norm)
       result = root(result, args.exponent);
     else if (!max)
-      result /= static_cast<float>(taken);
+      result /= static_cast<float>(taken > 0 ? taken : 1);  // a window on nothing but padding gives 0
     static_cast<T*>(args.out)[i] = narrow<T>(static_cast<Wide<T>>(result));
     if (args.places) args.places[i] = static_cast<int64_t>(plane) * w.in[0] * w.in[1] * w.in[2] + counted(best);
+  }
+
+  /// What the largest of no elements is.
+  static MLOPT_DEVICE float lowest() {
+    if constexpr (std::is_integral_v<T>)
+      return std::numeric_limits<T>::lowest();
+    else
+      return -std::numeric_limits<float>::infinity();
   }
 
   /// Place `tap` of a plane as it is counted.

@@ -27,7 +27,7 @@ struct ScaleMap {
   }
 };
 
-/// out = saturate(round(in / scale) + zero point), ties to even, NaN to the zero point; the quotient is rounded to the
+/// out = saturate(round(in / scale) + zero point), ties to even, NaN to the lowest code; the quotient is rounded to the
 /// type of the scales. `zero` has codes like `out`, or is null; so may be `scale`, which is 1 then. Floats of 8 bits
 /// are the quotient itself, rounded.
 struct QuantizeArgs {

@@ -89,13 +89,6 @@ struct ReduceColumn {
   }
 };
 
-/// What threads of a block have found.
-template <class T, int kThreads>
-struct Partial {
-  T partial[kThreads];
-};
-struct Nothing {};
-
 template <class T, int kThreads>
 struct ReduceRow {
   using Shared = Partial<Wide<T>, kThreads>;
@@ -244,13 +237,6 @@ struct ChannelNorm {
     static_cast<T*>(args.out)[i] = narrow<T>((x - mean) * factor + number(args.bias, args.narrow_scale, c));
   }
 };
-
-/// Short rows take one warp, so that no thread waits for nothing.
-template <template <class, int> class Work, class T, class Args>
-Status for_rows(Queue& queue, int64_t rows, int64_t length, const Args& args) {
-  return length <= 128 ? for_blocks<32>(queue, rows, Work<T, 32>{args})
-                       : for_blocks<256>(queue, rows, Work<T, 256>{args});
-}
 
 }  // namespace
 

@@ -5,7 +5,8 @@
 
 namespace mlopt::gpu {
 
-/// Floats to integers as NumPy and ONNX Runtime do on this kind of machine: what does not fit is the lowest number.
+/// Floats to integers as core/tensor/convert.h has it: truncated, then wrapped; what does not fit into 64 bits is their
+/// lowest number.
 template <class To>
 MLOPT_DEVICE To integer(float x) {
   if (std::is_same_v<To, uint64_t> && x >= 0x1p63f && x < 0x1p64f) return static_cast<To>(static_cast<uint64_t>(x));

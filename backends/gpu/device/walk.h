@@ -9,7 +9,8 @@ struct Divider {
   uint32_t divisor = 1, factor = 0, shift = 0;
 
   Divider() = default;
-  explicit Divider(int64_t d) : divisor(static_cast<uint32_t>(d)) {
+  /// 0, the length of an axis without elements, divides nothing.
+  explicit Divider(int64_t d) : divisor(d > 0 ? static_cast<uint32_t>(d) : 1) {
     while ((uint64_t{1} << shift) < divisor) ++shift;
     factor = static_cast<uint32_t>((uint64_t{1} << 32) * ((uint64_t{1} << shift) - divisor) / divisor + 1);
   }

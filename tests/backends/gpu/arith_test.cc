@@ -2,6 +2,8 @@
 #include "tests/support/cases.h"
 #include "tests/support/catch.h"
 #include "tests/support/gpu.h"
+#include "tests/support/one_node.h"
+#include "tests/support/thrown.h"
 
 namespace mlopt::test {
 
@@ -29,6 +31,24 @@ TEST_CASE("integers, halves and remainders on a GPU") {
   require_on_gpu("Mod", {f, g}, {.attrs = {attr("fmod", 1)}});
   for (const DType half : {DType::kF16, DType::kBF16})
     require_on_gpu("Mul", {uniform({7, 9}, -2, 2, half), uniform({9}, -2, 2, half, 2)}, {}, 1e-2);
+}
+
+TEST_CASE("integers divided by zero are errors on a GPU that name the node") {
+  for (const DType type : {DType::kI64, DType::kI32, DType::kU8}) {
+    const Tensor x = tensor({2}, {7, 0}, type), good = tensor({2}, {1, 2}, type), bad = tensor({2}, {3, 0}, type);
+    for (const char* op : {"Div", "Mod"}) {
+      INFO(op << name(type));
+      const auto plan = gpu_on_host()->compile(one_node(op, {x, good}, {}, 2), {});
+      for (int time = 0; time < 3; ++time) {
+        CHECK(plan->run(std::vector<Datum>{x, good}).size() == 1);
+        const Error e = thrown_by([&] { plan->run(std::vector<Datum>{x, bad}); });
+        CHECK(e.code == Code::kBadInput);
+        CHECK(e.message == "integer division by zero");
+        CHECK(e.where.find(op) != std::string::npos);
+      }
+    }
+  }
+  require_on_gpu("Div", {tensor({3}, {1, -1, 0}), tensor({}, {0})});
 }
 
 TEST_CASE("comparisons and choices on a GPU") {

@@ -37,7 +37,7 @@ TEST_CASE("operators that the standard defines by others run on a GPU as these")
   require_on_gpu("SoftmaxCrossEntropyLoss", {x, labels}, {.attrs = {attr("reduction", "sum")}});
 }
 
-TEST_CASE("operators that kernels run in part only run as what the standard says of the rest") {
+TEST_CASE("operators that kernels run in part only run on a GPU as what the standard says of the rest") {
   const Tensor x = uniform({2, 3, 8}, -2, 2);
   for (const int axis : {0, 1, 2}) {
     const Dims rows(x.dims().begin() + axis, x.dims().end());
@@ -104,6 +104,12 @@ TEST_CASE("tensors without elements are known on a GPU") {
     require_on_gpu(op, {none, Tensor::ints({1})}, {.opset = 20}, 0);
   require_on_gpu("Concat", {none, x, none}, {.attrs = {attr("axis", 1)}}, 0);
   require_on_gpu("Split", {x, Tensor::ints({0, 4})}, {.attrs = {attr("axis", 1)}, .outputs = 2}, 0);
+}
+
+TEST_CASE("several operators of one kind run on a GPU as the bodies of each") {
+  require_graph_on_gpu(
+      "g (float[3,4] x) => (float[3,4] y) { a = Celu <alpha = 0.5> (x)  b = Neg (a)  y = Celu <alpha = 2.0> (b) }",
+      {uniform({3, 4}, -2, 2)});
 }
 
 TEST_CASE("what is refused of a replaced operator goes by its name") {

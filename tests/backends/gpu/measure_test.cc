@@ -1,5 +1,8 @@
 #include "backends/gpu/measure.h"
 
+#include <cmath>
+
+#include "core/tensor/small_float.h"
 #include "tests/support/catch.h"
 
 TEST_CASE("peaks of a GPU are rates of products and of a copy") {
@@ -13,6 +16,25 @@ TEST_CASE("peaks of a GPU are rates of products and of a copy") {
     CHECK(peak.runs >= 1);
     CHECK((peak.size > 0) == (peak.what != "copy"));
   }
+}
+
+TEST_CASE("peaks of a GPU are of products of numbers, none of them zero") {
+  GpuInterface api = mlopt::gpu::gpu_interface();
+  static bool right;
+  right = true;
+  api.kernels.product = [](mlopt::gpu::Queue&, const mlopt::gpu::ProductArgs& args) -> mlopt::gpu::Status {
+    const auto is_right = [](float x) { return std::abs(x) >= 0x1p-7f && std::abs(x) < 2; };
+    for (const void* matrix : {args.a, args.b})
+      for (int64_t i = 0; i < args.m * args.k; ++i) {
+        const auto* halves = static_cast<const uint16_t*>(matrix);
+        right &= args.type == mlopt::gpu::Elem::kF32   ? is_right(static_cast<const float*>(matrix)[i])
+                 : args.type == mlopt::gpu::Elem::kF16 ? is_right(mlopt::to_float(mlopt::Half{halves[i]}))
+                                                       : is_right(mlopt::to_float(mlopt::BFloat16{halves[i]}));
+      }
+    return nullptr;
+  };
+  mlopt::gpu::measure_peaks({&api, 0}, 32, 4096, 1);
+  CHECK(right);
 }
 
 TEST_CASE("energy is what the counter of a GPU gained, shared out over the runs") {

@@ -38,6 +38,7 @@ TEST_CASE("a divider divides all numbers below 2^31") {
         const auto small = static_cast<uint32_t>(near);
         CHECK(gpu::Divider(d).quotient(small) == small / d);
       }
+  CHECK(gpu::Divider(0).divisor == 1);  // of an axis without elements
 }
 
 }  // namespace mlopt

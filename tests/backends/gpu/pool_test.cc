@@ -27,6 +27,14 @@ TEST_CASE("pools on a GPU") {
   require_on_gpu("AveragePool", {uniform({1, 2, 5, 6, 7}, -1, 1)}, {.attrs = {attr("kernel_shape", Ints{2, 3, 2})}});
 }
 
+TEST_CASE("windows on nothing but padding on a GPU") {
+  const OpOptions beside{
+      .attrs = {attr("kernel_shape", Ints{2}), attr("dilations", Ints{3}), attr("pads", Ints{2, 2})}};
+  for (const char* op : {"AveragePool", "MaxPool", "LpPool"}) require_on_gpu(op, {uniform({1, 3, 2}, -1, 1)}, beside);
+  for (const DType type : {DType::kI8, DType::kU8})
+    require_on_gpu("MaxPool", {uniform({1, 3, 2}, 1, 100, type)}, beside, 0);
+}
+
 TEST_CASE("places of the largest on a GPU") {
   for (const int order : {0, 1}) {
     const auto pool = [&](const Tensor& x, std::vector<Attr> attrs) {

@@ -1,5 +1,7 @@
 #include "backends/gpu/staged.h"
 
+#include <thread>
+
 #include "backends/reference/backend.h"
 #include "core/base/error.h"
 #include "core/onnx/infer.h"
@@ -67,6 +69,44 @@ TEST_CASE("branches that count are taken by a condition that is given") {
                  {{tensor({4}, {1, -1, 0, 2}), Tensor::scalar(true)},
                   {tensor({4}, {1, -1, 0, 2}), Tensor::scalar(false)},
                   {tensor({4}, {0, -1, 0, 2}), Tensor::scalar(true)}});
+}
+
+TEST_CASE("a branch that cannot be made is refused each time, and others run") {
+  const Model model = fixture(R"(g (float[N] x, bool c) => (int64[1,K] y) <float[5] five = {1, 2, 3, 4, 5}> {
+    y = If (c) <then_branch = t () => (int64[1,L] a) { a = NonZero (x) },
+                else_branch = e () => (int64[1,M] b) { r = Add (x, five)  b = NonZero (r) }> })");
+  const auto plan = gpu_on_host()->compile(model, {});
+  const Tensor x = tensor({4}, {1, -1, 0, 2});
+  for (int time = 0; time < 2; ++time) {
+    CHECK(plan->run(std::vector<Datum>{x, Tensor::scalar(true)})[0].tensor().dims() == Dims{1, 3});
+    for (int again = 0; again < 2; ++again)
+      CHECK_THROWS_AS(plan->run(std::vector<Datum>{x, Tensor::scalar(false)}), Error);
+  }
+}
+
+TEST_CASE("one plan with branches that count runs on a GPU for several threads at once") {
+  const Model model = fixture(R"(g (float[N] x, bool c) => (int64[1,K] y) {
+    y = If (c) <then_branch = t () => (int64[1,L] a) { a = NonZero (x) },
+                else_branch = e () => (int64[1,M] b) { r = Relu (x)  b = NonZero (r) }> })");
+  const auto plan = gpu_on_host()->compile(model, {});
+  constexpr int kThreads = 4;
+  std::vector<int> wrong(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      const bool all = t % 2 == 0;
+      const std::vector<Datum> inputs{tensor({4 + t}, std::vector<double>(static_cast<size_t>(4 + t), all ? 1 : -1)),
+                                      Tensor::scalar(all)};
+      for (int time = 0; time < 200; ++time)
+        wrong[static_cast<size_t>(t)] += plan->run(inputs)[0].tensor().dims() != Dims{1, all ? 4 + t : 0};
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == std::vector<int>(kThreads));
+}
+
+TEST_CASE("outputs that are constants stay so beside places on a GPU") {
+  require_staged("g (float[N] x) => (int64[1,K] y, float[1] w) <float[1] w = {1}> { y = NonZero (x) }",
+                 {{counting({4})}, {counting({2})}});
 }
 
 TEST_CASE("places in nothing on a GPU") {

@@ -27,6 +27,7 @@ TEST_CASE("floats truncate to integers, integers wrap, as NumPy's astype does") 
   CHECK(cast(doubles({1.8e19}), DType::kU64).span<uint64_t>()[0] == 18000000000000000000ULL);
   CHECK(to_ints(cast(doubles({kNan, kInf, 1e300}), DType::kI64)) ==
         std::vector<int64_t>(3, std::numeric_limits<int64_t>::min()));
+  CHECK(to_ints(cast(doubles({1e19}), DType::kI64)) == std::vector<int64_t>{std::numeric_limits<int64_t>::min()});
   CHECK(to_ints(cast(doubles({0, -0.0, kNan, 0.1}), DType::kBool)) == std::vector<int64_t>{0, 0, 1, 1});
 }
 
