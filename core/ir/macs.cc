@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/checked.h"
+#include "core/ir/trips.h"
 
 namespace mlopt {
 namespace {
@@ -141,6 +142,22 @@ constexpr Rule kRules[] = {
     {kMicrosoft, "MultiHeadAttention", attention},
 };
 
+/// `times` is nothing where it is no int64.
+void add_graph(const Graph& graph, const Model& model, Count times, MacTotal& total) {
+  for (const Node* node : graph.nodes()) {
+    const NodeView view(*node, model.opset(node->domain));
+    const Count count = macs(view);
+    const Count all = count == 0 ? count : count && times ? checked_mul(*count, *times) : std::nullopt;
+    const Count sum = all ? checked_add(total.macs, *all) : std::nullopt;
+    if (sum)
+      total.macs = *sum;
+    else
+      ++total.unknown_nodes;
+    for (const Graph* body : node->bodies())
+      add_graph(*body, model, times ? checked_mul(*times, trips(view, *body).value_or(1)) : times, total);
+  }
+}
+
 }  // namespace
 
 std::optional<int64_t> macs(const NodeView& view) {
@@ -152,14 +169,7 @@ std::optional<int64_t> macs(const NodeView& view) {
 
 MacTotal total_macs(const Model& model) {
   MacTotal total;
-  for (const Node* node : all_nodes(*model.graph)) {
-    const Count count = macs(NodeView(*node, model.opset(node->domain)));
-    const Count sum = count ? checked_add(total.macs, *count) : std::nullopt;
-    if (sum)
-      total.macs = *sum;
-    else
-      ++total.unknown_nodes;
-  }
+  add_graph(*model.graph, model, 1, total);
   return total;
 }
 

@@ -15,7 +15,8 @@ struct MacTotal {
   int64_t macs = 0;
   int64_t unknown_nodes = 0;  ///< nodes left out because their shapes are not known
 };
-/// Of the whole model as its types say; each nested body counts once.
+/// Of the whole model as its types say; the body of a Loop or Scan counts as often as it runs, where that is known, any
+/// other once.
 MacTotal total_macs(const Model& model);
 
 }  // namespace mlopt

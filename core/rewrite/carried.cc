@@ -2,14 +2,7 @@
 
 #include <iterator>
 
-#include "core/rewrite/numbers.h"
-
 namespace mlopt {
-namespace {
-
-bool is_true(const Value* v) { return known_number(v).value_or(0) != 0; }
-
-}  // namespace
 
 Value* Carried::parameter(const Graph& body, int k) const {
   const int at = input + k;
@@ -35,12 +28,6 @@ Carried carried_by(const NodeView& view) {
   const bool fits = carried.count > 0 && std::ssize(body.inputs()) >= carried.input + carried.count &&
                     std::ssize(body.outputs()) >= carried.result + carried.count;
   return fits ? carried : Carried();
-}
-
-bool only_count_ends(const Node& loop, const Graph& body) {
-  if (loop.input(1) && !is_true(loop.input(1))) return false;
-  const Value* condition = before_identities(body.outputs()[0]);
-  return condition == body.inputs()[1] || is_true(condition);
 }
 
 void drop_carried(Node* node, const Carried& carried, int k, Value* inside, Value* outside) {

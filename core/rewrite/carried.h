@@ -16,10 +16,6 @@ struct Carried {
 /// Nothing carried where the node is something else, has no body, or one that does not fit it.
 Carried carried_by(const NodeView& view);
 
-/// Is the condition of the Loop true at first, and in its body true or the one that it is given? Then nothing but its
-/// trip count ends it.
-bool only_count_ends(const Node& loop, const Graph& body);
-
 /// Carried value k is no more: `inside` takes the place of what the body is given, `outside` that of the last one,
 /// which may be null where nothing reads it. Its result in the body must be nothing else's.
 void drop_carried(Node* node, const Carried& carried, int k, Value* inside, Value* outside);

@@ -1,7 +1,7 @@
 #include "core/rewrite/unroll.h"
 
 #include "core/ir/instantiate.h"
-#include "core/rewrite/carried.h"
+#include "core/ir/trips.h"
 #include "core/rewrite/numbers.h"
 
 namespace mlopt {

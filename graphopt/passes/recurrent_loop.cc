@@ -1,4 +1,5 @@
 #include "core/ir/constant.h"
+#include "core/ir/trips.h"
 #include "core/rewrite/carried.h"
 #include "core/rewrite/fusion/counting.h"
 #include "graphopt/passes/recurrent.h"

@@ -40,3 +40,28 @@ TEST_CASE("what cannot be counted is told, never guessed") {
   // No input of 3 steps fits a kernel of 5.
   CHECK(count("float[1,2,3] x, float[4,2,5] w", "Conv (x, w)", "float[1,4,M]").unknown_nodes == 1);
 }
+
+TEST_CASE("bodies count as often as they run, where that is known") {
+  const auto loop = [](const std::string& most, const std::string& start, const std::string& goes_on) {
+    Model model = parse_text(
+        "<ir_version: 10, opset_import: [\"\" : 21]> g (float[4,4] x, bool start, int64 n) => "
+        "(float[4,4] y) <int64 five = {5}, bool yes = {1}, float[4,4] w = {" +
+        std::string("0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0") + "}> { y = Loop (" + most + ", " + start +
+        ", x) <body = b (int64 i, bool on, float[4,4] a) => (bool next, float[4,4] c) "
+        "{ next = " +
+        goes_on + " c = MatMul (a, w) }> }");
+    infer(model);
+    return total_macs(model).macs;
+  };
+  CHECK(loop("five", "yes", "Identity (on)") == 5 * 64);
+  CHECK(loop("five", "", "Identity (yes)") == 5 * 64);
+  CHECK(loop("n", "yes", "Identity (on)") == 64);
+  CHECK(loop("five", "start", "Identity (on)") == 64);
+  CHECK(loop("five", "yes", "Not (on)") == 64);
+  Model scan = parse_text(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2,7,3] x) => (float[2,7,4] y) "
+      "<float[3,4] w = {0,0,0,0,0,0,0,0,0,0,0,0}> { y = Scan (x) <num_scan_inputs = 1, scan_input_axes = [1], "
+      "scan_output_axes = [1], body = b (float[2,3] a) => (float[2,4] c) { c = MatMul (a, w) }> }");
+  infer(scan);
+  CHECK(total_macs(scan).macs == 7 * 2 * 3 * 4);
+}
