@@ -30,9 +30,9 @@ Value* converted(train::Builder& build, Value* x, DType type) {
   return x->type.dtype == type ? x : build.op("Cast", {x}, {{"to", static_cast<int64_t>(type), {}}});
 }
 
-/// The loss of a term, before its weight.
-Value* loss_of(train::Builder& build, const Term& term, Value* teacher, std::vector<Value*>& learned,
-               const ObjectiveSettings& settings) {
+/// The loss of a term, before its weight. `name` is the teacher's own of what is followed.
+Value* loss_of(train::Builder& build, const Term& term, Value* teacher, const std::string& name,
+               std::vector<Value*>& learned, const ObjectiveSettings& settings) {
   Value* student = build.graph().find(term.student);
   if (!student)
     input_error("the tensor is computed otherwise in training", fmt::format("'{}'", term.student),
@@ -43,7 +43,7 @@ Value* loss_of(train::Builder& build, const Term& term, Value* teacher, std::vec
                 settings.temperature,
                 learned,
                 settings.seed + learned.size(),
-                fmt::format("'{}' and the teacher's '{}'", term.student, teacher->name)};
+                fmt::format("'{}' and the teacher's '{}'", term.student, name)};
   return term.loss->build(args);
 }
 
@@ -58,7 +58,9 @@ train::LossGraph objective(train::LossArgs& args, const Wiring& wiring, const Ob
     whole.loss = whole.loss ? build.op("Add", {whole.loss, loss}) : loss;
   };
   for (const Term& term : wiring.terms)
-    add(loss_of(build, term, taps[term.teacher][term.tap], whole.learned, settings), term.weight);
+    add(loss_of(build, term, taps[term.teacher][term.tap], wiring.teachers[term.teacher].taps[term.tap], whole.learned,
+                settings),
+        term.weight);
   if (wiring.hard_weight > 0) {
     const train::LossGraph hard = settings.hard->build(args);
     whole.labels = hard.labels;

@@ -55,7 +55,7 @@ class Distillation {
   std::unique_ptr<Dataset> made_samples() {
     distill::DataFreeSettings settings;
     settings.samples = *o_.data_free;
-    settings.batch = o_.train.batch_size;
+    settings.batch = o_.train.batch_of(settings.samples);
     settings.steps = o_.data_free_steps;
     settings.seed = session_.common.seed;
     settings.options.threads = session_.common.threads;

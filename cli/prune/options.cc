@@ -117,7 +117,7 @@ void declare_prune(Options& options, PruneOptions& o) {
   options.add("--granularity", o.granularity, "WHAT",
               "what is removed as one: " + list_of(prune::granularities()) + " (default: element)");
   options.add("--sparsity", o.sparsity, "S",
-              "the share that is removed, from 0 to 1 or in percent; auto: as much as --max-drop allows");
+              "the share that is removed, from 0 to 1 or in percent; auto: as much as the gates allow");
   options.add(
       "--threshold", o.threshold, "T",
       "instead: remove what scores less than T; of dynamic: how sure the exit must be, from 0 to 1 (default: as sure "

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/train/precision.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -36,7 +38,25 @@ void require_positive(int64_t value, const char* option) {
   if (value < 1) usage_error("a number of at least 1 is needed", option);
 }
 
+/// What only some optimizers or trainings have is not left aside without a word.
+void check_rates(const TrainOptions& o) {
+  if (o.momentum && !(*o.momentum >= 0 && *o.momentum < 1))
+    usage_error("a number from 0 to below 1 is needed", "--momentum");
+  if (o.momentum && o.optimizer != "sgd")
+    usage_error(fmt::format("{} has no momentum to set", o.optimizer), "--momentum",
+                "leave it out, or give --optimizer sgd");
+  if (!(o.weight_decay >= 0)) usage_error("it is not negative", "--weight-decay");
+  if (o.clip && !(*o.clip > 0))
+    usage_error("a positive number is needed", "--clip", "leave it out, and the norm may be any");
+  if (!(o.average >= 0 && o.average < 1)) usage_error("a share from 0 to below 1 is needed", "--average");
+}
+
 }  // namespace
+
+int64_t TrainOptions::batch_of(int64_t samples) const {
+  constexpr int64_t kUsual = 64;
+  return batch_size.value_or(std::clamp<int64_t>(samples, 1, kUsual));
+}
 
 void declare_train(Options& options, TrainOptions& o) {
   declare_verb(options, o.verb);
@@ -51,7 +71,7 @@ void declare_train(Options& options, TrainOptions& o) {
               "share of the target given to all classes alike (default: 0)");
   options.add("--epochs", o.epochs, "N", "times through the data (default: 1)");
   options.add("--steps", o.steps, "N", "updates, in place of --epochs");
-  options.add("--batch-size", o.batch_size, "N", "samples of an update (default: 64)");
+  options.add("--batch-size", o.batch_size, "N", "samples of an update (default: 64, or all where there are fewer)");
   options.add("--accumulate", o.accumulate, "N", "compute each update in N portions, one after the other (default: 1)");
   options
       .add("--optimizer", o.optimizer, "O",
@@ -137,17 +157,14 @@ train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
   if (o.label_smoothing > 0 && !recipe.loss->smooths)
     usage_error(fmt::format("the loss {} has no classes to smooth", recipe.loss->name), "--label-smoothing",
                 "leave it out, or give --loss cross-entropy");
-  if (!(o.momentum >= 0 && o.momentum < 1)) usage_error("a number from 0 to below 1 is needed", "--momentum");
-  if (!(o.weight_decay >= 0)) usage_error("it is not negative", "--weight-decay");
-  if (!(o.clip >= 0)) usage_error("it is not negative", "--clip");
-  if (!(o.average >= 0 && o.average < 1)) usage_error("a share from 0 to below 1 is needed", "--average");
+  check_rates(o);
   recipe.label_smoothing = o.label_smoothing;
-  recipe.settings.momentum = o.momentum;
+  recipe.settings.momentum = o.momentum.value_or(recipe.settings.momentum);
   recipe.settings.weight_decay = o.weight_decay;
   recipe.choice = {list_items(o.trainable), list_items(o.freeze), {}};
   recipe.output = o.output;
   recipe.train_batch_norm = o.batch_norm != "frozen";
-  recipe.clip = o.clip;
+  recipe.clip = o.clip.value_or(0);
   recipe.average = o.average;
   recipe.dropout = train::parse_dropout(o.dropout);
   recipe.keep_zeros = o.keep_zeros;
@@ -157,7 +174,7 @@ train::Recipe recipe_of(const TrainOptions& o, const Model& model) {
 }
 
 train::LoopSettings loop_of(const TrainOptions& o, int64_t samples, uint64_t seed) {
-  require_positive(o.batch_size, "--batch-size");
+  if (o.batch_size) require_positive(*o.batch_size, "--batch-size");
   require_positive(o.accumulate, "--accumulate");
   if (o.epochs && o.steps) usage_error("give one of --epochs and --steps", "--epochs");
   if (o.epochs) require_positive(*o.epochs, "--epochs");
@@ -168,12 +185,13 @@ train::LoopSettings loop_of(const TrainOptions& o, int64_t samples, uint64_t see
     usage_error("plateau follows the score on validation data, of which there are none", "--schedule",
                 "give --val and --metric, or choose another schedule");
   if (o.steps) require_positive(*o.steps, "--steps");
-  if (o.batch_size % o.accumulate != 0)
-    usage_error(fmt::format("a batch of {} has no {} equal portions", o.batch_size, o.accumulate), "--accumulate");
+  const int64_t batch = o.batch_of(samples);
+  if (batch % o.accumulate != 0)
+    usage_error(fmt::format("a batch of {} has no {} equal portions", batch, o.accumulate), "--accumulate");
   if (!o.val.empty() && o.verb.metric.empty()) usage_error("--val needs what to score", "--val", "add --metric");
   if (o.warmup_steps < 0) usage_error("it is not negative", "--warmup-steps");
   train::LoopSettings loop;
-  loop.batch = o.batch_size;
+  loop.batch = batch;
   if (!o.augment.empty()) loop.augmentation = train::parse_augmentation(o.augment);
   loop.accumulate = o.accumulate;
   loop.seed = seed;
@@ -181,7 +199,7 @@ train::LoopSettings loop_of(const TrainOptions& o, int64_t samples, uint64_t see
   loop.schedule.rate = o.rate.value_or(train::find_optimizer(o.optimizer)->rate);
   if (!(loop.schedule.rate > 0)) usage_error("a positive number is needed", "--lr");
   loop.schedule.warmup = o.warmup_steps;
-  loop.schedule.steps = o.steps.value_or(o.epochs.value_or(1) * (samples / o.batch_size));
+  loop.schedule.steps = o.steps.value_or(o.epochs.value_or(1) * (samples / batch));
   return loop;
 }
 
@@ -209,9 +227,9 @@ void share_loop(const TrainOptions& o, const std::shared_ptr<train::Communicator
                 "--batch-size", fmt::format("give a multiple of {}", loop.accumulate * ranks->size()));
 }
 
-std::string spec_of(const TrainOptions& o, uint64_t seed) {
+std::string spec_of(const TrainOptions& o, const train::LoopSettings& loop) {
   std::string spec = fmt::format("train:data={};batch-size={};optimizer={};schedule={};bn={};seed={}", o.verb.data.spec,
-                                 o.batch_size, o.optimizer, o.schedule, o.batch_norm, seed);
+                                 loop.batch, o.optimizer, o.schedule, o.batch_norm, loop.seed);
   const auto add = [&](const char* name, const auto& value) { spec += fmt::format(";{}={}", name, value); };
   if (!o.verb.data.shapes.empty()) add("shape", join(o.verb.data.shapes, ","));
   if (!o.verb.data.ranges.empty()) add("range", join(o.verb.data.ranges, ","));
@@ -223,9 +241,10 @@ std::string spec_of(const TrainOptions& o, uint64_t seed) {
   if (o.accumulate > 1) add("accumulate", o.accumulate);
   if (o.warmup_steps > 0) add("warmup-steps", o.warmup_steps);
   if (o.weight_decay > 0) add("weight-decay", o.weight_decay);
-  if (o.clip > 0) add("clip", o.clip);
+  if (o.clip) add("clip", *o.clip);
   if (o.average > 0) add("average", o.average);
-  if (o.momentum != TrainOptions().momentum) add("momentum", o.momentum);
+  const double usual_momentum = train::OptimizerSettings().momentum;
+  if (o.momentum.value_or(usual_momentum) != usual_momentum) add("momentum", *o.momentum);
   if (!o.output.empty()) add("loss-output", o.output);
   if (o.label_smoothing > 0) add("label-smoothing", o.label_smoothing);
   if (!o.trainable.empty()) add("trainable", join(list_items(o.trainable), ","));

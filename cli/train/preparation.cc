@@ -2,7 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <ranges>
+#include <set>
+#include <unordered_set>
 
 #include "backends/reference/backend.h"
 #include "cli/runner.h"
@@ -44,14 +48,50 @@ Json side_json(int64_t nodes, int64_t bytes, const SideBySide& time, const Laten
                        {"ms", time.left_out.empty() ? Json(latency.p50) : Json()}});
 }
 
+bool gives_integers(const Node& node) {
+  return std::ranges::all_of(node.outputs(), [](const Value* v) {
+    return !v || v->type.dtype == DType::kI64 || v->type.dtype == DType::kI32 || v->type.dtype == DType::kBool;
+  });
+}
+
+/// Floats that say what an operator does, and those that become integers or flags: no gradient goes there.
+bool is_setting(const Use& use) {
+  const Node& node = *use.node;
+  if (node.is("Clip") || node.is("Resize")) return use.index > 0;
+  if (node.is("Pad") || node.is("Upsample")) return use.index == (node.is("Pad") ? 2 : 1);
+  return gives_integers(node);
+}
+
+/// Of constants only what settings alone are made of: others may be trained.
+void fold_settings_of(Model& model, const PassContext& context, PassTally& tally) {
+  std::unordered_set<const Node*> makers;
+  std::set<std::string> folded;
+  const std::vector<Node*> nodes = all_nodes(*model.graph);
+  for (const Node* node : nodes | std::views::reverse) {
+    const bool makes = std::ranges::all_of(node->outputs(), [&](const Value* v) {
+      const auto goes_on = [&](const Use& use) { return is_setting(use) || makers.contains(use.node); };
+      return !v || (!v->is_output() && std::ranges::all_of(v->uses, goes_on));
+    });
+    if (!makes) continue;
+    makers.insert(node);
+    if (!gives_integers(*node)) folded.insert(node->called());
+  }
+  PassContext of_settings = context;
+  of_settings.among = &folded;
+  if (!folded.empty()) graphopt::fold_constants.run(model, of_settings, tally);
+}
+
+constexpr Pass kFoldSettings = {"fold_settings", "compute settings that depend on constants only", nullptr,
+                                fold_settings_of};
+
 }  // namespace
 
 void settle_shapes(Model& model) {
   const std::unique_ptr<Backend> judge = reference_backend();
   static constexpr std::array kPasses{
-      &graphopt::fold_shapes,      &graphopt::fold_integers, &inline_if,          &graphopt::split_fused_operators,
-      &quantize::split_embeddings, &lower::attention_bias,   &lower::group_query, &lower::attention_heads,
-      &lower::contrib_gelu};
+      &graphopt::fold_shapes,           &graphopt::fold_integers,    &kFoldSettings,         &inline_if,
+      &graphopt::split_fused_operators, &quantize::split_embeddings, &lower::attention_bias, &lower::group_query,
+      &lower::attention_heads,          &lower::contrib_gelu};
   PassContext context = judged_by(*judge);
   context.keep_outputs = false;  // a branch says more of their shapes than the If did
   run_passes(model, kPasses, context);

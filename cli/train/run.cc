@@ -151,7 +151,7 @@ TrainingPlan make_plan(const TrainOptions& o, const TrainingSteps& steps, const 
   plan.recipe.mixed = plan.loop.augmentation.mixup > 0;
   if (qat) join_qat(o, *qat, plan);
   plan.loss = plan.recipe.loss->name;
-  plan.spec = spec_of(o, seed);
+  plan.spec = spec_of(o, plan.loop);
   if (steps.adapt) steps.adapt(plan);
   std::vector<const Model*> models = plan.teachers;
   models.push_back(&plan.model);

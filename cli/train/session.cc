@@ -116,8 +116,8 @@ std::string Training::pace(const Epoch& epoch, int64_t steps, const train::StepR
   const std::string ranks =
       session_.ranks->size() == 1 ? "" : fmt::format(", {:.0f} % for other ranks", 100 * epoch.reduce / epoch.seconds);
   return fmt::format("loss {:.4g}, {:.0f} samples/s, {}:{:02} left, {:.0f} % waiting for data{}", done.loss,
-                     static_cast<double>(o_.batch_size) / each, left / 60, left % 60, 100 * epoch.wait / epoch.seconds,
-                     ranks);
+                     static_cast<double>(trainer_.batch()) / each, left / 60, left % 60,
+                     100 * epoch.wait / epoch.seconds, ranks);
 }
 
 Epoch Training::run_epoch(int64_t end, mlopt::Progress& progress) {
@@ -182,7 +182,7 @@ void Training::record(const train::StepReport& done) {
   events_->add("loss", done.step, done.loss);
   events_->add("learning rate", done.step, done.rate);
   if (graphs_.scaled) events_->add("loss scale", done.step, done.loss_scale);
-  if (o_.clip > 0) events_->add("gradient norm", done.step, done.norm);
+  if (o_.clip && !done.skipped) events_->add("gradient norm", done.step, done.norm);
 }
 
 void Training::report_curves(const std::vector<Epoch>& epochs) const {
@@ -203,8 +203,9 @@ void Training::log_line(const train::StepReport& done) {
     if (before.empty())
       log_ << "step,loss,lr,grad_norm,compute_s,wait_s,reduce_s" << (graphs_.scaled ? ",loss_scale,skipped\n" : "\n");
   }
-  log_ << fmt::format("{},{:.7g},{:.7g},{:.7g},{:.6f},{:.6f},{:.6f}", done.step, done.loss, done.rate, done.norm,
-                      done.compute_s, done.wait_s, done.reduce_s);
+  const std::string norm = o_.clip && !done.skipped ? fmt::format("{:.7g}", done.norm) : "";
+  log_ << fmt::format("{},{:.7g},{:.7g},{},{:.6f},{:.6f},{:.6f}", done.step, done.loss, done.rate, norm, done.compute_s,
+                      done.wait_s, done.reduce_s);
   if (graphs_.scaled) log_ << fmt::format(",{:.0f},{}", done.loss_scale, done.skipped ? 1 : 0);
   log_ << std::endl;
   if (!log_) input_error("cannot write", o_.log, "is the disk full?");

@@ -102,6 +102,11 @@ void see_patches(const Weight& w, const Node& node, const Tensor& input, const S
 
 int data_operand(const Weight& weight) { return weight.operand == 0 ? 1 : 0; }
 
+bool turns_data(const Weight& weight, const Node& reader) {
+  const bool product = weight.op == "MatMul" || weight.op == "Gemm";
+  return product && NodeView(reader, 0).get_int(weight.operand == 0 ? "transB" : "transA", 0) != 0;
+}
+
 std::string features_problem(const Weight& weight) {
   for (const Node* reader : weight.readers)
     if (reader->graph()->owner) return "it runs in the body of If, Loop or Scan, where nothing is observed";
@@ -116,8 +121,7 @@ std::string features_problem(const Weight& weight) {
 
 void each_features(const Weight& weight, const Node& reader, const Tensor& input, const See& see) {
   if (weight.op == "Conv") return see_patches(weight, reader, input, see);
-  const bool turn = weight.operand == 0 ||
-                    (weight.op == "Gemm" && NodeView(reader, 0).get_int("transA", 0) != 0 && input.rank() == 2);
+  const bool turn = turns_data(weight, reader) != (weight.operand == 0);
   std::vector<float> numbers = to_floats(input);
   const bool vector = input.rank() < 2;  // MatMul takes one as a row, or as a column
   if (static_cast<int64_t>(numbers.size()) % weight.columns != 0)

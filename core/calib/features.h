@@ -12,6 +12,9 @@ namespace mlopt {
 /// Which input of its readers the weight is multiplied by.
 int data_operand(const Weight& weight);
 
+/// Is what `reader` is given turned before it is multiplied by the weight?
+bool turns_data(const Weight& weight, const Node& reader);
+
 /// Why it cannot be said what the columns of the weight are multiplied by; empty where it can.
 std::string features_problem(const Weight& weight);
 

@@ -71,6 +71,8 @@ bool lay_out_recurrent(int operand, const Dims& dims, Weight& w) {
   return true;
 }
 
+bool is_set(const Node& node, const char* attr) { return NodeView(node, 0).get_int(attr, 0) != 0; }
+
 /// The standard's operator that multiplies by that input as the node does, which ONNX Runtime may have joined with
 /// others; "" where there is none.
 std::string_view multiplies_as(const Node& node, int operand) {
@@ -79,17 +81,16 @@ std::string_view multiplies_as(const Node& node, int operand) {
   if (node.is("FusedConv", joined)) return "Conv";
   if (node.is("FusedGemm", joined)) return "Gemm";
   if (node.is("Attention", joined)) return operand == 1 ? "MatMul" : "";
-  const NodeView view(node, 1);
-  const auto moves = [&](const char* attr) { return view.get_int(attr, 0) != 0; };
-  const bool as_they_are = !moves("transA") && !moves("transB") && !moves("transBatchA") && !moves("transBatchB");
+  const bool as_they_are = !is_set(node, "transBatchA") && !is_set(node, "transBatchB") &&
+                           (operand == 0 || (!is_set(node, "transA") && !is_set(node, "transB")));
   return node.is("FusedMatMul", joined) && as_they_are ? "MatMul" : "";
 }
 
 bool find_places(const Node& node, int operand, const Dims& dims, Weight& w) {
   if (w.op == "Conv") return operand == 1 && lay_out_conv(node, dims, w);
   if (w.op == "ConvTranspose") return operand == 1 && lay_out_conv_transpose(node, dims, w);
-  if (w.op == "Gemm") return operand == 1 && lay_out_product(dims, NodeView(node, 0).get_int("transB", 0) == 0, w);
-  if (w.op == "MatMul") return operand <= 1 && lay_out_product(dims, operand == 1, w);
+  if (w.op == "Gemm") return operand == 1 && lay_out_product(dims, !is_set(node, "transB"), w);
+  if (w.op == "MatMul") return operand <= 1 && lay_out_product(dims, operand == 1 || is_set(node, "transA"), w);
   if (w.op == "LSTM" || w.op == "GRU" || w.op == "RNN") return lay_out_recurrent(operand, dims, w);
   return false;
 }

@@ -32,10 +32,8 @@ std::string features_key(const Weight& weight, size_t number) {
   const bool product = weight.op == "MatMul" || weight.op == "Gemm";
   if (!product || weight.groups != 1 || weight.kernel != 1) return std::to_string(number);
   std::string key = fmt::format("{} columns {}", weight.columns, weight.operand == 0);
-  for (const Node* node : weight.readers) {
-    const bool turned = weight.op == "Gemm" && NodeView(*node, 0).get_int("transA", 0) != 0;
-    key += fmt::format(" {} {}", turned, node->input(data_operand(weight))->name);
-  }
+  for (const Node* node : weight.readers)
+    key += fmt::format(" {} {}", turns_data(weight, *node), node->input(data_operand(weight))->name);
   return key;
 }
 

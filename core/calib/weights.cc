@@ -56,8 +56,8 @@ std::vector<Dims> dims_behind(const Source& source) {
   return dims;
 }
 
-/// The float matrix of which it is made with other constants; null: it is made otherwise.
-const Value* computed_from(const Value* v) {
+/// The floats of which it is made with other constants, a matrix, or of a `factor` any; null: it is made otherwise.
+const Value* computed_from(const Value* v, bool factor) {
   while (v && !v->constant) {
     const Node* node = v->producer;
     if (!node) return nullptr;
@@ -65,7 +65,8 @@ const Value* computed_from(const Value* v) {
       if (const Value* other = node->inputs()[i]; other && !other->constant) return nullptr;
     v = node->input(0);
   }
-  return v && is_float_type(v->constant->dtype()) && v->constant->rank() >= 2 ? v : nullptr;
+  if (!v || !is_float_type(v->constant->dtype())) return nullptr;
+  return v->constant->rank() >= 2 || (factor && v->constant->size() > 1) ? v : nullptr;
 }
 
 /// A Cast of what is stored in 16 bits stays, for it saves room.
@@ -111,7 +112,7 @@ class Finder {
       if (!source.constant) {
         note_integers(node, v);
         note_handed(node, v);
-        note_computed(node, v);
+        note_computed(node, v, i);
         continue;
       }
       const Tensor& tensor = *source.constant->constant;
@@ -177,9 +178,9 @@ class Finder {
       left_.emplace(node.called(), fmt::format("its weight is handed to the body of {}", giver->label()));
   }
 
-  void note_computed(const Node& node, const Value* v) {
+  void note_computed(const Node& node, const Value* v, int operand) {
     if (choice_.stored_only || !multiplies(node)) return;
-    if (const Value* matrix = computed_from(v))
+    if (const Value* matrix = computed_from(v, operand < 2))
       left_.emplace(node.called(),
                     fmt::format("its weight is computed by {}: mlopt {}, run before, makes a constant of it",
                                 v->producer->label(), stored_in_half(*matrix) ? "convert --to fp32" : "fuse"));

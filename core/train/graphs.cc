@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "core/autodiff/grad.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/rewrite/fusion/passes.h"
+#include "core/tensor/cast.h"
 #include "core/train/average.h"
 #include "core/train/batch_norm.h"
 #include "core/train/corrections.h"
@@ -16,9 +18,10 @@
 namespace mlopt::train {
 namespace {
 
-Value* output_of(const Model& model, const std::string& name) {
-  const std::vector<Value*>& outputs = model.graph->outputs();
-  if (name.empty()) return outputs.at(0);
+/// Among the first `count`, which the model has by itself.
+Value* output_of(const Graph& graph, size_t count, const std::string& name) {
+  const std::span outputs = std::span(graph.outputs()).first(count);
+  if (name.empty()) return outputs[0];
   const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const Value* v) { return v->name == name; });
   if (found != outputs.end()) return *found;
   std::vector<std::string> names;
@@ -131,11 +134,14 @@ TrainingGraphs make_graphs(const Model& model, const BatchInputs& inputs, const 
   const std::vector<Node*> dropouts = dropouts_of(g.gradients);  // a teacher's, which the loss may add, stay
   Builder build(g.gradients, types);
   std::vector<Value*> parameters = trainable(g.gradients, recipe.choice);  // before the loss adds what is not
+  widen_parameters(*g.gradients.graph, parameters);
   add_corrections(*g.gradients.graph, recipe.corrected, *g.state);
   if (recipe.precision.on()) g.products = lower_products(g.gradients, recipe.precision, parameters);
-  LossArgs args{build, output_of(g.gradients, recipe.output), recipe.label_smoothing, recipe.mixed};
+  LossArgs args{build, output_of(*g.gradients.graph, model.graph->outputs().size(), recipe.output),
+                recipe.label_smoothing, recipe.mixed};
   const LossGraph loss = recipe.objective ? recipe.objective(args) : recipe.loss->build(args);
   parameters.insert(parameters.end(), loss.learned.begin(), loss.learned.end());
+  widen_parameters(*g.gradients.graph, parameters);  // those that the loss learns
   if (loss.labels) g.labels = loss.labels->name;
   g.classes = loss.classes;
   g.within_one = loss.within_one;
@@ -169,7 +175,8 @@ void store_weights(Model& model, const TrainingGraphs& graphs) {
   names.insert(names.end(), graphs.statistics.begin(), graphs.statistics.end());
   const std::vector<std::string> values = results(graphs);
   for (size_t i = 0; i < names.size(); ++i)
-    if (Value* weights = model.graph->find(names[i])) weights->constant = graphs.state->at(values[i]);
+    if (Value* weights = model.graph->find(names[i]))
+      weights->constant = cast(graphs.state->at(values[i]), weights->constant->dtype());
 }
 
 }  // namespace mlopt::train

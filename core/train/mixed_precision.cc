@@ -158,6 +158,23 @@ HalfProducts lower_products(Model& model, const MixedPrecision& how, std::span<V
   return Lowering(*model.graph, how, trained).run();
 }
 
+void widen_parameters(Graph& graph, std::span<Value*> parameters) {
+  for (Value*& narrow : parameters) {
+    const DType type = narrow->constant->dtype();
+    if ((type != DType::kF16 && type != DType::kBF16) || narrow->is_output()) continue;
+    const std::string name = narrow->name;
+    Value* wide = graph.add_constant(name, cast(*narrow->constant, DType::kF32));
+    Value* read =
+        graph.add_op("Cast", {wide}, {{"to", static_cast<int64_t>(type), {}}}, graph.next(nullptr), name + "/half")
+            ->output(0);
+    read->type = Type::tensor(type, narrow->constant->dims());
+    graph.replace_uses(narrow, read);
+    graph.erase(narrow);
+    graph.rename(wide, name);
+    narrow = wide;
+  }
+}
+
 void require_named(const MixedPrecision& how, std::span<const Model* const> models) {
   std::vector<std::string> names;
   for (const Model* model : models) {

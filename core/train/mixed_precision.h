@@ -31,6 +31,10 @@ struct HalfProducts {
 /// half precision by the same Casts. Initializers that are not `trained` are rounded here. Types are inferred.
 HalfProducts lower_products(Model& model, const MixedPrecision& how, std::span<Value* const> trained);
 
+/// Parameters of half floats become float32 ones of the same names, which the graph reads rounded: half floats lose an
+/// update that is small beside the weight, and the square of a small gradient.
+void widen_parameters(Graph& graph, std::span<Value*> parameters);
+
 /// Throws Error{kBadInput} for a glob of `keep` that names no node and no weight of any of the models.
 void require_named(const MixedPrecision& how, std::span<const Model* const> models);
 

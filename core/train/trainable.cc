@@ -30,6 +30,26 @@ bool normalizes_inputs(const Value& value) {
   });
 }
 
+/// Exporters name parameters as the module does, and what they make up by themselves in ways of their own: PyTorch's
+/// "/norm/Constant_1_output_0", "onnx::Mul_24", "val_8" and "45", TensorFlow's "norm/Const_1:0".
+bool is_named_by_exporter(std::string_view name) {
+  const std::string_view last = name.substr(name.rfind('/') + 1);
+  return last.starts_with("onnx::") || last.starts_with("Const") || last.starts_with("val_") ||
+         last.find_first_not_of("0123456789_") == std::string_view::npos;
+}
+
+/// Ones and zeros that a normalization without weights has because the operator wants some. Numbers alone do not tell
+/// them from weights that were never trained, which are trained, so the name decides.
+bool is_placeholder(const Value& value) {
+  const auto is_all = [&](double number) {
+    return std::ranges::all_of(to_doubles(*value.constant), [&](double x) { return x == number; });
+  };
+  return is_named_by_exporter(value.name) && std::ranges::all_of(value.uses, [&](const Use& use) {
+           return use.node->op.ends_with("Normalization") &&
+                  ((use.index == 1 && is_all(1)) || (use.index == 2 && is_all(0)));
+         });
+}
+
 /// Only where the product has one channel: what all channels share is a number, as the 3 of a HardSwish.
 bool adds_to_channel(const Node& add, int index) {
   const Value* product = add.input(1 - index);
@@ -39,16 +59,20 @@ bool adds_to_channel(const Node& add, int index) {
   return (convolves ? dims->at(1) : dims->back()).value() == 1;
 }
 
-/// Most single numbers are settings (an epsilon, the 0.5 of a GELU): only layers have some that are weights.
+/// Most single numbers are settings (an epsilon, the 0.5 of a GELU): only layers have some that are weights, which
+/// exporters may give axes first.
 bool is_single_weight(const Value& value) {
-  return std::ranges::any_of(value.uses, [](const Use& use) {
+  constexpr std::string_view kSteps[] = {"Identity", "Cast", "Unsqueeze", "Reshape", "Squeeze"};
+  return std::ranges::any_of(value.uses, [&](const Use& use) {
+    if (use.index == 0 && std::ranges::count(kSteps, use.node->op) > 0) return is_single_weight(*use.node->output(0));
     return is_of_layer(use) && (use.node->op != "Add" || adds_to_channel(*use.node, use.index));
   });
 }
 
 bool looks_like_weights(const Value& value) {
   const int64_t size = value.constant->size();
-  return (size > 1 || (size == 1 && is_single_weight(value))) && !normalizes_inputs(value) && !is_mask(*value.constant);
+  return (size > 1 || (size == 1 && is_single_weight(value))) && !normalizes_inputs(value) &&
+         !is_mask(*value.constant) && !is_placeholder(value);
 }
 
 /// By its name, or by that of the weight that it is a copy of.

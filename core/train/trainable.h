@@ -16,8 +16,9 @@ struct TrainableChoice {
 };
 
 /// Float initializers in the order of the graph. Left out unless `only` names them: single numbers that no layer has as
-/// a weight or bias, masks (a value of -1e4 or less, or none), what inputs are normalized with, and the angles of
-/// positions (angles.h). Throws Error{kBadInput} where nothing is left, or a glob matches nothing.
+/// a weight or bias, masks (a value of -1e4 or less, or none), what inputs are normalized with, the ones and zeros of
+/// normalizations without weights, and the angles of positions (angles.h). Throws Error{kBadInput} where nothing is
+/// left, or a glob matches nothing.
 std::vector<Value*> trainable(const Model& model, const TrainableChoice& choice);
 
 }  // namespace mlopt::train

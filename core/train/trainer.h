@@ -61,6 +61,8 @@ class Trainer {
   /// The next update; all ranks make it. Throws Error{kBadInput} when the loss is not finite, or the gradients are not
   /// with any scale of the loss; the parameters are then those before it.
   StepReport step();
+  /// Samples of an update.
+  int64_t batch() const { return settings_.batch; }
   int64_t steps_in_epoch() const { return feed_->batches_in_epoch() / settings_.accumulate; }
   /// Nodes of the graph of gradients that another backend's kernels run.
   const std::vector<std::string>& fallback_nodes() const { return gradients_->fallback_nodes(); }

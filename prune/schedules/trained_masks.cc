@@ -42,10 +42,10 @@ std::vector<std::string> weights_of_channels(const Model& model, const Spec& spe
 }
 
 /// 1 where there is something.
-Tensor where_not_zero(const Tensor& weights) {
+Tensor where_not_zero(const Tensor& weights, DType type) {
   std::vector<float> kept = to_floats(weights);
   for (float& x : kept) x = x == 0 ? 0.0F : 1.0F;
-  return cast(Tensor::of<float>(weights.dims(), kept), weights.dtype());
+  return cast(Tensor::of<float>(weights.dims(), kept), type);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ void TrainedMasks::remove(Spec spec, const train::TrainingGraphs& graphs) const 
   const Model made = prune_(now, spec, moves ? &moved : nullptr);
   for (const std::string& name : weights_)
     if (const Value* pruned = made.graph->find(name))
-      graphs.state->set(mask_of(name), where_not_zero(*pruned->constant));
+      graphs.state->set(mask_of(name), where_not_zero(*pruned->constant, graphs.state->on_host(mask_of(name)).dtype()));
   apply(graphs);
 }
 

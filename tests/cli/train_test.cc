@@ -147,7 +147,7 @@ TEST_CASE("a training that goes on from a checkpoint ends as if it had never sto
   const test::Outcome other = broken.train({"--epochs", "4", "--batch-size", "8", "--checkpoint", folder, "--resume"});
   CHECK(other.status == 3);
   CHECK(other.err.find("of another training") != std::string::npos);
-  for (const std::vector<std::string>& more : {std::vector<std::string>{"--momentum", "0.5"}, {"--loss-output", "y"}}) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--clip", "0.5"}, {"--loss-output", "y"}}) {
     std::vector<std::string> changed = with(more);
     changed.insert(changed.end(), {"--checkpoint", folder, "--resume"});
     CHECK(broken.train(changed).err.find("of another training") != std::string::npos);

@@ -164,6 +164,16 @@ TEST_CASE("named tensors follow through layers that are learned and left behind"
   CHECK(f.parameters == std::vector<std::string>{"w1", "w2", "distill/projection"});
 }
 
+TEST_CASE("a pair that does not fit is called by the names that the models have") {
+  const Net student = classifier(2, 1), teacher = classifier(6, 5);
+  distill::Settings settings = usual();
+  settings.matches = {distill::parse_match("t=h,loss=mse")};
+  const distill::Wiring wiring = wired(student.model, {&teacher.model}, settings);
+  const Error error = thrown_by([&] { found(student.model, wiring, settings, false); });
+  INFO(error.where);
+  CHECK(error.where == "'h' and the teacher's 'h'");
+}
+
 TEST_CASE("a teacher normalizes by its running statistics while the student does by its batch") {
   const auto normalized = [](uint64_t seed) {
     Net net;

@@ -35,17 +35,28 @@ void instance_normalization(Ties& t) {
   for (const Value* v : {t.in(0), t.out()}) t.pin_from(v, 2, kStatistics);
 }
 
-/// Groups of one channel are independent; larger ones share their statistics.
+/// Channels of a group share their statistics and go together.
 void group_normalization(Ties& t) {
-  if (Ties::size(*t.in(0), 1) == t.view.get_int("num_groups")) return instance_normalization(t);
-  t.tie(t.in(0), 0, t.out(), 0);
-  for (const Value* v : {t.in(0), t.out(), t.in(1), t.in(2)})
-    t.pin_from(v, v == t.in(0) || v == t.out() ? 1 : 0, kStatistics);
+  const Value* x = t.in(0);
+  const auto channels = Ties::size(*x, 1);
+  const int64_t groups = t.view.get_int("num_groups", 0);
+  if (channels == groups) return instance_normalization(t);
+  if (!channels || groups < 1 || *channels % groups != 0) return t.pin_node("its groups are not known");
+  const int64_t part = *channels / groups;
+  t.tie(x, 0, t.out(), 0);
+  t.tie(x, 1, t.out(), 1);
+  for (const Value* v : {x, static_cast<const Value*>(t.out())}) t.pin_from(v, 2, kStatistics);
+  for (int64_t c = 0; c < *channels; ++c) {
+    t.tie(x, 1, c, x, 1, c - c % part);
+    for (const Value* v : {t.in(1), t.in(2)})  // opsets before 21 have one number for each group
+      t.tie(v, 0, Ties::size(*v, 0) == groups ? c / part : c, x, 1, c);
+  }
 }
 
 void rewrite_group_normalization(Rewriting& r) {
-  if (const auto* kept = r.kept.find(r.node.input(0), 1))
-    r.node.set_attr("num_groups", static_cast<int64_t>(kept->size()));
+  const Value* x = r.node.input(0);
+  if (const auto* kept = r.kept.find(x, 1))
+    r.node.set_attr("num_groups", std::ssize(*kept) * r.view.get_int("num_groups") / *Ties::size(*x, 1));
 }
 
 void layer_normalization(Ties& t) {

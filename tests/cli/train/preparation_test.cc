@@ -81,6 +81,23 @@ TEST_CASE("a model whose branch a setting and shapes choose is trained like that
   CHECK(graphs.gradients.graph->inputs().at(1)->name == "rate");  // data still give it
 }
 
+TEST_CASE("settings that are computed from constants are known, and weights are trained") {
+  Model model = fixture(R"(g (float[2,1,4,4] x, float[2,1,3,3] K, float[2,1,1,1] S, float[128,2] W) => (float[2,2] y)
+      <int64 one = {1}, float[2] both = {1, 1}, float up = {2}, int64[8] around = {0, 0, 1, 1, 0, 0, 1, 1},
+       int64 three = {3}, int64 first = {0}, int64[1] rest = {-1}, int64[1] axis = {0}> {
+    w = Mul (K, S)  c = Conv <pads = [1, 1, 1, 1]> (x, w)
+    low = Cast <to = 1> (one)  high = Cast <to = 1> (three)  l = Clip (c, low, high)
+    twice = Reshape (up, rest)  t = Concat <axis = 0> (twice, twice)  scales = Concat <axis = 0> (both, t)
+    r = Resize (l, , scales)
+    s = Shape (c)  n = Gather (s, first)  f = Cast <to = 1> (n)  g = Mul (f, up)  h = Div (g, up)  k = Cast <to = 7> (h)
+    u = Unsqueeze (k, axis)  shape = Concat <axis = 0> (u, rest)  p = Reshape (r, shape)  y = MatMul (p, W)
+  })");
+  train::BatchInputs shapes({{2, 1, 4, 4}});
+  shapes.settle = cli::settle_shapes;
+  const train::TrainingGraphs graphs = train::make_graphs(model, shapes, recipe_of(), standard_types);
+  CHECK(graphs.parameters == std::vector<std::string>{"K", "S", "W"});
+}
+
 TEST_CASE("what joins operators for ONNX Runtime is trained as these are") {
   const std::string weights =
       "float[4,4] Q, float[12] P, float[4] G, float[4] E, float[4,4] F, float[4] C, float[4,12] W, float[12] A, "

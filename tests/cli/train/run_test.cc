@@ -1,5 +1,7 @@
 #include "cli/train/run.h"
 
+#include "core/base/file.h"
+#include "core/base/text.h"
 #include "core/onnx/io.h"
 #include "core/report/json.h"
 #include "core/tensor/cast.h"
@@ -46,4 +48,29 @@ TEST_CASE("--freeze and --trainable mean all layers that share a vector") {
   CHECK(changed({}) == std::vector<bool>{true, true});
   CHECK(changed({"--freeze", "b"}) == std::vector<bool>{false, false});
   CHECK(changed({"--trainable", "b"}) == std::vector<bool>{true, true});
+}
+
+TEST_CASE("the log has the norm of the gradients where it is computed") {
+  const test::TrainSetup s;
+  const std::string log = s.folder / "log.csv";
+  const auto norm = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--steps", "1", "--log", log});
+    const test::Outcome done = s.train(more);
+    INFO(done.err);
+    REQUIRE(done.status == 0);
+    const std::vector<std::string> lines = split(read_file(log), '\n');
+    return split(lines.at(1), ',').at(3);
+  };
+  CHECK(norm({}).empty());
+  CHECK(std::stod(norm({"--clip", "0.1"})) > 0.1);
+}
+
+TEST_CASE("data of fewer samples than a usual batch are one") {
+  test::TrainSetup s;
+  s.data += ",limit=10";
+  const test::Outcome done = s.train({"--json", "-"});
+  INFO(done.err);
+  REQUIRE(done.status == 0);
+  CHECK(Json::parse(done.out).find("changes")->find("updates")->integer() == 1);
+  CHECK(s.train({"--batch-size", "64"}).err.find("10 samples are no batch of 64") != std::string::npos);
 }

@@ -24,7 +24,7 @@ void require_outputs(const std::string& graph, const Dims& input, bool channels_
   std::vector<Datum> inputs(2);
   inputs[static_cast<size_t>(data_operand(w))] = x;
   inputs[static_cast<size_t>(w.operand)] = *w.value->constant;
-  const Tensor y = test::run_op(node.op, inputs, {.attrs = node.attrs});
+  const Tensor y = test::run_op(node.op, inputs, {.attrs = node.attrs, .domain = node.domain});
   const Matrix weights = load(w);
   const int64_t outputs = w.rows / w.groups;
   std::vector<double> made(static_cast<size_t>(y.size()), 1e9);
@@ -53,6 +53,13 @@ TEST_CASE("what a product sums up are its features times its weights") {
   require_outputs("g (float[5,3] x, float[4,3] W) => (float[5,4] y) { y = Gemm <transB = 1> (x, W) }", {5, 3}, false);
   require_outputs("g (float[3,5] x, float[3,4] W) => (float[5,4] y) { y = Gemm <transA = 1> (x, W) }", {3, 5}, false);
   require_outputs("g (float[2,3,5] x, float[4,3] W) => (float[2,4,5] y) { y = MatMul (W, x) }", {2, 3, 5}, true);
+  const auto joined = [](const std::string& trans, const std::string& x, const std::string& w) {
+    return "g (float" + x + " x, float" + w + " W) => (float[2,4,5] y) { y = com.microsoft.FusedMatMul <" + trans +
+           "> (W, x) }";
+  };
+  require_outputs(joined("transA = 1", "[2,3,5]", "[3,4]"), {2, 3, 5}, true);
+  require_outputs(joined("transB = 1, alpha = 1.0", "[2,5,3]", "[4,3]"), {2, 5, 3}, true);
+  require_outputs(joined("transA = 1, transB = 1", "[2,5,3]", "[3,4]"), {2, 5, 3}, true);
   require_outputs("g (float[3] x, float[3,4] W) => (float[4] y) { y = MatMul (x, W) }", {3}, false);
 }
 

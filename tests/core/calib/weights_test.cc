@@ -111,6 +111,20 @@ TEST_CASE("layers whose weights are not seen are said to stay") {
     [seen] y = MatMul (a, V)
   })");
   CHECK(test::contains(turned.found.left.at("folded"), "mlopt fuse, run before"));
+  const Loaded flat(R"(g (float[N,2] x, float[6] H, float[3] C, float[3,2] V) => (float[N,2] y)
+      <int64[2] shape = {2, 3}, int64[2] row = {1, 3}> {
+    matrix = Reshape (H, shape)
+    bias = Reshape (C, row)
+    [shaped] a = Gemm (x, matrix, bias)
+    [seen] y = MatMul (a, V)
+  })");
+  CHECK(flat.only().layer == "seen");
+  CHECK(test::contains(flat.found.left.at("shaped"), "is computed by Reshape"));
+  const Loaded biased(R"(g (float[N,2] x, float[2,3] W, float[3] C) => (float[N,3] y) <int64[2] row = {1, 3}> {
+    bias = Reshape (C, row)
+    y = Gemm (x, W, bias)
+  })");
+  CHECK(biased.found.left.empty());
   CHECK(l.found.left.at("sum") == "weights of Einsum cannot be pruned");
   const Loaded known(R"(g (float[N,2] x, float[N,2] s, float[2,2] W) => (float[N,2] y) {
     t = Transpose (s)
@@ -201,6 +215,8 @@ TEST_CASE("weights of what ONNX Runtime joins are those of the standard's operat
               "y = com.microsoft.FusedGemm <transB = 1, activation = \"Relu\"> (x, W, B) }") == "Gemm 6x3");
   CHECK(found(product("FusedMatMul <alpha = 2.0> (x, W)")) == "MatMul 6x3");
   CHECK(found(product("Attention <num_heads = 1> (x, W, B)")) == "MatMul 6x3");
+  CHECK(found("g (float[N,6,S] x, float[6,3] W) => (float[N,3,S] y) { "
+              "y = com.microsoft.FusedMatMul <transA = 1> (W, x) }") == "MatMul 3x6");
   CHECK_THROWS_AS(Loaded(product("FusedMatMul <transA = 1> (x, W)")), Error);
   CHECK_THROWS_AS(Loaded(product("Attention <num_heads = 1> (W, x)")), Error);
 }

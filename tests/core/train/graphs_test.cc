@@ -131,6 +131,11 @@ TEST_CASE("what cannot be trained says why") {
                train::make_graphs(net.model, {{4, 3, 6, 6}}, r, standard_types);
              }),
              "no output 'logits'"));
+  const train::TrainingGraphs graphs = train::make_graphs(net.model, {{4, 3, 6, 6}}, recipe(true), standard_types);
+  for (const StateUpdate& update : graphs.gradient_updates) {  // no output of the model
+    r.output = update.output;
+    CHECK(says(thrown_by([&] { train::make_graphs(net.model, {{4, 3, 6, 6}}, r, standard_types); }), "no output '"));
+  }
   r = recipe(true);
   r.choice.only = {"bn.var"};
   r.train_batch_norm = false;

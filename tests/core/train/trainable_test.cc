@@ -54,6 +54,37 @@ TEST_CASE("single numbers are trained where a layer has them as a weight or bias
         std::vector<std::string>{"K", "C", "S", "T", "M", "V", "P", "W", "B", "Q", "G", "H"});
 }
 
+TEST_CASE("a single slope is trained behind nodes that give it axes too") {
+  Model model = fixture(R"(g (float[2,3,4] x, float[1] P, float16[1] Q, float[1] H) => (float[2,3,4] y)
+      <int64[2] behind = {1, 2}, int64[3] shape = {1, 1, 1}> {
+    p = Unsqueeze (P, behind)  a = PRelu (x, p)
+    c = Cast <to = 1> (Q)  i = Identity (c)  q = Reshape (i, shape)  b = PRelu (a, q)
+    h = Reshape (H, shape)  y = Mul (b, h)
+  })");
+  infer(model, standard_types);
+  CHECK(names(train::trainable(model, {})) == std::vector<std::string>{"P", "Q"});
+}
+
+TEST_CASE("ones and zeros that an exporter gave a normalization without weights are not trained") {
+  for (const auto& [scale, bias, trained] : {std::tuple{"norm.weight", "norm.bias", 2},
+                                             {"/norm/Constant_output_0", "/norm/Constant_1_output_0", 0},
+                                             {"val_8", "val_11", 0},
+                                             {"norm.weight", "/norm/Constant_output_0", 1},
+                                             {"norm/Const:0", "norm/beta:0", 1},
+                                             {"45", "46", 0}}) {
+    for (const double first : {1.0, 0.5}) {
+      Net net;
+      Value* w = net.graph().add_constant("w", uniform({3, 4}, -1, 1));
+      Value* product = net.op("MatMul", {net.input({2, 3}), w});
+      Value* ones = net.graph().add_constant(scale, tensor({4}, {first, 1, 1, 1}));
+      Value* zeros = net.graph().add_constant(bias, tensor({4}, {0, 0, 0, 1 - first}));
+      net.output(net.op("LayerNormalization", {product, ones, zeros}));
+      CHECK(train::trainable(net.model, {}).size() == (first == 1 ? 1U + trained : 3U));
+      CHECK(names(train::trainable(net.model, {{scale}})) == std::vector<std::string>{scale});
+    }
+  }
+}
+
 TEST_CASE("copies of a weight are chosen by its name and by their own") {
   const Net net = masked();
   const std::map<std::string, std::string> copies = {{"b", "w"}};

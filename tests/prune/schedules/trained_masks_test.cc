@@ -1,5 +1,6 @@
 #include "prune/schedules/trained_masks.h"
 
+#include "core/onnx/infer.h"
 #include "core/tensor/cast.h"
 #include "prune/prune.h"
 #include "tests/support/catch.h"
@@ -133,6 +134,23 @@ TEST_CASE("of N:M one weight more of every M goes at a time") {
   const std::vector<double>& v = t.at_end.at("v");
   for (size_t i = 0; i < 16; i += 4) CHECK(std::count(v.begin() + i, v.begin() + i + 4, 0.0) == 3);
   CHECK(most_of_four(t.at_end.at("w")) == 4);
+}
+
+TEST_CASE("weights of float16 go gradually too") {
+  Net net = sparse_network();
+  for (const char* name : {"w", "v"}) {
+    Value* narrow = net.graph().find(name);
+    narrow->constant = cast(*narrow->constant, DType::kF16);
+    narrow->type.dtype = DType::kF16;
+    Node* wide = net.graph().add_op("Cast", {narrow}, {{"to", int64_t{1}, {}}});
+    const Use reader = narrow->uses[0];
+    net.graph().set_input(reader.node, reader.index, wide->output(0));
+  }
+  net.graph().sort();
+  infer(net.model, standard_types);
+  const prune::Spec spec = prune::parse_spec("magnitude:granularity=channel;sparsity=0.5;round=none;schedule=gradual");
+  const SparseTraining t = train_with(net, spec);
+  CHECK(gone(t.at_end.at("w"), t.at_end.at("v")).size() == 8);
 }
 
 TEST_CASE("rounds of N:M end at N") {

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include "tests/support/catch.h"
 #include "tests/support/shrunk.h"
 
@@ -16,7 +18,7 @@ TEST_CASE("transposed convolutions have their weights the other way round") {
   CHECK(made.shapes("UBVDH") == "U 3x4x2x2, B 4, V 4x2x2x2, D 4x1x2x2, H 2x4x1x1");
 }
 
-TEST_CASE("batch normalization goes with its channels, of groups only single ones") {
+TEST_CASE("normalization by channels goes with them, of groups of them with whole ones") {
   const Shrunk made = shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[8] S, float[8] B, float[8] M, float[8] V,
         float[8] P, float[8] Q, float[8,8,1,1] W, float[8] R, float[8] T, float[2,8,1,1] H) => (float[1,2,4,4] y) {
       a = Conv (x, U)
@@ -27,14 +29,19 @@ TEST_CASE("batch normalization goes with its channels, of groups only single one
       y = Conv (k, H)
     })");
   CHECK(made.shapes("USBMVPQWRTH") == "U 4x3x1x1, S 4, B 4, M 4, V 4, P 4, Q 4, W 4x4x1x1, R 4, T 4, H 2x4x1x1");
-  const Shrunk groups = shrink(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[8] S, float[8] B, float[2,8,1,1] H)
-        => (float[1,2,4,4] y) {
+  for (const auto& [opset, numbers] : {std::pair{21, 8}, {18, 4}}) {  // of scale and bias
+    const Shrunk groups = shrink(fmt::format(R"(g (float[1,3,4,4] x, float[8,3,1,1] U, float[{0}] S, float[{0}] B,
+        float[2,8,1,1] H) => (float[1,2,4,4] y) {{
       a = Conv (x, U)
       n = GroupNormalization <num_groups = 4> (a, S, B)
       y = Conv (n, H)
-    })");
-  CHECK(groups.groups.groups.empty());
-  CHECK(groups.pinned.find("statistics") != std::string::npos);
+    }})",
+                                             numbers),
+                                 opset);
+    CHECK(groups.shapes("USBH") == fmt::format("U 4x3x1x1, S {0}, B {0}, H 2x4x1x1", numbers / 2));
+    for (const Node* node : groups.model.graph->nodes())
+      if (node->is("GroupNormalization")) CHECK(std::get<int64_t>(node->attr("num_groups")->value) == 2);
+  }
 }
 
 TEST_CASE("depth moved into space goes in whole blocks") {
