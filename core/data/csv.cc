@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -18,9 +19,8 @@ constexpr size_t kMaxRecord = size_t{16} << 20;
 class Quotes {
  public:
   /// `separator`: 0 while it is not known, then any that may be.
-  void see(char c, size_t place, char separator) {
-    constexpr std::string_view kMark = "\xef\xbb\xbf";  // that a file of UTF-8 may begin with
-    const bool again = closed_ && c == '"';             // of two quotes in a row
+  void see(char c, char separator) {
+    const bool again = closed_ && c == '"';  // of two quotes in a row
     closed_ = inside_ && c == '"';
     if (inside_) {
       inside_ = !closed_;
@@ -29,7 +29,7 @@ class Quotes {
       blank_ = false;
     } else if (separator ? c == separator : c == ',' || c == ';' || c == '\t') {
       blank_ = true;
-    } else if (c != ' ' && c != '\t' && !(place < kMark.size() && c == kMark[place])) {
+    } else if (c != ' ' && c != '\t') {
       blank_ = false;
     }
   }
@@ -39,10 +39,19 @@ class Quotes {
   bool inside_ = false, closed_ = false, blank_ = true;
 };
 
+/// The bytes that a file of UTF-8 may begin with.
+int64_t mark_bytes(const ByteSource& file) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  std::string start(static_cast<size_t>(std::min<int64_t>(std::ssize(kMark), file.size())), '\0');
+  file.read(0, std::as_writable_bytes(std::span(start)));
+  return start == kMark ? std::ssize(kMark) : 0;
+}
+
 }  // namespace
 
 void for_each_record(const ByteSource& file, const std::function<void(const CsvRecord&)>& fn) {
-  CsvRecord record{.text = {}, .offset = 0, .line = 1};
+  const int64_t begin = mark_bytes(file);
+  CsvRecord record{.text = {}, .offset = begin, .line = 1};
   int64_t line = 1;
   char separator = 0;
   Quotes quotes;
@@ -54,12 +63,12 @@ void for_each_record(const ByteSource& file, const std::function<void(const CsvR
     record = {.text = {}, .offset = next, .line = line};
   };
   std::string piece;
-  for (int64_t at = 0; at < file.size(); at += kPiece) {
+  for (int64_t at = begin; at < file.size(); at += kPiece) {
     piece.resize(static_cast<size_t>(std::min(kPiece, file.size() - at)));
     file.read(at, std::as_writable_bytes(std::span(piece)));
     for (size_t i = 0; i < piece.size(); ++i) {
       const char c = piece[i];
-      quotes.see(c, record.text.size(), separator);
+      quotes.see(c, separator);
       if (c == '\n') ++line;
       if (c == '\n' && !quotes.inside()) {
         finish(at + static_cast<int64_t>(i) + 1);
@@ -76,24 +85,35 @@ void for_each_record(const ByteSource& file, const std::function<void(const CsvR
 }
 
 std::vector<std::string> csv_cells(std::string_view record, char separator) {
-  if (record.starts_with("\xef\xbb\xbf")) record.remove_prefix(3);
+  if (record.ends_with('\r')) record.remove_suffix(1);
   std::vector<std::string> cells(1);
   Quotes quotes;
-  bool opened = false;  // the cell has had its quotes
-  for (size_t i = 0; i < record.size(); ++i) {
-    const char c = record[i];
+  std::optional<size_t> quoted;  // the size of the cell at its last quote
+  const auto finish = [&] {
+    std::string& cell = cells.back();
+    if (quoted && trim(std::string_view(cell).substr(*quoted)).empty()) cell.resize(*quoted);
+    quoted.reset();
+  };
+  for (const char c : record) {
     const bool before = quotes.inside();
-    quotes.see(c, 3, separator);
+    quotes.see(c, separator);
     if (before != quotes.inside()) {
-      if (!before && opened) cells.back() += c;  // the second of two
-      opened = true;
+      if (!before && quoted) cells.back() += c;  // the second of two
+      if (!quoted) cells.back().clear();
+      quoted = cells.back().size();
     } else if (c == separator && !before) {
+      finish();
       cells.emplace_back();
-      opened = false;
     } else {
       cells.back() += c;
     }
   }
+  finish();
+  return cells;
+}
+
+std::vector<std::string> csv_words(std::string_view record, char separator) {
+  std::vector<std::string> cells = csv_cells(record, separator);
   for (std::string& cell : cells) cell = std::string(trim(cell));
   return cells;
 }
@@ -101,9 +121,9 @@ std::vector<std::string> csv_cells(std::string_view record, char separator) {
 char csv_separator(std::string_view record) {
   std::string outside;  // of quotes
   Quotes quotes;
-  for (size_t i = 0; i < record.size(); ++i) {
-    quotes.see(record[i], i, 0);
-    if (!quotes.inside()) outside += record[i];
+  for (const char c : record) {
+    quotes.see(c, 0);
+    if (!quotes.inside()) outside += c;
   }
   char best = ',';
   for (const char c : {';', '\t'}) {

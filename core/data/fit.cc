@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -20,13 +19,17 @@ Tensor integers(const Tensor& tensor, DType type, bool round, const std::string&
   const std::vector<int64_t> whole = exact ? to_ints(tensor) : std::vector<int64_t>();
   const std::vector<double> numbers = exact ? std::vector<double>() : to_doubles(tensor);
   for (size_t i = 0; i < static_cast<size_t>(out.size()); ++i) {
-    const double given = exact ? static_cast<double>(whole[i]) : numbers[i];
+    const bool wrapped = tensor.dtype() == DType::kU64 && whole[i] < 0;  // above what int64 holds
+    const double given = wrapped ? static_cast<double>(static_cast<uint64_t>(whole[i]))
+                         : exact ? static_cast<double>(whole[i])
+                                 : numbers[i];
     const double value = round ? std::nearbyint(given) : given;
-    if (!(value >= limits.low && value <= limits.high) || value != std::nearbyint(value)) {
+    const bool held = exact ? !wrapped : value < 0x1p63;
+    if (!held || !(value >= limits.low && value <= limits.high) || value != std::nearbyint(value)) {
       input_error(fmt::format("the value {} is no {}, which the model takes", given, name(type)), where,
                   "give integers in range, or scale the data");
     }
-    to[i] = exact ? whole[i] : static_cast<int64_t>(std::min(value, 0x1.fffffffffffffp62));
+    to[i] = exact ? whole[i] : static_cast<int64_t>(value);
   }
   return cast(out, type);
 }

@@ -23,6 +23,14 @@ bool is_picture(const std::string& path) {
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
+/// What a file manager, a version control or an archiver keeps beside the data.
+bool is_hidden(const fs::path& path) {
+  return std::any_of(path.begin(), path.end(), [](const fs::path& part) {
+    const std::string name = part.string();
+    return name == "__MACOSX" || (name.starts_with('.') && name != "..");
+  });
+}
+
 /// Pictures in a folder (paths inside it) or in a tar archive, sorted by path.
 class Pictures {
  public:
@@ -39,6 +47,8 @@ class Pictures {
     return all;
   }
 
+  const std::set<std::string>& folders() const { return folders_; }
+
   Source open(size_t i) const {
     const TarEntry& entry = entries_[i];
     if (!archive_) return open_source((fs::path(path_) / entry.path).string());
@@ -51,8 +61,13 @@ class Pictures {
     fs::recursive_directory_iterator entry(path_, fs::directory_options::follow_directory_symlink, failure), end;
     for (; !failure && entry != end; entry.increment(failure)) {
       const std::string name = entry->path().lexically_relative(path_).string();
-      if (entry.depth() < kMaxDepth && is_picture(name) && entry->is_regular_file()) entries_.push_back({name, 0, 0});
-      if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();  // a link that leads back up
+      if (is_hidden(entry->path().filename()) || entry.depth() >= kMaxDepth) {
+        entry.disable_recursion_pending();  // a link may lead back up
+        continue;
+      }
+      std::error_code ignored;
+      if (entry->is_directory(ignored)) folders_.insert(name);
+      if (is_picture(name) && entry->is_regular_file(ignored)) entries_.push_back({name, 0, 0});
     }
     if (failure)
       input_error(fmt::format("cannot read the folder ({})", failure.message()), path_, "check its permissions");
@@ -61,6 +76,10 @@ class Pictures {
   void list_archive() {
     archive_ = open_source(path_);
     for (TarEntry& entry : read_tar(*archive_)) {
+      const fs::path path = fs::path(entry.path).lexically_normal().relative_path();
+      entry.path = path.string();
+      if (is_hidden(path)) continue;
+      if (path.has_parent_path()) folders_.insert(path.parent_path().string());
       if (is_picture(entry.path)) entries_.push_back(std::move(entry));
     }
   }
@@ -68,6 +87,7 @@ class Pictures {
   std::string path_;
   Source archive_;
   std::vector<TarEntry> entries_;
+  std::set<std::string> folders_;
 };
 
 class ImagesReader final : public Reader {
@@ -79,7 +99,7 @@ class ImagesReader final : public Reader {
       use_table(labels);
     } else if (fs::is_regular_file(beside)) {
       use_table(beside);
-    } else if (auto classes = classes_by_folder(paths_)) {
+    } else if (auto classes = classes_by_folder(paths_, pictures_.folders(), path_)) {
       classes_ = std::move(*classes);
     }
   }

@@ -3,8 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <set>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -35,6 +34,27 @@ Head parse_head(const std::vector<std::string>& cells, const std::string& path) 
   return head;
 }
 
+/// The first name of a path from `start` on.
+std::string_view first_part(std::string_view path, size_t start) {
+  path.remove_prefix(std::min(start, path.size()));
+  return path.substr(0, path.find('/'));
+}
+
+/// Where paths go on after the folders that hold all others, as archives of one folder have them.
+size_t end_of_common(std::span<const std::string> paths, const std::set<std::string>& folders) {
+  for (size_t start = 0;;) {
+    const std::string_view top = first_part(paths.front(), start);
+    const size_t next = start + top.size() + 1;
+    const auto elsewhere = [&](const std::string& path) { return first_part(path, start) != top; };
+    const auto deeper = [&](const std::string& path) { return path.find('/', next) != std::string::npos; };
+    const auto other = [&](const std::string& folder) { return folder.size() > start && elsewhere(folder); };
+    if (std::any_of(paths.begin(), paths.end(), elsewhere) || std::none_of(paths.begin(), paths.end(), deeper) ||
+        std::any_of(folders.begin(), folders.end(), other))
+      return start;
+    start = next;
+  }
+}
+
 }  // namespace
 
 std::map<std::string, int64_t> read_label_table(const std::string& path) {
@@ -43,7 +63,7 @@ std::map<std::string, int64_t> read_label_table(const std::string& path) {
   std::vector<Entry> entries;
   bool numbers = true;
   for_each_record(*file, [&](const CsvRecord& record) {
-    const std::vector<std::string> cells = csv_cells(record.text, '\t');
+    const std::vector<std::string> cells = csv_words(record.text, '\t');
     if (!head) {
       head = parse_head(cells, path);
       return;
@@ -73,16 +93,32 @@ std::map<std::string, int64_t> read_label_table(const std::string& path) {
   return classes;
 }
 
-std::optional<std::vector<int64_t>> classes_by_folder(std::span<const std::string> paths) {
-  const auto folder_of = [](const std::string& path) {
-    return std::filesystem::path(path).parent_path().filename().string();
-  };
-  std::set<std::string> names;
-  for (const std::string& path : paths) names.insert(folder_of(path));
-  if (names.empty() || (names.size() == 1 && names.begin()->empty())) return std::nullopt;
-  std::vector<int64_t> classes;
-  for (const std::string& path : paths) classes.push_back(std::distance(names.begin(), names.find(folder_of(path))));
-  return classes;
+std::optional<std::vector<int64_t>> classes_by_folder(std::span<const std::string> paths,
+                                                      const std::set<std::string>& folders, const std::string& where) {
+  const size_t start = end_of_common(paths, folders);
+  std::map<std::string_view, int64_t> classes;
+  const std::string* loose = nullptr;
+  for (const std::string& path : paths) {
+    if (path.find('/', start) == std::string::npos)
+      loose = loose ? loose : &path;
+    else
+      classes[first_part(path, start)] = 0;
+  }
+  if (classes.empty()) return std::nullopt;
+  if (loose)
+    input_error("a picture lies beside the class folders", fmt::format("{}, {}", where, *loose),
+                "move it into the folder of its class, take it out of the data, or give labels=F.tsv");
+  for (const std::string& folder : folders) {
+    const std::string_view name = first_part(folder, start);
+    if (!name.empty() && !classes.contains(name))
+      input_error(fmt::format("no JPEG or PNG file in the class folder '{}'", name), where,
+                  "put pictures into it, or take it out of the data");
+  }
+  int64_t next = 0;
+  for (auto& [name, index] : classes) index = next++;
+  std::vector<int64_t> labels;
+  for (const std::string& path : paths) labels.push_back(classes.at(first_part(path, start)));
+  return labels;
 }
 
 }  // namespace mlopt

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,8 +13,10 @@ namespace mlopt {
 /// words numbered in sorted order). Throws Error{kBadInput} naming the line.
 std::map<std::string, int64_t> read_label_table(const std::string& path);
 
-/// The class of each picture: the index of its folder's name in the sorted names of all their folders; nothing when
-/// none lies in a folder.
-std::optional<std::vector<int64_t>> classes_by_folder(std::span<const std::string> paths);
+/// The class of each picture: the index of the first folder that it lies in among the sorted names of those, below the
+/// folders that hold everything; nothing when none lies in a folder. Throws Error{kBadInput} naming a picture beside
+/// the class folders, and one of the `folders` that is a class without pictures. `where` is what all is in.
+std::optional<std::vector<int64_t>> classes_by_folder(std::span<const std::string> paths,
+                                                      const std::set<std::string>& folders, const std::string& where);
 
 }  // namespace mlopt

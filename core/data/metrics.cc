@@ -148,6 +148,11 @@ void add_f1(Tally& tally, const Tensor& output, const Tensor& labels, const std:
     ++tally.predicted[predicted[i]];
     if (predicted[i] == actual[i]) ++tally.true_positive[actual[i]];
   }
+  // A count of nothing tells which class is the last that the output has; integers are classes of a number unknown.
+  if (const int64_t scores = labels.size() > 0 ? output.size() / labels.size() : 0; scores > 1)
+    tally.predicted[scores - 1] += 0;
+  else if (is_float(output.dtype()))
+    tally.predicted[1] += 0;
   tally.weight += static_cast<double>(actual.size());
 }
 
@@ -165,7 +170,8 @@ double f1(const Tally& tally) {
   if (binary) return total.count(1) ? of_class(1) : 0;
   double sum = 0;
   for (const auto& [c, count] : total) sum += of_class(c);
-  return total.empty() ? 0 : sum / static_cast<double>(total.size());
+  const auto seen = std::count_if(total.begin(), total.end(), [](const auto& each) { return each.second > 0; });
+  return seen == 0 ? 0 : sum / static_cast<double>(seen);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct Tally {
   double peak = 0;       ///< psnr: the largest target
   double share_sum = 0;  ///< ppl: what `sum` is if all scores are probabilities
   double share_gap = 0;  ///< ppl: how far the sums of the scores are from 1; infinite when one is negative
-  std::map<int64_t, int64_t> true_positive, predicted, actual;  ///< f1: by class
+  std::map<int64_t, int64_t> true_positive, predicted, actual;  ///< f1: by class, 0 where it is only known
 };
 
 /// Sums over the samples that either has seen.

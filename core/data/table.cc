@@ -12,7 +12,8 @@
 namespace mlopt {
 
 std::optional<double> cell_number(const std::string& cell) {
-  return parse_double(cell.starts_with("+") ? cell.substr(1) : cell);
+  const std::string_view text = trim(cell);
+  return parse_double(text.starts_with("+") ? text.substr(1) : text);
 }
 
 std::string shown(const TableColumns& columns, size_t i) {
@@ -37,15 +38,17 @@ CsvTable::CsvTable(const std::string& path, const ColumnsOf& columns_of, const I
   for_each_record(*file_, [&](const CsvRecord& record) {
     if (columns_.count == 0) {
       separator_ = csv_separator(record.text);
-      columns_ = columns_of(csv_cells(record.text, separator_));
+      columns_ = columns_of(csv_words(record.text, separator_));
       if (!columns_.names.empty()) return;
     }
     rows_.push_back({record.offset, record.line, static_cast<int64_t>(record.text.size())});
     const std::vector<std::string> cells = checked_cells(record.text, rows_.back());
-    if (columns_.label) labels.push_back(cells[*columns_.label]);
+    if (columns_.label) labels.emplace_back(trim(cells[*columns_.label]));
   });
-  if (is_header && !rows_.empty() && columns_.names.empty() && is_header(cells(0), labels)) {
-    columns_.names = cells(0);
+  std::vector<std::string> first = is_header && !rows_.empty() ? cells(0) : std::vector<std::string>();
+  for (std::string& cell : first) cell = std::string(trim(cell));
+  if (columns_.names.empty() && !first.empty() && is_header(first, labels)) {
+    columns_.names = std::move(first);
     rows_.erase(rows_.begin());
     if (!labels.empty()) labels.erase(labels.begin());
   }

@@ -93,8 +93,10 @@ std::vector<TarEntry> read_tar(const ByteSource& archive) {
       archive.read(offset, std::as_writable_bytes(std::span(text)));
       long_name = kind == 'x' ? pax_path(text) : std::string(text_of(text, 0, text.size()));
     } else {
-      const bool regular = kind == '0' || kind == '\0' || kind == '7';
-      if (regular) entries.push_back({long_name.empty() ? name_of(header) : long_name, offset, size});
+      const bool regular = kind == '0' || kind == '\0' || kind == '7', folder = kind == '5';
+      std::string name = long_name.empty() ? name_of(header) : long_name;
+      if (folder && !name.ends_with('/')) name += '/';
+      if (regular || folder) entries.push_back({std::move(name), offset, size});
       long_name.clear();
     }
     at = offset + (size + kBlock - 1) / kBlock * kBlock;

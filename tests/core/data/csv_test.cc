@@ -32,11 +32,16 @@ const InputSpec kTwo = test::input("x", DType::kF32, {-1, 2});
 }  // namespace
 
 TEST_CASE("cells may be quoted") {
-  CHECK(csv_cells("a, b ,\"c,d\",\"say \"\"hi\"\"\",", ',') ==
+  CHECK(csv_words("a, b ,\"c,d\",\"say \"\"hi\"\"\",", ',') ==
         std::vector<std::string>{"a", "b", "c,d", "say \"hi\"", ""});
   CHECK(csv_separator("a;b;c,d") == ';');
   CHECK(csv_separator("1,\"a;b;c;d\",2") == ',');
-  CHECK(csv_separator("\xef\xbb\xbf\"a,b,c\";2") == ';');
+  CHECK(csv_separator("\"a,b,c\";2") == ';');
+}
+
+TEST_CASE("spaces are part of a text, those around quotes are not") {
+  CHECK(csv_cells(" a,\" b \" , \"c\"\r", ',') == std::vector<std::string>{" a", " b ", "c"});
+  CHECK(csv_cells("\" \"\" \",\"d\" e ", ',') == std::vector<std::string>{" \" ", "d e "});
 }
 
 TEST_CASE("a quote inside a text is a character") {
@@ -50,7 +55,12 @@ TEST_CASE("a quote inside a text is a character") {
   };
   CHECK(records("1\tfine\n2\the said, \"yes\n3\t3\" more\n").size() == 3);
   CHECK(records("1,\"two\nlines\"\n2, \"a\"\"\nb\"\n").size() == 2);
-  CHECK(records("\xef\xbb\xbf\"two\nlines\",1\n").size() == 1);
+  CHECK(records("\xef\xbb\xbf\"two\nlines\",1\n") == std::vector<std::string>{"\"two\nlines\",1"});
+  CHECK(records("\xef\xbb\xbf"
+                "1\n\xef\xbb\xbf"
+                "2\n") == std::vector<std::string>{"1",
+                                                   "\xef\xbb\xbf"
+                                                   "2"});
 }
 
 TEST_CASE("rows, a header, words as classes in sorted order") {
@@ -61,6 +71,9 @@ TEST_CASE("rows, a header, words as classes in sorted order") {
   CHECK(batch.inputs[0].tensor().dtype() == DType::kF32);
   CHECK(to_ints(*batch.labels) == std::vector<int64_t>{1, 0, 1});
   CHECK(opened.data->name_of(1).find("line 4") != std::string::npos);
+  const Opened marked("\xef\xbb\xbf 1, +2 ,\" pear \"\n3,4,pear\n", kTwo);
+  CHECK(to_doubles(marked.data->batch(0, 2).inputs[0].tensor()) == std::vector<double>{1, 2, 3, 4});
+  CHECK(to_ints(*marked.data->batch(0, 2).labels) == std::vector<int64_t>{0, 0});
 }
 
 TEST_CASE("without a header, with numbers as classes, and with numbers as targets") {

@@ -55,6 +55,10 @@ TEST_CASE("numbers become the model's type, or an error that names the sample") 
   CHECK(test::thrown_by([] { as(DType::kString, {1}); }).code == Code::kBadInput);
   const Tensor large = Tensor::of<int64_t>({1}, {int64_t{1} << 62 | 1});
   CHECK(to_ints(to_input_type(large, DType::kU64, false, ""))[0] == (int64_t{1} << 62 | 1));
+  const Tensor unsigned_numbers = Tensor::of<uint64_t>({2}, {5, ~uint64_t{0}});
+  for (const DType type : {DType::kI64, DType::kI32})
+    CHECK(test::says(test::thrown_by([&] { to_input_type(unsigned_numbers, type, false, ""); }), "1.8446744"));
+  CHECK(test::thrown_by([] { as(DType::kI64, {0x1p63F}); }).code == Code::kBadInput);
 }
 
 TEST_CASE("samples are stacked only when they are alike") {

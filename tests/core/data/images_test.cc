@@ -85,6 +85,43 @@ TEST_CASE("a tar archive gives the same as the folder") {
   std::filesystem::remove(folder.path().string() + ".tar");
 }
 
+TEST_CASE("the class is the first folder below the one that holds all") {
+  const test::TempDir folder;
+  const std::string spec = "images:" + folder.path().string();
+  const auto labels = [&] { return to_ints(*open(spec)->batch(0, 3).labels); };
+  folder.write("b/early/2.png", picture("color.png"));
+  folder.write("a/late/1.jpg", picture("color.jpg"));
+  folder.write("a/0.png", picture("color.png"));
+  folder.write(".cache/9.png", picture("color.png"));
+  folder.write("__MACOSX/a/._0.png", "x");
+  folder.write("a/._0.png", "x");
+  CHECK(labels() == std::vector<int64_t>{0, 0, 1});
+  const std::string loose = folder.write("cover.png", picture("color.png"));
+  const Error beside = test::thrown_by([&] { open(spec); });
+  CHECK(beside.code == Code::kBadInput);
+  CHECK(test::says(beside, "cover.png"));
+  std::filesystem::remove(loose);
+  std::filesystem::create_directories(folder.path() / "aa/deep");
+  const Error empty = test::thrown_by([&] { open(spec); });
+  CHECK(empty.code == Code::kBadInput);
+  CHECK(test::says(empty, "class folder 'aa'"));
+  folder.write("labels.tsv", "file\tlabel\na/0.png\t4\n1.jpg\t5\n2.png\t6\n");
+  CHECK(labels() == std::vector<int64_t>{4, 5, 6});
+}
+
+TEST_CASE("classes of an archive, below the folder that was packed") {
+  const test::TempDir folder;
+  const auto data = [&](const std::vector<std::pair<std::string, std::string>>& files) {
+    return open("images:" + folder.write("t.tar", tar_of(files)));
+  };
+  const std::string bytes = picture("color.png");
+  const auto packed = data({{"./top/b/x/2.png", bytes}, {"./top/a/1.png", bytes}, {"./top/._a", ""}});
+  CHECK(to_ints(*packed->batch(0, 2).labels) == std::vector<int64_t>{0, 1});
+  CHECK(!data({{"./1.png", bytes}, {"./2.png", bytes}})->labelled());
+  CHECK(test::says(test::thrown_by([&] { data({{"top/a/1.png", bytes}, {"top/2.png", bytes}}); }), "top/2.png"));
+  CHECK(test::says(test::thrown_by([&] { data({{"top/a/1.png", bytes}, {"top/b/notes.txt", ""}}); }), "folder 'b'"));
+}
+
 TEST_CASE("labels from a table") {
   const test::TempDir folder;
   write_classes(folder);
@@ -159,7 +196,7 @@ TEST_CASE("tar archives: long names, folders, truncation, damage") {
   const std::string pax = tar_of({{"PaxHeader", record}}, 'x').substr(0, 1024) + plain;
   CHECK(entries(pax)[0].path == "long/name");
   CHECK(entries(pax)[1].path == "../../etc/passwd");
-  CHECK(entries(tar_of({{"folder/", ""}}, '5')).empty());
+  CHECK(entries(tar_of({{"folder", ""}}, '5'))[0].path == "folder/");
   for (const size_t size : {size_t{100}, size_t{513}, size_t{700}, size_t{1100}}) {
     CHECK(test::says(test::thrown_by([&] { entries(plain.substr(0, size)); }), "truncated"));
   }

@@ -110,6 +110,11 @@ TEST_CASE("F1 of two classes is that of class 1, of more their mean") {
   CHECK(score("f1", {{ints({0, 0}), ints({0, 0})}}) == 0);
   // Class 0: 1; class 1: tp 1, fn 1; class 2: tp 1, fp 1.
   CHECK(score("f1", {{ints({0, 1, 2, 2}), ints({0, 1, 2, 1})}}) == Approx((1 + 2.0 / 3 + 2.0 / 3) / 3));
+  // Two of three classes occur: 0 with tp 1 and fp 1, and 1 with tp 2 and fn 1.
+  const Tensor scores = floats({4, 3}, {3, 1, 0, 1, 3, 0, 3, 1, 0, 1, 3, 0});
+  CHECK(score("f1", {{scores, ints({0, 1, 1, 1})}}) == Approx((2.0 / 3 + 0.8) / 2));
+  CHECK(score("f1", {{floats({2, 2}, {1, 0, 1, 0}), ints({0, 0})}}) == 0);
+  CHECK(score("f1", {{floats({3, 1}, {0.2F, 0.7F, 0.5F}), ints({0, 1, 1})}}) == Approx(2.0 / 3));
 }
 
 TEST_CASE("labels that are no classes, and unknown metrics") {
