@@ -35,6 +35,9 @@ Command find_command(const std::string& name) {
     names.emplace_back(command.name);
     if (!command.alias.empty()) names.emplace_back(command.alias);
   }
+  for (const char* reserved : {"shrink", "tune", "advise", "report"})
+    if (name == reserved)
+      usage_error(fmt::format("the command '{}' is kept for a later version", name), {}, "mlopt --help lists them");
   usage_error(fmt::format("unknown command '{}'", name), {}, suggestion(name, names));
 }
 

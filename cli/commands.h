@@ -25,7 +25,7 @@ Command completion_command();
 
 /// All of them, in the order in which help shows them.
 std::vector<Command> commands();
-/// By name or alias; throws Error{kUsage} with a suggestion.
+/// By name or alias; throws Error{kUsage} with a suggestion, or where the name is kept for later.
 Command find_command(const std::string& name);
 
 }  // namespace mlopt::cli

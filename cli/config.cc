@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -11,17 +12,25 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/data/unicode/utf8.h"
 
 namespace mlopt::cli {
 namespace {
 
-/// Reads one line of TOML from left to right.
-class Line {
+/// Reads TOML line by line, each from left to right.
+class Lines {
  public:
-  Line(std::string_view text, std::string where) : rest_(text), where_(std::move(where)) {}
+  explicit Lines(const std::string& path) : path_(path), lines_(split(read_file(path), '\n')) {}
+
+  bool next() {
+    if (number_ == lines_.size()) return false;
+    rest_ = lines_[number_++];
+    return true;
+  }
+  std::string where() const { return fmt::format("{}, line {}", path_, number_); }
 
   [[noreturn]] void fail(std::string_view what) const {
-    usage_error(std::string(what), where_, "write options as `name = value`, strings in double quotes");
+    usage_error(std::string(what), where(), "write options as `name = value`, strings in double quotes");
   }
   void skip_spaces() {
     while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_[0]))) rest_.remove_prefix(1);
@@ -46,15 +55,19 @@ class Line {
   std::vector<std::string> values() {
     if (!take('[')) return {value()};
     std::vector<std::string> items;
-    while (!take(']')) {
-      if (at_end()) fail("the array is not closed on its line");
+    for (skip_lines(); !take(']'); skip_lines()) {
       items.push_back(value());
-      if (!take(',') && !(at_end() || rest_[0] == ']')) fail("expected ',' or ']'");
+      skip_lines();
+      if (!take(',') && rest_[0] != ']') fail("expected ',' or ']'");
     }
     return items;
   }
 
  private:
+  void skip_lines() {
+    while (at_end())
+      if (!next()) fail("the array is not closed");
+  }
   std::string value() {
     skip_spaces();
     if (!rest_.empty() && (rest_[0] == '"' || rest_[0] == '\'')) return quoted();
@@ -80,28 +93,35 @@ class Line {
         return text;
       }
       if (quote == '"' && rest_[i] == '\\' && i + 1 < rest_.size())
-        text += escaped(rest_[++i]);
+        append_escaped(text, i);
       else
         text += rest_[i];
     }
     fail("the string is not closed");
   }
-  char escaped(char c) const {
-    switch (c) {
-      case 'n':
-        return '\n';
-      case 't':
-        return '\t';
-      case '"':
-      case '\\':
-        return c;
-      default:
-        fail("unknown escape in a string");
+  /// What the backslash at `i` begins; `i` goes on to its last character.
+  void append_escaped(std::string& text, size_t& i) const {
+    constexpr std::string_view kLetters = "btnfr\"\\", kMeant = "\b\t\n\f\r\"\\";
+    const char letter = rest_[++i];
+    if (const size_t known = kLetters.find(letter); known != std::string_view::npos) {
+      text += kMeant[known];
+      return;
     }
+    const size_t digits = letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+    const std::string_view code = rest_.substr(i + 1, digits);
+    uint32_t character = 0;
+    const auto [end, failure] = std::from_chars(code.data(), code.data() + code.size(), character, 16);
+    if (digits == 0 || code.size() != digits || end != code.data() + digits || character > 0x10FFFF ||
+        (character >= 0xD800 && character < 0xE000))
+      fail("unknown escape in a string");
+    unicode::append_utf8(text, character);
+    i += digits;
   }
 
+  std::string path_;
+  std::vector<std::string> lines_;
+  size_t number_ = 0;  // of the line that `rest_` is of, from 1
   std::string_view rest_;
-  std::string where_;
 };
 
 std::optional<std::string> config_path(std::span<const std::string> args) {
@@ -122,6 +142,9 @@ std::string_view command_of(const std::string& table, const std::string& where) 
   }
 }
 
+/// Their one value is a list with commas.
+constexpr std::string_view kLists[] = {"LIST", "SHARES", "N,N", "FORMAT", "DEVICE"};
+
 /// Of these the one on the command line undoes the other in the file.
 constexpr std::pair<std::string_view, std::string_view> kOpposites[] = {{"quiet", "verbose"}, {"bench", "no-bench"}};
 
@@ -133,11 +156,12 @@ bool is_given(const Options& options, std::string_view name, std::span<const std
          });
 }
 
-bool is_undone(const Options& options, std::string_view key, std::span<const std::string> args) {
-  return std::any_of(std::begin(kOpposites), std::end(kOpposites), [&](const auto& pair) {
-    return (key == pair.first && is_given(options, pair.second, args)) ||
-           (key == pair.second && is_given(options, pair.first, args));
-  });
+bool is_overruled(const Options& options, std::string_view key, std::span<const std::string> args) {
+  return is_given(options, key, args) ||
+         std::any_of(std::begin(kOpposites), std::end(kOpposites), [&](const auto& pair) {
+           return (key == pair.first && is_given(options, pair.second, args)) ||
+                  (key == pair.second && is_given(options, pair.first, args));
+         });
 }
 
 void add_words(const Options& options, const std::string& key, const std::vector<std::string>& values,
@@ -153,8 +177,9 @@ void add_words(const Options& options, const std::string& key, const std::vector
     if (values[0] == "true") words.push_back(option->shown());
     return;
   }
-  if (values.size() != 1 && !option->many) usage_error(fmt::format("'{}' takes one value", key), where);
-  for (const std::string& value : values) {
+  const bool list = std::find(std::begin(kLists), std::end(kLists), option->value) != std::end(kLists);
+  if (values.size() != 1 && !option->many && !list) usage_error(fmt::format("'{}' takes one value", key), where);
+  for (const std::string& value : option->many ? values : std::vector{join(values, ",")}) {
     words.push_back(option->shown());
     words.push_back(value);
   }
@@ -167,24 +192,23 @@ std::vector<std::string> config_words(const Options& options, std::span<const st
   if (!path) return {};
   std::vector<std::string> words;
   std::string_view table = options.command();  // what stands before the first is for every command
-  int number = 0;
-  for (const std::string& text : split(read_file(*path), '\n')) {
-    const std::string where = fmt::format("{}, line {}", *path, ++number);
-    Line line(text, where);
-    if (line.at_end()) continue;
-    if (line.take('[')) {
-      const std::string name = line.key();
-      if (!line.take(']') || !line.at_end()) line.fail("a table's name must stand alone in brackets");
+  Lines lines(*path);
+  while (lines.next()) {
+    if (lines.at_end()) continue;
+    const std::string where = lines.where();
+    if (lines.take('[')) {
+      const std::string name = lines.key();
+      if (!lines.take(']') || !lines.at_end()) lines.fail("a table's name must stand alone in brackets");
       table = command_of(name, where);
       continue;
     }
-    const std::string key = line.key();
-    if (!line.take('=')) line.fail("expected '='");
-    const std::vector<std::string> values = line.values();
-    if (!line.at_end()) line.fail("text after the value");
+    const std::string key = lines.key();
+    if (!lines.take('=')) lines.fail("expected '='");
+    const std::vector<std::string> values = lines.values();
+    if (!lines.at_end()) lines.fail("text after the value");
     std::vector<std::string> read;
     if (table == options.command()) add_words(options, key, values, where, read);
-    if (!is_undone(options, key, args)) words.insert(words.end(), read.begin(), read.end());
+    if (!is_overruled(options, key, args)) words.insert(words.end(), read.begin(), read.end());
   }
   return words;
 }

@@ -19,7 +19,7 @@ namespace {
 
 /// Values of the inputs that have no default, in their order; a stored value for another one cannot be honoured here.
 std::vector<Datum> read_inputs(const std::string& folder, const Graph& graph) {
-  TestInputs stored = read_test_inputs(folder, graph);
+  TestValues stored = read_test_inputs(folder, graph);
   std::vector<Datum> values;
   for (size_t k = 0; k < stored.names.size(); ++k) {
     if (!graph.find(stored.names[k])->is_initializer()) values.push_back(std::move(stored.values[k]));
@@ -68,6 +68,12 @@ void with_data_hint(const DataFlags& flags, const Model& model, const std::funct
     if (e.code != Code::kBadInput || !e.fix.empty()) throw;
     throw Error(e.code, e.message, e.where, data_hint(flags, model));
   }
+}
+
+void refuse_sizes_of_stored(const DataFlags& flags) {
+  if (flags.spec.empty() || flags.spec.starts_with("random")) return;
+  if (!flags.shapes.empty()) usage_error("stored data have shapes of their own", "--shape", "leave it or --data out");
+  if (!flags.ranges.empty()) usage_error("stored data have values of their own", "--range", "leave it or --data out");
 }
 
 void check_batch(const Model& model, int64_t batch) {
@@ -121,7 +127,7 @@ std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, c
   for (const std::string& text : flags.ranges) add_range(options.random, text);
   const Graph* graph = model.graph.get();
   options.read_test_set = [graph](const std::string& folder, bool expected) {
-    return expected ? read_test_outputs(folder, *graph) : read_inputs(folder, *graph);
+    return expected ? read_test_outputs(folder, *graph).values : read_inputs(folder, *graph);
   };
   std::vector<InputSpec> inputs = model_inputs(model);
   check_given_names(inputs, options.random);

@@ -33,6 +33,9 @@ struct DataUse {
 /// to give.
 void with_data_hint(const DataFlags& flags, const Model& model, const std::function<void()>& work);
 
+/// Throws Error{kUsage} where --shape or --range stands beside data that are not generated.
+void refuse_sizes_of_stored(const DataFlags& flags);
+
 /// With --batch, the first dimension of some input must be free or that size: else throws Error{kBadInput}.
 void check_batch(const Model& model, int64_t batch);
 /// How many samples of the data are one input of a run; `batch` is that of --batch, 0 without. Throws Error{kBadInput}

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "cli/number_formats.h"
+#include "core/base/text.h"
 #include "core/calib/model_inputs.h"
 #include "core/ir/activations.h"
 #include "core/ir/bind.h"
@@ -95,7 +96,7 @@ Json full_json(const Model& model, const ModelInfo& info, const RunCost& cost) {
     imports[import.domain.empty() ? "ai.onnx" : import.domain] = import.version;
   json["opset"] = model.opset();
   json["ir_version"] = model.ir_version;
-  json["producer"] = fmt::format("{} {}", model.producer_name, model.producer_version);
+  json["producer"] = std::string(trim(fmt::format("{} {}", model.producer_name, model.producer_version)));
   json["macs"] = cost.macs;
   json["macs_unknown_nodes"] = cost.unknown_nodes;
   json["peak_activation_bytes"] = cost.activation_bytes;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,6 +27,11 @@ std::filesystem::path real_path(const std::string& path) {
 void report_failing_gates(const Report& report) {
   for (const Gate& gate : report.gates)
     if (!gate.holds) write_stderr(to_text(gate));
+}
+
+bool goes_to_stdout(const std::string& option) {
+  constexpr std::string_view kTexts[] = {"output", "json", "markdown", "junit", "csv", "html"};
+  return std::find(std::begin(kTexts), std::end(kTexts), option) != std::end(kTexts);
 }
 
 void require_different(const Option& a, const Option& b) {
@@ -73,6 +79,9 @@ bool same_file(const std::string& a, const std::string& b) {
 void check_written_files(const Options& options) {
   for (const Option& written : options.all()) {
     if (!written.writes) continue;
+    const std::vector<std::string>& paths = written.given;
+    if (std::find(paths.begin(), paths.end(), "-") != paths.end() && !goes_to_stdout(written.name))
+      usage_error("what is written cannot go to standard output", written.shown(), "name a file");
     for (const Option& other : options.all()) {
       const bool replaces = other.positional && written.name == "output";
       if (&other != &written && (other.reads || other.writes) && !replaces) require_different(written, other);

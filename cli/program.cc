@@ -52,12 +52,13 @@ std::string json_path(const std::vector<std::string>& args) {
 
 constexpr int kMostThreads = 1024;  // more than that is a mistake
 
-void check_common(Common& common, const train::Launch& launch) {
-  if (common.threads < 0 || common.threads > kMostThreads)
+void check_common(Common& common, const Options& options, const train::Launch& launch) {
+  const bool chosen = !options.find("threads")->given.empty();
+  if (chosen && (common.threads < 1 || common.threads > kMostThreads))
     usage_error(fmt::format("the number of threads must be from 1 to {}", kMostThreads), "--threads");
   require_device_names(common.device);
   common.device = device_of_rank(with_fallback(common.device, common.fallback), launch);
-  if (common.threads == 0) common.threads = train::threads_of_rank(launch, available_cpus(), launcher_cpus());
+  if (!chosen) common.threads = train::threads_of_rank(launch, available_cpus(), launcher_cpus());
   if (common.quiet && common.verbose) usage_error("--quiet and --verbose exclude each other");
 }
 
@@ -93,7 +94,7 @@ int run_command(const Command& command, const std::vector<std::string>& args, co
   parse(options, args);
   check_written_files(options);
   json = common.json;
-  check_common(common, launch);
+  check_common(common, options, launch);
   keep_to_cores(common.threads);
 
   const std::shared_ptr<train::Communicator> ranks = open_ranks(command, launch);

@@ -84,10 +84,12 @@ void check_text(const VerbOptions& verb) {
   const bool measured = verb.min_speedup || verb.max_latency_ms || verb.max_memory || !verb.baseline.empty();
   if (numeric || measured || verb.strict || !verb.metric.empty())
     usage_error("a text is neither measured nor judged", "--text", "write a model file to have it judged");
+  if (!verb.external.empty()) usage_error("a text holds all weights", "--external", "leave it or --text out");
 }
 
 void run(const ConvertOptions& o, Session& session) {
   if (o.text) check_text(o.verb);
+  if (o.verb.no_bench && o.verb.bench) usage_error("--no-bench and --bench exclude each other");
   if (const int64_t since = cast_since(o.to); !o.to.empty() && o.opset.value_or(since) < since)
     usage_error(fmt::format("{} needs opset {}", o.to, since), "--opset");
   const Model source = begin_verb(o.verb, session);

@@ -176,6 +176,7 @@ void run(const FuseFlags& o, Session& session) {
   if (o.low_rank && (o.low_rank->value <= 0 || o.low_rank->value > 100))
     usage_error("the share of energy is above 0 % and at most 100 %", "--low-rank");
   selection_of(o);  // sees that there is such a level
+  if (o.verb.no_bench && o.verb.bench) usage_error("--no-bench and --bench exclude each other");
   if (o.html == "-") session.claim_stdout("--html -");
   const std::unique_ptr<Backend> judge = reference_backend();
   Model source = begin_verb(o.verb, session);

@@ -22,16 +22,18 @@
 namespace mlopt::cli {
 namespace {
 
+constexpr double kRelative = 1e-3, kAbsolute = 1e-5;  // tolerances of the comparison
+
 struct RunOptions {
   std::string model, output_dir, npz, precision;
   DataFlags data;
-  int64_t batch = 0;  // 0: as the data and the model say
+  std::optional<int64_t> batch;  // unset: as the data and the model say
   bool no_check = false, no_prepare = false, autotune = false;
-  double rtol = 1e-3, atol = 1e-5;
+  std::optional<double> rtol, atol;
 };
 
 /// An initializer that is also an input may be overridden: its value becomes the given one.
-void override_defaults(Model& model, TestInputs& inputs) {
+void override_defaults(Model& model, TestValues& inputs) {
   for (size_t k = inputs.names.size(); k-- > 0;) {
     Value* value = model.graph->find(inputs.names[k]);
     if (!value->is_initializer()) continue;
@@ -42,20 +44,21 @@ void override_defaults(Model& model, TestInputs& inputs) {
 }
 
 /// The stored inputs, or the first of the data that --data names, by the model's names.
-TestInputs given_inputs(const RunOptions& o, Model& model, const Session& session) {
+TestValues given_inputs(const RunOptions& o, Model& model, const Session& session) {
   if (is_test_data(o.data.spec)) {
-    TestInputs inputs = read_test_inputs(o.data.spec, *model.graph);
+    TestValues inputs = read_test_inputs(o.data.spec, *model.graph);
     override_defaults(model, inputs);
     return inputs;
   }
-  const auto data = open_data(o.data, model, {.seed = session.common.seed, .whole = o.batch == 0, .batch = o.batch});
-  TestInputs inputs;
+  const auto data =
+      open_data(o.data, model, {.seed = session.common.seed, .whole = !o.batch, .batch = o.batch.value_or(0)});
+  TestValues inputs;
   for (const InputSpec& spec : model_inputs(model)) inputs.names.push_back(spec.name);
-  inputs.values = data->batch(0, samples_at_once(*data, o.batch)).inputs;
+  inputs.values = data->batch(0, samples_at_once(*data, o.batch.value_or(0))).inputs;
   return inputs;
 }
 
-std::vector<Datum> in_order(const TestInputs& inputs, const std::vector<std::string>& names) {
+std::vector<Datum> in_order(const TestValues& inputs, const std::vector<std::string>& names) {
   std::vector<Datum> ordered;
   for (const std::string& name : names) {
     const auto found = std::find(inputs.names.begin(), inputs.names.end(), name);
@@ -69,7 +72,8 @@ std::vector<Datum> in_order(const TestInputs& inputs, const std::vector<std::str
 std::optional<std::string> datum_mismatch(const Datum& actual, const Datum& expected, const RunOptions& o) {
   if (actual.kind() != expected.kind()) return "one is a tensor, the other is not, or one of them is empty";
   if (actual.is_none()) return std::nullopt;
-  if (actual.is_tensor()) return mismatch(actual.tensor(), expected.tensor(), o.rtol, o.atol);
+  if (actual.is_tensor())
+    return mismatch(actual.tensor(), expected.tensor(), o.rtol.value_or(kRelative), o.atol.value_or(kAbsolute));
   const auto &a = actual.items(), &e = expected.items();
   if (a.size() != e.size()) return fmt::format("{} items, expected {}", a.size(), e.size());
   for (size_t i = 0; i < a.size(); ++i) {
@@ -80,10 +84,13 @@ std::optional<std::string> datum_mismatch(const Datum& actual, const Datum& expe
 }
 
 void check(const RunOptions& o, const Graph& graph, const std::vector<Datum>& outputs, Report& report) {
-  const std::vector<Datum> expected = read_test_outputs(o.data.spec, graph);
-  for (size_t k = 0; k < expected.size(); ++k) {
+  const TestValues expected = read_test_outputs(o.data.spec, graph);
+  for (size_t k = 0; k < graph.outputs().size(); ++k) {
     const std::string& name = graph.outputs()[k]->name;
-    const auto difference = datum_mismatch(outputs[k], expected[k], o);
+    const auto found = std::find(expected.names.begin(), expected.names.end(), name);
+    if (found == expected.names.end()) continue;
+    const size_t at = static_cast<size_t>(found - expected.names.begin());
+    const auto difference = datum_mismatch(outputs[k], expected.values[at], o);
     const std::string words =
         fmt::format("output '{}' {}", name, difference ? "differs: " + *difference : "is as expected");
     report.gates.push_back({"expected-output", name, difference.value_or("equal"), !difference, words});
@@ -133,14 +140,20 @@ void check_output_dir(const std::string& folder) {
 }
 
 void run(const RunOptions& o, Session& session) {
-  if (o.batch < 0) usage_error("a batch has at least one sample", "--batch");
-  if (o.rtol < 0) usage_error("a tolerance is never below 0", "--rtol");
-  if (o.atol < 0) usage_error("a tolerance is never below 0", "--atol");
+  if (o.batch && *o.batch < 1) usage_error("a batch has at least one sample", "--batch");
+  for (const auto& [name, tolerance] : {std::pair("--rtol", o.rtol), {"--atol", o.atol}}) {
+    if (!tolerance) continue;
+    if (*tolerance < 0) usage_error("a tolerance is never below 0", name);
+    if (o.no_check) usage_error("--no-check compares nothing", name, "leave one of them out");
+    if (!is_test_data(o.data.spec))
+      usage_error("only stored outputs are compared", name, "add --data with a test_data_set folder, or leave it out");
+  }
+  refuse_sizes_of_stored(o.data);
   check_output_dir(o.output_dir);
   Model model = read_model(o.model);
-  check_batch(model, o.batch);
+  check_batch(model, o.batch.value_or(0));
   const std::unique_ptr<Backend> backend = open_backend(with_autotune(session.common.device, o.autotune));
-  const TestInputs inputs = given_inputs(o, model, session);
+  const TestValues inputs = given_inputs(o, model, session);
   Runner runner =
       o.no_prepare ? make_runner(*backend, session.common) : make_preparing_runner(*backend, session.common);
   runner.options.precision = precision_of(o.precision);

@@ -37,6 +37,7 @@ void declare_verb(Options& options, VerbOptions& verb) {
 Model read_source(const VerbOptions& verb) {
   if (!verb.metric.empty() && verb.data.spec.empty())
     usage_error("--metric needs labelled data", "--metric", "add --data");
+  refuse_sizes_of_stored(verb.data);
   if (verb.samples < 1) usage_error("at least one sample is compared", "--samples");
   if (!(verb.bench_seconds() > 0 && verb.bench_seconds() <= kMaxSeconds))
     usage_error(fmt::format("the time to measure must be above 0 and at most {} s", kMaxSeconds), "--bench");

@@ -50,8 +50,8 @@ class Trials {
 struct AnalysisFiles {
   std::string csv, html;
 };
-/// Sees before the work that a model is named and none is to be written, and that the files can be; "-" takes standard
-/// output.
+/// Sees before the work that a model is named, that none is to be written or judged, and that the files can be written;
+/// "-" takes standard output.
 void check_analysis(const VerbOptions& verb, const AnalysisFiles& files, Session& session);
 void write_analysis(const AnalysisFiles& files, const Report& report);
 

@@ -158,7 +158,7 @@ std::string serialized(const Datum& value, const Type& type, const std::string& 
 
 }  // namespace
 
-Datum read_datum(const std::string& path, const Type& type) {
+Datum read_datum(const std::string& path, const Type& type, std::string* name) {
   const auto file = MappedFile::open(path);
   proto::Source source{path, std::filesystem::path(path).parent_path().string(), file, {}, {}, {}, 0};
   switch (type.kind) {
@@ -176,7 +176,9 @@ Datum read_datum(const std::string& path, const Type& type) {
     default: {
       const wire::Skeleton skeleton = wire::split(file->bytes(), wire::Message::kTensor);
       source.blobs = skeleton.blobs;
-      return proto::read_tensor(parse<onnx::TensorProto>(std::as_bytes(std::span(skeleton.bytes)), path), source);
+      const auto message = parse<onnx::TensorProto>(std::as_bytes(std::span(skeleton.bytes)), path);
+      if (name) *name = message.name();
+      return proto::read_tensor(message, source);
     }
   }
 }

@@ -37,7 +37,10 @@ fs::path resolve(const Source& source, const std::string& location) {
   if (location.find('\0') != std::string::npos) refuse(source, location, "the name is not a path");
   if (relative.is_absolute() || location.front() == '\\') refuse(source, location, "the path is absolute");
   for (const fs::path& piece : relative)
-    if (piece == "..") refuse(source, location, "the path leaves the model's folder");
+    if (piece == "..")
+      refuse(source, location,
+             *relative.lexically_normal().begin() == ".." ? "the path leaves the model's folder"
+                                                          : "the path goes up by '..'");
 
   std::error_code failed;
   const fs::path folder = fs::canonical(source.folder.empty() ? "." : source.folder, failed);

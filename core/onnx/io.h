@@ -55,8 +55,9 @@ int64_t written_size(const Model& model, const std::string& path, const WriteOpt
 /// ONNX's text form; throws Error{kUnsupported} for a model that its parser could not read back.
 std::string print_text(const Model& model);
 
-/// A tensor or any value in the form of ONNX's test data (TensorProto, SequenceProto, OptionalProto as `type` says).
-Datum read_datum(const std::string& path, const Type& type);
+/// A tensor or any value in the form of ONNX's test data (TensorProto, SequenceProto, OptionalProto as `type` says);
+/// `name` becomes what a tensor is called there.
+Datum read_datum(const std::string& path, const Type& type, std::string* name = nullptr);
 void write_datum(const Datum& value, const Type& type, const std::string& name, const std::string& path);
 
 }  // namespace mlopt

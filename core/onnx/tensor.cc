@@ -28,8 +28,10 @@ Header read_header(const TensorProto& tensor, const Source& source) {
            0,
            source.where("tensor", tensor.name())};
   if (tensor.data_type() <= 0) input_error("a tensor without an element type", h.where);
-  if (tensor.data_type() >= kDTypeCount)
-    unsupported_error(fmt::format("element type {} is not known here", tensor.data_type()), h.where);
+  if (tensor.data_type() >= kDTypeCount) {
+    const std::string what = fmt::format("element type {} is not known here", tensor.data_type());
+    TensorProto::DataType_IsValid(tensor.data_type()) ? unsupported_error(what, h.where) : input_error(what, h.where);
+  }
   if (tensor.has_segment()) unsupported_error("a tensor stored in segments", h.where);
   for (const int64_t dim : h.dims)
     if (dim < 0) input_error(fmt::format("a tensor with a negative dimension ({})", dim), h.where);

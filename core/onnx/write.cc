@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -95,7 +97,9 @@ void write_to_stdout(const Output& output) {
   output.write([](wire::Bytes piece) {
     std::cout.write(reinterpret_cast<const char*>(piece.data()), static_cast<std::streamsize>(piece.size()));
   });
-  if (!std::cout.flush()) input_error("cannot write", "standard output", "is the program that reads it still there?");
+  if (!std::cout.flush())
+    input_error(fmt::format("cannot write ({})", std::strerror(errno)), "standard output",
+                "is there space, and is the program that reads it still there?");
 }
 
 void write_inline(const Output& output, const std::string& path) {

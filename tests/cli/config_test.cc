@@ -10,7 +10,7 @@ namespace {
 
 /// What the options hold after a parse with a configuration file.
 struct Parsed {
-  std::string data = "none", config;
+  std::string data = "none", batch, config;
   std::vector<std::string> names;
   double rate = 0;
   bool flag = false;
@@ -22,6 +22,7 @@ Parsed parse_with(const std::string& file, std::vector<std::string> args = {}) {
   cli::Options options("quantize");
   options.add("--data", p.data, "D", "data");
   options.add("--name", p.names, "N", "names");
+  options.add("--batch", p.batch, "N,N", "a list");
   options.add("--rate", p.rate, "R", "a rate");
   options.add("--flag", p.flag, "a flag");
   options.add("--config", p.config, "F", "the file");
@@ -64,6 +65,7 @@ nothing = "of other commands"
 TEST_CASE("the command line wins over the file") {
   CHECK(parse_with("data = \"file\"", {"--data", "line"}).data == "line");
   CHECK_FALSE(parse_with("flag = false").flag);
+  CHECK(parse_with("name = [\"a\", \"b\"]", {"--name", "c"}).names == std::vector<std::string>{"c"});
 }
 
 TEST_CASE("the command line wins over what the file has against it") {
@@ -96,12 +98,22 @@ TEST_CASE("a table is for the command of that name, or of that other name") {
   CHECK(error_of("[quantise]\ndata = 1") == "unknown command 'quantise'");
 }
 
+TEST_CASE("arrays go over lines, and strings have TOML's escapes") {
+  const Parsed p =
+      parse_with("name = [  # names\n  \"a\",\n\n  '\\u'  # as it is\n  , \"\\u00e9\\U0001F600\\b\",\n]\nrate = 2");
+  CHECK(p.names == std::vector<std::string>{"a", "\\u", "\xc3\xa9\xf0\x9f\x98\x80\b"});
+  CHECK(p.rate == 2);
+  CHECK(parse_with("batch = [1, 2, 4]").batch == "1,2,4");
+  for (const char* wrong : {"\\u12", "\\ud800", "\\U00110000", "\\q"})
+    CHECK(error_of(std::string("data = \"") + wrong + "\"") == "unknown escape in a string");
+}
+
 TEST_CASE("a mistake in the file is named with its line") {
   CHECK(error_of("dta = 1") == "unknown option 'dta'");
   CHECK(error_of("data") == "expected '='");
   CHECK(error_of("data = ") == "expected a value");
   CHECK(error_of("data = \"open") == "the string is not closed");
-  CHECK(error_of("name = [\"a\", ") == "the array is not closed on its line");
+  CHECK(error_of("name = [\"a\", ") == "the array is not closed");
   CHECK(error_of("flag = 3") == "'flag' takes true or false");
   CHECK(error_of("data = [\"a\", \"b\"]") == "'data' takes one value");
   CHECK(error_of("data = \"a\" b") == "text after the value");

@@ -199,6 +199,8 @@ TEST_CASE("the text form is written and says the model") {
   REQUIRE(outcome.status == 0);
   CHECK(parse_text(outcome.out).graph->node_count() == 3);
   CHECK(run_mlopt({"convert", model, "-o", "-", "--text", "--tolerance", "0"}).status == 2);  // nothing would judge it
+  CHECK(run_mlopt({"convert", model, "-o", "-", "--text", "--external", "yes"}).status == 2);
+  CHECK(run_mlopt({"convert", model, "-o", folder / "n.onnx", "--no-bench", "--bench", "3"}).status == 2);
 }
 
 TEST_CASE("a result with infinities where the source has numbers is a failure, and is not written if that is wished") {

@@ -65,7 +65,8 @@ TEST_CASE("eval refuses what it cannot score, with the status that says whose fa
                "the model takes 'x' float32[N,4]; the data hold 'pixels'") == 3);
   CHECK(status({"--data", labelled.data, "--metric", "top1", "--shape", "z=3"}, "no free dimension 'z'") == 2);
   CHECK(status({"--data", labelled.data, "--metric", "top1", "--range", "z=1:2"}, "no input 'z'") == 2);
-  CHECK(status({"--data", labelled.data, "--metric", "top1", "--shape", "N=2", "--range", "x=1:2"}, "") == 0);
+  CHECK(status({"--data", labelled.data, "--metric", "top1", "--shape", "N=2"}, "shapes of their own: --shape") == 2);
+  CHECK(status({"--data", labelled.data, "--metric", "top1", "--range", "x=1:2"}, "values of their own: --range") == 2);
   for (const char* metric : {"top1", "top5", "f1"})
     CHECK(status({"--data", beyond.data, "--metric", metric}, "beyond the 3 classes") == 3);
   CHECK(status({"--data", "random", "--metric", "top1"}, "no labels") == 3);

@@ -1,3 +1,4 @@
+#include "core/onnx/io.h"
 #include "core/report/json.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
@@ -33,6 +34,13 @@ TEST_CASE("info tells what is in a model") {
   CHECK(input.find("shape")->items().at(0).string() == "N");
   CHECK(input.find("shape")->items().at(1).number() == 4);
   CHECK(report.find("outputs")->items().at(0).find("name")->string() == "y");
+  Model named = parse_text(test::kTwoLayers);
+  for (const char* producer : {"", "maker"}) {
+    named.producer_name = producer;
+    named.producer_version.clear();
+    write_model(named, folder / "n.onnx");
+    CHECK(info(folder / "n.onnx").find("producer")->string() == producer);
+  }
 }
 
 TEST_CASE("info counts the cost of a run at the sizes that are asked for") {

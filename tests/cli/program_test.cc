@@ -22,6 +22,10 @@ TEST_CASE("a wrong command line is status 2 with one error and its fix") {
   CHECK(outcome.status == 2);
   CHECK(outcome.out.empty());
   CHECK(outcome.err == "error: unknown command 'inof'\n  fix: did you mean 'info'?\n");
+  const test::Outcome later = run_mlopt({"tune", "m.onnx"});
+  CHECK(later.status == 2);
+  CHECK(later.err.find("'tune' is kept for a later version") != std::string::npos);
+  CHECK(run_mlopt({"help", "report"}).err.find("kept for a later version") != std::string::npos);
   CHECK(run_mlopt({"info"}).status == 2);
   CHECK(run_mlopt({"bench"}).status == 2);
   CHECK(run_mlopt({"compare", "a.onnx", "b.onnx", "--tolerance", "nan"}).status == 2);

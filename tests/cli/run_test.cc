@@ -51,6 +51,22 @@ TEST_CASE("a tolerance below zero is refused") {
   for (const char* name : {"--rtol", "--atol"}) CHECK(run_mlopt({"run", model, name, "-1"}).status == 2);
 }
 
+TEST_CASE("an option that would mean nothing is refused") {
+  const Stored stored;
+  const auto refused = [&](std::vector<std::string> options, const std::string& words) {
+    options.insert(options.begin(), {"run", stored.model});
+    const test::Outcome outcome = run_mlopt(options);
+    INFO(outcome.err);
+    return outcome.status == 2 && outcome.err.find(words) != std::string::npos;
+  };
+  CHECK(refused({"--rtol", "0.1"}, "only stored outputs are compared: --rtol"));
+  CHECK(refused({"--data", stored.data, "--no-check", "--atol", "0.1"}, "compares nothing: --atol"));
+  CHECK(refused({"--data", stored.data, "--shape", "x=3x4"}, "--shape"));
+  CHECK(refused({"--batch", "0"}, "--batch"));
+  CHECK(refused({"--npz", "-"}, "cannot go to standard output: --npz"));
+  CHECK(refused({"--threads", "0"}, "--threads"));
+}
+
 TEST_CASE("outputs are written as they are read") {
   const Stored stored;
   const std::string out = stored.folder / "out/deep";
@@ -92,6 +108,39 @@ TEST_CASE("stored data that do not fit the model are refused, listing what it wa
   write_datum(Tensor::of<float>({1, 5}, {0, 0, 0, 0, 0}), kFloat, "x", stored.data + "/input_0.pb");
   std::filesystem::remove(stored.data + "/input_1.pb");
   CHECK(run_mlopt({"run", stored.model, "--data", stored.data}).status == 3);
+}
+
+TEST_CASE("stored tensors are for the inputs and outputs that they are named after") {
+  const test::TempDir folder;
+  const std::string model =
+      write_text_model(folder, "m.onnx",
+                       "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2] a, float[2] b) => "
+                       "(float[2] d, float[2] s) { d = Sub (a, b) s = Add (a, b) }");
+  const std::string data = folder / "data";
+  std::filesystem::create_directory(data);
+  const auto store = [&](const char* file, const char* name, float first, float second) {
+    write_datum(Tensor::of<float>({2}, {first, second}), kFloat, name, data + "/" + file);
+  };
+  const auto run = [&] { return run_mlopt({"run", model, "--data", data}); };
+  store("input_0.pb", "b", 1, 2);
+  store("input_1.pb", "a", 5, 7);
+  store("output_0.pb", "s", 6, 9);
+  CHECK(run().status == 0);
+  store("output_1.pb", "d", 4, 5);
+  CHECK(run().status == 0);
+  store("output_1.pb", "d", -4, -5);
+  CHECK(run().status == 1);
+  store("input_0.pb", "", 5, 7);
+  CHECK(run().err.find("two files are for the input 'a'") != std::string::npos);
+  store("input_1.pb", "", 1, 2);
+  store("output_0.pb", "other", 4, 5);
+  store("output_1.pb", "", 6, 9);
+  CHECK(run().status == 0);
+  store("input_0.pb", "c", 5, 7);
+  const test::Outcome unknown = run();
+  CHECK(unknown.status == 3);
+  CHECK(unknown.err.find("called 'c'") != std::string::npos);
+  CHECK(unknown.err.find("a float32[2]") != std::string::npos);
 }
 
 TEST_CASE("where generated inputs of assumed sizes do not fit, the error says how to give sizes") {

@@ -88,6 +88,14 @@ TEST_CASE("an analysis without data leaves formats out that need them, and is re
   }
   CHECK(run_mlopt({"quantize", files.model, "--analyse", "-o", files.out}).status == 2);
   CHECK(run_mlopt({"quantize", "--analyse"}).status == 2);
+  for (const std::vector<std::string>& gate :
+       std::vector<std::vector<std::string>>{{"--max-size", "1"}, {"--min-sqnr", "90"}, {"--strict"}}) {
+    std::vector<std::string> words = {"quantize", files.model, "--analyse"};
+    words.insert(words.end(), gate.begin(), gate.end());
+    const test::Outcome refused = run_mlopt(words);
+    CHECK(refused.status == 2);
+    CHECK(test::contains(refused.err, gate[0]));
+  }
   CHECK(run_mlopt({"quantize", files.model, "--analyse", "--to", "w5000"}).status == 4);
   CHECK(run_mlopt({"quantize", files.model, "-o", files.out, "--to", "w8", "--html", files.out}).status == 2);
   CHECK(run_mlopt({"quantize", files.model, "-o", files.out}).status == 2);

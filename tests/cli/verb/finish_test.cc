@@ -204,6 +204,16 @@ TEST_CASE("a limit on memory is judged by a run in a process of its own") {
   CHECK(status("1M") == 1);
   CHECK(status("300%") == 0);
   CHECK(files_in(folder) == 2);
+  const test::Outcome near =
+      run_mlopt({"convert", model, "-o", out, "--no-bench", "--max-memory", "100%", "--json", "-"});
+  const Json judged = Json::parse(near.out);
+  const Json& gate = judged.find("gates")->items().at(0);
+  const double value = gate.find("value")->number(), limit = gate.find("limit")->number();
+  CHECK(std::abs(value / limit - 1) < 0.2);
+  const bool unclear = gate.find("words")->string().find("inconclusive") != std::string::npos;
+  CHECK(gate.find("holds")->boolean() == (near.status == 0));
+  CHECK((!unclear || near.status == 1));
+  CHECK((unclear || near.status == (value <= limit ? 0 : 1)));
 }
 
 TEST_CASE("weights that stay outside, and are hardly read, count as little in the memory of a run") {

@@ -219,6 +219,7 @@ TEST_CASE("external data must lie below the model's folder") {
   CHECK(error("./sub/inside.bin").empty());
   CHECK(contains(error("../outside.bin"), "leaves the model's folder"));
   CHECK(contains(error("sub/../../outside.bin"), "leaves the model's folder"));
+  CHECK(contains(error("sub/../inside.bin"), "goes up by '..'"));
   CHECK(contains(error(folder / "outside.bin"), "absolute"));
   CHECK(contains(error("link.bin"), "link"));
   CHECK(contains(error("up/outside.bin"), "link"));

@@ -3,6 +3,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/error.h"
 #include "tests/support/message.h"
+#include "tests/support/thrown.h"
 
 using namespace mlopt;
 using namespace mlopt::test;
@@ -92,6 +93,7 @@ TEST_CASE("tensors that cannot be are named, before anything is allocated") {
   CHECK(contains(error(DType::kString, {1}, bytes(9, "a")), "strings stored as raw data"));
   CHECK(contains(error(DType::kUndefined, {1}, raw<float>(9, {1})), "without an element type"));
   CHECK(contains(error(static_cast<DType>(99), {1}, raw<float>(9, {1})), "element type 99"));
+  CHECK(test::thrown_by([] { initializer(static_cast<DType>(99), {1}, raw<float>(9, {1})); }).code == Code::kBadInput);
   CHECK(contains(error(DType::kF32, {2}, raw<float>(9, {1})), "tensor 'w'"));
 }
 
