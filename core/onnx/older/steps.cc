@@ -12,17 +12,23 @@
 namespace mlopt::proto::older {
 namespace {
 
+/// With what only it was made of. A value is seen when it loses its last reader, and so once.
 void erase_unread(Value* value) {
-  if (!value || !value->uses.empty() || value->is_output() || value->is_input) return;
-  Node* node = value->producer;
-  if (!node) {
-    if (value->constant) value->graph->erase(value);
-    return;
+  std::vector<Value*> unread;
+  const auto see = [&](Value* v) {
+    if (v && v->uses.empty() && !v->is_output() && !v->is_input) unread.push_back(v);
+  };
+  see(value);
+  while (!unread.empty()) {
+    Value* v = unread.back();
+    unread.pop_back();
+    Node* node = v->producer;
+    if (!node && v->constant) v->graph->erase(v);
+    if (!node || node->outputs().size() > 1 || !node->bodies().empty()) continue;
+    const std::set<Value*> inputs(node->inputs().begin(), node->inputs().end());
+    node->graph()->erase(node);
+    for (Value* input : inputs) see(input);
   }
-  if (node->outputs().size() > 1 || !node->bodies().empty()) return;
-  const std::set<Value*> inputs(node->inputs().begin(), node->inputs().end());
-  node->graph()->erase(node);
-  for (Value* input : inputs) erase_unread(input);
 }
 
 }  // namespace
