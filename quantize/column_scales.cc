@@ -6,6 +6,7 @@
 #include "core/calib/features.h"
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
+#include "quantize/emit/stored_product.h"
 
 namespace mlopt::quantize {
 namespace {
@@ -56,7 +57,8 @@ bool is_theirs(const SharedInput& input, std::span<const Weight> weights) {
   return std::all_of(input.value->uses.begin(), input.value->uses.end(), [&](const Use& use) {
     return std::any_of(input.weights.begin(), input.weights.end(), [&](size_t i) {
       const auto& readers = weights[i].readers;
-      return std::find(readers.begin(), readers.end(), use.node) != readers.end();
+      return use.index == data_operand(weights[i]) &&
+             std::find(readers.begin(), readers.end(), use.node) != readers.end();
     });
   });
 }
@@ -108,6 +110,7 @@ std::vector<SharedInput> shared_inputs(std::span<const Weight> weights) {
     const Weight& w = weights[i];
     const bool product = w.op == "MatMul" || (w.op == "Gemm" && !NodeView(*w.readers[0], 0).get_int("transA", 0));
     if (!product || w.operand != 1 || w.kernel != 1 || w.groups != 1) continue;
+    if (read_by_others(w)) continue;  // to whom the columns would be scaled, and no input divided
     Value* value = w.readers[0]->input(0);
     const bool one =
         std::all_of(w.readers.begin(), w.readers.end(), [&](const Node* n) { return n->input(0) == value; });

@@ -44,7 +44,7 @@ size_t LatencyPlanner::fitting(size_t from, double left) const {
 std::vector<std::string> LatencyPlanner::choose() {
   time_ = all_;
   if (all_ > allowed_)
-    input_error(
+    usage_error(
         fmt::format("with all layers in integers a run takes {:.2f} of the source's time, and {:.2f} are allowed", all_,
                     allowed_),
         "mixed:latency", "allow more; a processor with a dot product of bytes, or --device, may do");

@@ -76,7 +76,7 @@ class Quantizer {
     for (std::string& sentence : warnings_of(result_, spec_)) result_.warnings.push_back(std::move(sentence));
     if (spec_.correct_bias && !layers_.empty()) correct();
     result_.layers = static_cast<int64_t>(layers_.size());
-    if (layers_.empty()) {
+    if (layers_.empty() && !spec_.require_integer) {
       result_.model = clone(source_);
       result_.warnings.push_back("no layer gains from the format: the model is written as it was");
     } else {

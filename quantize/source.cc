@@ -11,7 +11,7 @@ namespace mlopt::quantize {
 
 void require_float(const Model& model) {
   if (const Node* node = first_quantized(model))
-    input_error(fmt::format("the model is quantized already: it has {}", node->label()), model.path,
+    input_error(fmt::format("the model is quantized already: see {}", node->label()), model.path,
                 "quantize the float model that it was made from, or give --requantize");
 }
 

@@ -62,6 +62,13 @@ bool saves_nothing(const Weight& w, const Spec& own) {
   return own.emit == Emit::kAuto && packed_bytes(own.scheme(), w.rows, w.columns) >= w.size() * kFloatBytes;
 }
 
+/// Nothing but planes of bits, which are put together by shifts that TensorRT lacks.
+bool has_no_form(const Weight& w, const Spec& own) {
+  constexpr int kByte = 8;
+  return own.target.runtime == Runtime::kTensorrt && own.emit == Emit::kAuto && own.weights.bits < kByte &&
+         form_of(w, own).emit == Emit::kGather;
+}
+
 /// Those that are worth it; the others are left with a reason.
 Found chosen_weights(const Model& model, const Spec& spec) {
   Found found = find_weights(
@@ -72,7 +79,9 @@ Found chosen_weights(const Model& model, const Spec& spec) {
                          : w.value->constant->dtype() != DType::kF32 ? "its weight is not float32"
                          : !w.value->known_constant()                ? "its weight may be overridden by the caller"
                          : saves_nothing(w, specs.of(w)) ? "its scales and tables take as much as its codes save"
-                                                         : nullptr;
+                         : has_no_form(w, specs.of(w))
+                             ? "the target runs no form of it: choose groups that divide its inputs, or channel"
+                             : nullptr;
     if (reason) found.left.emplace(w.layer, reason);
     return reason != nullptr;
   });

@@ -40,7 +40,8 @@ Placement placement_of(const Weight& weight, const Coded& coded) {
   if (coded.per_tensor()) return {};
   const bool matrix = weight.value->constant->rank() == 2;
   if (coded.groups() > 1) {
-    const bool row_major = is_row_major(weight);
+    // A matrix of one column lies in either order, but has its groups along the first axis.
+    const bool row_major = is_row_major(weight) && (!matrix || weight.value->constant->dim(1) == weight.columns);
     return matrix && !row_major ? Placement{true, 0, true} : Placement{matrix, 1, false};
   }
   const auto axis = row_axis(weight);
@@ -49,9 +50,12 @@ Placement placement_of(const Weight& weight, const Coded& coded) {
 
 DType float8_of(Family family) { return family == Family::kF8E4M3 ? DType::kF8E4M3FN : DType::kF8E5M2; }
 
-DType type_of(const Spec& spec, int64_t opset) {
+DType type_of(const Weight& weight, const Spec& spec, int64_t opset) {
   if (spec.weights.is_float8()) return float8_of(spec.weights.family);
-  if (spec.weights.bits <= kPair && opset >= kPairOpset) return spec.scheme().symmetric ? DType::kI2 : DType::kU2;
+  constexpr int64_t kInByte = 4;  // where rows end within a byte, ONNX Runtime reads other pairs in its MatMulNBits
+  const bool whole = weight.value->constant->dims().back() % kInByte == 0;
+  if (spec.weights.bits <= kPair && opset >= kPairOpset && whole)
+    return spec.scheme().symmetric ? DType::kI2 : DType::kU2;
   if (spec.weights.bits > kNibble) return spec.scheme().symmetric ? DType::kI8 : DType::kU8;
   return spec.scheme().symmetric ? DType::kI4 : DType::kU4;
 }
@@ -91,7 +95,7 @@ float largest_of(DType type) {
 
 int64_t write(Model& model, const Weight& weight, const Coded& coded, const Spec& spec) {
   const Placement at = placement_of(weight, coded);
-  const DType type = type_of(spec, model.opset());
+  const DType type = type_of(weight, spec, model.opset());
   const int64_t groups = coded.groups();
   const Dims dims = at.as_tensor ? weight.value->constant->dims() : Dims{coded.rows, coded.columns};
   const std::vector<uint8_t> codes = at.as_tensor ? in_tensor_order(weight, coded.codes) : coded.codes;

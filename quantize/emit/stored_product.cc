@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/ir/view.h"
 #include "core/tensor/cast.h"
@@ -21,25 +22,23 @@ std::string reader_problem(const Node& node) {
   return dims && dims->size() >= 2 ? "" : "its input has no rank of 2 or more that is known";
 }
 
-/// What reads the weight, also behind Transposes, and in which input.
-std::vector<Use> uses_of(const Weight& weight) {
+bool only_moves(const Node& node) { return node.is("Identity") || node.is("Transpose"); }
+
+/// The weight, and what Transposes make of it.
+std::vector<const Value*> forms_of(const Weight& weight) {
   std::vector<const Value*> values = {weight.value};
-  std::vector<Use> found;
   for (size_t i = 0; i < values.size(); ++i)
-    for (const Use& use : values[i]->uses) {
-      if (use.node->is("Identity") || use.node->is("Transpose"))
-        values.push_back(use.node->output(0));
-      else
-        found.push_back(use);
-    }
-  return found;
+    for (const Use& use : values[i]->uses)
+      if (only_moves(*use.node)) values.push_back(use.node->output(0));
+  return values;
 }
 
-bool read_by_others(const Weight& weight) {
-  const std::vector<Use> uses = uses_of(weight);
-  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-    return use.index != 1 || !std::count(weight.readers.begin(), weight.readers.end(), use.node);
-  });
+std::vector<Use> uses_of(const std::vector<const Value*>& forms) {
+  std::vector<Use> found;
+  for (const Value* v : forms)
+    std::copy_if(v->uses.begin(), v->uses.end(), std::back_inserter(found),
+                 [](const Use& use) { return !only_moves(*use.node); });
+  return found;
 }
 
 /// beta * C as [N]; null where it is no such constant.
@@ -94,6 +93,15 @@ void make_stored_product(Node* layer, const StoredProduct& product) {
 
 }  // namespace
 
+bool read_by_others(const Weight& weight) {
+  const std::vector<const Value*> values = forms_of(weight);
+  if (std::any_of(values.begin(), values.end(), [](const Value* v) { return v->is_output(); })) return true;
+  const std::vector<Use> uses = uses_of(values);
+  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+    return use.index != 1 || !std::count(weight.readers.begin(), weight.readers.end(), use.node);
+  });
+}
+
 std::string stored_product_problem(const Weight& weight) {
   if (weight.op != "MatMul" && weight.op != "Gemm") return fmt::format("{} is no MatMul or Gemm", weight.op);
   if (weight.groups > 1 || weight.value->constant->rank() != 2) return "it is a batch of matrices";
@@ -105,7 +113,7 @@ std::string stored_product_problem(const Weight& weight) {
 
 void make_stored_products(Model& model, const Weight& weight, const StoredProduct& product) {
   if (model.opset(kMicrosoft) == 0) model.set_opset(kMicrosoft, 1);
-  for (const Use& use : uses_of(weight)) make_stored_product(use.node, product);
+  for (const Use& use : uses_of(forms_of(weight))) make_stored_product(use.node, product);
 }
 
 }  // namespace mlopt::quantize

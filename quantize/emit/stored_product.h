@@ -7,6 +7,9 @@
 
 namespace mlopt::quantize {
 
+/// Does anything but the second operands of its layers read the weight, or what Transposes and Identities make of it?
+bool read_by_others(const Weight& weight);
+
 /// Why the layers that share a weight cannot become operators of com.microsoft that multiply rows by a stored matrix;
 /// empty where they can.
 std::string stored_product_problem(const Weight& weight);

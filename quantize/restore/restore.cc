@@ -63,11 +63,37 @@ void prepare_qonnx(Model& model) {
   fix_operands(*model.graph);
 }
 
+/// Is it made of constants, of bytes too, and by more than what moves or widens them?
+bool is_put_together(const Value* weight) {
+  bool computed = false, bytes = false;
+  std::vector<const Value*> left{weight};
+  for (size_t i = 0; i < left.size(); ++i) {
+    const Value* v = left[i];
+    if (!v) continue;
+    const Node* node = v->known_constant() ? nullptr : v->producer;
+    if (!node && !v->known_constant()) return false;
+    bytes |= !node && v->constant->dtype() == DType::kU8;
+    if (!node) continue;
+    computed |= !node->is("Cast") && !node->is("Transpose") && !node->is("Reshape") && !node->is("Identity");
+    for (const Value* input : node->inputs())
+      if (std::find(left.begin(), left.end(), input) == left.end()) left.push_back(input);
+  }
+  return computed && bytes;
+}
+
+/// A layer whose weight standard operators look up in tables, or put together from planes of bits.
+bool reads_codes(const Node& node) {
+  static constexpr std::string_view kLayers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN"};
+  const bool is_layer = node.domain.empty() && std::ranges::count(kLayers, node.op) > 0;
+  return is_layer && node.input(1) && node.input(1)->producer && is_put_together(node.input(1));
+}
+
 }  // namespace
 
 const Node* first_quantized(const Model& model) {
   const std::vector<Node*> nodes = all_nodes(*model.graph);
-  const auto it = std::find_if(nodes.begin(), nodes.end(), [](const Node* node) { return is_quantized(*node); });
+  const auto it = std::find_if(nodes.begin(), nodes.end(),
+                               [](const Node* node) { return is_quantized(*node) || reads_codes(*node); });
   return it == nodes.end() ? nullptr : *it;
 }
 

@@ -89,3 +89,25 @@ TEST_CASE("weights that are read with several inputs, and convolutions, are left
   infer(model, standard_types);
   CHECK(shared_inputs(find_weights(model).weights).empty());
 }
+
+TEST_CASE("columns of a weight that is read otherwise too are not scaled") {
+  for (const char* rest : {"e = Gather (E, ids)  y = MatMul (e, E)", "y = MatMul (E, n)", "y = Identity (t)"}) {
+    INFO(rest);
+    Model model = test::fixture(
+        "g (float[4,4] x, float[4] G, float[4] B, float[4,4] E, int64[N] ids) => "
+        "(float[4,4] z, float[N,4] y) { n = LayerNormalization (x, G, B)  t = Transpose (E)  "
+        "z = MatMul (n, t)  " +
+        std::string(rest) + " }");
+    infer(model, standard_types);
+    CHECK(shared_inputs(find_weights(model, {.stored_only = true}).weights).empty());
+  }
+}
+
+TEST_CASE("an input that is added to its own product is divided by a node") {
+  const Scaled s(R"(g (float[4,4] x, float[4] G, float[4] B, float[4,4] V) => (float[4,4] y) {
+    n = LayerNormalization (x, G, B)
+    y = Gemm (n, V, n)
+  })");
+  CHECK(!s.folded);
+  CHECK(s.count("Mul") == 1);
+}

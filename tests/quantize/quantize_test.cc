@@ -182,6 +182,14 @@ TEST_CASE("where integers are required every operator is between them, or the fi
   CHECK(test::contains(refused, "would stay in floats"));
 }
 
+TEST_CASE("where integers are required, products that are no layers are between them too") {
+  const Model source = test::fixture(
+      "g (float[4,48] x, float[48,6] W, float[6] B) => (float[4,6] y) { "
+      "y = Gemm <beta = 0.5> (x, W, B) }");
+  const quantize::Quantized made = Bench().run(source, "w8a8:require_integer");
+  CHECK(made.model.graph->find("y")->producer->is("DequantizeLinear"));
+}
+
 TEST_CASE("constants of sizes that one scale cannot hold are exact where integers are required") {
   Model source = test::fixture(R"(
     g (float[2,3,8,8] x, float[4,3,3,3] V, float[4,1,1] S, float[1,4,1,1] M) => (float[2,4,6,6] y) {

@@ -259,4 +259,42 @@ TEST_CASE("a weight that the method cannot round is rounded to nearest, and it i
   CHECK(store_weights(model, parse_spec("w4g16:method=gptq"), means).fell_back == expected);
 }
 
+TEST_CASE("a matrix of one column has its groups along the inputs") {
+  Net net;
+  net.output(net.op("MatMul", {net.input({3, 256}), weight(net, {256, 1})}));
+  infer(net.model);
+  Model model = clone(net.model);
+  store_weights(model, parse_spec("w4g32:emit=qdq"), {});
+  CHECK(test::changed_by(net.model, model).sqnr_db > 15);
+  for (const Node* node : model.graph->nodes())
+    if (node->is("DequantizeLinear")) CHECK(node->input(1)->constant->dims() == Dims{8, 1});
+}
+
+TEST_CASE("codes of two bits fill bytes, as ONNX Runtime reads others otherwise") {
+  const auto type = [](int64_t width) {
+    Net net;
+    net.model.set_opset("", 25);
+    net.output(net.op("MatMul", {net.input({3, 64}), weight(net, {64, width})}));
+    infer(net.model);
+    store_weights(net.model, parse_spec("w2:emit=qdq"), {});
+    for (const Node* node : net.graph().nodes())
+      if (node->is("DequantizeLinear")) return node->input(0)->constant->dtype();
+    return DType::kUndefined;
+  };
+  CHECK(type(36) == DType::kU2);
+  CHECK(type(35) == DType::kU4);
+}
+
+TEST_CASE("TensorRT keeps weights in floats that only shifts could put together") {
+  Net net;
+  net.output(net.op("Conv", {net.input({1, 16, 40}), weight(net, {64, 16, 3})}));
+  infer(net.model);
+  for (const char* groups : {"w4g32:target=tensorrt", "w4:target=tensorrt"}) {
+    Model model = clone(net.model);
+    const Emitted done = store_weights(model, parse_spec(groups), {});
+    CHECK(done.layers.empty() == (std::string(groups) == "w4g32:target=tensorrt"));
+    for (const Node* node : model.graph->nodes()) CHECK(node->op != "BitShift");
+  }
+}
+
 }  // namespace mlopt::quantize

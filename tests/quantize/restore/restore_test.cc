@@ -86,6 +86,19 @@ TEST_CASE("what every form of codes computes is read back: floats that are near 
   }
 }
 
+TEST_CASE("weights that standard operators put together are seen as quantized") {
+  const Model source = test::fixture(kNet);
+  CHECK(quantize::first_quantized(source) == nullptr);
+  for (const char* spec : {"w3", "nf4:emit=gather", "codebook3"}) {
+    INFO(spec);
+    CHECK(quantize::first_quantized(quantized(source, spec)));
+  }
+  // Weights that are only moved, widened or computed from floats are not.
+  CHECK(quantize::first_quantized(test::fixture(
+            "g (float[N,4] x, float[3,4] W, float[1] S) => (float[N,3] y) { s = Mul (W, S)  t = Transpose (s)  "
+            "y = MatMul (x, t) }")) == nullptr);
+}
+
 TEST_CASE("weights alone are read back to the numbers that their codes stand for") {
   const Model source = test::fixture(kNet);
   for (const char* spec :
