@@ -131,7 +131,7 @@ class Decided : public Executable {
     context.keep_outputs = false;
     run_pass(bound, inline_if, context);
     auto plan = is_cut_in_bodies(*bound.graph) ? compile_(bound) : compile_staged(bound, types_, compile_);
-    return std::make_shared<const Made>(std::move(shapes), std::move(decided), std::move(plan));
+    return std::make_shared<const Made>(Made{std::move(shapes), std::move(decided), std::move(plan)});
   }
 
   Model model_;

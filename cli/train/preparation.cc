@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <set>
 #include <unordered_set>
 
@@ -66,8 +65,9 @@ bool is_setting(const Use& use) {
 void fold_settings_of(Model& model, const PassContext& context, PassTally& tally) {
   std::unordered_set<const Node*> makers;
   std::set<std::string> folded;
-  const std::vector<Node*> nodes = all_nodes(*model.graph);
-  for (const Node* node : nodes | std::views::reverse) {
+  std::vector<Node*> nodes = all_nodes(*model.graph);
+  std::reverse(nodes.begin(), nodes.end());
+  for (const Node* node : nodes) {
     const bool makes = std::ranges::all_of(node->outputs(), [&](const Value* v) {
       const auto goes_on = [&](const Use& use) { return is_setting(use) || makers.contains(use.node); };
       return !v || (!v->is_output() && std::ranges::all_of(v->uses, goes_on));
