@@ -36,10 +36,12 @@ bool extrapolated(const ResizeOptions& options, const ResizedAxis& size, double 
   return options.coordinates == "tf_crop_and_resize" && !(x >= 0 && x <= static_cast<double>(size.from - 1));
 }
 
-int64_t nearest_place(const Call& call, const ResizeOptions& options, double x, int64_t length) {
+int64_t nearest_place(const Call& call, const ResizeOptions& options, double scale, double x, int64_t length) {
   const double low = std::floor(x), rest = x - low;
   double place = low;
-  if (options.nearest == "ceil")
+  if (options.nearest == "simple")  // Resize of opset 10, whose scales are known to the precision of float
+    place = scale < 1 ? std::ceil(static_cast<float>(x)) : low;
+  else if (options.nearest == "ceil")
     place = std::ceil(x);
   else if (options.nearest == "round_prefer_floor")
     place = rest <= 0.5 ? low : low + 1;
@@ -88,6 +90,7 @@ ResizeOptions resize_options(const Call& call) {
   const NodeView& view = call.view;
   ResizeOptions options;
   options.mode = view.get_string("mode", "nearest");
+  if (has_old_form(call)) options.nearest = "simple";
   if (has_old_form(call)) return options;
   options.coordinates = view.get_string("coordinate_transformation_mode", "half_pixel");
   options.nearest = view.get_string("nearest_mode", "round_prefer_floor");
@@ -150,7 +153,7 @@ AxisFilter resize_filter(const Call& call, const ResizeOptions& options, const R
     if (extrapolated(options, size, x))
       filter.taps.emplace_back();
     else if (options.mode == "nearest")
-      filter.taps.push_back({{nearest_place(call, options, x, size.from), 1}});
+      filter.taps.push_back({{nearest_place(call, options, size.scale, x, size.from), 1}});
     else
       filter.taps.push_back(taps_at(shape, x, size.from));
   }

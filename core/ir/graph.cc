@@ -9,6 +9,25 @@
 #include "core/base/error.h"
 
 namespace mlopt {
+namespace {
+
+/// Where the number begins that a name got because it was taken.
+size_t number_in(std::string_view name) {
+  const size_t last = name.find_last_not_of("0123456789");
+  const bool ends_so = last != std::string_view::npos && last + 1 < name.size() && name[last] == '_';
+  return ends_so ? last : std::string_view::npos;
+}
+
+/// "c_1" of "c_1_2_3": what is named anew again and again does not grow with each name.
+std::string_view without_repeated_numbers(std::string_view name) {
+  while (true) {
+    const std::string_view shorter = name.substr(0, number_in(name));
+    if (number_in(shorter) == std::string_view::npos) return name;
+    name = shorter;
+  }
+}
+
+}  // namespace
 
 Graph::~Graph() {
   // Bodies go first: their nodes' uses point into this graph.
@@ -243,10 +262,13 @@ bool Graph::name_taken_below(const std::string& value_name) const {
 }
 
 std::string Graph::fresh_name(std::string_view hint) const {
-  std::string base(hint.empty() ? "value" : hint);
-  std::string candidate = base;
+  std::string candidate(hint.empty() ? "value" : hint);
+  const auto taken = [&] { return lookup(candidate) || name_taken_below(candidate); };
+  if (!taken()) return candidate;
+  const std::string base(without_repeated_numbers(candidate));
   int& next = fresh_[base];
-  while (lookup(candidate) || name_taken_below(candidate)) candidate = fmt::format("{}_{}", base, ++next);
+  do candidate = fmt::format("{}_{}", base, ++next);
+  while (taken());
   return candidate;
 }
 

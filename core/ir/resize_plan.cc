@@ -39,8 +39,10 @@ std::optional<double> source(const Options& o, const ResizeFilter& f, double sca
   return first + (out == 1 ? span / 2 : x * span / (out - 1));
 }
 
-std::optional<double> nearest_of(const Options& o, double x) {
+std::optional<double> nearest_of(const Options& o, double scale, double x) {
   const double low = std::floor(x);
+  // Resize of opset 10. What is a whole number but for the rounding of the scale is that number.
+  if (o.nearest == "simple") return scale < 1 ? std::ceil(static_cast<float>(x)) : low;
   if (o.nearest == "floor") return low;
   if (o.nearest == "ceil") return std::ceil(x);
   if (o.nearest == "round_prefer_floor") return x - low <= 0.5 ? low : low + 1;
@@ -90,7 +92,7 @@ bool fill(ResizeFilter& f, const Options& o, double scale, const Region& region)
     if (o.crops() && !(*x >= 0 && *x <= last)) {
       f.table.insert(f.table.end(), f.taps, {-1, 0});
     } else if (f.taps == 1) {
-      const auto place = nearest_of(o, *x);
+      const auto place = nearest_of(o, scale, *x);
       if (!place) return false;
       tap(*place, 1);
     } else {
@@ -115,6 +117,7 @@ Expected<Options> options_of(const NodeView& view, bool old) {
   o.mode = view.get_string("mode", "nearest");
   if (o.mode == "bilinear") o.mode = "linear";
   if (o.mode != "nearest" && o.mode != "linear" && o.mode != "cubic") return Decline{"an unknown mode"};
+  if (old && view.node().op == "Resize") o.nearest = "simple";
   if (old) return o;
   o.coordinates = view.get_string("coordinate_transformation_mode", "half_pixel");
   o.nearest = view.get_string("nearest_mode", "round_prefer_floor");

@@ -2,6 +2,7 @@
 #include <onnx/version_converter/convert.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/ir/view.h"
@@ -9,6 +10,7 @@
 #include "core/onnx/older/write.h"
 #include "core/onnx/proto.h"
 #include "core/onnx/tools.h"
+#include "core/tensor/cast.h"
 
 namespace mlopt {
 namespace {
@@ -157,13 +159,33 @@ void require_convertible(const Model& model, int64_t opset) {
                         model.path, "choose an opset on the model's side of 9");
 }
 
+/// The nearest element to a position is the one before it, but the one behind it where a Resize of opset 10 shrinks.
+std::string rounding_of(const Node& node, bool was_upsample, const Model& source) {
+  if (was_upsample || NodeView(node, 0).get_string("mode", "nearest") != "nearest") return "floor";
+  const Value* given = node.input(2);
+  const Tensor* known = given ? given->known_constant() : nullptr;
+  const std::vector<float> scales = known ? to_floats(*known) : std::vector<float>();
+  const auto grows = [](float scale) { return scale >= 1; };
+  const auto shrinks = [](float scale) { return scale <= 1; };
+  if (!scales.empty() && std::all_of(scales.begin(), scales.end(), grows)) return "floor";
+  if (!scales.empty() && std::all_of(scales.begin(), scales.end(), shrinks)) return "ceil";
+  unsupported_error(fmt::format("{} finds the nearest elements in two ways where it shrinks and where it grows, and "
+                                "newer opsets in one",
+                                node.label()),
+                    source.path, "leave the opset at 10");
+}
+
 /// Resize of opset 10 and Upsample count coordinates from the corner, without saying so; the converter forgets to say
 /// it.
-void say_asymmetric(const Graph& graph) {
+void say_asymmetric(const Graph& graph, const Model& source) {
+  std::set<std::string> upsampled;
+  for (const Node* node : all_nodes(*source.graph))
+    if (node->is("Upsample") && node->first_output()) upsampled.insert(node->first_output()->name);
   for (Node* node : all_nodes(graph)) {
-    if (!node->is("Resize") || node->attr("coordinate_transformation_mode")) continue;
+    if (!node->is("Resize") || node->attr("coordinate_transformation_mode") || !node->first_output()) continue;
     node->set_attr("coordinate_transformation_mode", std::string("asymmetric"));
-    if (!node->attr("nearest_mode")) node->set_attr("nearest_mode", std::string("floor"));
+    if (!node->attr("nearest_mode"))
+      node->set_attr("nearest_mode", rounding_of(*node, upsampled.contains(node->first_output()->name), source));
   }
 }
 
@@ -207,7 +229,7 @@ void run_converter(const Model& model, Model& result, int64_t opset) {
   result.graph = std::move(read.graph);
   result.set_opset("", opset);
   result.ir_version = std::max(result.ir_version, ir_version_for(opset));
-  if (model.opset() <= 10 && opset > 10) say_asymmetric(*result.graph);
+  if (model.opset() <= 10 && opset > 10) say_asymmetric(*result.graph, model);
   if (model.opset() <= 12 && opset > 12) flatten_hardmax(*result.graph);
 }
 

@@ -47,7 +47,7 @@ Value* gradient(GradArgs& a, const std::vector<std::string>& terms, size_t i) {
   for (size_t k = 0; k < terms.size(); ++k) {
     if (k == i) continue;
     others += terms[k];
-    equation += (equation.empty() ? "" : ",") + terms[k];
+    equation += (factors.empty() ? "" : ",") + terms[k];
     factors.push_back(k + 1 == terms.size() ? a.grad() : a.in(static_cast<int>(k)));
   }
   const bool spread = others.find('.') != std::string::npos;

@@ -26,6 +26,7 @@ bool adds(GradArgs& a) {
   return reduction == "add";
 }
 
+/// Of updates that write to one place, of which the last stays, each gets the gradient: which is last is not defined.
 std::vector<Value*> scatter_elements(GradArgs& a) {
   const std::vector<Attr> axis = {{"axis", a.axis(a.view.get_int("axis", 0)), {}}};
   std::vector<Value*> grads(3);

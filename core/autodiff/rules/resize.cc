@@ -14,7 +14,7 @@ std::vector<Value*> by_scales(GradArgs& a, Value* scales) {
   return backward(a, {a.grad(), nullptr, scales},
                   {{"mode", a.view.get_string("mode", "nearest"), {}},
                    {"coordinate_transformation_mode", std::string("asymmetric"), {}},
-                   {"nearest_mode", std::string("floor"), {}}});
+                   {"nearest_mode", std::string(a.view.node().op == "Resize" ? "simple" : "floor"), {}}});
 }
 
 std::vector<Value*> resize(GradArgs& a) {

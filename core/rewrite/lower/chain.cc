@@ -79,6 +79,8 @@ Expected<Replacement> rewrite(const Match& m, Builder& builder) {
   const Node* before = m.node("before");
   auto links = read(builder.view(*before));
   if (!links) return links.error();
+  constexpr size_t kMostLinks = 64;  // each step copies those before it, and its tile is in the cache by then
+  if (links->ops.size() >= kMostLinks) return Decline{"the chain is long enough"};
   if (const auto added = add(*links, builder.view(*m.root), before->output(0)); !added) return added.error();
   std::vector<Attr> attrs{{"ops", std::move(links->ops), ""},
                           {"params", std::move(links->params), ""},

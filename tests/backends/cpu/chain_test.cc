@@ -94,4 +94,13 @@ TEST_CASE("not a number stays one through a chain") {
   require_same_result(net.model, 0);
 }
 
+TEST_CASE("a long chain is cut into several") {
+  Net net;
+  Value* x = net.input({3});
+  for (int i = 0; i < 150; ++i) x = net.op(i % 2 ? "Tanh" : "Sigmoid", {x});
+  net.output(x);
+  REQUIRE(specialized_ops(net.model) == "Chain 3");
+  require_same_result(net.model, 1e-6);
+}
+
 }  // namespace mlopt::test

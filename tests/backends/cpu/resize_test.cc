@@ -54,6 +54,7 @@ TEST_CASE("Resize takes axes, and Upsample attributes") {
   require_same_constant("Upsample", {x, tensor({4}, {1, 1, 2, 3})},
                         {.attrs = {{"mode", std::string("linear"), ""}}, .opset = 9});
   require_same_constant("Upsample", {x}, {.attrs = {{"scales", std::vector<float>{1, 1, 2, 2}, ""}}, .opset = 7});
+  require_same_constant("Resize", {x, tensor({4}, {1, 1.5, 0.6, 0.3})}, {.opset = 10});
 }
 
 }  // namespace mlopt::test

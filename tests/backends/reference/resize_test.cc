@@ -29,6 +29,15 @@ TEST_CASE("Resize by the nearest element in each rounding and coordinate") {
       scaled(tensor({2}, {-3, 5}, DType::kI4), {2}, {}, tensor({4}, {-3, -3, 5, 5}, DType::kI4)),
       scaled(Tensor::of_strings({2}, {"a", "b"}), {0.5}, {}, Tensor::of_strings({1}, {"a"})),
       {"Resize", {line, tensor({1}, {1.5})}, {{}, 10}, {tensor({6}, {1, 1, 2, 3, 3, 4})}},
+      // ONNX's own test of the operator when it was new.
+      {"Resize",
+       {tensor({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), tensor({4}, {1, 1, 0.6, 0.6})},
+       {{}, 10},
+       {tensor({1, 1, 1, 2}, {1, 3})}},
+      {"Resize",
+       {tensor({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), tensor({1}, {0.7})},
+       {{}, 10},
+       {tensor({7}, {0, 2, 3, 5, 6, 8, 9})}},
       {"Upsample", {line, tensor({1}, {2})}, {{}, 9}, {tensor({8}, {1, 1, 2, 2, 3, 3, 4, 4})}},
       {"Upsample", {line}, {{attr("scales", std::vector<float>{2})}, 7}, {tensor({8}, {1, 1, 2, 2, 3, 3, 4, 4})}},
   });

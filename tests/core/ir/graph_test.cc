@@ -151,6 +151,9 @@ TEST_CASE("names stay unique over the graph, around it and in its bodies") {
   CHECK(g.fresh_name("free") == "free");
   CHECK(g.fresh_name("x") == "x_1");
   CHECK(g.fresh_name("u") != "u");  // a body's
+  std::string again = "x";          // named after one another, values get other numbers, not more of them
+  for (int i = 0; i < 50; ++i) again = g.add_constant(again, Tensor::scalar(1.0f))->name;
+  CHECK(again.size() < 8);
   Graph* body = maker(model, "z")->bodies()[0];
   CHECK(body->fresh_name("x") != "x");  // the enclosing graph's
   CHECK(body->lookup("h") == g.find("h"));

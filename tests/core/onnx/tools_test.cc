@@ -161,6 +161,20 @@ TEST_CASE("conversions keep what operators mean") {
   CHECK(NodeView(*resize, 13).get_string("coordinate_transformation_mode", "") == "asymmetric");
 }
 
+TEST_CASE("the nearest elements of Resize of opset 10 are those behind a position where it shrinks") {
+  const auto converted = [](const std::string& scales, const std::string& dims) {
+    const Model model = test::fixture("g (float[1,1,4,10] x) => (float[1,1," + dims + "] y) <float[4] s = {1, 1, " +
+                                          scales + "}> { y = Resize (x, s) }",
+                                      10);
+    const Model newer = convert_opset(model, 13);
+    test::require_same_model(model, newer, 0);
+    return NodeView(*newer.graph->find("y")->producer, 13).get_string("nearest_mode", "");
+  };
+  CHECK(converted("0.5, 0.7", "2,7") == "ceil");
+  CHECK(converted("2, 1", "8,10") == "floor");
+  CHECK(contains(error_of([&] { converted("2, 0.7", "8,7"); }), "in two ways"));
+}
+
 TEST_CASE("Hardmax keeps taking all axes from the given one on, and one where its axis is the last") {
   const auto converted = [](const std::string& attrs) {
     const Model model = test::fixture("g (float[2,3,4] x) => (float[2,3,4] y) { y = Hardmax " + attrs + " (x) }", 12);

@@ -21,6 +21,8 @@ std::vector<GradCase> einsum_cases() {
       row("ij->i", {a}),
       row("ij->", {a}),
       row("ij,ij,ij->j", {a, real({2, 3}, -2, 2, 2), real({2, 3}, -2, 2, 3)}),
+      row(",i->i", {real({}), real({3}, -2, 2, 2)}),
+      row("i,->i", {real({3}), real({}, -2, 2, 2)}),
       row("i,j->ij", {real({3}), real({4}, -2, 2, 2)}),
       row("ij,jk->k", {a, b}),
       row("abc,bc->ac", {batch, real({1, 3}, -2, 2, 2)}),
