@@ -23,7 +23,8 @@ Model parse_bytes(wire::Bytes bytes, proto::Source& source, const std::function<
                       "move what is large into initializers");
   source.blobs = std::move(skeleton.blobs);
   onnx::ModelProto message;
-  if (!message.ParseFromString(skeleton.bytes)) input_error("not an ONNX model, damaged, or with bodies nested more than 30 deep", source.path);
+  if (!message.ParseFromString(skeleton.bytes))
+    input_error("not an ONNX model, damaged, or with bodies nested more than 30 deep", source.path);
   return proto::read_message(message, source);
 }
 
