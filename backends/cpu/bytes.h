@@ -13,7 +13,6 @@ struct Bytes {
   /// From element `i` on.
   Bytes at(int64_t i) const { return {static_cast<const char*>(data) + i, is_signed}; }
 };
-inline Bytes bytes_of(const Tensor& t) { return {t.raw(), t.dtype() == DType::kI8}; }
 
 struct MutableBytes {
   void* data;
@@ -21,7 +20,6 @@ struct MutableBytes {
 
   MutableBytes at(int64_t i) const { return {static_cast<char*>(data) + i, is_signed}; }
 };
-inline MutableBytes bytes_of(Tensor& t) { return {t.mutable_raw(), t.dtype() == DType::kI8}; }
 
 inline bool is_bytes(DType type) { return type == DType::kU8 || type == DType::kI8; }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/rng.h"
 #include "core/tensor/cast.h"
+#include "tests/support/bytes.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
 #include "tests/support/targets.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/tensor/cast.h"
+#include "tests/support/bytes.h"
 #include "tests/support/catch.h"
 #include "tests/support/op.h"
 
