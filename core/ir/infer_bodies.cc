@@ -105,14 +105,6 @@ void enter_scan(const NodeView& view) {
   }
 }
 
-/// How often the body runs.
-Dim steps(const NodeView& view, const ScanShape& shape) {
-  const Value* first = view.node().input(static_cast<int>(shape.states));
-  if (!first || !first->type.dims) return {};
-  const auto axis = axis_of(shape.input_axes, 0, first->type.dims->size());
-  return axis ? (*first->type.dims)[static_cast<size_t>(*axis)] : Dim();
-}
-
 Types scan(const NodeView& view) {
   const auto shape = scan_shape(view);
   if (!shape) return {};
@@ -122,7 +114,7 @@ Types scan(const NodeView& view) {
     Type type = results[i]->type;
     if (i >= shape->states && type.dims) {
       if (const auto axis = axis_of(shape->output_axes, i - shape->states, type.dims->size() + 1))
-        type.dims->insert(type.dims->begin() + *axis, steps(view, *shape));
+        type.dims->insert(type.dims->begin() + *axis, scan_steps(view));
       else
         type.dims.reset();
     }
@@ -153,6 +145,14 @@ void enter_bodies(const NodeView& view) {
   if (view.node().bodies().size() != 1) return;
   if (view.node().is("Loop")) enter_loop(view);
   if (view.node().is("Scan")) enter_scan(view);
+}
+
+Dim scan_steps(const NodeView& view) {
+  const auto shape = scan_shape(view);
+  const Value* first = shape ? view.node().input(static_cast<int>(shape->states)) : nullptr;
+  if (!first || !first->type.dims) return {};
+  const auto axis = axis_of(shape->input_axes, 0, first->type.dims->size());
+  return axis ? (*first->type.dims)[static_cast<size_t>(*axis)] : Dim();
 }
 
 std::optional<std::vector<Type>> body_types(const NodeView& view) {

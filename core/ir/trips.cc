@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ir/constant.h"
+#include "core/ir/infer_bodies.h"
 #include "core/tensor/cast.h"
 
 namespace mlopt {
@@ -20,17 +21,6 @@ std::optional<int64_t> loop_trips(const Node& loop, const Graph& body) {
   return std::max<int64_t>(0, to_ints(*most)[0]);
 }
 
-std::optional<int64_t> scan_trips(const NodeView& scan) {
-  const Node& node = scan.node();
-  const int64_t count = scan.opset() < 9 ? 0 : scan.get_int("num_scan_inputs", 0), inputs = std::ssize(node.inputs());
-  const Value* first = count < 1 || count > inputs ? nullptr : node.input(static_cast<int>(inputs - count));
-  if (!first || !first->type.dims) return std::nullopt;
-  const std::vector<int64_t> axes = scan.get_ints("scan_input_axes");
-  const int64_t axis = axes.empty() ? 0 : axes[0], rank = std::ssize(*first->type.dims);
-  if (axis < -rank || axis >= rank) return std::nullopt;
-  return (*first->type.dims)[static_cast<size_t>(axis < 0 ? axis + rank : axis)].value();
-}
-
 }  // namespace
 
 bool only_count_ends(const Node& loop, const Graph& body) {
@@ -41,7 +31,7 @@ bool only_count_ends(const Node& loop, const Graph& body) {
 
 std::optional<int64_t> trips(const NodeView& view, const Graph& body) {
   if (view.node().is("Loop")) return loop_trips(view.node(), body);
-  return view.node().is("Scan") ? scan_trips(view) : 1;
+  return view.node().is("Scan") ? infer_rules::scan_steps(view).value() : 1;
 }
 
 }  // namespace mlopt
