@@ -131,6 +131,7 @@ std::unique_ptr<Dataset> open_data(const DataFlags& flags, const Model& model, c
   };
   std::vector<InputSpec> inputs = model_inputs(model);
   check_given_names(inputs, options.random);
+  refuse_sizes_of_stored(flags);
   if (flags.spec.starts_with("random")) {
     options.random.sizes = graphopt::implied_sizes(model, standard_types);
     name_equal_sizes(inputs, options.random, model);

@@ -33,7 +33,8 @@ struct DataUse {
 /// to give.
 void with_data_hint(const DataFlags& flags, const Model& model, const std::function<void()>& work);
 
-/// Throws Error{kUsage} where --shape or --range stands beside data that are not generated.
+/// Throws Error{kUsage} where --shape or --range stands beside data that are not generated. open_data() does so too,
+/// but a verb opens its data when it has worked already.
 void refuse_sizes_of_stored(const DataFlags& flags);
 
 /// With --batch, the first dimension of some input must be free or that size: else throws Error{kBadInput}.

@@ -55,7 +55,6 @@ bool has_gates(const BenchOptions& o) {
 BenchOptions checked(const Flags& flags, const Common& common) {
   BenchOptions bench = flags.bench;
   bench.devices = split(with_autotune(common.device.empty() ? default_device() : common.device, bench.autotune), ',');
-  refuse_sizes_of_stored(bench.data);
   bench.batches = parse_batches(flags.batches);
   bench.threads = thread_counts(flags.sweep_threads, common.threads);
   if (!(bench.duration > 0 && bench.duration <= kMaxSeconds))

@@ -76,7 +76,6 @@ void run(const CompareFlags& o, Session& session) {
   const ModelInfo source = model_info(a), result = model_info(b);
   show_structure(source, result, report);
 
-  refuse_sizes_of_stored(o.data);
   std::unique_ptr<Dataset> data;
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   const Runner runner = make_preparing_runner(*backend, session.common);

@@ -79,10 +79,7 @@ VerbResult converted(const ConvertOptions& o, const Model& source) {
 
 /// A text is written as it is, without the ending of the verbs.
 void check_text(const VerbOptions& verb) {
-  const ResultGates& g = verb.gates;
-  const bool numeric = g.tolerance || g.min_sqnr || g.min_agreement || g.max_drop || g.max_size;
-  const bool measured = verb.min_speedup || verb.max_latency_ms || verb.max_memory || !verb.baseline.empty();
-  if (numeric || measured || verb.strict || !verb.metric.empty())
+  if (!first_gate(verb).empty() || !verb.metric.empty())
     usage_error("a text is neither measured nor judged", "--text", "write a model file to have it judged");
   if (!verb.external.empty()) usage_error("a text holds all weights", "--external", "leave it or --text out");
 }

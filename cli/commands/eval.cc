@@ -36,7 +36,6 @@ void run(const EvalOptions& o, Session& session) {
   if (o.batch && *o.batch < 1) usage_error("a batch has at least one sample", "--batch");
   const Model model = read_model(o.model);
   const std::unique_ptr<Dataset> data = open_data(o.data, model, {.seed = session.common.seed});
-  refuse_sizes_of_stored(o.data);
   const std::unique_ptr<Backend> backend = open_backend(session.common.device);
   const std::unique_ptr<Executable> plan = make_preparing_runner(*backend, session.common).compile(model);
 

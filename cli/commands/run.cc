@@ -46,6 +46,7 @@ void override_defaults(Model& model, TestValues& inputs) {
 /// The stored inputs, or the first of the data that --data names, by the model's names.
 TestValues given_inputs(const RunOptions& o, Model& model, const Session& session) {
   if (is_test_data(o.data.spec)) {
+    refuse_sizes_of_stored(o.data);
     TestValues inputs = read_test_inputs(o.data.spec, *model.graph);
     override_defaults(model, inputs);
     return inputs;
@@ -148,7 +149,6 @@ void run(const RunOptions& o, Session& session) {
     if (!is_test_data(o.data.spec))
       usage_error("only stored outputs are compared", name, "add --data with a test_data_set folder, or leave it out");
   }
-  refuse_sizes_of_stored(o.data);
   check_output_dir(o.output_dir);
   Model model = read_model(o.model);
   check_batch(model, o.batch.value_or(0));

@@ -34,6 +34,24 @@ void declare_verb(Options& options, VerbOptions& verb) {
   options.add("--no-write-on-fail", verb.no_write_on_fail, "write no model when a gate does not hold");
 }
 
+std::string first_gate(const VerbOptions& verb) {
+  const ResultGates& of_result = verb.gates;
+  const std::pair<const char*, bool> gates[] = {{"--tolerance", of_result.tolerance.has_value()},
+                                                {"--min-sqnr", of_result.min_sqnr.has_value()},
+                                                {"--min-agreement", of_result.min_agreement.has_value()},
+                                                {"--max-drop", of_result.max_drop.has_value()},
+                                                {"--max-size", of_result.max_size.has_value()},
+                                                {"--max-memory", verb.max_memory.has_value()},
+                                                {"--min-speedup", verb.min_speedup.has_value()},
+                                                {"--max-latency", verb.max_latency_ms.has_value()},
+                                                {"--baseline", !verb.baseline.empty()},
+                                                {"--max-regress", verb.max_regress.has_value()},
+                                                {"--strict", verb.strict}};
+  for (const auto& [name, given] : gates)
+    if (given) return name;
+  return {};
+}
+
 Model read_source(const VerbOptions& verb) {
   if (!verb.metric.empty() && verb.data.spec.empty())
     usage_error("--metric needs labelled data", "--metric", "add --data");

@@ -17,25 +17,6 @@ namespace {
 constexpr double kSeconds = 10;  // of comparing one result
 constexpr int64_t kBatch = 2;    // so that it shows where samples are mixed up
 
-/// The first gate that was asked for; empty: none.
-std::string first_gate(const VerbOptions& verb) {
-  const ResultGates& of_result = verb.gates;
-  const std::pair<const char*, bool> gates[] = {{"--tolerance", of_result.tolerance.has_value()},
-                                                {"--min-sqnr", of_result.min_sqnr.has_value()},
-                                                {"--min-agreement", of_result.min_agreement.has_value()},
-                                                {"--max-drop", of_result.max_drop.has_value()},
-                                                {"--max-size", of_result.max_size.has_value()},
-                                                {"--max-memory", verb.max_memory.has_value()},
-                                                {"--min-speedup", verb.min_speedup.has_value()},
-                                                {"--max-latency", verb.max_latency_ms.has_value()},
-                                                {"--baseline", !verb.baseline.empty()},
-                                                {"--max-regress", verb.max_regress.has_value()},
-                                                {"--strict", verb.strict}};
-  for (const auto& [name, given] : gates)
-    if (given) return name;
-  return {};
-}
-
 }  // namespace
 
 /// The source, which gives again what it gave to the same batches.

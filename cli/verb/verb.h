@@ -36,6 +36,9 @@ struct VerbOptions {
 /// Declares all of them; MODEL and -o first.
 void declare_verb(Options& options, VerbOptions& verb);
 
+/// The first gate that was asked for, as the option is written, --strict too; empty: none.
+std::string first_gate(const VerbOptions& verb);
+
 /// Reads the model, and checks what says how results are looked at.
 Model read_source(const VerbOptions& verb);
 
